@@ -1,0 +1,88 @@
+// automata/cascade.h — a cascade of permutation-reset layers that emulates an automaton (Krohn–Rhodes; Grazzi Thm. 4).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "automata/dfa.h"
+#include "groups/transformation.h"
+
+namespace krohn {
+
+/// The state of one layer: 0 … width−1.
+using Label = std::uint32_t;
+/// What a layer knows when it moves: the letter together with what the layers before it did. Interned, per layer.
+using Context = std::uint32_t;
+/// An index into the distinct actions of one layer.
+using Action = std::uint32_t;
+
+/// How the input of one layer is made, and what the layer hands on. Before and after the letter, layer k has the *pre*
+/// label x and the *post* label y = action(x). Definition 1 of Grazzi needs x where Theorem 4 passes y on; both are
+/// determined by (context, x), so the wiring is indexed by the pre label:
+///   action_of[c]            the action of this layer in context c
+///   next[c · width + x]     the context of the next layer (empty for the last layer; kNoContext where no word leads)
+/// The contexts of the first layer are the letters of the alphabet.
+struct Wiring {
+  std::vector<Action> action_of;
+  std::vector<Context> next;
+};
+inline constexpr Context kNoContext = UINT32_MAX;
+
+/// One permutation-reset layer: every action is a bijection of the labels or a constant (MATH.md §3).
+struct CascadeLayer {
+  Label width = 0;
+  std::vector<Transformation> actions;  ///< distinct, each of degree `width`
+  Wiring wiring;
+  std::string component;                ///< what the bijections generate, when named: "Z_4", "S_3", "trivial"
+};
+
+/// Turns the post labels of all layers into a state: a decision diagram, one level per layer. Start at node 0; at level
+/// k with label y go to `next[k][node · width_k + y]`; after the last level the node is the state. kNoContext marks
+/// label tuples that no word reaches.
+struct Readout {
+  std::vector<std::vector<Context>> next;
+};
+
+/// A cascade: layers, their initial labels, and the way back to the states of the automaton.
+struct Cascade {
+  Alphabet alphabet;
+  std::vector<CascadeLayer> layers;
+  std::vector<Label> initial;  ///< one label per layer
+  Readout readout;
+  std::string method;          ///< "chain", "holonomy"
+
+  /// Distinct actions per layer: the alphabet each layer really needs.
+  std::vector<std::size_t> alphabet_sizes() const;
+};
+
+/// One step, by the tables: labels ↦ labels. Throws Error on kNoContext. O(layers).
+void step(const Cascade& cascade, Letter letter, std::span<Label> labels);
+
+/// The state that the labels stand for. O(layers).
+State decode(const Cascade& cascade, std::span<const Label> labels);
+
+/// Emulation by exhaustive induction over the tables, for *all* label tuples that the readout decodes: from every letter,
+/// walks the triples (context, readout node before, readout node after) once. A proof that for every state tuple t and
+/// letter s: decode(step(t, s)) = δ(decode(t), s). Shares no code with the decompositions.
+/// `checked` counts triples. Throws LimitError past `max_triples`.
+struct EmulationResult {
+  bool holds = false;
+  std::string counterexample;  ///< in words, when it does not hold
+  std::uint64_t checked = 0;
+};
+EmulationResult check_emulation(const Cascade& cascade, const Dfa& dfa, std::uint64_t max_triples = 50'000'000);
+
+struct ChainOptions {
+  /// Stop when all actions that remain are bijections or constants of the point itself (MATH.md §3).
+  bool early_stop = true;
+  std::uint64_t max_contexts = 20'000'000;  ///< over all layers; LimitError beyond
+};
+
+/// The chain decomposition (Zeiger–Ginzburg; MATH.md §3): at most n−1 layers of widths n, n−1, …, 2 for every automaton,
+/// which settles the conjecture of Grazzi §4.3. Unreachable states are dropped first. Output is trimmed: unreachable
+/// labels and constant layers removed.
+Cascade chain_decomposition(const Dfa& dfa, const ChainOptions& options = {});
+
+}  // namespace krohn

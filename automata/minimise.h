@@ -1,0 +1,25 @@
+// automata/minimise.h — the least automaton with the same outputs, in canonical numbering.
+#pragma once
+
+#include "automata/dfa.h"
+#include "automata/nfa.h"
+
+namespace krohn {
+
+/// The minimal automaton: unreachable states dropped, states with the same future outputs merged (Hopcroft's partition
+/// refinement from a few rounds of Moore's), numbered canonically. Two automata over one alphabet compute the same function exactly
+/// when their minimal automata are `==`. O(k n log n) time; memory is stated in minimise.cpp.
+Dfa minimise(const Dfa& dfa);
+
+/// Reachable states only, renumbered in breadth-first order from the initial state, letters in alphabet order. Two
+/// isomorphic automata become identical. State names follow their states. O(k n).
+Dfa canonical(const Dfa& dfa);
+
+/// Brzozowski's minimiser (reverse, determinise, twice), for acceptors; independent of `minimise`, for tests and
+/// cross-checks. Exponential at worst: throws LimitError past `max_states`.
+Dfa minimise_brzozowski(const Dfa& dfa, std::uint64_t max_states = 10'000'000);
+
+/// Moore's refinement by whole signatures, O(k n²): the obvious reference.
+Dfa reference_minimise(const Dfa& dfa);
+
+}  // namespace krohn

@@ -1,0 +1,37 @@
+// simulate/certificate.h — what is claimed about a network, and the evidence.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "automata/alphabet.h"
+#include "constructions/planner.h"
+
+namespace krohn {
+
+enum class Claim : std::uint8_t {
+  kProved,       ///< for words of every length
+  kProvedUpTo,   ///< for words up to `length` letters
+  kRefuted,      ///< by `failing_word`
+  kSampled,      ///< no disagreement in `letters_tested` letters; not a proof
+};
+
+/// The outcome of a verification, for one arithmetic and one evaluation order.
+struct Certificate {
+  Claim claim = Claim::kSampled;
+  Precision precision = Precision::kFp32;
+  std::string order = "sequential";
+  std::string method;                  ///< "closed codewords", "closed reachable set", "sampled"
+  std::string evidence;                ///< one sentence: what was checked and how much of it
+  std::uint64_t length = 0;            ///< with kProvedUpTo
+  std::uint64_t pairs = 0;             ///< (state, codeword) or (automaton state, network state) pairs examined
+  std::optional<Word> failing_word;    ///< with kRefuted
+  bool shortest = false;               ///< failing_word is a shortest one
+  std::uint64_t letters_tested = 0;    ///< sampled letters, beside a proof too
+  std::uint64_t seed = 0;              ///< of the sampled words
+  std::string limit;                   ///< the limit that was met, when one was
+};
+
+}  // namespace krohn
