@@ -7,22 +7,11 @@
 #include <vector>
 
 #include "automata/dfa.h"
+#include "constructions/key_style.h"
 #include "constructions/network.h"
+#include "constructions/precision.h"
 
 namespace krohn {
-
-enum class Precision : std::uint8_t { kFp64, kFp32, kFp16, kBf16 };
-/// "fp64", "fp32", "fp16", "bf16".
-std::string to_string(Precision precision);
-/// Throws InputError listing the names.
-Precision parse_precision(std::string_view name);
-
-/// How the reflections of a permutation are written (MATH.md §5).
-enum class KeyStyle : std::uint8_t {
-  kUnit,          ///< (e_i − e_j)/√2, β = 2: the paper's; not exact
-  kUnnormalised,  ///< e_i − e_j, β = 1: exact in every precision
-  kDoubled,       ///< ½(e_i − e_j + e_{n+i} − e_{n+j}), β = 2: exact even when a framework L2-normalises the key
-};
 
 /// What the user asks for. Everything unset is left to the planner.
 struct Wishes {

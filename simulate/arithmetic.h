@@ -4,7 +4,7 @@
 #include <Eigen/Core>
 #include <cstdint>
 
-#include "constructions/planner.h"
+#include "constructions/precision.h"
 
 namespace krohn {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "automata/alphabet.h"
-#include "constructions/planner.h"
+#include "constructions/precision.h"
 
 namespace krohn {
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "constructions/network.h"
+#include "constructions/precision.h"
 #include "simulate/word.h"
 
 namespace krohn {

@@ -1,0 +1,22 @@
+// constructions/cascade_network.h — the multi-layer network of a cascade (Grazzi Thm. 4).
+#pragma once
+
+#include <optional>
+
+#include "automata/cascade.h"
+#include "constructions/key_style.h"
+#include "constructions/network.h"
+
+namespace krohn {
+
+struct CascadeNetworkOptions {
+  /// Unset: bijections are permutation matrices. Set: products of reflections written in this style.
+  std::optional<KeyStyle> keys;
+};
+
+/// One layer per cascade layer: labels are one-hot, a bijection is its permutation matrix with B = 0, a constant c is
+/// A = 0, B = e_c. The wiring is the cascade's own. Exact in every precision with permutation matrices and with
+/// un-normalised or doubled keys. `automaton` becomes the oracle; throws InputError when its alphabet differs.
+Network cascade_network(const Dfa& automaton, const Cascade& cascade, const CascadeNetworkOptions& options = {});
+
+}  // namespace krohn
