@@ -29,7 +29,7 @@ class RandomWord {
 
  private:
   Letter letters_;
-  std::uint64_t seed_, stream_;
+  std::uint64_t seed_, key_;
   std::uint32_t per_block_;
 };
 
