@@ -1,7 +1,7 @@
 // groups/atomic_file.h — files that are whole or absent: written under a temporary name, then renamed.
 #pragma once
 
-#include <span>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -9,10 +9,45 @@ namespace krohn {
 
 /// Writes `bytes` to a temporary file beside `path`, flushes it to the disk and renames it over `path`. On any failure
 /// (full disk, no permission, interrupt) the temporary file is removed, an old file at `path` stays as it was, and
-/// SystemError says why. `path` "-" writes to standard output.
+/// SystemError says why. `path` "-" writes to standard output; devices and pipes are written directly.
 void write_file(const std::string& path, std::string_view bytes);
 
 /// The whole file ("-": standard input). Throws SystemError when it cannot be read, LimitError past `max_bytes`.
 std::string read_file(const std::string& path, std::size_t max_bytes = std::size_t{4} << 30);
+
+/// A file written piece by piece that appears at `path` only when `commit` returns. Without a commit nothing is left.
+///     AtomicFile file("words.jsonl");
+///     while (…) file.write(line);
+///     file.commit();
+class AtomicFile {
+ public:
+  /// Opens a temporary file beside `path` with the permissions of the file that it will replace, if there is one.
+  /// A symbolic link is followed: its target is replaced, the link stays. Throws SystemError.
+  explicit AtomicFile(const std::string& path);
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  /// Removes the temporary file unless `commit` succeeded.
+  ~AtomicFile();
+
+  /// Appends. Collects small pieces into larger writes. Throws SystemError.
+  void write(std::string_view bytes);
+  /// Flushes to the disk and renames. Call once, last. Throws SystemError.
+  void commit();
+
+ private:
+  void write_through(std::string_view bytes);
+  void remove_temporary();
+
+  std::string path_;       ///< as the user wrote it, for messages
+  std::string target_;     ///< with links resolved
+  std::string temporary_;  ///< empty when `path` is written directly
+  std::string buffer_;
+  int descriptor_ = -1;
+  std::size_t slot_ = 0;  ///< in the registry of pending files
+};
+
+/// Unlinks the temporary files of every AtomicFile that is being written. Async-signal-safe: the command's handlers of
+/// SIGINT and SIGTERM call it before they end the process, so that an interrupt leaves nothing half-written.
+void remove_pending_files() noexcept;
 
 }  // namespace krohn

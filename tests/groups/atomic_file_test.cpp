@@ -1,0 +1,157 @@
+#include "groups/atomic_file.h"
+
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <string>
+
+#include "groups/error.h"
+
+using namespace krohn;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// An empty directory that is gone afterwards.
+class Scratch {
+ public:
+  explicit Scratch(const std::string& name) : path_(fs::path(KROHN_TEST_TMP) / ("atomic_file_" + name)) {
+    fs::remove_all(path_);
+    fs::create_directories(path_);
+  }
+  ~Scratch() { fs::remove_all(path_); }
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+  std::ptrdiff_t entries() const { return std::distance(fs::directory_iterator(path_), fs::directory_iterator()); }
+
+ private:
+  fs::path path_;
+};
+
+/// Runs `body` in a child process and returns its wait status, so that limits and signals hit only the child.
+template <class Body>
+int in_child(Body body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    body();
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+}  // namespace
+
+TEST_CASE("what is written is read back, whatever the bytes and the size") {
+  const Scratch scratch("roundtrip");
+  for (const std::size_t size : {0u, 1u, 65535u, 65536u, 65537u, 1000000u}) {
+    CAPTURE(size);
+    std::string bytes(size, '\0');
+    for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<char>(i * i + i / 256);
+    write_file(scratch / "f", bytes);
+    CHECK(read_file(scratch / "f") == bytes);
+    AtomicFile pieces(scratch / "g");
+    for (std::size_t at = 0; at < size; at += 777) pieces.write(std::string_view(bytes).substr(at, 777));
+    pieces.commit();
+    CHECK(read_file(scratch / "g") == bytes);
+  }
+  CHECK(scratch.entries() == 2);
+}
+
+TEST_CASE("without a commit the old file stays and nothing else is left") {
+  const Scratch scratch("abandon");
+  write_file(scratch / "f", "old");
+  {
+    AtomicFile file(scratch / "f");
+    file.write(std::string(200000, 'x'));
+    CHECK(scratch.entries() == 2);
+  }
+  CHECK(read_file(scratch / "f") == "old");
+  CHECK(scratch.entries() == 1);
+}
+
+TEST_CASE("a disk that refuses the bytes leaves the old file and one clear message") {
+  const Scratch scratch("full");
+  write_file(scratch / "f", "old");
+  const int status = in_child([&] {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{100000, 100000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    try {
+      write_file(scratch / "f", std::string(300000, 'x'));
+    } catch (const SystemError&) {
+      _exit(42);
+    }
+  });
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 42);
+  CHECK(read_file(scratch / "f") == "old");
+  CHECK(scratch.entries() == 1);
+  if (fs::exists("/dev/full"))
+    CHECK_THROWS_WITH_AS(write_file("/dev/full", "x"), "/dev/full: cannot write: No space left on device", SystemError);
+}
+
+TEST_CASE("an interrupt in the middle of writing leaves nothing half-written") {
+  const Scratch scratch("interrupt");
+  write_file(scratch / "f", "old");
+  const int status = in_child([&] {
+    std::signal(SIGINT, [](int) {
+      remove_pending_files();
+      _exit(130);
+    });
+    AtomicFile first(scratch / "f"), second(scratch / "g");
+    first.write(std::string(200000, 'x'));
+    second.write("y");
+    if (scratch.entries() == 3) std::raise(SIGINT);
+  });
+  CHECK(WEXITSTATUS(status) == 130);
+  CHECK(read_file(scratch / "f") == "old");
+  CHECK(scratch.entries() == 1);
+}
+
+TEST_CASE("a finished or abandoned file is no longer pending") {
+  const Scratch scratch("registry");
+  for (int i = 0; i < 600; ++i) write_file(scratch / "f", "whole");  // more than the registry has slots
+  { AtomicFile abandoned(scratch / "g"); }
+  remove_pending_files();
+  CHECK(read_file(scratch / "f") == "whole");
+  AtomicFile late(scratch / "h");
+  CHECK(scratch.entries() == 2);
+  remove_pending_files();
+  CHECK(scratch.entries() == 1);
+}
+
+TEST_CASE("links are followed and permissions kept") {
+  const Scratch scratch("links");
+  write_file(scratch / "f", "old");
+  chmod((scratch / "f").c_str(), 0600);
+  fs::create_symlink("f", scratch / "link");
+  write_file(scratch / "link", "new");
+  CHECK(fs::is_symlink(scratch / "link"));
+  CHECK(read_file(scratch / "f") == "new");
+  struct stat status {};
+  REQUIRE(stat((scratch / "f").c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777) == 0600);
+}
+
+TEST_CASE("what cannot be read or written is refused with the reason") {
+  const Scratch scratch("refused");
+  CHECK_THROWS_WITH_AS(read_file("/nonexistent/f"), "/nonexistent/f: cannot read: No such file or directory",
+                       SystemError);
+  CHECK_THROWS_WITH_AS(write_file("/nonexistent/f", ""), "/nonexistent/f: cannot write: No such file or directory",
+                       SystemError);
+  CHECK_THROWS_AS(read_file("/"), SystemError);
+  CHECK_THROWS_AS(write_file("/", ""), SystemError);
+  CHECK_THROWS_AS(write_file("", ""), SystemError);
+  write_file(scratch / "f", "12345");
+  CHECK(read_file(scratch / "f", 5) == "12345");
+  CHECK_THROWS_AS(read_file(scratch / "f", 4), LimitError);
+  CHECK_THROWS_AS(read_file("/dev/zero", 1000000), LimitError);
+  write_file(scratch / std::string(250, 'n'), "a long name needs no longer temporary name");
+  CHECK(scratch.entries() == 2);
+}
