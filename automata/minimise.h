@@ -6,9 +6,11 @@
 
 namespace krohn {
 
-/// The minimal automaton: unreachable states dropped, states with the same future outputs merged (Hopcroft's partition
-/// refinement from a few rounds of Moore's), numbered canonically. Two automata over one alphabet compute the same function exactly
-/// when their minimal automata are `==`. O(k n log n) time; memory is stated in minimise.cpp.
+/// The minimal automaton: unreachable states dropped, states with the same future outputs merged (rounds of signatures
+/// as in Moore 1956 while they pay, then Hopcroft 1971 from the partition reached), numbered canonically. Two automata
+/// over one alphabet and with the same output names compute the same function exactly when their minimal automata are
+/// `==`. A merged state takes the name of its first member in breadth-first order. O(k n log n) time; memory is stated
+/// in minimise.cpp.
 Dfa minimise(const Dfa& dfa);
 
 /// Reachable states only, renumbered in breadth-first order from the initial state, letters in alphabet order. Two
