@@ -17,7 +17,7 @@ namespace krohn {
 struct Turn {
   std::int64_t numerator = 0;
   std::int64_t denominator = 1;
-  /// Reduced, in [0, 1). Throws InputError when the denominator is not positive.
+  /// Reduced, in [0, 1). Throws InputError when the denominator is not in 1 … 2^56.
   Turn normalised() const;
   /// cos and sin of 2π·numerator/denominator in long double, with 0, ±½, ±1 exact (MATH.md §5, protocol).
   long double cosine() const;
@@ -48,12 +48,12 @@ struct Reflection {
     std::int32_t value = 0;
     friend bool operator==(const Entry&, const Entry&) = default;
   };
-  std::vector<Entry> entries;                 ///< sorted by position; empty when the key is given by `angle`
-  std::int64_t scale_squared_numerator = 1;   ///< scale² as a positive fraction: 1/2 for (e_i − e_j)/√2
+  std::vector<Entry> entries;                ///< sorted by position; empty when the key is given by `angle`
+  std::int64_t scale_squared_numerator = 1;  ///< scale² as a positive fraction: 1/2 for (e_i − e_j)/√2
   std::int64_t scale_squared_denominator = 1;
-  std::uint32_t plane = 0;                    ///< with `angle`: the key lives in coordinates plane, plane+1
-  Turn angle;                                 ///< used when `entries` is empty
-  double beta = 2;                            ///< eigenvalue along the key is 1 − β‖k‖² ∈ [−1, 1]
+  std::uint32_t plane = 0;  ///< with `angle`: the key lives in coordinates plane, plane+1
+  Turn angle;               ///< used when `entries` is empty
+  double beta = 2;          ///< eigenvalue along the key is 1 − β‖k‖² ∈ [−1, 1]
   friend bool operator==(const Reflection&, const Reflection&) = default;
 };
 
@@ -106,8 +106,8 @@ struct BlockDiagonalMatrix {
   }
 };
 
-/// Σ_r output[r] · gate_r · input[r]ᵀ: one letter's slice of a CP-factored bilinear tensor (MATH.md §7). The factors are
-/// sparse 0/1 vectors, given by their supports; `gate` says which terms the letter switches on.
+/// Σ_r output[r] · gate_r · input[r]ᵀ: one letter's slice of a CP-factored bilinear tensor (MATH.md §7). The factors
+/// are sparse 0/1 vectors, given by their supports; `gate` says which terms the letter switches on.
 struct FactoredMatrix {
   std::uint32_t dimension = 0;
   std::vector<std::vector<std::uint32_t>> outputs;  ///< support of column r of the output factor
@@ -127,10 +127,18 @@ std::uint32_t dimension(const Matrix& matrix);
 /// The dense form, entry by entry from the exact description, in long double. O(n²) and up.
 LongMatrix to_dense(const Matrix& matrix);
 
-/// How many generalized Householder factors the form uses as written: the factors of a product; n − c for a permutation;
-/// codim of the fixed space for rotations and signs; n for a zero matrix (MATH.md §3). Dense forms: rank(A − I) when
-/// orthogonal, otherwise −1 (no GH form is known).
+/// How many generalized Householder factors the form uses as written: the factors of a product; n − c for a
+/// permutation; codim of the fixed space for rotations and signs; the entries that are not 1 for a diagonal in [−1, 1];
+/// n for a zero matrix (MATH.md §3). Dense and block forms: rank(A − I) when orthogonal. Otherwise −1: no GH form is
+/// known.
 std::int64_t reflection_count(const Matrix& matrix);
+
+/// Numbers stored in the structured form: n for a map, the key entries and β of each reflection, n² for a dense matrix.
+std::uint64_t weight_count(const Matrix& matrix);
+
+/// Checks that the parts fit each other and `dimension`, that numbers are finite, keys sorted, and that every
+/// reflection has its eigenvalue 1 − β‖k‖² in [−1, 1]. Throws InputError beginning with `where`.
+void validate(const Matrix& matrix, std::uint32_t dimension, const std::string& where);
 
 /// "map", "reflections", "rotation", … as the file format and the tables name it.
 std::string form_name(const Matrix& matrix);
