@@ -1,0 +1,37 @@
+// gpu/final_states.h — where an automaton ends on very many random words: one word per CUDA thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "automata/dfa.h"
+
+namespace krohn {
+
+/// Word w of the sample is RandomWord(letters, seed, w), cut to `length` letters.
+struct RandomSample {
+  std::uint64_t words = 1;
+  std::uint64_t length = 100;
+  std::uint64_t seed = 1;
+};
+
+/// True when this krohn was built with CUDA and a device answers.
+bool cuda_available();
+
+/// Why `cuda_available()` is false: "built without CUDA", or what the CUDA runtime says. The device's name otherwise.
+std::string cuda_status();
+
+/// How many words of the sample end in each state, one count per state. Every word is made on the device from its
+/// counter and run through the table there; only the counts come back. Equal to `reference_final_state_counts` exactly.
+/// Throws InputError for an automaton without letters, SystemError when there is no device or it fails.
+std::vector<std::uint64_t> cuda_final_state_counts(const Dfa& dfa, const RandomSample& sample);
+
+/// The same on the processor, through the function that the kernel calls, words shared out between OpenMP threads
+/// (0: all). O(words · length).
+std::vector<std::uint64_t> final_state_counts(const Dfa& dfa, const RandomSample& sample, unsigned threads = 0);
+
+/// The same by RandomWord::slice and Dfa::run, word by word: the obvious reference.
+std::vector<std::uint64_t> reference_final_state_counts(const Dfa& dfa, const RandomSample& sample);
+
+}  // namespace krohn
