@@ -35,7 +35,7 @@ struct CascadeLayer {
   Label width = 0;
   std::vector<Transformation> actions;  ///< distinct, each of degree `width`
   Wiring wiring;
-  std::string component;                ///< what the bijections generate, when named: "Z_4", "S_3", "trivial"
+  std::string component;  ///< what the bijections generate, when named: "Z_4", "S_3", "trivial"
 };
 
 /// Turns the post labels of all layers into a state: a decision diagram, one level per layer. Start at node 0; at level
@@ -51,7 +51,7 @@ struct Cascade {
   std::vector<CascadeLayer> layers;
   std::vector<Label> initial;  ///< one label per layer
   Readout readout;
-  std::string method;          ///< "chain", "holonomy"
+  std::string method;  ///< "chain", "holonomy"
 
   /// Distinct actions per layer: the alphabet each layer really needs.
   std::vector<std::size_t> alphabet_sizes() const;
@@ -63,26 +63,46 @@ void step(const Cascade& cascade, Letter letter, std::span<Label> labels);
 /// The state that the labels stand for. O(layers).
 State decode(const Cascade& cascade, std::span<const Label> labels);
 
-/// Emulation by exhaustive induction over the tables, for *all* label tuples that the readout decodes: from every letter,
-/// walks the triples (context, readout node before, readout node after) once. A proof that for every state tuple t and
-/// letter s: decode(step(t, s)) = δ(decode(t), s). Shares no code with the decompositions.
-/// `checked` counts triples. Throws LimitError past `max_triples`.
+/// The name of the group that the bijections among `actions` generate: "trivial", "Z_m", "S_k", "A_k" when it is
+/// certain, "order 12" otherwise, "order above 5040" when the closure stops there. `actions` all have one degree.
+std::string component_name(std::span<const Transformation> actions);
+
+/// What a check of emulation found.
 struct EmulationResult {
   bool holds = false;
   std::string counterexample;  ///< in words, when it does not hold
   std::uint64_t checked = 0;
 };
+
+/// Proves for every label tuple t that the readout decodes, and every letter s, that step(t, s) is decoded too and
+/// decode(step(t, s)) = δ(decode(t), s); and that the initial tuple decodes to the initial state. By induction over
+/// the word every reachable tuple is then decoded, to the right state.
+///
+/// Trimming keeps this sound. A trimmed table has kNoContext where no word leads; the tuples that the readout does not
+/// decode are irrelevant *provided* that no word reaches them, and that is part of what is proved: a decoded tuple must
+/// find an entry in the wiring at every layer and must step to a decoded tuple. A table that was trimmed too much
+/// therefore fails the check, it cannot hide behind its holes. Triples (context, readout node before, readout node
+/// after) suffice because what is above a layer sees of the labels below it nothing else: two tuples that agree in the
+/// triple have the same futures in the induction. `checked` counts triples. Throws LimitError past `max_triples`.
+/// Shares no code with the decompositions.
 EmulationResult check_emulation(const Cascade& cascade, const Dfa& dfa, std::uint64_t max_triples = 50'000'000);
+
+/// The reference for `check_emulation`: breadth-first search over the label tuples that words reach, beside the
+/// automaton. Exact in both directions, but there may be n! tuples. `checked` counts (tuple, letter) pairs. Throws
+/// LimitError past `max_tuples`.
+EmulationResult check_reachable(const Cascade& cascade, const Dfa& dfa, std::uint64_t max_tuples = 20'000'000);
 
 struct ChainOptions {
   /// Stop when all actions that remain are bijections or constants of the point itself (MATH.md §3).
   bool early_stop = true;
-  std::uint64_t max_contexts = 20'000'000;  ///< over all layers; LimitError beyond
+  std::uint64_t max_contexts = 5'000'000;  ///< over all layers, at most about 1 GB; LimitError beyond
 };
 
-/// The chain decomposition (Zeiger–Ginzburg; MATH.md §3): at most n−1 layers of widths n, n−1, …, 2 for every automaton,
-/// which settles the conjecture of Grazzi §4.3. Unreachable states are dropped first. Output is trimmed: unreachable
-/// labels and constant layers removed.
+/// The chain decomposition (Zeiger–Ginzburg; MATH.md §3): at most n−1 layers of widths n, n−1, …, 2 for every
+/// automaton, which settles the conjecture of Grazzi §4.3. Unreachable states are dropped first. Output is trimmed:
+/// unreachable labels and constant layers removed. An automaton with one reachable state has one layer of one label.
+/// Time and memory O(contexts · n + readout nodes · letters · n); the contexts of a layer are at most
+/// letters · n!/(n−k)! and usually far fewer, since they are interned. Throws LimitError past `max_contexts`.
 Cascade chain_decomposition(const Dfa& dfa, const ChainOptions& options = {});
 
 }  // namespace krohn
