@@ -1,0 +1,21 @@
+// groups/near_miss.h — "did you mean …": the known names that a mistyped one is close to.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace krohn {
+
+/// The least number of letters to insert, delete, replace or swap with their neighbour (Damerau–Levenshtein, each
+/// letter touched once). O(|a|·|b|).
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+/// The known names within distance 2 of `name` (1 for names of up to three letters), nearest first, at most three.
+std::vector<std::string> near_misses(std::string_view name, std::span<const std::string> known);
+
+/// " Did you mean "sum" or "s"?", or nothing when nothing is near.
+std::string did_you_mean(std::string_view name, std::span<const std::string> known);
+
+}  // namespace krohn
