@@ -10,29 +10,45 @@
 
 #include "constructions/network.h"
 #include "constructions/precision.h"
+#include "simulate/form.h"
 #include "simulate/word.h"
 
 namespace krohn {
 
-/// Which form of A is multiplied with: the structured form (a permutation moves numbers, a reflection is two updates) or
-/// the dense matrix derived from it.
-enum class Form : std::uint8_t { kStructured, kDense };
+/// What `Evaluator::run` writes where no state could be read: a decoder tied or the readout has no entry.
+inline constexpr State kNoState = UINT32_MAX;
 
 /// A network in motion: `step` reads one letter and returns the state of the automaton that the readout gives, or
-/// nothing when a decoder ties or the readout has no entry (a failure). Non-finite states never decode.
+/// nothing when a decoder ties or the readout has no entry (a failure). Non-finite states never decode. After a layer
+/// did not decode, the layers above it stay as they are for one letter, because their context is unknown.
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
   virtual void reset() = 0;
   virtual std::optional<State> step(Letter letter) = 0;
+  /// Many steps at once: states[t] is what the readout says after letters[t], or kNoState. The two spans have one
+  /// length. No allocation; the fast way.
+  virtual void run(std::span<const Letter> letters, std::span<State> states) = 0;
   /// What the readout says before the first letter.
   virtual std::optional<State> current() const = 0;
   /// All numbers of all layers, converted exactly to double (layer by layer, column-major), for tests and tables.
   virtual std::vector<double> numbers() const = 0;
+  /// Another evaluator of the same rounded weights, at the start; for threads.
+  virtual std::unique_ptr<Evaluator> fresh() const = 0;
 };
 
-/// The evaluator of `network` in `precision`. Weights are rounded to the precision first (nearest, ties to even).
+/// The evaluator of `network` in `precision`. Weights are rounded to the precision first (nearest, ties to even); the
+/// order of operations is that of simulate/apply.h. The network must be valid and must outlive the evaluator.
 std::unique_ptr<Evaluator> make_evaluator(const Network& network, Precision precision, Form form = Form::kStructured);
+std::unique_ptr<Evaluator> make_evaluator(Network&& network, Precision precision,
+                                          Form form = Form::kStructured) = delete;
+
+/// The same, long-hand: every matrix from its exact description at every step, every operation in double and then
+/// rounded, every codeword looked at. Shares nothing with make_evaluator but the rounding of one number; for tests.
+std::unique_ptr<Evaluator> reference_evaluator(const Network& network, Precision precision,
+                                               Form form = Form::kStructured);
+std::unique_ptr<Evaluator> reference_evaluator(Network&& network, Precision precision,
+                                               Form form = Form::kStructured) = delete;
 
 /// How often the network's answer was the automaton's, at one length.
 struct LengthReport {
@@ -42,26 +58,51 @@ struct LengthReport {
   std::uint64_t right_output = 0;   ///< words whose final output is right
   std::uint64_t letters = 0;        ///< positions compared
   std::uint64_t right_letters = 0;  ///< positions whose output is right
+  friend bool operator==(const LengthReport&, const LengthReport&) = default;
 };
 
 struct SampleOptions {
   std::vector<std::uint64_t> lengths{100};
   std::uint64_t words = 16;  ///< per length
   std::uint64_t seed = 1;
-  unsigned threads = 0;      ///< 0: all
+  unsigned threads = 0;  ///< 0: all
   Form form = Form::kStructured;
-  /// Called now and then with letters done and letters in all; may throw Interrupted.
+  /// Called now and then with letters done and letters in all; may throw Interrupted. Never two calls at a time.
   std::function<void(std::uint64_t, std::uint64_t)> progress;
 };
 
 struct SampleReport {
-  std::vector<LengthReport> lengths;
-  std::optional<Word> failing_word;         ///< the first disagreement found, when short enough to print
-  std::optional<std::uint64_t> failing_at;  ///< its position (letters read)
+  std::vector<LengthReport> lengths;                ///< in increasing length
+  std::uint64_t letters = 0;                        ///< letters read, each once
+  std::optional<Word> failing_word;                 ///< the first disagreement found, when short enough to print
+  std::optional<std::uint64_t> failing_at;          ///< its position (letters read)
+  std::optional<std::uint64_t> failing_word_index;  ///< which of the words it is: the stream of RandomWord
+  friend bool operator==(const SampleReport&, const SampleReport&) = default;
 };
 
-/// Runs the network beside the automaton on random words of each length; the decoded state is compared at every letter.
-/// Deterministic in the seed, whatever the number of threads.
+/// Failing words up to this length are kept whole.
+inline constexpr std::uint64_t kPrintableLength = 10'000;
+
+/// Runs the network beside the automaton on random words; the decoded state is compared at every letter. Word w is
+/// RandomWord(letters, seed, w), so the words of one length are the beginnings of the words of the next and each is
+/// read once, to the greatest length. Of all disagreements the least position is reported, then the least word.
+/// Deterministic in the seed, whatever the number of threads; a word is one thread's. Memory does not grow with the
+/// lengths.
 SampleReport sample(const Network& network, Precision precision, const SampleOptions& options);
+
+/// Words from somewhere, in order, read once: a file, a generator.
+class WordStream {
+ public:
+  virtual ~WordStream() = default;
+  /// Goes to the next word; false at the end. Call it before the first word too.
+  virtual bool next_word() = 0;
+  /// Reads up to out.size() further letters of this word; 0 at its end.
+  virtual std::size_t read(std::span<Letter> out) = 0;
+};
+
+/// The same comparison on every word of a stream, in order, on one thread. The report has one row, for the longest
+/// length. `options.lengths`, `words`, `seed` and `threads` are not used; progress is told letters done and 0.
+SampleReport sample_stream(const Network& network, Precision precision, WordStream& words,
+                           const SampleOptions& options = {});
 
 }  // namespace krohn

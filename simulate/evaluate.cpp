@@ -1,0 +1,73 @@
+#include "simulate/evaluate.h"
+
+#include "simulate/rounded_network.h"
+
+namespace krohn {
+namespace {
+
+std::optional<State> optional_state(State state) {
+  if (state == kNoState) return std::nullopt;
+  return state;
+}
+
+/// Two copies of the state, one read and one written, that change places at every letter.
+template <class Arithmetic>
+class RoundedEvaluator final : public Evaluator {
+ public:
+  using Number = typename Arithmetic::Number;
+
+  explicit RoundedEvaluator(std::shared_ptr<const RoundedNetwork<Arithmetic>> network)
+      : network_(std::move(network)),
+        scratch_(network_->make_scratch()),
+        now_(network_->size()),
+        then_(network_->size()),
+        labels_(network_->layers().size()),
+        then_labels_(network_->layers().size()) {
+    start();
+  }
+
+  void reset() override { start(); }
+  std::optional<State> step(Letter letter) override { return optional_state(advance(letter)); }
+
+  void run(std::span<const Letter> letters, std::span<State> states) override {
+    for (std::size_t t = 0; t < letters.size(); ++t) states[t] = advance(letters[t]);
+  }
+
+  std::optional<State> current() const override { return optional_state(network_->read(labels_.data())); }
+
+  std::vector<double> numbers() const override {
+    std::vector<double> exact;
+    for (const Number number : now_) exact.push_back(to_double(number));
+    return exact;
+  }
+
+  std::unique_ptr<Evaluator> fresh() const override { return std::make_unique<RoundedEvaluator>(network_); }
+
+ private:
+  void start() { network_->start(now_.data(), labels_.data()); }
+
+  State advance(Letter letter) {
+    const State state =
+        network_->step(now_.data(), labels_.data(), letter, then_.data(), then_labels_.data(), scratch_);
+    now_.swap(then_);
+    labels_.swap(then_labels_);
+    return state;
+  }
+
+  std::shared_ptr<const RoundedNetwork<Arithmetic>> network_;
+  typename RoundedNetwork<Arithmetic>::Scratch scratch_;
+  std::vector<Number> now_, then_;
+  std::vector<Label> labels_, then_labels_;
+};
+
+}  // namespace
+
+std::unique_ptr<Evaluator> make_evaluator(const Network& network, Precision precision, Form form) {
+  return with_arithmetic(precision, [&](auto arithmetic) -> std::unique_ptr<Evaluator> {
+    using Arithmetic = decltype(arithmetic);
+    return std::make_unique<RoundedEvaluator<Arithmetic>>(
+        std::make_shared<const RoundedNetwork<Arithmetic>>(network, form));
+  });
+}
+
+}  // namespace krohn

@@ -1,0 +1,16 @@
+// simulate/rounded_matrix.h — a structured matrix with its weights rounded to a format, ready to be applied.
+#pragma once
+
+#include "constructions/matrix.h"
+#include "simulate/apply.h"
+#include "simulate/arithmetic.h"
+#include "simulate/form.h"
+
+namespace krohn {
+
+/// Every weight is computed in long double from the exact description and rounded once, to nearest, ties to even.
+/// Defined for the four arithmetics.
+template <class Arithmetic>
+RoundedMatrix<typename Arithmetic::Number> round_matrix(const Matrix& matrix, Form form);
+
+}  // namespace krohn

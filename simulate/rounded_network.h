@@ -1,0 +1,103 @@
+// simulate/rounded_network.h — a network with its weights rounded to one arithmetic: what evaluation and certificates
+// run. One step is one pure function from numbers and labels to numbers and labels.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "constructions/network.h"
+#include "simulate/evaluate.h"
+#include "simulate/nearest_codeword.h"
+#include "simulate/rounded_matrix.h"
+
+namespace krohn {
+
+/// One layer: matrices by action, code books, and views of the network's own wiring.
+template <class Arithmetic>
+class RoundedLayer {
+ public:
+  using Number = typename Arithmetic::Number;
+
+  RoundedLayer(const Layer& layer, Form form);
+
+  std::size_t size() const { return initial_.size(); }
+  const std::vector<Number>& initial() const { return initial_; }
+  Label initial_label() const { return initial_label_; }
+  Label labels() const { return labels_; }
+  std::uint32_t actions() const { return static_cast<std::uint32_t>(matrices_.size()); }
+  std::span<const NearestCodeword> books() const { return books_; }
+
+  Action action_of(Context context) const { return action_of_[context]; }
+  std::uint32_t book_of(Context context) const { return book_of_.empty() ? 0 : book_of_[context]; }
+  Context next(Context context, Label pre) const { return next_[std::size_t{context} * labels_ + pre]; }
+
+  /// `to` = A `from` + B. The two do not overlap.
+  void move(Action action, const Number* from, Number* to) const {
+    apply(matrices_[action], dimension_, columns_, from, to);
+    const std::vector<Number>& b = additions_[action];
+    for (std::size_t i = 0; i < b.size(); ++i) to[i] = to[i] + b[i];
+  }
+
+ private:
+  std::uint32_t dimension_, columns_;
+  Label labels_, initial_label_;
+  std::vector<Number> initial_;
+  std::vector<RoundedMatrix<Number>> matrices_;
+  std::vector<std::vector<Number>> additions_;  ///< empty: no B
+  std::vector<NearestCodeword> books_;
+  std::span<const Action> action_of_;
+  std::span<const std::uint32_t> book_of_;
+  std::span<const Context> next_;
+};
+
+/// Immutable and shared by threads; each thread brings its own Scratch. Views the network, which must outlive it.
+template <class Arithmetic>
+class RoundedNetwork {
+ public:
+  using Number = typename Arithmetic::Number;
+
+  struct Scratch {
+    std::vector<std::vector<NearestCodeword::Hints>> hints;  ///< per layer and book
+    std::vector<double> state;
+  };
+
+  RoundedNetwork(const Network& network, Form form);
+
+  std::size_t size() const { return size_; }
+  std::span<const RoundedLayer<Arithmetic>> layers() const { return layers_; }
+  Letter letters() const { return letters_; }
+  Scratch make_scratch() const;
+
+  /// All numbers and labels before the first letter.
+  void start(Number* numbers, Label* labels) const;
+
+  /// One letter: reads numbers and pre labels, writes numbers and post labels (kNoLabel: did not decode), and returns
+  /// the state of the readout or kNoState. A layer whose context is unknown, because a layer below did not decode one
+  /// letter before, stays as it is.
+  State step(const Number* from, const Label* pre, Letter letter, Number* to, Label* post, Scratch& scratch) const;
+
+  /// What the readout makes of the labels. O(layers).
+  State read(const Label* labels) const;
+
+  /// The label of layer k's numbers in one of its books.
+  Label label_of(std::size_t k, std::uint32_t book, const Number* numbers, Scratch& scratch) const;
+
+ private:
+  std::vector<RoundedLayer<Arithmetic>> layers_;
+  std::span<const std::vector<Context>> readout_;
+  std::size_t size_ = 0;
+  Letter letters_;
+};
+
+extern template class RoundedLayer<Fp64>;
+extern template class RoundedLayer<Fp32>;
+extern template class RoundedLayer<Fp16>;
+extern template class RoundedLayer<Bf16>;
+extern template class RoundedNetwork<Fp64>;
+extern template class RoundedNetwork<Fp32>;
+extern template class RoundedNetwork<Fp16>;
+extern template class RoundedNetwork<Bf16>;
+
+}  // namespace krohn
