@@ -3,10 +3,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "constructions/network.h"
 #include "simulate/certificate.h"
-#include "simulate/evaluate.h"
+#include "simulate/form.h"
 
 namespace krohn {
 
@@ -14,18 +15,22 @@ struct CertifyOptions {
   Precision precision = Precision::kFp32;
   Form form = Form::kStructured;
   std::uint64_t max_pairs = 20'000'000;
-  std::function<void(std::uint64_t)> progress;  ///< pairs so far; may throw Interrupted
+  std::uint64_t max_bytes = std::uint64_t{4} << 30;  ///< of the pairs and their table
+  std::function<void(std::uint64_t)> progress;       ///< pairs so far; may throw Interrupted
 };
 
-/// Certificate 1 of MATH.md §5, *closed codewords*: in every layer, for every label and action, the evaluated A c + B is
-/// bit for bit the codeword of one label, and the decoder knows it; the label machine so found emulates the automaton
-/// (by induction over the wiring tables, all label tuples). Proved for every length, or nothing: not closing is no
-/// refutation. O(Σ labels · actions · cost of one step).
+/// Certificate 1 of MATH.md §5, *closed codewords*: in every layer, from H_0 on, every action takes every codeword to
+/// the codeword that the decoder then picks, bit for bit; and the machine of labels that was found so, not the one that
+/// the tables promise, emulates the automaton (automata/emulation.h: by induction over the wiring for all label tuples
+/// that decode, or else for all that words reach). Proved for every length, or nothing: not closing is no refutation.
+/// O(Σ codewords · actions · cost of one step).
 std::optional<Certificate> certify_closed_codewords(const Network& network, const CertifyOptions& options);
 
-/// Certificate 2, *closed reachable set*: breadth-first search over pairs (automaton state, all numbers of all layers)
-/// under the actual arithmetic. It ends: proved. It meets a wrong answer: refuted by a shortest word. It meets
-/// `max_pairs`: a kSampled certificate with `limit` set, and kProvedUpTo the last complete depth.
+/// Certificate 2, *closed reachable set*: breadth-first search over pairs (automaton state, all numbers of all layers,
+/// and the labels that numbers alone do not tell) under the actual arithmetic, −0 counted as +0. It ends: proved. It
+/// meets a wrong answer: refuted by a shortest word. It meets a limit: proved up to the last depth that it completed,
+/// with `limit` set. A pair costs 4 bytes for the automaton's state, the bytes of the numbers, 4 for its parent and at
+/// most 16 of table.
 Certificate certify_reachable_set(const Network& network, const CertifyOptions& options);
 
 /// The strongest that holds: closed codewords, then the reachable set.

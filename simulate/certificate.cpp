@@ -1,0 +1,71 @@
+#include "simulate/certificate.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace krohn {
+namespace {
+
+constexpr std::size_t kLettersShown = 60;
+
+std::string shown_word(const Word& word, const Alphabet& alphabet) {
+  if (word.empty()) return "the empty word";
+  if (word.size() <= kLettersShown) return fmt::format("the word {}", alphabet.format_word(word));
+  return fmt::format("the word {}…", alphabet.format_word(std::span(word).first(kLettersShown)));
+}
+
+}  // namespace
+
+std::string to_string(Claim claim) {
+  switch (claim) {
+    case Claim::kProved:
+      return "proved";
+    case Claim::kProvedUpTo:
+      return "proved up to a length";
+    case Claim::kRefuted:
+      return "refuted";
+    default:
+      return "sampled";
+  }
+}
+
+std::string headline(const Certificate& certificate, const Alphabet& alphabet) {
+  switch (certificate.claim) {
+    case Claim::kProved:
+      return "proved for words of every length";
+    case Claim::kProvedUpTo:
+      return fmt::format("proved for words of up to {} letters", certificate.length);
+    case Claim::kRefuted:
+      if (!certificate.failing_word) return "refuted";
+      return fmt::format("refuted: {} of {} letters is read wrongly{}", shown_word(*certificate.failing_word, alphabet),
+                         certificate.failing_word->size(), certificate.shortest ? ", and no shorter one" : "");
+    default:
+      return fmt::format("no disagreement in {} letters; not a proof", certificate.letters_tested);
+  }
+}
+
+std::string to_json(const Certificate& certificate, const Alphabet& alphabet) {
+  nlohmann::ordered_json json;
+  json["claim"] = to_string(certificate.claim);
+  json["precision"] = to_string(certificate.precision);
+  json["form"] = to_string(certificate.form);
+  json["order"] = certificate.order;
+  json["method"] = certificate.method;
+  json["evidence"] = certificate.evidence;
+  if (certificate.claim == Claim::kProvedUpTo) json["length"] = certificate.length;
+  json["pairs"] = certificate.pairs;
+  if (certificate.failing_word) {
+    auto& names = json["failing_word"] = nlohmann::ordered_json::array();
+    for (const Letter letter : *certificate.failing_word) names.push_back(alphabet.name(letter));
+    json["shortest"] = certificate.shortest;
+  }
+  if (certificate.letters_tested > 0) {
+    json["letters_tested"] = certificate.letters_tested;
+    json["seed"] = certificate.seed;
+  }
+  if (!certificate.limit.empty()) json["limit"] = certificate.limit;
+  return json.dump(2);
+}
+
+}  // namespace krohn

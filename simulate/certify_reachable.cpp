@@ -1,0 +1,230 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "automata/record_set.h"
+#include "simulate/certify.h"
+#include "simulate/rounded_network.h"
+
+namespace krohn {
+namespace {
+
+/// The search of certificate 2. A pair is stored as one record: the automaton's state; the labels, of layers below the
+/// last, that the numbers do not determine (several code books, or a start that is not labelled as it decodes); the bit
+/// patterns of all numbers. Pairs are numbered as they are met, so each level of the search is a range of numbers.
+template <class Arithmetic>
+class ReachableSet {
+ public:
+  using Number = typename Arithmetic::Number;
+  using Bits = typename Arithmetic::Bits;
+
+  ReachableSet(const Network& network, const CertifyOptions& options)
+      : automaton_(network.automaton),
+        options_(options),
+        network_(network, options.form),
+        scratch_(network_.make_scratch()),
+        from_(network_.size()),
+        to_(network_.size()),
+        pre_(network_.layers().size()),
+        post_(network_.layers().size()),
+        stored_labels_(labels_to_store()),
+        pairs_(1 + stored_labels_.size() + number_words()) {}
+
+  Certificate run() {
+    network_.start(from_.data(), pre_.data());
+    if (network_.read(pre_.data()) != automaton_.initial()) return refuted({});
+    record_.resize(pairs_.words());
+    pack(automaton_.initial(), from_.data(), pre_.data(), record_.data());
+    pairs_.insert(record_);
+    parents_.push_back(0);
+    std::uint64_t depth = 0;
+    for (RecordSet::Index begin = 0; begin < pairs_.size(); ++depth) {
+      const RecordSet::Index end = pairs_.size();
+      for (RecordSet::Index first = begin; first < end; first += kBlock)
+        if (!expand(first, std::min(end, first + kBlock))) return refuted(failing_word());
+      if (full_) return proved_up_to(depth + 1);
+      begin = end;
+    }
+    return proved(depth - 1);
+  }
+
+ private:
+  /// Pairs expanded together, so that the memory that their successors need is asked for in advance.
+  static constexpr RecordSet::Index kBlock = 64;
+
+  std::size_t number_words() const {
+    return (network_.size() * sizeof(Bits) + sizeof(std::uint32_t) - 1) / sizeof(std::uint32_t);
+  }
+
+  std::vector<std::size_t> labels_to_store() {
+    std::vector<std::size_t> layers;
+    network_.start(from_.data(), pre_.data());
+    const Number* numbers = from_.data();
+    for (std::size_t k = 0; k + 1 < pre_.size(); ++k) {
+      if (network_.layers()[k].books().size() > 1 || network_.label_of(k, 0, numbers, scratch_) != pre_[k])
+        layers.push_back(k);
+      numbers += network_.layers()[k].size();
+    }
+    return layers;
+  }
+
+  void pack(State state, const Number* numbers, const Label* labels, std::uint32_t* record) const {
+    record[pairs_.words() - 1] = 0;  // the end of the last word may hold no number
+    *record++ = state;
+    for (const std::size_t k : stored_labels_) *record++ = labels[k];
+    auto* bytes = reinterpret_cast<unsigned char*>(record);
+    for (std::size_t i = 0; i < network_.size(); ++i) {
+      const Bits bits = state_bits<Arithmetic>(numbers[i]);
+      std::memcpy(bytes + i * sizeof(Bits), &bits, sizeof(Bits));
+    }
+  }
+
+  /// Numbers into from_, pre labels into pre_; returns the automaton's state. The last layer's label is not needed.
+  State unpack(RecordSet::Record record) {
+    const std::uint32_t* word = record.data() + 1;
+    std::memcpy(static_cast<void*>(from_.data()), word + stored_labels_.size(), network_.size() * sizeof(Number));
+    std::size_t stored = 0;
+    const Number* numbers = from_.data();
+    for (std::size_t k = 0; k + 1 < pre_.size(); ++k) {
+      const bool is_stored = stored < stored_labels_.size() && stored_labels_[stored] == k;
+      pre_[k] = is_stored ? word[stored++] : network_.label_of(k, 0, numbers, scratch_);
+      numbers += network_.layers()[k].size();
+    }
+    return record[0];
+  }
+
+  /// All successors of the pairs [first, last). False, with the failing edge noted, when one is read wrongly.
+  bool expand(RecordSet::Index first, RecordSet::Index last) {
+    successors_.clear();
+    hashes_.clear();
+    for (RecordSet::Index pair = first; pair < last; ++pair)
+      if (!add_successors(pair)) return false;
+    for (const std::uint64_t hash : hashes_) pairs_.prefetch_record(hash);
+    full_ = full_ || pairs_.bytes() + parents_.size() * sizeof(parents_[0]) > options_.max_bytes;
+    for (std::size_t edge = 0; edge < hashes_.size(); ++edge)
+      remember({successors_.data() + edge * pairs_.words(), pairs_.words()}, hashes_[edge],
+               first + static_cast<RecordSet::Index>(edge / automaton_.letters()));
+    report_progress(last);
+    return true;
+  }
+
+  bool add_successors(RecordSet::Index pair) {
+    const State state = unpack(pairs_[pair]);
+    for (Letter letter = 0; letter < automaton_.letters(); ++letter) {
+      const State answer = network_.step(from_.data(), pre_.data(), letter, to_.data(), post_.data(), scratch_);
+      const State right = automaton_.next(state, letter);
+      if (answer != right) {
+        failing_pair_ = pair;
+        failing_letter_ = letter;
+        return false;
+      }
+      successors_.resize(successors_.size() + pairs_.words());
+      std::uint32_t* record = successors_.data() + successors_.size() - pairs_.words();
+      pack(right, to_.data(), post_.data(), record);
+      hashes_.push_back(RecordSet::hash({record, pairs_.words()}));
+      pairs_.prefetch_entry(hashes_.back());
+    }
+    return true;
+  }
+
+  /// Once a limit is met, the level is checked to its end but nothing new is kept.
+  void remember(RecordSet::Record record, std::uint64_t hash, RecordSet::Index parent) {
+    if (full_) return;
+    if (pairs_.size() >= options_.max_pairs) {
+      full_ = !pairs_.find(record);
+      return;
+    }
+    if (pairs_.insert(record, hash).fresh) parents_.push_back(parent);
+  }
+
+  void report_progress(RecordSet::Index expanded) {
+    if (!options_.progress || expanded < next_report_) return;
+    next_report_ = expanded + (1 << 16);
+    options_.progress(pairs_.size());
+  }
+
+  /// The path to the failing edge. Letters are not stored: each is the first that leads from a pair to the next.
+  Word failing_word() {
+    Word word{failing_letter_};
+    for (RecordSet::Index pair = failing_pair_; pair != 0; pair = parents_[pair])
+      word.push_back(letter_between(parents_[pair], pair));
+    std::reverse(word.begin(), word.end());
+    return word;
+  }
+
+  Letter letter_between(RecordSet::Index parent, RecordSet::Index child) {
+    const State state = unpack(pairs_[parent]);
+    const RecordSet::Record wanted = pairs_[child];
+    Letter letter = 0;
+    for (;; ++letter) {
+      network_.step(from_.data(), pre_.data(), letter, to_.data(), post_.data(), scratch_);
+      pack(automaton_.next(state, letter), to_.data(), post_.data(), record_.data());
+      if (std::equal(wanted.begin(), wanted.end(), record_.begin())) return letter;
+    }
+  }
+
+  Certificate begin_certificate(Claim claim) const {
+    Certificate certificate;
+    certificate.claim = claim;
+    certificate.precision = options_.precision;
+    certificate.form = options_.form;
+    certificate.method = "closed reachable set";
+    certificate.pairs = pairs_.size();
+    return certificate;
+  }
+
+  Certificate proved(std::uint64_t depth) const {
+    Certificate certificate = begin_certificate(Claim::kProved);
+    certificate.evidence = fmt::format(
+        "words reach {} pairs of an automaton state and a network state, all by words of at most {} letters, and the "
+        "network is right on every one",
+        pairs_.size(), depth);
+    return certificate;
+  }
+
+  Certificate refuted(Word word) const {
+    Certificate certificate = begin_certificate(Claim::kRefuted);
+    certificate.evidence = fmt::format("breadth-first search met a wrong answer after {} letters and {} pairs",
+                                       word.size(), pairs_.size());
+    certificate.failing_word = std::move(word);
+    certificate.shortest = true;
+    return certificate;
+  }
+
+  Certificate proved_up_to(std::uint64_t depth) const {
+    Certificate certificate = begin_certificate(Claim::kProvedUpTo);
+    certificate.length = depth;
+    certificate.evidence =
+        fmt::format("the network is right on all words of up to {} letters; the search over {} pairs did not end",
+                    depth, pairs_.size());
+    certificate.limit = pairs_.size() >= options_.max_pairs ? fmt::format("{} pairs", options_.max_pairs)
+                                                            : fmt::format("{} bytes of pairs", options_.max_bytes);
+    return certificate;
+  }
+
+  const Dfa& automaton_;
+  const CertifyOptions& options_;
+  RoundedNetwork<Arithmetic> network_;
+  typename RoundedNetwork<Arithmetic>::Scratch scratch_;
+  std::vector<Number> from_, to_;
+  std::vector<Label> pre_, post_;
+  std::vector<std::size_t> stored_labels_;
+  RecordSet pairs_;
+  std::vector<RecordSet::Index> parents_;
+  std::vector<std::uint32_t> record_, successors_;
+  std::vector<std::uint64_t> hashes_;
+  RecordSet::Index failing_pair_ = 0;
+  Letter failing_letter_ = 0;
+  RecordSet::Index next_report_ = 0;
+  bool full_ = false;
+};
+
+}  // namespace
+
+Certificate certify_reachable_set(const Network& network, const CertifyOptions& options) {
+  return with_arithmetic(options.precision,
+                         [&](auto arithmetic) { return ReachableSet<decltype(arithmetic)>(network, options).run(); });
+}
+
+}  // namespace krohn
