@@ -23,20 +23,37 @@ std::uint32_t books_of(const Layer& layer) {
 
 NearestCodeword::NearestCodeword(const Layer& layer, std::uint32_t book)
     : state_size_(std::size_t{layer.dimension} * layer.columns) {
-  const Decoder& decoder = layer.decoder;
-  for (std::size_t i = 0; i < decoder.codewords.size(); ++i) {
-    if ((decoder.book.empty() ? 0 : decoder.book[i]) != book) continue;
-    labels_.push_back(decoder.label_of.empty() ? static_cast<Label>(i) : decoder.label_of[i]);
-    const Eigen::MatrixXd& codeword = decoder.codewords[i];
-    codewords_.insert(codewords_.end(), codeword.data(), codeword.data() + codeword.size());
-  }
-  collect_units();
+  if (layer.decoder.unit_copies > 0)
+    name_unit_copies(layer, book);
+  else
+    store_codewords(layer, book);
   radius_ = find_radius();
   accepted_ = radius_ * radius_ * (1 - 1e-6);
   // Below a handful of numbers the reference is as fast as a hint.
   if (unit_position_.empty() && labels_.size() * state_size_ > 16 && radius_ > 0) {
     cells_per_unit_ = 1 / radius_;
     hint_count_ = std::min(std::bit_ceil(4 * labels_.size()), std::size_t{1} << 20);
+  }
+}
+
+void NearestCodeword::store_codewords(const Layer& layer, std::uint32_t book) {
+  for (std::size_t i = 0; i < codeword_count(layer); ++i) {
+    if (codeword_book(layer, i) != book) continue;
+    labels_.push_back(codeword_label(layer, i));
+    const Eigen::MatrixXd& codeword = layer.decoder.codewords[i];
+    codewords_.insert(codewords_.end(), codeword.data(), codeword.data() + codeword.size());
+  }
+  collect_units();
+}
+
+void NearestCodeword::name_unit_copies(const Layer& layer, std::uint32_t book) {
+  if (book != 0) return;
+  unit_stride_ = layer.labels;
+  unit_at_.assign(state_size_, kNoCodeword);
+  for (Label label = 0; label < layer.labels; ++label) {
+    labels_.push_back(label);
+    unit_position_.push_back(label);
+    unit_at_[label] = label;
   }
 }
 
@@ -53,13 +70,14 @@ void NearestCodeword::collect_units() {
   }
   unit_position_ = std::move(positions);
   unit_at_ = std::move(at);
+  unit_stride_ = state_size_;
   codewords_ = {};
 }
 
 /// Exact where that is affordable. Distinct integer codewords differ by at least 1; otherwise the pairs are measured.
 double NearestCodeword::find_radius() const {
   if (labels_.size() == 1) return std::numeric_limits<double>::max();
-  if (!unit_position_.empty()) return std::sqrt(0.5);
+  if (!unit_position_.empty()) return std::sqrt(0.5 * static_cast<double>(state_size_ / unit_stride_));
   const auto count = static_cast<double>(labels_.size());
   if (count * count * static_cast<double>(state_size_) > kGreatestMarginWork) {
     if (!std::all_of(codewords_.begin(), codewords_.end(), is_integer)) return 0;
@@ -87,9 +105,11 @@ double NearestCodeword::squared_distance(std::span<const double> state, std::siz
     for (std::size_t i = 0; i < state_size_; ++i) sum += (state[i] - c[i]) * (state[i] - c[i]);
     return sum;
   }
-  const std::size_t one = unit_position_[codeword];
+  std::size_t one = unit_position_[codeword];
   for (std::size_t i = 0; i < state_size_; ++i) {
-    const double difference = i == one ? state[i] - 1 : state[i];
+    const bool is_one = i == one;
+    if (is_one) one += unit_stride_;
+    const double difference = is_one ? state[i] - 1 : state[i];
     sum += difference * difference;
   }
   return sum;
@@ -127,17 +147,25 @@ std::uint32_t NearestCodeword::nearest(std::span<const double> state, Hints& hin
 }
 
 std::uint32_t NearestCodeword::nearest_unit(std::span<const double> state) const {
-  std::size_t nonzeros = 0, last = 0;
-  for (std::size_t i = 0; i < state_size_; ++i)
+  if (const std::uint32_t exact = exact_unit(state); exact != kNoCodeword) return exact;
+  const auto end = state.begin() + static_cast<std::ptrdiff_t>(unit_stride_);
+  const std::uint32_t guess = unit_at_[static_cast<std::size_t>(std::max_element(state.begin(), end) - state.begin())];
+  if (guess != kNoCodeword && squared_distance(state, guess) < accepted_) return guess;
+  return reference_nearest(state);
+}
+
+/// The codeword that the state is, or kNoCodeword. Its distance is 0 and every other's is at least 2.
+std::uint32_t NearestCodeword::exact_unit(std::span<const double> state) const {
+  std::size_t nonzeros = 0, first = 0;
+  for (std::size_t i = state_size_; i-- > 0;)
     if (state[i] != 0) {
       ++nonzeros;
-      last = i;
+      first = i;
     }
-  if (nonzeros == 1 && state[last] == 1 && unit_at_[last] != kNoCodeword) return unit_at_[last];
-  const auto greatest = static_cast<std::size_t>(std::max_element(state.begin(), state.end()) - state.begin());
-  if (unit_at_[greatest] != kNoCodeword && squared_distance(state, unit_at_[greatest]) < accepted_)
-    return unit_at_[greatest];
-  return reference_nearest(state);
+  if (nonzeros != state_size_ / unit_stride_ || first >= unit_stride_) return kNoCodeword;
+  for (std::size_t i = first; i < state_size_; i += unit_stride_)
+    if (state[i] != 1) return kNoCodeword;
+  return unit_at_[first];
 }
 
 /// The cell of a grid as fine as the margin, hashed. Numbers too large for a grid share a cell.

@@ -18,7 +18,8 @@ class NearestCodeword {
   /// Remembers which codeword was near a region of space. Only a hint: every use of it is checked. One per thread.
   using Hints = std::vector<std::uint32_t>;
 
-  /// The codewords of `layer` in `book`. O(codewords · n·d), and O(codewords² · n·d) up to 10^8 for the margin.
+  /// The codewords of `layer` in `book`. O(codewords · n·d) when they are stored, and O(codewords² · n·d) up to 10^8
+  /// for the margin.
   NearestCodeword(const Layer& layer, std::uint32_t book);
 
   Hints make_hints() const { return Hints(hint_count_, 0); }
@@ -41,7 +42,7 @@ class NearestCodeword {
   /// Entry i, in column-major order, of a codeword.
   double entry(std::uint32_t codeword, std::size_t i) const {
     if (unit_position_.empty()) return codewords_[codeword * state_size_ + i];
-    return i == unit_position_[codeword] ? 1 : 0;
+    return i % unit_stride_ == unit_position_[codeword] ? 1 : 0;
   }
 
   /// Half the least distance between two codewords, or a lower bound of it: what lies nearer to a codeword than this
@@ -52,15 +53,21 @@ class NearestCodeword {
   double squared_distance(std::span<const double> state, std::size_t codeword) const;
   std::uint32_t reference_nearest(std::span<const double> state) const;
   std::uint32_t nearest_unit(std::span<const double> state) const;
+  std::uint32_t exact_unit(std::span<const double> state) const;
+  void store_codewords(const Layer& layer, std::uint32_t book);
+  void name_unit_copies(const Layer& layer, std::uint32_t book);
   void collect_units();
   double find_radius() const;
   std::size_t hint_of(std::span<const double> state) const;
 
-  std::size_t state_size_ = 0;                ///< n·d
-  std::vector<double> codewords_;             ///< one after another; empty when all are unit vectors
-  std::vector<std::uint32_t> unit_position_;  ///< codeword ↦ where its single 1 is; empty unless all are unit vectors
-  std::vector<std::uint32_t> unit_at_;        ///< the inverse; kNoCodeword where none is
-  std::vector<Label> labels_;                 ///< codeword ↦ label
+  std::size_t state_size_ = 0;     ///< n·d
+  std::vector<double> codewords_;  ///< one after another; empty when all are unit vectors
+  /// When every codeword is a different unit vector, or copies of one: codeword ↦ where its first 1 is, the next ones
+  /// being unit_stride_ further each. Empty otherwise.
+  std::vector<std::uint32_t> unit_position_;
+  std::vector<std::uint32_t> unit_at_;  ///< the inverse; kNoCodeword where none is
+  std::size_t unit_stride_ = 0;
+  std::vector<Label> labels_;  ///< codeword ↦ label
   double radius_ = 0;
   double accepted_ = 0;  ///< squared distances below this need no comparison
   double cells_per_unit_ = 0;

@@ -141,22 +141,23 @@ struct Times {
   }
 };
 
-std::optional<Label> nearest_label(const Decoder& decoder, const Numbers& h, std::uint32_t book) {
+std::optional<Label> nearest_label(const Layer& layer, const Numbers& h, std::uint32_t book) {
   if (!h.allFinite()) return std::nullopt;
   double least = std::numeric_limits<double>::infinity();
   std::optional<Label> label;
-  for (std::size_t i = 0; i < decoder.codewords.size(); ++i) {
-    if (!decoder.book.empty() && decoder.book[i] != book) continue;
+  for (std::size_t i = 0; i < codeword_count(layer); ++i) {
+    if (codeword_book(layer, i) != book) continue;
+    const Numbers c = codeword(layer, i);
     double distance = 0;
     for (Eigen::Index column = 0; column < h.cols(); ++column)
       for (Eigen::Index row = 0; row < h.rows(); ++row) {
-        const double difference = h(row, column) - decoder.codewords[i](row, column);
+        const double difference = h(row, column) - c(row, column);
         distance += difference * difference;
       }
     if (distance == least) label.reset();
     if (distance < least) {
       least = distance;
-      label = decoder.label_of.empty() ? static_cast<Label>(i) : decoder.label_of[i];
+      label = codeword_label(layer, i);
     }
   }
   return label;
@@ -187,7 +188,7 @@ class ReferenceEvaluator final : public Evaluator {
       if (!context) continue;
       move(layer.transitions[layer.wiring.action_of[*context]], states_[k]);
       const std::uint32_t book = layer.book_of_context.empty() ? 0 : layer.book_of_context[*context];
-      labels_[k] = nearest_label(layer.decoder, states_[k], book);
+      labels_[k] = nearest_label(layer, states_[k], book);
       if (k + 1 == network_.layers.size()) break;
       const Context next = pre ? layer.wiring.next[std::size_t{*context} * layer.labels + *pre] : kNoContext;
       context = next == kNoContext ? std::nullopt : std::optional(next);

@@ -189,12 +189,12 @@ inline Network two_reflections(std::uint32_t m) {
       Reflection reflection;
       reflection.angle = Turn{theta + turns, 4 * turns}.normalised();
       plane.wiring.action_of.push_back(static_cast<Action>(plane.transitions.size()));
-      plane.book_of_context.push_back(static_cast<std::uint32_t>(plane.transitions.size() % 2));
+      plane.book_of_context.push_back(static_cast<std::uint32_t>(1 - plane.transitions.size() % 2));
       plane.transitions.push_back({Matrix{ReflectionProduct{2, {reflection}}}, {}});
     }
   for (std::uint32_t book = 0; book < 2; ++book)
     for (std::int64_t y = 0; y < turns; ++y) {
-      plane.decoder.codewords.push_back(book == 0 ? point_at(1 - 2 * y, 2 * turns) : point_at(2 * y, 2 * turns));
+      plane.decoder.codewords.push_back(book == 1 ? point_at(1 - 2 * y, 2 * turns) : point_at(2 * y, 2 * turns));
       plane.decoder.label_of.push_back(static_cast<Label>(y));
       plane.decoder.book.push_back(book);
     }
