@@ -14,9 +14,11 @@ struct CascadeNetworkOptions {
   std::optional<KeyStyle> keys;
 };
 
-/// One layer per cascade layer: labels are one-hot, a bijection is its permutation matrix with B = 0, a constant c is
-/// A = 0, B = e_c. The wiring is the cascade's own. Exact in every precision with permutation matrices and with
-/// un-normalised or doubled keys. `automaton` becomes the oracle; throws InputError when its alphabet differs.
+/// One layer per cascade layer of width n: labels are one-hot in R^n (e_i + e_{n+i} in R^{2n} with doubled keys), a
+/// bijection is its permutation matrix with B = 0, a constant c is A = 0, B = e_c. The wiring is the cascade's own.
+/// Exact in every precision with permutation matrices and with un-normalised or doubled keys. `automaton` becomes the
+/// oracle, and is not compared with the cascade: check_emulation does that. Throws InputError when its alphabet differs
+/// or an action is neither a bijection nor a constant. O(Σ actions · n + tables).
 Network cascade_network(const Dfa& automaton, const Cascade& cascade, const CascadeNetworkOptions& options = {});
 
 }  // namespace krohn
