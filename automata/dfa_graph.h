@@ -14,30 +14,30 @@
 
 namespace krohn {
 
-/// One transition. Two letters with the same source and target are two (parallel) edges.
-struct Transition {
+/// One transition of a Dfa. Two letters with the same source and target are two (parallel) edges.
+struct DfaArc {
   State source = 0;
   Letter letter = 0;
   State target = 0;
-  friend auto operator<=>(const Transition&, const Transition&) = default;
+  friend auto operator<=>(const DfaArc&, const DfaArc&) = default;
 };
 
 /// Walks along one row of the table.
-class TransitionIterator
-    : public boost::iterator_facade<TransitionIterator, Transition, boost::random_access_traversal_tag, Transition> {
+class DfaArcIterator
+    : public boost::iterator_facade<DfaArcIterator, DfaArc, boost::random_access_traversal_tag, DfaArc> {
  public:
-  TransitionIterator() = default;
-  TransitionIterator(const Dfa& dfa, State source, Letter letter)
+  DfaArcIterator() = default;
+  DfaArcIterator(const Dfa& dfa, State source, Letter letter)
       : row_(dfa.row(source).data()), source_(source), letter_(letter) {}
 
  private:
   friend class boost::iterator_core_access;
-  Transition dereference() const { return {source_, letter_, row_[letter_]}; }
-  bool equal(const TransitionIterator& other) const { return source_ == other.source_ && letter_ == other.letter_; }
+  DfaArc dereference() const { return {source_, letter_, row_[letter_]}; }
+  bool equal(const DfaArcIterator& other) const { return source_ == other.source_ && letter_ == other.letter_; }
   void increment() { ++letter_; }
   void decrement() { --letter_; }
   void advance(std::ptrdiff_t steps) { letter_ = static_cast<Letter>(letter_ + steps); }
-  std::ptrdiff_t distance_to(const TransitionIterator& other) const {
+  std::ptrdiff_t distance_to(const DfaArcIterator& other) const {
     return static_cast<std::ptrdiff_t>(other.letter_) - static_cast<std::ptrdiff_t>(letter_);
   }
 
@@ -59,16 +59,16 @@ inline std::pair<boost::counting_iterator<State>, boost::counting_iterator<State
 
 inline Letter out_degree(State, const Dfa& dfa) { return dfa.letters(); }
 
-inline std::pair<TransitionIterator, TransitionIterator> out_edges(State state, const Dfa& dfa) {
-  return {TransitionIterator(dfa, state, 0), TransitionIterator(dfa, state, dfa.letters())};
+inline std::pair<DfaArcIterator, DfaArcIterator> out_edges(State state, const Dfa& dfa) {
+  return {DfaArcIterator(dfa, state, 0), DfaArcIterator(dfa, state, dfa.letters())};
 }
 
 inline std::pair<const State*, const State*> adjacent_vertices(State state, const Dfa& dfa) {
   return {dfa.row(state).data(), dfa.row(state).data() + dfa.letters()};
 }
 
-inline State source(const Transition& transition, const Dfa&) { return transition.source; }
-inline State target(const Transition& transition, const Dfa&) { return transition.target; }
+inline State source(const DfaArc& transition, const Dfa&) { return transition.source; }
+inline State target(const DfaArc& transition, const Dfa&) { return transition.target; }
 
 inline boost::typed_identity_property_map<State> get(boost::vertex_index_t, const Dfa&) { return {}; }
 inline State get(boost::vertex_index_t, const Dfa&, State state) { return state; }
@@ -80,12 +80,12 @@ namespace boost {
 template <>
 struct graph_traits<krohn::Dfa> {
   using vertex_descriptor = krohn::State;
-  using edge_descriptor = krohn::Transition;
+  using edge_descriptor = krohn::DfaArc;
   using directed_category = directed_tag;
   using edge_parallel_category = allow_parallel_edge_tag;
   using traversal_category = krohn::DfaTraversal;
   using vertex_iterator = counting_iterator<krohn::State>;
-  using out_edge_iterator = krohn::TransitionIterator;
+  using out_edge_iterator = krohn::DfaArcIterator;
   using adjacency_iterator = const krohn::State*;
   using vertices_size_type = std::size_t;
   using degree_size_type = krohn::Letter;

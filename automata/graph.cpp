@@ -25,7 +25,7 @@ template <class Discovered, class Found>
 struct TreeVisitor : boost::default_bfs_visitor {
   TreeVisitor(Discovered discovered, Found found) : on_discovered(discovered), on_found(found) {}
   void discover_vertex(State state, const Dfa&) { on_discovered(state); }
-  void tree_edge(const Transition& transition, const Dfa&) { on_found(transition); }
+  void tree_edge(const DfaArc& transition, const Dfa&) { on_found(transition); }
   Discovered on_discovered;
   Found on_found;
 };
@@ -43,14 +43,14 @@ void search_breadth_first(const Dfa& dfa, Discovered discovered, Found found) {
 std::vector<bool> reachable_states(const Dfa& dfa) {
   std::vector<bool> reachable(dfa.states(), false);
   search_breadth_first(
-      dfa, [&](State state) { reachable[state] = true; }, [](const Transition&) {});
+      dfa, [&](State state) { reachable[state] = true; }, [](const DfaArc&) {});
   return reachable;
 }
 
 ShortestWords::ShortestWords(const Dfa& dfa) : initial_(dfa.initial()), tree_(dfa.states(), {kNoState, 0}) {
   search_breadth_first(
       dfa, [&](State state) { order_.push_back(state); },
-      [&](const Transition& arc) {
+      [&](const DfaArc& arc) {
         tree_[arc.target] = {arc.source, arc.letter};
       });
 }
