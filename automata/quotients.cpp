@@ -64,7 +64,7 @@ Dfa extend_alphabet(const Dfa& dfa, const Alphabet& alphabet) {
 Dfa left_quotient(const Dfa& dfa, std::span<const Letter> prefix) {
   require_acceptor(dfa, "the left quotient");
   require_letters(dfa, prefix);
-  return with_ends(dfa, dfa.run(prefix), {dfa.outputs().begin(), dfa.outputs().end()});
+  return with_ends(dfa, dfa.run(prefix), std::vector<bool>(dfa.outputs().begin(), dfa.outputs().end()));
 }
 
 Dfa right_quotient(const Dfa& dfa, std::span<const Letter> suffix) {
