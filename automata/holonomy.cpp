@@ -7,7 +7,9 @@
 #include <map>
 #include <utility>
 
+#include "automata/graph.h"
 #include "automata/skeleton.h"
+#include "automata/trim.h"
 #include "groups/error.h"
 #include "groups/record_set.h"
 
@@ -150,9 +152,17 @@ class Builder {
     return next;
   }
 
-  /// After the last level every node is a singleton: replace node numbers by states.
+  /// After the last level every node is a singleton: replace node numbers by states. A single state has no level; it
+  /// gets a layer of one label.
   void finish_readout(Cascade& cascade) const {
-    if (cascade.readout.next.empty()) return;
+    if (cascade.layers.empty()) {
+      cascade.layers.push_back({.width = 1,
+                                .actions = {Transformation::identity(1)},
+                                .wiring = {.action_of = std::vector<Action>(dfa_.letters(), 0), .next = {}},
+                                .component = {}});
+      cascade.initial.push_back(0);
+      cascade.readout.next.push_back({0});
+    }
     for (Context& node : cascade.readout.next.back())
       if (node != kNoContext) node = sets_.members(readout_nodes_[node]).front();
   }
@@ -166,8 +176,36 @@ class Builder {
   std::uint64_t contexts_ = 0;
 };
 
+/// An automaton without its unreachable states, and the old number of every state that stays.
+struct Part {
+  Dfa dfa;
+  std::vector<State> original;
+};
+
+Part reachable_part(const Dfa& dfa) {
+  const std::vector<bool> reached = reachable_states(dfa);
+  std::vector<State> original, number(dfa.states(), 0);
+  for (State state = 0; state < dfa.states(); ++state)
+    if (reached[state]) {
+      number[state] = static_cast<State>(original.size());
+      original.push_back(state);
+    }
+  std::vector<State> table;
+  for (const State state : original)
+    for (const State target : dfa.row(state)) table.push_back(number[target]);
+  std::vector<Output> outputs(original.size(), 0);
+  return {Dfa::moore(dfa.alphabet(), std::move(table), number[dfa.initial()], std::move(outputs), {"state"}),
+          std::move(original)};
+}
+
 }  // namespace
 
-Cascade holonomy_decomposition(const Dfa& dfa, const HolonomyOptions& options) { return Builder(dfa, options).build(); }
+Cascade holonomy_decomposition(const Dfa& dfa, const HolonomyOptions& options) {
+  const Part part = reachable_part(dfa);
+  Cascade cascade = Builder(part.dfa, options).build();
+  for (Context& state : cascade.readout.next.back())
+    if (state != kNoContext) state = part.original[state];
+  return trim(cascade);
+}
 
 }  // namespace krohn
