@@ -25,7 +25,7 @@ std::vector<std::string> near_misses(std::string_view name, std::span<const std:
     std::size_t distance;
     std::string name;
   };
-  const std::size_t allowed = name.size() <= 3 ? 1 : 2;
+  const std::size_t allowed = name.size() <= 1 ? 0 : name.size() <= 3 ? 1 : 2;
   std::vector<Candidate> near;
   for (const std::string& candidate : known)
     if (const std::size_t distance = edit_distance(name, candidate); distance <= allowed)

@@ -12,7 +12,8 @@ namespace krohn {
 /// letter touched once). O(|a|·|b|).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The known names within distance 2 of `name` (1 for names of up to three letters), nearest first, at most three.
+/// The known names within distance 2 of `name` (1 for names of two or three letters, 0 for shorter ones), nearest
+/// first, at most three.
 std::vector<std::string> near_misses(std::string_view name, std::span<const std::string> known);
 
 /// " Did you mean "sum" or "s"?", or nothing when nothing is near.

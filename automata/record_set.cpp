@@ -1,4 +1,4 @@
-#include "groups/record_set.h"
+#include "automata/record_set.h"
 
 #include <algorithm>
 
