@@ -1,6 +1,8 @@
 // constructions/network_file.h — networks as safetensors files; names and shapes are in docs/network-file.md.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 
 #include "constructions/network.h"
@@ -8,15 +10,26 @@
 
 namespace krohn {
 
-/// The tensors of a network: every layer's structured form, its dense form up to a size, codewords, wiring, readout, the
-/// automaton, and provenance in the metadata.
+/// The dense forms of all matrices are written too when together they have at most this many numbers (64 MB of F64).
+inline constexpr std::uint64_t kMaxDenseNumbers = 8'000'000;
+
+/// The tensors of a network: every layer's structured form, its dense form up to a size, codewords, wiring, readout,
+/// the automaton, and provenance in the metadata. Throws InputError when `validate` refuses the network or a text in it
+/// is not UTF-8.
 TensorFile to_tensors(const Network& network);
 
-/// The inverse. Throws InputError when anything is missing, of the wrong shape or type, out of range, non-finite, or when
-/// a dense form is not the one that its structured form gives; `where` begins the message.
+/// The inverse. Throws InputError when anything is missing, of the wrong shape or type, out of range, non-finite, not
+/// part of the format, or when a dense form is not the one that its structured form gives; `where` begins the message.
+/// What it returns has passed `validate`.
 Network from_tensors(const TensorFile& file, const std::string& where);
 
+/// Writes the file whole or not at all. Throws as `to_tensors`, and SystemError.
 void save_network(const Network& network, const std::string& path);
+
+/// Throws as `read_safetensors` and `from_tensors`.
 Network load_network(const std::string& path);
+
+/// The network in the bytes of a file.
+Network parse_network(std::span<const std::byte> bytes, const std::string& where);
 
 }  // namespace krohn

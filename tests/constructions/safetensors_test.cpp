@@ -71,6 +71,26 @@ TEST_CASE("the order of the entries in the header does not matter, the order of 
   CHECK(file.tensors.at("a").shape == std::vector<std::uint64_t>{1});
 }
 
+TEST_CASE("a file that the official library wrote") {
+  // safetensors 0.8.0 for Python: weights = arange(6).reshape(2, 3), odd = [1, 2, 3], scalar = −7, and a few more.
+  const TensorFile file = read_safetensors(std::string(KROHN_TEST_DATA) + "/safetensors/official.safetensors");
+  CHECK(file.metadata == std::map<std::string, std::string>{{"written by", "safetensors 0.8.0"}});
+  REQUIRE(file.tensors.size() == 6);
+  const Tensor& weights = file.tensors.at("weights");
+  CHECK(weights.dtype == "F32");
+  CHECK(weights.shape == std::vector<std::uint64_t>{2, 3});
+  float last = 0;
+  std::memcpy(&last, weights.bytes.data() + 20, 4);
+  CHECK(last == 5);
+  std::int64_t scalar = 0;
+  std::memcpy(&scalar, file.tensors.at("scalar").bytes.data(), 8);
+  CHECK(scalar == -7);
+  CHECK(file.tensors.at("scalar").elements() == 1);
+  CHECK(file.tensors.at("none").elements() == 0);
+  CHECK(file.tensors.at("flags").dtype == "BOOL");
+  CHECK(file.tensors.at("odd").bytes == std::vector<std::byte>{std::byte{1}, std::byte{2}, std::byte{3}});
+}
+
 TEST_CASE("faults are refused with the reason") {
   struct Fault {
     const char* header;
