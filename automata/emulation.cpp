@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "automata/record_set.h"
+#include "groups/record_set.h"
 #include "groups/error.h"
 
 namespace krohn {

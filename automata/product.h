@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "automata/dfa.h"
-#include "automata/record_set.h"
+#include "groups/record_set.h"
 
 namespace krohn {
 

@@ -89,6 +89,16 @@ bool StabiliserChain::contains(const Permutation& permutation) const {
   return sift(permutation, 0).rest.is_identity();
 }
 
+Permutation StabiliserChain::least_in_right_coset(Permutation t) const {
+  for (const Level& level : levels_) {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < level.orbit.size(); ++i)
+      if (t[level.orbit[i]] < t[level.orbit[best]]) best = i;
+    t = level.from_base[best] * t;
+  }
+  return t;
+}
+
 Permutation StabiliserChain::random_element(Random& random) const {
   Permutation product = Permutation::identity(degree_);
   for (auto level = levels_.rbegin(); level != levels_.rend(); ++level)

@@ -40,6 +40,9 @@ class StabiliserChain {
 
   /// Membership. O(base length · degree). Throws InputError when the degree differs.
   bool contains(const Permutation& permutation) const;
+  /// The element of the coset G·t whose images of the base points, in order, are least: the same for every t of the
+  /// coset. O(Σ |orbit| + base length · degree).
+  Permutation least_in_right_coset(Permutation t) const;
   /// Uniform over G: a product of uniform coset representatives.
   Permutation random_element(Random& random) const;
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "automata/record_set.h"
+#include "groups/record_set.h"
 #include "simulate/certify.h"
 #include "simulate/rounded_network.h"
 

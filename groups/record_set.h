@@ -1,4 +1,4 @@
-// automata/record_set.h — a growing set of records of one fixed size, each numbered by its arrival: what a
+// groups/record_set.h — a growing set of records of one fixed size, each numbered by its arrival: what a
 // breadth-first search over tuples of labels or numbers remembers.
 #pragma once
 
