@@ -45,8 +45,9 @@ class WordFile final : public WordStream {
   std::string where_;
   Alphabet alphabet_;
   WordLayout layout_;
-  std::string text_;  ///< read, but not parsed
-  Word letters_;      ///< parsed, but not handed out before given_
+  std::string text_;  ///< read; parsed before at_
+  std::size_t at_ = 0;
+  Word letters_;  ///< parsed, but not handed out before given_
   std::size_t given_ = 0;
   std::uint64_t parsed_ = 0;  ///< letters of this word, in all
   std::uint64_t line_ = 0;

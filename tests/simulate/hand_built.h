@@ -234,4 +234,24 @@ inline Network flip_flop_toggle() {
   return {std::move(dfa), {std::move(flip_flop), std::move(toggle)}, std::move(readout), {}};
 }
 
+/// The automaton that toggles when the letter before the last one was 1; state 2·(last letter) + toggle. The numbers of
+/// layer 1 never move: its label is the code book of the last letter, which only the context knows.
+inline Network delayed_toggle() {
+  std::vector<State> table;
+  for (State q = 0; q < 4; ++q)
+    for (State letter = 0; letter < 2; ++letter) table.push_back(2 * letter + ((q % 2) ^ (q / 2)));
+  Dfa dfa = automaton(2, std::move(table));
+  Layer last_letter;
+  last_letter.dimension = 1;
+  last_letter.labels = 2;
+  last_letter.initial = unit(1, 0);
+  last_letter.transitions = {{Matrix{DiagonalMatrix{{1}}}, {}}};
+  last_letter.decoder = {{unit(1, 0), unit(1, 0)}, {0, 1}, {0, 1}, 0};
+  last_letter.wiring = {{0, 0}, {0, 1, 0, 1}};
+  last_letter.book_of_context = {0, 1};
+  Layer toggle = flip_flop_toggle().layers[1];
+  Readout readout{{{0, 1}, {0, 1, 2, 3}}};
+  return {std::move(dfa), {std::move(last_letter), std::move(toggle)}, std::move(readout), {}};
+}
+
 }  // namespace krohn::hand_built

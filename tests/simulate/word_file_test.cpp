@@ -35,7 +35,7 @@ TEST_CASE("words of a file, by lines and as one") {
   const Alphabet names = Alphabet::from_names(std::vector<std::string>{"(1 2)", "(1 2 3)", "SYN"});
   struct Fact {
     const char* text;
-    const Alphabet& alphabet;
+    Alphabet alphabet;
     WordLayout layout;
     Words words;
   };
