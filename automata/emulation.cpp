@@ -7,8 +7,8 @@
 #include <tuple>
 #include <utility>
 
-#include "groups/record_set.h"
 #include "groups/error.h"
+#include "groups/record_set.h"
 
 namespace krohn {
 namespace {
@@ -33,14 +33,18 @@ std::string letter_text(const Dfa& dfa, Letter letter) {
   return fmt::format("letter \"{}\"", dfa.alphabet().name(letter));
 }
 
+std::string state_text(std::optional<State> state) {
+  return state.has_value() ? fmt::format("state {}", state.value()) : "no state";
+}
+
 /// Checks the base of both arguments; the text of the fault, or nothing.
 std::optional<std::string> fault_at_start(const LabelMachine& machine, const Dfa& dfa) {
   std::vector<Label> tuple;
   for (const LabelLayer& layer : machine.layers) tuple.push_back(layer.initial);
   const std::optional<State> state = decoded(machine, tuple);
   if (state == dfa.initial()) return std::nullopt;
-  return fmt::format("before the first letter the labels stand for {}, the automaton is in state {}",
-                     state ? fmt::format("state {}", *state) : "no state", dfa.initial());
+  return fmt::format("before the first letter the labels stand for {}, the automaton is in state {}", state_text(state),
+                     dfa.initial());
 }
 
 /// The induction of prove_emulation, one letter at a time and level by level.
@@ -193,8 +197,7 @@ EmulationResult explore_emulation(const LabelMachine& machine, const Dfa& dfa, s
       if (after != dfa.next(before, letter))
         return {false,
                 fmt::format("{}: reachable labels of state {} go to {}, the automaton goes to state {}",
-                            letter_text(dfa, letter), before, after ? fmt::format("state {}", *after) : "no state",
-                            dfa.next(before, letter)),
+                            letter_text(dfa, letter), before, state_text(after), dfa.next(before, letter)),
                 result.checked + 1};
       reached.insert(to);
     }

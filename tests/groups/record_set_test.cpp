@@ -1,4 +1,4 @@
-#include "automata/record_set.h"
+#include "groups/record_set.h"
 
 #include <doctest/doctest.h>
 
