@@ -11,17 +11,20 @@
 namespace krohn {
 
 struct LanguageOptions {
-  std::optional<std::string> alphabet;      ///< for regex: "ab", "a-z0-9", "bytes", "unicode", or names separated by white space
-  std::optional<std::string> symbols;       ///< path of an OpenFst symbol table for .att files
-  std::optional<std::string> format;        ///< overrides the file extension: dot att mata jff json
-  std::optional<std::string> generators;    ///< for groups: "transpositions", "all", "standard", or cycles "(1 2),(1 2 3)"
-  bool mealy_as_labels = false;             ///< read "input/output" arcs of DOT as plain letters instead of outputs
+  std::optional<std::string>
+      alphabet;  ///< for regex: "ab", "a-z0-9", "bytes", "unicode", or names separated by white space
+  std::optional<std::string> symbols;  ///< path of an OpenFst symbol table for .att files
+  std::optional<std::string> format;   ///< overrides the file extension: dot att mata jff json
+  std::optional<std::string>
+      generators;                ///< for groups: "transpositions", "all", "standard", or cycles "(1 2),(1 2 3)"
+  bool mealy_as_labels = false;  ///< read "input/output" arcs of DOT as plain letters instead of outputs
   std::uint64_t max_states = 10'000'000;
 };
 
-/// Reads a language: `regex:E`, `name:N`, or a path of a .dot .gv .att .fsm .mata .jff .json file (or "-" with a
-/// format). Nondeterministic files are determinised. The result is complete and exactly what was given, not minimised.
-/// Throws InputError, LimitError, SystemError.
+/// Reads a language: `regex:E`, `name:N`, or a path of a .dot .gv .att .fsm .mata .jff .json file ("-": standard input;
+/// other names: what the content looks like). A nondeterministic file is determinised, a Mealy machine becomes the
+/// Moore machine of its last output (automata/mealy.h). The result is complete and exactly what was given, not
+/// minimised. Throws InputError, LimitError, SystemError.
 Dfa load_language(const std::string& language, const LanguageOptions& options = {});
 
 /// The automaton of a family: "parity", "sum5", "evenpair5", "modarith5", "ltrarith5", "tomita3", "Z60", "S5",
