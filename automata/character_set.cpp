@@ -45,6 +45,16 @@ CharacterSet intersection(std::span<const CodePointRange> a, std::span<const Cod
   return common;
 }
 
+std::vector<CodePointRange> joined_across_surrogates(std::span<const CodePointRange> set) {
+  std::vector<CodePointRange> joined;
+  for (const CodePointRange& range : set)
+    if (range.first == kLastSurrogate + 1 && !joined.empty() && joined.back().last == kFirstSurrogate - 1)
+      joined.back().last = range.last;
+    else
+      joined.push_back(range);
+  return joined;
+}
+
 bool contains(std::span<const CodePointRange> set, char32_t character) {
   const auto after = std::upper_bound(set.begin(), set.end(), character,
                                       [](char32_t c, const CodePointRange& range) { return c < range.first; });

@@ -27,6 +27,10 @@ CharacterSet normalised(std::vector<CodePointRange> ranges);
 CharacterSet complement(std::span<const CodePointRange> set);
 CharacterSet intersection(std::span<const CodePointRange> a, std::span<const CodePointRange> b);
 
+/// The ranges as people count them: U+D7FF and U+E000 are neighbours, for there are no characters between. For
+/// printing.
+std::vector<CodePointRange> joined_across_surrogates(std::span<const CodePointRange> set);
+
 /// Membership. O(log ranges).
 bool contains(std::span<const CodePointRange> set, char32_t character);
 

@@ -11,13 +11,16 @@
 namespace krohn {
 
 struct LanguageOptions {
-  std::optional<std::string>
-      alphabet;  ///< for regex: "ab", "a-z0-9", "bytes", "unicode", or names separated by white space
-  std::optional<std::string> symbols;  ///< path of an OpenFst symbol table for .att files
-  std::optional<std::string> format;   ///< overrides the file extension: dot att mata jff json
-  std::optional<std::string>
-      generators;                ///< for groups: "transpositions", "all", "standard", or cycles "(1 2),(1 2 3)"
-  bool mealy_as_labels = false;  ///< read "input/output" arcs of DOT as plain letters instead of outputs
+  /// For regex: "ab", "a-z0-9", "bytes", "unicode", or names separated by white space.
+  std::optional<std::string> alphabet;
+  /// Path of an OpenFst symbol table for .att files.
+  std::optional<std::string> symbols;
+  /// Overrides the file extension: dot att mata jff json.
+  std::optional<std::string> format;
+  /// For groups: "transpositions", "all", "standard", or cycles "(1 2),(1 2 3)".
+  std::optional<std::string> generators;
+  /// Read the "input/output" arcs of a Mealy machine in DOT as plain letters instead of outputs.
+  bool mealy_as_labels = false;
   std::uint64_t max_states = 10'000'000;
 };
 

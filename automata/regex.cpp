@@ -10,6 +10,7 @@
 #include "automata/determinise.h"
 #include "automata/minimise.h"
 #include "automata/nfa.h"
+#include "automata/operations.h"
 #include "automata/regex_syntax.h"
 #include "groups/error.h"
 
@@ -155,39 +156,6 @@ class NfaBuilder {
   std::vector<Part> work_;
 };
 
-Dfa complement_of(const Dfa& dfa) {
-  std::vector<bool> accepting;
-  for (State state = 0; state < dfa.states(); ++state) accepting.push_back(!dfa.accepts(state));
-  return Dfa::acceptor(dfa.alphabet(), {dfa.table().begin(), dfa.table().end()}, dfa.initial(), accepting);
-}
-
-/// The reachable pairs of states. Both automata are over one alphabet.
-Dfa intersection_of(const Dfa& a, const Dfa& b, std::uint64_t max_states) {
-  std::unordered_map<std::uint64_t, State> numbers;
-  std::vector<std::pair<State, State>> pairs;
-  std::vector<bool> accepting;
-  const auto number_of = [&](State p, State q) {
-    const auto [found, added] = numbers.emplace(std::uint64_t{p} << 32 | q, static_cast<State>(pairs.size()));
-    if (!added) return found->second;
-    if (pairs.size() >= max_states)
-      throw LimitError(
-          fmt::format("the operands of & need more than {} states together; raise the limit with "
-                      "--max-states",
-                      max_states));
-    pairs.emplace_back(p, q);
-    accepting.push_back(a.accepts(p) && b.accepts(q));
-    return found->second;
-  };
-  number_of(a.initial(), b.initial());
-  std::vector<State> table;
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    const std::pair<State, State> pair = pairs[i];
-    for (Letter letter = 0; letter < a.letters(); ++letter)
-      table.push_back(number_of(a.next(pair.first, letter), b.next(pair.second, letter)));
-  }
-  return Dfa::acceptor(a.alphabet(), std::move(table), 0, accepting);
-}
-
 class Compiler {
  public:
   Compiler(const RegexTree& tree, const RegexLetters& letters, std::uint64_t max_states)
@@ -217,9 +185,9 @@ class Compiler {
   void finish(RegexNodeId id) {
     const RegexNode& node = tree_.nodes[id];
     if (node.kind == RegexKind::kIntersection)
-      parts_.emplace(id, minimise(intersection_of(automaton_of(node.left), automaton_of(node.right), max_states_)));
+      parts_.emplace(id, intersection_of(automaton_of(node.left), automaton_of(node.right), max_states_));
     else if (node.kind == RegexKind::kComplement)
-      parts_.emplace(id, complement_of(automaton_of(node.left)));
+      parts_.emplace(id, complement(automaton_of(node.left)));
   }
 
   /// The minimal automaton of a node whose & and ~ are finished.

@@ -73,17 +73,6 @@ std::string range_name(CodePointRange range) {
   return text + escaped(range.last, true);
 }
 
-/// Surrogates are no characters, so what lies on both sides of them is one range to a reader.
-CharacterSet joined_across_surrogates(std::span<const CodePointRange> characters) {
-  CharacterSet joined;
-  for (const CodePointRange& range : characters)
-    if (range.first == kLastSurrogate + 1 && !joined.empty() && joined.back().last == kFirstSurrogate - 1)
-      joined.back().last = range.last;
-    else
-      joined.push_back(range);
-  return joined;
-}
-
 }  // namespace
 
 bool is_white_space(char32_t character) { return character == ' ' || (character >= '\t' && character <= '\r'); }
@@ -130,8 +119,8 @@ std::optional<char32_t> named_character(std::string_view name) {
 std::string class_name(std::span<const CodePointRange> characters) {
   constexpr std::size_t kLongest = 24;
   if (cardinality(characters) == 1) return escaped(characters.front().first, false);
-  const CharacterSet these = joined_across_surrogates(characters);
-  const CharacterSet others = joined_across_surrogates(complement(characters));
+  const auto these = joined_across_surrogates(characters);
+  const auto others = joined_across_surrogates(complement(characters));
   const bool negated = !others.empty() && others.size() < these.size();
   std::string text = negated ? "[^" : "[";
   std::size_t shown = 0;
