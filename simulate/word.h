@@ -20,6 +20,8 @@ class RandomWord {
 
   Letter letters() const { return letters_; }
   std::uint64_t seed() const { return seed_; }
+  /// What `random_block` (simulate/random_letters.h) makes the letters from.
+  std::uint64_t key() const { return key_; }
   std::uint32_t letters_per_block() const { return per_block_; }
 
   /// Letters [first, first + out.size()). O(out.size()).

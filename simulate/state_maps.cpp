@@ -1,0 +1,81 @@
+#include "simulate/state_maps.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "simulate/packed_word.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace krohn {
+
+StateMapTable::StateMapTable(const Dfa& dfa) : states_(dfa.states()), width_(states_ <= 16 ? 16 : 64) {
+  assert(fits(dfa.states(), dfa.letters()));
+  // Maps of one letter more from maps of one letter less, with the new letter as the last digit.
+  std::vector<std::uint8_t> shorter(width_, 0);
+  for (State state = 0; state < states_; ++state) shorter[state] = static_cast<std::uint8_t>(state);
+  for (std::uint32_t length = 1; length <= letters_per_byte(dfa.letters()); ++length) {
+    maps_.assign(shorter.size() * dfa.letters(), 0);
+    for (std::size_t i = 0; i < maps_.size(); ++i)
+      if (i % width_ < states_) {
+        const std::size_t number = i / width_;
+        const auto letter = static_cast<Letter>(number % dfa.letters());
+        const State before = shorter[number / dfa.letters() * width_ + i % width_];
+        maps_[i] = static_cast<std::uint8_t>(dfa.next(before, letter));
+      }
+    shorter = maps_;
+  }
+  kernel_ = best_kernel();
+}
+
+StateMap StateMapTable::identity() const {
+  StateMap map{};
+  for (State state = 0; state < states_; ++state) map[state] = static_cast<std::uint8_t>(state);
+  return map;
+}
+
+void StateMapTable::compose_portably(std::span<const std::uint8_t> bytes, StateMap& map) const {
+  for (const std::uint8_t byte : bytes) {
+    const std::uint8_t* const step = maps_.data() + byte * width_;
+    for (State state = 0; state < states_; ++state) map[state] = step[map[state]];
+  }
+}
+
+#if defined(__x86_64__)
+
+StateMapTable::Kernel StateMapTable::best_kernel() const {
+  if (width_ == 16 && __builtin_cpu_supports("ssse3")) return &StateMapTable::compose_by_16;
+  if (width_ == 64 && __builtin_cpu_supports("avx512vbmi")) return &StateMapTable::compose_by_64;
+  return &StateMapTable::compose_portably;
+}
+
+__attribute__((target("ssse3"))) void StateMapTable::compose_by_16(std::span<const std::uint8_t> bytes,
+                                                                   StateMap& map) const {
+  __m128i current = _mm_loadu_si128(reinterpret_cast<const __m128i*>(map.data()));
+  for (const std::uint8_t byte : bytes) {
+    const __m128i step = _mm_loadu_si128(reinterpret_cast<const __m128i*>(maps_.data() + byte * std::size_t{16}));
+    current = _mm_shuffle_epi8(step, current);
+  }
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(map.data()), current);
+}
+
+__attribute__((target("avx512f,avx512vbmi"))) void StateMapTable::compose_by_64(std::span<const std::uint8_t> bytes,
+                                                                                StateMap& map) const {
+  // The unmasked intrinsic makes GCC 12 warn of its own header's undefined operand.
+  constexpr __mmask64 kAllLanes = ~__mmask64{0};
+  __m512i current = _mm512_loadu_si512(map.data());
+  for (const std::uint8_t byte : bytes)
+    current =
+        _mm512_maskz_permutexvar_epi8(kAllLanes, current, _mm512_loadu_si512(maps_.data() + byte * std::size_t{64}));
+  _mm512_storeu_si512(map.data(), current);
+}
+
+#else
+
+StateMapTable::Kernel StateMapTable::best_kernel() const { return &StateMapTable::compose_portably; }
+
+#endif
+
+}  // namespace krohn
