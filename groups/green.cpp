@@ -233,15 +233,74 @@ void GreenStructure::find_r_classes(const GreenOptions& options) {
 
 std::vector<std::uint32_t> GreenStructure::word(std::uint32_t r_class) const {
   // The letters from the left, newest first, each followed (after the older word) by the path to the root.
-  std::vector<std::uint32_t> lefts, result;
-  std::vector<std::uint32_t> line;
+  std::vector<std::uint32_t> line, result;
   for (std::uint32_t r = r_class; r != kNone; r = reps_[r].parent) line.push_back(r);
   for (const std::uint32_t r : line)
-    if (reps_[r].parent != kNone) lefts.push_back(reps_[r].letter);
-  result = lefts;
-  for (auto r = line.rbegin(); r != line.rend(); ++r)
-    for (Set set = reps_[*r].image; path_letter_[set] != kNone; set = orbit_.image(set, path_letter_[set]))
-      result.push_back(path_letter_[set]);
+    if (reps_[r].parent != kNone) result.push_back(reps_[r].letter);
+  for (auto r = line.rbegin(); r != line.rend(); ++r) append_path_to_root(reps_[*r].image, result);
+  return result;
+}
+
+void GreenStructure::append_path_to_root(Set set, std::vector<std::uint32_t>& word) const {
+  for (; path_letter_[set] != kNone; set = orbit_.image(set, path_letter_[set])) word.push_back(path_letter_[set]);
+}
+
+/// A shortest word from the root to every set of its component.
+std::map<GreenStructure::Set, std::vector<std::uint32_t>> GreenStructure::words_from_root(
+    const Component& component) const {
+  std::map<Set, std::vector<std::uint32_t>> words{{component.root, {}}};
+  std::vector<Set> queue{component.root};
+  for (std::size_t i = 0; i < queue.size(); ++i)
+    for (std::uint32_t g = 0; g < orbit_.generators(); ++g) {
+      const Set to = orbit_.image(queue[i], g);
+      if (orbit_.class_of(to) != orbit_.class_of(component.root) || words.count(to)) continue;
+      std::vector<std::uint32_t> longer = words.at(queue[i]);
+      longer.push_back(g);
+      words.emplace(to, std::move(longer));
+      queue.push_back(to);
+    }
+  return words;
+}
+
+std::vector<GreenStructure::Loop> GreenStructure::loops(std::uint32_t d_class) const {
+  const Component& component = components_[component_of(reps_[rows_[d_class].front()])];
+  std::map<std::vector<Point>, std::vector<std::uint32_t>> distinct;
+  for (const auto& [set, there] : words_from_root(component))
+    for (std::uint32_t g = 0; g < orbit_.generators(); ++g) {
+      if (orbit_.class_of(orbit_.image(set, g)) != orbit_.class_of(set)) continue;
+      std::vector<std::uint32_t> word = there;
+      word.push_back(g);
+      append_path_to_root(orbit_.image(set, g), word);
+      std::vector<Point> action(component.root_points.size());
+      for (std::size_t i = 0; i < action.size(); ++i) {
+        Point point = component.root_points[i];
+        for (const std::uint32_t letter : word) point = generators_[letter][point];
+        action[i] = to_root_[std::size_t{component.root} * degree_ + point];
+      }
+      const auto [entry, fresh] = distinct.try_emplace(std::move(action), word);
+      if (!fresh && word.size() < entry->second.size()) entry->second = word;
+    }
+  std::vector<Loop> result;
+  for (const auto& [action, word] : distinct) {
+    Permutation permutation = Permutation::from_images(action);
+    if (!permutation.is_identity()) result.push_back({word, std::move(permutation)});
+  }
+  std::stable_sort(result.begin(), result.end(),
+                   [](const Loop& a, const Loop& b) { return a.word.size() < b.word.size(); });
+  return result;
+}
+
+const std::vector<Point>& GreenStructure::image_of(std::uint32_t d_class) const {
+  return components_[component_of(reps_[rows_[d_class].front()])].root_points;
+}
+
+std::vector<std::uint32_t> GreenStructure::cell_word(std::uint32_t d_class, std::uint32_t row,
+                                                     std::uint32_t column) const {
+  const Component& component = components_[component_of(reps_[rows_[d_class].front()])];
+  std::vector<std::uint32_t> result = word(rows_[d_class][row]);
+  const std::vector<std::uint32_t> there =
+      words_from_root(component).at(component.sets[column / cosets_[d_class].size()]);
+  result.insert(result.end(), there.begin(), there.end());
   return result;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <span>
 #include <vector>
@@ -57,6 +58,20 @@ class GreenStructure {
   };
   EggBox egg_box(std::uint32_t d_class) const;
 
+  /// A word whose map lies in row `row` of the egg-box and has the image of column `column`. O(word · sets of the
+  /// component).
+  std::vector<std::uint32_t> cell_word(std::uint32_t d_class, std::uint32_t row, std::uint32_t column) const;
+
+  /// Words that map the image of `representative` onto itself and generate what the monoid does there: the group of the
+  /// class when it is regular. Each comes with its action on the points of the image, in increasing order.
+  struct Loop {
+    std::vector<std::uint32_t> word;
+    Permutation action;
+  };
+  std::vector<Loop> loops(std::uint32_t d_class) const;
+  /// The image of `representative`, increasing.
+  const std::vector<Point>& image_of(std::uint32_t d_class) const;
+
  private:
   using Set = SetOrbit::Index;
   /// An R-class by an element whose image is the root of its component: point p goes to root point `order[kernel[p]]`.
@@ -92,6 +107,8 @@ class GreenStructure {
   void add_right_steps(std::uint32_t d_class, std::vector<std::set<std::uint32_t>>& steps);
   std::vector<Point> element(const Representative& rep) const;
   std::vector<std::uint32_t> word(std::uint32_t r_class) const;
+  std::map<Set, std::vector<std::uint32_t>> words_from_root(const Component& component) const;
+  void append_path_to_root(Set set, std::vector<std::uint32_t>& word) const;
   std::vector<Point> left_multiple(std::uint32_t generator, std::span<const Point> images) const;
   std::uint32_t component_of(const Representative& rep) const { return keys_[rep.key][0]; }
   std::span<const std::uint32_t> kernel_of(const Representative& rep) const { return keys_[rep.key].subspan(1); }
