@@ -1,0 +1,117 @@
+#include "simulate/automaton_task.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace krohn {
+namespace {
+
+class AutomatonTask : public Task {
+ public:
+  AutomatonTask(TaskInfo info, const Dfa& machine, std::unique_ptr<TaskContent> content, const TaskLayout& layout,
+                std::vector<std::string> labels)
+      : info_(std::move(info)),
+        content_(std::move(content)),
+        shape_(layout.shape),
+        labels_(std::move(labels)),
+        oracle_(with_neutral_letters(machine, specials(layout))) {
+    assert(labels_.size() == oracle_.output_names().size());
+    for (const std::string& name : layout.before) before_.push_back(*oracle_.alphabet().find(name));
+    for (const std::string& name : layout.after) after_.push_back(*oracle_.alphabet().find(name));
+    if (layout.padded) padding_ = *oracle_.alphabet().find("[PAD]");
+  }
+
+  const TaskInfo& info() const override { return info_; }
+  const Alphabet& alphabet() const override { return oracle_.alphabet(); }
+  std::span<const std::string> labels() const override { return labels_; }
+  const Dfa* oracle() const override { return &oracle_; }
+  std::unique_ptr<SampleStream> open(std::uint64_t length, std::uint64_t seed, std::uint64_t index) const override;
+
+ private:
+  class Stream;
+
+  static std::vector<std::string> specials(const TaskLayout& layout) {
+    std::vector<std::string> names = layout.before;
+    names.insert(names.end(), layout.after.begin(), layout.after.end());
+    if (layout.padded) names.push_back("[PAD]");
+    return names;
+  }
+
+  TaskInfo info_;
+  std::unique_ptr<TaskContent> content_;
+  TaskShape (*shape_)(std::uint64_t);
+  std::vector<std::string> labels_;
+  Dfa oracle_;
+  std::vector<Letter> before_, after_;
+  Letter padding_ = 0;
+};
+
+class AutomatonTask::Stream : public SampleStream {
+ public:
+  Stream(const AutomatonTask& task, std::uint64_t length, std::uint64_t seed, std::uint64_t index)
+      : task_(task), shape_(task.shape_(length)), seed_(seed), index_(index), state_(task.oracle_.initial()) {}
+
+  std::optional<TaskToken> next() override {
+    const std::uint64_t content_end = task_.before_.size() + shape_.content;
+    const std::uint64_t close = content_end + task_.after_.size(), end = close + shape_.padding;
+    if (at_ == end) return std::nullopt;
+    const bool in_content = at_ >= task_.before_.size() && at_ < content_end;
+    TaskToken token;
+    if (at_ < task_.before_.size())
+      token.letter = task_.before_[at_];
+    else if (in_content)
+      token.letter = content_letter(at_ - task_.before_.size());
+    else
+      token.letter = at_ < close ? task_.after_[at_ - content_end] : task_.padding_;
+    state_ = task_.oracle_.next(state_, token.letter);
+    ++at_;
+    const bool due = task_.info_.place == TargetPlace::kEnd ? at_ == close : in_content;
+    if (due) token.target = task_.oracle_.output(state_);
+    return token;
+  }
+
+ private:
+  Letter content_letter(std::uint64_t position) {
+    constexpr std::uint64_t kBuffer = 4096;
+    if (position % kBuffer == 0) {
+      buffer_.resize(std::min(kBuffer, shape_.content - position));
+      task_.content_->fill(seed_, index_, position, buffer_);
+    }
+    return buffer_[position % kBuffer];
+  }
+
+  const AutomatonTask& task_;
+  TaskShape shape_;
+  std::uint64_t seed_, index_, at_ = 0;
+  State state_;
+  std::vector<Letter> buffer_;
+};
+
+std::unique_ptr<SampleStream> AutomatonTask::open(std::uint64_t length, std::uint64_t seed, std::uint64_t index) const {
+  check_length(length);
+  return std::make_unique<Stream>(*this, length, seed, index);
+}
+
+}  // namespace
+
+Dfa with_neutral_letters(const Dfa& dfa, const std::vector<std::string>& names) {
+  std::vector<Symbol> symbols(dfa.alphabet().symbols().begin(), dfa.alphabet().symbols().end());
+  const Alphabet added = Alphabet::from_names(names);
+  symbols.insert(symbols.end(), added.symbols().begin(), added.symbols().end());
+  std::vector<State> table;
+  table.reserve(std::size_t{dfa.states()} * symbols.size());
+  for (State q = 0; q < dfa.states(); ++q) {
+    table.insert(table.end(), dfa.row(q).begin(), dfa.row(q).end());
+    table.insert(table.end(), names.size(), q);
+  }
+  return Dfa::moore(Alphabet::from_symbols(std::move(symbols)), std::move(table), dfa.initial(),
+                    {dfa.outputs().begin(), dfa.outputs().end()},
+                    {dfa.output_names().begin(), dfa.output_names().end()});
+}
+
+std::unique_ptr<Task> automaton_task(TaskInfo info, const Dfa& machine, std::unique_ptr<TaskContent> content,
+                                     TaskLayout layout, std::vector<std::string> labels) {
+  return std::make_unique<AutomatonTask>(std::move(info), machine, std::move(content), layout, std::move(labels));
+}
+
+}  // namespace krohn

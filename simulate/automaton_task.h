@@ -1,0 +1,33 @@
+// simulate/automaton_task.h — tasks whose answers an automaton gives: all of the three papers' but unbounded brackets.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "simulate/task.h"
+#include "simulate/task_content.h"
+
+namespace krohn {
+
+/// How many input tokens a length means, and how many [PAD] follow.
+struct TaskShape {
+  std::uint64_t content = 0;
+  std::uint64_t padding = 0;
+};
+
+/// How a sample is laid out: before, content, after, padding.
+struct TaskLayout {
+  std::vector<std::string> before, after;  ///< special tokens: "[BOS]"; "=", "[EOI]"
+  bool padded = false;                     ///< the alphabet has "[PAD]"
+  TaskShape (*shape)(std::uint64_t length) = nullptr;
+};
+
+/// The same automaton with letters that do not move it added behind its own.
+Dfa with_neutral_letters(const Dfa& dfa, const std::vector<std::string>& names);
+
+/// A task over `machine` and the special tokens of the layout. `labels` name the outputs of the machine, in order.
+std::unique_ptr<Task> automaton_task(TaskInfo info, const Dfa& machine, std::unique_ptr<TaskContent> content,
+                                     TaskLayout layout, std::vector<std::string> labels);
+
+}  // namespace krohn

@@ -1,0 +1,30 @@
+// simulate/task_content.h — the input part of a sample, as a pure function of (seed, index, position).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "automata/alphabet.h"
+
+namespace krohn {
+
+/// Letters of the input, without special tokens. Counter-based (simulate/word.h): any slice alone, in any order.
+class TaskContent {
+ public:
+  virtual ~TaskContent() = default;
+  /// Letters [first, first + out.size()) of sample `index`.
+  virtual void fill(std::uint64_t seed, std::uint64_t index, std::uint64_t first, std::span<Letter> out) const = 0;
+};
+
+/// Uniform over letters 0 … letters−1.
+std::unique_ptr<TaskContent> uniform_content(Letter letters);
+
+/// Digits 0 … m−1 at even positions, the operators m, m+1, m+2 at odd ones, each uniform.
+std::unique_ptr<TaskContent> alternating_content(Letter m);
+
+/// Uniform over 0 … letters−1 where the position, counted from 1, is a multiple of `period`; the letter `letters`
+/// (a pause) elsewhere (Grazzi E.2.1).
+std::unique_ptr<TaskContent> spaced_content(Letter letters, std::uint64_t period);
+
+}  // namespace krohn
