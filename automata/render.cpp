@@ -44,9 +44,13 @@ class MessageCollector {
   agusererrf previous_;
 };
 
-struct FreeContext {
-  void operator()(GVC_t* context) const { gvFreeContext(context); }
-};
+/// One for the life of the process and never freed: the Pango plugin remembers the last font by a pointer into the
+/// context, which a second context would leave dangling (Graphviz 2.42).
+GVC_t* graphviz_context() {
+  static GVC_t* const context = gvContext();
+  return context;
+}
+
 struct CloseGraph {
   void operator()(Agraph_t* graph) const { agclose(graph); }
 };
@@ -55,10 +59,10 @@ struct FreeRendering {
 };
 
 /// What the installation offers: kind "device" lists formats, "layout" engines.
-std::set<std::string> plugins(GVC_t* context, const char* kind) {
+std::set<std::string> plugins(const char* kind) {
   static const std::set<std::string> windows{"gtk", "x11", "xlib"};  // open a window and wait
   int count = 0;
-  char** names = gvPluginList(context, kind, &count, nullptr);
+  char** names = gvPluginList(graphviz_context(), kind, &count, nullptr);
   std::set<std::string> result;
   for (int i = 0; i < count; ++i) {
     if (windows.count(names[i]) == 0) result.insert(names[i]);
@@ -68,8 +72,7 @@ std::set<std::string> plugins(GVC_t* context, const char* kind) {
   return result;
 }
 
-void require_plugin(GVC_t* context, const char* kind, const char* what, const std::string& name) {
-  const std::set<std::string> offered = plugins(context, kind);
+void require_plugin(const std::set<std::string>& offered, const char* what, const std::string& name) {
   if (offered.count(name) == 0)
     throw InputError(
         fmt::format("\"{}\" is not a {} that Graphviz has here; it has {}", name, what, fmt::join(offered, ", ")));
@@ -104,18 +107,19 @@ double sharp_resolution(Agraph_t* graph) {
 std::string render_dot(const std::string& dot, const std::string& format, const std::string& engine) {
   const std::lock_guard<std::mutex> guard(graphviz_lock);
   const MessageCollector messages;
-  const std::unique_ptr<GVC_t, FreeContext> context(gvContext());
-  require_plugin(context.get(), "device", "format", format);
-  require_plugin(context.get(), "layout", "layout engine", engine);
+  GVC_t* const context = graphviz_context();
+  static const std::set<std::string> formats = plugins("device"), engines = plugins("layout");
+  require_plugin(formats, "format", format);
+  require_plugin(engines, "layout engine", engine);
   const std::unique_ptr<Agraph_t, CloseGraph> graph(agmemread(dot.c_str()));
   if (graph == nullptr) throw InputError("the text is not DOT", messages.text());
   if (format == "dot") return dot;
-  const Layout layout(context.get(), graph.get(), engine);
+  const Layout layout(context, graph.get(), engine);
   if (layout.failed()) throw InputError(fmt::format("Graphviz cannot lay this out by {}", engine), messages.text());
   if (format == "png") GD_drawing(graph.get())->dpi = sharp_resolution(graph.get());
   char* data = nullptr;
   unsigned length = 0;
-  if (gvRenderData(context.get(), graph.get(), format.c_str(), &data, &length) != 0)
+  if (gvRenderData(context, graph.get(), format.c_str(), &data, &length) != 0)
     throw InputError(fmt::format("Graphviz cannot render this as {}", format), messages.text());
   const std::unique_ptr<char, FreeRendering> rendering(data);
   return {data, length};

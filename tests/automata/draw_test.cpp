@@ -12,6 +12,12 @@
 
 using namespace krohn;
 
+/// Graphviz and the font libraries under it keep some memory for good; what our code loses still shows.
+extern "C" const char* __lsan_default_suppressions();
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:libgvc\nleak:libcgraph\nleak:libgvplugin\nleak:libfontconfig\nleak:libpango\nleak:libglib\n";
+}
+
 namespace {
 
 Dfa cycle(State states, Letter letters, bool as_moore) {
@@ -56,7 +62,7 @@ TEST_CASE("labels are short, sorted, and say exactly which letters") {
   struct Fact {
     const char *alphabet, *letters, *label;
   };
-  for (const auto& [alphabet, letters, expected] :
+  for (const Fact& fact :
        {Fact{"ab", "ba", "a, b"}, Fact{"a-z", "fedcba", "a–f"}, Fact{"a-z0-9", "9876543210abc", "0–9, a–c"},
         Fact{"a-z", "ab", "a, b"}, Fact{"abcd", "abcd", "any"},
         Fact{"a-z", "zxvtrpnljhfdb", "b, d, f, h, j, l, n, p, r, t, v, x, z"},
@@ -64,8 +70,8 @@ TEST_CASE("labels are short, sorted, and say exactly which letters") {
         Fact{"0 1 2 10 11 12 x", "12 11 10 2 x", "2, 10–12, x"},
         Fact{"0-9A-Za-z", "123456789ABCDEFGHIJKLNOPQRSTUVWXYZabcdefghijklnopqrstuvwxyz", "not 0, M, m"},
         Fact{"SYN ACK FIN+ACK", "SYN FIN+ACK", "SYN, FIN+ACK"}}) {
-    CAPTURE(std::string(expected));
-    CHECK(label(alphabet, letters) == expected);
+    CAPTURE(std::string(fact.label));
+    CHECK(label(fact.alphabet, fact.letters) == fact.label);
   }
   const std::string cut = label("bytes", "acegikmoqsuwyACEGIKMOQSUWY");
   CHECK(cut == "A, C, E, G, I, K, M, O, Q, S, U, W, Y, … (+13)");

@@ -264,7 +264,7 @@ TEST_CASE("errors name the column") {
     const char* message;
     const char* alphabet = nullptr;
   };
-  for (const auto& [expression, column, message, alphabet] : std::vector<Fact>{
+  for (const Fact& fact : std::vector<Fact>{
            {"(a", 1, "not closed"},
            {"ab((c)", 3, "not closed"},
            {"a)", 2, "closes nothing"},
@@ -327,16 +327,16 @@ TEST_CASE("errors name the column") {
            {"\"SYN\"FIN", 6, "\"F\" is not in the alphabet {SYN, FIN}; names of several characters", "SYN FIN"},
            {"\"ACK\"", 1, "\"ACK\" is not in the alphabet", "SYN FIN"},
        }) {
-    CAPTURE(std::string(expression));
-    const RegexOptions options = alphabet != nullptr ? over(alphabet) : RegexOptions{};
+    CAPTURE(std::string(fact.expression));
+    const RegexOptions options = fact.alphabet != nullptr ? over(fact.alphabet) : RegexOptions{};
     try {
-      parse_regex(expression, options);
+      parse_regex(fact.expression, options);
       FAIL("accepted");
     } catch (const InputError& error) {
       const std::string what = error.what();
       CAPTURE(what);
-      CHECK(what.rfind(fmt::format("regex:{}: ", column), 0) == 0);
-      CHECK(what.find(message) != std::string::npos);
+      CHECK(what.rfind(fmt::format("regex:{}: ", fact.column), 0) == 0);
+      CHECK(what.find(fact.message) != std::string::npos);
     }
   }
 }
