@@ -11,7 +11,7 @@
 namespace krohn {
 
 struct RegexOptions {
-  /// The letters; unset: the characters and tokens that the expression names (see regex.cpp for `.` and `[^…]`).
+  /// The letters; unset: the coarsest classes of the characters and tokens that the expression names (docs/regex.md).
   std::optional<Alphabet> alphabet;
   std::uint64_t max_states = 10'000'000;          ///< of any automaton on the way
   std::uint64_t max_expression_size = 5'000'000;  ///< nodes after unfolding {m,n}

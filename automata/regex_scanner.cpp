@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "automata/utf8.h"
 #include "groups/error.h"
