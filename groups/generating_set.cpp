@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 
 #include "groups/error.h"
 #include "groups/group_elements.h"
@@ -108,16 +109,17 @@ std::vector<std::string> split_list(std::string_view text) {
 /// Reads elements by their block names, or else as cycles.
 class ExplicitList {
  public:
-  ExplicitList(const PermutationGroup& group, std::uint64_t max_elements) : group_(group), chain_(group) {
-    if (!group.blocks().empty()) elements_ = all_elements(group, max_elements);
+  ExplicitList(const PermutationGroup& group, std::uint64_t max_elements) : group_(group) {
+    if (!group.blocks().empty()) elements_ = GroupElements::enumerate(group, max_elements);
   }
 
-  Permutation read(const std::string& item) const {
-    for (const Permutation& element : elements_)
-      if (group_.element_name(element) == item) return element;
+  Permutation read(const std::string& item) {
+    for (ElementIndex element = 0; elements_ && element < elements_->size(); ++element)
+      if (elements_->name(element) == item) return (*elements_)[element];
     if (item.empty() || item.front() != '(') unknown(item);
-    const Permutation element = parse_cycles(item, group_.degree());
-    if (!chain_.contains(element)) throw InputError(fmt::format("{} is not in {}", item, group_label(group_)));
+    Permutation element = parse_cycles(item, group_.degree());
+    if (!chain_) chain_.emplace(group_);
+    if (!chain_->contains(element)) throw InputError(fmt::format("{} is not in {}", item, group_label(group_)));
     return element;
   }
 
@@ -130,13 +132,13 @@ class ExplicitList {
                     fmt::join(generating_set_names(), ", ")));
   }
   const PermutationGroup& group_;
-  StabiliserChain chain_;
-  std::vector<Permutation> elements_;
+  std::optional<GroupElements> elements_;
+  std::optional<StabiliserChain> chain_;  ///< made when the first cycles are read
 };
 
 std::vector<NamedPermutation> explicit_set(const PermutationGroup& group, std::string_view text,
                                            std::uint64_t max_elements) {
-  const ExplicitList list(group, max_elements);
+  ExplicitList list(group, max_elements);
   std::vector<NamedPermutation> result;
   for (const std::string& item : split_list(text)) {
     Permutation element = list.read(item);

@@ -80,6 +80,11 @@ std::size_t checked_order(const PermutationGroup& group, std::uint64_t max_eleme
   if (exact > max_elements)
     throw LimitError(fmt::format("{} has {} elements; the limit for listing them is {} (--max-states)",
                                  group.name().empty() ? "this group" : group.name(), exact.str(), max_elements));
+  constexpr std::uint64_t kMostImages = 100'000'000;  // 400 MB, twice while they are sorted
+  if (exact * group.degree() > kMostImages)
+    throw LimitError(fmt::format("{} has {} elements on {} points; listing them would take more than {} numbers",
+                                 group.name().empty() ? "this group" : group.name(), exact.str(), group.degree(),
+                                 kMostImages));
   return static_cast<std::size_t>(exact);
 }
 

@@ -17,7 +17,8 @@ using ElementIndex = std::uint32_t;
 /// cyclic group stand in their order, and the numbering does not depend on which generators were given.
 class GroupElements {
  public:
-  /// Throws LimitError naming the exact order and `--max-states` when the group has more than `max_elements`.
+  /// Throws LimitError naming the exact order and `--max-states` when the group has more than `max_elements`,
+  /// or when |G| · degree exceeds 10^8.
   /// O(|G| · generators · degree) time, O(|G| · (degree + generators)) memory.
   static GroupElements enumerate(const PermutationGroup& group, std::uint64_t max_elements = 1'000'000);
 

@@ -129,7 +129,7 @@ class Reader {
   }
 
   std::uint64_t read_number() {
-    constexpr std::uint64_t kLargest = 10'000'000;
+    constexpr std::uint64_t kLargest = 1'000'000;
     if (at_ == text_.size() || !std::isdigit(static_cast<unsigned char>(text_[at_]))) fail("expected a number");
     std::uint64_t value = 0;
     for (; at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_])); ++at_) {

@@ -25,7 +25,7 @@ namespace krohn {
 ///   Rubik           the six face turns of Rubik's cube on its 48 moving stickers
 ///   G x H, G^k, G wr H   direct product on disjoint points, power, wreath product (imprimitive); brackets group
 ///
-/// Throws InputError with near misses and the column, LimitError for degrees above 10^7.
+/// Throws InputError with near misses and the column, LimitError for parameters above 10^6 and degrees above 10^7.
 PermutationGroup named_group(std::string_view name);
 
 /// True when `named_group` would read the name as an expression of groups it knows (it may still refuse a parameter).

@@ -207,6 +207,12 @@ bool StabiliserChain::check_level(std::size_t level, std::size_t& resume) {
   return true;
 }
 
-Integer order(const PermutationGroup& group) { return StabiliserChain(group).order(); }
+Integer order(const PermutationGroup& group) {
+  if (group.generators().size() != 1) return StabiliserChain(group).order();
+  Integer order = 1;
+  for (const auto& cycle : group.generators().front().value.cycles())
+    order = boost::multiprecision::lcm(order, Integer(cycle.size()));
+  return order;
+}
 
 }  // namespace krohn

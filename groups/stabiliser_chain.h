@@ -16,7 +16,7 @@ using Integer = boost::multiprecision::cpp_int;
 
 struct StabiliserChainOptions {
   /// Numbers held by all transversals together, Σ |orbit|·degree; LimitError beyond.
-  std::uint64_t max_entries = 250'000'000;
+  std::uint64_t max_entries = 100'000'000;
 };
 
 /// A chain G = G⁽⁰⁾ ≥ G⁽¹⁾ ≥ … ≥ 1 where G⁽ⁱ⁺¹⁾ is the stabiliser of the base point b_i in G⁽ⁱ⁾, with a transversal of
@@ -78,7 +78,7 @@ class StabiliserChain {
   std::vector<Level> levels_;
 };
 
-/// The exact order of the group, by a stabiliser chain.
+/// The exact order of the group: the lcm of the cycle lengths for one generator, else by a stabiliser chain.
 Integer order(const PermutationGroup& group);
 
 }  // namespace krohn
