@@ -284,7 +284,9 @@ TEST_CASE("labels are spread as theory says") {
         if (token->target) last = task->labels()[*token->target];
       ++count[last];
     }
-    for (const auto& [label, share] : fact.share) {
+    for (const auto& entry : fact.share) {
+      const std::string& label = entry.first;
+      const double share = entry.second;
       CAPTURE(label);
       const double deviation = std::sqrt(kSamples * share * (1 - share));
       CHECK(std::abs(count[label] - kSamples * share) < 5 * deviation);
