@@ -16,11 +16,11 @@ namespace krohn {
 /// What the user asks for. Everything unset is left to the planner.
 struct Wishes {
   std::optional<std::string> construction;
-  std::optional<Precision> precision;          ///< must be exact in this precision when `exact`
+  std::optional<Precision> precision;  ///< must be exact in this precision when `exact`
   std::optional<KeyStyle> keys;
-  std::optional<std::int64_t> max_reflections; ///< per token and layer
-  std::optional<std::uint64_t> max_dimension;  ///< Σ n·d
-  bool exact = false;                          ///< only bit-exact constructions
+  std::optional<std::int64_t> max_reflections;  ///< per token and layer
+  std::optional<std::uint64_t> max_dimension;   ///< Σ n·d
+  bool exact = false;                           ///< only bit-exact constructions
 };
 
 /// One row of the planner's table.
@@ -28,13 +28,13 @@ struct Plan {
   std::string construction;
   std::string theorem;
   bool possible = false;
-  std::string reason;                       ///< why not, or what limits it; empty when possible without remark
+  std::string reason;  ///< why not, or what limits it; empty when possible without remark
   std::uint32_t layers = 0;
   std::uint64_t state_numbers = 0;
-  std::int64_t reflections = -1;            ///< most per token in any layer; −1: no GH form
+  std::int64_t reflections = -1;  ///< most per token in any layer; −1: no GH form
   std::vector<std::size_t> alphabet_sizes;
-  std::vector<Precision> exact_in;          ///< bit-exact for words of every length
-  double margin = 0;                        ///< least distance of two codewords, least over layers
+  std::vector<Precision> exact_in;  ///< bit-exact for words of every length
+  double margin = 0;                ///< least distance of two codewords, least over layers
   bool chosen = false;
 };
 

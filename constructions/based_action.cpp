@@ -1,0 +1,213 @@
+#include "constructions/based_action.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "constructions/quotient_actions.h"
+#include "groups/error.h"
+
+namespace krohn {
+namespace {
+
+constexpr std::size_t kMaxCandidates = 48;  ///< quotients that are combined with each other
+
+/// A quotient with the base points that are functions of the state: `tracks[i][label]` is where base point i is.
+struct Candidate {
+  const QuotientAction* action;
+  std::vector<std::vector<Point>> tracks;
+};
+
+/// Component c of the sum is candidates[components[c]]; round r gives column r one track per component, or none.
+struct Sum {
+  std::vector<std::size_t> components;
+  std::vector<std::vector<std::optional<std::size_t>>> rounds;
+  std::uint64_t cost = 0;  ///< degree · columns
+};
+
+class SumSearch {
+ public:
+  SumSearch(std::vector<Candidate> candidates, Label states, StepBudget& budget)
+      : candidates_(std::move(candidates)), states_(states), budget_(budget), best_cost_(states) {}
+
+  std::optional<Sum> run() {
+    for (std::size_t i = 0; i < candidates_.size(); ++i) try_sum({i});
+    if (const auto cover = greedy_cover()) try_sum(*cover);
+    for (std::size_t i = 0; i < candidates_.size(); ++i)
+      for (std::size_t j = i + 1; j < candidates_.size(); ++j) try_sum({i, j});
+    return best_;
+  }
+
+  const std::vector<Candidate>& candidates() const { return candidates_; }
+  bool complete() const { return complete_; }
+
+ private:
+  std::uint64_t degree_of(const std::vector<std::size_t>& components) const {
+    std::uint64_t degree = 0;
+    for (const std::size_t c : components) degree += candidates_[c].action->degree;
+    return degree;
+  }
+
+  /// The most classes that meeting `current` with one track of the candidate gives, and that track.
+  std::optional<std::size_t> best_track(const Candidate& candidate, Partition& current) {
+    std::optional<std::size_t> best;
+    Point classes = class_count(current);
+    Partition finest;
+    for (std::size_t i = 0; i < candidate.tracks.size(); ++i) {
+      if (!budget_.spend(8 * std::uint64_t{states_})) {
+        complete_ = false;
+        break;
+      }
+      Partition met = meet(current, candidate.tracks[i]);
+      if (class_count(met) <= classes) continue;
+      classes = class_count(met);
+      best = i;
+      finest = std::move(met);
+      if (classes == states_) break;
+    }
+    if (best) current = std::move(finest);
+    return best;
+  }
+
+  /// Adds columns until the states are told apart, as long as the sum can still be the cheapest.
+  void try_sum(std::vector<std::size_t> components) {
+    const std::uint64_t degree = degree_of(components);
+    Sum sum{std::move(components), {}, 0};
+    Partition current(states_, 0);
+    while (class_count(current) < states_) {
+      sum.cost += degree;
+      if (sum.cost >= best_cost_ || !complete_) return;
+      std::vector<std::optional<std::size_t>> round;
+      for (const std::size_t c : sum.components) round.push_back(best_track(candidates_[c], current));
+      if (std::none_of(round.begin(), round.end(), [](const auto& track) { return track.has_value(); })) return;
+      sum.rounds.push_back(std::move(round));
+    }
+    best_cost_ = sum.cost;
+    best_ = std::move(sum);
+  }
+
+  /// Candidates that tell the states apart with one column, each chosen for the most classes gained per point; then
+  /// those that the later ones made superfluous are dropped.
+  std::optional<std::vector<std::size_t>> greedy_cover() {
+    std::vector<std::size_t> chosen;
+    Partition current(states_, 0);
+    while (class_count(current) < states_) {
+      double best_gain = 0;
+      std::size_t best = 0;
+      Partition next;
+      for (std::size_t i = 0; i < candidates_.size(); ++i) {
+        Partition met = current;
+        best_track(candidates_[i], met);
+        const double gain = std::log(double(class_count(met)) / class_count(current)) / candidates_[i].action->degree;
+        if (gain <= best_gain) continue;
+        best_gain = gain, best = i, next = std::move(met);
+      }
+      if (best_gain == 0 || !complete_) return std::nullopt;
+      chosen.push_back(best);
+      current = std::move(next);
+    }
+    drop_superfluous(chosen);
+    return chosen;
+  }
+
+  void drop_superfluous(std::vector<std::size_t>& chosen) {
+    for (std::size_t i = 0; i < chosen.size();) {
+      Partition rest(states_, 0);
+      for (std::size_t j = 0; j < chosen.size(); ++j)
+        if (j != i) best_track(candidates_[chosen[j]], rest);
+      if (class_count(rest) == states_)
+        chosen.erase(chosen.begin() + static_cast<std::ptrdiff_t>(i));
+      else
+        ++i;
+    }
+  }
+
+  std::vector<Candidate> candidates_;
+  Label states_;
+  StepBudget& budget_;
+  bool complete_ = true;
+  std::uint64_t best_cost_;
+  std::optional<Sum> best_;
+};
+
+std::vector<Candidate> make_candidates(const std::vector<QuotientAction>& actions, std::span<const Transformation> maps,
+                                       StepBudget& budget) {
+  std::vector<Candidate> candidates;
+  for (const QuotientAction& action : actions) {
+    if (candidates.size() == kMaxCandidates) break;
+    Candidate candidate{&action, {}};
+    for (Point base = 0; base < action.degree; ++base) {
+      if (!budget.spend(std::uint64_t{maps[0].degree()} * (maps.size() + 1))) break;
+      if (auto track = homomorphism(maps, action.maps, base)) candidate.tracks.push_back(std::move(*track));
+    }
+    if (!candidate.tracks.empty()) candidates.push_back(std::move(candidate));
+  }
+  return candidates;
+}
+
+/// The letters side by side on the points of all components.
+std::vector<Permutation> sum_letters(const Sum& sum, const std::vector<Candidate>& candidates, std::size_t letters) {
+  std::vector<Permutation> result;
+  for (std::size_t letter = 0; letter < letters; ++letter) {
+    std::vector<Point> images;
+    for (const std::size_t c : sum.components) {
+      const auto first = static_cast<Point>(images.size());
+      for (const Point image : candidates[c].action->maps[letter].images()) images.push_back(first + image);
+    }
+    result.push_back(Permutation::from_images(std::move(images)));
+  }
+  return result;
+}
+
+BasedAction assemble(const Sum& sum, const std::vector<Candidate>& candidates, const TrackedStates& tracked) {
+  BasedAction action;
+  for (const std::size_t c : sum.components) action.degrees.push_back(candidates[c].action->degree);
+  action.letters = sum_letters(sum, candidates, tracked.maps.size());
+  action.columns = static_cast<std::uint32_t>(sum.rounds.size());
+  action.images.resize(tracked.count());
+  for (std::uint32_t column = 0; column < action.columns; ++column) {
+    Point first = 0;
+    for (std::size_t c = 0; c < sum.components.size(); first += action.degrees[c++]) {
+      const auto track = sum.rounds[column][c];
+      if (!track) continue;
+      action.column_of.push_back(column);
+      const auto& positions = candidates[sum.components[c]].tracks[*track];
+      for (Label label = 0; label < tracked.count(); ++label) action.images[label].push_back(first + positions[label]);
+    }
+  }
+  return action;
+}
+
+}  // namespace
+
+Point BasedAction::degree() const { return std::accumulate(degrees.begin(), degrees.end(), Point{0}); }
+
+BasedAction natural_action(const Dfa& automaton, const TrackedStates& tracked) {
+  BasedAction action;
+  action.degrees = {tracked.count()};
+  action.letters = permutations_of(automaton, tracked);
+  action.column_of = {0};
+  for (Label label = 0; label < tracked.count(); ++label) action.images.push_back({label});
+  return action;
+}
+
+BasedAction smallest_based_action(const Dfa& automaton, const TrackedStates& tracked, std::uint64_t max_steps) {
+  permutations_of(automaton, tracked);  // for its reason when a letter is no bijection
+  StepBudget budget{max_steps / 2};
+  const QuotientActions quotients = quotient_actions(tracked.maps, budget);
+  budget.left += max_steps / 2;  // combining has its own half, so that what was found is used
+  SumSearch search(make_candidates(quotients.actions, tracked.maps, budget), tracked.count(), budget);
+  const std::optional<Sum> sum = search.run();
+  const bool exhaustive = quotients.complete && search.complete();
+  if (!sum)
+    throw InputError(fmt::format("no quotient of the {} states by block systems takes fewer numbers than they do{}",
+                                 tracked.count(), exhaustive ? "" : ", within the limit of the search"));
+  BasedAction action = assemble(*sum, search.candidates(), tracked);
+  action.exhaustive = exhaustive;
+  return action;
+}
+
+}  // namespace krohn

@@ -1,0 +1,22 @@
+// constructions/build_rotation.h — abelian transition groups as rotations of planes (Grazzi et al., Thm. 3; Ebrahimi &
+// Memisevic, App. A.2: the R2 form).
+#pragma once
+
+#include "constructions/network.h"
+
+namespace krohn {
+
+/// One block per invariant factor Z_m of the transition group: a plane that letter w turns by the exact fraction w/m,
+/// or a sign for Z_2. State dimension 2 per plane, 1 per sign; codeword y of Z_m at angle 2πy/m, H_0 at angle 0. Two
+/// reflections per plane. Bit-exact only for m ∈ {1, 2, 4}: other angles drift (MATH.md §5).
+/// Throws InputError when the transition group of the reachable states is not abelian.
+Network build_rotation(const Dfa& automaton);
+
+/// The same over the factors of prime-power order: more planes, but codewords farther apart. Z_60 takes 6 numbers with
+/// least distance 1.18 where one plane has 0.10.
+Network build_rotation_primary(const Dfa& automaton);
+
+/// Ebrahimi's R2 form: a plane for every invariant factor, Z_2 too.
+Network build_r2(const Dfa& automaton);
+
+}  // namespace krohn
