@@ -1,14 +1,11 @@
 #include "constructions/based_action.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <optional>
 
 #include "constructions/quotient_actions.h"
-#include "groups/error.h"
 
 namespace krohn {
 namespace {
@@ -194,19 +191,15 @@ BasedAction natural_action(const Dfa& automaton, const TrackedStates& tracked) {
   return action;
 }
 
-BasedAction smallest_based_action(const Dfa& automaton, const TrackedStates& tracked, std::uint64_t max_steps) {
-  permutations_of(automaton, tracked);  // for its reason when a letter is no bijection
+BasedAction best_based_action(const Dfa& automaton, const TrackedStates& tracked, std::uint64_t max_steps) {
+  BasedAction natural = natural_action(automaton, tracked);
   StepBudget budget{max_steps / 2};
   const QuotientActions quotients = quotient_actions(tracked.maps, budget);
   budget.left += max_steps / 2;  // combining has its own half, so that what was found is used
   SumSearch search(make_candidates(quotients.actions, tracked.maps, budget), tracked.count(), budget);
   const std::optional<Sum> sum = search.run();
-  const bool exhaustive = quotients.complete && search.complete();
-  if (!sum)
-    throw InputError(fmt::format("no quotient of the {} states by block systems takes fewer numbers than they do{}",
-                                 tracked.count(), exhaustive ? "" : ", within the limit of the search"));
-  BasedAction action = assemble(*sum, search.candidates(), tracked);
-  action.exhaustive = exhaustive;
+  BasedAction action = sum ? assemble(*sum, search.candidates(), tracked) : std::move(natural);
+  action.exhaustive = quotients.complete && search.complete();
   return action;
 }
 

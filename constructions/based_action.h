@@ -28,10 +28,10 @@ BasedAction natural_action(const Dfa& automaton, const TrackedStates& tracked);
 
 /// The action with the least degree · columns found among sums of quotients of the state set by block systems (for a
 /// word problem, these are all actions of the group): S_5 on 5 points with 4 columns instead of 120 points. Quotients
-/// are taken up to isomorphism; sums are searched over single quotients, pairs, and a greedy cover. Throws InputError
-/// when a letter is no bijection, or when no action is smaller than the natural one. At most about `max_steps`
-/// elementary steps, after which the best found so far counts.
-BasedAction smallest_based_action(const Dfa& automaton, const TrackedStates& tracked,
-                                  std::uint64_t max_steps = 300'000'000);
+/// are taken up to isomorphism; sums are searched over single quotients, pairs, and a greedy cover. The natural action
+/// when none is smaller. Throws InputError when a letter is no bijection. At most about `max_steps` elementary steps,
+/// after which the best found so far counts.
+BasedAction best_based_action(const Dfa& automaton, const TrackedStates& tracked,
+                              std::uint64_t max_steps = 200'000'000);
 
 }  // namespace krohn

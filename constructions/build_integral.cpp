@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "constructions/abelian_structure.h"
-#include "constructions/based_action.h"
 #include "constructions/listed_layer.h"
 #include "groups/error.h"
 
@@ -102,15 +101,6 @@ class StandardCode {
   Eigen::Index dimension_ = 0;
 };
 
-BasedAction standard_action(const Dfa& automaton, const TrackedStates& tracked) {
-  if (tracked.count() == 1) throw InputError("one state needs no dimension in the standard representation");
-  try {
-    return smallest_based_action(automaton, tracked);
-  } catch (const InputError&) {
-    return natural_action(automaton, tracked);  // throws again when a letter is no bijection
-  }
-}
-
 }  // namespace
 
 Network build_integral_cyclotomic(const Dfa& automaton) {
@@ -147,8 +137,12 @@ Network build_integral_cyclotomic(const Dfa& automaton) {
 }
 
 Network build_integral_standard(const Dfa& automaton) {
+  return build_integral_standard(automaton, best_based_action(automaton, tracked_states(automaton)));
+}
+
+Network build_integral_standard(const Dfa& automaton, const BasedAction& action) {
   const TrackedStates tracked = tracked_states(automaton);
-  const BasedAction action = standard_action(automaton, tracked);
+  if (tracked.count() == 1) throw InputError("one state leaves no dimension in the standard representation");
   const StandardCode code(action);
   const auto dimension = static_cast<std::uint64_t>(code.dimension());
   require_small(dimension);

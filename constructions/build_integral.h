@@ -2,6 +2,7 @@
 // 1 and no Householder form.
 #pragma once
 
+#include "constructions/based_action.h"
 #include "constructions/network.h"
 
 namespace krohn {
@@ -16,5 +17,6 @@ Network build_integral_cyclotomic(const Dfa& automaton);
 /// than the states (each component then saves one dimension). Throws InputError when a letter is no bijection or there
 /// is one state only, LimitError past 512 dimensions.
 Network build_integral_standard(const Dfa& automaton);
+Network build_integral_standard(const Dfa& automaton, const BasedAction& action);
 
 }  // namespace krohn

@@ -5,7 +5,6 @@
 #include <map>
 #include <string>
 
-#include "constructions/based_action.h"
 #include "constructions/build_one_hot.h"
 #include "constructions/listed_layer.h"
 #include "constructions/permutation_matrix.h"
@@ -39,15 +38,6 @@ std::string describe(const BasedAction& action) {
 
 void add_transitions(Layer& layer, const std::vector<Permutation>& letters, const PermutationOptions& options) {
   for (const Permutation& letter : letters) layer.transitions.push_back({permutation_matrix(letter, options.keys), {}});
-}
-
-/// The smallest action that the search finds, otherwise the states themselves.
-BasedAction best_action(const Dfa& automaton, const TrackedStates& tracked) {
-  try {
-    return smallest_based_action(automaton, tracked);
-  } catch (const InputError&) {
-    return natural_action(automaton, tracked);  // throws again when a letter is no bijection
-  }
 }
 
 /// Every element of the group as the images of all points, with the state it leads to, in breadth-first order.
@@ -106,8 +96,14 @@ Network build_permutation(const Dfa& automaton, const PermutationOptions& option
 }
 
 Network build_permutation_base(const Dfa& automaton, const PermutationOptions& options) {
+  return build_permutation_base(automaton, best_based_action(automaton, tracked_states(automaton)), options);
+}
+
+Network build_permutation_base(const Dfa& automaton, const BasedAction& action, const PermutationOptions& options) {
   const TrackedStates tracked = tracked_states(automaton);
-  const BasedAction action = smallest_based_action(automaton, tracked);
+  if (std::uint64_t{action.degree()} * action.columns >= tracked.count())
+    throw InputError(fmt::format("no quotient of the {} states by block systems takes fewer numbers than they do{}",
+                                 tracked.count(), action.exhaustive ? "" : ", within the limit of the search"));
   const std::uint32_t copies = coordinate_copies(options.keys);
   require_listable(tracked.count(), std::uint64_t{action.degree()} * copies, action.columns);
   std::vector<Eigen::MatrixXd> codewords;
@@ -122,8 +118,11 @@ Network build_permutation_base(const Dfa& automaton, const PermutationOptions& o
 }
 
 Network build_permutation_vector(const Dfa& automaton, const PermutationOptions& options) {
+  return build_permutation_vector(automaton, best_based_action(automaton, tracked_states(automaton)), options);
+}
+
+Network build_permutation_vector(const Dfa& automaton, const BasedAction& action, const PermutationOptions& options) {
   const TrackedStates tracked = tracked_states(automaton);
-  const BasedAction action = best_action(automaton, tracked);
   const std::uint32_t copies = coordinate_copies(options.keys);
   GroupOrbit orbit = group_orbit(action, tracked, copies);
   std::vector<Eigen::MatrixXd> codewords;

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "constructions/based_action.h"
 #include "constructions/key_style.h"
 #include "constructions/network.h"
 
@@ -22,10 +23,12 @@ Network build_permutation(const Dfa& automaton, const PermutationOptions& option
 /// base point: H_0 = [e_{b1} … e_{bk}]. The word problem of S_n takes n × (n−1) numbers instead of n!. Codewords have
 /// entries 0 and 1, least distance √2 at least. Throws InputError when no action is smaller than the states.
 Network build_permutation_base(const Dfa& automaton, const PermutationOptions& options = {});
+Network build_permutation_base(const Dfa& automaton, const BasedAction& action, const PermutationOptions& options);
 
 /// The paper's own H_0 = (1, …, n)ᵀ, on that smallest action, or else on the states: one column, a codeword for every
 /// element of the group. The least distance is √2 against a norm of √(n³/3): relative margin 0.19 at n = 5, where
 /// one-hot has 1.41. Exact while n fits the significand. Throws LimitError past 2^24 numbers of codewords.
 Network build_permutation_vector(const Dfa& automaton, const PermutationOptions& options = {});
+Network build_permutation_vector(const Dfa& automaton, const BasedAction& action, const PermutationOptions& options);
 
 }  // namespace krohn

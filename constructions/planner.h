@@ -1,4 +1,12 @@
 // constructions/planner.h — which constructions an automaton admits, what each costs, and which to take.
+//
+// The rule. A row fits the wishes when its cost is within them, when it is bit-exact (in the wished precision,
+// otherwise in all four) if `exact` is set, and when it is written with keys if `keys` is set. Among the rows that fit,
+// in this order:
+//   1. bit-exact ones, because they are proved for words of every length;
+//   2. fewer layers;
+//   3. those with a Householder form, because their norm is at most 1 and the layers of linear RNNs can hold them;
+//   4. fewer state numbers;  5. fewer reflections per token;  6. the earlier in the table.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +49,8 @@ struct Plan {
 /// The names that `Wishes::construction` takes, in the order of the table.
 std::vector<std::string> construction_names();
 
-/// All constructions, possible or not, with their cost; exactly one row is `chosen` when any fits the wishes.
+/// All constructions, possible or not, with their cost; exactly one row is `chosen` when any fits the wishes. Every row
+/// is built to be measured, within limits that its reason names. Throws InputError for an unknown construction.
 std::vector<Plan> plan(const Dfa& automaton, const Wishes& wishes);
 
 /// Builds the chosen row (or the one that `wishes.construction` names). Throws InputError with the reason when nothing

@@ -1,0 +1,260 @@
+#include "constructions/planner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <tuple>
+
+#include "constructions/builders.h"
+#include "constructions/exactness.h"
+#include "groups/error.h"
+
+namespace krohn {
+namespace {
+
+/// A plan looks at every row, a build at one, so only the second may spend the decomposition's own limit.
+enum class Effort { kPlan, kBuild };
+constexpr std::uint64_t kPlanContexts = 200'000;
+constexpr std::uint64_t kPlanContextNumbers = 50'000'000;  ///< contexts × states
+
+/// What several rows share, computed once.
+class Workbench {
+ public:
+  Workbench(const Dfa& automaton, const Wishes& wishes, Effort effort)
+      : automaton_(automaton), wishes_(wishes), effort_(effort) {}
+
+  const Dfa& automaton() const { return automaton_; }
+
+  PermutationOptions wished_keys() const { return {wishes_.keys}; }
+  PermutationOptions keys() const { return {wishes_.keys.value_or(KeyStyle::kUnnormalised)}; }
+
+  const BasedAction& action() {
+    if (!action_) action_ = best_based_action(automaton_, tracked_states(automaton_));
+    return *action_;
+  }
+
+  const Cascade& chain() {
+    if (!chain_) chain_ = chain_decomposition(automaton_, chain_options());
+    return *chain_;
+  }
+
+ private:
+  ChainOptions chain_options() const {
+    ChainOptions options;
+    if (effort_ == Effort::kPlan)
+      options.max_contexts = std::min(kPlanContexts, kPlanContextNumbers / automaton_.states() + 1);
+    return options;
+  }
+
+  const Dfa& automaton_;
+  const Wishes& wishes_;
+  Effort effort_;
+  std::optional<BasedAction> action_;
+  std::optional<Cascade> chain_;
+};
+
+struct Construction {
+  const char* name;
+  const char* theorem;
+  Network (*build)(Workbench&);
+  bool keys = false;  ///< written with keys, in the wished style
+};
+
+constexpr std::array kConstructions{
+    Construction{"parity-scalar", "Grazzi Thm. 3", [](Workbench& w) { return build_parity_scalar(w.automaton()); }},
+    Construction{"real-diagonal", "Ebrahimi §2", [](Workbench& w) { return build_real_diagonal(w.automaton()); }},
+    Construction{"signed-permutation", "negacyclic shift",
+                 [](Workbench& w) { return build_signed_permutation(w.automaton()); }},
+    Construction{"permutation", "Grazzi Thm. 3", [](Workbench& w) { return build_permutation(w.automaton()); }},
+    Construction{"permutation-base", "Grazzi Thm. 3",
+                 [](Workbench& w) { return build_permutation_base(w.automaton(), w.action(), {}); }},
+    Construction{"permutation-reflections", "Grazzi Thm. 3",
+                 [](Workbench& w) { return build_permutation(w.automaton(), w.keys()); }, true},
+    Construction{"permutation-base-reflections", "Grazzi Thm. 3",
+                 [](Workbench& w) { return build_permutation_base(w.automaton(), w.action(), w.keys()); }, true},
+    Construction{"permutation-vector", "Grazzi Thm. 3",
+                 [](Workbench& w) { return build_permutation_vector(w.automaton(), w.action(), w.wished_keys()); },
+                 true},
+    Construction{"rotation", "Grazzi Thm. 3", [](Workbench& w) { return build_rotation(w.automaton()); }},
+    Construction{"rotation-primary", "Grazzi Thm. 3",
+                 [](Workbench& w) { return build_rotation_primary(w.automaton()); }},
+    Construction{"r2", "Ebrahimi App. A.2", [](Workbench& w) { return build_r2(w.automaton()); }},
+    Construction{"two-layer-reflections", "Grazzi Thm. 6",
+                 [](Workbench& w) { return build_two_layer_reflections(w.automaton()); }},
+    Construction{"integral-cyclotomic", "cyclotomic companions",
+                 [](Workbench& w) { return build_integral_cyclotomic(w.automaton()); }},
+    Construction{"integral-standard", "standard representation",
+                 [](Workbench& w) { return build_integral_standard(w.automaton(), w.action()); }},
+    Construction{"one-hot", "Grazzi App. A.2", [](Workbench& w) { return build_one_hot(w.automaton()); }},
+    Construction{"block-diagonal", "Hartmanis & Stearns",
+                 [](Workbench& w) { return build_block_diagonal(w.automaton()); }},
+    Construction{"bilinear", "Ebrahimi Prop. 2.2", [](Workbench& w) { return build_bilinear(w.automaton()); }},
+    Construction{"factored", "Ebrahimi §2.3", [](Workbench& w) { return build_factored(w.automaton()); }},
+    Construction{"cascade-chain", "Grazzi Thm. 4",
+                 [](Workbench& w) { return cascade_network(w.automaton(), w.chain()); }},
+    Construction{"cascade-chain-reflections", "Grazzi Thm. 4",
+                 [](Workbench& w) { return cascade_network(w.automaton(), w.chain(), {w.keys().keys}); }, true},
+};
+
+const Construction* find_construction(const std::string& name) {
+  const auto* found = std::find_if(kConstructions.begin(), kConstructions.end(),
+                                   [&](const Construction& construction) { return name == construction.name; });
+  return found == kConstructions.end() ? nullptr : found;
+}
+
+/// The row that the user names: with keys, "permutation" means its form by reflections.
+std::optional<std::string> wished_construction(const Wishes& wishes) {
+  if (!wishes.construction) return std::nullopt;
+  const std::string with_keys = *wishes.construction + "-reflections";
+  if (wishes.keys && find_construction(with_keys) != nullptr) return with_keys;
+  if (find_construction(*wishes.construction) == nullptr)
+    throw InputError(fmt::format("unknown construction \"{}\"; use {}", *wishes.construction,
+                                 fmt::join(construction_names(), ", ")));
+  return wishes.construction;
+}
+
+std::int64_t most_reflections(const Layer& layer) {
+  std::int64_t most = 0;
+  for (const Transition& transition : layer.transitions) {
+    const std::int64_t count = reflection_count(transition.a);
+    if (count < 0) return -1;
+    most = std::max(most, count);
+  }
+  return most;
+}
+
+void measure(Plan& row, const Network& network) {
+  const NetworkSize size = size_of(network);
+  row.possible = true;
+  row.reason = network.provenance.note;
+  row.layers = size.layers;
+  row.state_numbers = size.state_numbers;
+  row.alphabet_sizes = size.alphabet_sizes;
+  row.exact_in = exact_precisions(network);
+  row.margin = std::numeric_limits<double>::infinity();
+  row.reflections = 0;
+  for (const Layer& layer : network.layers) {
+    row.margin = std::min(row.margin, least_codeword_distance(layer));
+    const std::int64_t most = most_reflections(layer);
+    row.reflections = row.reflections < 0 || most < 0 ? -1 : std::max(row.reflections, most);
+  }
+}
+
+bool is_exact(const Plan& row, const Wishes& wishes) {
+  if (!wishes.precision) return row.exact_in.size() == 4;
+  return std::find(row.exact_in.begin(), row.exact_in.end(), *wishes.precision) != row.exact_in.end();
+}
+
+/// Why a possible row does not fit the wishes; empty when it does.
+std::string misfit(const Plan& row, const Wishes& wishes) {
+  if (wishes.exact && !is_exact(row, wishes))
+    return fmt::format("it is not bit-exact in {}",
+                       wishes.precision ? to_string(*wishes.precision) : "every precision");
+  if (wishes.keys && !find_construction(row.construction)->keys) return "it is not written with keys";
+  if (wishes.max_dimension && row.state_numbers > *wishes.max_dimension)
+    return fmt::format("it takes {} state numbers, and --max-dimension is {}", row.state_numbers,
+                       *wishes.max_dimension);
+  if (wishes.max_reflections && row.reflections < 0) return "it has no Householder form, and --max-reflections is set";
+  if (wishes.max_reflections && row.reflections > *wishes.max_reflections)
+    return fmt::format("it takes {} reflections per token, and --max-reflections is {}", row.reflections,
+                       *wishes.max_reflections);
+  return {};
+}
+
+/// The rule of planner.h, least first; the table's order decides what is left.
+auto preference(const Plan& row, const Wishes& wishes) {
+  return std::tuple{!is_exact(row, wishes), row.layers, row.reflections < 0, row.state_numbers, row.reflections};
+}
+
+struct Choice {
+  std::vector<Plan> rows;
+  std::optional<std::size_t> chosen;
+  std::optional<Network> network;
+};
+
+/// The network under the table's own names.
+Network build_named(const Construction& construction, Workbench& workbench) {
+  Network network = construction.build(workbench);
+  network.provenance.construction = construction.name;
+  return network;
+}
+
+std::optional<Network> try_build(const Construction& construction, Workbench& workbench, Plan& row) {
+  try {
+    Network network = build_named(construction, workbench);
+    measure(row, network);
+    return network;
+  } catch (const InputError& error) {
+    row.reason = error.what();
+  } catch (const LimitError& error) {
+    row.reason = error.what();
+  }
+  return std::nullopt;
+}
+
+/// Builds every row, one at a time, and keeps the best network so far.
+Choice choose(const Dfa& automaton, const Wishes& wishes, Effort effort) {
+  const auto wished = wished_construction(wishes);
+  Workbench workbench(automaton, wishes, effort);
+  Choice choice;
+  for (const Construction& construction : kConstructions) {
+    Plan& row = choice.rows.emplace_back();
+    row.construction = construction.name;
+    row.theorem = construction.theorem;
+    std::optional<Network> network = try_build(construction, workbench, row);
+    if (!network || !misfit(row, wishes).empty() || (wished && *wished != construction.name)) continue;
+    if (choice.chosen && preference(row, wishes) >= preference(choice.rows[*choice.chosen], wishes)) continue;
+    choice.chosen = choice.rows.size() - 1;
+    choice.network = std::move(network);
+  }
+  if (choice.chosen) choice.rows[*choice.chosen].chosen = true;
+  return choice;
+}
+
+Network build_wished(const Dfa& automaton, const Wishes& wishes, const std::string& name) {
+  const Construction* construction = find_construction(name);
+  Workbench workbench(automaton, wishes, Effort::kBuild);
+  Network network = [&] {
+    try {
+      return build_named(*construction, workbench);
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("{} is impossible: {}", name, error.what()));
+    }
+  }();
+  Plan row;
+  row.construction = name;
+  measure(row, network);
+  if (const std::string reason = misfit(row, wishes); !reason.empty())
+    throw InputError(fmt::format("{} does not fit: {}", name, reason));
+  return network;
+}
+
+[[noreturn]] void throw_nothing_fits(const std::vector<Plan>& rows, const Wishes& wishes) {
+  std::string reasons;
+  for (const Plan& row : rows)
+    if (row.possible) reasons += fmt::format("\n  {}: {}", row.construction, misfit(row, wishes));
+  throw InputError(fmt::format("no construction fits the wishes; those that are possible at all:{}", reasons));
+}
+
+}  // namespace
+
+std::vector<std::string> construction_names() {
+  std::vector<std::string> names;
+  for (const Construction& construction : kConstructions) names.emplace_back(construction.name);
+  return names;
+}
+
+std::vector<Plan> plan(const Dfa& automaton, const Wishes& wishes) {
+  return choose(automaton, wishes, Effort::kPlan).rows;
+}
+
+Network build(const Dfa& automaton, const Wishes& wishes) {
+  if (const auto wished = wished_construction(wishes)) return build_wished(automaton, wishes, *wished);
+  Choice choice = choose(automaton, wishes, Effort::kPlan);
+  if (!choice.network) throw_nothing_fits(choice.rows, wishes);
+  return std::move(*choice.network);
+}
+
+}  // namespace krohn
