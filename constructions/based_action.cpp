@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <tuple>
 
 #include "constructions/quotient_actions.h"
 
@@ -12,25 +13,29 @@ namespace {
 
 constexpr std::size_t kMaxCandidates = 48;  ///< quotients that are combined with each other
 
-/// A quotient with the base points that are functions of the state: `tracks[i][label]` is where base point i is.
+/// A quotient with the base points that are functions of the state: `tracks[i][label]` is where base point i is. All of
+/// them together tell the classes of `kernel` apart.
 struct Candidate {
   const QuotientAction* action;
   std::vector<std::vector<Point>> tracks;
+  Partition kernel;
 };
 
 /// Component c of the sum is candidates[components[c]]; round r gives column r one track per component, or none.
 struct Sum {
   std::vector<std::size_t> components;
   std::vector<std::vector<std::optional<std::size_t>>> rounds;
-  std::uint64_t cost = 0;  ///< degree · columns
+  std::uint64_t degree = 0;
+  std::uint64_t reflections = 0;  ///< the most of any letter
 };
 
 class SumSearch {
  public:
   SumSearch(std::vector<Candidate> candidates, Label states, StepBudget& budget)
-      : candidates_(std::move(candidates)), states_(states), budget_(budget), best_cost_(states) {}
+      : candidates_(std::move(candidates)), states_(states), budget_(budget) {}
 
   std::optional<Sum> run() {
+    if (candidates_.empty()) return std::nullopt;
     for (std::size_t i = 0; i < candidates_.size(); ++i) try_sum({i});
     if (const auto cover = greedy_cover()) try_sum(*cover);
     for (std::size_t i = 0; i < candidates_.size(); ++i)
@@ -48,16 +53,42 @@ class SumSearch {
     return degree;
   }
 
+  bool spend(std::uint64_t steps) { return complete_ = complete_ && budget_.spend(steps); }
+
+  bool tells_states_apart(const std::vector<std::size_t>& components) {
+    Partition current(states_, 0);
+    for (const std::size_t c : components) {
+      if (!spend(8 * std::uint64_t{states_})) return false;
+      current = meet(current, candidates_[c].kernel);
+    }
+    return class_count(current) == states_;
+  }
+
+  std::uint64_t reflections_of(const std::vector<std::size_t>& components) const {
+    std::uint64_t most = 0;
+    for (std::size_t letter = 0; letter < candidates_[0].action->maps.size(); ++letter) {
+      std::uint64_t reflections = 0;
+      for (const std::size_t c : components)
+        reflections += candidates_[c].action->maps[letter].to_permutation().reflection_length();
+      most = std::max(most, reflections);
+    }
+    return most;
+  }
+
+  /// Whether the sum with that many columns would be the best so far.
+  bool improves(const Sum& sum, std::uint64_t columns) const {
+    if (sum.degree >= states_ || sum.degree * columns > states_) return false;
+    return !best_ || std::tuple{sum.degree, columns, sum.reflections} <
+                         std::tuple{best_->degree, std::uint64_t{best_->rounds.size()}, best_->reflections};
+  }
+
   /// The most classes that meeting `current` with one track of the candidate gives, and that track.
   std::optional<std::size_t> best_track(const Candidate& candidate, Partition& current) {
     std::optional<std::size_t> best;
     Point classes = class_count(current);
     Partition finest;
     for (std::size_t i = 0; i < candidate.tracks.size(); ++i) {
-      if (!budget_.spend(8 * std::uint64_t{states_})) {
-        complete_ = false;
-        break;
-      }
+      if (!spend(8 * std::uint64_t{states_})) break;
       Partition met = meet(current, candidate.tracks[i]);
       if (class_count(met) <= classes) continue;
       classes = class_count(met);
@@ -69,42 +100,41 @@ class SumSearch {
     return best;
   }
 
-  /// Adds columns until the states are told apart, as long as the sum can still be the cheapest.
+  /// Adds columns until the states are told apart, as long as the sum can still be the best.
   void try_sum(std::vector<std::size_t> components) {
-    const std::uint64_t degree = degree_of(components);
-    Sum sum{std::move(components), {}, 0};
+    Sum sum{std::move(components), {}, 0, 0};
+    sum.degree = degree_of(sum.components);
+    if (!improves(sum, 1)) return;
+    sum.reflections = reflections_of(sum.components);
+    if (!improves(sum, 1) || !tells_states_apart(sum.components)) return;
     Partition current(states_, 0);
     while (class_count(current) < states_) {
-      sum.cost += degree;
-      if (sum.cost >= best_cost_ || !complete_) return;
+      if (!improves(sum, sum.rounds.size() + 1)) return;
       std::vector<std::optional<std::size_t>> round;
       for (const std::size_t c : sum.components) round.push_back(best_track(candidates_[c], current));
-      if (std::none_of(round.begin(), round.end(), [](const auto& track) { return track.has_value(); })) return;
+      if (!complete_) return;
       sum.rounds.push_back(std::move(round));
     }
-    best_cost_ = sum.cost;
     best_ = std::move(sum);
   }
 
-  /// Candidates that tell the states apart with one column, each chosen for the most classes gained per point; then
-  /// those that the later ones made superfluous are dropped.
+  /// Candidates that tell the states apart, each chosen for the most classes gained per point; then those that the
+  /// later ones made superfluous are dropped.
   std::optional<std::vector<std::size_t>> greedy_cover() {
     std::vector<std::size_t> chosen;
     Partition current(states_, 0);
     while (class_count(current) < states_) {
       double best_gain = 0;
       std::size_t best = 0;
-      Partition next;
       for (std::size_t i = 0; i < candidates_.size(); ++i) {
-        Partition met = current;
-        best_track(candidates_[i], met);
-        const double gain = std::log(double(class_count(met)) / class_count(current)) / candidates_[i].action->degree;
-        if (gain <= best_gain) continue;
-        best_gain = gain, best = i, next = std::move(met);
+        if (!spend(8 * std::uint64_t{states_})) return std::nullopt;
+        const Point classes = class_count(meet(current, candidates_[i].kernel));
+        const double gain = std::log(double(classes) / class_count(current)) / candidates_[i].action->degree;
+        if (gain > best_gain) best_gain = gain, best = i;
       }
-      if (best_gain == 0 || !complete_) return std::nullopt;
+      if (best_gain == 0) return std::nullopt;
       chosen.push_back(best);
-      current = std::move(next);
+      current = meet(current, candidates_[best].kernel);
     }
     drop_superfluous(chosen);
     return chosen;
@@ -112,11 +142,10 @@ class SumSearch {
 
   void drop_superfluous(std::vector<std::size_t>& chosen) {
     for (std::size_t i = 0; i < chosen.size();) {
-      Partition rest(states_, 0);
-      for (std::size_t j = 0; j < chosen.size(); ++j)
-        if (j != i) best_track(candidates_[chosen[j]], rest);
-      if (class_count(rest) == states_)
-        chosen.erase(chosen.begin() + static_cast<std::ptrdiff_t>(i));
+      std::vector<std::size_t> rest = chosen;
+      rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
+      if (tells_states_apart(rest))
+        chosen = std::move(rest);
       else
         ++i;
     }
@@ -126,7 +155,6 @@ class SumSearch {
   Label states_;
   StepBudget& budget_;
   bool complete_ = true;
-  std::uint64_t best_cost_;
   std::optional<Sum> best_;
 };
 
@@ -135,10 +163,13 @@ std::vector<Candidate> make_candidates(const std::vector<QuotientAction>& action
   std::vector<Candidate> candidates;
   for (const QuotientAction& action : actions) {
     if (candidates.size() == kMaxCandidates) break;
-    Candidate candidate{&action, {}};
+    Candidate candidate{&action, {}, Partition(maps[0].degree(), 0)};
     for (Point base = 0; base < action.degree; ++base) {
-      if (!budget.spend(std::uint64_t{maps[0].degree()} * (maps.size() + 1))) break;
-      if (auto track = homomorphism(maps, action.maps, base)) candidate.tracks.push_back(std::move(*track));
+      if (!budget.spend(std::uint64_t{maps[0].degree()} * (maps.size() + 8))) break;
+      auto track = homomorphism(maps, action.maps, base);
+      if (!track) continue;
+      candidate.kernel = meet(candidate.kernel, *track);
+      candidate.tracks.push_back(std::move(*track));
     }
     if (!candidate.tracks.empty()) candidates.push_back(std::move(candidate));
   }

@@ -26,11 +26,12 @@ struct BasedAction {
 /// The action on the states themselves, with the initial state as its only base point.
 BasedAction natural_action(const Dfa& automaton, const TrackedStates& tracked);
 
-/// The action with the least degree · columns found among sums of quotients of the state set by block systems (for a
-/// word problem, these are all actions of the group): S_5 on 5 points with 4 columns instead of 120 points. Quotients
-/// are taken up to isomorphism; sums are searched over single quotients, pairs, and a greedy cover. The natural action
-/// when none is smaller. Throws InputError when a letter is no bijection. At most about `max_steps` elementary steps,
-/// after which the best found so far counts.
+/// The action with the least degree found, then the fewest columns, then the fewest reflections, among sums of
+/// quotients of the state set by block systems (for a word problem, these are all actions of the group), that takes no
+/// more numbers than there are states: S_5 on 5 points with 4 columns instead of 120 points. Degree comes first because
+/// it bounds the reflections. Quotients are taken up to isomorphism; sums are searched over single quotients, pairs,
+/// and a greedy cover. The natural action when none is smaller. Throws InputError when a letter is no bijection. At
+/// most about `max_steps` elementary steps, after which the best found so far counts.
 BasedAction best_based_action(const Dfa& automaton, const TrackedStates& tracked,
                               std::uint64_t max_steps = 200'000'000);
 

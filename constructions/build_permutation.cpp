@@ -101,8 +101,8 @@ Network build_permutation_base(const Dfa& automaton, const PermutationOptions& o
 
 Network build_permutation_base(const Dfa& automaton, const BasedAction& action, const PermutationOptions& options) {
   const TrackedStates tracked = tracked_states(automaton);
-  if (std::uint64_t{action.degree()} * action.columns >= tracked.count())
-    throw InputError(fmt::format("no quotient of the {} states by block systems takes fewer numbers than they do{}",
+  if (action.degree() >= tracked.count())
+    throw InputError(fmt::format("no sum of quotients of the {} states by block systems has a smaller degree{}",
                                  tracked.count(), action.exhaustive ? "" : ", within the limit of the search"));
   const std::uint32_t copies = coordinate_copies(options.keys);
   require_listable(tracked.count(), std::uint64_t{action.degree()} * copies, action.columns);

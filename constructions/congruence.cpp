@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cassert>
-#include <map>
+
 #include <numeric>
+#include <unordered_map>
 #include <utility>
 
 namespace krohn {
@@ -83,10 +84,13 @@ Partition join(const Partition& a, const Partition& b) {
 
 Partition meet(const Partition& a, const Partition& b) {
   assert(a.size() == b.size());
-  std::map<std::pair<Point, Point>, Point> numbers;
+  std::unordered_map<std::uint64_t, Point> numbers;
+  numbers.reserve(a.size());
   Partition classes(a.size());
-  for (Point point = 0; point < a.size(); ++point)
-    classes[point] = numbers.emplace(std::pair{a[point], b[point]}, static_cast<Point>(numbers.size())).first->second;
+  for (Point point = 0; point < a.size(); ++point) {
+    const std::uint64_t both = std::uint64_t{a[point]} << 32 | b[point];
+    classes[point] = numbers.emplace(both, static_cast<Point>(numbers.size())).first->second;
+  }
   return classes;
 }
 

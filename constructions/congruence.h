@@ -19,8 +19,8 @@ Point class_count(const Partition& partition);
 /// The finest congruence with p and q in one class. O(n · maps) merges of a union-find.
 Partition congruence_generated_by(std::span<const Transformation> maps, Point p, Point q);
 
-/// The finest partition coarser than both (again a congruence when both are), and the coarsest finer than both. O(n),
-/// O(n log n).
+/// The finest partition coarser than both (again a congruence when both are), and the coarsest finer than both. O(n)
+/// expected.
 Partition join(const Partition& a, const Partition& b);
 Partition meet(const Partition& a, const Partition& b);
 

@@ -36,34 +36,25 @@ std::uint32_t block_size(const RotationBlocks::Block& block) { return block.is_s
 
 std::uint32_t narrow(Eigen::Index size) { return static_cast<std::uint32_t>(size); }
 
-/// The key of a reflection as a dense vector.
-Eigen::Matrix<long double, Eigen::Dynamic, 1> dense_key(const Reflection& reflection, std::uint32_t dimension) {
-  Eigen::Matrix<long double, Eigen::Dynamic, 1> key = Eigen::Matrix<long double, Eigen::Dynamic, 1>::Zero(dimension);
-  if (reflection.entries.empty()) {
-    key(reflection.plane) = reflection.angle.cosine();
-    key(reflection.plane + 1) = reflection.angle.sine();
-    return key;
-  }
-  const long double scale = std::sqrt(static_cast<long double>(reflection.scale_squared_numerator) /
-                                      static_cast<long double>(reflection.scale_squared_denominator));
-  for (const auto& entry : reflection.entries) key(entry.position) = scale * static_cast<long double>(entry.value);
-  return key;
-}
-
-/// I − β k kᵀ with k kᵀ = scale² · entries entriesᵀ, so that no root is taken and exact keys give exact matrices.
-LongMatrix dense_reflection(const Reflection& reflection, std::uint32_t dimension) {
-  LongMatrix a = LongMatrix::Identity(dimension, dimension);
+/// A ← (I − β k kᵀ) A by the rows that the key touches. With k kᵀ = scale² · entries entriesᵀ no root is taken, so that
+/// exact keys give exact matrices.
+void reflect_rows(LongMatrix& a, const Reflection& reflection) {
   const long double beta = reflection.beta;
+  using LongRow = Eigen::Matrix<long double, 1, Eigen::Dynamic>;
   if (reflection.entries.empty()) {
-    const auto key = dense_key(reflection, dimension);
-    return a - beta * key * key.transpose();
+    const Eigen::Index x = reflection.plane, y = x + 1;
+    const long double c = reflection.angle.cosine(), s = reflection.angle.sine();
+    const LongRow along = beta * (c * a.row(x) + s * a.row(y));
+    a.row(x) -= c * along;
+    a.row(y) -= s * along;
+    return;
   }
   const long double scale = beta * static_cast<long double>(reflection.scale_squared_numerator) /
                             static_cast<long double>(reflection.scale_squared_denominator);
-  for (const auto& row : reflection.entries)
-    for (const auto& column : reflection.entries)
-      a(row.position, column.position) -= scale * static_cast<long double>(row.value) * column.value;
-  return a;
+  LongRow along = LongRow::Zero(a.cols());
+  for (const auto& entry : reflection.entries) along += static_cast<long double>(entry.value) * a.row(entry.position);
+  along *= scale;
+  for (const auto& entry : reflection.entries) a.row(entry.position) -= static_cast<long double>(entry.value) * along;
 }
 
 LongMatrix dense_map(const Transformation& map) {
@@ -326,7 +317,7 @@ LongMatrix to_dense(const Matrix& matrix) {
                         [](const SignedPermutationMatrix& m) { return dense_signed(m); },
                         [&](const ReflectionProduct& m) {
                           LongMatrix a = LongMatrix::Identity(n, n);
-                          for (const auto& factor : m.factors) a = (dense_reflection(factor, n) * a).eval();
+                          for (const auto& factor : m.factors) reflect_rows(a, factor);
                           return a;
                         },
                         [&](const RotationBlocks& m) { return dense_rotations(m, n); },

@@ -59,14 +59,13 @@ struct Construction {
   const char* name;
   const char* theorem;
   Network (*build)(Workbench&);
-  bool keys = false;  ///< written with keys, in the wished style
+  bool keys = false;          ///< written with keys, in the wished style
+  bool only_by_name = false;  ///< never chosen unless asked for: its margin shrinks with the degree (MATH.md §2)
 };
 
 constexpr std::array kConstructions{
     Construction{"parity-scalar", "Grazzi Thm. 3", [](Workbench& w) { return build_parity_scalar(w.automaton()); }},
     Construction{"real-diagonal", "Ebrahimi §2", [](Workbench& w) { return build_real_diagonal(w.automaton()); }},
-    Construction{"signed-permutation", "negacyclic shift",
-                 [](Workbench& w) { return build_signed_permutation(w.automaton()); }},
     Construction{"permutation", "Grazzi Thm. 3", [](Workbench& w) { return build_permutation(w.automaton()); }},
     Construction{"permutation-base", "Grazzi Thm. 3",
                  [](Workbench& w) { return build_permutation_base(w.automaton(), w.action(), {}); }},
@@ -76,7 +75,9 @@ constexpr std::array kConstructions{
                  [](Workbench& w) { return build_permutation_base(w.automaton(), w.action(), w.keys()); }, true},
     Construction{"permutation-vector", "Grazzi Thm. 3",
                  [](Workbench& w) { return build_permutation_vector(w.automaton(), w.action(), w.wished_keys()); },
-                 true},
+                 true, true},
+    Construction{"signed-permutation", "negacyclic shift",
+                 [](Workbench& w) { return build_signed_permutation(w.automaton()); }},
     Construction{"rotation", "Grazzi Thm. 3", [](Workbench& w) { return build_rotation(w.automaton()); }},
     Construction{"rotation-primary", "Grazzi Thm. 3",
                  [](Workbench& w) { return build_rotation_primary(w.automaton()); }},
@@ -165,7 +166,9 @@ std::string misfit(const Plan& row, const Wishes& wishes) {
 
 /// The rule of planner.h, least first; the table's order decides what is left.
 auto preference(const Plan& row, const Wishes& wishes) {
-  return std::tuple{!is_exact(row, wishes), row.layers, row.reflections < 0, row.state_numbers, row.reflections};
+  const std::uint64_t updates = static_cast<std::uint64_t>(std::max<std::int64_t>(row.reflections, 1));
+  return std::tuple{!is_exact(row, wishes), row.layers, row.reflections < 0, row.state_numbers * updates,
+                    row.state_numbers};
 }
 
 struct Choice {
@@ -204,7 +207,8 @@ Choice choose(const Dfa& automaton, const Wishes& wishes, Effort effort) {
     row.construction = construction.name;
     row.theorem = construction.theorem;
     std::optional<Network> network = try_build(construction, workbench, row);
-    if (!network || !misfit(row, wishes).empty() || (wished && *wished != construction.name)) continue;
+    const bool eligible = wished ? *wished == construction.name : !construction.only_by_name;
+    if (!network || !eligible || !misfit(row, wishes).empty()) continue;
     if (choice.chosen && preference(row, wishes) >= preference(choice.rows[*choice.chosen], wishes)) continue;
     choice.chosen = choice.rows.size() - 1;
     choice.network = std::move(network);
@@ -234,7 +238,8 @@ Network build_wished(const Dfa& automaton, const Wishes& wishes, const std::stri
 [[noreturn]] void throw_nothing_fits(const std::vector<Plan>& rows, const Wishes& wishes) {
   std::string reasons;
   for (const Plan& row : rows)
-    if (row.possible) reasons += fmt::format("\n  {}: {}", row.construction, misfit(row, wishes));
+    if (row.possible && !misfit(row, wishes).empty())
+      reasons += fmt::format("\n  {}: {}", row.construction, misfit(row, wishes));
   throw InputError(fmt::format("no construction fits the wishes; those that are possible at all:{}", reasons));
 }
 

@@ -6,7 +6,11 @@
 //   1. bit-exact ones, because they are proved for words of every length;
 //   2. fewer layers;
 //   3. those with a Householder form, because their norm is at most 1 and the layers of linear RNNs can hold them;
-//   4. fewer state numbers;  5. fewer reflections per token;  6. the earlier in the table.
+//   4. less work per token: state numbers × reflections, since each reflection updates the whole state, or state
+//      numbers alone where there is no Householder form;
+//   5. fewer state numbers;
+//   6. the earlier in the table.
+// permutation-vector, whose margin shrinks with the degree, is taken only by name.
 #pragma once
 
 #include <cstdint>
