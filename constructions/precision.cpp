@@ -10,14 +10,14 @@
 namespace krohn {
 namespace {
 
-constexpr std::array<std::pair<Precision, std::string_view>, 4> kNames{
-    {{Precision::kFp64, "fp64"}, {Precision::kFp32, "fp32"}, {Precision::kFp16, "fp16"}, {Precision::kBf16, "bf16"}}};
+constexpr std::array<std::pair<Precision, std::string_view>, 4> kNames{{{Precision::kFp64, "fp64"},
+                                                                        {Precision::kFp32, "fp32"},
+                                                                        {Precision::kFp16, "fp16"},
+                                                                        {Precision::kBf16, "bf16"}}};
 
 }  // namespace
 
-std::string to_string(Precision precision) {
-  return std::string(kNames.at(static_cast<std::size_t>(precision)).second);
-}
+std::string to_string(Precision precision) { return std::string(kNames.at(static_cast<std::size_t>(precision)).second); }
 
 Precision parse_precision(std::string_view name) {
   for (const auto& [precision, known] : kNames)
