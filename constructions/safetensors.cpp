@@ -245,6 +245,11 @@ std::string format_header(const TensorFile& file, std::span<const NamedTensor* c
   }
   std::string text = fmt::format("{{{}}}", fmt::join(members, ","));
   text.resize((text.size() + 7) / 8 * 8, ' ');
+  if (text.size() > kMaxHeaderBytes)
+    throw LimitError(
+        fmt::format("the header would have {} bytes; readers of the format take at most {}: shorten the "
+                    "names and the metadata",
+                    text.size(), kMaxHeaderBytes));
   return text;
 }
 

@@ -43,7 +43,8 @@ TensorFile parse_safetensors(std::span<const std::byte> bytes, const std::string
 
 /// The bytes of a file. Tensors lie in the order of falling element size, then name, so that each is aligned to its
 /// elements; the header is padded with spaces so that the buffer starts at a multiple of 8. A function of the content
-/// alone. Throws InputError when a tensor's bytes do not fit its shape and type, or a name is not UTF-8 or reserved.
+/// alone. Throws InputError when a tensor's bytes do not fit its shape and type, or a name is not UTF-8 or reserved;
+/// LimitError for a header that readers would refuse.
 std::string format_safetensors(const TensorFile& file);
 
 /// Writes to a temporary name beside `path` and renames. Throws as `format_safetensors`, and SystemError, leaving

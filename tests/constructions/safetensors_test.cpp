@@ -203,6 +203,8 @@ TEST_CASE("what cannot be written is refused") {
   file.tensors.clear();
   file.metadata["a"] = "\xFF";
   CHECK_THROWS_AS(format_safetensors(file), InputError);
+  file.metadata["a"] = std::string(100'000'000, 'x');
+  CHECK_THROWS_AS(format_safetensors(file), LimitError);
 }
 
 TEST_CASE("a file that is not there is a SystemError") {
