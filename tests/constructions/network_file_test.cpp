@@ -11,6 +11,7 @@
 
 #include "constructions/build_one_hot.h"
 #include "constructions/cascade_network.h"
+#include "constructions/planner.h"
 #include "groups/atomic_file.h"
 #include "groups/error.h"
 
@@ -203,6 +204,25 @@ TEST_CASE("cascades and one-hot networks survive a file") {
     }
     check_same(from_tensors(to_tensors(build_one_hot(dfa)), "f"), build_one_hot(dfa));
   }
+}
+
+TEST_CASE("whatever the planner can build survives a file") {
+  std::vector<State> table;  // the word problem of Z_6 over two generators: nearly everything is possible
+  for (State q = 0; q < 6; ++q) table.insert(table.end(), {(q + 1) % 6, (q + 2) % 6});
+  const Dfa z6 = Dfa::acceptor(Alphabet::of_characters("ab"), table, 0, {true, false, false, false, false, false});
+  const Dfa parity = Dfa::acceptor(Alphabet::of_characters("01"), {0, 1, 1, 0}, 0, {false, true});
+  int built = 0;
+  for (const Dfa& dfa : {z6, parity, random_automaton(12, 5, "abc")})
+    for (const Plan& row : plan(dfa, {})) {
+      if (!row.possible) continue;
+      CAPTURE(row.construction);
+      Wishes wishes;
+      wishes.construction = row.construction;
+      const Network network = build(dfa, wishes);
+      check_same(from_tensors(to_tensors(network), "f"), network);
+      ++built;
+    }
+  CHECK(built >= 15);
 }
 
 TEST_CASE("an automaton without letters, or with one state") {
