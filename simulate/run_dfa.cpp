@@ -4,80 +4,26 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 
 #include "groups/error.h"
+#include "simulate/symbol_source.h"
 
 namespace krohn {
 namespace {
 
-/// Symbols that are fetched at once: eight streams of them fit into the first-level cache.
-constexpr std::size_t kBuffer = 2048;
 /// Bytes below which splitting a word costs more than it gains.
 constexpr std::uint64_t kSmallestPart = 1 << 16;
 
-// A source gives letters or packed bytes of its i-th word, whichever the loop wants.
-
-struct StoredWords {
-  Letter letters;
-  std::span<const std::span<const Letter>> words;
-
-  std::uint64_t size(std::size_t i) const { return words[i].size(); }
-  void fetch(std::size_t i, std::uint64_t first, std::span<Letter> out) const {
-    std::memcpy(out.data(), words[i].data() + first, out.size_bytes());
-  }
-  void fetch(std::size_t i, std::uint64_t first, std::span<std::uint8_t> out) const {
-    pack(letters, words[i].subspan(first * letters_per_byte(letters)), out);
-  }
-};
-
-struct PackedWords {
-  std::span<const PackedWord> words;
-
-  std::uint64_t size(std::size_t i) const { return words[i].size(); }
-  void fetch(std::size_t i, std::uint64_t first, std::span<Letter> out) const { words[i].copy(first, out); }
-  void fetch(std::size_t i, std::uint64_t first, std::span<std::uint8_t> out) const {
-    std::memcpy(out.data(), words[i].bytes().data() + first, out.size());
-  }
-};
-
-/// Word i is a slice of stream `first_stream + i` that starts with a whole byte.
-struct RandomWords {
-  Letter letters;
-  std::uint64_t seed, first_stream, length;
-
-  std::uint64_t size(std::size_t) const { return length; }
-  template <class Symbol>
-  void fetch(std::size_t i, std::uint64_t first, std::span<Symbol> out) const {
-    const RandomWord word(letters, seed, first_stream + i);
-    if constexpr (sizeof(Symbol) == 1)
-      fill_packed(word, first, out);
-    else
-      word.fill(first, out);
-  }
-};
-
-/// Letters [first, first + length) of one random word, where `first` begins a byte.
-struct RandomSlice {
-  const RandomWord& word;
-  std::uint64_t first, length;
-
-  std::uint64_t size(std::size_t) const { return length; }
-  void fetch(std::size_t, std::uint64_t from, std::span<Letter> out) const { word.fill(first + from, out); }
-  void fetch(std::size_t, std::uint64_t from, std::span<std::uint8_t> out) const {
-    fill_packed(word, first / letters_per_byte(word.letters()) + from, out);
-  }
-};
-
 /// Runs word `i` through symbols [first, end) from `row`.
-template <class Symbol, class Source>
-StrideTable::Row run_alone(const StrideTable& table, const Source& source, std::size_t i, std::uint64_t first,
+template <class View>
+StrideTable::Row run_alone(const StrideTable& table, const View& view, std::size_t i, std::uint64_t first,
                            std::uint64_t end, StrideTable::Row row) {
-  std::array<Symbol, kBuffer> buffer;
+  using Symbol = typename View::Symbol;
+  std::array<Symbol, kSymbolBuffer> buffer;
   while (first < end) {
-    const std::span<Symbol> symbols(buffer.data(), std::min<std::uint64_t>(kBuffer, end - first));
-    source.fetch(i, first, symbols);
+    const std::span<Symbol> symbols(buffer.data(), std::min<std::uint64_t>(kSymbolBuffer, end - first));
+    view.fetch(i, first, symbols);
     row = table.run(std::span<const Symbol>(symbols), row);
     first += symbols.size();
   }
@@ -85,38 +31,38 @@ StrideTable::Row run_alone(const StrideTable& table, const Source& source, std::
 }
 
 /// Runs eight words through their first `end` symbols, side by side.
-template <class Symbol, class Source>
-void run_abreast(const StrideTable& table, const Source& source, std::span<const std::size_t> words, std::uint64_t end,
+template <class View>
+void run_abreast(const StrideTable& table, const View& view, std::span<const std::size_t> words, std::uint64_t end,
                  std::array<StrideTable::Row, kStreams>& rows) {
-  std::array<std::array<Symbol, kBuffer>, kStreams> buffers;
+  using Symbol = typename View::Symbol;
+  std::array<std::array<Symbol, kSymbolBuffer>, kStreams> buffers;
   std::array<const Symbol*, kStreams> streams;
-  for (std::uint64_t first = 0; first < end; first += kBuffer) {
-    const std::size_t count = std::min<std::uint64_t>(kBuffer, end - first);
+  for (std::uint64_t first = 0; first < end; first += kSymbolBuffer) {
+    const std::size_t count = std::min<std::uint64_t>(kSymbolBuffer, end - first);
     for (std::size_t stream = 0; stream < kStreams; ++stream) {
-      source.fetch(words[stream], first, std::span<Symbol>(buffers[stream].data(), count));
+      view.fetch(words[stream], first, std::span<Symbol>(buffers[stream].data(), count));
       streams[stream] = buffers[stream].data();
     }
     table.run(streams, count, rows);
   }
 }
 
-/// Runs up to eight words from `initial` to their last whole symbol and writes the states reached. Words of one group
-/// are of like length, so that little is left after the shortest.
-template <class Symbol, class Source>
-void run_group(const StrideTable& table, const Source& source, std::span<const std::size_t> words, State initial,
+/// Runs up to eight words from `initial` to their last symbol and writes the states reached. Words of one group are of
+/// like length, so that little is left after the shortest.
+template <class View>
+void run_group(const StrideTable& table, const View& view, std::span<const std::size_t> words, State initial,
                std::vector<State>& states) {
-  const auto symbols = [&](std::size_t i) { return source.size(i) / table.stride(); };
   std::array<StrideTable::Row, kStreams> rows;
   rows.fill(table.row(initial));
   std::uint64_t common = 0;
   if (words.size() == kStreams) {
-    common = symbols(words[0]);
-    for (const std::size_t i : words) common = std::min(common, symbols(i));
-    run_abreast<Symbol>(table, source, words, common, rows);
+    common = view.count(words[0]);
+    for (const std::size_t i : words) common = std::min(common, view.count(i));
+    run_abreast(table, view, words, common, rows);
   }
   for (std::size_t stream = 0; stream < words.size(); ++stream) {
     const std::size_t i = words[stream];
-    states[i] = table.state(run_alone<Symbol>(table, source, i, common, symbols(i), rows[stream]));
+    states[i] = table.state(run_alone(table, view, i, common, view.count(i), rows[stream]));
   }
 }
 
@@ -139,6 +85,18 @@ StrideTable letter_table(const Dfa& dfa) {
   return StrideTable(dfa, 1);
 }
 
+/// The most letters a step that cut a packed byte into one, two or four symbols and keep the table small; 1 if none.
+std::uint32_t best_stride(State states, Letter letters, const RunnerOptions& options) {
+  const std::uint32_t per_byte = letters_per_byte(letters);
+  const std::uint64_t limit =
+      std::min<std::uint64_t>({options.max_table_entries, options.expected_letters, UINT32_MAX - 1});
+  for (std::uint32_t stride = per_byte; stride > 1; stride /= 2) {
+    if (StrideTable::entries(states, letters, stride) <= limit) return stride;
+    if (stride % 2 != 0) break;
+  }
+  return 1;
+}
+
 }  // namespace
 
 Runner::Runner(const Dfa& dfa, const RunnerOptions& options)
@@ -147,11 +105,9 @@ Runner::Runner(const Dfa& dfa, const RunnerOptions& options)
       letters_(dfa.letters()),
       threads_(options.threads != 0 ? options.threads : static_cast<unsigned>(omp_get_max_threads())),
       by_letter_(letter_table(dfa)) {
-  const std::uint32_t per_byte = letters_ == 0 ? 0 : letters_per_byte(letters_);
-  if (per_byte == 0) return;
-  const std::uint64_t entries = StrideTable::entries(states_, letters_, per_byte);
-  if (entries <= std::min({options.max_table_entries, options.expected_letters, std::uint64_t{UINT32_MAX - 1}}))
-    by_byte_.emplace(dfa, per_byte);
+  if (letters_ == 0) return;
+  const std::uint32_t stride = best_stride(states_, letters_, options);
+  if (stride > 1) by_symbol_.emplace(dfa, stride);
   if (!options.split_long_words || !StateMapTable::fits(states_, letters_)) return;
   maps_.emplace(dfa);
   // Without the instruction a map costs as many loads as there are states: only many threads make up for it.
@@ -159,8 +115,14 @@ Runner::Runner(const Dfa& dfa, const RunnerOptions& options)
 }
 
 std::string Runner::description() const {
-  return fmt::format("{} letters a step, {} streams, {} threads, long words {}", by_byte_ ? by_byte_->stride() : 1,
+  return fmt::format("{} letters a step, {} streams, {} threads, long words {}", by_symbol_ ? by_symbol_->stride() : 1,
                      kStreams, threads_, maps_ ? "split by composition" : "on one thread");
+}
+
+template <class Source>
+State Runner::run_letters(const Source& source, std::size_t i, std::uint64_t first, State from) const {
+  const LetterView<Source> view{source};
+  return by_letter_.state(run_alone(by_letter_, view, i, first, source.size(i), by_letter_.row(from)));
 }
 
 template <class Source>
@@ -175,16 +137,14 @@ std::vector<State> Runner::run_all(const Source& source, std::size_t count) cons
   for (std::size_t group = 0; group < groups; ++group) {
     const std::size_t first = group * kStreams;
     const auto words = std::span<const std::size_t>(order).subspan(first, std::min(kStreams, count - first));
-    if (!by_byte_) {
-      run_group<Letter>(by_letter_, source, words, initial_, states);
+    if (!by_symbol_) {
+      run_group(by_letter_, LetterView<Source>{source}, words, initial_, states);
       continue;
     }
-    run_group<std::uint8_t>(*by_byte_, source, words, initial_, states);
-    for (const std::size_t i : words) {
-      const std::uint64_t whole = source.size(i) / by_byte_->stride() * by_byte_->stride();
-      states[i] =
-          by_letter_.state(run_alone<Letter>(by_letter_, source, i, whole, source.size(i), by_letter_.row(states[i])));
-    }
+    run_group(*by_symbol_, ByteView<Source>(source, letters_, by_symbol_->stride()), words, initial_, states);
+    const std::uint64_t per_byte = letters_per_byte(letters_);
+    for (const std::size_t i : words)
+      states[i] = run_letters(source, i, source.size(i) / per_byte * per_byte, states[i]);
   }
   return states;
 }
@@ -212,24 +172,37 @@ std::vector<State> Runner::run_random_words(std::uint64_t seed, std::uint64_t fi
 
 template <class Source>
 StateMap Runner::composed(const Source& source, std::uint64_t first, std::uint64_t end) const {
-  StateMap map = maps_->identity();
-  std::array<std::uint8_t, 2 * kBuffer> buffer;
-  while (first < end) {
-    const std::span<std::uint8_t> bytes(buffer.data(), std::min<std::uint64_t>(buffer.size(), end - first));
-    source.fetch(0, first, bytes);
-    maps_->compose(bytes, map);
-    first += bytes.size();
+  constexpr std::size_t kParts = StateMapTable::kParts;
+  StateMapTable::Maps maps;
+  maps.fill(maps_->identity());
+  std::array<std::array<std::uint8_t, kSymbolBuffer>, kParts> buffers;
+  StateMapTable::Parts parts;
+  const std::uint64_t length = (end - first) / kParts;
+  for (std::uint64_t done = 0; done < length; done += kSymbolBuffer) {
+    const std::size_t count = std::min<std::uint64_t>(kSymbolBuffer, length - done);
+    for (std::size_t part = 0; part < kParts; ++part) {
+      source.fetch(0, first + part * length + done, std::span(buffers[part]).first(count));
+      parts[part] = buffers[part].data();
+    }
+    maps_->compose(parts, count, maps);
   }
-  return map;
+  // Up to three bytes are left over: they go through the map of the last part, whose neighbours are done with.
+  StateMap result = maps_->identity();
+  StateMapTable::Maps last = maps;
+  const std::span<std::uint8_t> rest(buffers[0].data(), end - first - kParts * length);
+  source.fetch(0, end - rest.size(), rest);
+  parts.fill(rest.data());
+  maps_->compose(parts, rest.size(), last);
+  maps[kParts - 1] = last[kParts - 1];
+  for (State state = 0; state < states_; ++state)
+    for (const StateMap& map : maps) result[state] = map[result[state]];
+  return result;
 }
 
 template <class Source>
 State Runner::run_long(const Source& source, State from) const {
-  const std::uint64_t size = source.size(0);
-  if (!maps_ && !by_byte_)
-    return by_letter_.state(run_alone<Letter>(by_letter_, source, 0, 0, size, by_letter_.row(from)));
-  const std::uint32_t per_byte = letters_per_byte(letters_);
-  const std::uint64_t bytes = size / per_byte;
+  if (!maps_ && !by_symbol_) return run_letters(source, 0, 0, from);
+  const std::uint64_t per_byte = letters_per_byte(letters_), bytes = source.size(0) / per_byte;
   if (maps_) {
     const std::uint64_t parts = std::clamp<std::uint64_t>(bytes / kSmallestPart, 1, threads_);
     std::vector<StateMap> maps(parts);
@@ -238,9 +211,10 @@ State Runner::run_long(const Source& source, State from) const {
       maps[part] = composed(source, bytes / parts * part, part + 1 == parts ? bytes : bytes / parts * (part + 1));
     for (const StateMap& map : maps) from = map[from];
   } else {
-    from = by_byte_->state(run_alone<std::uint8_t>(*by_byte_, source, 0, 0, bytes, by_byte_->row(from)));
+    const ByteView<Source> view(source, letters_, by_symbol_->stride());
+    from = by_symbol_->state(run_alone(*by_symbol_, view, 0, 0, view.count(0), by_symbol_->row(from)));
   }
-  return by_letter_.state(run_alone<Letter>(by_letter_, source, 0, bytes * per_byte, size, by_letter_.row(from)));
+  return run_letters(source, 0, bytes * per_byte, from);
 }
 
 State Runner::run(const PackedWord& word, State from) const {

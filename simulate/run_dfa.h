@@ -18,9 +18,9 @@ namespace krohn {
 
 struct RunnerOptions {
   unsigned threads = 0;  ///< 0: all
-  /// Tables of several letters are built when they have at most this many entries (4 bytes each) and at most one for
-  /// every letter expected.
-  std::uint64_t max_table_entries = std::uint64_t{1} << 22;
+  /// A table of several letters a step has at most this many entries of 4 bytes, so that it stays in the second-level
+  /// cache, and at most one for every letter expected.
+  std::uint64_t max_table_entries = std::uint64_t{1} << 18;
   std::uint64_t expected_letters = UINT64_MAX;
   bool split_long_words = true;  ///< off: one long word runs on one thread
 };
@@ -29,7 +29,8 @@ struct RunnerOptions {
 /// its own tables and no reference to the automaton; all functions are const and may be called from several threads.
 class Runner {
  public:
-  /// O(n k^s) for the table of s letters a step. Throws LimitError from 2^32 transitions on.
+  /// O(n k^s) for the table of s letters a step: the most that divide a packed byte and keep within the options. Throws
+  /// LimitError from 2^32 transitions on.
   explicit Runner(const Dfa& dfa, const RunnerOptions& options = {});
 
   /// One line for reports: letters a step, streams, threads, whether long words are split by composition.
@@ -55,8 +56,12 @@ class Runner {
  private:
   template <class Source>
   std::vector<State> run_all(const Source& source, std::size_t count) const;
+  /// Word `i` from its letter `first` on, letter by letter.
+  template <class Source>
+  State run_letters(const Source& source, std::size_t i, std::uint64_t first, State from) const;
   template <class Source>
   State run_long(const Source& source, State from) const;
+  /// What bytes [first, end) of the one word do to every state.
   template <class Source>
   StateMap composed(const Source& source, std::uint64_t first, std::uint64_t end) const;
 
@@ -64,8 +69,8 @@ class Runner {
   Letter letters_;
   unsigned threads_;
   StrideTable by_letter_;
-  std::optional<StrideTable> by_byte_;  ///< for packed letters, where that pays
-  std::optional<StateMapTable> maps_;   ///< for packed letters, where long words are split
+  std::optional<StrideTable> by_symbol_;  ///< several letters a step, a whole number of symbols to a packed byte
+  std::optional<StateMapTable> maps_;     ///< for packed letters, where long words are split
 };
 
 }  // namespace krohn

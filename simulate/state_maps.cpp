@@ -36,11 +36,12 @@ StateMap StateMapTable::identity() const {
   return map;
 }
 
-void StateMapTable::compose_portably(std::span<const std::uint8_t> bytes, StateMap& map) const {
-  for (const std::uint8_t byte : bytes) {
-    const std::uint8_t* const step = maps_.data() + byte * width_;
-    for (State state = 0; state < states_; ++state) map[state] = step[map[state]];
-  }
+void StateMapTable::compose_portably(const Parts& parts, std::size_t count, Maps& maps) const {
+  for (std::size_t part = 0; part < kParts; ++part)
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint8_t* const step = maps_.data() + parts[part][i] * width_;
+      for (State state = 0; state < states_; ++state) maps[part][state] = step[maps[part][state]];
+    }
 }
 
 #if defined(__x86_64__)
@@ -51,25 +52,32 @@ StateMapTable::Kernel StateMapTable::best_kernel() const {
   return &StateMapTable::compose_portably;
 }
 
-__attribute__((target("ssse3"))) void StateMapTable::compose_by_16(std::span<const std::uint8_t> bytes,
-                                                                   StateMap& map) const {
-  __m128i current = _mm_loadu_si128(reinterpret_cast<const __m128i*>(map.data()));
-  for (const std::uint8_t byte : bytes) {
-    const __m128i step = _mm_loadu_si128(reinterpret_cast<const __m128i*>(maps_.data() + byte * std::size_t{16}));
-    current = _mm_shuffle_epi8(step, current);
-  }
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(map.data()), current);
+__attribute__((target("ssse3"))) void StateMapTable::compose_by_16(const Parts& parts, std::size_t count,
+                                                                   Maps& maps) const {
+  __m128i current[kParts];
+  for (std::size_t part = 0; part < kParts; ++part)
+    current[part] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(maps[part].data()));
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t part = 0; part < kParts; ++part) {
+      const std::uint8_t* const step = maps_.data() + parts[part][i] * std::size_t{16};
+      current[part] = _mm_shuffle_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(step)), current[part]);
+    }
+  for (std::size_t part = 0; part < kParts; ++part)
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(maps[part].data()), current[part]);
 }
 
-__attribute__((target("avx512f,avx512vbmi"))) void StateMapTable::compose_by_64(std::span<const std::uint8_t> bytes,
-                                                                                StateMap& map) const {
+__attribute__((target("avx512f,avx512vbmi"))) void StateMapTable::compose_by_64(const Parts& parts, std::size_t count,
+                                                                                Maps& maps) const {
   // The unmasked intrinsic makes GCC 12 warn of its own header's undefined operand.
   constexpr __mmask64 kAllLanes = ~__mmask64{0};
-  __m512i current = _mm512_loadu_si512(map.data());
-  for (const std::uint8_t byte : bytes)
-    current =
-        _mm512_maskz_permutexvar_epi8(kAllLanes, current, _mm512_loadu_si512(maps_.data() + byte * std::size_t{64}));
-  _mm512_storeu_si512(map.data(), current);
+  __m512i current[kParts];
+  for (std::size_t part = 0; part < kParts; ++part) current[part] = _mm512_loadu_si512(maps[part].data());
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t part = 0; part < kParts; ++part) {
+      const std::uint8_t* const step = maps_.data() + parts[part][i] * std::size_t{64};
+      current[part] = _mm512_maskz_permutexvar_epi8(kAllLanes, current[part], _mm512_loadu_si512(step));
+    }
+  for (std::size_t part = 0; part < kParts; ++part) _mm512_storeu_si512(maps[part].data(), current[part]);
 }
 
 #else

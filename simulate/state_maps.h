@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -17,6 +18,11 @@ using StateMap = std::array<std::uint8_t, 64>;
 /// The maps of all bytes of packed letters (simulate/packed_word.h).
 class StateMapTable {
  public:
+  /// Parts of a word that are composed side by side: a shuffle waits for the one before it in its own part only.
+  static constexpr std::size_t kParts = 4;
+  using Parts = std::array<const std::uint8_t*, kParts>;
+  using Maps = std::array<StateMap, kParts>;
+
   /// True when the table exists for that many states and letters: at most 64 and at most 256.
   static bool fits(State states, Letter letters) { return states <= 64 && letters != 0 && letters <= 256; }
 
@@ -28,16 +34,17 @@ class StateMapTable {
   bool is_accelerated() const { return kernel_ != &StateMapTable::compose_portably; }
 
   StateMap identity() const;
-  /// First `map`, then the letters of the bytes. By the fastest kernel of this processor.
-  void compose(std::span<const std::uint8_t> bytes, StateMap& map) const { (this->*kernel_)(bytes, map); }
+  /// For every part: first its map, then the letters of its next `count` bytes. By the fastest kernel of this
+  /// processor.
+  void compose(const Parts& parts, std::size_t count, Maps& maps) const { (this->*kernel_)(parts, count, maps); }
   /// The same, one state after another: the reference.
-  void compose_portably(std::span<const std::uint8_t> bytes, StateMap& map) const;
+  void compose_portably(const Parts& parts, std::size_t count, Maps& maps) const;
 
  private:
-  using Kernel = void (StateMapTable::*)(std::span<const std::uint8_t>, StateMap&) const;
+  using Kernel = void (StateMapTable::*)(const Parts&, std::size_t, Maps&) const;
   Kernel best_kernel() const;
-  void compose_by_16(std::span<const std::uint8_t> bytes, StateMap& map) const;
-  void compose_by_64(std::span<const std::uint8_t> bytes, StateMap& map) const;
+  void compose_by_16(const Parts& parts, std::size_t count, Maps& maps) const;
+  void compose_by_64(const Parts& parts, std::size_t count, Maps& maps) const;
 
   State states_;
   std::size_t width_;               ///< bytes to a map in the table: 16 or 64

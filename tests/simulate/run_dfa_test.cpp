@@ -49,7 +49,7 @@ const Shape kShapes[] = {{1, 1},  {5, 2},   {16, 2}, {17, 2}, {64, 3},  {65, 3},
 std::vector<RunnerOptions> all_options() {
   std::vector<RunnerOptions> result;
   for (const unsigned threads : {1u, 3u, 20u})
-    for (const std::uint64_t entries : {std::uint64_t{0}, std::uint64_t{1} << 22})
+    for (const std::uint64_t entries : {std::uint64_t{0}, std::uint64_t{2500}, std::uint64_t{1} << 18})
       for (const bool split : {false, true}) result.push_back({threads, entries, UINT64_MAX, split});
   return result;
 }
@@ -116,17 +116,26 @@ TEST_CASE("state maps: the processor's shuffle composes as the loop does, and bo
          {random_dfa(4, shape.states, shape.letters), random_permutations(4, shape.states, shape.letters)}) {
       const StateMapTable table(dfa);
       for (const std::size_t bytes : {0u, 1u, 2u, 3u, 100u}) {
-        const Word word = RandomWord(shape.letters, bytes).slice(0, bytes * letters_per_byte(shape.letters));
-        StateMap fast = table.identity(), slow = table.identity();
-        const PackedWord packed(shape.letters, word);
-        table.compose(packed.bytes(), fast);
-        table.compose_portably(packed.bytes(), slow);
+        StateMapTable::Maps fast, slow;
+        fast.fill(table.identity());
+        slow = fast;
+        std::vector<Word> words;
+        std::vector<PackedWord> packed;
+        StateMapTable::Parts parts;
+        for (std::size_t part = 0; part < StateMapTable::kParts; ++part) {
+          words.push_back(RandomWord(shape.letters, part).slice(0, bytes * letters_per_byte(shape.letters)));
+          packed.emplace_back(shape.letters, words.back());
+          parts[part] = packed.back().bytes().data();
+        }
+        table.compose(parts, bytes, fast);
+        table.compose_portably(parts, bytes, slow);
         CAPTURE(shape.states);
         CAPTURE(shape.letters);
-        for (State state = 0; state < shape.states; ++state) {
-          REQUIRE(slow[state] == dfa.run(word, state));
-          REQUIRE(fast[state] == slow[state]);
-        }
+        for (std::size_t part = 0; part < StateMapTable::kParts; ++part)
+          for (State state = 0; state < shape.states; ++state) {
+            REQUIRE(slow[part][state] == dfa.run(words[part], state));
+            REQUIRE(fast[part][state] == slow[part][state]);
+          }
       }
     }
   }
@@ -198,9 +207,16 @@ TEST_CASE("words over other alphabets are refused") {
   CHECK_THROWS_AS(runner.run_words(std::vector<PackedWord>{PackedWord(2, Word{0})}), InputError);
 }
 
-TEST_CASE("tables that would not pay are not built") {
-  const Dfa dfa = random_dfa(9, 100, 2);
-  CHECK(Runner(dfa).description().substr(0, 9) == "8 letters");
-  CHECK(Runner(dfa, {1, 1000, UINT64_MAX, true}).description().substr(0, 9) == "1 letters");
-  CHECK(Runner(dfa, {1, 1 << 22, 1000, true}).description().substr(0, 9) == "1 letters");
+TEST_CASE("the stride is the largest whose table pays") {
+  const auto stride_of = [](State states, Letter letters, std::uint64_t entries, std::uint64_t expected) {
+    return Runner(random_dfa(9, states, letters), {1, entries, expected, true}).description().substr(0, 9);
+  };
+  CHECK(stride_of(100, 2, 1 << 18, UINT64_MAX) == "8 letters");
+  CHECK(stride_of(10'000, 2, 1 << 18, UINT64_MAX) == "4 letters");
+  CHECK(stride_of(100, 2, 1000, UINT64_MAX) == "2 letters");
+  CHECK(stride_of(100, 2, 100, UINT64_MAX) == "1 letters");
+  CHECK(stride_of(100, 2, 1 << 18, 2000) == "4 letters");
+  CHECK(stride_of(10, 3, 1 << 18, UINT64_MAX) == "5 letters");
+  CHECK(stride_of(10, 3, 2429, UINT64_MAX) == "1 letters");
+  CHECK(stride_of(10, 300, 1 << 18, UINT64_MAX) == "1 letters");
 }

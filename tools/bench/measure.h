@@ -1,0 +1,35 @@
+// tools/bench/measure.h — time and peak memory of one piece of work, in a process of its own.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace krohn::bench {
+
+/// What a contender says of its own work: the preparation of its input is not timed, but its memory counts.
+struct Work {
+  double seconds = 0;
+  std::uint64_t states = 0;  ///< of the result
+};
+
+struct Measurement {
+  double seconds = 0;
+  double peak_megabytes = 0;  ///< resident, of the whole child process
+  std::uint64_t states = 0;
+};
+
+/// Runs `work` in a forked child, so that the peak is its own. Throws SystemError when the child fails.
+Measurement measure_in_child(const std::function<Work()>& work);
+
+/// Processor seconds that `body` takes, which other programs disturb less than the clock on the wall.
+double seconds_of(const std::function<void()>& body);
+
+/// Registers ours and, where there is one, the rival's measurement as Google Benchmarks with manual time, three
+/// iterations each, and remembers the fastest of each.
+void register_pair(const std::string& name, std::function<Work()> ours, std::function<Work()> rival);
+
+/// Runs everything that was registered, then prints one line of ratios for each pair. Returns main's exit status.
+int run_and_compare(int argc, char** argv, const std::string& rival_name);
+
+}  // namespace krohn::bench
