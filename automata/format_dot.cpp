@@ -66,22 +66,20 @@ using Graph = std::unique_ptr<Agraph_t, CloseGraph>;
   throw InputError(fmt::format("{}:{}", where, line), message);
 }
 
-/// Where its parser gives up early, Graphviz keeps the rest of the text for the next read. A read that returns nothing
+/// Graphviz keeps what it did not read of one text, also after an error, for the next read. A read that returns nothing
 /// empties its buffer.
 void drain_lexer() {
   while (Agraph_t* rest = agmemread("")) agclose(rest);
+  messages().clear();
 }
 
 /// A graph that Graphviz read without an error or a warning (it warns where it guesses).
 Graph parse(std::string_view text, std::string_view where) {
   const std::string prepared = prepare_dot(text, where);
+  drain_lexer();       // whoever read before
   agsetfile(nullptr);  // counts lines from 1 again
   Graph graph(agmemread(prepared.c_str()));
-  if (!graph || !messages().empty()) {
-    const std::string said = messages();
-    drain_lexer();
-    fail_with_message(said, where);
-  }
+  if (!graph || !messages().empty()) fail_with_message(messages(), where);
   if (agisundirected(graph.get())) throw InputError(where, "an undirected graph; an automaton is a digraph with ->");
   return graph;
 }

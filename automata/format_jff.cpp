@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::size_t kDeepest = 32;
 constexpr char32_t kWidestRange = 4096;
-constexpr State kNoState = UINT32_MAX;
 
 // --- What the file says
 

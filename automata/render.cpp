@@ -10,14 +10,14 @@
 #include <set>
 
 #include "automata/draw.h"
+#include "automata/format_dot.h"
 #include "groups/error.h"
 
 namespace krohn {
 
 namespace {
 
-std::mutex graphviz_lock;
-std::string graphviz_messages;  ///< guarded by graphviz_lock
+std::string graphviz_messages;  ///< guarded by graphviz_mutex()
 
 int collect_message(char* message) {
   graphviz_messages += message;
@@ -105,7 +105,7 @@ double sharp_resolution(Agraph_t* graph) {
 }  // namespace
 
 std::string render_dot(const std::string& dot, const std::string& format, const std::string& engine) {
-  const std::lock_guard<std::mutex> guard(graphviz_lock);
+  const std::lock_guard<std::mutex> guard(graphviz_mutex());
   const MessageCollector messages;
   GVC_t* const context = graphviz_context();
   static const std::set<std::string> formats = plugins("device"), engines = plugins("layout");

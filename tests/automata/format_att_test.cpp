@@ -116,7 +116,7 @@ TEST_CASE("what is wrong is said with line and column") {
   struct Fact {
     const char *text, *message;
   };
-  for (const auto& [text, message] : {
+  for (const Fact& fact : {
            Fact{"", "f.att: the file is empty"},
            {"digraph {\n}\n", "f.att:1:1: \"digraph\" is not the number of a state"},
            {"0 1 a\n0 x a\n", "f.att:2:3: \"x\" is not the number of a state"},
@@ -129,9 +129,9 @@ TEST_CASE("what is wrong is said with line and column") {
            {"0 1 a a 0 0\n", "f.att:1:11: a sixth field"},
            {"0 1 \xC3\n", "f.att:1:5: byte 0xC3 is not valid UTF-8"},
        }) {
-    CAPTURE(text);
-    const std::string error = error_of([&, text = text] { read(text); });
-    CHECK_MESSAGE(error.find(message) != std::string::npos, error);
+    CAPTURE(fact.text);
+    const std::string error = error_of([&] { read(fact.text); });
+    CHECK_MESSAGE(error.find(fact.message) != std::string::npos, error);
   }
   CHECK(error_of([] { read("0 1 z\n", "a 1\n"); }) == "f.att:1:5: the symbol \"z\" is not in the symbol table");
   CHECK(error_of([] { read("0 1 a\n", "a 1\na 2\n"); }) == "f.syms:2:1: \"a\" is given twice");

@@ -118,7 +118,7 @@ TEST_CASE("what is wrong is said, with the line where Graphviz gives one") {
     std::string text, message;
   };
   const std::string start = "digraph {\n i [shape=point]; i -> s; ";
-  for (const auto& [text, message] : {
+  for (const Fact& fact : {
            Fact{"", "f.dot: the file is empty"},
            {"0 0 a a\n", "f.dot:1:1: not a DOT graph"},
            {"{\"format\": 1}", "f.dot:1: syntax error"},
@@ -152,9 +152,9 @@ TEST_CASE("what is wrong is said, with the line where Graphviz gives one") {
            {start + "s -> t [label=\"a/0\"]; t -> s [label=\"b/1\"] }", "state \"s\" has no arc on input \"b\""},
            {"digraph " + std::string(100'000, '{') + std::string(100'000, '}'), "nested deeper than"},
        }) {
-    CAPTURE(text.substr(0, 300));
-    const std::string error = error_of(text);
-    CHECK_MESSAGE(error.find(message) != std::string::npos, error);
+    CAPTURE(fact.text.substr(0, 300));
+    const std::string error = error_of(fact.text);
+    CHECK_MESSAGE(error.find(fact.message) != std::string::npos, error);
     CHECK(error.find('\n') == std::string::npos);
     CHECK(read("digraph { i [shape=point]; i -> s; s -> s [label=a] }").states() ==
           1);  // nothing leaks into the next file

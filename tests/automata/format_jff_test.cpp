@@ -81,7 +81,7 @@ TEST_CASE("what is wrong is said with line and column") {
   };
   std::string deep, entities = "<!DOCTYPE x [<!ENTITY a \"aaaaaaaaaa\">";
   for (int i = 0; i < 1'000'000; ++i) deep += "<a>";
-  for (const auto& [text, message] : {
+  for (const Fact& fact : {
            Fact{"", "f.jff: the file is empty"},
            {"digraph {}", "f.jff:1:1: not well-formed XML: syntax error"},
            {"<structure>\n<type>fa</typo>", "f.jff:2:11: not well-formed XML: mismatched tag"},
@@ -107,8 +107,8 @@ TEST_CASE("what is wrong is said with line and column") {
            {"<structure>" + deep, "elements nested deeper than 32 levels"},
            {"<structure>\xFF</structure>", "f.jff:1:12: byte 0xFF is not valid UTF-8"},
        }) {
-    CAPTURE(text.substr(0, 300));
-    const std::string error = error_of(text);
-    CHECK_MESSAGE(error.find(message) != std::string::npos, error);
+    CAPTURE(fact.text.substr(0, 300));
+    const std::string error = error_of(fact.text);
+    CHECK_MESSAGE(error.find(fact.message) != std::string::npos, error);
   }
 }

@@ -63,7 +63,7 @@ TEST_CASE("what is wrong is said, where it is known with line and column") {
   };
   const std::string rest = R"("states": 1, "initial": 0, "accepting": [], "transitions": [[0]])";
   for (
-      const auto& [text, message] : {
+      const Fact& fact : {
           Fact{"", "f.json: the file is empty"},
           {" \n ", "f.json: the file is empty"},
           {"digraph {}", "f.json:1:1: not valid JSON"},
@@ -105,9 +105,9 @@ TEST_CASE("what is wrong is said, where it is known with line and column") {
           {std::string(1'000'000, '['), "nested deeper than"},
           {file("\"x\": " + std::string(1'000'000, '{')), "not valid JSON"},
       }) {
-    CAPTURE(text.substr(0, 200));
-    const std::string error = error_of(text);
-    CHECK_MESSAGE(error.find(message) != std::string::npos, error);
+    CAPTURE(fact.text.substr(0, 200));
+    const std::string error = error_of(fact.text);
+    CHECK_MESSAGE(error.find(fact.message) != std::string::npos, error);
   }
 }
 

@@ -157,26 +157,26 @@ TEST_CASE("formulas over states") {
   struct Fact {
     const char *final, *accepting;
   };
-  for (const auto& [final, accepting] : {Fact{"p", "p"},
-                                         {"p q", "pq"},
-                                         {"p | r", "pr"},
-                                         {"!p & !r", "qs"},
-                                         {"!p & !q & !r & !s", ""},
-                                         {"\\true", "pqrs"},
-                                         {"\\false", ""},
-                                         {"!(p | q)", "rs"},
-                                         {"!!p", "p"},
-                                         {"p & q", ""},
-                                         {"(!p & !q) | p", "prs"},
-                                         {"!p & (q | p)", "q"},
-                                         {"", ""}}) {
-    CAPTURE(final);
-    const Dfa dfa = read(std::string("@NFA-explicit\n%Initial p\n%Final ") + final + "\np a q\nq a r\nr a s\n");
+  for (const Fact& fact : {Fact{"p", "p"},
+                           {"p q", "pq"},
+                           {"p | r", "pr"},
+                           {"!p & !r", "qs"},
+                           {"!p & !q & !r & !s", ""},
+                           {"\\true", "pqrs"},
+                           {"\\false", ""},
+                           {"!(p | q)", "rs"},
+                           {"!!p", "p"},
+                           {"p & q", ""},
+                           {"(!p & !q) | p", "prs"},
+                           {"!p & (q | p)", "q"},
+                           {"", ""}}) {
+    CAPTURE(fact.final);
+    const Dfa dfa = read(std::string("@NFA-explicit\n%Initial p\n%Final ") + fact.final + "\np a q\nq a r\nr a s\n");
     std::string found;
     const Word word(3, 0);
     for (std::size_t length = 0; length < 4; ++length)
       if (accepts(dfa, Word(length, 0))) found += "pqrs"[length];
-    CHECK(found == accepting);
+    CHECK(found == fact.accepting);
   }
 }
 
@@ -196,7 +196,7 @@ TEST_CASE("what is wrong is said with line and column") {
     std::string text, message;
   };
   const std::string head = "@NFA-explicit\n%Initial p\n";
-  for (const auto& [text, message] : {
+  for (const Fact& fact : {
            Fact{"", "f.mata: the file is empty"},
            {"# nothing\n", "f.mata: nothing but comments"},
            {"p a q\n", "f.mata:1:1: \"p\" is not a section"},
@@ -221,9 +221,9 @@ TEST_CASE("what is wrong is said with line and column") {
            {head + "p \xE9 q\n", "f.mata:3:3: byte 0xE9 is not valid UTF-8"},
            {head + "p " + std::string(1'000'000, '(') + " q\n", "f.mata:3:1000002: the formula ends"},
        }) {
-    CAPTURE(text.substr(0, 200));
-    const std::string error = error_of(text);
-    CHECK_MESSAGE(error.find(message) != std::string::npos, error);
+    CAPTURE(fact.text.substr(0, 200));
+    const std::string error = error_of(fact.text);
+    CHECK_MESSAGE(error.find(fact.message) != std::string::npos, error);
   }
 }
 
