@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <tuple>
 
+#include "automata/holonomy.h"
+#include "automata/prime_cascade.h"
 #include "constructions/builders.h"
 #include "constructions/exactness.h"
 #include "groups/error.h"
@@ -17,6 +20,8 @@ namespace {
 /// A plan looks at every row, a build at one, so only the second may spend the decomposition's own limit.
 enum class Effort { kPlan, kBuild };
 constexpr std::uint64_t kPlanContexts = 200'000;
+constexpr std::uint64_t kBuildContexts = 5'000'000;
+constexpr std::uint64_t kPlanSets = 20'000;                ///< image sets of the holonomy skeleton
 constexpr std::uint64_t kPlanContextNumbers = 50'000'000;  ///< contexts × states
 
 /// What several rows share, computed once.
@@ -33,6 +38,24 @@ class Workbench {
   const BasedAction& action() {
     if (!action_) action_ = best_based_action(automaton_, tracked_states(automaton_));
     return *action_;
+  }
+
+  const Cascade& holonomy() {
+    if (!holonomy_) {
+      HolonomyOptions options;
+      if (effort_ == Effort::kPlan) {
+        options.max_sets = static_cast<std::uint64_t>(std::sqrt(kPlanSetWork / (1 + automaton_.states() / 32)));
+        options.max_contexts = kPlanContexts;
+      }
+      holonomy_ = holonomy_decomposition(automaton_, options);
+    }
+    return *holonomy_;
+  }
+
+  /// The holonomy cascade in prime cyclic layers; the chain would bring groups that the automaton has not.
+  const Cascade& primes() {
+    if (!primes_) primes_ = prime_cascade(holonomy(), effort_ == Effort::kPlan ? kPlanContexts : kBuildContexts);
+    return *primes_;
   }
 
   const Cascade& chain() {
@@ -52,7 +75,7 @@ class Workbench {
   const Wishes& wishes_;
   Effort effort_;
   std::optional<BasedAction> action_;
-  std::optional<Cascade> chain_;
+  std::optional<Cascade> chain_, holonomy_, primes_;
 };
 
 struct Construction {
@@ -84,6 +107,7 @@ constexpr std::array kConstructions{
     Construction{"r2", "Ebrahimi App. A.2", [](Workbench& w) { return build_r2(w.automaton()); }},
     Construction{"two-layer-reflections", "Grazzi Thm. 6",
                  [](Workbench& w) { return build_two_layer_reflections(w.automaton()); }},
+    Construction{"orthogonal", "MATH.md §6", [](Workbench& w) { return build_orthogonal(w.automaton()); }},
     Construction{"integral-cyclotomic", "cyclotomic companions",
                  [](Workbench& w) { return build_integral_cyclotomic(w.automaton()); }},
     Construction{"integral-standard", "standard representation",
@@ -97,6 +121,18 @@ constexpr std::array kConstructions{
                  [](Workbench& w) { return cascade_network(w.automaton(), w.chain()); }},
     Construction{"cascade-chain-reflections", "Grazzi Thm. 4",
                  [](Workbench& w) { return cascade_network(w.automaton(), w.chain(), {w.keys().keys}); }, true},
+    Construction{"cascade-holonomy", "Krohn–Rhodes",
+                 [](Workbench& w) { return cascade_network(w.automaton(), w.holonomy()); }},
+    Construction{"cascade-holonomy-reflections", "Krohn–Rhodes",
+                 [](Workbench& w) { return cascade_network(w.automaton(), w.holonomy(), {w.keys().keys}); }, true},
+    Construction{
+        "diagonal-unit-interval", "Krohn–Rhodes",
+        [](Workbench& w) { return diagonal_cascade_network(w.automaton(), w.primes(), Spectrum::kUnitInterval); }},
+    Construction{"diagonal-signed", "Krohn–Rhodes",
+                 [](Workbench& w) { return diagonal_cascade_network(w.automaton(), w.primes(), Spectrum::kSigned); }},
+    Construction{
+        "diagonal-unit-circle", "Krohn–Rhodes",
+        [](Workbench& w) { return diagonal_cascade_network(w.automaton(), w.primes(), Spectrum::kUnitCircle); }},
 };
 
 const Construction* find_construction(const std::string& name) {

@@ -8,6 +8,9 @@
 namespace krohn {
 namespace {
 
+/// A block whose matrices of all elements would hold more numbers is passed over.
+constexpr std::uint64_t kMaxMatrixNumbers = std::uint64_t{1} << 26;
+
 /// A permutation representation: one map of its points per generator.
 struct Action {
   std::uint32_t degree = 0;
@@ -138,6 +141,7 @@ std::vector<IrreducibleBlock> irreducible_blocks(const GroupElements& elements, 
     for (const Eigen::MatrixXd& basis : eigenspaces(random_commutant_element(action, random))) {
       IrreducibleBlock block;
       block.dimension = static_cast<std::uint32_t>(basis.cols());
+      if (std::uint64_t{elements.size()} * block.dimension * block.dimension > kMaxMatrixNumbers) continue;
       for (const auto& images : action.images) block.generators.push_back(compressed(basis, images));
       block.character = character_of(elements, block.generators);
       const bool known = std::any_of(blocks.begin(), blocks.end(), [&](const IrreducibleBlock& other) {

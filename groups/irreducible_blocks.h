@@ -17,7 +17,7 @@ struct IrreducibleBlock {
 };
 
 /// All blocks, up to isomorphism (equal characters), of the permutation representations on points, on ordered pairs and
-/// on the group itself, each only when its degree is at most `max_degree`; by increasing dimension. O(degree³) for each
+/// on the group itself, each only when its degree is at most `max_degree`; by increasing dimension. A block is left out when |G| · dimension² passes 2^26. O(degree³) for each
 /// eigenproblem, O(|G| · dimension³) for characters.
 std::vector<IrreducibleBlock> irreducible_blocks(const GroupElements& elements, std::uint32_t max_degree,
                                                  std::uint64_t seed);

@@ -1,0 +1,44 @@
+#include "constructions/build_orthogonal.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+#include "constructions/listed_layer.h"
+#include "constructions/tracked_states.h"
+#include "groups/orthogonal_representation.h"
+
+namespace krohn {
+namespace {
+
+/// Matrices come from an eigensolver; what should be 0, ±½ or ±1 is made so.
+double cleaned(double entry) {
+  const double halves = std::round(2 * entry) / 2;
+  return std::abs(entry - halves) < 1e-12 ? halves : entry;
+}
+
+}  // namespace
+
+Network build_orthogonal(const Dfa& automaton) {
+  const TrackedStates tracked = tracked_states(automaton);
+  const PermutationGroup group =
+      PermutationGroup::from_generators(tracked.count(), permutations_of(automaton, tracked));
+  const OrthogonalRepresentation representation = smallest_separating_representation(group, 0);
+  require_listable(representation.codewords.size(), representation.dimension(), 1);
+  std::vector<Eigen::MatrixXd> codewords;
+  for (const Eigen::VectorXd& code : representation.codewords) codewords.push_back(code.unaryExpr(&cleaned));
+  Layer layer = listed_layer(std::move(codewords));
+  layer.labels = tracked.count();
+  layer.decoder.label_of = representation.point_of;
+  for (const Eigen::MatrixXd& matrix : representation.generators)
+    layer.transitions.push_back({DenseMatrix{matrix.unaryExpr(&cleaned)}, {}});
+  return single_layer_network(automaton, tracked, std::move(layer),
+                              {"orthogonal",
+                               {},
+                               "MATH.md §6",
+                               fmt::format("irreducible blocks of dimensions {}, {} codewords",
+                                           fmt::join(representation.blocks, " + "), representation.codewords.size())});
+}
+
+}  // namespace krohn
