@@ -21,7 +21,7 @@ namespace {
 enum class Effort { kPlan, kBuild };
 constexpr std::uint64_t kPlanContexts = 200'000;
 constexpr std::uint64_t kBuildContexts = 5'000'000;
-constexpr std::uint64_t kPlanSets = 20'000;                ///< image sets of the holonomy skeleton
+constexpr double kPlanSetWork = 1e9;  ///< image sets² × machine words of a set, for the tiles of the skeleton
 constexpr std::uint64_t kPlanContextNumbers = 50'000'000;  ///< contexts × states
 
 /// What several rows share, computed once.

@@ -155,7 +155,7 @@ TEST_CASE("wishes narrow the choice, and what does not fit is said") {
           Wishes wishes;
           wishes.keys = KeyStyle::kUnit;
           return wishes;
-        }()) == "cascade-chain-reflections");
+        }()) == "cascade-holonomy-reflections");
 
   Wishes inexact;
   inexact.construction = "rotation";
