@@ -18,7 +18,7 @@ struct RegexOptions {
 };
 
 /// The minimal canonical automaton of a regular expression, matched against the whole word. Syntax: docs/regex.md.
-/// Throws InputError as "regex:COLUMN: …", LimitError past a limit.
+/// Throws InputError as "regex:COLUMN: …", also past `max_expression_size`; LimitError past `max_states`.
 Dfa parse_regex(std::string_view expression, const RegexOptions& options = {});
 
 }  // namespace krohn

@@ -326,9 +326,9 @@ class Parser {
   RegexNodeId add(RegexNode node, std::size_t position) {
     node.unfolded = unfolded_size(node);
     if (node.unfolded > max_size_ || tree_.nodes.size() >= max_size_)
-      throw LimitError(
-          fmt::format("regex:{}: the expression has more than {} parts once its repetitions are written "
-                      "out (limit max_expression_size); repeat less",
+      throw InputError(
+          fmt::format("regex:{}: the expression has more than {} parts once its repetitions are written out "
+                      "(max_expression_size); repeat less",
                       position + 1, max_size_));
     tree_.nodes.push_back(node);
     return static_cast<RegexNodeId>(tree_.nodes.size() - 1);

@@ -45,7 +45,7 @@ struct RegexTree {
 };
 
 /// Parses an expression (docs/regex.md). With an alphabet, characters and tokens that are written one by one must be
-/// in it. Throws InputError "regex:COLUMN: …", and LimitError as soon as a tree or its unfolding passes `max_size`.
+/// in it. Throws InputError "regex:COLUMN: …", also as soon as a tree or its unfolding passes `max_size`.
 /// O(n log n), no recursion.
 RegexTree parse_regex_syntax(std::string_view expression, const std::optional<Alphabet>& alphabet,
                              std::uint64_t max_size);
