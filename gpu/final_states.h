@@ -27,11 +27,8 @@ std::string cuda_status();
 /// Throws InputError for an automaton without letters, SystemError when there is no device or it fails.
 std::vector<std::uint64_t> cuda_final_state_counts(const Dfa& dfa, const RandomSample& sample);
 
-/// The same on the processor, through the function that the kernel calls, words shared out between OpenMP threads
-/// (0: all). O(words · length).
-std::vector<std::uint64_t> final_state_counts(const Dfa& dfa, const RandomSample& sample, unsigned threads = 0);
-
-/// The same by RandomWord::slice and Dfa::run, word by word: the obvious reference.
+/// The same on the processor, word by word through the function that the kernel calls. For speed take
+/// `Runner::run_random_words` (simulate/run_dfa.h).
 std::vector<std::uint64_t> reference_final_state_counts(const Dfa& dfa, const RandomSample& sample);
 
 }  // namespace krohn

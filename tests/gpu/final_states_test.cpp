@@ -2,10 +2,9 @@
 
 #include <doctest/doctest.h>
 
-#include <numeric>
-
 #include "gpu/run_random_word.cuh"
 #include "groups/error.h"
+#include "simulate/run_dfa.h"
 #include "simulate/word.h"
 
 using namespace krohn;
@@ -32,24 +31,23 @@ TEST_CASE("the device function reads the letters of RandomWord") {
     Letter letters;
     std::uint64_t length;
   };
-  for (const auto& [states, letters, length] :
-       {Case{1, 1, 0}, Case{5, 1, 64}, Case{7, 2, 1}, Case{7, 2, 31}, Case{7, 2, 32}, Case{7, 2, 33}, Case{11, 3, 1000},
-        Case{60, 60, 4321}, Case{5, 300, 77}}) {
-    CAPTURE(letters);
-    CAPTURE(length);
-    const Dfa dfa = circle(states, letters);
-    const Word word = RandomWord(letters, /*seed=*/3, /*stream=*/9).slice(0, length);
-    CHECK(run_random_word(dfa.table().data(), letters, dfa.initial(), random_key(3, 9), length) == dfa.run(word));
+  for (const Case& one : {Case{1, 1, 0}, Case{5, 1, 64}, Case{7, 2, 1}, Case{7, 2, 31}, Case{7, 2, 32}, Case{7, 2, 33},
+                          Case{11, 3, 1000}, Case{60, 60, 4321}, Case{5, 300, 77}}) {
+    CAPTURE(one.letters);
+    CAPTURE(one.length);
+    const Dfa dfa = circle(one.states, one.letters);
+    const Word word = RandomWord(one.letters, /*seed=*/3, /*stream=*/9).slice(0, one.length);
+    const State state = run_random_word(dfa.table().data(), one.letters, dfa.initial(), random_key(3, 9), one.length);
+    CHECK(state == dfa.run(word));
   }
 }
 
-TEST_CASE("counts of final states are those of the reference, whatever the threads") {
+TEST_CASE("counts of final states are those of the runner") {
   const Dfa dfa = circle(7, 3);
-  const RandomSample sample{.words = 500, .length = 123, .seed = 5};
-  const auto expected = reference_final_state_counts(dfa, sample);
-  CHECK(std::accumulate(expected.begin(), expected.end(), std::uint64_t{0}) == 500);
-  for (const unsigned threads : {1U, 2U, 5U}) CHECK(final_state_counts(dfa, sample, threads) == expected);
-  CHECK(final_state_counts(dfa, {.words = 0, .length = 9, .seed = 1}) == std::vector<std::uint64_t>(7, 0));
+  std::vector<std::uint64_t> counts(7, 0);
+  for (const State state : Runner(dfa).run_random_words(/*seed=*/5, /*first_stream=*/0, 500, 123)) ++counts[state];
+  CHECK(reference_final_state_counts(dfa, {.words = 500, .length = 123, .seed = 5}) == counts);
+  CHECK(reference_final_state_counts(dfa, {.words = 0, .length = 9, .seed = 1}) == std::vector<std::uint64_t>(7, 0));
 }
 
 TEST_CASE("without a device the request is refused, not answered") {
