@@ -1,0 +1,70 @@
+#include "tools/krohn/command.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <new>
+
+#include "groups/error.h"
+#include "tools/krohn/verb.h"
+
+namespace krohn {
+namespace {
+
+int complain(std::string_view message, int status) {
+  fmt::print(stderr, "krohn: {}\n", message);
+  return status;
+}
+
+/// A full disk shows itself on standard output only when the last bytes are flushed.
+void flush_output() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    throw SystemError(fmt::format("standard output: cannot write: {}", std::strerror(errno)));
+}
+
+/// Help and version are "errors" to CLI11; the rest are mistakes in the arguments.
+int usage_outcome(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() == 0) {
+    const CLI::App* page = &app;
+    for (const CLI::App* verb : app.get_subcommands()) page = verb;
+    const bool version = error.get_name() == "CallForVersion";
+    fmt::print("{}", version ? std::string(error.what()) + "\n" : page->help());
+    flush_output();
+    return kDone;
+  }
+  std::string verb;
+  for (const CLI::App* chosen : app.get_subcommands()) verb = " " + chosen->get_name();
+  return complain(fmt::format("{}\nTry `krohn{} --help`.", error.what(), verb), kBadInput);
+}
+
+int parse_and_work(int argc, const char* const* argv) {
+  CLI::App app;
+  Work chosen;
+  build_command(app, chosen);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return usage_outcome(app, error);
+  }
+  const int status = chosen();
+  flush_output();
+  return status;
+}
+
+}  // namespace
+
+int run_command(int argc, const char* const* argv) noexcept try {
+  return parse_and_work(argc, argv);
+} catch (const LimitError& error) {
+  return complain(error.what(), kUndecided);
+} catch (const Interrupted& error) {
+  return complain(error.what(), kInterruptedStatus);
+} catch (const std::bad_alloc&) {
+  return complain("out of memory; lower --max-states or --max-pairs, or take a larger machine", kUndecided);
+} catch (const std::exception& error) {
+  return complain(error.what(), kBadInput);
+}
+
+}  // namespace krohn

@@ -1,0 +1,131 @@
+#include "tools/krohn/completion.h"
+
+#include <fmt/format.h>
+
+#include "tools/krohn/help.h"
+
+namespace krohn {
+namespace {
+
+std::vector<const CLI::App*> verbs_of(const CLI::App& app) {
+  std::vector<const CLI::App*> verbs;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) verbs.push_back(verb);
+  return verbs;
+}
+
+std::vector<const CLI::Option*> options_of(const CLI::App& verb, bool positional) {
+  return verb.get_options([positional](const CLI::Option* option) { return option->get_positional() == positional; });
+}
+
+/// "-o" and "--output".
+std::vector<std::string> spellings(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+std::string bash_verb(const CLI::App& verb) {
+  std::vector<std::string> words;
+  std::string values;
+  for (const CLI::Option* option : options_of(verb, false)) {
+    const auto names = spellings(*option);
+    words.insert(words.end(), names.begin(), names.end());
+    if (const auto list = choices(*option); !list.empty())
+      values += fmt::format("    {}.{}) words=\"{}\" ;;\n", verb.get_name(),
+                            fmt::join(names, fmt::format(" | {}.", verb.get_name())), fmt::join(list, " "));
+  }
+  for (const CLI::Option* option : options_of(verb, true)) {
+    const auto list = choices(*option);
+    words.insert(words.end(), list.begin(), list.end());
+  }
+  return values + fmt::format("    {}.*) words=\"{}\" ;;\n", verb.get_name(), fmt::join(words, " "));
+}
+
+/// Text inside a single-quoted _arguments specification.
+std::string zsh_text(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '\'') {
+      escaped += "'\\''";
+      continue;
+    }
+    if (c == '[' || c == ']' || c == ':' || c == '\\') escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
+std::string zsh_values(const CLI::Option& option) {
+  if (option.get_type_size() == 0) return "";
+  const auto list = choices(option);
+  return list.empty() ? ":value:_files" : fmt::format(":value:({})", fmt::join(list, " "));
+}
+
+std::string zsh_verb(const CLI::App& verb) {
+  std::string text = fmt::format("    {})\n      _arguments -s \\\n", verb.get_name());
+  for (const CLI::Option* option : options_of(verb, false))
+    for (const std::string& name : spellings(*option))
+      text += fmt::format("        '{}[{}]{}' \\\n", name, zsh_text(option->get_description()), zsh_values(*option));
+  for (const CLI::Option* option : options_of(verb, true)) {
+    const auto list = choices(*option);
+    text +=
+        fmt::format("        '{}:{}:{}' \\\n", option->get_expected_max() > 1 ? "*" : "", zsh_text(option->get_name()),
+                    list.empty() ? "_files" : fmt::format("({})", fmt::join(list, " ")));
+  }
+  text.resize(text.size() - 3);  // the last continuation
+  return text + " ;;\n";
+}
+
+}  // namespace
+
+std::string bash_completion(const CLI::App& app) {
+  std::vector<std::string> names;
+  std::string cases;
+  for (const CLI::App* verb : verbs_of(app)) {
+    names.push_back(verb->get_name());
+    cases += bash_verb(*verb);
+  }
+  return fmt::format(R"(# bash completion for krohn; made by `krohn completion bash`.
+_krohn() {{
+  local word=${{COMP_WORDS[COMP_CWORD]}} words
+  if ((COMP_CWORD == 1)); then
+    COMPREPLY=($(compgen -W "{} --help --version" -- "$word"))
+    return
+  fi
+  case ${{COMP_WORDS[1]}}.${{COMP_WORDS[COMP_CWORD - 1]}} in
+{}  esac
+  COMPREPLY=($(compgen -W "$words" -- "$word") $(compgen -f -- "$word"))
+}}
+complete -o filenames -F _krohn krohn
+)",
+                     fmt::join(names, " "), cases);
+}
+
+std::string zsh_completion(const CLI::App& app) {
+  std::string names, cases;
+  for (const CLI::App* verb : verbs_of(app)) {
+    names += fmt::format("    '{}:{}'\n", verb->get_name(), zsh_text(verb->get_description()));
+    cases += zsh_verb(*verb);
+  }
+  return fmt::format(R"(#compdef krohn
+# zsh completion for krohn; made by `krohn completion zsh`.
+_krohn() {{
+  local -a verbs=(
+{})
+  if ((CURRENT == 2)); then
+    _describe verb verbs
+    return
+  fi
+  local verb=$words[2]
+  shift words
+  ((CURRENT--))
+  case $verb in
+{}  esac
+}}
+_krohn "$@"
+)",
+                     names, cases);
+}
+
+}  // namespace krohn

@@ -1,0 +1,13 @@
+// tools/krohn/completion.h — shell completion, made from the command's own options so that it cannot go stale.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace krohn {
+
+/// Scripts that complete verbs, options, the values of options that take one of a list, and file names elsewhere.
+std::string bash_completion(const CLI::App& app);
+std::string zsh_completion(const CLI::App& app);
+
+}  // namespace krohn

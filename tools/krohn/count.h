@@ -1,0 +1,17 @@
+// tools/krohn/count.h — counts as people write them: 1000, 1e8, 10^8, 1_000_000.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace krohn {
+
+/// Reads a count exactly: digits with optional `_` between them, then optionally `eN` (times 10^N) or `^N` (to the
+/// power N). Throws InputError, naming `what`, for anything else and for counts past 2^63 − 1.
+std::uint64_t parse_count(std::string_view text, std::string_view what);
+
+/// "100,000,000".
+std::string with_thousands(std::uint64_t count);
+
+}  // namespace krohn

@@ -1,0 +1,34 @@
+// tools/krohn/help.h — help pages that begin with an example.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "tools/krohn/verb.h"
+
+namespace krohn {
+
+/// The page of one verb: synopsis, examples, description, options.
+class VerbFormatter : public CLI::Formatter {
+ public:
+  explicit VerbFormatter(const VerbHelp& help) : help_(help) {
+    column_width(26);
+    label("Positionals", "Arguments");
+  }
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
+  std::string make_option_opts(const CLI::Option* option) const override;
+
+ private:
+  VerbHelp help_;
+};
+
+/// The page of the command: three lines that work, the verbs, what a language is.
+class CommandFormatter : public CLI::Formatter {
+ public:
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
+};
+
+/// The values that an option takes, when it takes one of a list.
+std::vector<std::string> choices(const CLI::Option& option);
+
+}  // namespace krohn

@@ -1,0 +1,9 @@
+// krohn — from a regular language to a proved linear recurrent network.
+
+#include "tools/krohn/command.h"
+#include "tools/krohn/interrupt.h"
+
+int main(int argc, char** argv) {
+  krohn::install_interrupt_handlers();
+  return krohn::run_command(argc, argv);
+}

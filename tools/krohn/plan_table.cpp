@@ -1,0 +1,76 @@
+#include "tools/krohn/plan_table.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/krohn/table.h"
+
+namespace krohn {
+namespace {
+
+constexpr std::size_t kListedLayers = 6;
+constexpr std::size_t kRemarkWidth = 60;
+
+std::string precisions(const Plan& row) {
+  std::vector<std::string> names;
+  for (const Precision precision : row.exact_in) names.push_back(to_string(precision));
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+std::string alphabets(const Plan& row) {
+  const std::size_t shown = std::min(row.alphabet_sizes.size(), kListedLayers);
+  const std::vector<std::size_t> first(row.alphabet_sizes.begin(),
+                                       row.alphabet_sizes.begin() + static_cast<std::ptrdiff_t>(shown));
+  return fmt::format("{}{}", fmt::join(first, ","), shown < row.alphabet_sizes.size() ? ",…" : "");
+}
+
+std::vector<std::string> table_row(const Plan& row) {
+  const std::string mark = row.chosen ? "→" : " ";
+  const std::string remark = shortened(row.reason, kRemarkWidth);
+  if (!row.possible) return {mark, row.construction, "-", "-", "-", "-", "-", "-", remark};
+  return {mark,
+          row.construction,
+          std::to_string(row.layers),
+          std::to_string(row.state_numbers),
+          row.reflections < 0 ? "-" : std::to_string(row.reflections),
+          alphabets(row),
+          fmt::format("{:.3g}", row.margin),
+          row.exact_in.empty() ? "none" : precisions(row),
+          remark};
+}
+
+}  // namespace
+
+std::string plan_table(const std::vector<Plan>& plans) {
+  std::vector<std::vector<std::string>> rows = {
+      {" ", "construction", "layers", "state", "reflections", "actions", "margin", "exact in", "remark"}};
+  for (const Plan& row : plans) rows.push_back(table_row(row));
+  return format_table(rows, "");
+}
+
+std::string exactness(const Plan& row) {
+  if (row.exact_in.empty()) return "not bit-exact in any precision: `krohn verify` says how far it holds";
+  return fmt::format("exact for words of every length in {}", precisions(row));
+}
+
+nlohmann::ordered_json plan_to_json(const Plan& row) {
+  nlohmann::ordered_json json;
+  json["construction"] = row.construction;
+  json["theorem"] = row.theorem;
+  json["possible"] = row.possible;
+  json["chosen"] = row.chosen;
+  json["reason"] = row.reason;
+  if (!row.possible) return json;
+  json["layers"] = row.layers;
+  json["state_numbers"] = row.state_numbers;
+  json["reflections_per_token"] =
+      row.reflections < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(row.reflections);
+  json["alphabet_sizes"] = row.alphabet_sizes;
+  json["exact_in"] = nlohmann::ordered_json::array();
+  for (const Precision precision : row.exact_in) json["exact_in"].push_back(to_string(precision));
+  json["margin"] = row.margin;
+  return json;
+}
+
+}  // namespace krohn

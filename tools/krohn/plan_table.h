@@ -1,0 +1,20 @@
+// tools/krohn/plan_table.h — the planner's rows, for people and for programs.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "constructions/planner.h"
+
+namespace krohn {
+
+/// One line per construction, possible or not; "→" marks the chosen one.
+std::string plan_table(const std::vector<Plan>& plans);
+
+/// "exact for words of every length in fp64 fp32", or that it is not.
+std::string exactness(const Plan& row);
+
+nlohmann::ordered_json plan_to_json(const Plan& row);
+
+}  // namespace krohn

@@ -1,0 +1,76 @@
+#include "tools/krohn/verb.h"
+
+#include "tools/krohn/count.h"
+#include "tools/krohn/help.h"
+
+namespace krohn {
+
+CLI::App* add_verb(CLI::App& app, const VerbHelp& help) {
+  CLI::App* verb = app.add_subcommand(help.name, help.summary);
+  verb->set_help_flag("-h,--help", "Print this page");
+  verb->formatter(std::make_shared<VerbFormatter>(help));
+  return verb;
+}
+
+void build_command(CLI::App& app, Work& chosen) {
+  app.name("krohn");
+  app.formatter(std::make_shared<CommandFormatter>());
+  app.set_version_flag("--version", "krohn " KROHN_VERSION, "Print the version");
+  app.require_subcommand(1);
+  for (const auto add : {add_info, add_compile, add_run, add_verify, add_draw, add_convert, add_tasks, add_completion})
+    add(app, chosen);
+}
+
+void add_language_options(CLI::App& verb, LanguageOptions& options, const std::string& format_option) {
+  const std::string group = "Reading a language";
+  verb.add_option("--alphabet", options.alphabet, "Letters of a regex: ab, a-z0-9, bytes, unicode, or \"SYN ACK FIN\"")
+      ->group(group);
+  verb.add_option("--symbols", options.symbols, "OpenFst symbol table of an .att file")
+      ->check(CLI::ExistingFile)
+      ->group(group);
+  verb.add_option(format_option, options.format, "Format of the file, instead of its extension")
+      ->check(CLI::IsMember({"dot", "att", "mata", "jff", "json", "regex"}))
+      ->group(group);
+  verb.add_option("--generators", options.generators,
+                  "Letters of a group: transpositions, all, standard, or cycles \"(1 2),(1 2 3)\"")
+      ->group(group);
+  verb.add_flag("--mealy-as-labels", options.mealy_as_labels, "Read input/output labels of DOT as plain letters")
+      ->group(group);
+  add_count(verb, "--max-states", options.max_states, "Most states of any automaton on the way")->group(group);
+}
+
+void add_json_flag(CLI::App& verb, bool& json) { verb.add_flag("--json", json, "Print JSON, for programs"); }
+
+CLI::Option* add_seed(CLI::App& verb, std::uint64_t& seed) {
+  return add_count(verb, "--seed", seed, "Seed of the random words");
+}
+
+CLI::Option* add_threads(CLI::App& verb, unsigned& threads) {
+  return verb.add_option("--threads", threads, "Threads; 0 takes every core")
+      ->check(CLI::Range(0U, 4096U))
+      ->capture_default_str();
+}
+
+CLI::Option* add_count(CLI::App& verb, const std::string& name, std::uint64_t& target, const std::string& description) {
+  return verb
+      .add_option_function<std::string>(
+          name, [&target, name](const std::string& text) { target = parse_count(text, name); }, description)
+      ->type_name("COUNT")
+      ->default_str(with_thousands(target));
+}
+
+CLI::Option* add_optional_count(CLI::App& verb, const std::string& name, std::optional<std::uint64_t>& target,
+                                const std::string& description) {
+  return verb
+      .add_option_function<std::string>(
+          name, [&target, name](const std::string& text) { target = parse_count(text, name); }, description)
+      ->type_name("COUNT");
+}
+
+CLI::Option* add_precision(CLI::App& verb, std::string& precision, const std::string& description) {
+  return verb.add_option("--precision", precision, description)
+      ->check(CLI::IsMember({"fp64", "fp32", "fp16", "bf16"}))
+      ->default_str(precision);
+}
+
+}  // namespace krohn

@@ -1,0 +1,55 @@
+// tools/krohn/verb.h — what the verbs of the command have in common. One verb lives in one file, verb_NAME.cpp.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "automata/language.h"
+
+namespace krohn {
+
+/// Exit statuses of every verb; bad input and usage (2) and interrupts (130) are thrown.
+enum ExitStatus : int { kDone = 0, kRefuted = 1, kBadInput = 2, kUndecided = 3, kInterruptedStatus = 130 };
+
+/// What the chosen verb does once its options are read. Returns the exit status.
+using Work = std::function<int()>;
+
+/// How a verb presents itself: `krohn help VERB` prints synopsis, examples, description, exit status, in this order.
+struct VerbHelp {
+  const char* name;
+  const char* summary;      ///< one line for the list of verbs
+  const char* synopsis;     ///< "verify MODEL [--against LANGUAGE] …"
+  const char* examples;     ///< whole command lines, one a line
+  const char* description;  ///< paragraphs
+};
+
+/// Adds the subcommand with its help.
+CLI::App* add_verb(CLI::App& app, const VerbHelp& help);
+
+void add_info(CLI::App& app, Work& chosen);
+void add_compile(CLI::App& app, Work& chosen);
+void add_run(CLI::App& app, Work& chosen);
+void add_verify(CLI::App& app, Work& chosen);
+void add_draw(CLI::App& app, Work& chosen);
+void add_convert(CLI::App& app, Work& chosen);
+void add_tasks(CLI::App& app, Work& chosen);
+void add_completion(CLI::App& app, Work& chosen);
+
+/// The whole command. Parsing it stores the work of the verb that was given in `chosen`.
+void build_command(CLI::App& app, Work& chosen);
+
+/// Options that several verbs share, each spelled in one place.
+void add_language_options(CLI::App& verb, LanguageOptions& options, const std::string& format_option = "--format");
+void add_json_flag(CLI::App& verb, bool& json);
+CLI::Option* add_seed(CLI::App& verb, std::uint64_t& seed);
+CLI::Option* add_threads(CLI::App& verb, unsigned& threads);
+/// An option whose value is a count ("1e8", "10^8").
+CLI::Option* add_count(CLI::App& verb, const std::string& name, std::uint64_t& target, const std::string& description);
+CLI::Option* add_optional_count(CLI::App& verb, const std::string& name, std::optional<std::uint64_t>& target,
+                                const std::string& description);
+/// --precision fp64|fp32|fp16|bf16.
+CLI::Option* add_precision(CLI::App& verb, std::string& precision, const std::string& description);
+
+}  // namespace krohn

@@ -1,0 +1,148 @@
+// krohn compile — a language to a network file.
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "automata/minimise.h"
+#include "constructions/network_file.h"
+#include "constructions/planner.h"
+#include "groups/error.h"
+#include "tools/krohn/plan_table.h"
+#include "tools/krohn/subject.h"
+#include "tools/krohn/verb.h"
+
+namespace krohn {
+namespace {
+
+constexpr VerbHelp kHelp = {
+    "compile", "Compile a language to exact weights",
+    "compile LANGUAGE -o MODEL.safetensors [--construction NAME] [--precision fp32] [--explain]",
+    R"(
+krohn compile 'regex:(a|b)*abb' -o abb.safetensors
+krohn compile name:S5 --keys doubled --precision bf16 --exact -o s5.safetensors
+krohn compile name:Z60 --explain
+)",
+    R"(Writes a linear recurrent network that computes LANGUAGE: the weights in structured and dense form, the automaton that
+they stand for, and where they come from. --explain prints every construction with its cost and why it fits or not.
+
+--task acceptance minimises the automaton first: the network only has to give the right answer. --task state keeps every
+reachable state: the network has to know the state at every position. Acceptors default to acceptance, machines with
+other outputs to state.
+Exit status: 0 written, 2 bad input or nothing fits, 3 a limit was met.
+)"};
+
+struct Options {
+  std::string language, output, task, construction, precision, keys;
+  std::optional<std::uint64_t> max_reflections, max_dimension;
+  LanguageOptions reading;
+  bool exact = false, explain = false, json = false;
+};
+
+Wishes wishes_of(const Options& options) {
+  Wishes wishes;
+  if (!options.construction.empty()) wishes.construction = options.construction;
+  if (!options.precision.empty()) wishes.precision = parse_precision(options.precision);
+  if (options.keys == "unit") wishes.keys = KeyStyle::kUnit;
+  if (options.keys == "unnormalised") wishes.keys = KeyStyle::kUnnormalised;
+  if (options.keys == "doubled") wishes.keys = KeyStyle::kDoubled;
+  if (options.max_reflections) wishes.max_reflections = static_cast<std::int64_t>(*options.max_reflections);
+  wishes.max_dimension = options.max_dimension;
+  wishes.exact = options.exact;
+  return wishes;
+}
+
+void check(const Options& options) {
+  if (options.output.empty() && !options.explain)
+    throw InputError("nowhere to write the network: add `-o MODEL.safetensors`, or `--explain` to see the choices");
+  if (!options.output.empty() && !is_model_name(options.output))
+    throw InputError(options.output, "a network is written as a .safetensors file; name it so");
+}
+
+std::string task_of(const Options& options, const Dfa& dfa) {
+  if (!options.task.empty()) return options.task;
+  return dfa.is_acceptor() ? "acceptance" : "state";
+}
+
+const Plan* chosen_plan(const std::vector<Plan>& plans) {
+  for (const Plan& row : plans)
+    if (row.chosen) return &row;
+  return nullptr;
+}
+
+void report(const Options& options, const std::string& task, const Dfa& dfa, const Plan& chosen) {
+  const auto layers = fmt::format("{} layer{}", chosen.layers, chosen.layers == 1 ? "" : "s");
+  fmt::print("{}: {} by {} ({})\n", options.output.empty() ? "would write" : options.output, options.language,
+             chosen.construction, chosen.theorem);
+  fmt::print("  {} states and {} letters ({}), {}, {} numbers of state\n", dfa.states(), dfa.letters(),
+             task == "state" ? "state tracking" : "minimal, for acceptance", layers, chosen.state_numbers);
+  fmt::print("  {}\n", exactness(chosen));
+}
+
+nlohmann::ordered_json to_json(const Options& options, const std::string& task, const Dfa& dfa,
+                               const std::vector<Plan>& plans, const Plan& chosen) {
+  nlohmann::ordered_json json;
+  json["language"] = options.language;
+  json["task"] = task;
+  json["states"] = dfa.states();
+  json["letters"] = dfa.letters();
+  json["output"] = options.output.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(options.output);
+  json["network"] = plan_to_json(chosen);
+  if (options.explain)
+    for (const Plan& row : plans) json["plans"].push_back(plan_to_json(row));
+  return json;
+}
+
+int compile(const Options& options) {
+  check(options);
+  const Dfa given = load_subject(options.language, options.reading).automaton;
+  const std::string task = task_of(options, given);
+  const Dfa dfa = task == "state" ? canonical(given) : minimise(given);
+  Wishes wishes = wishes_of(options);
+  const std::vector<Plan> plans = plan(dfa, wishes);
+  const Plan* chosen = chosen_plan(plans);
+  if (options.explain && !options.json) fmt::print("{}", plan_table(plans));
+  if (chosen == nullptr && options.explain && options.output.empty() && !options.json) return kDone;
+  if (chosen != nullptr) wishes.construction = chosen->construction;
+  if (!options.output.empty() || chosen == nullptr) {
+    Network network = build(dfa, wishes);  // throws with the reason when nothing was chosen
+    network.provenance.source = options.language;
+    save_network(network, options.output);
+  }
+  if (options.json)
+    fmt::print("{}\n", to_json(options, task, dfa, plans, *chosen).dump(2));
+  else
+    report(options, task, dfa, *chosen);
+  return kDone;
+}
+
+}  // namespace
+
+void add_compile(CLI::App& app, Work& chosen) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* verb = add_verb(app, kHelp);
+  verb->add_option("LANGUAGE", options->language, "A file, regex:…, or name:…")->required();
+  verb->add_option("-o,--output", options->output, "The .safetensors file to write")->type_name("FILE");
+  verb->add_option("--task", options->task, "What the network has to get right")
+      ->check(CLI::IsMember({"acceptance", "state"}));
+  const std::string wishes = "Choosing a construction";
+  verb->add_option("--construction", options->construction, "Take this one of --explain's table")
+      ->check(CLI::IsMember(construction_names()))
+      ->group(wishes);
+  add_precision(*verb, options->precision, "The precision it must run in")->group(wishes);
+  verb->add_flag("--exact", options->exact, "Only constructions that are exact for words of every length")
+      ->group(wishes);
+  verb->add_option("--keys", options->keys, "How reflections are written")
+      ->check(CLI::IsMember({"unit", "unnormalised", "doubled"}))
+      ->group(wishes);
+  add_optional_count(*verb, "--max-reflections", options->max_reflections, "Most reflections per token in a layer")
+      ->group(wishes);
+  add_optional_count(*verb, "--max-dimension", options->max_dimension, "Most numbers of state")->group(wishes);
+  verb->add_flag("--explain", options->explain, "Print the table of constructions");
+  add_json_flag(*verb, options->json);
+  add_language_options(*verb, options->reading);
+  verb->callback([options, &chosen] { chosen = [options] { return compile(*options); }; });
+}
+
+}  // namespace krohn

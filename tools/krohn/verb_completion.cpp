@@ -1,0 +1,35 @@
+// krohn completion — a script for the shell.
+
+#include <cstdio>
+#include <memory>
+
+#include "tools/krohn/completion.h"
+#include "tools/krohn/verb.h"
+
+namespace krohn {
+namespace {
+
+constexpr VerbHelp kHelp = {
+    "completion", "Print a completion script for a shell", "completion bash|zsh",
+    R"(
+source <(krohn completion bash)
+krohn completion zsh > ~/.zfunc/_krohn
+)",
+    R"(Prints a script that completes verbs, options and their values. `cmake --install` puts both where shells look.
+)"};
+
+}  // namespace
+
+void add_completion(CLI::App& app, Work& chosen) {
+  const auto shell = std::make_shared<std::string>();
+  CLI::App* verb = add_verb(app, kHelp);
+  verb->add_option("SHELL", *shell, "bash or zsh")->required()->check(CLI::IsMember({"bash", "zsh"}));
+  verb->callback([shell, &app, &chosen] {
+    chosen = [shell, &app] {
+      std::fputs((*shell == "bash" ? bash_completion(app) : zsh_completion(app)).c_str(), stdout);
+      return static_cast<int>(kDone);
+    };
+  });
+}
+
+}  // namespace krohn

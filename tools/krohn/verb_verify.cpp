@@ -1,0 +1,177 @@
+// krohn verify — proves a network, or shows a word on which it fails.
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "constructions/network_file.h"
+#include "groups/atomic_file.h"
+#include "groups/error.h"
+#include "simulate/accepted_word.h"
+#include "simulate/certify.h"
+#include "simulate/evaluate.h"
+#include "tools/krohn/against.h"
+#include "tools/krohn/count.h"
+#include "tools/krohn/progress.h"
+#include "tools/krohn/subject.h"
+#include "tools/krohn/table.h"
+#include "tools/krohn/verb.h"
+#include "tools/krohn/verdict.h"
+
+namespace krohn {
+namespace {
+
+constexpr VerbHelp kHelp = {
+    "verify", "Prove a network, or refute it by a word",
+    "verify MODEL [--against LANGUAGE] [--length N] [--precision fp32] [--form structured]",
+    R"(
+krohn verify abb.safetensors --length 1e8
+krohn verify s5.safetensors --precision bf16 --certificate s5.cert.json
+krohn verify z5.safetensors --against name:Z5 --precision bf16
+)",
+    R"(Proves that MODEL computes its automaton for words of every length, in the stated arithmetic, letter after letter; or
+shows a shortest word on which it fails; or says how far it came. First the codewords are tried (a proof by induction),
+then all reachable pairs of automaton and network states. --against names the language that MODEL has to compute
+instead of trusting the automaton in the file. --length also runs random words of that length, or random --accepted
+words where few are accepted: a test, not a proof.
+Exit status: 0 proved (with --length: at least so far), 1 refuted, 2 bad input, 3 undecided within the limits.
+)"};
+
+constexpr std::size_t kColumns = 100;
+
+struct Options {
+  std::string model, against, precision = "fp32", form = "structured", device = "auto", certificate;
+  std::uint64_t length = 0, words = 1, max_pairs = CertifyOptions{}.max_pairs, seed = 1;
+  unsigned threads = 0;
+  LanguageOptions reading;
+  bool accepted = false, json = false;
+};
+
+Certificate prove(const Network& network, const Options& options) {
+  Progress progress("examining pairs of states");
+  CertifyOptions certify_options;
+  certify_options.precision = parse_precision(options.precision);
+  certify_options.form = parse_form(options.form);
+  certify_options.max_pairs = options.max_pairs;
+  certify_options.progress = [&progress](std::uint64_t pairs) { progress.update(pairs); };
+  return certify(network, certify_options);
+}
+
+SampleReport test(const Network& network, const Options& options) {
+  Progress progress("testing letters");
+  SampleOptions sample_options;
+  sample_options.lengths = {options.length};
+  sample_options.words = options.words;
+  sample_options.seed = options.seed;
+  sample_options.threads = options.threads;
+  sample_options.form = parse_form(options.form);
+  sample_options.progress = [&progress](std::uint64_t done, std::uint64_t all) { progress.update(done, all); };
+  if (options.accepted) {
+    AcceptedWordStream words(network.automaton, options.length, options.words, options.seed);
+    return sample_stream(network, parse_precision(options.precision), words, sample_options);
+  }
+  return sample(network, parse_precision(options.precision), sample_options);
+}
+
+/// Adds the random words to what is known: a disagreement refutes, agreement changes nothing.
+void record(Certificate& certificate, const SampleReport& report, const Options& options) {
+  certificate.letters_tested = report.letters;
+  certificate.seed = options.seed;
+  if (!report.failing_at || certificate.claim == Claim::kRefuted) return;
+  if (certificate.claim == Claim::kProved || certificate.length >= *report.failing_at)
+    throw Error(
+        fmt::format("{}: the random word of seed {} disagrees at letter {}, against the proof; please report this",
+                    options.model, options.seed, *report.failing_at));
+  certificate.claim = Claim::kRefuted;
+  certificate.method = "sampled";
+  certificate.evidence = fmt::format("the random word of seed {} disagrees at letter {}", options.seed,
+                                     with_thousands(*report.failing_at));
+  certificate.failing_word = report.failing_word;
+}
+
+nlohmann::ordered_json to_json(const Options& options, const Certificate& certificate, const Network& network,
+                               const std::optional<SampleReport>& tested) {
+  nlohmann::ordered_json json;
+  json["model"] = options.model;
+  json["language"] = options.against.empty() ? network.provenance.source : options.against;
+  json["construction"] = network.provenance.construction;
+  json["form"] = options.form;
+  json["certificate"] = certificate_to_json(certificate, network.automaton.alphabet());
+  if (!tested) return json;
+  for (const LengthReport& row : tested->lengths)
+    json["sampled"].push_back({{"length", row.length},
+                               {"words", row.words},
+                               {"right_final_outputs", row.right_output},
+                               {"letters", row.letters},
+                               {"right_letters", row.right_letters}});
+  return json;
+}
+
+void report(const Options& options, const Certificate& certificate, const Network& network,
+            const std::optional<SampleReport>& tested) {
+  fmt::print("{}: {}\n", options.model, claim_in_words(certificate, network.automaton.alphabet()));
+  fmt::print("  {}, {} weights, {} evaluation\n", to_string(certificate.precision), options.form, certificate.order);
+  const auto line = [](const std::string& text) { fmt::print("  {}\n", wrapped(text, kColumns, "    ")); };
+  if (!certificate.method.empty()) line(certificate.method + ": " + certificate.evidence);
+  if (!certificate.limit.empty()) line("limit met: " + certificate.limit);
+  if (!tested) return;
+  for (const LengthReport& row : tested->lengths)
+    fmt::print("  {} letters of random {}words, seed {}: {} right\n", with_thousands(row.letters),
+               options.accepted ? "accepted " : "", options.seed,
+               row.letters == row.right_letters ? "all" : with_thousands(row.right_letters));
+}
+
+int verify(const Options& options) {
+  if (!is_model_name(options.model))
+    throw InputError(options.model, "verify takes a .safetensors model; `krohn compile` makes one of a language");
+  if (options.device == "cuda")
+    throw InputError("--device", "networks are evaluated on the processor only; take --device cpu");
+  const Network network = load_network(options.model);
+  Certificate certificate = prove(network, options);
+  if (!options.against.empty()) compare_with_language(certificate, network, options.against, options.reading);
+  std::optional<SampleReport> tested;
+  if (options.length > 0) {
+    tested = test(network, options);
+    record(certificate, *tested, options);
+  }
+  const auto json = to_json(options, certificate, network, tested);
+  if (!options.certificate.empty()) write_file(options.certificate, json.dump(2) + "\n");
+  if (options.json)
+    fmt::print("{}\n", json.dump(2));
+  else
+    report(options, certificate, network, tested);
+  return exit_status(certificate, options.length);
+}
+
+}  // namespace
+
+void add_verify(CLI::App& app, Work& chosen) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* verb = add_verb(app, kHelp);
+  verb->add_option("MODEL", options->model, "A .safetensors file that `krohn compile` wrote")->required();
+  verb->add_option("--against", options->against, "The language that MODEL has to compute")->type_name("LANGUAGE");
+  add_precision(*verb, options->precision, "The arithmetic of the proof");
+  verb->add_option("--form", options->form, "Which form of the weights is multiplied with")
+      ->check(CLI::IsMember({"structured", "dense"}))
+      ->capture_default_str();
+  add_count(*verb, "--max-pairs", options->max_pairs, "Most pairs of states to examine");
+  verb->add_option("--certificate", options->certificate, "Write what was proved as JSON")->type_name("FILE");
+  const std::string sampling = "Testing beside the proof";
+  add_count(*verb, "--length", options->length, "Also run random words of this length")
+      ->default_str("")
+      ->group(sampling);
+  add_count(*verb, "--words", options->words, "How many")->group(sampling);
+  verb->add_flag("--accepted", options->accepted, "Take them from the accepted words")->group(sampling);
+  add_seed(*verb, options->seed)->group(sampling);
+  add_threads(*verb, options->threads)->group(sampling);
+  verb->add_option("--device", options->device, "Where networks run")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+      ->capture_default_str()
+      ->group(sampling);
+  add_json_flag(*verb, options->json);
+  add_language_options(*verb, options->reading);
+  verb->callback([options, &chosen] { chosen = [options] { return verify(*options); }; });
+}
+
+}  // namespace krohn

@@ -1,0 +1,24 @@
+// tools/krohn/verdict.h — a certificate in words, in JSON, and as an exit status.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "automata/alphabet.h"
+#include "simulate/certificate.h"
+
+namespace krohn {
+
+/// "proved for words of every length", "refuted: wrong on "abb", a shortest such word", …
+std::string claim_in_words(const Certificate& certificate, const Alphabet& alphabet);
+
+/// The word, cut after about 60 characters with its length added; "the empty word" when it has no letters.
+std::string quoted_word(const Alphabet& alphabet, std::span<const Letter> word);
+
+/// All fields; the failing word as the alphabet writes it.
+nlohmann::ordered_json certificate_to_json(const Certificate& certificate, const Alphabet& alphabet);
+
+/// 0 when proved (or up to at least `wanted_length` letters, when that is not 0), 1 when refuted, 3 otherwise.
+int exit_status(const Certificate& certificate, std::uint64_t wanted_length);
+
+}  // namespace krohn
