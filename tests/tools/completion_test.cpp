@@ -1,0 +1,38 @@
+#include <doctest/doctest.h>
+
+#include "tests/tools/shell.h"
+
+using namespace krohn::test;
+
+namespace {
+
+/// What bash offers after `words`, one candidate a line; the last word is being typed.
+std::string offered(const Workplace& place, const std::string& words, int position) {
+  return place
+      .shell("krohn completion bash > krohn.bash && source krohn.bash && COMP_WORDS=(" + words +
+             ") && COMP_CWORD=" + std::to_string(position) + " && { _krohn; printf '%s\\n' \"${COMPREPLY[@]}\"; }")
+      .out;
+}
+
+}  // namespace
+
+TEST_CASE("bash completes verbs, options and their values") {
+  const Workplace place("completion");
+  CHECK(offered(place, "krohn ver", 1) == "verify\n");
+  CHECK(offered(place, "krohn verify --prec", 2) == "--precision\n");
+  CHECK(offered(place, "krohn verify --precision b", 3) == "bf16\n");
+  CHECK(offered(place, "krohn compile --construction two", 3) == "two-layer-reflections\n");
+  place.write("abb.safetensors", "");
+  CHECK(offered(place, "krohn verify abb", 2) == "abb.safetensors\n");
+}
+
+TEST_CASE("scripts are valid for their shells") {
+  const Workplace place("completion-syntax");
+  CHECK(place.shell("krohn completion bash | bash -n").status == 0);
+  CHECK(place.shell("krohn completion zsh > _krohn; ! command -v zsh >/dev/null || zsh -n _krohn").status == 0);
+  const std::string zsh = contents(place / "_krohn");
+  CHECK(zsh.starts_with("#compdef krohn\n"));
+  for (const char* part : {"'verify:Prove a network", "--precision[", "(fp64 fp32 fp16 bf16)"})
+    CHECK(contains(zsh, part));
+  CHECK(place.shell("krohn completion fish").status == 2);
+}
