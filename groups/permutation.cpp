@@ -74,7 +74,7 @@ Permutation operator*(const Permutation& f, const Permutation& g) {
     throw InputError(fmt::format("cannot multiply permutations of degrees {} and {}", f.degree(), g.degree()));
   std::vector<Point> images(f.degree());
   for (Point point = 0; point < f.degree(); ++point) images[point] = g[f[point]];
-  return Permutation::from_images(std::move(images));
+  return Permutation(std::move(images));
 }
 
 namespace {

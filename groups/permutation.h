@@ -40,6 +40,7 @@ class Permutation {
 
   friend bool operator==(const Permutation&, const Permutation&) = default;
   friend auto operator<=>(const Permutation&, const Permutation&) = default;
+  friend Permutation operator*(const Permutation& f, const Permutation& g);
 
  private:
   explicit Permutation(std::vector<Point> images) : images_(std::move(images)) {}
