@@ -54,7 +54,7 @@ Components strongly_connected_components(const Dfa& dfa);
 /// without repetition. O(k n log k).
 std::vector<std::vector<Component>> condensation(const Dfa& dfa, const Components& components);
 
-/// Which component some word, possibly empty, leads to from which: a bit per pair.
+/// For every pair of components, whether some word, possibly empty, leads from the one to the other: a bit per pair.
 class ComponentReachability {
  public:
   /// Propagates sets of bits against the topological order: O(c · arcs / 64) time and c²/8 bytes for c components.

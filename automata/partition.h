@@ -12,9 +12,8 @@ namespace krohn {
 /// The index of a class of states.
 using StateClass = std::uint32_t;
 
-/// A partition of {0, …, n−1} into nonempty classes. The members of class c are `elements[first[c]] …
-/// elements[first[c+…]]`: contiguous, so that splitting a class permutes its own stretch and never touches another. 8
-/// bytes a state and 8 a class.
+/// A partition of {0, …, n−1} into nonempty classes. The members of a class lie side by side in `elements`, so that
+/// splitting a class permutes its own stretch and never touches another. 8 bytes a state and 8 a class.
 struct Partition {
   struct Stretch {
     State begin = 0, end = 0;
