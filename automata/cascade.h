@@ -63,9 +63,9 @@ void step(const Cascade& cascade, Letter letter, std::span<Label> labels);
 /// The state that the labels stand for. O(layers).
 State decode(const Cascade& cascade, std::span<const Label> labels);
 
-/// The name of the group that the bijections among `actions` generate: "trivial", "Z_m", "S_k", "A_k" when it is one of
-/// these, otherwise "order 12"; "permutations of 9000 points" when the order would be expensive to find. `actions` all
-/// have one degree.
+/// The name of the group that the bijections among `actions` generate, as `recognised_name` gives it: "trivial", "Z_6",
+/// "S_3", "D_4", "M_11", "order 96 with composition factors Z_2^5, Z_3"; "permutations of 9000 points" when the order
+/// would be expensive to find. `actions` all have one degree.
 std::string component_name(std::span<const Transformation> actions);
 
 /// What a check of emulation found.

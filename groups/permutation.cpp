@@ -69,6 +69,13 @@ Permutation Permutation::inverse() const {
   return Permutation(std::move(images));
 }
 
+Permutation Permutation::power(std::uint64_t exponent) const {
+  Permutation result = identity(degree());
+  for (Permutation square = *this; exponent; exponent /= 2, square = square * square)
+    if (exponent % 2) result = result * square;
+  return result;
+}
+
 Permutation operator*(const Permutation& f, const Permutation& g) {
   if (f.degree() != g.degree())
     throw InputError(fmt::format("cannot multiply permutations of degrees {} and {}", f.degree(), g.degree()));

@@ -38,6 +38,9 @@ class Permutation {
 
   Permutation inverse() const;
 
+  /// p^exponent, by squaring.
+  Permutation power(std::uint64_t exponent) const;
+
   friend bool operator==(const Permutation&, const Permutation&) = default;
   friend auto operator<=>(const Permutation&, const Permutation&) = default;
   friend Permutation operator*(const Permutation& f, const Permutation& g);

@@ -17,12 +17,6 @@ std::uint32_t least_prime_factor(std::uint64_t n) {
   return static_cast<std::uint32_t>(n);
 }
 
-Permutation power(const Permutation& g, std::uint64_t exponent) {
-  Permutation result = Permutation::identity(g.degree());
-  for (std::uint64_t i = 0; i < exponent; ++i) result = result * g;
-  return result;
-}
-
 /// The least m ≥ 1 with g^m in the group.
 std::uint64_t relative_order(const Permutation& g, const StabiliserChain& group) {
   std::uint64_t m = 1;
@@ -50,7 +44,7 @@ PrimeSeries PrimeSeries::of(const PermutationGroup& group) {
       // ⟨below, g^(m/p)⟩, then ⟨…, g^(m/pp')⟩, …, at last g itself.
       for (const std::uint32_t prime : primes) {
         rest /= prime;
-        const Permutation transversal = power(next.value, rest);
+        const Permutation transversal = next.value.power(rest);
         series.steps_.push_back({transversal, prime, below});
         generators.push_back(transversal);
         below = StabiliserChain(PermutationGroup::from_generators(group.degree(), generators));

@@ -151,14 +151,14 @@ TEST_CASE("components are named when that is certain") {
       {from_cycles({"(1 2 3)"}, 5), "Z_3"},
       {from_cycles({"(1 2 3)(4 5)"}, 5), "Z_6"},
       {from_cycles({"(1 2 3)", "(4 5)"}, 5), "Z_6"},
-      {from_cycles({"(1 2)", "(3 4)"}, 4), "order 4"},
+      {from_cycles({"(1 2)", "(3 4)"}, 4), "V_4"},
       {from_cycles({"(1 2)", "(1 2 3)"}, 4), "S_3"},
       {from_cycles({"(1 2 3)", "(2 3 4)"}, 5), "A_4"},
-      {from_cycles({"(1 2 3 4)", "(1 3)"}, 4), "order 8"},
+      {from_cycles({"(1 2 3 4)", "(1 3)"}, 4), "D_4"},
       {from_cycles({"(1 2)", "(1 2 3 4 5 6)"}, 6), "S_6"},
       {from_cycles({"(1 2)", "(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25)"}, 25), "S_25"},
-      {from_cycles({"(1 2 3)", "(2 3 4 5 6 7 8 9)(10 11)"}, 11), "order 362880"},
-      {from_cycles({"(1 2 3 4 5 6 7 8 9 10 11)", "(3 7 11 8)(4 10 5 6)"}, 11), "order 7920"},
+      {from_cycles({"(1 2 3)", "(2 3 4 5 6 7 8 9)(10 11)"}, 11), "S_9"},
+      {from_cycles({"(1 2 3 4 5 6 7 8 9 10 11)", "(3 7 11 8)(4 10 5 6)"}, 11), "M_11"},
   };
   for (const Fact& fact : facts) {
     CAPTURE(fact.name);

@@ -2,56 +2,16 @@
 
 #include <doctest/doctest.h>
 
-#include <fstream>
-#include <sstream>
-
 #include "groups/error.h"
 #include "groups/named_group.h"
 #include "groups/prime_series.h"
+#include "tests/groups/transitive_groups.h"
 
 using namespace krohn;
 
-namespace {
-
-/// One row of the table of transitive groups: degree, number, order, solvable, abelian, primitive, generators.
-struct Row {
-  Point degree;
-  std::string order;
-  bool solvable, abelian;
-  PermutationGroup group;
-};
-
-std::vector<Row> transitive_groups() {
-  std::ifstream file(KROHN_TEST_DATA "/gap/transitive_groups_deg2-8.tsv");
-  REQUIRE(file.good());
-  std::vector<Row> rows;
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream fields(line);
-    std::string degree, number, order, solvable, abelian, primitive, generators;
-    for (std::string* field : {&degree, &number, &order, &solvable, &abelian, &primitive})
-      std::getline(fields, *field, '\t');
-    std::getline(fields, generators);
-    if (degree.empty() || !std::isdigit(static_cast<unsigned char>(degree[0]))) continue;
-    const auto points = static_cast<Point>(std::stoul(degree));
-    std::vector<Permutation> values;
-    std::string text = generators.substr(1, generators.rfind(']') - 1);
-    for (std::size_t at = 0; (at = text.find(", (", at)) != std::string::npos;) text.replace(at, 2, ";");
-    std::istringstream list(text);
-    for (std::string cycles; std::getline(list, cycles, ';');) values.push_back(parse_cycles(cycles, points));
-    rows.push_back({points, order, solvable == "true", abelian == "true",
-                    PermutationGroup::from_generators(points, std::move(values))});
-  }
-  return rows;
-}
-
-}  // namespace
-
 TEST_CASE("every transitive group of degree 2–8: order, solvable, abelian") {
-  const std::vector<Row> rows = transitive_groups();
-  REQUIRE(rows.size() >= 80);
-  for (const Row& row : rows) {
-    CAPTURE(row.degree);
-    CAPTURE(row.order);
+  for (const TransitiveGroup& row : transitive_groups()) {
+    CAPTURE(row.label);
     CHECK(order(row.group).str() == row.order);
     CHECK(is_solvable(row.group) == row.solvable);
     CHECK(is_abelian(row.group) == row.abelian);
