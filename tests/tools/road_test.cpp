@@ -42,7 +42,8 @@ TEST_CASE("every verb has a page that begins with examples") {
   const Workplace place("help");
   const Outcome all = place.shell("krohn --help");
   CHECK(all.status == 0);
-  for (const char* verb : {"info", "compile", "run", "verify", "draw", "convert", "tasks", "completion"}) {
+  for (const char* verb :
+       {"info", "classify", "decompose", "compile", "run", "verify", "draw", "convert", "tasks", "completion"}) {
     CAPTURE(verb);
     CHECK(contains(all.out, std::string("\n  ") + verb + " "));
     const Outcome page = place.shell(std::string("krohn ") + verb + " --help");
@@ -52,7 +53,8 @@ TEST_CASE("every verb has a page that begins with examples") {
     CHECK(contains(page.out, std::string("\n  krohn ") + verb));
   }
   const std::string reference = contents(KROHN_ROOT "/docs/command.md");
-  for (const char* verb : {"info", "compile", "run", "verify", "draw", "convert", "tasks", "completion"})
+  for (const char* verb :
+       {"info", "classify", "decompose", "compile", "run", "verify", "draw", "convert", "tasks", "completion"})
     CHECK_MESSAGE(contains(reference, place.shell(std::string("krohn ") + verb + " --help").out),
                   "docs/command.md is not what `krohn " << verb << " --help` prints");
   CHECK(place.shell("krohn --version").out.starts_with("krohn 0."));

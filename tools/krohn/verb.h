@@ -29,6 +29,8 @@ struct VerbHelp {
 CLI::App* add_verb(CLI::App& app, const VerbHelp& help);
 
 void add_info(CLI::App& app, Work& chosen);
+void add_classify(CLI::App& app, Work& chosen);
+void add_decompose(CLI::App& app, Work& chosen);
 void add_compile(CLI::App& app, Work& chosen);
 void add_run(CLI::App& app, Work& chosen);
 void add_verify(CLI::App& app, Work& chosen);

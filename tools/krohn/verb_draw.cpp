@@ -5,6 +5,8 @@
 #include <memory>
 
 #include "automata/draw.h"
+#include "automata/egg_box.h"
+#include "automata/holonomy.h"
 #include "automata/minimise.h"
 #include "groups/atomic_file.h"
 #include "groups/error.h"
@@ -22,9 +24,11 @@ krohn draw 'regex:(a|b)*abb' -o abb.svg
 krohn draw name:D4 -o d4.pdf --engine circo
 krohn draw s5.safetensors -o s5.png
 krohn draw name:modarith5 -o cascade.svg --view cascade
+krohn draw name:T4 --eggbox -o eggbox.svg
 )",
     R"(Draws the states, with parallel edges merged, a double ring for acceptance and one colour per strongly connected
-component; of a model, the layers of the network; with --view cascade the automaton's chain decomposition. Machines above --largest states are drawn condensed, one node per
+component; of a model, the layers of the network; with --view cascade the automaton's holonomy decomposition (--view chain: the chain); with --eggbox the D-classes of its transition
+monoid. Machines above --largest states are drawn condensed, one node per
 component. The picture's format is the extension of its name.
 )"};
 
@@ -32,7 +36,7 @@ struct Options {
   std::string subject, output, engine = "dot", view = "auto", title;
   std::uint64_t largest = DrawOptions{}.max_states;
   LanguageOptions reading;
-  bool minimal = false, sink = false, plain = false, vertical = false;
+  bool minimal = false, sink = false, plain = false, vertical = false, egg_box = false;
 };
 
 std::string format_of(const std::string& path) {
@@ -65,7 +69,12 @@ std::string automaton_dot(const Options& options, const Dfa& dfa) {
 
 std::string dot_of(const Options& options, const Subject& subject) {
   const auto automaton = [&] { return options.minimal ? minimise(subject.automaton) : subject.automaton; };
-  if (options.view == "cascade") return to_drawn_dot(chain_decomposition(automaton()), draw_options(options));
+  if (options.egg_box) {
+    const Dfa dfa = canonical(automaton());
+    return egg_box_dot(dfa, analyse(dfa));
+  }
+  if (options.view == "cascade") return to_drawn_dot(holonomy_decomposition(automaton()), draw_options(options));
+  if (options.view == "chain") return to_drawn_dot(chain_decomposition(automaton()), draw_options(options));
   const bool network = options.view == "network" || (options.view == "auto" && subject.network);
   if (!network) return automaton_dot(options, automaton());
   if (!subject.network)
@@ -91,13 +100,14 @@ void add_draw(CLI::App& app, Work& chosen) {
   verb->add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model")->required();
   verb->add_option("-o,--output", options->output, "The picture to write")->type_name("FILE")->required();
   verb->add_option("--view", options->view, "What to draw; auto takes the network of a model")
-      ->check(CLI::IsMember({"auto", "automaton", "cascade", "network"}))
+      ->check(CLI::IsMember({"auto", "automaton", "cascade", "chain", "network"}))
       ->capture_default_str();
   verb->add_option("--engine", options->engine, "Graphviz layout")
       ->check(CLI::IsMember({"dot", "neato", "circo", "fdp", "sfdp", "twopi"}))
       ->capture_default_str();
   verb->add_option("--title", options->title, "Written above");
   verb->add_flag("--minimal", options->minimal, "Minimise first");
+  verb->add_flag("--eggbox", options->egg_box, "The transition monoid as egg-boxes");
   verb->add_flag("--sink", options->sink, "Show the rejecting sink too");
   verb->add_flag("--plain", options->plain, "No colours");
   verb->add_flag("--vertical", options->vertical, "From top to bottom");

@@ -7,6 +7,7 @@
 
 #include "automata/cascade.h"
 #include "automata/count.h"
+#include "automata/egg_box.h"
 #include "automata/emptiness.h"
 #include "automata/graph.h"
 #include "automata/minimise.h"
@@ -28,11 +29,13 @@ constexpr VerbHelp kHelp = {
     R"(
 krohn info 'regex:(a|b)*abb'
 krohn info name:S5
+krohn info zp.att --monoid
 krohn info tcp.dot --mealy-as-labels --json
 )",
     R"(Prints states, letters, outputs and components; for an acceptor whether the language is empty, finite or universal, a
 shortest accepted word, and how many words it has of each length; for an automaton whose letters permute the states the
-group that they generate; for a model its layers.
+group that they generate; for a model its layers. With --monoid also the transition monoid of the minimal automaton: its
+D-classes as egg-boxes, where * marks the H-classes that are groups. Exit status 3 when the monoid meets its limit.
 )"};
 
 constexpr std::uint64_t kCountedLength = 12;
@@ -44,7 +47,8 @@ constexpr State kMaxNamedDegree = 60;
 struct Options {
   std::string subject;
   LanguageOptions reading;
-  bool json = false;
+  GreenOptions green;
+  bool monoid = false, json = false;
 };
 
 Json language_facts(const Dfa& dfa) {
@@ -171,12 +175,44 @@ void print(const Json& facts) {
   fmt::print("{}\n{}", facts["subject"].get<std::string>(), format_table(rows));
 }
 
+Json monoid_facts(const Dfa& dfa, const Algebra& algebra) {
+  Json facts;
+  facts["size"] = algebra.size.str();
+  facts["idempotents"] = algebra.idempotents.str();
+  for (const DClass& box : algebra.green.d_classes())
+    facts["d_classes"].push_back({{"size", box.size.str()},
+                                  {"rank", box.rank},
+                                  {"r_classes", box.r_classes},
+                                  {"l_classes", box.l_classes},
+                                  {"group_order", box.group_order.str()},
+                                  {"regular", box.regular},
+                                  {"idempotents", box.idempotents},
+                                  {"word", dfa.alphabet().format_word(box.word)},
+                                  {"below", box.below}});
+  return facts;
+}
+
+void print_monoid(const Dfa& dfa, const Algebra& algebra) {
+  fmt::print("\ntransition monoid of the minimal automaton: {} elements in {} D-classes, {} idempotents\n{}",
+             algebra.size.str(), algebra.green.d_classes().size(), algebra.idempotents.str(),
+             egg_box_text(dfa, algebra));
+}
+
 int info(const Options& options) {
-  const Json facts = facts_of(load_subject(options.subject, options.reading));
-  if (options.json)
-    fmt::print("{}\n", facts.dump(2));
-  else
-    print(facts);
+  const Subject subject = load_subject(options.subject, options.reading);
+  Json facts = facts_of(subject);
+  if (!options.json) print(facts);
+  if (options.monoid) {
+    const Dfa minimal = minimise(subject.automaton);
+    AlgebraOptions algebra_options;
+    algebra_options.green = options.green;
+    const Algebra algebra = analyse(minimal, algebra_options);
+    if (options.json)
+      facts["monoid"] = monoid_facts(minimal, algebra);
+    else
+      print_monoid(minimal, algebra);
+  }
+  if (options.json) fmt::print("{}\n", facts.dump(2));
   return kDone;
 }
 
@@ -186,6 +222,8 @@ void add_info(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<Options>();
   CLI::App* verb = add_verb(app, kHelp);
   verb->add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model")->required();
+  verb->add_flag("--monoid", options->monoid, "The transition monoid of the minimal automaton, as egg-boxes");
+  add_count(*verb, "--max-elements", options->green.max_r_classes, "Most R-classes of the monoid");
   add_json_flag(*verb, options->json);
   add_language_options(*verb, options->reading);
   verb->callback([options, &chosen] { chosen = [options] { return info(*options); }; });

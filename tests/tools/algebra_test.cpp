@@ -1,0 +1,103 @@
+// The algebra of an automaton on the command line: classify, decompose, egg-boxes.
+
+#include <doctest/doctest.h>
+
+#include "tests/tools/shell.h"
+
+using namespace krohn::test;
+using nlohmann::json;
+
+namespace {
+
+const json& row(const json& rows, const char* key, const std::string& value) {
+  for (const json& candidate : rows)
+    if (candidate.at(key) == value) return candidate;
+  FAIL("no row with " << key << " " << value);
+  return rows;
+}
+
+}  // namespace
+
+TEST_CASE("classify: modular arithmetic with precedence has Z_4 and Z_5, and is solvable") {
+  const Workplace place("classify");
+  const Outcome outcome = place.shell("krohn classify name:modarith5 --json");
+  REQUIRE(outcome.status == 0);
+  const json facts = json::parse(outcome.out).at("jobs").at(0);
+  std::vector<std::string> names;
+  for (const json& group : facts.at("groups")) names.push_back(group.at("name"));
+  CHECK(names == std::vector<std::string>{"Z_4", "Z_5"});
+  CHECK(facts.at("monoid").at("size") == "129");
+  const json& architectures = facts.at("architectures");
+  CHECK(row(architectures, "family", "diagonal, A in [0, 1]").at("answer") == "no");
+  CHECK(row(architectures, "family", "diagonal, A in [-1, 1]").at("answer") == "no");
+  CHECK(row(architectures, "family", "complex diagonal, |A| in {0, 1}").at("answer") == "yes");
+}
+
+TEST_CASE("classify tells state tracking from acceptance when their automata differ") {
+  const Workplace place("two-jobs");
+  // Every word is accepted, so one state decides; to track which of the two states it is takes Z_2.
+  place.write("every.att", "0\t1\ta\ta\n1\t0\ta\ta\n0\n1\n");
+  const Outcome outcome = place.shell("krohn classify every.att --json");
+  REQUIRE(outcome.status == 0);
+  const json jobs = json::parse(outcome.out).at("jobs");
+  REQUIRE(jobs.size() == 2);
+  CHECK(jobs.at(0).at("job") == "state tracking");
+  CHECK(jobs.at(0).at("states") == 2);
+  CHECK(row(jobs.at(0).at("architectures"), "family", "diagonal, A in [0, 1]").at("answer") == "no");
+  CHECK(jobs.at(1).at("job") == "acceptance");
+  CHECK(jobs.at(1).at("states") == 1);
+  CHECK(row(jobs.at(1).at("architectures"), "family", "diagonal, A in [0, 1]").at("answer") == "yes");
+}
+
+TEST_CASE("a star-free language compiles to a diagonal network that is proved") {
+  const Workplace place("diagonal");
+  REQUIRE(
+      place.shell("krohn compile 'regex:(a|b)*abb' --construction diagonal-unit-interval -o d.safetensors").status ==
+      0);
+  const Outcome verified = place.shell("krohn verify d.safetensors --precision bf16");
+  CHECK(verified.status == 0);
+  CHECK(contains(verified.out, "proved for words of every length"));
+}
+
+TEST_CASE("decompose by holonomy, by the chain, into primes") {
+  const Workplace place("decompose");
+  const json two = json::parse(place.shell("krohn decompose name:modarith5 --method holonomy --json").out);
+  REQUIRE(two.at("layers").size() == 2);
+  CHECK(two.at("layers").at(0).at("width") == 5);
+  CHECK(two.at("layers").at(0).at("group") == "Z_4");
+  CHECK(two.at("layers").at(1).at("width") == 5);
+  CHECK(two.at("layers").at(1).at("group") == "Z_5");
+  CHECK(two.at("emulation").at("holds") == true);
+  const json chain = json::parse(place.shell("krohn decompose name:T4 --method chain --json").out);
+  CHECK(chain.at("layers").size() == 3);
+  const json primes = json::parse(place.shell("krohn decompose name:S4/points --primes --json").out);
+  for (const json& layer : primes.at("layers")) CHECK((layer.at("width") == 2 || layer.at("width") == 3));
+  REQUIRE(place.shell("krohn decompose name:T4 --draw cascade.svg").status == 0);
+  CHECK(contains(contents(place / "cascade.svg"), "</svg>"));
+  const Outcome refused = place.shell("krohn decompose name:A5/points --primes");
+  CHECK(refused.status == 2);
+  CHECK(contains(refused.err, "A_5"));
+}
+
+TEST_CASE("egg-boxes in the terminal and as a picture") {
+  const Workplace place("egg-box");
+  const Outcome info = place.shell("krohn info " KROHN_ROOT "/tests/data/mlregtest/04.04.Zp.3.1.2.att --monoid");
+  CHECK(info.status == 0);
+  CHECK(contains(info.out, "group Z_3"));
+  REQUIRE(place.shell("krohn draw name:T4 --eggbox -o eggbox.svg").status == 0);
+  CHECK(contains(contents(place / "eggbox.svg"), "S_3"));
+}
+
+TEST_CASE("a monoid past its limit is undecided, status 3, in one line") {
+  const Workplace place("limit");
+  const Outcome outcome = place.shell("krohn info name:T7 --monoid --max-elements 100");
+  CHECK(outcome.status == 3);
+  CHECK(contains(outcome.err, "--max-elements"));
+}
+
+TEST_CASE("A_5 in three dimensions") {
+  const Workplace place("a5");
+  REQUIRE(place.shell("krohn compile name:A5 --construction orthogonal -o a5.safetensors").status == 0);
+  const json model = json::parse(place.shell("krohn info a5.safetensors --json").out);
+  CHECK(model.at("network").at("state_numbers") == 3);
+}

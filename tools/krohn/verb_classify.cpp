@@ -1,0 +1,150 @@
+// krohn classify — which architectures can hold a language at every length, and why not the smaller ones.
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "automata/algebra.h"
+#include "automata/minimise.h"
+#include "constructions/architectures.h"
+#include "tools/krohn/subject.h"
+#include "tools/krohn/table.h"
+#include "tools/krohn/verb.h"
+
+namespace krohn {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr VerbHelp kHelp = {
+    "classify", "Which architectures can hold a language, and why not the smaller ones", "classify LANGUAGE|MODEL",
+    R"(
+krohn classify name:modarith5
+krohn classify 'regex:(aa)*'
+krohn classify name:A5 --json
+)",
+    R"(Computes the monoid of the automaton for two jobs: state tracking (the reachable automaton as given, its transition
+monoid) and acceptance (the minimal automaton, its syntactic monoid). Prints sizes, groups, the classical verdicts with a
+witness for every no, and per architecture: yes with the construction that `krohn compile` takes, or no with the
+obstruction. When both jobs have the same automaton they are printed once.
+)"};
+
+struct Options {
+  std::string subject;
+  LanguageOptions reading;
+  AlgebraOptions algebra;
+  bool json = false;
+};
+
+/// One job: an automaton, its algebra, its architectures.
+struct Job {
+  std::string name;
+  Dfa automaton;
+  Algebra algebra;
+  std::vector<Architecture> rows;
+};
+
+Job job(std::string name, Dfa automaton, const AlgebraOptions& options) {
+  Algebra algebra = analyse(automaton, options);
+  std::vector<Architecture> rows = architectures(automaton, algebra, plan(automaton, {}));
+  return {std::move(name), std::move(automaton), std::move(algebra), std::move(rows)};
+}
+
+std::vector<Job> jobs_of(const Options& options) {
+  const Dfa given = load_subject(options.subject, options.reading).automaton;
+  Dfa tracked = canonical(given), minimal = minimise(given);
+  std::vector<Job> jobs;
+  if (tracked.states() == minimal.states()) {
+    jobs.push_back(job("state tracking and acceptance", std::move(minimal), options.algebra));
+  } else {
+    jobs.push_back(job("state tracking", std::move(tracked), options.algebra));
+    jobs.push_back(job("acceptance", std::move(minimal), options.algebra));
+  }
+  return jobs;
+}
+
+Json to_json(const Job& job) {
+  Json facts;
+  facts["job"] = job.name;
+  facts["states"] = job.automaton.states();
+  facts["monoid"]["size"] = job.algebra.size.str();
+  facts["monoid"]["idempotents"] = job.algebra.idempotents.str();
+  facts["monoid"]["d_classes"] = job.algebra.green.d_classes().size();
+  facts["monoid"]["r_classes"] = job.algebra.green.r_classes();
+  facts["stability_index"] = job.algebra.stability_index;
+  facts["groups"] = Json::array();
+  for (const MaximalSubgroup& group : job.algebra.groups)
+    facts["groups"].push_back({{"name", group.name},
+                               {"order", group.order.str()},
+                               {"solvable", group.solvable},
+                               {"states", group.states},
+                               {"words", group.words}});
+  for (const Verdict& verdict : job.algebra.verdicts)
+    facts["verdicts"].push_back({{"property", verdict.property},
+                                 {"meaning", verdict.meaning},
+                                 {"answer", to_string(verdict.answer)},
+                                 {"witness", verdict.witness}});
+  for (const Architecture& row : job.rows)
+    facts["architectures"].push_back({{"family", row.family},
+                                      {"answer", to_string(row.answer)},
+                                      {"theorem", row.theorem},
+                                      {"construction", row.construction},
+                                      {"reason", row.reason}});
+  return facts;
+}
+
+std::string groups_in_words(const Algebra& algebra) {
+  if (algebra.groups.empty()) return "no non-trivial group";
+  std::string text;
+  for (const MaximalSubgroup& group : algebra.groups) text += (text.empty() ? "" : ", ") + group.name;
+  return "maximal subgroups " + text;
+}
+
+void print(const Job& job) {
+  const Algebra& algebra = job.algebra;
+  fmt::print("\n{}: {} states, a monoid of {} elements in {} D-classes, {} idempotents; {}\n", job.name,
+             job.automaton.states(), algebra.size.str(), algebra.green.d_classes().size(), algebra.idempotents.str(),
+             groups_in_words(algebra));
+  std::vector<std::vector<std::string>> rows;
+  for (const Verdict& verdict : algebra.verdicts)
+    rows.push_back({verdict.property, to_string(verdict.answer), shortened(verdict.witness, 90)});
+  fmt::print("{}", format_table(rows));
+  rows.assign(1, {"architecture", "holds it", "construction, or why not"});
+  for (const Architecture& row : job.rows) {
+    std::string shown = row.construction;
+    if (!row.reason.empty()) shown += (shown.empty() ? "" : "; ") + row.reason;
+    rows.push_back({row.family, to_string(row.answer), shortened(shown, 90)});
+  }
+  fmt::print("\n{}", format_table(rows));
+}
+
+int classify(const Options& options) {
+  const std::vector<Job> jobs = jobs_of(options);
+  if (options.json) {
+    Json facts;
+    facts["subject"] = options.subject;
+    for (const Job& job : jobs) facts["jobs"].push_back(to_json(job));
+    fmt::print("{}\n", facts.dump(2));
+    return kDone;
+  }
+  fmt::print("{}\n", options.subject);
+  for (const Job& job : jobs) print(job);
+  return kDone;
+}
+
+}  // namespace
+
+void add_classify(CLI::App& app, Work& chosen) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* verb = add_verb(app, kHelp);
+  verb->add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model")->required();
+  add_count(*verb, "--max-elements", options->algebra.max_elements,
+            "Most elements of the monoid for verdicts that need them one by one");
+  add_count(*verb, "--max-classes", options->algebra.green.max_r_classes, "Most R-classes of the monoid");
+  add_json_flag(*verb, options->json);
+  add_language_options(*verb, options->reading);
+  verb->callback([options, &chosen] { chosen = [options] { return classify(*options); }; });
+}
+
+}  // namespace krohn
