@@ -6,6 +6,7 @@
 #include <optional>
 #include <tuple>
 
+#include "constructions/abelian_structure.h"
 #include "constructions/quotient_actions.h"
 
 namespace krohn {
@@ -222,8 +223,46 @@ BasedAction natural_action(const Dfa& automaton, const TrackedStates& tracked) {
   return action;
 }
 
+namespace {
+
+bool actions_commute(const TrackedStates& tracked) {
+  for (std::size_t a = 0; a < tracked.maps.size(); ++a)
+    for (std::size_t b = a + 1; b < tracked.maps.size(); ++b)
+      if (tracked.maps[a] * tracked.maps[b] != tracked.maps[b] * tracked.maps[a]) return false;
+  return true;
+}
+
+/// An abelian group on one cycle for each factor of prime-power order: no faithful action has a smaller degree.
+BasedAction sum_of_cycles(const AbelianStructure& primary) {
+  BasedAction action;
+  for (const std::uint64_t order : primary.orders) action.degrees.push_back(static_cast<Point>(order));
+  action.column_of.assign(primary.orders.size(), 0);
+  for (const auto& element : primary.of_action) {
+    std::vector<Point> images;
+    for (std::size_t i = 0; i < element.size(); ++i) {
+      const auto first = static_cast<Point>(images.size());
+      for (Point j = 0; j < action.degrees[i]; ++j)
+        images.push_back(first + static_cast<Point>((j + element[i]) % action.degrees[i]));
+    }
+    action.letters.push_back(Permutation::from_images(std::move(images)));
+  }
+  for (const auto& element : primary.of_state) {
+    Point first = 0;
+    auto& images = action.images.emplace_back();
+    for (std::size_t i = 0; i < element.size(); first += action.degrees[i++])
+      images.push_back(first + static_cast<Point>(element[i]));
+  }
+  return action;
+}
+
+}  // namespace
+
 BasedAction best_based_action(const Dfa& automaton, const TrackedStates& tracked, std::uint64_t max_steps) {
   BasedAction natural = natural_action(automaton, tracked);
+  if (actions_commute(tracked)) {
+    BasedAction cycles = sum_of_cycles(primary_structure(abelian_structure(automaton, tracked)));
+    return cycles.degree() < natural.degree() ? std::move(cycles) : std::move(natural);
+  }
   StepBudget budget{max_steps / 2};
   const QuotientActions quotients = quotient_actions(tracked.maps, budget);
   budget.left += max_steps / 2;  // combining has its own half, so that what was found is used

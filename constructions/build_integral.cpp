@@ -10,11 +10,12 @@ namespace krohn {
 namespace {
 
 constexpr std::uint64_t kMaxDimension = 512;
+constexpr Label kMaxStates = 4096;
 
-void require_small(std::uint64_t dimension) {
-  if (dimension > kMaxDimension)
-    throw LimitError(
-        fmt::format("{} dimensions of dense integer matrices are past the limit of {}", dimension, kMaxDimension));
+void require_small(Label states, std::uint64_t dimension) {
+  if (dimension > kMaxDimension || states > kMaxStates)
+    throw LimitError(fmt::format("{} states in {} dimensions of dense integers are past the limit of {} in {}", states,
+                                 dimension, kMaxStates, kMaxDimension));
 }
 
 /// Z[x]/Φ_q for a prime power q = p^a; q = 1 is Z.
@@ -112,7 +113,7 @@ Network build_integral_cyclotomic(const Dfa& automaton) {
     rings.push_back(cyclotomic_ring(order));
     dimension += static_cast<std::uint64_t>(rings.back().degree);
   }
-  require_small(dimension);
+  require_small(tracked.count(), dimension);
   require_dense(tracked.maps.size(), dimension);
   require_listable(tracked.count(), dimension, 1);
   std::vector<Eigen::MatrixXd> codewords;
@@ -145,7 +146,7 @@ Network build_integral_standard(const Dfa& automaton, const BasedAction& action)
   if (tracked.count() == 1) throw InputError("one state leaves no dimension in the standard representation");
   const StandardCode code(action);
   const auto dimension = static_cast<std::uint64_t>(code.dimension());
-  require_small(dimension);
+  require_small(tracked.count(), dimension);
   require_dense(tracked.maps.size(), dimension);
   require_listable(tracked.count(), dimension, action.columns);
   std::vector<Eigen::MatrixXd> codewords;

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <Eigen/QR>
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <optional>
 #include <type_traits>
 
 #include "groups/error.h"
@@ -104,14 +106,52 @@ LongMatrix dense_factored(const FactoredMatrix& matrix) {
   return a;
 }
 
-/// rank(A − I) of an orthogonal A, otherwise −1 (Cartan–Dieudonné).
+constexpr Point kNoImage = UINT32_MAX;
+
+/// The map whose matrix this is, when every column is one-hot.
+std::optional<Transformation> as_map(const Eigen::MatrixXd& a) {
+  std::vector<Point> images(static_cast<std::size_t>(a.cols()), kNoImage);
+  for (Eigen::Index column = 0; column < a.cols(); ++column)
+    for (Eigen::Index row = 0; row < a.rows(); ++row) {
+      if (a(row, column) == 0) continue;
+      Point& image = images[static_cast<std::size_t>(column)];
+      if (a(row, column) != 1 || image != kNoImage) return std::nullopt;
+      image = static_cast<Point>(row);
+    }
+  if (std::find(images.begin(), images.end(), kNoImage) != images.end()) return std::nullopt;
+  return Transformation::from_images(std::move(images));
+}
+
+std::optional<Transformation> as_map(const FactoredMatrix& a) {
+  std::vector<Point> images(a.dimension, kNoImage);
+  for (const std::uint32_t term : a.gate)
+    for (const std::uint32_t column : a.inputs[term]) {
+      if (a.outputs[term].size() != 1 || images[column] != kNoImage) return std::nullopt;
+      images[column] = a.outputs[term][0];
+    }
+  if (std::find(images.begin(), images.end(), kNoImage) != images.end()) return std::nullopt;
+  return Transformation::from_images(std::move(images));
+}
+
+std::int64_t reflections_of_map(const Transformation& map) {
+  return map.is_permutation() ? std::int64_t{map.to_permutation().reflection_length()} : -1;
+}
+
+/// rank(A − I) of an orthogonal A, otherwise −1 (Cartan–Dieudonné). Maps need no elimination.
 std::int64_t reflections_of_dense(const Eigen::MatrixXd& a) {
-  const auto identity = Eigen::MatrixXd::Identity(a.rows(), a.cols());
   if (a.rows() == 0) return 0;
+  if (const auto map = as_map(a)) return reflections_of_map(*map);
+  const auto identity = Eigen::MatrixXd::Identity(a.rows(), a.cols());
   if ((a.transpose() * a - identity).cwiseAbs().maxCoeff() > kOrthogonalTolerance) return -1;
+  if ((a - identity).cwiseAbs().maxCoeff() < kOrthogonalTolerance) return 0;
   Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(a - identity);
   qr.setThreshold(kOrthogonalTolerance);
-  return (a - identity).cwiseAbs().maxCoeff() < kOrthogonalTolerance ? 0 : qr.rank();
+  return qr.rank();
+}
+
+std::int64_t reflections_of_factored(const FactoredMatrix& a) {
+  if (const auto map = as_map(a)) return reflections_of_map(*map);
+  return reflections_of_dense(dense_factored(a).cast<double>());
 }
 
 std::int64_t reflections_of_signed(const SignedPermutationMatrix& matrix) {
@@ -336,10 +376,7 @@ LongMatrix to_dense(const Matrix& matrix) {
 
 std::int64_t reflection_count(const Matrix& matrix) {
   return std::visit(Overloaded{
-                        [](const MapMatrix& m) {
-                          return m.map.is_permutation() ? std::int64_t{m.map.to_permutation().reflection_length()}
-                                                        : std::int64_t{-1};
-                        },
+                        [](const MapMatrix& m) { return reflections_of_map(m.map); },
                         [](const SignedPermutationMatrix& m) { return reflections_of_signed(m); },
                         [](const ReflectionProduct& m) { return static_cast<std::int64_t>(m.factors.size()); },
                         [](const RotationBlocks& m) { return reflections_of_rotations(m); },
@@ -347,7 +384,7 @@ std::int64_t reflection_count(const Matrix& matrix) {
                         [](const ZeroMatrix& m) { return std::int64_t{m.dimension}; },
                         [](const DenseMatrix& m) { return reflections_of_dense(m.values); },
                         [](const BlockDiagonalMatrix& m) { return reflections_of_blocks(m); },
-                        [](const FactoredMatrix& m) { return reflections_of_dense(dense_factored(m).cast<double>()); },
+                        [](const FactoredMatrix& m) { return reflections_of_factored(m); },
                     },
                     matrix);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <exception>
 #include <limits>
 #include <tuple>
 
@@ -24,6 +25,27 @@ constexpr std::uint64_t kBuildContexts = 5'000'000;
 constexpr double kPlanSetWork = 1e9;  ///< image sets² × machine words of a set, for the tiles of the skeleton
 constexpr std::uint64_t kPlanContextNumbers = 50'000'000;  ///< contexts × states
 
+/// A value that is made when first asked for. What making it threw, a limit that was met, is remembered like a value.
+template <class Value>
+class Once {
+ public:
+  template <class Make>
+  const Value& operator()(Make make) {
+    if (failure_) std::rethrow_exception(failure_);
+    try {
+      if (!value_) value_ = make();
+    } catch (const Error&) {
+      failure_ = std::current_exception();
+      throw;
+    }
+    return *value_;
+  }
+
+ private:
+  std::optional<Value> value_;
+  std::exception_ptr failure_;
+};
+
 /// What several rows share, computed once.
 class Workbench {
  public:
@@ -36,31 +58,21 @@ class Workbench {
   PermutationOptions keys() const { return {wishes_.keys.value_or(KeyStyle::kUnnormalised)}; }
 
   const BasedAction& action() {
-    if (!action_) action_ = best_based_action(automaton_, tracked_states(automaton_));
-    return *action_;
+    return action_([this] { return best_based_action(automaton_, tracked_states(automaton_)); });
   }
 
   const Cascade& holonomy() {
-    if (!holonomy_) {
-      HolonomyOptions options;
-      if (effort_ == Effort::kPlan) {
-        options.max_sets = static_cast<std::uint64_t>(std::sqrt(kPlanSetWork / (1 + automaton_.states() / 32)));
-        options.max_contexts = kPlanContexts;
-      }
-      holonomy_ = holonomy_decomposition(automaton_, options);
-    }
-    return *holonomy_;
+    return holonomy_([this] { return holonomy_decomposition(automaton_, holonomy_options()); });
   }
 
   /// The holonomy cascade in prime cyclic layers; the chain would bring groups that the automaton has not.
   const Cascade& primes() {
-    if (!primes_) primes_ = prime_cascade(holonomy(), effort_ == Effort::kPlan ? kPlanContexts : kBuildContexts);
-    return *primes_;
+    return primes_(
+        [this] { return prime_cascade(holonomy(), effort_ == Effort::kPlan ? kPlanContexts : kBuildContexts); });
   }
 
   const Cascade& chain() {
-    if (!chain_) chain_ = chain_decomposition(automaton_, chain_options());
-    return *chain_;
+    return chain_([this] { return chain_decomposition(automaton_, chain_options()); });
   }
 
  private:
@@ -71,11 +83,20 @@ class Workbench {
     return options;
   }
 
+  HolonomyOptions holonomy_options() const {
+    HolonomyOptions options;
+    if (effort_ == Effort::kPlan) {
+      options.max_sets = static_cast<std::uint64_t>(std::sqrt(kPlanSetWork / (1 + automaton_.states() / 32)));
+      options.max_contexts = kPlanContexts;
+    }
+    return options;
+  }
+
   const Dfa& automaton_;
   const Wishes& wishes_;
   Effort effort_;
-  std::optional<BasedAction> action_;
-  std::optional<Cascade> chain_, holonomy_, primes_;
+  Once<BasedAction> action_;
+  Once<Cascade> chain_, holonomy_, primes_;
 };
 
 struct Construction {

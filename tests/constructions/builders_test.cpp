@@ -172,7 +172,8 @@ TEST_CASE("word problems in the least degree and with a base") {
   for (const Fact& fact :
        {Fact{"S5", "transpositions", 5, 4, 1}, Fact{"S5", "standard", 5, 4, 4}, Fact{"S4", "all", 4, 3, 3},
         Fact{"A5", "standard", 5, 3, 4}, Fact{"D4", "standard", 4, 2, 3}, Fact{"Z60", "1,7", 12, 1, 9},
-        Fact{"Z2xZ4", "standard", 6, 1, 3}, Fact{"S3xS4", "standard", 7, 3, 3}, Fact{"S6", "standard", 6, 5, 3}}) {
+        Fact{"Z2xZ4", "standard", 6, 1, 3}, Fact{"Z2xZ3xZ5", "standard", 10, 1, 4}, Fact{"S3xS4", "standard", 7, 3, 3},
+        Fact{"S6", "standard", 6, 5, 3}}) {
     CAPTURE(fact.group);
     CAPTURE(fact.generators);
     const Network network = build_permutation_base(word_problem(fact.group, fact.generators));

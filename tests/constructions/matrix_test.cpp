@@ -67,6 +67,8 @@ TEST_CASE("dense forms and reflection counts") {
       {DiagonalMatrix{{2}}, matrix({{2}}), -1},
       {ZeroMatrix{2}, matrix({{0, 0}, {0, 0}}), 2},
       {DenseMatrix{matrix({{0, 1}, {1, 0}})}, matrix({{0, 1}, {1, 0}}), 1},
+      {DenseMatrix{matrix({{0, -1}, {1, 0}})}, matrix({{0, -1}, {1, 0}}), 2},
+      {FactoredMatrix{2, {{0}, {1}}, {{1}, {0}}, {0, 1}}, matrix({{0, 1}, {1, 0}}), 1},
       {DenseMatrix{matrix({{1, 1}, {0, 1}})}, matrix({{1, 1}, {0, 1}}), -1},
       {BlockDiagonalMatrix{{matrix({{-1}}), matrix({{0, 1}, {1, 0}})}}, matrix({{-1, 0, 0}, {0, 0, 1}, {0, 1, 0}}), 2},
       {FactoredMatrix{2, {{0}, {1}}, {{0, 1}, {0}}, {0}}, matrix({{1, 1}, {0, 0}}), -1}};
