@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <optional>
 
+#include "automata/emptiness.h"
+#include "automata/graph.h"
 #include "automata/local_verdicts.h"
 #include "groups/recognise.h"
 #include "groups/series.h"
@@ -194,6 +197,48 @@ std::vector<MaximalSubgroup> maximal_subgroups(const Dfa& dfa, const GreenStruct
   return groups;
 }
 
+/// A shortest non-empty word from a state to one that `goal` takes, if there is one.
+template <class Goal>
+std::optional<Word> shortest_path(const Dfa& dfa, State from, Goal goal) {
+  std::vector<std::optional<Word>> words(dfa.states());
+  std::vector<State> queue;
+  const auto extend = [&](const Word& word, State state) -> std::optional<Word> {
+    for (Letter letter = 0; letter < dfa.letters(); ++letter) {
+      const State to = dfa.next(state, letter);
+      if (words[to]) continue;
+      words[to] = word;
+      words[to]->push_back(letter);
+      if (goal(to)) return words[to];
+      queue.push_back(to);
+    }
+    return std::nullopt;
+  };
+  if (auto found = extend({}, from)) return found;
+  for (std::size_t i = 0; i < queue.size(); ++i)
+    if (auto found = extend(*words[queue[i]], queue[i])) return found;
+  return std::nullopt;
+}
+
+/// Whether the language is finite; the witness against is a state on the way to acceptance that a word brings back.
+Verdict finite(const Dfa& dfa) {
+  Verdict result{"finite", "accepts finitely many words", Answer::kYes, {}};
+  if (is_finite(dfa)) return result;
+  result.answer = Answer::kNo;
+  const ShortestWords words(dfa);
+  const std::vector<bool> useful = coaccessible_states(dfa);
+  for (const State state : words.states()) {
+    if (!useful[state]) continue;
+    const auto loop = shortest_path(dfa, state, [&](State to) { return to == state; });
+    if (!loop) continue;
+    Word end;
+    if (!dfa.accepts(state)) end = *shortest_path(dfa, state, [&](State to) { return dfa.accepts(to); });
+    result.witness = fmt::format("{}, then {} any number of times, then {}", quoted(dfa, *words.to(state)),
+                                 quoted(dfa, *loop), quoted(dfa, end));
+    break;
+  }
+  return result;
+}
+
 }  // namespace
 
 std::string to_string(Answer answer) {
@@ -221,6 +266,7 @@ Algebra analyse(const Dfa& dfa, const AlgebraOptions& options) {
   algebra.verdicts = ByClasses(dfa, algebra.green, algebra.groups).verdicts();
   LocalVerdicts local = local_verdicts(dfa, algebra.size, options.max_elements);
   algebra.verdicts.insert(algebra.verdicts.end(), local.verdicts.begin(), local.verdicts.end());
+  if (dfa.is_acceptor()) algebra.verdicts.push_back(finite(dfa));
   algebra.stability_index = local.stability_index;
   return algebra;
 }

@@ -55,8 +55,9 @@ struct Algebra {
 };
 
 /// Analyses the transition monoid of `dfa`, all of its states (drop unreachable ones first, and minimise first for
-/// acceptance). Sizes, groups and the verdicts on them come from Green's structure, without enumeration; local
-/// properties need at most `max_elements` elements. Throws LimitError as GreenStructure does.
+/// acceptance); for acceptors also whether the language is finite. Sizes, groups and the verdicts on them come from
+/// Green's structure, without enumeration; local properties need at most `max_elements` elements. Throws LimitError as
+/// GreenStructure does.
 Algebra analyse(const Dfa& dfa, const AlgebraOptions& options = {});
 
 /// What every letter does to the states.

@@ -3,9 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <functional>
+#include <filesystem>
 #include <set>
+#include <sstream>
 
+#include "automata/language.h"
 #include "automata/minimise.h"
 #include "bestiary.h"
 
@@ -143,6 +145,7 @@ TEST_CASE("every verdict agrees with its definition, and every no has a witness"
     REQUIRE(algebra.size == definitions.size());
     for (const Verdict& verdict : algebra.verdicts) {
       if (verdict.property == "solvable groups") continue;  // all of them, on four states
+      if (verdict.property == "finite") continue;           // not about the monoid alone
       CAPTURE(verdict.property);
       CAPTURE(verdict.witness);
       REQUIRE(verdict.answer == (definitions.holds(verdict.property) ? Answer::kYes : Answer::kNo));
@@ -198,4 +201,45 @@ TEST_CASE("a monoid past the limit leaves local properties unknown and says so")
   const Verdict& local = algebra.verdict("locally testable");
   CHECK(local.answer == Answer::kUnknown);
   CHECK(local.witness.find("--max-elements") != std::string::npos);
+}
+
+TEST_CASE("MLRegTest: the classes of the files come out") {
+  const std::string folder = std::string(KROHN_TEST_DATA) + "/mlregtest";
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".att") continue;
+    const std::string name = entry.path().filename().string();
+    CAPTURE(name);
+    LanguageOptions options;
+    options.symbols = folder + "/alph4.txt";
+    const Algebra algebra = analyse(minimise(load_language(entry.path().string(), options)));
+    const auto field = [&](int number) {  // alphabet.tier.CLASS.k.j.i
+      std::istringstream fields(name);
+      std::string text;
+      for (int i = 0; i <= number; ++i) std::getline(fields, text, '.');
+      return text;
+    };
+    const std::string cls = field(2);
+    const Answer aperiodic = algebra.verdict("aperiodic").answer;
+    if (cls == "Zp") {
+      CHECK(std::any_of(algebra.groups.begin(), algebra.groups.end(),
+                        [&](const MaximalSubgroup& group) { return group.name == "Z_" + field(3); }));
+    } else if (cls == "Reg") {
+      CHECK(aperiodic == Answer::kNo);
+    } else {
+      CHECK(aperiodic == Answer::kYes);
+    }
+    if (cls == "LT") CHECK(algebra.verdict("locally testable").answer == Answer::kYes);
+    if (cls == "PT") CHECK(algebra.verdict("J-trivial").answer == Answer::kYes);
+    ++files;
+  }
+  CHECK(files == 11);
+}
+
+TEST_CASE("finite languages, and a loop against the others") {
+  const auto finite = [](const char* language) { return analyse(load_language(language)).verdict("finite"); };
+  CHECK(finite("regex:ab|ba?").answer == Answer::kYes);
+  CHECK(finite("regex:[]").answer == Answer::kYes);
+  CHECK(finite("regex:ab*a").answer == Answer::kNo);
+  CHECK(finite("regex:ab*a").witness == "\"a\", then \"b\" any number of times, then \"a\"");
 }

@@ -3,9 +3,12 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <random>
 #include <set>
 
+#include "automata/language.h"
+#include "automata/minimise.h"
 #include "bestiary.h"
 #include "groups/error.h"
 
@@ -194,6 +197,24 @@ TEST_CASE("an aperiodic automaton never gets a permutation") {
         if (action.is_permutation() && layer.width > 1) REQUIRE(action.is_identity());
   }
   CHECK(drawn == 1000);
+}
+
+TEST_CASE("every automaton of the corpus with at most thirty states") {
+  const std::string data = KROHN_TEST_DATA;
+  int tried = 0;
+  for (const char* folder : {"aalpy", "mata", "mlregtest"})
+    for (const auto& entry : std::filesystem::directory_iterator(data + "/" + folder)) {
+      const std::string extension = entry.path().extension().string();
+      if (extension == ".txt" || entry.path().filename() == "b-hand-made-easy-aut1.mata") continue;
+      LanguageOptions options;
+      if (extension == ".att") options.symbols = data + "/mlregtest/alph4.txt";
+      const Dfa dfa = minimise(load_language(entry.path().string(), options));
+      if (dfa.states() > 30) continue;
+      CAPTURE(entry.path().filename().string());
+      require_reachable(checked_holonomy(dfa), dfa);
+      ++tried;
+    }
+  CHECK(tried >= 20);
 }
 
 TEST_CASE("limits are met with a clear error") {
