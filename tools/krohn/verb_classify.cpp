@@ -8,6 +8,7 @@
 #include "automata/algebra.h"
 #include "automata/minimise.h"
 #include "constructions/architectures.h"
+#include "tools/krohn/json_output.h"
 #include "tools/krohn/subject.h"
 #include "tools/krohn/table.h"
 #include "tools/krohn/verb.h"
@@ -125,7 +126,7 @@ int classify(const Options& options) {
     Json facts;
     facts["subject"] = options.subject;
     for (const Job& job : jobs) facts["jobs"].push_back(to_json(job));
-    fmt::print("{}\n", facts.dump(2));
+    print_json(facts);
     return kDone;
   }
   fmt::print("{}\n", options.subject);

@@ -9,6 +9,7 @@
 #include "constructions/network_file.h"
 #include "constructions/planner.h"
 #include "groups/error.h"
+#include "tools/krohn/json_output.h"
 #include "tools/krohn/plan_table.h"
 #include "tools/krohn/subject.h"
 #include "tools/krohn/verb.h"
@@ -104,14 +105,18 @@ int compile(const Options& options) {
   const Plan* chosen = chosen_plan(plans);
   if (options.explain && !options.json) fmt::print("{}", plan_table(plans));
   if (chosen == nullptr && options.explain && options.output.empty() && !options.json) return kDone;
-  if (chosen != nullptr) wishes.construction = chosen->construction;
-  if (!options.output.empty() || chosen == nullptr) {
-    Network network = build(dfa, wishes);  // throws with the reason when nothing was chosen
+  if (chosen == nullptr) {
+    build(dfa, wishes);  // throws with the reasons
+    throw InputError(options.language, "no construction fits the wishes");
+  }
+  if (!options.output.empty()) {
+    wishes.construction = chosen->construction;
+    Network network = build(dfa, wishes);
     network.provenance.source = options.language;
     save_network(network, options.output);
   }
   if (options.json)
-    fmt::print("{}\n", to_json(options, task, dfa, plans, *chosen).dump(2));
+    print_json(to_json(options, task, dfa, plans, *chosen));
   else
     report(options, task, dfa, *chosen);
   return kDone;

@@ -12,8 +12,8 @@ namespace {
 constexpr VerbHelp kHelp = {
     "completion", "Print a completion script for a shell", "completion bash|zsh",
     R"(
-source <(krohn completion bash)
-krohn completion zsh > ~/.zfunc/_krohn
+krohn completion bash > krohn.bash && source krohn.bash
+krohn completion zsh > _krohn
 )",
     R"(Prints a script that completes verbs, options and their values. `cmake --install` puts both where shells look.
 )"};

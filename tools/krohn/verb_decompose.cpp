@@ -12,6 +12,7 @@
 #include "groups/atomic_file.h"
 #include "groups/error.h"
 #include "tools/krohn/count.h"
+#include "tools/krohn/json_output.h"
 #include "tools/krohn/subject.h"
 #include "tools/krohn/table.h"
 #include "tools/krohn/verb.h"
@@ -107,7 +108,7 @@ int run(const Options& options) {
     write_file(options.picture, format == "dot" ? dot : render_dot(dot, format, "dot"));
   }
   if (options.json)
-    fmt::print("{}\n", to_json(options, dfa, cascade, check).dump(2));
+    print_json(to_json(options, dfa, cascade, check));
   else
     print(options, dfa, cascade, check);
   return kDone;

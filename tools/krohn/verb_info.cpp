@@ -14,6 +14,7 @@
 #include "groups/error.h"
 #include "groups/stabiliser_chain.h"
 #include "tools/krohn/count.h"
+#include "tools/krohn/json_output.h"
 #include "tools/krohn/subject.h"
 #include "tools/krohn/table.h"
 #include "tools/krohn/verb.h"
@@ -212,7 +213,7 @@ int info(const Options& options) {
     else
       print_monoid(minimal, algebra);
   }
-  if (options.json) fmt::print("{}\n", facts.dump(2));
+  if (options.json) print_json(facts);
   return kDone;
 }
 

@@ -10,6 +10,7 @@
 #include "simulate/evaluate.h"
 #include "simulate/run_dfa.h"
 #include "tools/krohn/count.h"
+#include "tools/krohn/json_output.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/subject.h"
 #include "tools/krohn/table.h"
@@ -26,7 +27,7 @@ krohn run 'regex:(a|b)*abb' abb abba
 krohn run abb.safetensors aababb --trace
 krohn run name:modarith5 '3 + 4 * 2'
 krohn run name:S5 random:1e8 --seed 7
-krohn run name:tomita3 random:1000 --words 1e6 --device cuda
+krohn run name:tomita3 random:1000 --words 1e5
 )",
     R"(Prints the output and the state after each WORD. With a model, the network reads the word beside the automaton that it
 stands for, and every position is compared. --trace prints every letter. A WORD is written in the letters of the
@@ -186,7 +187,7 @@ int run_words(const Options& options, const Subject& subject) {
     else
       print_outcome(subject.automaton, word, outcome, evaluator != nullptr);
   }
-  if (options.json) fmt::print("{}\n", all.dump(2));
+  if (options.json) print_json(all);
   return wrong ? kRefuted : kDone;
 }
 
@@ -228,7 +229,7 @@ int count_final_states(const Options& options, const Dfa& dfa) {
       row["words"] = counts[state];
       json["final_states"].push_back(std::move(row));
     }
-    fmt::print("{}\n", json.dump(2));
+    print_json(json);
     return kDone;
   }
   std::vector<std::vector<std::string>> rows = {{"final state", "words", "share"}};

@@ -9,6 +9,7 @@
 #include "groups/error.h"
 #include "simulate/tasks.h"
 #include "tools/krohn/count.h"
+#include "tools/krohn/json_output.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/table.h"
 #include "tools/krohn/task_writer.h"
@@ -23,7 +24,7 @@ constexpr VerbHelp kHelp = {
     R"(
 krohn tasks --list
 krohn tasks parity --length 3..40 --count 10000 -o train.jsonl
-krohn tasks S5 --length 1e6 --count 1 --format csv -o long.csv
+krohn tasks S5 --length 1e5 --count 1 -o long.csv
 krohn tasks modarith5 --split test --count 500 --seed 7
 )",
     R"(Samples are pure functions of (length, seed, index): any part of a data set can be made alone, with --first. A range
@@ -65,7 +66,7 @@ nlohmann::ordered_json list_as_json() {
 
 int list(const Options& options) {
   if (options.json) {
-    fmt::print("{}\n", list_as_json().dump(2));
+    print_json(list_as_json());
     return kDone;
   }
   std::vector<std::vector<std::string>> task_rows = {{"task", "train", "test", "source", "what"}};

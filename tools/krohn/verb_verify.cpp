@@ -13,6 +13,7 @@
 #include "simulate/evaluate.h"
 #include "tools/krohn/against.h"
 #include "tools/krohn/count.h"
+#include "tools/krohn/json_output.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/subject.h"
 #include "tools/krohn/table.h"
@@ -136,9 +137,9 @@ int verify(const Options& options) {
     record(certificate, *tested, options);
   }
   const auto json = to_json(options, certificate, network, tested);
-  if (!options.certificate.empty()) write_file(options.certificate, json.dump(2) + "\n");
+  if (!options.certificate.empty()) write_file(options.certificate, json_text(json));
   if (options.json)
-    fmt::print("{}\n", json.dump(2));
+    print_json(json);
   else
     report(options, certificate, network, tested);
   return exit_status(certificate, options.length);
