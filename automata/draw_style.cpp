@@ -141,4 +141,28 @@ std::string letters_label(const Alphabet& alphabet, std::span<const Letter> lett
   return decode_utf8(negated).size() < length ? negated : label;
 }
 
+std::string html(std::string_view text) {
+  std::string result;
+  for (const char c : text) switch (c) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      case '\n':
+        result += "<BR/>";
+        break;
+      default:
+        result += c;
+    }
+  return result;
+}
+
 }  // namespace krohn

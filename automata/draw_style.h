@@ -34,4 +34,7 @@ std::string dot_header(const DrawOptions& options);
 /// and "not a" for nearly all where that is shorter, at most about 40 characters, then "… (+12)".
 std::string letters_label(const Alphabet& alphabet, std::span<const Letter> letters);
 
+/// Text for an HTML-like label: the special characters as entities, line breaks as <BR/>.
+std::string html(std::string_view text);
+
 }  // namespace krohn

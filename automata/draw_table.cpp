@@ -6,30 +6,6 @@ namespace krohn {
 
 namespace {
 
-std::string html(std::string_view text) {
-  std::string result;
-  for (const char c : text) switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      case '\n':
-        result += "<BR/>";
-        break;
-      default:
-        result += c;
-    }
-  return result;
-}
-
 std::string cell(std::string_view text, std::string_view fill) {
   return fmt::format("<TD BGCOLOR=\"{}\">{}</TD>", fill, html(text));
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "automata/draw_style.h"
 #include "groups/recognise.h"
 
 namespace krohn {
@@ -40,41 +41,18 @@ bool fits(const DClass& box, const EggBoxOptions& options) {
   return box.r_classes <= options.max_side && box.l_classes <= options.max_side;
 }
 
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
-
 /// An HTML-like label: a caption, then the cells.
 std::string table(const Dfa& dfa, const GreenStructure& green, std::uint32_t d, const EggBoxOptions& options) {
   const DClass& box = green.d_classes()[d];
   const std::string caption =
-      fmt::format("<FONT POINT-SIZE=\"10\" COLOR=\"#555555\">{}</FONT>", escaped(word_of(dfa, box)));
+      fmt::format("<FONT POINT-SIZE=\"10\" COLOR=\"#555555\">{}</FONT>", html(word_of(dfa, box)));
   if (!fits(box, options))
     return fmt::format(
         "<TABLE BORDER=\"0\" CELLBORDER=\"1\" CELLSPACING=\"0\" CELLPADDING=\"6\"><TR><TD BORDER=\"0\">{}"
         "</TD></TR><TR><TD>{} × {}{}</TD></TR></TABLE>",
-        caption, box.r_classes, box.l_classes, box.group_order > 1 ? " of " + escaped(group_name(box)) : "");
+        caption, box.r_classes, box.l_classes, box.group_order > 1 ? " of " + html(group_name(box)) : "");
   const GreenStructure::EggBox cells = green.egg_box(d);
-  const std::string mark = box.group_order > 1 ? escaped(group_name(box)) : "∗";
+  const std::string mark = box.group_order > 1 ? html(group_name(box)) : "∗";
   std::string text = fmt::format(
       "<TABLE BORDER=\"0\" CELLBORDER=\"0\" CELLSPACING=\"0\"><TR><TD>{}</TD></TR><TR><TD>"
       "<TABLE BORDER=\"0\" CELLBORDER=\"1\" CELLSPACING=\"0\" CELLPADDING=\"4\">",
