@@ -52,10 +52,11 @@ namespace {
 /// Calls `each` with the number of accepted words of 0, 1, …, `max_length` letters.
 template <class Each>
 void for_each_length(const Dfa& dfa, std::uint64_t max_length, Each each) {
+  const Count none = 0;
   const CountingGraph graph(dfa);
   std::vector<Count> counts = graph.counts_of_empty_word();
   for (std::uint64_t length = 0;; ++length) {
-    each(graph.states() == 0 ? Count(0) : counts[0]);
+    each(graph.states() == 0 ? none : counts[0]);
     if (length == max_length) return;
     counts = graph.one_letter_more(counts);
   }
