@@ -163,6 +163,8 @@ void check_initial_state(const Network& network) {
                                 network.automaton.initial()));
 }
 
+}  // namespace
+
 std::int64_t reflections_of_layer(const Layer& layer) {
   std::int64_t most = 0;
   for (const Transition& transition : layer.transitions) {
@@ -172,8 +174,6 @@ std::int64_t reflections_of_layer(const Layer& layer) {
   }
   return most;
 }
-
-}  // namespace
 
 std::size_t codeword_count(const Layer& layer) {
   return layer.decoder.unit_copies > 0 ? layer.labels : layer.decoder.codewords.size();

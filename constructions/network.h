@@ -92,4 +92,7 @@ struct NetworkSize {
 };
 NetworkSize size_of(const Network& network);
 
+/// The most reflections per token of one layer, over its actions; −1 when one of them has no GH form.
+std::int64_t reflections_of_layer(const Layer& layer);
+
 }  // namespace krohn

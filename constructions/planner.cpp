@@ -173,16 +173,6 @@ std::optional<std::string> wished_construction(const Wishes& wishes) {
   return wishes.construction;
 }
 
-std::int64_t most_reflections(const Layer& layer) {
-  std::int64_t most = 0;
-  for (const Transition& transition : layer.transitions) {
-    const std::int64_t count = reflection_count(transition.a);
-    if (count < 0) return -1;
-    most = std::max(most, count);
-  }
-  return most;
-}
-
 void measure(Plan& row, const Network& network) {
   const NetworkSize size = size_of(network);
   row.possible = true;
@@ -195,7 +185,7 @@ void measure(Plan& row, const Network& network) {
   row.reflections = 0;
   for (const Layer& layer : network.layers) {
     row.margin = std::min(row.margin, least_codeword_distance(layer));
-    const std::int64_t most = most_reflections(layer);
+    const std::int64_t most = reflections_of_layer(layer);
     row.reflections = row.reflections < 0 || most < 0 ? -1 : std::max(row.reflections, most);
   }
 }
