@@ -30,6 +30,9 @@ class RoundedLayer {
   std::span<const NearestCodeword> books() const { return books_; }
 
   Action action_of(Context context) const { return action_of_[context]; }
+  const RoundedMatrix<Number>& matrix(Action action) const { return matrices_[action]; }
+  /// Empty where the action has no B.
+  std::span<const Number> addition(Action action) const { return additions_[action]; }
   std::uint32_t book_of(Context context) const { return book_of_.empty() ? 0 : book_of_[context]; }
   Context next(Context context, Label pre) const { return next_[std::size_t{context} * labels_ + pre]; }
 

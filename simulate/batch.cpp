@@ -1,0 +1,319 @@
+#include "simulate/batch.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "groups/error.h"
+#include "simulate/lane_layer.h"
+
+namespace krohn {
+namespace {
+
+constexpr std::size_t kPiece = 64;  ///< letters of every word that one layer reads before the next one does
+
+/// The layers of a network as lane programs, and its readout with a row and a column for what is unknown.
+template <class A>
+class LaneNetwork {
+ public:
+  LaneNetwork(const Network& network, Form form) : rounded(network, form) {}
+
+  /// False when some layer has no fast form.
+  bool make(const Network& network) {
+    for (std::size_t k = 0; k < network.layers.size(); ++k) {
+      const bool is_last = k + 1 == network.layers.size();
+      const auto contexts_above =
+          is_last ? Context{0} : static_cast<Context>(network.layers[k + 1].wiring.action_of.size());
+      auto layer = LaneLayer<A>::make(rounded.layers()[k], network.layers[k], k > 0, contexts_above);
+      if (!layer) return false;
+      layers.push_back(std::move(*layer));
+    }
+    return make_readout(network);
+  }
+
+  Context readout(std::size_t k, Context node, Label label) const {
+    return readouts_[k][std::size_t{node} * (layers[k].no_label() + std::size_t{1}) + label];
+  }
+
+  RoundedNetwork<A> rounded;
+  std::vector<LaneLayer<A>> layers;
+
+ private:
+  bool make_readout(const Network& network) {
+    for (std::size_t k = 0; k < layers.size(); ++k) {
+      const std::vector<Context>& next = network.readout.next[k];
+      const std::size_t labels = network.layers[k].labels, nodes = next.size() / labels;
+      if ((nodes + 1) * (labels + 1) > LaneLayer<A>::kMostWiring) return false;
+      const auto unknown =
+          k + 1 == layers.size()
+              ? kNoState
+              : static_cast<Context>(network.readout.next[k + 1].size() / network.layers[k + 1].labels);
+      auto& table = readouts_.emplace_back((nodes + 1) * (labels + 1), unknown);
+      for (std::size_t node = 0; node < nodes; ++node)
+        for (std::size_t label = 0; label < labels; ++label)
+          if (next[node * labels + label] != kNoContext)
+            table[node * (labels + 1) + label] = next[node * labels + label];
+    }
+    return true;
+  }
+
+  std::vector<std::vector<Context>> readouts_;
+};
+
+/// Runs one program of this arithmetic.
+template <class A>
+using LaneKernelOf = void (*)(const LaneProgram<LaneNumber<A>>&, const LaneRun<LaneNumber<A>>&);
+
+template <class A>
+LaneKernelOf<A> kernel_of(const LaneKernels& kernels) {
+  if constexpr (std::is_same_v<A, Fp64>)
+    return kernels.fp64;
+  else if constexpr (std::is_same_v<A, Fp32>)
+    return kernels.fp32;
+  else if constexpr (std::is_same_v<A, Fp16>)
+    return kernels.fp16;
+  else
+    return kernels.bf16;
+}
+
+template <class A>
+class VectorLanes final : public LaneEvaluator {
+ public:
+  using Number = LaneNumber<A>;
+
+  VectorLanes(std::shared_ptr<const LaneNetwork<A>> network, LaneKernelOf<A> kernel)
+      : network_(std::move(network)),
+        kernel_(kernel),
+        exact_(network_->rounded.make_scratch()),
+        contexts_(kPiece * kLanes),
+        nodes_(kPiece * kLanes),
+        actions_(kPiece * kLanes),
+        codewords_(kPiece * kLanes) {
+    for (const LaneLayer<A>& layer : network_->layers) {
+      const std::size_t dimension = layer.program().dimension, size = dimension * layer.program().columns;
+      lanes_.push_back({LaneMemory<Number>(size * kLanes), {}, {}});
+      scratch_ = LaneMemory<Number>(std::max(scratch_.size(), (size + 2 * dimension) * kLanes));
+    }
+    reset();
+  }
+
+  void reset() override {
+    for (std::size_t k = 0; k < lanes_.size(); ++k) {
+      const auto& initial = network_->rounded.layers()[k].initial();
+      for (std::size_t e = 0; e < initial.size(); ++e)
+        std::fill_n(lanes_[k].numbers.data() + e * kLanes, kLanes, static_cast<Number>(to_double(initial[e])));
+      lanes_[k].codewords.fill(network_->layers[k].initial_codeword());
+      lanes_[k].labels.fill(network_->rounded.layers()[k].initial_label());
+    }
+  }
+
+  void run(const LaneLetters& letters, std::size_t steps) override { run(letters, steps, nullptr); }
+
+  void run(const LaneLetters& letters, std::size_t steps, std::span<State> states) override {
+    run(letters, steps, states.data());
+  }
+
+  void current(std::span<State, kLanes> states) const override {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      Context node = 0;
+      for (std::size_t k = 0; k < lanes_.size(); ++k) node = network_->readout(k, node, lanes_[k].labels[lane]);
+      states[lane] = node;
+    }
+  }
+
+  std::vector<double> numbers(std::size_t word) const override {
+    std::vector<double> exact;
+    for (const LayerLanes& layer : lanes_)
+      for (std::size_t at = word; at < layer.numbers.size(); at += kLanes)
+        exact.push_back(static_cast<double>(layer.numbers[at]));
+    return exact;
+  }
+
+  std::unique_ptr<LaneEvaluator> fresh() const override { return std::make_unique<VectorLanes>(network_, kernel_); }
+  bool is_vectorised() const override { return true; }
+
+ private:
+  /// Where every word is in one layer.
+  struct LayerLanes {
+    LaneMemory<Number> numbers;                   ///< [n·d][kLanes]
+    std::array<std::uint16_t, kLanes> codewords;  ///< found last; hints
+    std::array<Label, kLanes> labels;             ///< the post labels of the letter read last
+  };
+
+  /// `states` may be null.
+  void run(const LaneLetters& letters, std::size_t steps, State* states) {
+    for (std::size_t first = 0; first < steps; first += kPiece) {
+      const std::size_t count = std::min(kPiece, steps - first);
+      take(letters, first, count);
+      for (layer_ = 0; layer_ < lanes_.size(); ++layer_) {
+        const bool is_last = layer_ + 1 == lanes_.size();
+        const bool decodes_all = !is_last || states != nullptr;
+        run_layer(count, decodes_all              ? LaneLabels::kAll
+                         : first + count == steps ? LaneLabels::kLast
+                                                  : LaneLabels::kNone);
+        if (decodes_all)
+          pass_on(count, is_last, states != nullptr);
+        else if (first + count == steps)
+          keep_last(count);
+      }
+      if (states != nullptr) std::copy_n(nodes_.data(), count * kLanes, states + first * kLanes);
+    }
+  }
+
+  /// The contexts of the first layer are the letters.
+  void take(const LaneLetters& letters, std::size_t first, std::size_t count) {
+    for (std::size_t t = 0; t < count; ++t) {
+      const Letter* row = letters.first + (first + t) * letters.stride;
+      std::copy_n(row, letters.words, contexts_.data() + t * kLanes);
+      std::fill_n(contexts_.data() + t * kLanes + letters.words, kLanes - letters.words, Context{0});
+    }
+  }
+
+  void run_layer(std::size_t count, LaneLabels labels) {
+    const LaneLayer<A>& layer = network_->layers[layer_];
+    for (std::size_t i = 0; i < count * kLanes; ++i) actions_[i] = layer.action_of(contexts_[i]);
+    LaneRun<Number> run;
+    run.actions = actions_.data();
+    run.steps = count;
+    run.state = lanes_[layer_].numbers.data();
+    run.scratch = scratch_.data();
+    run.labels = labels;
+    run.codewords = codewords_.data();
+    run.before = lanes_[layer_].codewords.data();
+    run.resolve = [](void* owner, std::size_t lane, std::uint16_t action) {
+      return static_cast<VectorLanes*>(owner)->resolve(lane, action);
+    };
+    run.owner = this;
+    kernel_(layer.program(), run);
+  }
+
+  std::uint16_t resolve(std::size_t lane, std::uint16_t action) {
+    const LaneMemory<Number>& numbers = lanes_[layer_].numbers;
+    const std::size_t size = numbers.size() / kLanes;
+    for (std::size_t e = 0; e < size; ++e) exact_.state[e] = static_cast<double>(numbers[e * kLanes + lane]);
+    return network_->layers[layer_].nearest({exact_.state.data(), size}, action, exact_.hints[layer_]);
+  }
+
+  /// Codewords become labels; labels, the contexts of the layer above and the nodes of the readout.
+  void pass_on(std::size_t count, bool is_last, bool reads) {
+    const LaneLayer<A>& layer = network_->layers[layer_];
+    std::array<Label, kLanes>& labels = lanes_[layer_].labels;
+    for (std::size_t t = 0; t < count; ++t)
+      for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        const std::size_t at = t * kLanes + lane;
+        const Label post = label_at(layer, contexts_[at], codewords_[at]);
+        if (!is_last) contexts_[at] = layer.next(contexts_[at], labels[lane]);
+        if (reads) nodes_[at] = network_->readout(layer_, layer_ == 0 ? 0 : nodes_[at], post);
+        labels[lane] = post;
+      }
+  }
+
+  void keep_last(std::size_t count) {
+    const LaneLayer<A>& layer = network_->layers[layer_];
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
+      lanes_[layer_].labels[lane] = label_at(layer, contexts_[(count - 1) * kLanes + lane], codewords_[lane]);
+  }
+
+  /// A layer that did not move, because its context was unknown, did not decode either.
+  static Label label_at(const LaneLayer<A>& layer, Context context, std::uint16_t codeword) {
+    return context == layer.no_context() ? layer.no_label() : layer.label_of(codeword);
+  }
+
+  std::shared_ptr<const LaneNetwork<A>> network_;
+  LaneKernelOf<A> kernel_;
+  typename RoundedNetwork<A>::Scratch exact_;
+  std::vector<LayerLanes> lanes_;
+  LaneMemory<Number> scratch_;
+  std::vector<Context> contexts_, nodes_;
+  std::vector<std::uint16_t> actions_, codewords_;
+  std::size_t layer_ = 0;
+};
+
+/// kLanes evaluators, for networks without a fast form.
+class SeparateLanes final : public LaneEvaluator {
+ public:
+  explicit SeparateLanes(std::unique_ptr<Evaluator> first) {
+    words_.push_back(std::move(first));
+    while (words_.size() < kLanes) words_.push_back(words_[0]->fresh());
+  }
+
+  void reset() override {
+    for (const auto& word : words_) word->reset();
+  }
+
+  void run(const LaneLetters& letters, std::size_t steps) override { run_all(letters, steps, nullptr); }
+  void run(const LaneLetters& letters, std::size_t steps, std::span<State> states) override {
+    run_all(letters, steps, states.data());
+  }
+
+  void current(std::span<State, kLanes> states) const override {
+    for (std::size_t word = 0; word < kLanes; ++word) states[word] = words_[word]->current().value_or(kNoState);
+  }
+
+  std::vector<double> numbers(std::size_t word) const override { return words_[word]->numbers(); }
+  std::unique_ptr<LaneEvaluator> fresh() const override { return std::make_unique<SeparateLanes>(words_[0]->fresh()); }
+  bool is_vectorised() const override { return false; }
+
+ private:
+  void run_all(const LaneLetters& letters, std::size_t steps, State* states) {
+    std::array<Letter, kPiece> piece;
+    std::array<State, kPiece> read;
+    for (std::size_t word = 0; word < letters.words; ++word)
+      for (std::size_t first = 0; first < steps; first += kPiece) {
+        const std::size_t count = std::min(kPiece, steps - first);
+        for (std::size_t t = 0; t < count; ++t) piece[t] = letters.first[(first + t) * letters.stride + word];
+        words_[word]->run({piece.data(), count}, {read.data(), count});
+        for (std::size_t t = 0; t < count && states != nullptr; ++t) states[(first + t) * kLanes + word] = read[t];
+      }
+  }
+
+  std::vector<std::unique_ptr<Evaluator>> words_;
+};
+
+}  // namespace
+
+std::unique_ptr<LaneEvaluator> make_lane_evaluator(const Network& network, Precision precision,
+                                                   const LaneOptions& options) {
+  const LaneKernels kernels = lane_kernels(options.instructions.value_or(available_instruction_sets().back()));
+  return with_arithmetic(precision, [&](auto arithmetic) -> std::unique_ptr<LaneEvaluator> {
+    using Arithmetic = decltype(arithmetic);
+    const auto lanes = std::make_shared<LaneNetwork<Arithmetic>>(network, options.form);
+    if (!lanes->make(network)) return std::make_unique<SeparateLanes>(make_evaluator(network, precision, options.form));
+    return std::make_unique<VectorLanes<Arithmetic>>(lanes, kernel_of<Arithmetic>(kernels));
+  });
+}
+
+std::vector<State> batch_final_states(const Network& network, Precision precision, std::span<const Letter> letters,
+                                      std::size_t words, std::size_t length, const BatchOptions& options) {
+  if (letters.size() != words * length)
+    throw InputError("a batch of words needs one letter for every word and position");
+  std::vector<State> states(words);
+  const auto evaluator = make_lane_evaluator(network, precision, options);
+  const auto blocks = static_cast<std::int64_t>((words + kLanes - 1) / kLanes);
+  const int threads = options.threads == 0 ? omp_get_max_threads() : static_cast<int>(options.threads);
+  std::exception_ptr error;
+#pragma omp parallel num_threads(threads)
+  {
+    const auto lanes = evaluator->fresh();
+#pragma omp for schedule(dynamic)
+    for (std::int64_t block = 0; block < blocks; ++block) {
+      try {
+        const std::size_t first = static_cast<std::size_t>(block) * kLanes, count = std::min(kLanes, words - first);
+        std::array<State, kLanes> last;
+        lanes->reset();
+        lanes->run({letters.data() + first, words, count}, length);
+        lanes->current(last);
+        std::copy_n(last.begin(), count, states.begin() + static_cast<std::ptrdiff_t>(first));
+      } catch (...) {
+#pragma omp critical(krohn_batch)
+        error = std::current_exception();
+      }
+    }
+  }
+  if (error) std::rethrow_exception(error);
+  return states;
+}
+
+}  // namespace krohn

@@ -1,0 +1,16 @@
+// Compiled with AVX-512; run only where the processor has it.
+#ifdef __x86_64__
+#include "simulate/lane_kernel.h"
+#include "simulate/lanes_avx512.h"
+
+namespace krohn {
+
+LaneKernels avx512_lane_kernels() {
+  return {&run_lane_program<Avx512Doubles, RoundNothing<Avx512Doubles>>,
+          &run_lane_program<Avx512Floats, RoundNothing<Avx512Floats>>,
+          &run_lane_program<Avx512Floats, RoundEach<Avx512Floats, ToFp16<Avx512Floats>>>,
+          &run_lane_program<Avx512Floats, RoundEach<Avx512Floats, ToBf16<Avx512Floats>>>, &fill_random_lanes};
+}
+
+}  // namespace krohn
+#endif

@@ -1,0 +1,42 @@
+// simulate/lane_kernels.h — the loops that run a LaneProgram, for each instruction set that the processor may have.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "simulate/lane_program.h"
+
+namespace krohn {
+
+enum class InstructionSet : std::uint8_t { kPortable, kAvx2, kAvx512 };
+
+/// "portable", "AVX2", "AVX-512".
+std::string to_string(InstructionSet set);
+
+/// Those that this build has and this processor runs, the fastest last.
+std::vector<InstructionSet> available_instruction_sets();
+
+/// Runs one layer over all steps. Numbers of fp16 and bf16 are held in floats and rounded after every operation, so
+/// that lanes are as wide as for fp32.
+struct LaneKernels {
+  void (*fp64)(const LaneProgram<double>&, const LaneRun<double>&) = nullptr;
+  void (*fp32)(const LaneProgram<float>&, const LaneRun<float>&) = nullptr;
+  void (*fp16)(const LaneProgram<float>&, const LaneRun<float>&) = nullptr;
+  void (*bf16)(const LaneProgram<float>&, const LaneRun<float>&) = nullptr;
+  /// `blocks` blocks of random letters (simulate/random_letters.h) from block `first` on, per_block letters each, for
+  /// kLanes words with these keys: out[t][lane].
+  void (*random_letters)(const std::uint64_t* keys, std::uint64_t first, std::uint64_t blocks, std::uint32_t letters,
+                         std::uint32_t per_block, std::uint32_t* out) = nullptr;
+};
+
+/// Throws InputError for a set that is not available.
+LaneKernels lane_kernels(InstructionSet set);
+
+// One per translation unit; those of x86 are defined there only.
+LaneKernels portable_lane_kernels();
+LaneKernels avx2_lane_kernels();
+LaneKernels avx512_lane_kernels();
+
+}  // namespace krohn
