@@ -1,7 +1,10 @@
-// simulate/apply.h — one product y = A x for each structured form, every product and every sum rounded separately. This
-// page is the definition of the evaluation order that certificates call "sequential".
+// simulate/apply.h — one product y = A x for each structured form, in the operations of an arithmetic. This page is the
+// definition of the evaluation order that certificates call "sequential"; simulate/arithmetic.h says how each of the
+// operations rounds.
 //
-//   H ← A H, column by column; then, when the transition has a B, H ← H + B, entry by entry.
+//   H is loaded; H ← A H, column by column; then, when the transition has a B, H ← H + B, entry by entry; H is stored.
+//   Every sum below is built by `add`, every a·b that starts a sum or stands alone by `product`, and every a·b that is
+//   added to or subtracted from something by `add_product`, with −a for a subtraction.
 //
 //   gather            y_i = the sum of the x_j with map[j] = i, in increasing j; 0 when there is none.
 //   signed gather     y_i = ± x_j. Exact.
@@ -12,9 +15,8 @@
 //   zero              y_i = +0.
 //   dense             y_i = a_i0 x_0 + a_i1 x_1 + …, left to right from the first product, zeros included.
 //   block-diagonal    each block as a dense matrix.
-//   factored          y starts as +0; for each term that is on, in order: s = the sum of x over the input support, left
-//   to
-//                     right; then y_i ← y_i + s over the output support.
+//   factored          y starts as +0; for each term that is on, in order: s = the sum of x over the input support,
+//                     left to right; then y_i ← y_i + s over the output support.
 //
 // Weights were rounded to the format before, once (rounded_matrix.h). x and y never overlap.
 #pragma once
@@ -97,105 +99,95 @@ using RoundedMatrix =
     std::variant<Gather, SignedGather, RoundedReflections<Number>, RoundedBlocks<Number>, RoundedDiagonal<Number>,
                  RoundedZero, RoundedDense<Number>, RoundedBlockDiagonal<Number>, SparseTerms>;
 
-template <class Number>
-void apply(const Gather& a, const Number* x, Number* y) {
+template <class A>
+void apply(const Gather& a, const typename A::Sum* x, typename A::Sum* y) {
   for (std::size_t i = 0; i + 1 < a.first.size(); ++i) {
     const std::uint32_t begin = a.first[i], end = a.first[i + 1];
-    Number sum = begin == end ? Number(0) : x[a.sources[begin]];
-    for (std::uint32_t e = begin + 1; e < end; ++e) sum = sum + x[a.sources[e]];
+    typename A::Sum sum = begin == end ? typename A::Sum(0) : x[a.sources[begin]];
+    for (std::uint32_t e = begin + 1; e < end; ++e) sum = A::add(sum, x[a.sources[e]]);
     y[i] = sum;
   }
 }
 
-template <class Number>
-void apply(const SignedGather& a, const Number* x, Number* y) {
+template <class A>
+void apply(const SignedGather& a, const typename A::Sum* x, typename A::Sum* y) {
   for (std::size_t i = 0; i < a.source.size(); ++i) y[i] = a.negative[i] ? -x[a.source[i]] : x[a.source[i]];
 }
 
-template <class Number>
-void apply(const RoundedReflections<Number>& a, const Number* x, Number* y) {
+template <class A>
+void apply(const RoundedReflections<typename A::Number>& a, const typename A::Sum* x, typename A::Sum* y) {
   std::copy_n(x, a.dimension, y);
   for (const auto& factor : a.factors) {
     if (factor.entries.empty()) continue;
-    Number dot = factor.entries[0].key * y[factor.entries[0].position];
-    for (std::size_t e = 1; e < factor.entries.size(); ++e) {
-      const Number product = factor.entries[e].key * y[factor.entries[e].position];
-      dot = dot + product;
-    }
-    const Number scaled = factor.beta * dot;
-    for (const auto& entry : factor.entries) {
-      const Number product = entry.key * scaled;
-      y[entry.position] = y[entry.position] - product;
-    }
+    typename A::Sum dot = A::product(factor.entries[0].key, y[factor.entries[0].position]);
+    for (std::size_t e = 1; e < factor.entries.size(); ++e)
+      dot = A::add_product(dot, factor.entries[e].key, y[factor.entries[e].position]);
+    const typename A::Sum scaled = A::product(factor.beta, dot);
+    for (const auto& entry : factor.entries) y[entry.position] = A::add_product(y[entry.position], -entry.key, scaled);
   }
 }
 
-template <class Number>
-void apply(const RoundedBlocks<Number>& a, const Number* x, Number* y) {
+template <class A>
+void apply(const RoundedBlocks<typename A::Number>& a, const typename A::Sum* x, typename A::Sum* y) {
   for (const auto& block : a.blocks) {
-    const Number* in = x + block.position;
-    Number* out = y + block.position;
+    const typename A::Sum* in = x + block.position;
+    typename A::Sum* out = y + block.position;
     if (block.is_sign) {
       out[0] = block.negative ? -in[0] : in[0];
       continue;
     }
-    const Number c0 = block.cosine * in[0], s1 = block.minus_sine * in[1];
-    const Number s0 = block.sine * in[0], c1 = block.cosine * in[1];
-    out[0] = c0 + s1;
-    out[1] = s0 + c1;
+    out[0] = A::add_product(A::product(block.cosine, in[0]), block.minus_sine, in[1]);
+    out[1] = A::add_product(A::product(block.sine, in[0]), block.cosine, in[1]);
   }
 }
 
-template <class Number>
-void apply(const RoundedDiagonal<Number>& a, const Number* x, Number* y) {
-  for (std::size_t i = 0; i < a.values.size(); ++i) y[i] = a.values[i] * x[i];
+template <class A>
+void apply(const RoundedDiagonal<typename A::Number>& a, const typename A::Sum* x, typename A::Sum* y) {
+  for (std::size_t i = 0; i < a.values.size(); ++i) y[i] = A::product(a.values[i], x[i]);
 }
 
-template <class Number>
-void apply(const RoundedZero& a, const Number*, Number* y) {
-  std::fill_n(y, a.dimension, Number(0));
+template <class A>
+void apply(const RoundedZero& a, const typename A::Sum*, typename A::Sum* y) {
+  std::fill_n(y, a.dimension, typename A::Sum(0));
 }
 
-template <class Number>
-void apply(const RoundedDense<Number>& a, const Number* x, Number* y) {
+template <class A>
+void apply(const RoundedDense<typename A::Number>& a, const typename A::Sum* x, typename A::Sum* y) {
   for (std::size_t i = 0; i < a.dimension; ++i) {
-    const Number* row = a.rows.data() + i * a.dimension;
-    Number sum = row[0] * x[0];
-    for (std::size_t j = 1; j < a.dimension; ++j) {
-      const Number product = row[j] * x[j];
-      sum = sum + product;
-    }
+    const typename A::Number* row = a.rows.data() + i * a.dimension;
+    typename A::Sum sum = A::product(row[0], x[0]);
+    for (std::size_t j = 1; j < a.dimension; ++j) sum = A::add_product(sum, row[j], x[j]);
     y[i] = sum;
   }
 }
 
-template <class Number>
-void apply(const RoundedBlockDiagonal<Number>& a, const Number* x, Number* y) {
+template <class A>
+void apply(const RoundedBlockDiagonal<typename A::Number>& a, const typename A::Sum* x, typename A::Sum* y) {
   for (const auto& block : a.blocks) {
-    apply(block, x, y);
+    apply<A>(block, x, y);
     x += block.dimension;
     y += block.dimension;
   }
 }
 
-template <class Number>
-void apply(const SparseTerms& a, const Number* x, Number* y) {
-  std::fill_n(y, a.dimension, Number(0));
+template <class A>
+void apply(const SparseTerms& a, const typename A::Sum* x, typename A::Sum* y) {
+  std::fill_n(y, a.dimension, typename A::Sum(0));
   for (const auto& term : a.terms) {
     if (term.inputs.empty()) continue;
-    Number sum = x[term.inputs[0]];
-    for (std::size_t e = 1; e < term.inputs.size(); ++e) sum = sum + x[term.inputs[e]];
-    for (const std::uint32_t i : term.outputs) y[i] = y[i] + sum;
+    typename A::Sum sum = x[term.inputs[0]];
+    for (std::size_t e = 1; e < term.inputs.size(); ++e) sum = A::add(sum, x[term.inputs[e]]);
+    for (const std::uint32_t i : term.outputs) y[i] = A::add(y[i], sum);
   }
 }
 
 /// y = A x for each of `columns` columns of `dimension` numbers, columns one after another. One dispatch a call.
-template <class Number>
-void apply(const RoundedMatrix<Number>& matrix, std::uint32_t dimension, std::uint32_t columns, const Number* x,
-           Number* y) {
+template <class A>
+void apply(const RoundedMatrix<typename A::Number>& matrix, std::uint32_t dimension, std::uint32_t columns,
+           const typename A::Sum* x, typename A::Sum* y) {
   std::visit(
       [&](const auto& form) {
-        for (std::uint32_t column = 0; column < columns; ++column, x += dimension, y += dimension) apply(form, x, y);
+        for (std::uint32_t column = 0; column < columns; ++column, x += dimension, y += dimension) apply<A>(form, x, y);
       },
       matrix);
 }

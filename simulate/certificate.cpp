@@ -48,7 +48,7 @@ std::string headline(const Certificate& certificate, const Alphabet& alphabet) {
 std::string to_json(const Certificate& certificate, const Alphabet& alphabet) {
   nlohmann::ordered_json json;
   json["claim"] = to_string(certificate.claim);
-  json["precision"] = to_string(certificate.precision);
+  json["arithmetic"] = to_string(certificate.arithmetic);
   json["form"] = to_string(certificate.form);
   json["order"] = certificate.order;
   json["method"] = certificate.method;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "automata/alphabet.h"
-#include "constructions/precision.h"
+#include "simulate/arithmetic_name.h"
 #include "simulate/form.h"
 
 namespace krohn {
@@ -25,7 +25,7 @@ std::string to_string(Claim claim);
 /// The outcome of a verification, for one arithmetic and one evaluation order.
 struct Certificate {
   Claim claim = Claim::kSampled;
-  Precision precision = Precision::kFp32;
+  ArithmeticName arithmetic = Precision::kFp32;
   Form form = Form::kStructured;
   std::string order = "sequential";  ///< that of simulate/apply.h
   std::string method;                ///< "closed codewords", "closed reachable set", "sampled"

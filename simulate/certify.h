@@ -12,7 +12,7 @@
 namespace krohn {
 
 struct CertifyOptions {
-  Precision precision = Precision::kFp32;
+  ArithmeticName arithmetic = Precision::kFp32;
   Form form = Form::kStructured;
   std::uint64_t max_pairs = 20'000'000;
   std::uint64_t max_bytes = std::uint64_t{4} << 30;  ///< of the pairs and their table

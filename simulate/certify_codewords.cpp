@@ -152,13 +152,13 @@ std::optional<std::string> emulation_evidence(const LabelMachine& machine, const
 std::optional<Certificate> certify_closed_codewords(const Network& network, const CertifyOptions& options) {
   std::uint64_t pairs = 0;
   const std::optional<LabelMachine> machine = with_arithmetic(
-      options.precision, [&](auto arithmetic) { return find_machine<decltype(arithmetic)>(network, options, pairs); });
+      options.arithmetic, [&](auto type) { return find_machine<decltype(type)>(network, options, pairs); });
   if (!machine) return std::nullopt;
   const std::optional<std::string> emulation = emulation_evidence(*machine, network, options);
   if (!emulation) return std::nullopt;
   Certificate certificate;
   certificate.claim = Claim::kProved;
-  certificate.precision = options.precision;
+  certificate.arithmetic = options.arithmetic;
   certificate.form = options.form;
   certificate.method = "closed codewords";
   certificate.pairs = pairs;

@@ -167,7 +167,7 @@ class ReachableSet {
   Certificate begin_certificate(Claim claim) const {
     Certificate certificate;
     certificate.claim = claim;
-    certificate.precision = options_.precision;
+    certificate.arithmetic = options_.arithmetic;
     certificate.form = options_.form;
     certificate.method = "closed reachable set";
     certificate.pairs = pairs_.size();
@@ -223,8 +223,8 @@ class ReachableSet {
 }  // namespace
 
 Certificate certify_reachable_set(const Network& network, const CertifyOptions& options) {
-  return with_arithmetic(options.precision,
-                         [&](auto arithmetic) { return ReachableSet<decltype(arithmetic)>(network, options).run(); });
+  return with_arithmetic(options.arithmetic,
+                         [&](auto type) { return ReachableSet<decltype(type)>(network, options).run(); });
 }
 
 }  // namespace krohn

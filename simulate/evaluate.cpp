@@ -62,9 +62,9 @@ class RoundedEvaluator final : public Evaluator {
 
 }  // namespace
 
-std::unique_ptr<Evaluator> make_evaluator(const Network& network, Precision precision, Form form) {
-  return with_arithmetic(precision, [&](auto arithmetic) -> std::unique_ptr<Evaluator> {
-    using Arithmetic = decltype(arithmetic);
+std::unique_ptr<Evaluator> make_evaluator(const Network& network, ArithmeticName arithmetic, Form form) {
+  return with_arithmetic(arithmetic, [&](auto type) -> std::unique_ptr<Evaluator> {
+    using Arithmetic = decltype(type);
     return std::make_unique<RoundedEvaluator<Arithmetic>>(
         std::make_shared<const RoundedNetwork<Arithmetic>>(network, form));
   });

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "constructions/network.h"
-#include "constructions/precision.h"
+#include "simulate/arithmetic_name.h"
 #include "simulate/form.h"
 #include "simulate/word.h"
 
@@ -37,17 +37,18 @@ class Evaluator {
   virtual std::unique_ptr<Evaluator> fresh() const = 0;
 };
 
-/// The evaluator of `network` in `precision`. Weights are rounded to the precision first (nearest, ties to even); the
-/// order of operations is that of simulate/apply.h. The network must be valid and must outlive the evaluator.
-std::unique_ptr<Evaluator> make_evaluator(const Network& network, Precision precision, Form form = Form::kStructured);
-std::unique_ptr<Evaluator> make_evaluator(Network&& network, Precision precision,
+/// The evaluator of `network` in `arithmetic`. Weights are rounded to its storage format first (nearest, ties to even);
+/// the order of operations is that of simulate/apply.h. The network must be valid and must outlive the evaluator.
+std::unique_ptr<Evaluator> make_evaluator(const Network& network, ArithmeticName arithmetic,
+                                          Form form = Form::kStructured);
+std::unique_ptr<Evaluator> make_evaluator(Network&& network, ArithmeticName arithmetic,
                                           Form form = Form::kStructured) = delete;
 
-/// The same, long-hand: every matrix from its exact description at every step, every operation in double and then
-/// rounded, every codeword looked at. Shares nothing with make_evaluator but the rounding of one number; for tests.
-std::unique_ptr<Evaluator> reference_evaluator(const Network& network, Precision precision,
+/// The same, long-hand: every matrix from its exact description at every step, every operation in exact binary numbers
+/// and then rounded, every codeword looked at. Shares no arithmetic with make_evaluator; for tests.
+std::unique_ptr<Evaluator> reference_evaluator(const Network& network, ArithmeticName arithmetic,
                                                Form form = Form::kStructured);
-std::unique_ptr<Evaluator> reference_evaluator(Network&& network, Precision precision,
+std::unique_ptr<Evaluator> reference_evaluator(Network&& network, ArithmeticName arithmetic,
                                                Form form = Form::kStructured) = delete;
 
 /// How often the network's answer was the automaton's, at one length.
@@ -88,7 +89,7 @@ inline constexpr std::uint64_t kPrintableLength = 10'000;
 /// read once, to the greatest length. Of all disagreements the least position is reported, then the least word.
 /// Deterministic in the seed, whatever the number of threads; a word is one thread's. Memory does not grow with the
 /// lengths.
-SampleReport sample(const Network& network, Precision precision, const SampleOptions& options);
+SampleReport sample(const Network& network, ArithmeticName arithmetic, const SampleOptions& options);
 
 /// Words from somewhere, in order, read once: a file, a generator.
 class WordStream {
@@ -102,7 +103,7 @@ class WordStream {
 
 /// The same comparison on every word of a stream, in order, on one thread. The report has one row, for the longest
 /// length. `options.lengths`, `words`, `seed` and `threads` are not used; progress is told letters done and 0.
-SampleReport sample_stream(const Network& network, Precision precision, WordStream& words,
+SampleReport sample_stream(const Network& network, ArithmeticName arithmetic, WordStream& words,
                            const SampleOptions& options = {});
 
 }  // namespace krohn

@@ -1,10 +1,11 @@
 // The evaluator written out long-hand, to be compared with the fast one. Numbers are doubles that hold values of the
-// format; the product and the sum of two of them, rounded to double and then to the format, are rounded as if once
-// (53 ≥ 2·24 + 2 bits).
+// format; products and sums of them are formed exactly (simulate/dyadic.h) and then rounded as simulate/arithmetic.h
+// promises, by code that shares nothing with it.
 #include <cmath>
 #include <limits>
 
-#include "simulate/arithmetic.h"
+#include "groups/error.h"
+#include "simulate/dyadic.h"
 #include "simulate/evaluate.h"
 
 namespace krohn {
@@ -12,17 +13,32 @@ namespace {
 
 using Numbers = Eigen::MatrixXd;
 
-/// Rounded operations of one format.
+/// Rounded operations of one arithmetic.
 class Rounding {
  public:
-  explicit Rounding(Precision precision) : precision_(precision) {}
-
-  double weight(long double value) const {
-    return with_arithmetic(
-        precision_, [&](auto arithmetic) { return static_cast<double>(nearest_value<decltype(arithmetic)>(value)); });
+  explicit Rounding(ArithmeticName name) : kind_(name.kind()), storage_(binary_format(name.storage())), sum_(storage_) {
+    if (name.is_exact()) throw InputError("exact arithmetic does not round");
+    if (kind_ == ArithmeticName::Kind::kAccumulatedInFp32) sum_ = binary_format(Precision::kFp32);
   }
-  double product(double a, double b) const { return weight(a * b); }
-  double sum(double a, double b) const { return weight(a + b); }
+
+  double weight(long double value) const { return nearest(value, storage_); }
+  double store(double sum) const { return nearest(sum, storage_); }
+
+  double sum(double a, double b) const {
+    if (!std::isfinite(a) || !std::isfinite(b)) return a + b;
+    return (Dyadic(a) + Dyadic(b)).rounded(sum_);
+  }
+  double product(double a, double b) const {
+    const double x = operand(a), y = operand(b);
+    if (!std::isfinite(x) || !std::isfinite(y)) return x * y;
+    return (Dyadic(x) * Dyadic(y)).rounded(sum_);
+  }
+  double add_product(double accumulator, double a, double b) const {
+    if (kind_ != ArithmeticName::Kind::kFused) return sum(accumulator, product(a, b));
+    if (!std::isfinite(a) || !std::isfinite(b)) return a * b + accumulator;
+    if (!std::isfinite(accumulator)) return accumulator;
+    return (Dyadic(a) * Dyadic(b) + Dyadic(accumulator)).rounded(sum_);
+  }
 
   template <class Dense>
   Numbers dense_times(const Dense& a, const Numbers& x) const {
@@ -31,17 +47,29 @@ class Rounding {
       for (Eigen::Index i = 0; i < x.rows(); ++i) {
         y(i, column) = product(weight(a(i, 0)), x(0, column));
         for (Eigen::Index j = 1; j < x.rows(); ++j)
-          y(i, column) = sum(y(i, column), product(weight(a(i, j)), x(j, column)));
+          y(i, column) = add_product(y(i, column), weight(a(i, j)), x(j, column));
       }
     return y;
   }
 
-  Numbers round(const Numbers& values) const {
+  Numbers weights(const Numbers& values) const {
     return values.unaryExpr([this](double value) { return weight(value); });
+  }
+  Numbers stored(const Numbers& sums) const {
+    return sums.unaryExpr([this](double value) { return store(value); });
   }
 
  private:
-  Precision precision_;
+  double operand(double value) const {
+    constexpr BinaryFormat kTf32{11, -126, 127};
+    return kind_ == ArithmeticName::Kind::kTf32 ? nearest(value, kTf32) : value;
+  }
+  static double nearest(long double value, const BinaryFormat& format) {
+    return std::isfinite(value) ? Dyadic(value).rounded(format) : static_cast<double>(value);
+  }
+
+  ArithmeticName::Kind kind_;
+  BinaryFormat storage_, sum_;
 };
 
 /// A x by the structured form, one case per form, as simulate/apply.h defines the order.
@@ -82,11 +110,11 @@ struct Times {
     for (const auto& entry : factor.entries) key.emplace_back(entry.position, in.weight(scale * entry.value));
     double s = 0;
     for (std::size_t e = 0; e < key.size(); ++e) {
-      const double product = in.product(key[e].second, y(key[e].first, column));
-      s = e == 0 ? product : in.sum(s, product);
+      const auto& [position, value] = key[e];
+      s = e == 0 ? in.product(value, y(position, column)) : in.add_product(s, value, y(position, column));
     }
     const double t = in.product(in.weight(factor.beta), s);
-    for (const auto& [position, value] : key) y(position, column) = in.sum(y(position, column), -in.product(value, t));
+    for (const auto& [position, value] : key) y(position, column) = in.add_product(y(position, column), -value, t);
   }
 
   Numbers operator()(const RotationBlocks& a) const {
@@ -100,8 +128,8 @@ struct Times {
         continue;
       }
       for (Eigen::Index column = 0; column < x.cols(); ++column) {
-        y(at, column) = in.sum(in.product(c, x(at, column)), in.product(-s, x(at + 1, column)));
-        y(at + 1, column) = in.sum(in.product(s, x(at, column)), in.product(c, x(at + 1, column)));
+        y(at, column) = in.add_product(in.product(c, x(at, column)), -s, x(at + 1, column));
+        y(at + 1, column) = in.add_product(in.product(s, x(at, column)), c, x(at + 1, column));
       }
       at += 2;
     }
@@ -165,8 +193,8 @@ std::optional<Label> nearest_label(const Layer& layer, const Numbers& h, std::ui
 
 class ReferenceEvaluator final : public Evaluator {
  public:
-  ReferenceEvaluator(const Network& network, Precision precision, Form form)
-      : network_(network), precision_(precision), form_(form), in_(precision) {
+  ReferenceEvaluator(const Network& network, ArithmeticName arithmetic, Form form)
+      : network_(network), arithmetic_(arithmetic), form_(form), in_(arithmetic) {
     reset();
   }
 
@@ -174,7 +202,7 @@ class ReferenceEvaluator final : public Evaluator {
     states_.clear();
     labels_.clear();
     for (const Layer& layer : network_.layers) {
-      states_.push_back(in_.round(layer.initial));
+      states_.push_back(in_.weights(layer.initial));
       labels_.emplace_back(layer.initial_label);
     }
   }
@@ -217,18 +245,18 @@ class ReferenceEvaluator final : public Evaluator {
   }
 
   std::unique_ptr<Evaluator> fresh() const override {
-    return std::make_unique<ReferenceEvaluator>(network_, precision_, form_);
+    return std::make_unique<ReferenceEvaluator>(network_, arithmetic_, form_);
   }
 
  private:
   void move(const Transition& transition, Numbers& h) const {
     h = form_ == Form::kDense ? in_.dense_times(to_dense(transition.a), h) : std::visit(Times{in_, h}, transition.a);
-    if (transition.b.size() == 0) return;
-    for (Eigen::Index i = 0; i < h.size(); ++i) h(i) = in_.sum(h(i), in_.weight(transition.b(i)));
+    for (Eigen::Index i = 0; i < transition.b.size(); ++i) h(i) = in_.sum(h(i), in_.weight(transition.b(i)));
+    h = in_.stored(h);
   }
 
   const Network& network_;
-  Precision precision_;
+  ArithmeticName arithmetic_;
   Form form_;
   Rounding in_;
   std::vector<Numbers> states_;
@@ -237,8 +265,8 @@ class ReferenceEvaluator final : public Evaluator {
 
 }  // namespace
 
-std::unique_ptr<Evaluator> reference_evaluator(const Network& network, Precision precision, Form form) {
-  return std::make_unique<ReferenceEvaluator>(network, precision, form);
+std::unique_ptr<Evaluator> reference_evaluator(const Network& network, ArithmeticName arithmetic, Form form) {
+  return std::make_unique<ReferenceEvaluator>(network, arithmetic, form);
 }
 
 }  // namespace krohn

@@ -9,8 +9,8 @@
 namespace krohn {
 
 /// Every weight is computed in long double from the exact description and rounded once, to nearest, ties to even.
-/// Defined for the four arithmetics.
-template <class Arithmetic>
-RoundedMatrix<typename Arithmetic::Number> round_matrix(const Matrix& matrix, Form form);
+/// Defined for the four formats.
+template <class Format>
+RoundedMatrix<typename Format::Number> round_matrix(const Matrix& matrix, Form form);
 
 }  // namespace krohn

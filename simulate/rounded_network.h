@@ -37,13 +37,18 @@ class RoundedLayer {
   Context next(Context context, Label pre) const { return next_[std::size_t{context} * labels_ + pre]; }
 
   /// `to` = A `from` + B. The two do not overlap.
-  void move(Action action, const Number* from, Number* to) const {
-    apply(matrices_[action], dimension_, columns_, from, to);
+  void move(Action action, const Number* from, Number* to) const;
+
+  /// The same on loaded numbers, nothing being stored: what one letter computes before it rounds to the storage format.
+  void move_sums(Action action, const typename Arithmetic::Sum* from, typename Arithmetic::Sum* to) const {
+    apply<Arithmetic>(matrices_[action], dimension_, columns_, from, to);
     const std::vector<Number>& b = additions_[action];
-    for (std::size_t i = 0; i < b.size(); ++i) to[i] = to[i] + b[i];
+    for (std::size_t i = 0; i < b.size(); ++i) to[i] = Arithmetic::add(to[i], Arithmetic::load(b[i]));
   }
 
  private:
+  static std::vector<Number> round_entries(const Eigen::MatrixXd& entries);
+
   std::uint32_t dimension_, columns_;
   Label labels_, initial_label_;
   std::vector<Number> initial_;
@@ -94,6 +99,7 @@ class RoundedNetwork {
   Letter letters_;
 };
 
+// Instantiated in rounded_network_separate.cpp, _fused.cpp and _mixed.cpp.
 extern template class RoundedLayer<Fp64>;
 extern template class RoundedLayer<Fp32>;
 extern template class RoundedLayer<Fp16>;
@@ -102,5 +108,19 @@ extern template class RoundedNetwork<Fp64>;
 extern template class RoundedNetwork<Fp32>;
 extern template class RoundedNetwork<Fp16>;
 extern template class RoundedNetwork<Bf16>;
+extern template class RoundedLayer<Fused<Fp64>>;
+extern template class RoundedLayer<Fused<Fp32>>;
+extern template class RoundedLayer<Fused<Fp16>>;
+extern template class RoundedLayer<Fused<Bf16>>;
+extern template class RoundedNetwork<Fused<Fp64>>;
+extern template class RoundedNetwork<Fused<Fp32>>;
+extern template class RoundedNetwork<Fused<Fp16>>;
+extern template class RoundedNetwork<Fused<Bf16>>;
+extern template class RoundedLayer<AccumulatedInFp32<Fp16>>;
+extern template class RoundedLayer<AccumulatedInFp32<Bf16>>;
+extern template class RoundedLayer<Tf32>;
+extern template class RoundedNetwork<AccumulatedInFp32<Fp16>>;
+extern template class RoundedNetwork<AccumulatedInFp32<Bf16>>;
+extern template class RoundedNetwork<Tf32>;
 
 }  // namespace krohn

@@ -178,12 +178,12 @@ Word read_word(WordStream& words, SideBySide& both, const std::function<void(std
 
 }  // namespace
 
-SampleReport sample(const Network& network, Precision precision, const SampleOptions& options) {
+SampleReport sample(const Network& network, ArithmeticName arithmetic, const SampleOptions& options) {
   const std::vector<std::uint64_t> lengths = increasing(options.lengths);
   if (lengths.empty() || options.words == 0) throw InputError("sampling needs at least one length and one word");
   if (network.automaton.letters() == 0) throw InputError("sampling needs an alphabet of at least one letter");
   const Letter letters = network.automaton.letters();
-  const std::unique_ptr<Evaluator> evaluator = make_evaluator(network, precision, options.form);
+  const std::unique_ptr<Evaluator> evaluator = make_evaluator(network, arithmetic, options.form);
   SharedReport shared(lengths, lengths.back() * options.words, options.progress);
   const auto words = static_cast<std::int64_t>(options.words);
   const int threads = options.threads == 0 ? omp_get_max_threads() : static_cast<int>(options.threads);
@@ -207,9 +207,9 @@ SampleReport sample(const Network& network, Precision precision, const SampleOpt
   return report;
 }
 
-SampleReport sample_stream(const Network& network, Precision precision, WordStream& words,
+SampleReport sample_stream(const Network& network, ArithmeticName arithmetic, WordStream& words,
                            const SampleOptions& options) {
-  SideBySide both(network.automaton, make_evaluator(network, precision, options.form));
+  SideBySide both(network.automaton, make_evaluator(network, arithmetic, options.form));
   SampleReport report;
   LengthReport& row = report.lengths.emplace_back();
   std::uint64_t unreported = 0;

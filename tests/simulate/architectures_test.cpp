@@ -46,7 +46,7 @@ TEST_CASE(
       wishes.construction = row.construction;
       const Network network = build(automaton, wishes);
       CertifyOptions options;
-      options.precision = Precision::kFp32;
+      options.arithmetic = Precision::kFp32;
       options.max_pairs = 200'000;
       const Certificate certificate = certify(network, options);
       CAPTURE(row.construction);

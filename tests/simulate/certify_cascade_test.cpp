@@ -38,7 +38,7 @@ TEST_CASE("cascades of random automata are proved in every precision and both fo
       for (const Precision precision : kPrecisions)
         for (const Form form : {Form::kStructured, Form::kDense}) {
           CertifyOptions options;
-          options.precision = precision;
+          options.arithmetic = precision;
           options.form = form;
           const auto certificate = certify_closed_codewords(network, options);
           REQUIRE(certificate);

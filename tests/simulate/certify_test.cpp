@@ -17,7 +17,7 @@ constexpr Precision kPrecisions[] = {Precision::kFp64, Precision::kFp32, Precisi
 
 CertifyOptions in(Precision precision, std::uint64_t max_pairs = 20'000'000) {
   CertifyOptions options;
-  options.precision = precision;
+  options.arithmetic = precision;
   options.max_pairs = max_pairs;
   return options;
 }
@@ -191,7 +191,7 @@ TEST_CASE("certificates speak to people and to programs") {
   CHECK(headline(refuted, alphabet).find("of 128 letters is read wrongly, and no shorter one") != std::string::npos);
   const auto json = nlohmann::json::parse(to_json(refuted, alphabet));
   CHECK(json["claim"] == "refuted");
-  CHECK(json["precision"] == "bf16");
+  CHECK(json["arithmetic"] == "bf16");
   CHECK(json["order"] == "sequential");
   CHECK(json["failing_word"].size() == 128);
   CHECK(json["shortest"] == true);

@@ -13,17 +13,16 @@ using namespace krohn::hand_built;
 
 namespace {
 
-constexpr Precision kPrecisions[] = {Precision::kFp64, Precision::kFp32, Precision::kFp16, Precision::kBf16};
 constexpr Form kForms[] = {Form::kStructured, Form::kDense};
 
-/// Every answer and every number after every letter of a random word.
+/// Every answer and every number after every letter of a random word, in every arithmetic.
 void check_against_reference(const Network& network, std::uint64_t letters) {
-  for (const Precision precision : kPrecisions)
+  for (const ArithmeticName arithmetic : ArithmeticName::all())
     for (const Form form : kForms) {
-      CAPTURE(to_string(precision));
+      CAPTURE(to_string(arithmetic));
       CAPTURE(to_string(form));
-      const auto fast = make_evaluator(network, precision, form);
-      const auto reference = reference_evaluator(network, precision, form);
+      const auto fast = make_evaluator(network, arithmetic, form);
+      const auto reference = reference_evaluator(network, arithmetic, form);
       REQUIRE(fast->current() == reference->current());
       REQUIRE(fast->numbers() == reference->numbers());
       const RandomWord word(network.automaton.letters(), 99);
@@ -126,9 +125,9 @@ TEST_CASE("constructions that are exact follow the automaton") {
   exact.push_back(flip_flop_toggle());
   exact.push_back(delayed_toggle());
   for (const Network& network : exact)
-    for (const Precision precision : kPrecisions) {
-      CAPTURE(to_string(precision));
-      const auto evaluator = make_evaluator(network, precision);
+    for (const ArithmeticName arithmetic : ArithmeticName::all()) {
+      CAPTURE(to_string(arithmetic));
+      const auto evaluator = make_evaluator(network, arithmetic);
       const Word word = RandomWord(network.automaton.letters(), 8).slice(0, 20'000);
       std::vector<State> states(word.size());
       evaluator->run(word, states);
@@ -162,6 +161,25 @@ TEST_CASE("run is step by step, reset starts anew, fresh starts beside") {
   CHECK(evaluator->current() == network.automaton.initial());
   evaluator->run(word, again);
   CHECK(again == states);
+}
+
+TEST_CASE("the arithmetics differ where weights round, so that their names mean something") {
+  const Network network = of_every_form(2, 1);
+  const Word word = RandomWord(network.automaton.letters(), 3).slice(0, 200);
+  std::map<std::vector<double>, std::string> courses;
+  for (const ArithmeticName arithmetic : ArithmeticName::all()) {
+    const auto evaluator = make_evaluator(network, arithmetic);
+    std::vector<double> course;
+    for (const Letter letter : word) {
+      evaluator->step(letter);
+      for (const double number : evaluator->numbers()) course.push_back(number);
+    }
+    const auto [same, fresh] = courses.try_emplace(std::move(course), to_string(arithmetic));
+    CAPTURE(same->second);
+    CAPTURE(to_string(arithmetic));
+    CHECK(fresh);
+  }
+  CHECK_THROWS_AS(make_evaluator(network, ArithmeticName::exact()), InputError);
 }
 
 TEST_CASE("forms have names") {

@@ -16,8 +16,9 @@ struct ReplayedSearch {
 };
 
 /// Breadth-first over pairs of an automaton state and all numbers, for networks whose numbers determine their labels.
-inline ReplayedSearch replayed_search(const Network& network, Precision precision, Form form, std::uint64_t max_pairs) {
-  const auto evaluator = reference_evaluator(network, precision, form);
+inline ReplayedSearch replayed_search(const Network& network, ArithmeticName arithmetic, Form form,
+                                      std::uint64_t max_pairs) {
+  const auto evaluator = reference_evaluator(network, arithmetic, form);
   using Pair = std::pair<State, std::vector<double>>;
   std::map<Pair, Word> seen{{{network.automaton.initial(), evaluator->numbers()}, {}}};
   std::deque<Word> waiting{Word{}};

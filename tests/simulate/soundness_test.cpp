@@ -151,7 +151,7 @@ constexpr std::uint64_t kMaxPairs = 48;
 /// Checks both certificates of one changed network against the plain search.
 void judge(const Network& network, Precision precision, Form form, Tally& tally) {
   CertifyOptions options;
-  options.precision = precision;
+  options.arithmetic = precision;
   options.form = form;
   options.max_pairs = kMaxPairs;
   const auto codewords = certify_closed_codewords(network, options);

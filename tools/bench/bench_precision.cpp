@@ -54,7 +54,7 @@ void print_head(const char* title, const char* what) {
 
 void print_row(const std::string& name, const Network& network, Precision precision, std::uint64_t max_pairs) {
   CertifyOptions options;
-  options.precision = precision;
+  options.arithmetic = precision;
   options.max_pairs = max_pairs;
   const double start = cpu_seconds();
   const bool closed = certify_closed_codewords(network, options).has_value();

@@ -21,8 +21,8 @@ std::optional<Word> in_letters_of_network(const Word& word, const AlphabetRefine
 }
 
 /// What the network says after the word, by name.
-std::string output_of(const Network& network, Precision precision, const Word& word) {
-  const auto evaluator = make_evaluator(network, precision);
+std::string output_of(const Network& network, ArithmeticName arithmetic, const Word& word) {
+  const auto evaluator = make_evaluator(network, arithmetic);
   std::optional<State> state = evaluator->current();
   for (const Letter letter : word) state = evaluator->step(letter);
   if (!state) return "nothing";
@@ -61,7 +61,7 @@ void compare_with_language(Certificate& certificate, const Network& network, con
   if (!letters)
     return refute(certificate,
                   fmt::format("{} gives \"{}\" on {}, which the network cannot read", language, right, shown));
-  const std::string said = output_of(network, certificate.precision, *letters);
+  const std::string said = output_of(network, certificate.arithmetic, *letters);
   if (said == right)
     throw LimitError(
         fmt::format("{} and the model's own automaton differ on {}, where the network sides with {}: "

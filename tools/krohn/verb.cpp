@@ -1,5 +1,6 @@
 #include "tools/krohn/verb.h"
 
+#include "simulate/arithmetic_name.h"
 #include "tools/krohn/count.h"
 #include "tools/krohn/help.h"
 
@@ -72,6 +73,17 @@ CLI::Option* add_precision(CLI::App& verb, std::string& precision, const std::st
   return verb.add_option("--precision", precision, description)
       ->check(CLI::IsMember({"fp64", "fp32", "fp16", "bf16"}))
       ->default_str(precision);
+}
+
+CLI::Option* add_arithmetic(CLI::App& verb, std::string& arithmetic, const std::string& description) {
+  std::vector<std::string> names;
+  for (const ArithmeticName name : ArithmeticName::all()) names.push_back(to_string(name));
+  return verb
+      .add_option("--precision", arithmetic,
+                  description + ": fp64, fp32, fp16 or bf16; with +fma; fp16/fp32 or bf16/fp32 (accumulated); tf32")
+      ->check(CLI::IsMember(names))
+      ->type_name("NAME")
+      ->default_str(arithmetic);
 }
 
 }  // namespace krohn

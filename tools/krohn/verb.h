@@ -53,5 +53,7 @@ CLI::Option* add_optional_count(CLI::App& verb, const std::string& name, std::op
                                 const std::string& description);
 /// --precision fp64|fp32|fp16|bf16.
 CLI::Option* add_precision(CLI::App& verb, std::string& precision, const std::string& description);
+/// --precision with the names of simulate/arithmetic_name.h.
+CLI::Option* add_arithmetic(CLI::App& verb, std::string& arithmetic, const std::string& description);
 
 }  // namespace krohn

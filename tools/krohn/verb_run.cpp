@@ -171,7 +171,7 @@ nlohmann::ordered_json outcome_to_json(const Dfa& dfa, const WordSource& word, c
 int run_words(const Options& options, const Subject& subject) {
   std::unique_ptr<Evaluator> evaluator;
   if (subject.network)
-    evaluator = make_evaluator(*subject.network, parse_precision(options.precision), parse_form(options.form));
+    evaluator = make_evaluator(*subject.network, ArithmeticName::parse(options.precision), parse_form(options.form));
   auto all = nlohmann::ordered_json::array();
   bool wrong = false;
   for (const std::string& text : options.words) {
@@ -256,7 +256,7 @@ void add_run(CLI::App& app, Work& chosen) {
   verb->add_option("LANGUAGE", options->subject, "A .safetensors model, a file, regex:…, or name:…")->required();
   verb->add_option("WORD", options->words, "Words, file:PATH, random:LENGTH, or accepted:LENGTH")->required();
   verb->add_flag("--trace", options->trace, "Print every position");
-  add_precision(*verb, options->precision, "The network's arithmetic");
+  add_arithmetic(*verb, options->precision, "The network's arithmetic");
   verb->add_option("--form", options->form, "Which form of the weights is multiplied with")
       ->check(CLI::IsMember({"structured", "dense"}))
       ->capture_default_str();

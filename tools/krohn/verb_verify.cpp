@@ -52,7 +52,7 @@ struct Options {
 Certificate prove(const Network& network, const Options& options) {
   Progress progress("examining pairs of states");
   CertifyOptions certify_options;
-  certify_options.precision = parse_precision(options.precision);
+  certify_options.arithmetic = ArithmeticName::parse(options.precision);
   certify_options.form = parse_form(options.form);
   certify_options.max_pairs = options.max_pairs;
   certify_options.progress = [&progress](std::uint64_t pairs) { progress.update(pairs); };
@@ -70,9 +70,9 @@ SampleReport test(const Network& network, const Options& options) {
   sample_options.progress = [&progress](std::uint64_t done, std::uint64_t all) { progress.update(done, all); };
   if (options.accepted) {
     AcceptedWordStream words(network.automaton, options.length, options.words, options.seed);
-    return sample_stream(network, parse_precision(options.precision), words, sample_options);
+    return sample_stream(network, ArithmeticName::parse(options.precision), words, sample_options);
   }
-  return sample(network, parse_precision(options.precision), sample_options);
+  return sample(network, ArithmeticName::parse(options.precision), sample_options);
 }
 
 /// Adds the random words to what is known: a disagreement refutes, agreement changes nothing.
@@ -112,7 +112,7 @@ nlohmann::ordered_json to_json(const Options& options, const Certificate& certif
 void report(const Options& options, const Certificate& certificate, const Network& network,
             const std::optional<SampleReport>& tested) {
   fmt::print("{}: {}\n", options.model, claim_in_words(certificate, network.automaton.alphabet()));
-  fmt::print("  {}, {} weights, {} evaluation\n", to_string(certificate.precision), options.form, certificate.order);
+  fmt::print("  {}, {} weights, {} evaluation\n", to_string(certificate.arithmetic), options.form, certificate.order);
   const auto line = [](const std::string& text) { fmt::print("  {}\n", wrapped(text, kColumns, "    ")); };
   if (!certificate.method.empty()) line(certificate.method + ": " + certificate.evidence);
   if (!certificate.limit.empty()) line("limit met: " + certificate.limit);
@@ -152,7 +152,7 @@ void add_verify(CLI::App& app, Work& chosen) {
   CLI::App* verb = add_verb(app, kHelp);
   verb->add_option("MODEL", options->model, "A .safetensors file that `krohn compile` wrote")->required();
   verb->add_option("--against", options->against, "The language that MODEL has to compute")->type_name("LANGUAGE");
-  add_precision(*verb, options->precision, "The arithmetic of the proof");
+  add_arithmetic(*verb, options->precision, "The arithmetic of the proof");
   verb->add_option("--form", options->form, "Which form of the weights is multiplied with")
       ->check(CLI::IsMember({"structured", "dense"}))
       ->capture_default_str();

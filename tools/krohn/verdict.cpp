@@ -61,7 +61,7 @@ std::string claim_in_words(const Certificate& certificate, const Alphabet& alpha
 nlohmann::ordered_json certificate_to_json(const Certificate& certificate, const Alphabet& alphabet) {
   nlohmann::ordered_json json;
   json["claim"] = claim_name(certificate.claim);
-  json["precision"] = to_string(certificate.precision);
+  json["arithmetic"] = to_string(certificate.arithmetic);
   json["order"] = certificate.order;
   json["method"] = certificate.method;
   json["evidence"] = certificate.evidence;

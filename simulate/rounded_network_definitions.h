@@ -1,19 +1,21 @@
-#include "simulate/rounded_network.h"
+// simulate/rounded_network_definitions.h — the member functions of simulate/rounded_network.h, for the few translation
+// units that instantiate them. Nothing else includes this.
+#pragma once
 
 #include <algorithm>
+#include <type_traits>
+
+#include "simulate/rounded_network.h"
 
 namespace krohn {
-namespace {
 
 template <class A>
-std::vector<typename A::Number> round_entries(const Eigen::MatrixXd& entries) {
-  std::vector<typename A::Number> rounded(static_cast<std::size_t>(entries.size()));
+std::vector<typename A::Number> RoundedLayer<A>::round_entries(const Eigen::MatrixXd& entries) {
+  std::vector<Number> rounded(static_cast<std::size_t>(entries.size()));
   std::transform(entries.data(), entries.data() + entries.size(), rounded.begin(),
                  [](double entry) { return round_weight<A>(entry); });
   return rounded;
 }
-
-}  // namespace
 
 template <class A>
 RoundedLayer<A>::RoundedLayer(const Layer& layer, Form form)
@@ -21,15 +23,30 @@ RoundedLayer<A>::RoundedLayer(const Layer& layer, Form form)
       columns_(layer.columns),
       labels_(layer.labels),
       initial_label_(layer.initial_label),
-      initial_(round_entries<A>(layer.initial)),
+      initial_(round_entries(layer.initial)),
       action_of_(layer.wiring.action_of),
       book_of_(layer.book_of_context),
       next_(layer.wiring.next) {
   for (const Transition& transition : layer.transitions) {
-    matrices_.push_back(round_matrix<A>(transition.a, form));
-    additions_.push_back(round_entries<A>(transition.b));
+    matrices_.push_back(round_matrix<typename A::Format>(transition.a, form));
+    additions_.push_back(round_entries(transition.b));
   }
   for (std::uint32_t book = 0; book < books_of(layer); ++book) books_.emplace_back(layer, book);
+}
+
+template <class A>
+void RoundedLayer<A>::move(Action action, const Number* from, Number* to) const {
+  using Sum = typename A::Sum;
+  if constexpr (std::is_same_v<Number, Sum>) {
+    move_sums(action, from, to);  // loading and storing change nothing
+  } else {
+    thread_local std::vector<Sum> sums;  // kept from letter to letter
+    sums.resize(2 * size());
+    Sum* const loaded = sums.data();
+    std::transform(from, from + size(), loaded, A::load);
+    move_sums(action, loaded, loaded + size());
+    std::transform(loaded + size(), loaded + 2 * size(), to, A::store);
+  }
 }
 
 template <class A>
@@ -99,14 +116,5 @@ State RoundedNetwork<A>::read(const Label* labels) const {
   }
   return node;
 }
-
-template class RoundedLayer<Fp64>;
-template class RoundedLayer<Fp32>;
-template class RoundedLayer<Fp16>;
-template class RoundedLayer<Bf16>;
-template class RoundedNetwork<Fp64>;
-template class RoundedNetwork<Fp32>;
-template class RoundedNetwork<Fp16>;
-template class RoundedNetwork<Bf16>;
 
 }  // namespace krohn
