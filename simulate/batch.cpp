@@ -277,7 +277,7 @@ class SeparateLanes final : public LaneEvaluator {
 std::unique_ptr<LaneEvaluator> make_lane_evaluator(const Network& network, Precision precision,
                                                    const LaneOptions& options) {
   const LaneKernels kernels = lane_kernels(options.instructions.value_or(available_instruction_sets().back()));
-  return with_arithmetic(precision, [&](auto arithmetic) -> std::unique_ptr<LaneEvaluator> {
+  return with_format(precision, [&](auto arithmetic) -> std::unique_ptr<LaneEvaluator> {
     using Arithmetic = decltype(arithmetic);
     const auto lanes = std::make_shared<LaneNetwork<Arithmetic>>(network, options.form);
     if (!lanes->make(network)) return std::make_unique<SeparateLanes>(make_evaluator(network, precision, options.form));
