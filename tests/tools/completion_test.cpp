@@ -20,7 +20,7 @@ TEST_CASE("bash completes verbs, options and their values") {
   const Workplace place("completion");
   CHECK(offered(place, "krohn ver", 1) == "verify\n");
   CHECK(offered(place, "krohn verify --prec", 2) == "--precision\n");
-  CHECK(offered(place, "krohn verify --precision b", 3) == "bf16\n");
+  CHECK(offered(place, "krohn verify --precision tf", 3) == "tf32\n");
   CHECK(offered(place, "krohn compile --construction two", 3) == "two-layer-reflections\n");
   place.write("abb.safetensors", "");
   CHECK(offered(place, "krohn verify abb", 2) == "abb.safetensors\n");

@@ -82,7 +82,6 @@ CLI::Option* add_arithmetic(CLI::App& verb, std::string& arithmetic, const std::
       .add_option("--precision", arithmetic,
                   description + ": fp64, fp32, fp16 or bf16; with +fma; fp16/fp32 or bf16/fp32 (accumulated); tf32")
       ->check(CLI::IsMember(names))
-      ->type_name("NAME")
       ->default_str(arithmetic);
 }
 
