@@ -10,8 +10,8 @@
 namespace krohn {
 namespace {
 
-/// The word in the network's letters; nothing when it has a letter that the network lacks.
-std::optional<Word> in_letters_of_network(const Word& word, const AlphabetRefinement& common) {
+/// The word in the model's letters; nothing when it has a letter that the model lacks.
+std::optional<Word> in_letters_of_model(const Word& word, const AlphabetRefinement& common) {
   Word letters;
   for (const Letter letter : word) {
     if (!common.in_a[letter]) return std::nullopt;
@@ -49,29 +49,35 @@ std::string expected_output(const Dfa& expected, const Word& word, const Alphabe
 
 }  // namespace
 
-void compare_with_language(Certificate& certificate, const Network& network, const std::string& language,
+void compare_with_language(Certificate& certificate, const Claimant& model, const std::string& language,
                            const LanguageOptions& options) {
   const Dfa expected = load_language(language, options);
-  const AlphabetRefinement common = refine(network.automaton.alphabet(), expected.alphabet());
-  const auto word = distinguishing_word(network.automaton, expected);
+  const AlphabetRefinement common = refine(model.automaton.alphabet(), expected.alphabet());
+  const auto word = distinguishing_word(model.automaton, expected);
   if (!word) return;
   const std::string shown = quoted_word(common.merged, *word);
   const std::string right = expected_output(expected, *word, common);
-  const auto letters = in_letters_of_network(*word, common);
+  const auto letters = in_letters_of_model(*word, common);
   if (!letters)
     return refute(certificate,
-                  fmt::format("{} gives \"{}\" on {}, which the network cannot read", language, right, shown));
-  const std::string said = output_of(network, certificate.arithmetic, *letters);
+                  fmt::format("{} gives \"{}\" on {}, which the model cannot read", language, right, shown));
+  const std::string said = model.output_after(*letters);
   if (said == right)
     throw LimitError(
-        fmt::format("{} and the model's own automaton differ on {}, where the network sides with {}: "
+        fmt::format("{} and the model's own automaton differ on {}, where the model sides with {}: "
                     "neither is proved; compile the language anew",
                     language, shown, language));
   const bool proved =
-      certificate.claim == Claim::kProved;  // then a shortest word for the automata is one for the network
-  refute(certificate, fmt::format("{} gives \"{}\" on {}, the network \"{}\"", language, right, shown, said));
+      certificate.claim == Claim::kProved;  // then a shortest word for the automata is one for the model
+  refute(certificate, fmt::format("{} gives \"{}\" on {}, the model \"{}\"", language, right, shown, said));
   certificate.failing_word = letters;
   certificate.shortest = proved;
+}
+
+void compare_with_language(Certificate& certificate, const Network& network, const std::string& language,
+                           const LanguageOptions& options) {
+  const auto output_after = [&](const Word& word) { return output_of(network, certificate.arithmetic, word); };
+  compare_with_language(certificate, Claimant{network.automaton, output_after}, language, options);
 }
 
 }  // namespace krohn

@@ -9,6 +9,7 @@
 #include "constructions/network_file.h"
 #include "constructions/planner.h"
 #include "groups/error.h"
+#include "tools/krohn/checkpoint_target.h"
 #include "tools/krohn/json_output.h"
 #include "tools/krohn/plan_table.h"
 #include "tools/krohn/subject.h"
@@ -24,6 +25,7 @@ constexpr VerbHelp kHelp = {
 krohn compile 'regex:(a|b)*abb' -o abb.safetensors
 krohn compile name:S5 --keys doubled --precision bf16 --exact -o s5.safetensors
 krohn compile name:Z60 --explain
+krohn compile name:S5 --generators transpositions --target fla-deltanet -o s5-deltanet/
 )",
     R"(Writes a linear recurrent network that computes LANGUAGE: the weights in structured and dense form, the automaton that
 they stand for, and where they come from. --explain prints every construction with its cost and why it fits or not.
@@ -31,11 +33,14 @@ they stand for, and where they come from. --explain prints every construction wi
 --task acceptance minimises the automaton first: the network only has to give the right answer. --task state keeps every
 reachable state: the network has to know the state at every position. Acceptors default to acceptance, machines with
 other outputs to state.
+
+--target writes another framework's model instead: fla-deltanet and fla-gated-deltaproduct are folders that
+flash-linear-attention loads (config.json, model.safetensors), with the automaton and the meaning of the tokens beside.
 Exit status: 0 written, 2 bad input or nothing fits, 3 a limit was met.
 )"};
 
 struct Options {
-  std::string language, output, task, construction, precision, keys;
+  std::string language, output, target, task, construction, precision, keys;
   std::optional<std::uint64_t> max_reflections, max_dimension;
   LanguageOptions reading;
   bool exact = false, explain = false, json = false;
@@ -57,6 +62,11 @@ Wishes wishes_of(const Options& options) {
 void check(const Options& options) {
   if (options.output.empty() && !options.explain)
     throw InputError("nowhere to write the network: add `-o MODEL.safetensors`, or `--explain` to see the choices");
+  if (!options.target.empty()) {
+    if (options.output.empty()) throw InputError("nowhere to write the model: add `-o FOLDER`");
+    if (is_model_name(options.output)) throw InputError(options.output, "this target is a folder; name one");
+    return;
+  }
   if (!options.output.empty() && !is_model_name(options.output))
     throw InputError(options.output, "a network is written as a .safetensors file; name it so");
 }
@@ -100,6 +110,10 @@ int compile(const Options& options) {
   const Dfa given = load_subject(options.language, options.reading).automaton;
   const std::string task = task_of(options, given);
   const Dfa dfa = task == "state" ? canonical(given) : minimise(given);
+  if (!options.target.empty()) {
+    compile_checkpoint(dfa, options.language, options.target, options.output, options.json);
+    return kDone;
+  }
   Wishes wishes = wishes_of(options);
   const std::vector<Plan> plans = plan(dfa, wishes);
   const Plan* chosen = chosen_plan(plans);
@@ -128,7 +142,10 @@ void add_compile(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<Options>();
   CLI::App* verb = add_verb(app, kHelp);
   verb->add_option("LANGUAGE", options->language, "A file, regex:…, or name:…")->required();
-  verb->add_option("-o,--output", options->output, "The .safetensors file to write")->type_name("FILE");
+  verb->add_option("-o,--output", options->output, "The .safetensors file to write, or the folder of a --target")
+      ->type_name("FILE");
+  verb->add_option("--target", options->target, "Write a folder for this framework instead")
+      ->check(CLI::IsMember(checkpoint_targets()));
   verb->add_option("--task", options->task, "What the network has to get right")
       ->check(CLI::IsMember({"acceptance", "state"}));
   const std::string wishes = "Choosing a construction";

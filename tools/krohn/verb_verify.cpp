@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "constructions/checkpoint.h"
 #include "constructions/network_file.h"
 #include "groups/atomic_file.h"
 #include "groups/error.h"
@@ -12,6 +13,7 @@
 #include "simulate/certify.h"
 #include "simulate/evaluate.h"
 #include "tools/krohn/against.h"
+#include "tools/krohn/checkpoint_verdict.h"
 #include "tools/krohn/count.h"
 #include "tools/krohn/json_output.h"
 #include "tools/krohn/progress.h"
@@ -123,7 +125,21 @@ void report(const Options& options, const Certificate& certificate, const Networ
                row.letters == row.right_letters ? "all" : with_thousands(row.right_letters));
 }
 
+CheckpointQuestion question_of(const Options& options) {
+  CheckpointQuestion question;
+  question.folder = options.model;
+  question.against = options.against;
+  question.reading = options.reading;
+  question.precision = options.precision;
+  question.max_pairs = std::min(options.max_pairs, question.max_pairs);
+  question.length = options.length;
+  question.seed = options.seed;
+  question.json = options.json;
+  return question;
+}
+
 int verify(const Options& options) {
+  if (is_checkpoint_folder(options.model)) return verify_checkpoint(question_of(options));
   if (!is_model_name(options.model))
     throw InputError(options.model, "verify takes a .safetensors model; `krohn compile` makes one of a language");
   if (options.device == "cuda")

@@ -1,0 +1,27 @@
+// constructions/export_checkpoint.h — exact weights inside the layers of flash-linear-attention (MATH.md §8): a
+// language model whose next-token arg max after a word is the state of the automaton.
+#pragma once
+
+#include "automata/dfa.h"
+#include "constructions/checkpoint.h"
+
+namespace krohn {
+
+/// One DeltaNet layer. A letter is the identity or one swap of points of the group's smallest action
+/// (constructions/based_action.h): state point i is written twice, e_i + e_{n+i}, so that a swap's key
+/// ½(e_i − e_j + e_{n+i} − e_{n+j}) has norm exactly 1 after the library's L2 normalisation, and β = 2·sigmoid(32) is
+/// exactly 2. The token that begins a word writes the starting point of each base column, with β = 1. A head reads one
+/// row of one column. Automata whose letters keep all states or send all to one ("flip-flops") take another form: one
+/// head whose value is the state's one-hot code, overwritten by a reset. In both, every number of the recurrence is
+/// exact in fp32 and bf16, whatever the order of evaluation.
+/// Throws InputError naming the letter that does not fit and what to take instead.
+Checkpoint delta_net_checkpoint(const Dfa& automaton);
+
+/// One gated DeltaProduct layer without gates. Its SiLU on keys leaves none with negative entries, so point i is
+/// written as (e_i, −e_i, e_i, −e_i), and a swap is two reflections with non-negative keys ½(a_i + b_j + c_i + d_j) and
+/// ½(a_j + b_i + c_j + d_i). n_h = twice the greatest reflection length of a letter, at least 2. Any group automaton.
+/// Throws InputError for a letter that is no bijection, LimitError past 256 coordinates of a head's key, which is the
+/// most that the library's kernels take.
+Checkpoint gated_delta_product_checkpoint(const Dfa& automaton);
+
+}  // namespace krohn
