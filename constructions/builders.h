@@ -5,6 +5,7 @@
 #include "constructions/build_block_diagonal.h"         // IWYU pragma: export
 #include "constructions/build_diagonal.h"               // IWYU pragma: export
 #include "constructions/build_integral.h"               // IWYU pragma: export
+#include "constructions/build_locked_rotation.h"        // IWYU pragma: export
 #include "constructions/build_one_hot.h"                // IWYU pragma: export
 #include "constructions/build_orthogonal.h"             // IWYU pragma: export
 #include "constructions/build_permutation.h"            // IWYU pragma: export

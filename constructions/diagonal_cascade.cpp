@@ -6,6 +6,7 @@
 
 #include "constructions/build_one_hot.h"
 #include "constructions/listed_layer.h"
+#include "constructions/locked_rotation.h"
 #include "groups/error.h"
 
 namespace krohn {
@@ -53,7 +54,19 @@ Layer sign_layer(const CascadeLayer& cascade_layer) {
   return layer;
 }
 
-Layer turn_layer(const CascadeLayer& cascade_layer) {
+/// Complex numbers that rounding locks in this precision, where the search finds some.
+std::optional<Layer> locked_layer(const CascadeLayer& cascade_layer, Precision precision) {
+  std::vector<std::uint32_t> shifts;
+  for (const Transformation& action : cascade_layer.actions) shifts.push_back(action[0]);
+  const auto lock = locked_rotation(cascade_layer.width, shifts, precision, /*complex=*/true);
+  if (!lock) return std::nullopt;
+  Layer layer = listed_layer({lock->codewords.begin(), lock->codewords.end()});
+  for (const std::uint32_t shift : shifts) layer.transitions.push_back({DenseMatrix{lock->turns.at(shift)}, {}});
+  return layer;
+}
+
+Layer turn_layer(const CascadeLayer& cascade_layer, Precision precision) {
+  if (auto locked = locked_layer(cascade_layer, precision)) return *std::move(locked);
   std::vector<Eigen::MatrixXd> codewords;
   for (Label label = 0; label < cascade_layer.width; ++label) {
     const Turn turn = turn_of(label, cascade_layer.width);
@@ -69,7 +82,7 @@ Layer turn_layer(const CascadeLayer& cascade_layer) {
 
 /// A layer of two labels whose actions are the identity and the swap shifts; one whose actions are the identity and
 /// constants resets; only the identity is both, and holds its label as a reset layer does.
-Layer layer_of(const CascadeLayer& cascade_layer, std::size_t k, Spectrum spectrum) {
+Layer layer_of(const CascadeLayer& cascade_layer, std::size_t k, Spectrum spectrum, Precision precision) {
   if (is_reset_layer(cascade_layer)) return reset_layer(cascade_layer);
   if (!is_shift_layer(cascade_layer))
     throw InputError(
@@ -81,7 +94,7 @@ Layer layer_of(const CascadeLayer& cascade_layer, std::size_t k, Spectrum spectr
   if (spectrum == Spectrum::kSigned)
     throw InputError(fmt::format("layer {} of the cascade counts modulo {}; eigenvalues in [−1, 1] count modulo 2 only",
                                  k + 1, cascade_layer.width));
-  return turn_layer(cascade_layer);
+  return turn_layer(cascade_layer, precision);
 }
 
 const char* name_of(Spectrum spectrum) {
@@ -97,7 +110,8 @@ const char* name_of(Spectrum spectrum) {
 
 }  // namespace
 
-Network diagonal_cascade_network(const Dfa& automaton, const Cascade& prime_cascade, Spectrum spectrum) {
+Network diagonal_cascade_network(const Dfa& automaton, const Cascade& prime_cascade, Spectrum spectrum,
+                                 Precision precision) {
   if (!(prime_cascade.alphabet == automaton.alphabet()))
     throw InputError("the cascade was made for another alphabet than the automaton's");
   std::string note;
@@ -106,7 +120,7 @@ Network diagonal_cascade_network(const Dfa& automaton, const Cascade& prime_casc
                         is_reset_layer(layer) ? "resets" : layer.component);
   Network network{automaton, {}, prime_cascade.readout, {name_of(spectrum), {}, "Krohn–Rhodes (MATH.md §4)", note}};
   for (std::size_t k = 0; k < prime_cascade.layers.size(); ++k) {
-    Layer layer = layer_of(prime_cascade.layers[k], k, spectrum);
+    Layer layer = layer_of(prime_cascade.layers[k], k, spectrum, precision);
     layer.initial_label = prime_cascade.initial[k];
     layer.initial = codeword(layer, layer.initial_label);
     layer.wiring = prime_cascade.layers[k].wiring;

@@ -160,6 +160,10 @@ double distance_from(const Layer& layer, std::size_t i, std::size_t first) {
 
 }  // namespace
 
+bool is_exact(const Layer& layer, Precision precision) {
+  return layer_bound(layer) <= std::ldexp(1.0, significand_bits(precision));
+}
+
 std::vector<Precision> exact_precisions(const Network& network) {
   double bound = 0;
   for (const Layer& layer : network.layers) bound = std::max(bound, layer_bound(layer));

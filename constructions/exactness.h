@@ -16,6 +16,9 @@ namespace krohn {
 /// decide. O(codewords · n · d + weights).
 std::vector<Precision> exact_precisions(const Network& network);
 
+/// Whether one layer is so in the precision. O(codewords · n · d + weights).
+bool is_exact(const Layer& layer, Precision precision);
+
 /// The least Frobenius distance of two codewords of one book that stand for different labels; infinity when there are
 /// no two. O(N² n d) for N stored codewords; O(N n d), from H_0 alone, when more than 2048 are the orbit of H_0 under
 /// isometries (B = 0, every A with a Householder form), where all codewords have the same distances.

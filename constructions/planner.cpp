@@ -13,6 +13,7 @@
 #include "automata/prime_cascade.h"
 #include "constructions/builders.h"
 #include "constructions/exactness.h"
+#include "constructions/locked_precisions.h"
 #include "groups/error.h"
 
 namespace krohn {
@@ -53,6 +54,9 @@ class Workbench {
       : automaton_(automaton), wishes_(wishes), effort_(effort) {}
 
   const Dfa& automaton() const { return automaton_; }
+
+  /// What is made for one precision is made for this one.
+  Precision precision() const { return wishes_.precision.value_or(Precision::kFp32); }
 
   PermutationOptions wished_keys() const { return {wishes_.keys}; }
   PermutationOptions keys() const { return {wishes_.keys.value_or(KeyStyle::kUnnormalised)}; }
@@ -126,6 +130,10 @@ constexpr std::array kConstructions{
     Construction{"rotation-primary", "Grazzi Thm. 3",
                  [](Workbench& w) { return build_rotation_primary(w.automaton()); }},
     Construction{"r2", "Ebrahimi App. A.2", [](Workbench& w) { return build_r2(w.automaton()); }},
+    Construction{"rotation-locked", "search, MATH.md §5",
+                 [](Workbench& w) { return build_rotation_locked(w.automaton(), w.precision()); }},
+    Construction{"rotation-grid", "search, MATH.md §5",
+                 [](Workbench& w) { return build_rotation_grid(w.automaton(), w.precision()); }},
     Construction{"two-layer-reflections", "Grazzi Thm. 6",
                  [](Workbench& w) { return build_two_layer_reflections(w.automaton()); }},
     Construction{"orthogonal", "MATH.md §6", [](Workbench& w) { return build_orthogonal(w.automaton()); }},
@@ -151,9 +159,10 @@ constexpr std::array kConstructions{
         [](Workbench& w) { return diagonal_cascade_network(w.automaton(), w.primes(), Spectrum::kUnitInterval); }},
     Construction{"diagonal-signed", "Krohn–Rhodes",
                  [](Workbench& w) { return diagonal_cascade_network(w.automaton(), w.primes(), Spectrum::kSigned); }},
-    Construction{
-        "diagonal-unit-circle", "Krohn–Rhodes",
-        [](Workbench& w) { return diagonal_cascade_network(w.automaton(), w.primes(), Spectrum::kUnitCircle); }},
+    Construction{"diagonal-unit-circle", "Krohn–Rhodes",
+                 [](Workbench& w) {
+                   return diagonal_cascade_network(w.automaton(), w.primes(), Spectrum::kUnitCircle, w.precision());
+                 }},
 };
 
 const Construction* find_construction(const std::string& name) {
@@ -181,6 +190,7 @@ void measure(Plan& row, const Network& network) {
   row.state_numbers = size.state_numbers;
   row.alphabet_sizes = size.alphabet_sizes;
   row.exact_in = exact_precisions(network);
+  row.locked_in = locked_precisions(network);
   row.margin = std::numeric_limits<double>::infinity();
   row.reflections = 0;
   for (const Layer& layer : network.layers) {
@@ -192,7 +202,10 @@ void measure(Plan& row, const Network& network) {
 
 bool is_exact(const Plan& row, const Wishes& wishes) {
   if (!wishes.precision) return row.exact_in.size() == 4;
-  return std::find(row.exact_in.begin(), row.exact_in.end(), *wishes.precision) != row.exact_in.end();
+  const auto holds = [&](const std::vector<Precision>& precisions) {
+    return std::find(precisions.begin(), precisions.end(), *wishes.precision) != precisions.end();
+  };
+  return holds(row.exact_in) || holds(row.locked_in);
 }
 
 /// Why a possible row does not fit the wishes; empty when it does.

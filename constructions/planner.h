@@ -1,8 +1,8 @@
 // constructions/planner.h — which constructions an automaton admits, what each costs, and which to take.
 //
-// The rule. A row fits the wishes when its cost is within them, when it is bit-exact (in the wished precision,
-// otherwise in all four) if `exact` is set, and when it is written with keys if `keys` is set. Among the rows that fit,
-// in this order:
+// The rule. A row fits the wishes when its cost is within them, when it is bit-exact (in the wished precision, if only
+// letter after letter; otherwise in all four, in any order) if `exact` is set, and when it is written with keys if
+// `keys` is set. Among the rows that fit, in this order:
 //   1. bit-exact ones, because they are proved for words of every length;
 //   2. fewer layers;
 //   3. those with a Householder form, because their norm is at most 1 and the layers of linear RNNs can hold them;
@@ -10,7 +10,8 @@
 //      numbers alone where there is no Householder form;
 //   5. fewer state numbers;
 //   6. the earlier in the table.
-// permutation-vector, whose margin shrinks with the degree, is taken only by name.
+// permutation-vector, whose margin shrinks with the degree, is taken only by name. Constructions that are made for one
+// precision (rotation-locked, rotation-grid, the shifts in diagonal-unit-circle) are made for the wished one, or fp32.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +46,9 @@ struct Plan {
   std::uint64_t state_numbers = 0;
   std::int64_t reflections = -1;  ///< most per token in any layer; −1: no GH form
   std::vector<std::size_t> alphabet_sizes;
-  std::vector<Precision> exact_in;  ///< bit-exact for words of every length
-  double margin = 0;                ///< least distance of two codewords, least over layers
+  std::vector<Precision> exact_in;   ///< bit-exact for words of every length, in any order of evaluation
+  std::vector<Precision> locked_in;  ///< the same, but only letter after letter: locked_precisions.h
+  double margin = 0;                 ///< least distance of two codewords, least over layers
   bool chosen = false;
 };
 

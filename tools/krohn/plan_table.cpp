@@ -12,10 +12,18 @@ namespace {
 constexpr std::size_t kListedLayers = 6;
 constexpr std::size_t kRemarkWidth = 60;
 
-std::string precisions(const Plan& row) {
+std::string precisions(const std::vector<Precision>& precisions) {
   std::vector<std::string> names;
-  for (const Precision precision : row.exact_in) names.push_back(to_string(precision));
+  for (const Precision precision : precisions) names.push_back(to_string(precision));
   return fmt::format("{}", fmt::join(names, " "));
+}
+
+/// Precisions in brackets are exact letter after letter only.
+std::string exact_column(const Plan& row) {
+  if (row.exact_in.empty() && row.locked_in.empty()) return "none";
+  if (row.locked_in.empty()) return precisions(row.exact_in);
+  const std::string locked = fmt::format("({})", precisions(row.locked_in));
+  return row.exact_in.empty() ? locked : precisions(row.exact_in) + " " + locked;
 }
 
 std::string alphabets(const Plan& row) {
@@ -36,7 +44,7 @@ std::vector<std::string> table_row(const Plan& row) {
           row.reflections < 0 ? "-" : std::to_string(row.reflections),
           alphabets(row),
           fmt::format("{:.3g}", row.margin),
-          row.exact_in.empty() ? "none" : precisions(row),
+          exact_column(row),
           remark};
 }
 
@@ -50,8 +58,11 @@ std::string plan_table(const std::vector<Plan>& plans) {
 }
 
 std::string exactness(const Plan& row) {
-  if (row.exact_in.empty()) return "not bit-exact in any precision: `krohn verify` says how far it holds";
-  return fmt::format("exact for words of every length in {}", precisions(row));
+  if (row.exact_in.empty() && row.locked_in.empty())
+    return "not bit-exact in any precision: `krohn verify` says how far it holds";
+  if (row.exact_in.empty())
+    return fmt::format("exact for words of every length in {}, letter after letter", precisions(row.locked_in));
+  return fmt::format("exact for words of every length in {}", precisions(row.exact_in));
 }
 
 nlohmann::ordered_json plan_to_json(const Plan& row) {
@@ -69,6 +80,8 @@ nlohmann::ordered_json plan_to_json(const Plan& row) {
   json["alphabet_sizes"] = row.alphabet_sizes;
   json["exact_in"] = nlohmann::ordered_json::array();
   for (const Precision precision : row.exact_in) json["exact_in"].push_back(to_string(precision));
+  json["locked_in"] = nlohmann::ordered_json::array();
+  for (const Precision precision : row.locked_in) json["locked_in"].push_back(to_string(precision));
   json["margin"] = row.margin;
   return json;
 }
