@@ -26,7 +26,7 @@ Network network_of(const Dfa& automaton, const char* construction, Precision pre
 
 Certificate certify_in(const Network& network, Precision precision, std::uint64_t max_pairs = 200'000) {
   CertifyOptions options;
-  options.precision = precision;
+  options.arithmetic = precision;
   options.max_pairs = max_pairs;
   return certify(network, options);
 }
