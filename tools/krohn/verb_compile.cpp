@@ -9,10 +9,10 @@
 #include "constructions/network_file.h"
 #include "constructions/planner.h"
 #include "groups/error.h"
-#include "tools/krohn/checkpoint_target.h"
 #include "tools/krohn/json_output.h"
 #include "tools/krohn/plan_table.h"
 #include "tools/krohn/subject.h"
+#include "tools/krohn/target.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {
@@ -20,12 +20,13 @@ namespace {
 
 constexpr VerbHelp kHelp = {
     "compile", "Compile a language to exact weights",
-    "compile LANGUAGE -o MODEL.safetensors [--construction NAME] [--precision fp32] [--explain]",
+    "compile LANGUAGE -o MODEL [--target krohn] [--construction NAME] [--precision fp32] [--explain]",
     R"(
 krohn compile 'regex:(a|b)*abb' -o abb.safetensors
 krohn compile name:S5 --keys doubled --precision bf16 --exact -o s5.safetensors
 krohn compile name:Z60 --explain
 krohn compile name:S5 --generators transpositions --target fla-deltanet -o s5-deltanet/
+krohn compile 'regex:(a|b)*abb' --target onnx -o abb.onnx
 )",
     R"(Writes a linear recurrent network that computes LANGUAGE: the weights in structured and dense form, the automaton that
 they stand for, and where they come from. --explain prints every construction with its cost and why it fits or not.
@@ -34,13 +35,13 @@ they stand for, and where they come from. --explain prints every construction wi
 reachable state: the network has to know the state at every position. Acceptors default to acceptance, machines with
 other outputs to state.
 
---target writes another framework's model instead: fla-deltanet and fla-gated-deltaproduct are folders that
-flash-linear-attention loads (config.json, model.safetensors), with the automaton and the meaning of the tokens beside.
+--target writes the model for another framework: torch, a folder with a PyTorch module and its weights; onnx; numpy (.npz);
+fla-deltanet and fla-gated-deltaproduct, folders that flash-linear-attention loads, with one layer of its own.
 Exit status: 0 written, 2 bad input or nothing fits, 3 a limit was met.
 )"};
 
 struct Options {
-  std::string language, output, target, task, construction, precision, keys;
+  std::string language, output, target = "krohn", task, construction, precision, keys;
   std::optional<std::uint64_t> max_reflections, max_dimension;
   LanguageOptions reading;
   bool exact = false, explain = false, json = false;
@@ -60,15 +61,9 @@ Wishes wishes_of(const Options& options) {
 }
 
 void check(const Options& options) {
-  if (options.output.empty() && !options.explain)
+  if (options.output.empty() && (!options.explain || is_checkpoint_target(options.target)))
     throw InputError("nowhere to write the network: add `-o MODEL.safetensors`, or `--explain` to see the choices");
-  if (!options.target.empty()) {
-    if (options.output.empty()) throw InputError("nowhere to write the model: add `-o FOLDER`");
-    if (is_model_name(options.output)) throw InputError(options.output, "this target is a folder; name one");
-    return;
-  }
-  if (!options.output.empty() && !is_model_name(options.output))
-    throw InputError(options.output, "a network is written as a .safetensors file; name it so");
+  if (!options.output.empty()) check_output_name(options.target, options.output);
 }
 
 std::string task_of(const Options& options, const Dfa& dfa) {
@@ -110,7 +105,7 @@ int compile(const Options& options) {
   const Dfa given = load_subject(options.language, options.reading).automaton;
   const std::string task = task_of(options, given);
   const Dfa dfa = task == "state" ? canonical(given) : minimise(given);
-  if (!options.target.empty()) {
+  if (is_checkpoint_target(options.target)) {
     compile_checkpoint(dfa, options.language, options.target, options.output, options.json);
     return kDone;
   }
@@ -127,7 +122,7 @@ int compile(const Options& options) {
     wishes.construction = chosen->construction;
     Network network = build(dfa, wishes);
     network.provenance.source = options.language;
-    save_network(network, options.output);
+    write_network(network, options.target, options.output);
   }
   if (options.json)
     print_json(to_json(options, task, dfa, plans, *chosen));
@@ -144,8 +139,9 @@ void add_compile(CLI::App& app, Work& chosen) {
   verb->add_option("LANGUAGE", options->language, "A file, regex:…, or name:…")->required();
   verb->add_option("-o,--output", options->output, "The .safetensors file to write, or the folder of a --target")
       ->type_name("FILE");
-  verb->add_option("--target", options->target, "Write a folder for this framework instead")
-      ->check(CLI::IsMember(checkpoint_targets()));
+  verb->add_option("--target", options->target, "Which framework is to load it")
+      ->check(CLI::IsMember(target_names()))
+      ->capture_default_str();
   verb->add_option("--task", options->task, "What the network has to get right")
       ->check(CLI::IsMember({"acceptance", "state"}));
   const std::string wishes = "Choosing a construction";

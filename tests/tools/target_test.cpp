@@ -1,0 +1,52 @@
+// Models for other frameworks, as a person asks for them.
+
+#include <doctest/doctest.h>
+
+#include "tests/tools/shell.h"
+
+using namespace krohn::test;
+
+TEST_CASE("every target writes what its framework loads") {
+  const Workplace place("targets");
+  const Outcome torch = place.shell("krohn compile name:modarith5 --target torch -o modarith5/");
+  CHECK(torch.status == 0);
+  CHECK(place.shell("krohn verify modarith5/model.safetensors").status == 0);
+  CHECK(contents(place / "modarith5/krohn_network.py") == contents(KROHN_ROOT "/tools/python/krohn_network.py"));
+  CHECK(place.shell("krohn compile 'regex:(a|b)*abb' --target onnx -o abb.onnx").status == 0);
+  CHECK(place.shell("krohn compile 'regex:(a|b)*abb' --target numpy -o abb.npz").status == 0);
+  CHECK(contents(place / "abb.npz").starts_with("PK"));
+}
+
+TEST_CASE("a checkpoint is compiled, proved, refuted against another language, and tested") {
+  const Workplace place("checkpoint");
+  CHECK(place.shell("krohn compile name:S3 --generators transpositions --target fla-deltanet -o s3").status == 0);
+  for (const char* precision : {"fp32", "bf16"}) {
+    const Outcome proved = place.shell(std::string("krohn verify s3 --length 1000 --precision ") + precision +
+                                       " --against name:S3/transpositions");
+    CHECK(proved.status == 0);
+    CHECK(contains(proved.out, "proved for words of every length"));
+    CHECK(contains(proved.out, "1,000 letters of a random word, seed 1: all right"));
+  }
+  CHECK(place.shell("krohn verify s3 --precision fp16").status == 2);
+  // Another machine over the same letters: its answers differ after one.
+  CHECK(place.shell("krohn compile name:Z2 --target fla-deltanet -o z2").status == 0);
+  const Outcome other = place.shell("krohn verify z2 --against name:Z3");
+  CHECK(other.status != 0);
+}
+
+TEST_CASE("what a target cannot hold, and a wrong name, are refused before anything is written") {
+  const Workplace place("refused-targets");
+  for (const auto& [line, word] :
+       {std::pair{"krohn compile name:Z5 --target fla-deltanet -o z5", "4 reflections"},
+        {"krohn compile 'regex:(a|b)*abb' --target fla-gated-deltaproduct -o abb", "not a bijection"},
+        {"krohn compile name:Z5 --target onnx -o z5.npz", ".onnx file"},
+        {"krohn compile name:Z5 --target torch -o z5.safetensors", "is a folder"},
+        {"krohn compile name:Z5 --target fla-deltanet --explain", "nowhere to write"},
+        {"krohn compile name:Z5 --target tensorflow -o z5", "tensorflow"}}) {
+    CAPTURE(line);
+    const Outcome refused = place.shell(line);
+    CHECK(refused.status == 2);
+    CHECK_MESSAGE(contains(refused.err, word), refused.err);
+  }
+  CHECK(place.files().empty());
+}

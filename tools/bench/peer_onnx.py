@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+"""Runs a model that `krohn compile --target onnx` wrote in ONNX Runtime, and compares it with the automaton in the
+network that `krohn compile --target numpy` wrote of the same language.
+
+    pip install onnx onnxruntime numpy
+    tools/bench/peer_onnx.py abb.onnx abb.npz [--length 10000]"""
+import argparse
+import json
+import sys
+
+import numpy
+import onnx
+import onnxruntime
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("model")
+parser.add_argument("arrays")
+parser.add_argument("--length", type=int, default=10_000)
+parser.add_argument("--seed", type=int, default=1)
+options = parser.parse_args()
+
+onnx.checker.check_model(onnx.load(options.model), full_check=True)
+arrays = numpy.load(options.arrays)
+table, outputs = arrays["automaton.table"], arrays["automaton.outputs"]
+word = numpy.random.default_rng(options.seed).integers(0, table.shape[1], options.length)
+states, answers = onnxruntime.InferenceSession(options.model).run(["states", "outputs"], {"letters": word})
+
+state = json.loads(bytes(arrays["metadata.automaton"]))["initial"]
+right = 0
+for letter, found, answer in zip(word, states, answers):
+    state = table[state, letter]
+    right += bool(found == state and answer == outputs[state])
+print(f"{options.model}: {right} of {len(word)} letters right, ONNX Runtime {onnxruntime.__version__}")
+sys.exit(0 if right == len(word) else 1)

@@ -1,0 +1,96 @@
+#include "tools/krohn/target.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+
+#include "constructions/export_checkpoint.h"
+#include "constructions/network_file.h"
+#include "constructions/npz.h"
+#include "constructions/onnx.h"
+#include "groups/atomic_file.h"
+#include "groups/error.h"
+#include "network_module.h"
+#include "tools/krohn/json_output.h"
+
+namespace krohn {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kKrohn[] = "krohn", kTorch[] = "torch", kOnnx[] = "onnx", kNumpy[] = "numpy",
+               kDeltaNet[] = "fla-deltanet", kGatedDeltaProduct[] = "fla-gated-deltaproduct";
+
+/// What a target's file is named like; empty for folders.
+std::string extension_of(const std::string& target) {
+  if (target == kKrohn) return ".safetensors";
+  if (target == kOnnx) return ".onnx";
+  if (target == kNumpy) return ".npz";
+  return "";
+}
+
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw SystemError(fmt::format("{}: cannot make the folder: {}", folder, error.message()));
+}
+
+void report(const Checkpoint& checkpoint, const std::string& language, const std::string& target,
+            const std::string& folder) {
+  const CheckpointConfig& config = checkpoint.config;
+  fmt::print("{}: {} in the weights of {}\n", folder, language, target);
+  fmt::print("  hidden size {}, {} head{} of {}×{}, {} Householder{} per token, {} tokens\n", config.hidden_size,
+             config.heads, config.heads == 1 ? "" : "s", config.key_dim, config.value_dim, config.householders,
+             config.householders == 1 ? "" : "s", config.vocabulary);
+  fmt::print("  after token {} and a word, the arg max of the next token is the automaton's state (tokens.json)\n",
+             *checkpoint.tokens.begin);
+}
+
+}  // namespace
+
+std::vector<std::string> target_names() { return {kKrohn, kTorch, kOnnx, kNumpy, kDeltaNet, kGatedDeltaProduct}; }
+
+bool is_checkpoint_target(const std::string& target) { return target == kDeltaNet || target == kGatedDeltaProduct; }
+
+void check_output_name(const std::string& target, const std::string& output) {
+  const std::string extension = extension_of(target), given = fs::path(output).extension().string();
+  if (extension.empty() && given != ".safetensors" && given != ".onnx" && given != ".npz") return;
+  if (extension.empty()) throw InputError(output, fmt::format("the target {} is a folder; name one", target));
+  if (given == extension) return;
+  throw InputError(
+      output, fmt::format("the target {} is written as a {} file; name it so, or choose another --target of {}", target,
+                          extension, fmt::join(target_names(), ", ")));
+}
+
+void write_network(const Network& network, const std::string& target, const std::string& output) {
+  if (target == kOnnx) return write_file(output, format_onnx(network));
+  if (target == kNumpy) return write_file(output, format_npz(to_tensors(network)));
+  if (target == kKrohn) return save_network(network, output);
+  make_folder(output);
+  write_file((fs::path(output) / "krohn_network.py").string(), kNetworkModule);
+  save_network(network, (fs::path(output) / "model.safetensors").string());
+}
+
+void compile_checkpoint(const Dfa& automaton, const std::string& language, const std::string& target,
+                        const std::string& folder, bool json) {
+  const Checkpoint checkpoint =
+      target == kDeltaNet ? delta_net_checkpoint(automaton) : gated_delta_product_checkpoint(automaton);
+  save_checkpoint(checkpoint, folder);
+  if (!json) return report(checkpoint, language, target, folder);
+  const CheckpointConfig& config = checkpoint.config;
+  print_json({{"language", language},
+              {"target", target},
+              {"output", folder},
+              {"states", automaton.states()},
+              {"letters", automaton.letters()},
+              {"hidden_size", config.hidden_size},
+              {"heads", config.heads},
+              {"key_dim", config.key_dim},
+              {"value_dim", config.value_dim},
+              {"householders", config.householders},
+              {"vocabulary", config.vocabulary},
+              {"begin_token", *checkpoint.tokens.begin}});
+}
+
+}  // namespace krohn

@@ -1,0 +1,130 @@
+"""A network that krohn compiled, as a plain PyTorch module. One file, for copying: needs torch and safetensors.
+
+    from krohn_network import ExactLRNN
+    network = ExactLRNN.from_file("model.safetensors")
+    states = network(network.encode("abb"))           # the automaton's state after every letter
+    outputs = network.outputs(states)                  # "accept", "reject", … as indices of network.output_names
+
+The file's format is krohn's own; its document (docs/network-file.md in krohn) names the tensors that are read here."""
+import json
+
+import torch
+from safetensors import safe_open
+from torch import nn
+
+
+
+class Layer(nn.Module):
+    """H <- A[action] H + B[action]; the label is that of the nearest codeword in the book of the context."""
+
+    def __init__(self, tensors, description):
+        super().__init__()
+        self.labels = description["labels"]
+        self.initial_label = description["initial_label"]
+        self.copies = description["unit_copies"]
+        self.a = nn.Parameter(tensors["A"])
+        self.b = nn.Parameter(tensors["B"]) if "B" in tensors else None
+        self.initial = nn.Parameter(tensors["H0"])
+        for name in ("action_of", "next", "book_of_context", "codewords", "codewords.label", "codewords.book"):
+            tensor = tensors.get(name)
+            if tensor is not None and name != "codewords":
+                tensor = tensor.long()
+            self.register_buffer(name.replace(".", "_"), tensor)
+        if self.copies == 0 and self.codewords_label is None:
+            self.codewords_label = torch.arange(len(self.codewords))
+
+    def scores(self, state, context=None):
+        """One number per codeword, the greatest for the nearest: minus the squared distance, differentiable."""
+        if self.copies > 0:
+            return state.reshape(*state.shape[:-2], self.copies, self.labels).sum(-2)
+        scores = -((state.unsqueeze(-3) - self.codewords) ** 2).sum((-2, -1))
+        if self.codewords_book is None:
+            return scores
+        book = torch.zeros_like(context) if self.book_of_context is None else self.book_of_context[context]
+        return scores.masked_fill(self.codewords_book != book.unsqueeze(-1), -torch.inf)
+
+    def decode(self, state, context):
+        nearest = self.scores(state, context).argmax(-1)
+        return nearest if self.copies > 0 else self.codewords_label[nearest]
+
+    def step(self, state, context):
+        action = self.action_of[context]
+        state = self.a[action] @ state
+        return state if self.b is None else state + self.b[action]
+
+
+class ExactLRNN(nn.Module):
+    """Layers of linear recurrences, wired by tables; the automaton that they stand for is beside them as `table`."""
+
+    def __init__(self, tensors, metadata):
+        super().__init__()
+        automaton = json.loads(metadata["automaton"])
+        self.letters = [symbol["name"] for symbol in automaton["alphabet"]]
+        self.initial_state = automaton["initial"]
+        self.output_names = automaton["output_names"]
+        self.provenance = json.loads(metadata["provenance"])
+        descriptions = json.loads(metadata["layers"])
+        if "layers.0.A" not in tensors:
+            raise ValueError("this model has no dense matrices, because they would have more than 8,000,000 numbers")
+        # A tensor is F64 only where F32 would lose something; then all layers compute in float64.
+        real = torch.float64 if any(tensor.dtype == torch.float64 for tensor in tensors.values()) else torch.float32
+        tensors = {name: tensor.to(real) if tensor.is_floating_point() else tensor for name, tensor in tensors.items()}
+        self.layers = nn.ModuleList()
+        for k, description in enumerate(descriptions):
+            start = f"layers.{k}."
+            own = {name[len(start):]: tensor for name, tensor in tensors.items() if name.startswith(start)}
+            self.layers.append(Layer(own, description))
+            self.register_buffer(f"readout_{k}", tensors[f"readout.{k}"].long())
+        self.register_buffer("table", tensors["automaton.table"].long())
+        self.register_buffer("output_of_state", tensors["automaton.outputs"].long())
+
+    @classmethod
+    def from_file(cls, path):
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata()
+            if metadata.get("format") != "krohn.network" or metadata.get("version") != "1":
+                raise ValueError(f"{path}: not a krohn network of version 1")
+            return cls({name: file.get_tensor(name) for name in file.keys()}, metadata)
+
+    def encode(self, word):
+        """Letters by name, or the characters of a text, as a batch of one word."""
+        index = {name: letter for letter, name in enumerate(self.letters)}
+        return torch.tensor([[index[letter] for letter in word]], device=self.table.device)
+
+    def forward(self, letters):
+        """letters: [batch, length]. Returns the state that the readout gives after every letter: [batch, length]."""
+        batch, length = letters.shape
+        hidden = [layer.initial.expand(batch, *layer.initial.shape) for layer in self.layers]
+        label = [torch.full_like(letters[:, 0], layer.initial_label) for layer in self.layers]
+        states = []
+        for t in range(length):
+            context, node = letters[:, t], torch.zeros_like(letters[:, 0])
+            for k, layer in enumerate(self.layers):
+                hidden[k] = layer.step(hidden[k], context)
+                before, label[k] = label[k], layer.decode(hidden[k], context)
+                node = getattr(self, f"readout_{k}")[node, label[k]]
+                if layer.next is not None:
+                    context = layer.next[context, before]
+            states.append(node)
+        return torch.stack(states, 1)
+
+    def hidden_states(self, letters):
+        """Of the first layer, whose actions are the letters: H after every letter, [batch, length, n, d]. Differentiable."""
+        layer, hidden = self.layers[0], []
+        state = layer.initial.expand(len(letters), *layer.initial.shape)
+        for t in range(letters.shape[1]):
+            state = layer.step(state, letters[:, t])
+            hidden.append(state)
+        return torch.stack(hidden, 1)
+
+    def expected_states(self, letters):
+        """What the automaton itself says: [batch, length]."""
+        state = torch.full_like(letters[:, 0], self.initial_state)
+        states = []
+        for t in range(letters.shape[1]):
+            state = self.table[state, letters[:, t]]
+            states.append(state)
+        return torch.stack(states, 1)
+
+    def outputs(self, states):
+        return self.output_of_state[states]
