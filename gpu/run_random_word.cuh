@@ -13,7 +13,7 @@ KROHN_HOST_DEVICE inline std::uint32_t run_random_word(const std::uint32_t* tabl
                                                        std::uint32_t state, std::uint64_t key, std::uint64_t length) {
   const std::uint32_t per_block = letters_per_block(letters);
   for (std::uint64_t first = 0, block = 0; first < length; first += per_block, ++block) {
-    std::uint64_t fraction = random_block(key, block);
+    std::uint64_t fraction = random_fraction(key, block, letters);
     const std::uint64_t rest = length - first;
     const std::uint32_t count = rest < per_block ? static_cast<std::uint32_t>(rest) : per_block;
     for (std::uint32_t i = 0; i < count; ++i)

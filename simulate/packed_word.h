@@ -6,13 +6,10 @@
 #include <vector>
 
 #include "automata/alphabet.h"
+#include "simulate/random_letters.h"
 #include "simulate/word.h"
 
 namespace krohn {
-
-/// The most letters whose number of combinations fits into a byte: 8 of 2, 5 of 3, 3 of 5, 1 of 17 … 256; 0 of more
-/// than 256. One letter is packed like one of two.
-std::uint32_t letters_per_byte(Letter letters);
 
 /// Byte i holds letters i·s … i·s + s − 1, the first the most significant, as an s-digit number in base k; missing
 /// letters of the last byte are zero.
@@ -37,7 +34,8 @@ class PackedWord {
   std::vector<std::uint8_t> bytes_;
 };
 
-/// Bytes [first, first + out.size()) of the packed form of an endless random word. Precondition: at most 256 letters.
+/// Bytes [first, first + out.size()) of the packed form of an endless random word, by simulate/random_bytes.h.
+/// Precondition: at most 256 letters.
 void fill_packed(const RandomWord& word, std::uint64_t first, std::span<std::uint8_t> out);
 
 /// Packs whole bytes: `word` has out.size() · letters_per_byte(letters) letters, each below `letters`.

@@ -27,7 +27,7 @@ KROHN_HOST_DEVICE constexpr std::uint64_t random_key(std::uint64_t seed, std::ui
   return splitmix_finaliser(seed + kGolden * splitmix_finaliser(stream + kGolden));
 }
 
-/// 64 random bits: block `index` of the word with this key, a fraction of 2^64.
+/// 64 random bits: block `index` of the word with this key.
 KROHN_HOST_DEVICE constexpr std::uint64_t random_block(std::uint64_t key, std::uint64_t index) {
   return splitmix_finaliser(key + kGolden * (index + 1));
 }
@@ -46,13 +46,46 @@ KROHN_HOST_DEVICE inline std::uint32_t next_letter(std::uint64_t& fraction, std:
 #endif
 }
 
-/// Digits taken from each block: the most whose number of combinations stays within 2^32, so that the bias of each is
-/// at most 2^−32. 64 when there is one letter. `letters` ≥ 1.
+/// The most letters whose number of combinations fits into a byte: 8 of 2, 5 of 3, 3 of 5, 1 of 17 … 256; 0 of more
+/// than 256. One letter is packed like one of two.
+KROHN_HOST_DEVICE constexpr std::uint32_t letters_per_byte(std::uint32_t letters) {
+  if (letters > 256) return 0;
+  const std::uint32_t base = letters < 2 ? 2 : letters;
+  std::uint32_t count = 0;
+  for (std::uint32_t power = base; power <= 256; power *= base) ++count;
+  return count;
+}
+
+/// k^s for the s letters of a byte; at most 256. 1 of more than 256 letters.
+KROHN_HOST_DEVICE constexpr std::uint32_t combinations_per_byte(std::uint32_t letters) {
+  std::uint32_t power = 1;
+  for (std::uint32_t i = 0; i < letters_per_byte(letters); ++i) power *= letters;
+  return power;
+}
+
+/// Bytes of packed letters (simulate/packed_word.h) that a block gives, for at most 256 letters: all eight where every
+/// byte is a combination of letters, otherwise four.
+KROHN_HOST_DEVICE constexpr std::uint32_t bytes_per_block(std::uint32_t letters) {
+  return letters == 1 || combinations_per_byte(letters) == 256 ? 8 : 4;
+}
+
+/// Letters taken from each block, `letters` ≥ 1. Up to 256 letters: those of its bytes. More: the most digits whose
+/// number of combinations stays within 2^32.
 KROHN_HOST_DEVICE constexpr std::uint32_t letters_per_block(std::uint32_t letters) {
-  if (letters == 1) return 64;
+  if (letters <= 256) return bytes_per_block(letters) * letters_per_byte(letters);
   std::uint32_t digits = 0;
   for (std::uint64_t power = letters; power <= (std::uint64_t{1} << 32); power *= letters) ++digits;
   return digits;
+}
+
+/// The fraction of 2^64 whose first digits in base `letters` are the letters of block `index`. Where four bytes are
+/// taken, each below 256, the last eight bits of the block are dropped: a product with a base of a byte then fits into
+/// 64 bits. No combination of the letters of a block has a probability that is off by more than a part in 2^24 (2^32
+/// above 256 letters), and none where the letters are a power of two up to 256.
+KROHN_HOST_DEVICE constexpr std::uint64_t random_fraction(std::uint64_t key, std::uint64_t index,
+                                                          std::uint32_t letters) {
+  const std::uint64_t block = random_block(key, index);
+  return letters > 256 || bytes_per_block(letters) == 8 ? block : block & ~std::uint64_t{0xff};
 }
 
 }  // namespace krohn

@@ -2,69 +2,26 @@
 
 #include <fmt/format.h>
 #include <omp.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <numeric>
 
 #include "groups/error.h"
-#include "simulate/symbol_source.h"
+#include "simulate/merged_states.h"
+#include "simulate/tracks.h"
 
 namespace krohn {
 namespace {
 
-/// Bytes below which splitting a word costs more than it gains.
-constexpr std::uint64_t kSmallestPart = 1 << 16;
-
-/// Runs word `i` through symbols [first, end) from `row`.
-template <class View>
-StrideTable::Row run_alone(const StrideTable& table, const View& view, std::size_t i, std::uint64_t first,
-                           std::uint64_t end, StrideTable::Row row) {
-  using Symbol = typename View::Symbol;
-  std::array<Symbol, kSymbolBuffer> buffer;
-  while (first < end) {
-    const std::span<Symbol> symbols(buffer.data(), std::min<std::uint64_t>(kSymbolBuffer, end - first));
-    view.fetch(i, first, symbols);
-    row = table.run(std::span<const Symbol>(symbols), row);
-    first += symbols.size();
-  }
-  return row;
-}
-
-/// Runs eight words through their first `end` symbols, side by side.
-template <class View>
-void run_abreast(const StrideTable& table, const View& view, std::span<const std::size_t> words, std::uint64_t end,
-                 std::array<StrideTable::Row, kStreams>& rows) {
-  using Symbol = typename View::Symbol;
-  std::array<std::array<Symbol, kSymbolBuffer>, kStreams> buffers;
-  std::array<const Symbol*, kStreams> streams;
-  for (std::uint64_t first = 0; first < end; first += kSymbolBuffer) {
-    const std::size_t count = std::min<std::uint64_t>(kSymbolBuffer, end - first);
-    for (std::size_t stream = 0; stream < kStreams; ++stream) {
-      view.fetch(words[stream], first, std::span<Symbol>(buffers[stream].data(), count));
-      streams[stream] = buffers[stream].data();
-    }
-    table.run(streams, count, rows);
-  }
-}
-
-/// Runs up to eight words from `initial` to their last symbol and writes the states reached. Words of one group are of
-/// like length, so that little is left after the shortest.
-template <class View>
-void run_group(const StrideTable& table, const View& view, std::span<const std::size_t> words, State initial,
-               std::vector<State>& states) {
-  std::array<StrideTable::Row, kStreams> rows;
-  rows.fill(table.row(initial));
-  std::uint64_t common = 0;
-  if (words.size() == kStreams) {
-    common = view.count(words[0]);
-    for (const std::size_t i : words) common = std::min(common, view.count(i));
-    run_abreast(table, view, words, common, rows);
-  }
-  for (std::size_t stream = 0; stream < words.size(); ++stream) {
-    const std::size_t i = words[stream];
-    states[i] = table.state(run_alone(table, view, i, common, view.count(i), rows[stream]));
-  }
-}
+/// Bytes, or letters of large alphabets, below which a part costs more than it gains.
+constexpr std::uint64_t kSmallestPart = 1 << 14;
+/// A part whose states meet in at most so many places is run from each of them.
+constexpr std::size_t kMostPlaces = 4;
+/// Images of points that the enumeration of a monoid may compute, and elements that it may find.
+constexpr std::uint64_t kMonoidImages = std::uint64_t{1} << 23, kMonoidElements = 4096;
+/// One-byte entries for all bytes of so many elements fit into a first-level cache of 32 kB: as fast as a shuffle.
+constexpr std::uint64_t kFirstLevel = std::uint64_t{1} << 15;
 
 void require_letters(std::span<const Letter> word, Letter letters) {
   const auto bad = std::find_if(word.begin(), word.end(), [&](Letter letter) { return letter >= letters; });
@@ -79,22 +36,44 @@ void require_alphabet(const PackedWord& word, Letter letters) {
 }
 
 StrideTable letter_table(const Dfa& dfa) {
-  if (StrideTable::entries(dfa.states(), dfa.letters(), 1) >= UINT32_MAX)
+  if (StrideTable::entries(dfa.states(), dfa.letters(), 1) >= UINT32_MAX ||
+      StrideTable::bytes(dfa.states(), dfa.letters(), 1) >= std::uint64_t{1} << 34)
     throw LimitError(fmt::format("{} states × {} letters are more transitions than the runner's limit of 2^32 − 2",
                                  dfa.states(), dfa.letters()));
   return StrideTable(dfa, 1);
 }
 
-/// The most letters a step that cut a packed byte into one, two or four symbols and keep the table small; 1 if none.
-std::uint32_t best_stride(State states, Letter letters, const RunnerOptions& options) {
+/// The most letters a step that divide the letters of a packed byte and keep the table small; 0 if none.
+std::uint32_t best_stride(State states, Letter letters, std::uint64_t max_bytes, std::uint64_t max_entries) {
   const std::uint32_t per_byte = letters_per_byte(letters);
-  const std::uint64_t limit =
-      std::min<std::uint64_t>({options.max_table_entries, options.expected_letters, UINT32_MAX - 1});
-  for (std::uint32_t stride = per_byte; stride > 1; stride /= 2) {
-    if (StrideTable::entries(states, letters, stride) <= limit) return stride;
-    if (stride % 2 != 0) break;
-  }
-  return 1;
+  for (std::uint32_t stride = per_byte; stride >= 1; --stride)
+    if (per_byte % stride == 0 && StrideTable::bytes(states, letters, stride) <= max_bytes &&
+        StrideTable::entries(states, letters, stride) <= max_entries)
+      return stride;
+  return 0;
+}
+
+std::uint64_t half_of_second_level_cache() {
+  constexpr std::uint64_t kUnknown = std::uint64_t{1} << 19;
+#if defined(_SC_LEVEL2_CACHE_SIZE)
+  const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  return bytes > 0 ? static_cast<std::uint64_t>(bytes) / 2 : kUnknown;
+#else
+  return kUnknown;
+#endif
+}
+
+/// Cuts word 0 into tracks of about equal length for `threads` times kWidth of the kernel, each beginning at a byte.
+template <class Kernel, class View>
+std::vector<Track<typename Kernel::Value>> cut_into_parts(const View& view, unsigned threads,
+                                                          const typename Kernel::Value& value) {
+  const std::uint64_t units = view.count(0) / view.unit();
+  const std::uint64_t parts = std::clamp<std::uint64_t>(units / kSmallestPart, 1, threads * Kernel::kWidth);
+  std::vector<Track<typename Kernel::Value>> tracks;
+  for (std::uint64_t part = 0; part < parts; ++part)
+    tracks.push_back({0, units / parts * part * view.unit(), units / parts * (part + 1) * view.unit(), value});
+  tracks.back().end = view.count(0);
+  return tracks;
 }
 
 }  // namespace
@@ -106,23 +85,68 @@ Runner::Runner(const Dfa& dfa, const RunnerOptions& options)
       threads_(options.threads != 0 ? options.threads : static_cast<unsigned>(omp_get_max_threads())),
       by_letter_(letter_table(dfa)) {
   if (letters_ == 0) return;
-  const std::uint32_t stride = best_stride(states_, letters_, options);
-  if (stride > 1) by_symbol_.emplace(dfa, stride);
-  if (!options.split_long_words || !StateMapTable::fits(states_, letters_)) return;
-  maps_.emplace(dfa);
-  // Without the instruction a map costs as many loads as there are states: only many threads make up for it.
-  if (!maps_->is_accelerated() && threads_ < states_) maps_.reset();
+  const std::uint64_t max_bytes = options.max_table_bytes != 0 ? options.max_table_bytes : half_of_second_level_cache();
+  if (const std::uint32_t stride = best_stride(states_, letters_, max_bytes, options.expected_letters); stride > 0) {
+    by_symbol_.emplace(dfa, stride);
+    cutter_.emplace(letters_, stride);
+  }
+  choose_split(dfa, options, max_bytes);
+}
+
+void Runner::choose_split(const Dfa& dfa, const RunnerOptions& options, std::uint64_t max_bytes) {
+  const bool packable = letters_ <= 256, has_maps = packable && StateMapTable::fits(states_, letters_) &&
+                                                    StateMapTable::is_accelerated(states_, options.instructions);
+  words_by_maps_ = has_maps && states_ <= 16;
+  if (!words_by_maps_ && options.split_long_words && packable) {
+    elements_ = enumerate_elements(dfa, max_bytes);
+    const bool is_fast = elements_ && (elements_->monoid.size() << 8) <= kFirstLevel;
+    if (has_maps && !is_fast) elements_.reset();
+  }
+  if (words_by_maps_ || (has_maps && options.split_long_words && !elements_)) {
+    maps_.emplace(dfa, options.instructions);
+    whole_.emplace(letters_, letters_per_byte(letters_));
+  }
+  if (options.split_long_words) split_ = elements_ ? Split::kElements : maps_ ? Split::kMaps : Split::kMerging;
+}
+
+std::optional<Runner::Elements> Runner::enumerate_elements(const Dfa& dfa, std::uint64_t max_bytes) const {
+  const std::uint64_t images = std::uint64_t{states_} * letters_;
+  const std::uint64_t limit = std::min(kMonoidElements, kMonoidImages / images);
+  constexpr std::uint64_t kLargestDegree = 65'536;
+  if (limit < 2 || states_ > kLargestDegree) return std::nullopt;
+  std::vector<Transformation> generators;
+  for (Letter letter = 0; letter < letters_; ++letter) generators.push_back(dfa.letter_map(letter));
+  TransformationMonoid::Options options;
+  options.max_elements = limit;
+  TransformationMonoid monoid = TransformationMonoid::enumerate(generators, states_, options);
+  if (!monoid.complete()) return std::nullopt;
+  std::vector<State> table;
+  for (State element = 0; element < monoid.size(); ++element)
+    for (Letter letter = 0; letter < letters_; ++letter) table.push_back(monoid.right(element, letter));
+  const Dfa graph = Dfa::acceptor(dfa.alphabet(), std::move(table), 0, std::vector<bool>(monoid.size(), true));
+  const std::uint32_t stride = best_stride(graph.states(), letters_, max_bytes, UINT64_MAX);
+  if (stride == 0) return std::nullopt;
+  return Elements{std::move(monoid), StrideTable(graph, stride), ByteCutter(letters_, stride)};
 }
 
 std::string Runner::description() const {
+  const char* const split[] = {"on one thread", "split by maps of all states", "split by elements of the monoid",
+                               "split where their states meet"};
   return fmt::format("{} letters a step, {} streams, {} threads, long words {}", by_symbol_ ? by_symbol_->stride() : 1,
-                     kStreams, threads_, maps_ ? "split by composition" : "on one thread");
+                     kStreams, threads_, split[static_cast<std::size_t>(split_)]);
+}
+
+template <class Source, class Body>
+auto Runner::with_table(const Source& source, Body&& body) const {
+  if (by_symbol_) return body(StateKernel<std::uint8_t>{*by_symbol_}, ByteView<Source>(source, *cutter_));
+  return body(StateKernel<Letter>{by_letter_}, LetterView<Source>{source});
 }
 
 template <class Source>
 State Runner::run_letters(const Source& source, std::size_t i, std::uint64_t first, State from) const {
-  const LetterView<Source> view{source};
-  return by_letter_.state(run_alone(by_letter_, view, i, first, source.size(i), by_letter_.row(from)));
+  Track<State> track{i, first, source.size(i), from};
+  run_alone(StateKernel<Letter>{by_letter_}, LetterView<Source>{source}, track);
+  return track.value;
 }
 
 template <class Source>
@@ -132,20 +156,24 @@ std::vector<State> Runner::run_all(const Source& source, std::size_t count) cons
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t i, std::size_t j) { return source.size(i) > source.size(j); });
   std::vector<State> states(count);
-  const std::size_t groups = (count + kStreams - 1) / kStreams;
-#pragma omp parallel for schedule(dynamic) num_threads(static_cast <int>(threads_))
-  for (std::size_t group = 0; group < groups; ++group) {
-    const std::size_t first = group * kStreams;
-    const auto words = std::span<const std::size_t>(order).subspan(first, std::min(kStreams, count - first));
-    if (!by_symbol_) {
-      run_group(by_letter_, LetterView<Source>{source}, words, initial_, states);
-      continue;
-    }
-    run_group(*by_symbol_, ByteView<Source>(source, letters_, by_symbol_->stride()), words, initial_, states);
-    const std::uint64_t per_byte = letters_per_byte(letters_);
-    for (const std::size_t i : words)
-      states[i] = run_letters(source, i, source.size(i) / per_byte * per_byte, states[i]);
-  }
+  const auto run_with = [&](const auto& kernel, const auto& view, const auto& start, const auto& state_of) {
+    std::vector<Track<typename std::decay_t<decltype(kernel)>::Value>> tracks;
+    for (const std::size_t i : order) tracks.push_back({i, 0, view.count(i), start});
+    run_tracks(kernel, view, std::span(tracks), threads_);
+    for (const auto& track : tracks) states[track.word] = state_of(track.value);
+  };
+  if (words_by_maps_)
+    run_with(MapKernel{*maps_}, ByteView<Source>(source, *whole_), maps_->identity(),
+             [&](const StateMap& map) { return State{map[initial_]}; });
+  else
+    with_table(source, [&](const auto& kernel, const auto& view) {
+      run_with(kernel, view, initial_, [](State state) { return state; });
+    });
+  if (!words_by_maps_ && !by_symbol_) return states;
+  const std::uint64_t per_byte = letters_per_byte(letters_);
+#pragma omp parallel for num_threads(static_cast <int>(threads_))
+  for (std::size_t i = 0; i < count; ++i)
+    states[i] = run_letters(source, i, source.size(i) / per_byte * per_byte, states[i]);
   return states;
 }
 
@@ -170,51 +198,75 @@ std::vector<State> Runner::run_random_words(std::uint64_t seed, std::uint64_t fi
   return run_all(RandomWords{letters_, seed, first_stream, length}, count);
 }
 
-template <class Source>
-StateMap Runner::composed(const Source& source, std::uint64_t first, std::uint64_t end) const {
-  constexpr std::size_t kParts = StateMapTable::kParts;
-  StateMapTable::Maps maps;
-  maps.fill(maps_->identity());
-  std::array<std::array<std::uint8_t, kSymbolBuffer>, kParts> buffers;
-  StateMapTable::Parts parts;
-  const std::uint64_t length = (end - first) / kParts;
-  for (std::uint64_t done = 0; done < length; done += kSymbolBuffer) {
-    const std::size_t count = std::min<std::uint64_t>(kSymbolBuffer, length - done);
-    for (std::size_t part = 0; part < kParts; ++part) {
-      source.fetch(0, first + part * length + done, std::span(buffers[part]).first(count));
-      parts[part] = buffers[part].data();
-    }
-    maps_->compose(parts, count, maps);
+template <class View>
+State Runner::run_by_maps(const View& view, State from) const {
+  auto parts = cut_into_parts<MapKernel>(view, threads_, maps_->identity());
+  run_tracks(MapKernel{*maps_}, view, std::span(parts), threads_);
+  for (const auto& part : parts) from = part.value[from];
+  return from;
+}
+
+template <class View>
+State Runner::run_by_elements(const View& view, State from) const {
+  using Kernel = StateKernel<std::uint8_t>;
+  auto parts = cut_into_parts<Kernel>(view, threads_, State{0});
+  run_tracks(Kernel{elements_->table}, view, std::span(parts), threads_);
+  for (const auto& part : parts) from = elements_->monoid.element(part.value)[from];
+  return from;
+}
+
+template <class Kernel, class View>
+State Runner::run_by_merging(const Kernel& kernel, const View& view, State from) const {
+  const auto parts = cut_into_parts<Kernel>(view, threads_, from);
+  std::vector<std::optional<MergedStates>> merged(parts.size());
+  const auto merge = [&](std::size_t part) {
+    const std::uint64_t budget = (parts[part].end - parts[part].first) / kStreams;
+    merged[part] = merge_states(kernel.table, view, states_, parts[part].first, budget, kMostPlaces);
+  };
+  if (parts.size() > 1) merge(1);
+  if (parts.size() > 1 && merged[1]) {
+#pragma omp parallel for schedule(dynamic) num_threads(static_cast <int>(threads_))
+    for (std::size_t part = 2; part < parts.size(); ++part) merge(part);
   }
-  // Up to three bytes are left over: they go through the map of the last part, whose neighbours are done with.
-  StateMap result = maps_->identity();
-  StateMapTable::Maps last = maps;
-  const std::span<std::uint8_t> rest(buffers[0].data(), end - first - kParts * length);
-  source.fetch(0, end - rest.size(), rest);
-  parts.fill(rest.data());
-  maps_->compose(parts, rest.size(), last);
-  maps[kParts - 1] = last[kParts - 1];
-  for (State state = 0; state < states_; ++state)
-    for (const StateMap& map : maps) result[state] = map[result[state]];
-  return result;
+  const bool all_merged =
+      std::all_of(merged.begin() + 1, merged.end(), [](const auto& part) { return part.has_value(); });
+  if (!all_merged || parts.size() == 1) {
+    Track<State> whole{0, 0, view.count(0), from};
+    run_alone(kernel, view, whole);
+    return whole.value;
+  }
+  std::vector<Track<State>> tracks{parts[0]};
+  for (std::size_t part = 1; part < parts.size(); ++part)
+    for (const State state : merged[part]->states)
+      tracks.push_back({0, parts[part].first + merged[part]->symbols, parts[part].end, state});
+  run_tracks(kernel, view, std::span(tracks), threads_);
+  std::size_t begin = 1;  // of the tracks of the next part
+  from = tracks[0].value;
+  for (std::size_t part = 1; part < parts.size(); ++part) {
+    from = tracks[begin + merged[part]->index_of(from)].value;
+    begin += merged[part]->states.size();
+  }
+  return from;
 }
 
 template <class Source>
 State Runner::run_long(const Source& source, State from) const {
-  if (!maps_ && !by_symbol_) return run_letters(source, 0, 0, from);
-  const std::uint64_t per_byte = letters_per_byte(letters_), bytes = source.size(0) / per_byte;
-  if (maps_) {
-    const std::uint64_t parts = std::clamp<std::uint64_t>(bytes / kSmallestPart, 1, threads_);
-    std::vector<StateMap> maps(parts);
-#pragma omp parallel for num_threads(static_cast <int>(parts))
-    for (std::uint64_t part = 0; part < parts; ++part)
-      maps[part] = composed(source, bytes / parts * part, part + 1 == parts ? bytes : bytes / parts * (part + 1));
-    for (const StateMap& map : maps) from = map[from];
-  } else {
-    const ByteView<Source> view(source, letters_, by_symbol_->stride());
-    from = by_symbol_->state(run_alone(*by_symbol_, view, 0, 0, view.count(0), by_symbol_->row(from)));
-  }
-  return run_letters(source, 0, bytes * per_byte, from);
+  if (letters_ == 0) return from;
+  const bool by_bytes = split_ == Split::kMaps || split_ == Split::kElements || by_symbol_;
+  if (split_ == Split::kMaps)
+    from = run_by_maps(ByteView<Source>(source, *whole_), from);
+  else if (split_ == Split::kElements)
+    from = run_by_elements(ByteView<Source>(source, elements_->cutter), from);
+  else
+    from = with_table(source, [&](const auto& kernel, const auto& view) {
+      if (split_ == Split::kMerging) return run_by_merging(kernel, view, from);
+      Track<State> whole{0, 0, view.count(0), from};
+      run_alone(kernel, view, whole);
+      return whole.value;
+    });
+  if (!by_bytes) return from;
+  const std::uint64_t per_byte = letters_per_byte(letters_);
+  return run_letters(source, 0, source.size(0) / per_byte * per_byte, from);
 }
 
 State Runner::run(const PackedWord& word, State from) const {
@@ -235,7 +287,7 @@ State Runner::run(const RandomWord& word, std::uint64_t first, std::uint64_t len
   const std::uint64_t per_byte = std::max<std::uint64_t>(letters_per_byte(letters_), 1);
   const std::uint64_t head = std::min(length, (per_byte - first % per_byte) % per_byte);
   const Word letters = word.slice(first, head);
-  from = by_letter_.state(by_letter_.run(std::span<const Letter>(letters), by_letter_.row(from)));
+  from = by_letter_.run(std::span<const Letter>(letters), from);
   return run_long(RandomSlice{word, first + head, length - head}, from);
 }
 

@@ -1,5 +1,5 @@
 // simulate/run_dfa.h — one automaton over very many letters: several letters a step, several words at once, all
-// threads.
+// threads. docs/performance.md derives what can be reached.
 #pragma once
 
 #include <cstdint>
@@ -9,32 +9,45 @@
 #include <vector>
 
 #include "automata/dfa.h"
+#include "groups/transformation_monoid.h"
+#include "simulate/instructions.h"
 #include "simulate/packed_word.h"
 #include "simulate/state_maps.h"
 #include "simulate/stride_table.h"
+#include "simulate/symbol_source.h"
 #include "simulate/word.h"
 
 namespace krohn {
 
 struct RunnerOptions {
   unsigned threads = 0;  ///< 0: all
-  /// A table of several letters a step has at most this many entries of 4 bytes, so that it stays in the second-level
-  /// cache, and at most one for every letter expected.
-  std::uint64_t max_table_entries = std::uint64_t{1} << 18;
+  /// A table of several letters a step has at most this many bytes, and at most one entry for every letter expected.
+  /// 0: half of this processor's second-level cache.
+  std::uint64_t max_table_bytes = 0;
   std::uint64_t expected_letters = UINT64_MAX;
   bool split_long_words = true;  ///< off: one long word runs on one thread
+  Instructions instructions = best_instructions();
 };
 
 /// An automaton made ready to run. What it returns is what `Dfa::run` returns, whatever the paths and threads. It keeps
 /// its own tables and no reference to the automaton; all functions are const and may be called from several threads.
 class Runner {
  public:
-  /// O(n k^s) for the table of s letters a step: the most that divide a packed byte and keep within the options. Throws
-  /// LimitError from 2^32 transitions on.
+  /// How one long word is cut into parts that run side by side.
+  enum class Split : std::uint8_t {
+    kNone,
+    kMaps,      ///< what each part does to all states, by byte shuffles (Mytkowicz, Musuvathi, Schulte 2014)
+    kElements,  ///< the element of the transition monoid that each part is, by its right Cayley graph
+    kMerging,   ///< the few states that remain of all after the beginning of a part; where they do not, kNone
+  };
+
+  /// O(n k^s) for the table of s letters a step: the most that divide a packed byte and keep within the options. The
+  /// transition monoid is enumerated to at most 2^23 images. Throws LimitError from 2^32 transitions on.
   explicit Runner(const Dfa& dfa, const RunnerOptions& options = {});
 
-  /// One line for reports: letters a step, streams, threads, whether long words are split by composition.
+  /// One line for reports: letters a step, streams, threads, how long words are split.
   std::string description() const;
+  Split split() const { return split_; }
 
   /// The final state of every word, from the initial state. Words of like length run side by side. Throws InputError
   /// when a packed word has other letters than the automaton, or a word a letter that the automaton lacks.
@@ -46,14 +59,25 @@ class Runner {
   std::vector<State> run_random_words(std::uint64_t seed, std::uint64_t first_stream, std::uint64_t count,
                                       std::uint64_t length) const;
 
-  /// One long word. Automata of at most 16 states (64 with AVX-512) split it between threads: every thread composes
-  /// the maps of its part, and the parts are applied one after another. Others run it on one thread.
+  /// One long word, cut into parts as `split()` says.
   State run(const PackedWord& word, State from) const;
   State run(std::span<const Letter> word, State from) const;
   /// Letters [first, first + length) of a random word, made on the way.
   State run(const RandomWord& word, std::uint64_t first, std::uint64_t length, State from) const;
 
  private:
+  /// The right Cayley graph of the transition monoid, as an automaton on its elements from the identity.
+  struct Elements {
+    TransformationMonoid monoid;
+    StrideTable table;
+    ByteCutter cutter;
+  };
+
+  void choose_split(const Dfa& dfa, const RunnerOptions& options, std::uint64_t max_bytes);
+  std::optional<Elements> enumerate_elements(const Dfa& dfa, std::uint64_t max_bytes) const;
+  /// Calls `body(kernel, view)` for the table of several letters where there is one, or else for single letters.
+  template <class Source, class Body>
+  auto with_table(const Source& source, Body&& body) const;
   template <class Source>
   std::vector<State> run_all(const Source& source, std::size_t count) const;
   /// Word `i` from its letter `first` on, letter by letter.
@@ -61,16 +85,24 @@ class Runner {
   State run_letters(const Source& source, std::size_t i, std::uint64_t first, State from) const;
   template <class Source>
   State run_long(const Source& source, State from) const;
-  /// What bytes [first, end) of the one word do to every state.
-  template <class Source>
-  StateMap composed(const Source& source, std::uint64_t first, std::uint64_t end) const;
+  template <class View>
+  State run_by_maps(const View& view, State from) const;
+  template <class View>
+  State run_by_elements(const View& view, State from) const;
+  template <class Kernel, class View>
+  State run_by_merging(const Kernel& kernel, const View& view, State from) const;
 
   State states_, initial_;
   Letter letters_;
   unsigned threads_;
+  Split split_ = Split::kNone;
+  bool words_by_maps_ = false;  ///< many words too are fastest by byte shuffles
   StrideTable by_letter_;
-  std::optional<StrideTable> by_symbol_;  ///< several letters a step, a whole number of symbols to a packed byte
-  std::optional<StateMapTable> maps_;     ///< for packed letters, where long words are split
+  std::optional<StrideTable> by_symbol_;  ///< a whole number of symbols to a packed byte
+  std::optional<ByteCutter> cutter_;      ///< for `by_symbol_`
+  std::optional<ByteCutter> whole_;       ///< a packed byte a symbol
+  std::optional<StateMapTable> maps_;     ///< for packed letters
+  std::optional<Elements> elements_;
 };
 
 }  // namespace krohn

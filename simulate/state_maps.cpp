@@ -11,10 +11,14 @@
 
 namespace krohn {
 
-StateMapTable::StateMapTable(const Dfa& dfa) : states_(dfa.states()), width_(states_ <= 16 ? 16 : 64) {
+StateMapTable::StateMapTable(const Dfa& dfa, Instructions instructions)
+    : states_(dfa.states()),
+      width_(states_ <= 16   ? 16
+             : states_ <= 64 ? 64
+                             : 128) {
   assert(fits(dfa.states(), dfa.letters()));
   // Maps of one letter more from maps of one letter less, with the new letter as the last digit.
-  std::vector<std::uint8_t> shorter(width_, 0);
+  decltype(maps_) shorter(width_, 0);
   for (State state = 0; state < states_; ++state) shorter[state] = static_cast<std::uint8_t>(state);
   for (std::uint32_t length = 1; length <= letters_per_byte(dfa.letters()); ++length) {
     maps_.assign(shorter.size() * dfa.letters(), 0);
@@ -27,7 +31,7 @@ StateMapTable::StateMapTable(const Dfa& dfa) : states_(dfa.states()), width_(sta
       }
     shorter = maps_;
   }
-  kernel_ = best_kernel();
+  kernel_ = kernel_for(instructions);
 }
 
 StateMap StateMapTable::identity() const {
@@ -46,10 +50,10 @@ void StateMapTable::compose_portably(const Parts& parts, std::size_t count, Maps
 
 #if defined(__x86_64__)
 
-StateMapTable::Kernel StateMapTable::best_kernel() const {
-  if (width_ == 16 && __builtin_cpu_supports("ssse3")) return &StateMapTable::compose_by_16;
-  if (width_ == 64 && __builtin_cpu_supports("avx512vbmi")) return &StateMapTable::compose_by_64;
-  return &StateMapTable::compose_portably;
+StateMapTable::Kernel StateMapTable::kernel_for(Instructions instructions) const {
+  if (!is_accelerated(states_, instructions)) return &StateMapTable::compose_portably;
+  if (width_ == 16) return &StateMapTable::compose_by_16;
+  return width_ == 64 ? &StateMapTable::compose_by_64 : &StateMapTable::compose_by_128;
 }
 
 __attribute__((target("ssse3"))) void StateMapTable::compose_by_16(const Parts& parts, std::size_t count,
@@ -80,9 +84,30 @@ __attribute__((target("avx512f,avx512vbmi"))) void StateMapTable::compose_by_64(
   for (std::size_t part = 0; part < kParts; ++part) _mm512_storeu_si512(maps[part].data(), current[part]);
 }
 
+/// A map of 128 states is two vectors, and one instruction looks 64 entries up in both.
+__attribute__((target("avx512f,avx512vbmi"))) void StateMapTable::compose_by_128(const Parts& parts, std::size_t count,
+                                                                                 Maps& maps) const {
+  __m512i low[kParts], high[kParts];
+  for (std::size_t part = 0; part < kParts; ++part) {
+    low[part] = _mm512_loadu_si512(maps[part].data());
+    high[part] = _mm512_loadu_si512(maps[part].data() + 64);
+  }
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t part = 0; part < kParts; ++part) {
+      const std::uint8_t* const step = maps_.data() + parts[part][i] * std::size_t{128};
+      const __m512i step_low = _mm512_loadu_si512(step), step_high = _mm512_loadu_si512(step + 64);
+      low[part] = _mm512_permutex2var_epi8(step_low, low[part], step_high);
+      high[part] = _mm512_permutex2var_epi8(step_low, high[part], step_high);
+    }
+  for (std::size_t part = 0; part < kParts; ++part) {
+    _mm512_storeu_si512(maps[part].data(), low[part]);
+    _mm512_storeu_si512(maps[part].data() + 64, high[part]);
+  }
+}
+
 #else
 
-StateMapTable::Kernel StateMapTable::best_kernel() const { return &StateMapTable::compose_portably; }
+StateMapTable::Kernel StateMapTable::kernel_for(Instructions) const { return &StateMapTable::compose_portably; }
 
 #endif
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "automata/dfa.h"
+#include "simulate/huge_page_allocator.h"
 
 namespace krohn {
 
@@ -15,44 +16,48 @@ namespace krohn {
 inline constexpr std::size_t kStreams = 8;
 
 /// The target of every state on every word of `stride` letters. A word is its number in base k, the first letter the
-/// most significant digit, as in packed words. Entries are rows, that is state · width, so that a step is one addition
-/// and one load.
+/// most significant digit, as in packed words. The table is as small as it can be, because the cache that it fits into
+/// decides the time of a step (docs/performance.md): entries of one, two or four bytes, as the states need. Rows are
+/// padded to powers of two, and an entry is its state shifted left as far as it has room, at most so that eight times
+/// the entry is where the row begins: an address that the processor adds up in the load itself.
 class StrideTable {
  public:
-  using Row = std::uint32_t;
+  using Streams = std::array<State, kStreams>;
 
-  /// n · k^stride, the entries that the table would have.
+  /// n · k^stride, the transitions that the table would have; UINT64_MAX when that does not fit.
   static std::uint64_t entries(State states, Letter letters, std::uint32_t stride);
+  /// The bytes of the table, padding included; UINT64_MAX when that does not fit.
+  static std::uint64_t bytes(State states, Letter letters, std::uint32_t stride);
 
-  /// Precondition: stride ≥ 1 and fewer than 2^32 entries. O(entries).
+  /// Precondition: stride ≥ 1 and fewer than 2^34 bytes. O(bytes).
   StrideTable(const Dfa& dfa, std::uint32_t stride);
 
   std::uint32_t stride() const { return stride_; }
-  Row row(State state) const { return state * width_; }
-  State state(Row row) const { return row / width_; }
+  /// Bytes to an entry.
+  std::uint32_t entry_size() const { return entry_size_; }
 
-  /// Reads `symbols`, numbers below k^stride, from `row`.
-  template <class Symbol>
-  Row run(std::span<const Symbol> symbols, Row row) const {
-    for (const Symbol symbol : symbols) row = table_[row + symbol];
-    return row;
-  }
+  /// Reads `symbols`, numbers below k^stride, from `state`.
+  State run(std::span<const std::uint8_t> symbols, State state) const;
+  State run(std::span<const Letter> symbols, State state) const;
 
-  /// Reads `count` symbols of every stream from its row.
-  template <class Symbol>
-  void run(const std::array<const Symbol*, kStreams>& streams, std::size_t count,
-           std::array<Row, kStreams>& rows) const {
-    const Row* const table = table_.data();
-    std::array<Row, kStreams> current = rows;  // a copy that no store can alias, so that it stays in registers
-    for (std::size_t i = 0; i < count; ++i)
-      for (std::size_t stream = 0; stream < kStreams; ++stream)
-        current[stream] = table[current[stream] + streams[stream][i]];
-    rows = current;
-  }
+  /// Reads `count` symbols of every stream from its state.
+  void run(const std::array<const std::uint8_t*, kStreams>& streams, std::size_t count, Streams& states) const;
+  void run(const std::array<const Letter*, kStreams>& streams, std::size_t count, Streams& states) const;
 
  private:
-  std::uint32_t stride_, width_;
-  std::vector<Row> table_;
+  template <class Entry>
+  void fill(const std::vector<State>& targets, std::size_t width);
+  template <class Body>
+  void with_loop(Body&& body) const;
+  template <class Symbol>
+  State run_one(std::span<const Symbol> symbols, State state) const;
+  template <class Symbol>
+  void run_streams(const std::array<const Symbol*, kStreams>& streams, std::size_t count, Streams& states) const;
+
+  std::uint32_t stride_, entry_size_;
+  std::uint32_t room_ = 0;   ///< bits that an entry is shifted left
+  std::uint32_t scale_ = 0;  ///< bits from an entry to the offset of its row in bytes
+  std::vector<std::byte, HugePageAllocator<std::byte>> table_;
 };
 
 }  // namespace krohn

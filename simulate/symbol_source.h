@@ -7,14 +7,15 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <vector>
 
 #include "simulate/packed_word.h"
 #include "simulate/word.h"
 
 namespace krohn {
 
-/// Symbols that are fetched at once: eight streams of them fit into the first-level cache.
-inline constexpr std::size_t kSymbolBuffer = 2048;
+/// Symbols that are fetched at once: eight streams of them leave most of the first-level cache to the table.
+inline constexpr std::size_t kSymbolBuffer = 512;
 
 // A source has words: `size(i)` letters in word i, of which `fetch` gives letters, or bytes of the packed form, from
 // `first` on. Ends are the caller's care.
@@ -68,7 +69,27 @@ struct RandomSlice {
   }
 };
 
-// A view gives the symbols that a table of some stride reads: `count(i)` of them in word i.
+/// How a byte of packed letters is cut into symbols of `stride` letters, a divisor of the letters to a byte.
+class ByteCutter {
+ public:
+  ByteCutter(Letter letters, std::uint32_t stride);
+
+  std::uint32_t letters_per_byte() const { return letters_per_byte_; }
+  std::uint32_t symbols_per_byte() const { return per_byte_; }
+  /// out.size() = symbols_per_byte() · bytes.size().
+  void cut(std::span<const std::uint8_t> bytes, std::span<std::uint8_t> out) const;
+
+ private:
+  using Symbols = std::array<std::uint8_t, 8>;
+  template <std::size_t kPerByte>
+  void cut_fixed(std::span<const std::uint8_t> bytes, std::uint8_t* out) const;
+
+  std::uint32_t letters_per_byte_, per_byte_;
+  std::vector<Symbols> symbols_;  ///< of every byte
+};
+
+// A view gives the symbols that a table of some stride reads: `count(i)` of them in word i. Whoever fetches begins and
+// ends at a multiple of `unit()`.
 
 /// A letter a symbol.
 template <class Source>
@@ -76,39 +97,33 @@ struct LetterView {
   using Symbol = Letter;
   const Source& source;
 
+  std::uint64_t unit() const { return 1; }
   std::uint64_t count(std::size_t i) const { return source.size(i); }
   void fetch(std::size_t i, std::uint64_t first, std::span<Letter> out) const { source.fetch(i, first, out); }
 };
 
-/// The whole bytes of a word, each cut into symbols of `stride` letters. The stride divides the letters of a byte into
-/// a power of two, so that full buffers hold whole bytes.
+/// The whole bytes of a word, each cut into symbols.
 template <class Source>
 class ByteView {
  public:
   using Symbol = std::uint8_t;
 
-  ByteView(const Source& source, Letter letters, std::uint32_t stride)
-      : source_(source), letters_per_byte_(letters_per_byte(letters)), per_byte_(letters_per_byte_ / stride), base_(1) {
-    for (std::uint32_t i = 0; i < stride; ++i) base_ *= letters;
-  }
+  ByteView(const Source& source, const ByteCutter& cutter) : source_(source), cutter_(cutter) {}
 
-  std::uint64_t count(std::size_t i) const { return source_.size(i) / letters_per_byte_ * per_byte_; }
+  std::uint64_t unit() const { return cutter_.symbols_per_byte(); }
+  std::uint64_t count(std::size_t i) const { return source_.size(i) / cutter_.letters_per_byte() * unit(); }
 
   void fetch(std::size_t i, std::uint64_t first, std::span<std::uint8_t> out) const {
-    if (per_byte_ == 1) return source_.fetch(i, first, out);
+    if (unit() == 1) return source_.fetch(i, first, out);
     std::array<std::uint8_t, kSymbolBuffer> buffer;
-    const std::span<std::uint8_t> bytes(buffer.data(), out.size() / per_byte_);
-    source_.fetch(i, first / per_byte_, bytes);
-    for (std::size_t byte = 0; byte < bytes.size(); ++byte) {
-      std::uint32_t value = bytes[byte];
-      for (std::size_t symbol = per_byte_; symbol-- > 0; value /= base_)
-        out[byte * per_byte_ + symbol] = static_cast<std::uint8_t>(value % base_);
-    }
+    const std::span<std::uint8_t> bytes(buffer.data(), out.size() / unit());
+    source_.fetch(i, first / unit(), bytes);
+    cutter_.cut(bytes, out);
   }
 
  private:
   const Source& source_;
-  std::uint32_t letters_per_byte_, per_byte_, base_;
+  const ByteCutter& cutter_;
 };
 
 }  // namespace krohn

@@ -11,8 +11,9 @@ namespace krohn {
 
 /// A uniformly random infinite word over `letters` letters, fixed by (seed, stream). Letter t is a pure function of
 /// (seed, stream, t): no state, so slices can be made in any order, on any thread, and on a GPU, and always agree.
-/// Each 64-bit block of the generator gives `letters_per_block()` letters by multiply-high digit extraction; the bias
-/// against uniformity is at most 2^−32 per letter.
+/// Each 64-bit block of the generator gives `letters_per_block()` letters, the first digits of a fraction
+/// (simulate/random_letters.h, where the bias is stated: none for powers of two up to 256, otherwise at most a part in
+/// 2^24, which a test of fewer than 2^48 blocks cannot see).
 class RandomWord {
  public:
   /// Throws InputError when letters == 0.
@@ -20,7 +21,7 @@ class RandomWord {
 
   Letter letters() const { return letters_; }
   std::uint64_t seed() const { return seed_; }
-  /// What `random_block` (simulate/random_letters.h) makes the letters from.
+  /// What `random_fraction` (simulate/random_letters.h) makes the letters from.
   std::uint64_t key() const { return key_; }
   std::uint32_t letters_per_block() const { return per_block_; }
 

@@ -334,8 +334,8 @@ TEST_CASE("data sets never change: the first lines of seed 1") {
   options.numbers = true;
   options.header = false;
   CHECK(dataset_text(*make_task("modadd20"), options) ==
-        "0,5,\"20 9 7 2 0 1 21\",\"_ _ _ _ _ _ 19\"\n"
-        "1,5,\"20 17 19 1 4 12 21\",\"_ _ _ _ _ _ 13\"\n");
+        "0,5,\"20 9 7 2 0 0 21\",\"_ _ _ _ _ _ 18\"\n"
+        "1,5,\"20 17 19 1 4 2 21\",\"_ _ _ _ _ _ 3\"\n");
 }
 
 TEST_CASE("JSON lines read back as the samples") {
