@@ -42,8 +42,8 @@ TEST_CASE("every verb has a page that begins with examples") {
   const Workplace place("help");
   const Outcome all = place.shell("krohn --help");
   CHECK(all.status == 0);
-  for (const char* verb :
-       {"info", "classify", "decompose", "compile", "run", "verify", "draw", "convert", "tasks", "completion"}) {
+  for (const char* verb : {"info", "classify", "decompose", "compile", "run", "verify", "draw", "convert", "tasks",
+                           "train", "eval", "completion"}) {
     CAPTURE(verb);
     CHECK(contains(all.out, std::string("\n  ") + verb + " "));
     const Outcome page = place.shell(std::string("krohn ") + verb + " --help");
@@ -53,8 +53,8 @@ TEST_CASE("every verb has a page that begins with examples") {
     CHECK(contains(page.out, std::string("\n  krohn ") + verb));
   }
   const std::string reference = contents(KROHN_ROOT "/docs/command.md");
-  for (const char* verb :
-       {"info", "classify", "decompose", "compile", "run", "verify", "draw", "convert", "tasks", "completion"})
+  for (const char* verb : {"info", "classify", "decompose", "compile", "run", "verify", "draw", "convert", "tasks",
+                           "train", "eval", "completion"})
     CHECK_MESSAGE(contains(reference, place.shell(std::string("krohn ") + verb + " --help").out),
                   "tools/reference > docs/command.md is due for " << std::string(verb));
   CHECK(place.shell("krohn --version").out.starts_with("krohn 0."));
@@ -69,8 +69,8 @@ TEST_CASE("every example of every page works") {
   REQUIRE(place.shell("krohn compile name:S5 -o s5.safetensors").status == 0);
   REQUIRE(place.shell("krohn compile name:Z5 -o z5.safetensors").status == 0);
   int examples = 0;
-  for (const char* verb :
-       {"info", "classify", "decompose", "compile", "run", "verify", "draw", "convert", "tasks", "completion"}) {
+  for (const char* verb : {"info", "classify", "decompose", "compile", "run", "verify", "draw", "convert", "tasks",
+                           "train", "eval", "completion"}) {
     std::istringstream page(place.shell(std::string("krohn ") + verb + " --help").out);
     for (std::string line; std::getline(page, line);) {
       if (!line.starts_with("  krohn ")) continue;

@@ -37,6 +37,8 @@ void add_verify(CLI::App& app, Work& chosen);
 void add_draw(CLI::App& app, Work& chosen);
 void add_convert(CLI::App& app, Work& chosen);
 void add_tasks(CLI::App& app, Work& chosen);
+void add_train(CLI::App& app, Work& chosen);
+void add_eval(CLI::App& app, Work& chosen);
 void add_completion(CLI::App& app, Work& chosen);
 
 /// The whole command. Parsing it stores the work of the verb that was given in `chosen`.

@@ -1,0 +1,234 @@
+// krohn train — trains a model on a task.
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "constructions/network_file.h"
+#include "groups/atomic_file.h"
+#include "groups/error.h"
+#include "simulate/evaluate_model.h"
+#include "simulate/model_file.h"
+#include "simulate/tasks.h"
+#include "simulate/trainer.h"
+#include "tools/krohn/count.h"
+#include "tools/krohn/json_output.h"
+#include "tools/krohn/progress.h"
+#include "tools/krohn/table.h"
+#include "tools/krohn/verb.h"
+
+namespace krohn {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr VerbHelp kHelp = {
+    "train", "Train a model on a state-tracking task",
+    "train TASK --model MODEL -o FOLDER [--steps N] [--rates R,…] [--seeds N]",
+    R"(
+krohn train modadd5 --model bilinear:rotations,hidden=16 --steps 2000 -o run/
+krohn train parity --model bilinear:diagonal --length 2..10 --rates 1e-2,1e-3 --seeds 2 --steps 500 -o parity/
+)",
+    R"(Trains by Adam on samples drawn anew at every step, once for every learning rate and seed, and keeps the run with the
+least validation loss. FOLDER gets parameters.safetensors (the best model, for `krohn eval`), model.safetensors (the same
+as a network of krohn's, for `krohn verify`, when the task's answers tell the states apart), run.json (every option and
+result) and a checkpoint for every run. The same command goes on where an interrupted one stopped, bit for bit.
+
+MODEL is bilinear:PART,… with parts full, diagonal, rotations, block=B, rank=R, hidden=H, inputs=D, bias, input-bias,
+spread=S, frozen. TASK is one of `krohn tasks --list`.
+Exit status: 0 trained, 1 every run diverged, 2 bad input.
+)"};
+
+struct Options {
+  std::string task, model, output, lengths;
+  std::vector<double> rates{1e-3};
+  std::uint64_t steps = 20'000, words = 64, seeds = 1, seed = 1;
+  double stop_at = 1e-5, clip = 0;
+  unsigned threads = 0;
+  LanguageOptions reading;
+  bool json = false;
+};
+
+/// One learning rate and seed.
+struct Job {
+  TrainOptions options;
+  std::string checkpoint;
+  std::unique_ptr<Trainer> trainer;
+};
+
+LengthRange training_lengths(const Options& options, const Task& task) {
+  if (options.lengths.empty()) return task.info().train;
+  const std::size_t dots = options.lengths.find("..");
+  const auto bound = [&](const std::string& text) { return parse_count(text, "--length"); };
+  if (dots == std::string::npos) return {bound(options.lengths), bound(options.lengths)};
+  return {bound(options.lengths.substr(0, dots)), bound(options.lengths.substr(dots + 2))};
+}
+
+std::vector<Job> make_jobs(const Options& options, const Task& task, const BilinearShape& shape) {
+  std::vector<Job> jobs;
+  for (const double rate : options.rates) {
+    if (!(rate > 0) || rate > 10) throw InputError("--rates", fmt::format("{} is no learning rate", rate));
+    for (std::uint64_t seed = options.seed; seed < options.seed + options.seeds; ++seed) {
+      TrainOptions training;
+      training.lengths = training_lengths(options, task);
+      training.words = static_cast<std::uint32_t>(options.words);
+      training.steps = options.steps;
+      training.learning_rate = rate;
+      training.clip = options.clip;
+      training.stop_at = options.stop_at;
+      training.seed = seed;
+      const std::string file = fmt::format("checkpoint-rate={}-seed={}.safetensors", rate, seed);
+      Job job{training, (fs::path(options.output) / file).string(), std::make_unique<Trainer>(task, shape, training)};
+      if (fs::exists(job.checkpoint)) job.trainer->resume(read_safetensors(job.checkpoint));
+      jobs.push_back(std::move(job));
+    }
+  }
+  return jobs;
+}
+
+/// Runs all jobs to their ends, several at a time. An interrupt leaves every job at a whole step.
+void run_jobs(std::vector<Job>& jobs, const Options& options) {
+  constexpr std::uint64_t kReportEvery = 16;
+  Progress progress("training, steps");
+  std::atomic<std::size_t> next = 0;
+  std::atomic<std::uint64_t> done = 0;
+  std::atomic<bool> stop = false;
+  std::exception_ptr error;
+  std::mutex mutex;
+  for (const Job& job : jobs) done += job.trainer->steps();
+  const auto work = [&] {
+    try {
+      for (std::size_t i = next++; i < jobs.size(); i = next++) {
+        Trainer& trainer = *jobs[i].trainer;
+        while (trainer.state() == Trainer::State::kRunning && !stop) {
+          trainer.step();
+          if (++done % kReportEvery == 0) progress.update(done, options.steps * jobs.size());
+        }
+        if (!stop) write_safetensors(trainer.checkpoint(), jobs[i].checkpoint);
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      error = std::current_exception();
+      stop = true;
+    }
+  };
+  const unsigned wanted = options.threads == 0 ? std::max(1u, std::thread::hardware_concurrency()) : options.threads;
+  std::vector<std::thread> threads;
+  for (unsigned i = 1; i < std::min<std::size_t>(wanted, jobs.size()); ++i) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+  if (!error) return;
+  for (const Job& job : jobs) write_safetensors(job.trainer->checkpoint(), job.checkpoint);
+  std::rethrow_exception(error);
+}
+
+/// The run with the least validation loss among those that did not diverge.
+const Job* best_of(const std::vector<Job>& jobs) {
+  const Job* best = nullptr;
+  for (const Job& job : jobs)
+    if (job.trainer->state() != Trainer::State::kDiverged &&
+        (best == nullptr || job.trainer->validation().loss < best->trainer->validation().loss))
+      best = &job;
+  return best;
+}
+
+nlohmann::ordered_json to_json(const Options& options, const Task& task, const BilinearShape& shape,
+                               const std::vector<Job>& jobs, const Job* best) {
+  nlohmann::ordered_json json{{"task", task.info().name},
+                              {"model", to_string(shape)},
+                              {"parameters", jobs.front().trainer->model().parameters().size()},
+                              {"lengths", {jobs.front().options.lengths.least, jobs.front().options.lengths.greatest}},
+                              {"words", options.words},
+                              {"steps", options.steps},
+                              {"stop_at", options.stop_at}};
+  for (const Job& job : jobs) {
+    const BatchLoss& validation = job.trainer->validation();
+    json["runs"].push_back(
+        {{"rate", job.options.learning_rate},
+         {"seed", job.options.seed},
+         {"steps", job.trainer->steps()},
+         {"state", to_string(job.trainer->state())},
+         {"validation_loss", validation.loss},
+         {"validation_accuracy", static_cast<double>(validation.right) / static_cast<double>(validation.targets)},
+         {"best", &job == best}});
+  }
+  return json;
+}
+
+void report(const Options& options, const nlohmann::ordered_json& json) {
+  fmt::print("{}: {} on {}, {} parameters\n", options.output, json["model"].get<std::string>(),
+             json["task"].get<std::string>(), with_thousands(json["parameters"].get<std::uint64_t>()));
+  std::vector<std::vector<std::string>> rows = {{"rate", "seed", "steps", "", "validation loss", "accuracy", ""}};
+  for (const auto& run : json["runs"])
+    rows.push_back({fmt::format("{}", run["rate"].get<double>()), std::to_string(run["seed"].get<std::uint64_t>()),
+                    with_thousands(run["steps"].get<std::uint64_t>()), run["state"].get<std::string>(),
+                    fmt::format("{:.2g}", run["validation_loss"].get<double>()),
+                    fmt::format("{:.4f}", run["validation_accuracy"].get<double>()),
+                    run["best"].get<bool>() ? "best" : ""});
+  fmt::print("{}", format_table(rows));
+}
+
+/// Writes the best model, and the network that it is where there is one. Returns why not, or nothing.
+std::string save_best(const Options& options, const Task& task, const BilinearModel<float>& model) {
+  save_model({task.info().name, model}, (fs::path(options.output) / "parameters.safetensors").string());
+  try {
+    save_network(network_of(model, task), (fs::path(options.output) / "model.safetensors").string());
+    return "";
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
+int train(const Options& options) {
+  const auto task = make_task(options.task, options.reading);
+  const BilinearShape shape = parse_bilinear_shape(options.model);
+  if (options.words == 0 || options.words > 1 << 16) throw InputError("--words", "a batch has 1 to 65536 words");
+  if (options.seeds == 0) throw InputError("--seeds", "at least one");
+  std::error_code failure;
+  fs::create_directories(options.output, failure);
+  if (failure) throw SystemError(fmt::format("{}: cannot make the folder: {}", options.output, failure.message()));
+  std::vector<Job> jobs = make_jobs(options, *task, shape);
+  run_jobs(jobs, options);
+  const Job* const best = best_of(jobs);
+  const nlohmann::ordered_json json = to_json(options, *task, shape, jobs, best);
+  write_file((fs::path(options.output) / "run.json").string(), json_text(json));
+  const std::string refusal = best == nullptr ? "" : save_best(options, *task, best->trainer->model());
+  if (options.json) {
+    print_json(json);
+  } else {
+    report(options, json);
+    if (!refusal.empty()) fmt::print("  no network for `krohn verify`: {}\n", refusal);
+    if (best == nullptr) fmt::print("  every run diverged: take smaller --rates, or --clip\n");
+  }
+  return best == nullptr ? kRefuted : kDone;
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, Work& chosen) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* verb = add_verb(app, kHelp);
+  verb->add_option("TASK", options->task, "A task of `krohn tasks --list`")->required();
+  verb->add_option("--model", options->model, "The model")->required();
+  verb->add_option("-o,--output", options->output, "The folder of the run")->type_name("FOLDER")->required();
+  verb->add_option("--length", options->lengths, "Lengths to train on; the paper's without it")->type_name("N|M..N");
+  verb->add_option("--rates", options->rates, "Learning rates")->delimiter(',')->capture_default_str();
+  add_count(*verb, "--steps", options->steps, "Steps of the optimiser, at most");
+  add_count(*verb, "--words", options->words, "Samples in a step");
+  add_count(*verb, "--seeds", options->seeds, "Runs for every learning rate");
+  verb->add_option("--stop-at", options->stop_at, "Validation loss that ends a run")->capture_default_str();
+  verb->add_option("--clip", options->clip, "Greatest norm of a gradient; 0: any")->capture_default_str();
+  add_seed(*verb, options->seed);
+  add_threads(*verb, options->threads);
+  add_json_flag(*verb, options->json);
+  add_language_options(*verb, options->reading);
+  verb->callback([options, &chosen] { chosen = [options] { return train(*options); }; });
+}
+
+}  // namespace krohn
