@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
+#include "automata/stamp.h"
 #include "groups/transformation_monoid.h"
 
 namespace krohn {
@@ -35,14 +35,6 @@ class Semigroup {
   std::string word(Element e) const {
     const auto letters = monoid_.word(e);
     return letters.empty() ? "the empty word" : fmt::format("\"{}\"", dfa_.alphabet().format_word(letters));
-  }
-
-  /// The least number k ≥ 1 with x^(n+k) = x^n for large n: 1 exactly when x has no cycle above length 1.
-  bool has_group(Element x) const {
-    const Transformation& map = maps_[x];
-    Transformation power = map;
-    for (State i = 0; i < dfa_.states(); ++i) power = power * map;
-    return power * map != power;
   }
 
  private:
@@ -90,48 +82,6 @@ std::string nilpotent_violation(const Semigroup& semigroup) {
   });
 }
 
-/// η(Σ^i) for i = 1, 2, … as sets of elements, until one repeats; then the least s with η(Σ^s) = η(Σ^2s).
-class Powers {
- public:
-  explicit Powers(const Semigroup& semigroup, std::size_t letters) {
-    const TransformationMonoid& monoid = semigroup.monoid();
-    std::vector<bool> current(monoid.size(), false);
-    for (std::uint32_t g = 0; g < letters; ++g) current[monoid.right(0, g)] = true;
-    std::map<std::vector<bool>, std::size_t> seen;
-    while (sets_.size() < kMaxPowers) {
-      const auto [entry, fresh] = seen.try_emplace(current, sets_.size());
-      if (!fresh) {
-        set_index(entry->second, sets_.size() - entry->second);
-        return;
-      }
-      sets_.push_back(current);
-      std::vector<bool> next(monoid.size(), false);
-      for (Element e = 0; e < monoid.size(); ++e)
-        if (current[e])
-          for (std::uint32_t g = 0; g < letters; ++g) next[monoid.right(e, g)] = true;
-      current = std::move(next);
-    }
-  }
-
-  /// 0 when it was not found among the first powers.
-  std::uint64_t stability_index() const { return index_; }
-  const std::vector<bool>& stable() const { return sets_[(index_ - 1 < sets_.size()) ? index_ - 1 : wrapped_]; }
-
- private:
-  static constexpr std::size_t kMaxPowers = 4096;
-
-  /// Powers 1 + start, 1 + start + period, … are equal: s is the least multiple of the period that is not before them.
-  void set_index(std::size_t start, std::size_t period) {
-    index_ = period;
-    while (index_ < start + 1) index_ += period;
-    wrapped_ = start + (index_ - 1 - start) % period;
-  }
-
-  std::vector<std::vector<bool>> sets_;
-  std::uint64_t index_ = 0;
-  std::size_t wrapped_ = 0;
-};
-
 Verdict decided(std::string property, std::string meaning, std::string witness) {
   const Answer answer = witness.empty() ? Answer::kYes : Answer::kNo;
   return {std::move(property), std::move(meaning), answer, std::move(witness)};
@@ -148,20 +98,17 @@ constexpr Question kGeneralised{"generalised definite", "decided by a prefix and
 constexpr Question kNilpotent{"nilpotent", "finite or cofinite when accepted words are asked for"};
 constexpr Question kQuasiAperiodic{"quasi-aperiodic", "aperiodic with a position signal"};
 
-Verdict quasi_aperiodic(const Semigroup& semigroup, const Powers& powers) {
+Verdict quasi_aperiodic(const Semigroup& semigroup, const Stamp& stamp) {
   Verdict verdict{kQuasiAperiodic.property, kQuasiAperiodic.meaning, Answer::kUnknown, {}};
-  if (powers.stability_index() == 0) {
+  if (stamp.stability_index() == 0) {
     verdict.witness = "the powers of the alphabet did not repeat in time";
     return verdict;
   }
-  verdict.answer = Answer::kYes;
-  for (const Element x : semigroup.elements())
-    if (powers.stable()[x] && semigroup.has_group(x)) {
-      verdict.answer = Answer::kNo;
-      verdict.witness = fmt::format("{} acts with a cycle, as a word of {} letters does", semigroup.word(x),
-                                    powers.stability_index());
-      return verdict;
-    }
+  const auto cycle = stamp.stable_cycle();
+  verdict.answer = cycle ? Answer::kNo : Answer::kYes;
+  if (cycle)
+    verdict.witness = fmt::format("{} acts with a cycle, and so do words of every multiple of {} letters",
+                                  semigroup.word(*cycle), stamp.stability_index());
   return verdict;
 }
 
@@ -188,9 +135,9 @@ LocalVerdicts local_verdicts(const Dfa& dfa, const Integer& size, std::uint64_t 
   add(kReverseDefinite, violation(s, e_s));
   add(kGeneralised, violation(s, e_s_e));
   add(kNilpotent, nilpotent_violation(s));
-  const Powers powers(s, dfa.letters());
-  result.verdicts.push_back(quasi_aperiodic(s, powers));
-  result.stability_index = powers.stability_index();
+  const Stamp stamp(s.monoid());
+  result.verdicts.push_back(quasi_aperiodic(s, stamp));
+  result.stability_index = stamp.stability_index();
   return result;
 }
 

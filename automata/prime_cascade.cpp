@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "automata/trim.h"
+#include "groups/composition_series.h"
 #include "groups/error.h"
-#include "groups/prime_series.h"
 #include "groups/recognise.h"
 
 namespace krohn {
@@ -49,7 +49,7 @@ class Pairs {
 /// context (node) and the product, so far, of the coordinates that the layers of the present group have shown.
 class Refinement {
  public:
-  Refinement(const Cascade& old, std::uint64_t max_contexts) : old_(old), max_contexts_(max_contexts) {
+  Refinement(const Cascade& old, const PrimeCascadeOptions& options) : old_(old), options_(options) {
     result_.alphabet = old.alphabet;
     result_.method = old.method;
     for (Letter letter = 0; letter < old.alphabet.size(); ++letter) contexts_.push_back({letter, 0});
@@ -78,16 +78,16 @@ class Refinement {
     if (size > kMaxGroup)
       throw LimitError(fmt::format("layer {} of the cascade has a group of order {}; the limit is {}", k + 1,
                                    size.str(), kMaxGroup));
-    if (size > 1)
-      for (std::size_t step = 0; step < series_of(group, k).steps().size(); ++step) add_shifts(layer, step);
+    if (size > 1) {
+      series_ = series_of(group, k);
+      for (std::size_t step = 0; step < series_->steps().size(); ++step) add_coordinate(layer, step);
+    }
     add_resets(k);
   }
 
-  const PrimeSeries& series_of(const PermutationGroup& group, std::size_t k) {
+  CompositionSeries series_of(const PermutationGroup& group, std::size_t k) const {
     try {
-      if (!series_ || series_layer_ != k) series_ = PrimeSeries::of(group);
-      series_layer_ = k;
-      return *series_;
+      return CompositionSeries::of(group, options_.largest_simple);
     } catch (const InputError& error) {
       throw InputError(fmt::format("layer {} of the cascade, {}: {}", k + 1, recognised_name(group), error.what()));
     }
@@ -107,42 +107,37 @@ class Refinement {
   }
 
   /// One coordinate. With s the product of the coordinates above (pre) and s' the same after h, the element that moves
-  /// what is left of g is u = s·h·s'⁻¹, in this term of the series; the shift is its coordinate.
-  void add_shifts(const CascadeLayer& layer, std::size_t step) {
-    const PrimeSeries::Step& at = series_->steps()[step];
-    const std::uint32_t p = at.prime;
-    CascadeLayer shifts;
-    shifts.width = p;
-    shifts.component = fmt::format("Z_{}", p);
-    std::vector<Transformation> actions;
-    std::vector<Permutation> powers{Permutation::identity(layer.width)};
-    for (std::uint32_t b = 0; b < p; ++b) {
-      std::vector<Point> images(p);
-      for (Point x = 0; x < p; ++x) images[x] = (x + b) % p;
-      shifts.actions.push_back(Transformation::from_images(std::move(images)));
-      powers.push_back(powers.back() * at.transversal);
+  /// what is left of g is u = s·h·s'⁻¹, in this term of the series; the action multiplies with its coordinate.
+  void add_coordinate(const CascadeLayer& layer, std::size_t step) {
+    const std::vector<Permutation>& transversal = series_->steps()[step].transversal;
+    const auto width = static_cast<Label>(transversal.size());
+    const std::vector<std::uint32_t> table = series_->cayley_table(step);
+    CascadeLayer quotient;
+    quotient.width = width;
+    for (Label b = 0; b < width; ++b) {
+      std::vector<Point> images(width);
+      for (Label a = 0; a < width; ++a) images[a] = table[std::size_t{a} * width + b];
+      quotient.actions.push_back(Transformation::from_images(std::move(images)));
     }
     Pairs next;
     for (const auto& [c, product] : contexts_) {
       const Permutation s = elements_[product];
-      shifts.wiring.action_of.push_back(series_->coordinate(step, residual(s, factor(layer, c), step)));
-      for (std::uint32_t a = 0; a < p; ++a)
-        shifts.wiring.next.push_back(next.number({c, elements_.number(powers[a] * s)}));
+      quotient.wiring.action_of.push_back(series_->coordinate(step, residual(s, factor(layer, c), step)));
+      for (const Permutation& t : transversal)
+        quotient.wiring.next.push_back(next.number({c, elements_.number(t * s)}));
     }
-    result_.readout.next.push_back(descend_nodes(p, [&](const Pair& node, Label a) {
-      return Pair{node.first, elements_.number(powers[a] * elements_[node.second])};
+    result_.readout.next.push_back(descend_nodes(width, [&](const Pair& node, Label a) {
+      return Pair{node.first, elements_.number(transversal[a] * elements_[node.second])};
     }));
     result_.initial.push_back(0);
-    finish(std::move(shifts), std::move(next));
+    finish(std::move(quotient), std::move(next));
   }
 
   /// u ∈ G_step with s·h = u·s', where s' is the product of the coordinates of s·h above this step.
   Permutation residual(const Permutation& s, const Permutation& h, std::size_t step) const {
     Permutation rest = s * h;
-    for (std::size_t i = 0; i < step; ++i) {
-      const std::uint32_t b = series_->coordinate(i, rest);
-      for (std::uint32_t j = 0; j < b; ++j) rest = rest * series_->steps()[i].transversal.inverse();
-    }
+    for (std::size_t i = 0; i < step; ++i)
+      rest = rest * series_->steps()[i].transversal[series_->coordinate(i, rest)].inverse();
     return rest;
   }
 
@@ -190,27 +185,26 @@ class Refinement {
     result_.layers.push_back(std::move(layer));
     contexts_ = next.values();
     total_ += contexts_.size();
-    if (total_ > max_contexts_)
-      throw LimitError(fmt::format(
-          "the cascade of prime cyclic layers needs more than {} contexts; raise --max-contexts", max_contexts_));
+    if (total_ > options_.max_contexts)
+      throw LimitError(fmt::format("the cascade of simple layers needs more than {} contexts; raise --max-contexts",
+                                   options_.max_contexts));
   }
 
   static constexpr std::uint32_t kMaxGroup = 100'000;
 
   const Cascade& old_;
-  std::uint64_t max_contexts_;
+  const PrimeCascadeOptions& options_;
   Cascade result_;
   std::vector<Pair> contexts_, nodes_;
   Elements elements_;
-  std::optional<PrimeSeries> series_;
-  std::size_t series_layer_ = 0;
+  std::optional<CompositionSeries> series_;
   std::uint64_t total_ = 0;
 };
 
 }  // namespace
 
-Cascade prime_cascade(const Cascade& cascade, std::uint64_t max_contexts) {
-  return Refinement(cascade, max_contexts).run();
+Cascade prime_cascade(const Cascade& cascade, const PrimeCascadeOptions& options) {
+  return Refinement(cascade, options).run();
 }
 
 }  // namespace krohn

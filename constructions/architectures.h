@@ -16,7 +16,10 @@ struct Architecture {
   Answer answer = Answer::kUnknown;
   std::string theorem;       ///< what decides it, and what kind of claim that is
   std::string construction;  ///< with kYes: what `build` takes; empty when no construction of krohn shows it
-  std::string reason;        ///< with kNo: the obstruction and its witness; otherwise a remark
+  /// With kYes: the construction that shows it bit for bit: `construction` itself, or where that rounds one with the
+  /// same eigenvalues (complex diagonal), in larger blocks (3×3), or with more reflections.
+  std::string exact;
+  std::string reason;  ///< with kNo: the obstruction and its witness; otherwise a remark
 };
 
 /// The table of MATH.md §4 for one automaton: its algebra decides, its plan says which construction shows a yes. Depth

@@ -10,15 +10,12 @@
 #include "groups/orthogonal_representation.h"
 
 namespace krohn {
-namespace {
-
-/// Matrices come from an eigensolver; what should be 0, ±½ or ±1 is made so.
-double cleaned(double entry) {
-  const double halves = std::round(2 * entry) / 2;
-  return std::abs(entry - halves) < 1e-12 ? halves : entry;
+Eigen::MatrixXd without_noise(const Eigen::MatrixXd& matrix) {
+  return matrix.unaryExpr([](double entry) {
+    const double halves = std::round(2 * entry) / 2;
+    return std::abs(entry - halves) < 1e-12 ? halves : entry;
+  });
 }
-
-}  // namespace
 
 Network build_orthogonal(const Dfa& automaton) {
   const TrackedStates tracked = tracked_states(automaton);
@@ -27,12 +24,12 @@ Network build_orthogonal(const Dfa& automaton) {
   const OrthogonalRepresentation representation = smallest_separating_representation(group, 0);
   require_listable(representation.codewords.size(), representation.dimension(), 1);
   std::vector<Eigen::MatrixXd> codewords;
-  for (const Eigen::VectorXd& code : representation.codewords) codewords.push_back(code.unaryExpr(&cleaned));
+  for (const Eigen::VectorXd& code : representation.codewords) codewords.push_back(without_noise(code));
   Layer layer = listed_layer(std::move(codewords));
   layer.labels = tracked.count();
   layer.decoder.label_of = representation.point_of;
   for (const Eigen::MatrixXd& matrix : representation.generators)
-    layer.transitions.push_back({DenseMatrix{matrix.unaryExpr(&cleaned)}, {}});
+    layer.transitions.push_back({DenseMatrix{without_noise(matrix)}, {}});
   return single_layer_network(automaton, tracked, std::move(layer),
                               {"orthogonal",
                                {},

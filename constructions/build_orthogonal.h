@@ -1,6 +1,8 @@
 // constructions/build_orthogonal.h — a group automaton in the smallest orthogonal representation (MATH.md §6).
 #pragma once
 
+#include <Eigen/Core>
+
 #include "constructions/network.h"
 
 namespace krohn {
@@ -10,5 +12,8 @@ namespace krohn {
 /// bit-exact in general: the entries are irrational. Throws InputError naming the letter that is not a bijection,
 /// LimitError past 10,000 group elements.
 Network build_orthogonal(const Dfa& automaton);
+
+/// The matrix of an eigensolver with entries that are within 1e-12 of a multiple of ½ made so.
+Eigen::MatrixXd without_noise(const Eigen::MatrixXd& matrix);
 
 }  // namespace krohn

@@ -1,5 +1,5 @@
-// constructions/diagonal_cascade.h — multi-layer networks with diagonal transition matrices (Sarrof et al. 2024 for
-// [0,1]; Krohn–Rhodes for the rest; MATH.md §4).
+// constructions/diagonal_cascade.h — multi-layer networks whose transition matrices have prescribed eigenvalues (Sarrof
+// et al. 2024 for [0,1]; Krohn–Rhodes for the rest; MATH.md §4).
 #pragma once
 
 #include "automata/cascade.h"
@@ -8,20 +8,21 @@
 
 namespace krohn {
 
-/// Where the eigenvalues of every transition matrix lie.
+/// What every transition matrix may be.
 enum class Spectrum : std::uint8_t {
-  kUnitInterval,  ///< [0, 1]: for aperiodic automata
-  kSigned,        ///< [−1, 1]: when all subgroups are 2-groups
-  kUnitCircle,    ///< complex, modulus 0 or 1: when all subgroups are solvable
+  kUnitInterval,  ///< diagonal in [0, 1]: for aperiodic automata
+  kPosition,      ///< the same below one layer that counts positions: for quasi-aperiodic stamps
+  kSigned,        ///< diagonal in [−1, 1]: when all subgroups are 2-groups
+  kUnitCircle,    ///< complex diagonal, modulus 0 or 1: when all subgroups are solvable
+  kCyclic,        ///< the same eigenvalues by cyclic permutations of p numbers: bit-exact, diagonal in another basis
+  kBlocks,        ///< orthogonal blocks of at most 3 dimensions: when all simple divisors are cyclic or A_5
 };
 
-/// The network of a prime cascade (automata/prime_cascade.h). A reset layer is one-hot: the identity is A = I, the
-/// constant c is A = 0, B = e_c. A shift layer of Z_2 is one number with A = ±1; of Z_p, p > 2, one complex number
-/// turned by b/p, as a 2×2 rotation. Throws InputError naming the first layer whose shifts the spectrum does not allow,
-/// and when a layer is neither a reset nor a shift layer. Resets and signs are exact in every precision; turns in
-/// `precision`, read letter after letter, where locked_rotation.h finds them (all shifts: p = 3, 5, 7 in fp32), and
-/// nowhere otherwise.
-Network diagonal_cascade_network(const Dfa& automaton, const Cascade& prime_cascade, Spectrum spectrum,
+/// The network of a prime cascade (automata/prime_cascade.h), for kPosition of a position cascade
+/// (automata/position_cascade.h), by the layers of simple_layers.h. Throws InputError naming the first layer that the
+/// spectrum does not allow. With kUnitCircle and kBlocks turns are bit-exact in `precision` where locked_rotation.h
+/// finds them (all shifts: p = 3, 5, 7 in fp32), read letter after letter, and nowhere otherwise.
+Network diagonal_cascade_network(const Dfa& automaton, const Cascade& cascade, Spectrum spectrum,
                                  Precision precision = Precision::kFp32);
 
 }  // namespace krohn

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "automata/holonomy.h"
+#include "automata/position_cascade.h"
 #include "automata/prime_cascade.h"
 #include "constructions/builders.h"
 #include "constructions/exactness.h"
@@ -23,6 +24,10 @@ namespace {
 enum class Effort { kPlan, kBuild };
 constexpr std::uint64_t kPlanContexts = 200'000;
 constexpr std::uint64_t kBuildContexts = 5'000'000;
+constexpr std::uint64_t kPlanMaps = 20'000;  ///< elements of the transition monoid
+constexpr std::uint64_t kBuildMaps = 1'000'000;
+constexpr std::uint64_t kMapNumbers = 50'000'000;  ///< elements × states
+constexpr std::uint64_t kIcosahedral = 60;         ///< the only simple group in O(3) that is not abelian is A_5
 constexpr double kPlanSetWork = 1e9;  ///< image sets² × machine words of a set, for the tiles of the skeleton
 constexpr std::uint64_t kPlanContextNumbers = 50'000'000;  ///< contexts × states
 
@@ -71,8 +76,16 @@ class Workbench {
 
   /// The holonomy cascade in prime cyclic layers; the chain would bring groups that the automaton has not.
   const Cascade& primes() {
-    return primes_(
-        [this] { return prime_cascade(holonomy(), effort_ == Effort::kPlan ? kPlanContexts : kBuildContexts); });
+    return primes_([this] { return prime_cascade(holonomy(), {prime_contexts(), 0}); });
+  }
+
+  /// The same with A_5 among the primes.
+  const Cascade& simples() {
+    return simples_([this] { return prime_cascade(holonomy(), {prime_contexts(), kIcosahedral}); });
+  }
+
+  const Cascade& positions() {
+    return positions_([this] { return position_cascade(automaton_, position_options()); });
   }
 
   const Cascade& chain() {
@@ -85,6 +98,13 @@ class Workbench {
     if (effort_ == Effort::kPlan)
       options.max_contexts = std::min(kPlanContexts, kPlanContextNumbers / automaton_.states() + 1);
     return options;
+  }
+
+  std::uint64_t prime_contexts() const { return effort_ == Effort::kPlan ? kPlanContexts : kBuildContexts; }
+
+  PositionCascadeOptions position_options() const {
+    const std::uint64_t maps = effort_ == Effort::kPlan ? kPlanMaps : kBuildMaps;
+    return {std::min(maps, kMapNumbers / automaton_.states() + 1), holonomy_options()};
   }
 
   HolonomyOptions holonomy_options() const {
@@ -100,7 +120,7 @@ class Workbench {
   const Wishes& wishes_;
   Effort effort_;
   Once<BasedAction> action_;
-  Once<Cascade> chain_, holonomy_, primes_;
+  Once<Cascade> chain_, holonomy_, primes_, simples_, positions_;
 };
 
 struct Construction {
@@ -157,11 +177,20 @@ constexpr std::array kConstructions{
     Construction{
         "diagonal-unit-interval", "Krohn–Rhodes",
         [](Workbench& w) { return diagonal_cascade_network(w.automaton(), w.primes(), Spectrum::kUnitInterval); }},
+    Construction{
+        "diagonal-position", "Krohn–Rhodes",
+        [](Workbench& w) { return diagonal_cascade_network(w.automaton(), w.positions(), Spectrum::kPosition); }},
     Construction{"diagonal-signed", "Krohn–Rhodes",
                  [](Workbench& w) { return diagonal_cascade_network(w.automaton(), w.primes(), Spectrum::kSigned); }},
     Construction{"diagonal-unit-circle", "Krohn–Rhodes",
                  [](Workbench& w) {
                    return diagonal_cascade_network(w.automaton(), w.primes(), Spectrum::kUnitCircle, w.precision());
+                 }},
+    Construction{"cascade-primes", "Krohn–Rhodes",
+                 [](Workbench& w) { return diagonal_cascade_network(w.automaton(), w.primes(), Spectrum::kCyclic); }},
+    Construction{"orthogonal-blocks", "Krohn–Rhodes",
+                 [](Workbench& w) {
+                   return diagonal_cascade_network(w.automaton(), w.simples(), Spectrum::kBlocks, w.precision());
                  }},
 };
 

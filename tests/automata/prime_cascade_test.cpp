@@ -17,16 +17,20 @@ bool is_prime(Label n) {
   return n >= 2;
 }
 
-/// Resets, or shifts of Z_p with p prime; and the right automaton, by a check that shares no code.
-Cascade checked(const Dfa& dfa, const Cascade& whole) {
-  const Cascade cascade = prime_cascade(whole);
+/// Resets, shifts of Z_p with p prime, or a regular action of `largest_simple` labels; and the right automaton, by a
+/// check that shares no code.
+Cascade checked(const Dfa& dfa, const Cascade& whole, std::uint64_t largest_simple = 0) {
+  PrimeCascadeOptions options;
+  options.largest_simple = largest_simple;
+  const Cascade cascade = prime_cascade(whole, options);
   for (const CascadeLayer& layer : cascade.layers) {
     bool resets = true, shifts = is_prime(layer.width);
     for (const Transformation& action : layer.actions) {
       resets = resets && (action.is_identity() || action.constant_image());
       for (Label x = 0; x < layer.width; ++x) shifts = shifts && action[x] == (x + action[0]) % layer.width;
     }
-    REQUIRE((resets || shifts));
+    const bool simple = layer.width == largest_simple && layer.actions.size() <= largest_simple;
+    REQUIRE((resets || shifts || simple));
   }
   const EmulationResult result = check_emulation(cascade, dfa);
   REQUIRE_MESSAGE(result.holds, result.counterexample);
@@ -90,6 +94,42 @@ TEST_CASE("modular arithmetic: Z_4 and Z_5 with resets") {
     const Dfa dfa = modular_arithmetic(m);
     checked(dfa, holonomy_decomposition(dfa));
   }
+}
+
+TEST_CASE("A_5 stays whole among the primes") {
+  struct Fact {
+    std::initializer_list<const char*> letters;
+    Point degree;
+    std::vector<Label> widths;
+  };
+  const Fact facts[] = {{{"(1 2 3)", "(3 4 5)"}, 5, {60}},
+                        {{"(1 2 3 4 5)", "(1 2)"}, 5, {2, 60}},
+                        {{"(1 2 3)(6 7)", "(3 4 5)", "(5 6)"}, 7, {}},
+                        {{"(1 2 3)", "(3 4 5)", "(1 6)(2 7)(3 8)(4 9)(5 10)"}, 10, {2, 60, 60}}};
+  for (const Fact& fact : facts) {
+    CAPTURE(*fact.letters.begin());
+    const Dfa dfa = from_cycles(fact.letters, fact.degree);
+    const Cascade whole = holonomy_decomposition(dfa);
+    if (fact.widths.empty())
+      CHECK_THROWS_WITH_AS(checked(dfa, whole, 60), doctest::Contains("A_7"), InputError);
+    else
+      CHECK(widths(checked(dfa, whole, 60)) == fact.widths);
+  }
+}
+
+TEST_CASE("A_5 with constants, and SL(2,5) as Z_2 below A_5") {
+  Maps with_reset{{1, 2, 0, 3, 4}, {0, 1, 3, 4, 2}, {3, 3, 3, 3, 3}};
+  const Dfa reset = automaton(with_reset, 5);
+  CHECK(widths(checked(reset, holonomy_decomposition(reset), 60)) == std::vector<Label>{60, 5});
+  // SL(2,5) on the 24 vectors of F_5² that are not zero, 5x + y − 1: (x, y) ↦ (x + y, y) and (x, x + y).
+  Maps special(2, std::vector<State>(24));
+  for (State x = 0; x < 5; ++x)
+    for (State y = x == 0 ? 1 : 0; y < 5; ++y) {
+      special[0][5 * x + y - 1] = 5 * ((x + y) % 5) + y - 1;
+      special[1][5 * x + y - 1] = 5 * x + (x + y) % 5 - 1;
+    }
+  const Dfa dfa = automaton(special, 24);
+  CHECK(widths(checked(dfa, holonomy_decomposition(dfa), 60)) == std::vector<Label>{60, 2});
 }
 
 TEST_CASE("a group that is not solvable is refused by name") {

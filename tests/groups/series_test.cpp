@@ -2,9 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include "groups/composition_series.h"
 #include "groups/error.h"
 #include "groups/named_group.h"
-#include "groups/prime_series.h"
 #include "tests/groups/transitive_groups.h"
 
 using namespace krohn;
@@ -16,22 +16,24 @@ TEST_CASE("every transitive group of degree 2–8: order, solvable, abelian") {
     CHECK(is_solvable(row.group) == row.solvable);
     CHECK(is_abelian(row.group) == row.abelian);
     CHECK(is_trivial(derived_subgroup(row.group)) == row.abelian);
-    if (!row.solvable) {
-      CHECK_THROWS_AS(PrimeSeries::of(row.group), InputError);
-      continue;
-    }
+    if (!row.solvable) CHECK_THROWS_AS(CompositionSeries::of(row.group, 0), InputError);
     Integer product = 1;
-    const PrimeSeries series = PrimeSeries::of(row.group);
-    for (const PrimeSeries::Step& step : series.steps()) product *= step.prime;
+    const CompositionSeries series = CompositionSeries::of(row.group, 20'160);
+    bool all_cyclic = true;
+    for (const CompositionSeries::Step& step : series.steps()) {
+      product *= step.transversal.size();
+      all_cyclic = all_cyclic && step.cyclic;
+    }
     CHECK(product.str() == row.order);
+    CHECK(all_cyclic == row.solvable);
   }
 }
 
-TEST_CASE("coordinates name every element once") {
-  for (const char* name : {"S4", "Q8", "D4", "Z12", "F20", "S3xZ4"}) {
+TEST_CASE("coordinates name every element once, and quotients multiply as the Cayley table says") {
+  for (const char* name : {"S4", "Q8", "D4", "Z12", "F20", "S3xZ4", "A5", "S5", "A5xZ4", "A5wrZ2", "PSL(2,7)"}) {
     CAPTURE(name);
     const PermutationGroup group = named_group(name);
-    const PrimeSeries series = PrimeSeries::of(group);
+    const CompositionSeries series = CompositionSeries::of(group, 168);
     const StabiliserChain chain(group);
     Random random(7);
     for (int i = 0; i < 50; ++i) {
@@ -39,16 +41,24 @@ TEST_CASE("coordinates name every element once") {
       Permutation rest = g, rebuilt = Permutation::identity(group.degree());
       for (std::size_t step = 0; step < series.steps().size(); ++step) {
         const std::uint32_t b = series.coordinate(step, rest);
-        REQUIRE(b < series.steps()[step].prime);
-        Permutation power = Permutation::identity(group.degree());
-        for (std::uint32_t j = 0; j < b; ++j) power = power * series.steps()[step].transversal;
-        rest = rest * power.inverse();
-        rebuilt = power * rebuilt;
+        REQUIRE(b < series.steps()[step].transversal.size());
+        const Permutation& t = series.steps()[step].transversal[b];
+        rest = rest * t.inverse();
+        rebuilt = t * rebuilt;
+        if (step > 0) continue;
+        const Permutation h = chain.random_element(random);
+        const auto order = series.steps()[0].transversal.size();
+        CHECK(series.cayley_table(0)[b * order + series.coordinate(0, h)] == series.coordinate(0, g * h));
       }
       CHECK(rest.is_identity());
       CHECK(rebuilt == g);
     }
   }
+}
+
+TEST_CASE("a factor that is too large is refused by name") {
+  CHECK_THROWS_WITH_AS(CompositionSeries::of(named_group("A5"), 0), doctest::Contains("A_5"), InputError);
+  CHECK_THROWS_WITH_AS(CompositionSeries::of(named_group("A6"), 60), doctest::Contains("A_6"), InputError);
 }
 
 TEST_CASE("derived and lower central series of known groups") {

@@ -91,6 +91,7 @@ Json to_json(const Job& job) {
                                       {"answer", to_string(row.answer)},
                                       {"theorem", row.theorem},
                                       {"construction", row.construction},
+                                      {"exact", row.exact},
                                       {"reason", row.reason}});
   return facts;
 }

@@ -99,7 +99,7 @@ int run(const Options& options) {
   const Dfa given = load_subject(options.subject, options.reading).automaton;
   const Dfa dfa = options.minimal ? minimise(given) : canonical(given);
   Cascade cascade = decompose(dfa, options);
-  if (options.primes) cascade = prime_cascade(cascade, options.holonomy.max_contexts);
+  if (options.primes) cascade = prime_cascade(cascade, {options.holonomy.max_contexts});
   const EmulationResult check = check_emulation(cascade, dfa);
   if (!check.holds) throw Error("the cascade does not emulate its automaton: " + check.counterexample);
   if (!options.picture.empty()) {
