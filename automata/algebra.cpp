@@ -39,8 +39,8 @@ class ByClasses {
             verdict("solvable groups", "all subgroups are solvable",
                     some_group([](const MaximalSubgroup& g) { return !g.solvable; })),
             verdict("commutative", "the order of letters does not matter", non_commuting_letters()),
-            verdict("R-trivial", "", two_in_a_row()),
-            verdict("L-trivial", "", two_in_a_column()),
+            verdict("R-trivial", "no state is entered again once it was left", two_in_a_row("R")),
+            verdict("L-trivial", "the reversed language is R-trivial", two_in_a_column("L")),
             verdict("J-trivial", "piecewise testable", two_in_a_class()),
             verdict("DA", "unambiguous; two-variable first-order definable", non_band())};
   }
@@ -104,39 +104,47 @@ class ByClasses {
                        quoted(dfa_, green_.cell_word(d, 0, 0)));
   }
 
-  std::string two_in_a_row() const {
+  std::string two_in_a_row(const char* relation) const {
     for (std::uint32_t d = 0; d < green_.d_classes().size(); ++d) {
       const DClass& box = green_.d_classes()[d];
-      if (box.group_order > 1) return group_pair(d, "R");
-      if (box.l_classes > 1) return row_pair(d);
+      if (box.group_order > 1) return group_pair(d, relation);
+      if (box.l_classes > 1) return row_pair(d, relation);
     }
     return {};
   }
 
   /// Columns of one image differ by a loop, others by the image.
-  std::string row_pair(std::uint32_t d) const {
+  std::string row_pair(std::uint32_t d, const char* relation) const {
     const DClass& box = green_.d_classes()[d];
     const GreenStructure::EggBox egg_box = green_.egg_box(d);
     for (std::uint32_t column = 1; column < box.l_classes; ++column)
-      if (egg_box.images[column] != egg_box.images[0]) return pair(d, 0, column, "R");
+      if (egg_box.images[column] != egg_box.images[0]) return pair(d, 0, column, relation);
     std::vector<std::uint32_t> longer = box.word;
     const GreenStructure::Loop loop = green_.loops(d).front();
     longer.insert(longer.end(), loop.word.begin(), loop.word.end());
-    return fmt::format("{} R {}", quoted(dfa_, longer), quoted(dfa_, box.word));
+    return fmt::format("{} {} {}", quoted(dfa_, longer), relation, quoted(dfa_, box.word));
   }
 
-  std::string two_in_a_column() const {
+  std::string two_in_a_column(const char* relation) const {
     for (std::uint32_t d = 0; d < green_.d_classes().size(); ++d) {
       const DClass& box = green_.d_classes()[d];
-      if (box.group_order > 1) return group_pair(d, "L");
-      if (box.r_classes > 1) return fmt::format("{} rows in the class of {}", box.r_classes, quoted(dfa_, box.word));
+      if (box.group_order > 1) return group_pair(d, relation);
+      if (box.r_classes > 1) return column_pair(d, relation);
     }
     return {};
   }
 
+  std::string column_pair(std::uint32_t d, const char* relation) const {
+    const std::vector<std::uint32_t>& word = green_.d_classes()[d].word;
+    std::vector<std::uint32_t> longer{green_.row_changing_generator(d)};
+    longer.insert(longer.end(), word.begin(), word.end());
+    return fmt::format("{} {} {}", quoted(dfa_, longer), relation, quoted(dfa_, word));
+  }
+
+  /// R and L lie in J.
   std::string two_in_a_class() const {
-    const std::string row = two_in_a_row();
-    return row.empty() ? two_in_a_column() : row;
+    const std::string pair = two_in_a_row("J");
+    return pair.empty() ? two_in_a_column("J") : pair;
   }
 
   std::string non_band() const {

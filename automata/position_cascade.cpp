@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "automata/algebra.h"
@@ -60,7 +61,10 @@ class Positioned {
     return Dfa::acceptor(Alphabet::from_names(names), std::move(table), 0, std::vector<bool>(states_.size(), false));
   }
 
-  State state_of(State pair) const { return states_[pair].second; }
+  /// The state of the pair; kNoContext when its position is another.
+  Context state_at(Label position, State pair) const {
+    return states_[pair].first == position ? states_[pair].second : kNoContext;
+  }
 
  private:
   void number(std::pair<Label, State> pair) {
@@ -89,6 +93,29 @@ CascadeLayer counter(Letter letters, Label period) {
   return layer;
 }
 
+/// The readout below a counter: nodes node · t + position, so that only labels that agree on the position are decoded.
+Readout below_counter(const Readout& readout, const std::vector<CascadeLayer>& layers, const Positioned& positioned,
+                      Label period) {
+  Readout result;
+  result.next.emplace_back(period);
+  std::iota(result.next[0].begin(), result.next[0].end(), Context{0});
+  for (std::size_t k = 0; k < layers.size(); ++k) {
+    const Label width = layers[k].width;
+    const std::vector<Context>& old = readout.next[k];
+    std::vector<Context>& level = result.next.emplace_back();
+    for (std::size_t node = 0; node < old.size() / width; ++node)
+      for (Label position = 0; position < period; ++position)
+        for (Label label = 0; label < width; ++label) {
+          const Context to = old[node * width + label];
+          if (to == kNoContext)
+            level.push_back(kNoContext);
+          else
+            level.push_back(k + 1 < layers.size() ? to * period + position : positioned.state_at(position, to));
+        }
+  }
+  return result;
+}
+
 }  // namespace
 
 Cascade position_cascade(const Dfa& dfa, const PositionCascadeOptions& options) {
@@ -103,10 +130,7 @@ Cascade position_cascade(const Dfa& dfa, const PositionCascadeOptions& options) 
   cascade.layers.insert(cascade.layers.end(), below.layers.begin(), below.layers.end());
   cascade.initial.push_back(0);
   cascade.initial.insert(cascade.initial.end(), below.initial.begin(), below.initial.end());
-  cascade.readout.next.emplace_back(period, 0);
-  cascade.readout.next.insert(cascade.readout.next.end(), below.readout.next.begin(), below.readout.next.end());
-  for (Context& node : cascade.readout.next.back())
-    if (node != kNoContext) node = positioned.state_of(node);
+  cascade.readout = below_counter(below.readout, below.layers, positioned, period);
   return trim(cascade);
 }
 

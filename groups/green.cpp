@@ -304,6 +304,16 @@ std::vector<std::uint32_t> GreenStructure::cell_word(std::uint32_t d_class, std:
   return result;
 }
 
+std::uint32_t GreenStructure::row_changing_generator(std::uint32_t d_class) const {
+  const std::uint32_t row = rows_[d_class].front();
+  for (std::uint32_t g = 0; g < generators_.size(); ++g) {
+    const std::uint32_t to = left_[std::size_t{row} * generators_.size() + g];
+    if (to != row && reps_[to].d_class == d_class) return g;
+  }
+  assert(false && "the R-classes of a D-class are strongly connected by left multiplication");
+  return 0;
+}
+
 bool GreenStructure::is_transversal(std::span<const std::uint32_t> kernel, Set image) const {
   if (orbit_.cardinality(image) <= 64 && degree_ <= 64) {
     std::uint64_t seen = 0;

@@ -62,6 +62,10 @@ class GreenStructure {
   /// component).
   std::vector<std::uint32_t> cell_word(std::uint32_t d_class, std::uint32_t row, std::uint32_t column) const;
 
+  /// For a D-class of several R-classes: a generator g such that g · representative lies in another row. Some word
+  /// takes that back to the row, and so to the element (stability of finite monoids): the two are L-related.
+  std::uint32_t row_changing_generator(std::uint32_t d_class) const;
+
   /// Words that map the image of `representative` onto itself and generate what the monoid does there: the group of the
   /// class when it is regular. Each comes with its action on the points of the image, in increasing order.
   struct Loop {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -63,8 +64,21 @@ class Definitions {
     return false;
   }
 
+  /// Whether two words are different elements of one class of Green's relation R, L or J.
+  bool related(const Word& x, const Word& y, char relation) const {
+    const Transformation f = map(x), g = map(y);
+    const bool right = relation != 'L', left = relation != 'R';
+    return f != g && multiples(f, right, left) == multiples(g, right, left);
+  }
+
  private:
   using Set = std::set<Transformation>;
+
+  Transformation map(const Word& word) const {
+    Transformation result = one_;
+    for (const Letter letter : word) result = result * letters_[letter];
+    return result;
+  }
 
   template <class Test>
   static bool all(const Set& set, Test test) {
@@ -155,6 +169,34 @@ TEST_CASE("every verdict agrees with its definition, and every no has a witness"
   CHECK(compared > 300);
 }
 
+TEST_CASE("the witness against R-, L- and J-trivial is a pair of words that the relation holds for") {
+  std::mt19937 random(67);
+  std::map<std::string, int> checked;
+  for (int round = 0; round < 300; ++round) {
+    CAPTURE(round);
+    const Dfa dfa = random_automaton(random, 2 + static_cast<State>(random() % 3), 1 + random() % 2);
+    const Definitions definitions(dfa);
+    if (definitions.size() > 24) continue;
+    for (const Verdict& verdict : analyse(dfa).verdicts) {
+      CHECK_FALSE(verdict.meaning.empty());
+      const std::string& property = verdict.property;
+      if (verdict.answer != Answer::kNo || property.size() != 9 || property.substr(1) != "-trivial") continue;
+      CAPTURE(verdict.witness);
+      const std::size_t middle = verdict.witness.find(std::string(" ") + property[0] + " ");
+      REQUIRE(middle != std::string::npos);
+      const auto word = [&](const std::string& text) {
+        return text == "the empty word" ? Word{} : dfa.alphabet().parse_word(text.substr(1, text.size() - 2));
+      };
+      REQUIRE(definitions.related(word(verdict.witness.substr(0, middle)), word(verdict.witness.substr(middle + 3)),
+                                  property[0]));
+      ++checked[property];
+    }
+  }
+  CHECK(checked["R-trivial"] > 30);
+  CHECK(checked["L-trivial"] > 30);
+  CHECK(checked["J-trivial"] > 30);
+}
+
 TEST_CASE("Tomita: 1, 2, 4, 7 star-free; 3, 5 two-groups; 6 solvable; 3 quasi-aperiodic, 5 not") {
   struct Fact {
     Answer aperiodic, two_groups, quasi;
@@ -204,7 +246,7 @@ TEST_CASE("a monoid past the limit leaves local properties unknown and says so")
 }
 
 TEST_CASE("MLRegTest: the classes of the files come out") {
-  const std::string folder = std::string(KROHN_TEST_DATA) + "/mlregtest";
+  const std::string folder = KROHN_TEST_DATA "/mlregtest";
   int files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".att") continue;

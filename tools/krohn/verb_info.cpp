@@ -12,8 +12,8 @@
 #include "automata/graph.h"
 #include "automata/minimise.h"
 #include "groups/error.h"
-#include "groups/stabiliser_chain.h"
 #include "tools/krohn/count.h"
+#include "tools/krohn/group_facts.h"
 #include "tools/krohn/json_output.h"
 #include "tools/krohn/subject.h"
 #include "tools/krohn/table.h"
@@ -35,15 +35,14 @@ krohn info tcp.dot --mealy-as-labels --json
 )",
     R"(Prints states, letters, outputs and components; for an acceptor whether the language is empty, finite or universal, a
 shortest accepted word, and how many words it has of each length; for an automaton whose letters permute the states the
-group that they generate; for a model its layers. With --monoid also the transition monoid of the minimal automaton: its
-D-classes as egg-boxes, where * marks the H-classes that are groups. Exit status 3 when the monoid meets its limit.
+group that they generate, up to 200 states with its series, centre, classes and factors; for a model its layers. With
+--monoid also the transition monoid of the minimal automaton: its D-classes as egg-boxes, where * marks the H-classes
+that are groups. Exit status 3 when the monoid meets its limit; what is known is printed first.
 )"};
 
 constexpr std::uint64_t kCountedLength = 12;
 constexpr std::uint64_t kMaxCountedTransitions = 10'000'000;
-constexpr Point kMaxGroupDegree = 2'000;
 constexpr std::size_t kShownList = 60;
-constexpr State kMaxNamedDegree = 60;
 
 struct Options {
   std::string subject;
@@ -65,28 +64,6 @@ Json language_facts(const Dfa& dfa) {
   if (dfa.table().size() <= kMaxCountedTransitions)
     for (const Count& count : count_words_by_length(dfa, kCountedLength))
       facts["words_by_length"].push_back(count.str());
-  return facts;
-}
-
-/// The group that the letters generate on the reachable states.
-Json group_facts(const Dfa& dfa) {
-  Json facts;
-  facts["degree"] = dfa.states();
-  std::vector<Transformation> letters;
-  std::vector<Permutation> generators;
-  for (Letter letter = 0; letter < dfa.letters(); ++letter) {
-    letters.push_back(dfa.letter_map(letter));
-    generators.push_back(letters.back().to_permutation());
-  }
-  if (dfa.states() > kMaxGroupDegree) {
-    facts["limit"] = fmt::format("the order is computed up to {} states", kMaxGroupDegree);
-    return facts;
-  }
-  const auto group = PermutationGroup::from_generators(dfa.states(), std::move(generators));
-  facts["order"] = order(group).str();
-  facts["abelian"] = is_abelian(group);
-  facts["transitive"] = is_transitive(group);
-  if (dfa.states() <= kMaxNamedDegree) facts["name"] = component_name(letters);
   return facts;
 }
 
@@ -144,13 +121,6 @@ std::string language_in_words(const Json& facts) {
                      : fmt::format("; shortest word \"{}\"", shortened(word, kShownList)));
 }
 
-std::string group_in_words(const Json& group) {
-  if (group.contains("limit")) return group["limit"];
-  std::string text = "order " + group["order"].get<std::string>();
-  if (group.contains("name")) text += fmt::format(" ({})", group["name"].get<std::string>());
-  return text + (group["abelian"] ? ", abelian" : "") + (group["transitive"] ? ", transitive" : "");
-}
-
 void print(const Json& facts) {
   std::vector<std::vector<std::string>> rows;
   rows.push_back({"states", states_in_words(facts)});
@@ -161,7 +131,7 @@ void print(const Json& facts) {
   if (facts.contains("words_by_length"))
     rows.push_back({"words", "of length 0, 1, 2, …: " + joined(facts["words_by_length"]) + " …"});
   if (facts.contains("group"))
-    rows.push_back({"group", group_in_words(facts["group"])});
+    for (const auto& row : group_rows(facts["group"])) rows.push_back(row);
   else
     rows.push_back({"group", "some letters do not permute the states"});
   if (facts.contains("network")) {
