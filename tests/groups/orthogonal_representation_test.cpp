@@ -53,7 +53,8 @@ TEST_CASE("the smallest separating representations of known groups") {
                            {"D4", 2, 2, 4, std::sqrt(2.0)},
                            {"D8", 2, 2, 8, 0.7653668647},
                            {"Z7", 2, 2, 7, 0.8677674782},
-                           {"Q8", 4, 4, 8, std::sqrt(2.0)}}) {
+                           {"Q8", 4, 4, 8, std::sqrt(2.0)},
+                           {"PSL(3,2)", 6, 6, 7, std::sqrt(7.0 / 3)}}) {
     CAPTURE(fact.group);
     const PermutationGroup group = named_group(fact.group);
     const OrthogonalRepresentation r = smallest_separating_representation(group, 0);
@@ -63,6 +64,18 @@ TEST_CASE("the smallest separating representations of known groups") {
     CHECK(r.codewords.size() == fact.codewords);
     CHECK(r.least_distance == doctest::Approx(fact.distance));
   }
+}
+
+TEST_CASE("S_5 on six points needs four dimensions, not five, and 120 codewords") {
+  // PGL(2,5) on the projective line: x + 1, 2x, −1/x.
+  const auto group = PermutationGroup::from_generators(
+      6, {parse_cycles("(1 2 3 4 5)", 6), parse_cycles("(2 3 5 4)", 6), parse_cycles("(1 6)(2 5)", 6)});
+  const OrthogonalRepresentation r = smallest_separating_representation(group, 0);
+  require_representation(group, r);
+  CHECK(r.dimension() == 4);
+  CHECK(*std::max_element(r.reflections.begin(), r.reflections.end()) == 4);
+  CHECK(r.codewords.size() <= 120);
+  CHECK(r.least_distance > 0.36);
 }
 
 TEST_CASE("Z_2 × Z_4 in three dimensions") {

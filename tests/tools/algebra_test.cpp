@@ -95,6 +95,44 @@ TEST_CASE("a monoid past its limit is undecided, status 3, in one line") {
   CHECK(contains(outcome.err, "--max-elements"));
 }
 
+TEST_CASE("a monoid past --max-elements leaves verdicts undecided: what is known is printed, status 3") {
+  const Workplace place("undecided");
+  const Outcome outcome = place.shell("krohn classify name:T5 --max-elements 100 --json");
+  CHECK(outcome.status == 3);
+  const json job = json::parse(outcome.out).at("jobs").at(0);
+  CHECK(job.at("monoid").at("size") == "3125");
+  CHECK(row(job.at("verdicts"), "property", "aperiodic").at("answer") == "no");
+  CHECK(row(job.at("verdicts"), "property", "locally testable").at("answer") == "unknown");
+  CHECK(place.shell("krohn classify name:T4 --json").status == 0);
+}
+
+TEST_CASE("a group's structure: series, centre, classes, factors") {
+  const Workplace place("group");
+  const json group = json::parse(place.shell("krohn info name:A5xZ2 --json").out).at("group");
+  CHECK(group.at("name") == "A_5×Z_2");
+  CHECK(group.at("derived_series") == json{"120", "60"});
+  CHECK(group.at("lower_central_series") == json{"120", "60"});
+  CHECK(group.at("centre") == "2");
+  CHECK(group.at("composition_factors") == "Z_2, A_5");
+  CHECK(group.at("abelian_invariants") == json{"2"});
+  CHECK(group.at("conjugacy_classes").size() == 10);
+  CHECK(group.at("solvable") == false);
+  const json dihedral = json::parse(place.shell("krohn info name:D4/points --json").out).at("group");
+  CHECK(dihedral.at("nilpotent") == true);
+  CHECK(dihedral.at("lower_central_series") == json{"8", "2", "1"});
+  CHECK(dihedral.at("primitive") == false);
+}
+
+TEST_CASE("even length: a counter of positions, then resets, proved; parity is refused with a word") {
+  const Workplace place("position");
+  REQUIRE(place.shell("krohn compile 'regex:((a|b)(a|b))*' --construction diagonal-position -o p.safetensors").status ==
+          0);
+  CHECK(contains(place.shell("krohn verify p.safetensors --precision bf16").out, "proved for words of every length"));
+  const Outcome refused = place.shell("krohn compile name:parity --construction diagonal-position -o q.safetensors");
+  CHECK(refused.status == 2);
+  CHECK(contains(refused.err, "\"1\" acts with a cycle"));
+}
+
 TEST_CASE("A_5 in three dimensions") {
   const Workplace place("a5");
   REQUIRE(place.shell("krohn compile name:A5 --construction orthogonal -o a5.safetensors").status == 0);

@@ -28,7 +28,8 @@ krohn classify name:A5 --json
     R"(Computes the monoid of the automaton for two jobs: state tracking (the reachable automaton as given, its transition
 monoid) and acceptance (the minimal automaton, its syntactic monoid). Prints sizes, groups, the classical verdicts with a
 witness for every no, and per architecture: yes with the construction that `krohn compile` takes, or no with the
-obstruction. When both jobs have the same automaton they are printed once.
+obstruction. When both jobs have the same automaton they are printed once. Exit status 3 when a verdict is undecided
+within the limits; what is known is printed all the same.
 )"};
 
 struct Options {
@@ -121,18 +122,27 @@ void print(const Job& job) {
   fmt::print("\n{}", format_table(rows));
 }
 
+/// The verdicts of all jobs that met `--max-elements`.
+std::size_t undecided(const std::vector<Job>& jobs) {
+  std::size_t count = 0;
+  for (const Job& job : jobs)
+    for (const Verdict& verdict : job.algebra.verdicts) count += verdict.answer == Answer::kUnknown;
+  return count;
+}
+
 int classify(const Options& options) {
   const std::vector<Job> jobs = jobs_of(options);
+  const int status = undecided(jobs) == 0 ? kDone : kUndecided;
   if (options.json) {
     Json facts;
     facts["subject"] = options.subject;
     for (const Job& job : jobs) facts["jobs"].push_back(to_json(job));
     print_json(facts);
-    return kDone;
+    return status;
   }
   fmt::print("{}\n", options.subject);
   for (const Job& job : jobs) print(job);
-  return kDone;
+  return status;
 }
 
 }  // namespace
