@@ -74,9 +74,14 @@ TEST_CASE("decompose by holonomy, by the chain, into primes") {
   for (const json& layer : primes.at("layers")) CHECK((layer.at("width") == 2 || layer.at("width") == 3));
   REQUIRE(place.shell("krohn decompose name:T4 --draw cascade.svg").status == 0);
   CHECK(contains(contents(place / "cascade.svg"), "</svg>"));
-  const Outcome refused = place.shell("krohn decompose name:A5/points --primes");
+  const json simple = json::parse(place.shell("krohn decompose name:S5/points --primes --json").out);
+  REQUIRE(simple.at("layers").size() == 2);
+  CHECK(simple.at("layers").at(0).at("group") == "Z_2");
+  CHECK(simple.at("layers").at(1).at("group") == "A_5");
+  CHECK(simple.at("layers").at(1).at("width") == 60);
+  const Outcome refused = place.shell("krohn decompose name:A7/points --primes");
   CHECK(refused.status == 2);
-  CHECK(contains(refused.err, "A_5"));
+  CHECK(contains(refused.err, "A_7"));
 }
 
 TEST_CASE("egg-boxes in the terminal and as a picture") {

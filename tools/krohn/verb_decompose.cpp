@@ -29,13 +29,17 @@ constexpr VerbHelp kHelp = {
 krohn decompose name:modarith5 --method holonomy
 krohn decompose name:T4 --draw cascade.svg
 krohn decompose name:S4 --primes
+krohn decompose name:S5/points --primes
 )",
     R"(Decomposes the automaton into layers whose letters are bijections or constants, and checks the emulation for all
 label tuples by a proof that shares no code with the decomposition. Holonomy has the groups of the automaton's monoid and
 no others; the chain has at most n−1 layers. `smaller` builds both and takes the one whose labels need fewer numbers in all (the
-sum of the widths), then fewer layers. With --primes, solvable groups are cut into cyclic layers of prime order.
+sum of the widths), then fewer layers. With --primes, groups are cut into simple ones: cyclic of
+prime order, and others of up to 360 elements, such as A_5, whole.
 Exit status: 0 done, 2 bad input, 3 a limit was met.
 )"};
+
+constexpr std::uint64_t kLargestSimple = 360;
 
 struct Options {
   std::string subject, method = "smaller", picture;
@@ -99,7 +103,7 @@ int run(const Options& options) {
   const Dfa given = load_subject(options.subject, options.reading).automaton;
   const Dfa dfa = options.minimal ? minimise(given) : canonical(given);
   Cascade cascade = decompose(dfa, options);
-  if (options.primes) cascade = prime_cascade(cascade, {options.holonomy.max_contexts});
+  if (options.primes) cascade = prime_cascade(cascade, {options.holonomy.max_contexts, kLargestSimple});
   const EmulationResult check = check_emulation(cascade, dfa);
   if (!check.holds) throw Error("the cascade does not emulate its automaton: " + check.counterexample);
   if (!options.picture.empty()) {
@@ -123,7 +127,8 @@ void add_decompose(CLI::App& app, Work& chosen) {
   verb->add_option("--method", options->method, "Which decomposition")
       ->check(CLI::IsMember({"holonomy", "chain", "smaller"}))
       ->capture_default_str();
-  verb->add_flag("--primes", options->primes, "Cut solvable groups into cyclic layers of prime order");
+  verb->add_flag("--primes", options->primes,
+                 "Cut groups into simple ones: cyclic of prime order, and others of up to 360 elements");
   verb->add_flag("--minimal", options->minimal, "Minimise first");
   verb->add_option("--draw", options->picture, "Draw the cascade: .svg, .pdf, .png or .dot")->type_name("FILE");
   add_count(*verb, "--max-sets", options->holonomy.max_sets, "Most image sets");
