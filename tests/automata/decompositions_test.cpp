@@ -21,7 +21,7 @@ void require_no_mismatch(const Cascade& cascade, const Dfa& dfa) {
   const EmulationResult proved = check_emulation(cascade, dfa);
   REQUIRE_MESSAGE(proved.holds, proved.counterexample);
   try {
-    const EmulationResult reached = check_reachable(cascade, dfa, 20'000);
+    const EmulationResult reached = check_reachable(cascade, dfa, 5'000);
     REQUIRE_MESSAGE(reached.holds, reached.counterexample);
     return;
   } catch (const LimitError&) {
@@ -86,7 +86,7 @@ TEST_CASE("both decompositions: T_n, S_n, Z_m, Tomita, modular arithmetic") {
 
 TEST_CASE("both decompositions: monotone and other aperiodic random automata to fifteen states") {
   std::mt19937 random(31);
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 40; ++round) {
     CAPTURE(round);
     require_both(random_aperiodic(random, 2 + static_cast<State>(random() % 14), round % 2 == 0));
   }
