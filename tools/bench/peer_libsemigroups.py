@@ -4,8 +4,8 @@
     tools/bench/peer_libsemigroups.py [build-bench/tools/bench] [--t8]
 
 The order of M24 by Schreier-Sims, Froidure-Pin on T_7, and T_8 by Konieczny, each beside ours when the folder of our
-benchmarks is given, by processor time so that a busy machine disturbs less. T_8 by Froidure-Pin takes 3 GB and is run with --t8 only. tools/bench/run calls this when the
-package is there.
+benchmarks is given; medians of processor time, so that a busy machine disturbs less. T_8 by Froidure-Pin takes 3 GB and
+is run with --t8 only. tools/bench/run ends with this.
 """
 import json
 import statistics
