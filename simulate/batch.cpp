@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kPiece = 64;  ///< letters of every word that one layer reads before the next one does
 
-/// The layers of a network as lane programs, and its readout with a row and a column for what is unknown.
+/// The layers of a network as lane programs.
 template <class A>
 class LaneNetwork {
  public:
@@ -22,44 +22,22 @@ class LaneNetwork {
 
   /// False when some layer has no fast form.
   bool make(const Network& network) {
+    const auto& readout = network.readout.next;
     for (std::size_t k = 0; k < network.layers.size(); ++k) {
-      const bool is_last = k + 1 == network.layers.size();
-      const auto contexts_above =
-          is_last ? Context{0} : static_cast<Context>(network.layers[k + 1].wiring.action_of.size());
-      auto layer = LaneLayer<A>::make(rounded.layers()[k], network.layers[k], k > 0, contexts_above);
+      LanePlace place{k > 0, 0, readout[k], kNoState};
+      if (k + 1 < network.layers.size()) {
+        place.contexts_above = static_cast<Context>(network.layers[k + 1].wiring.action_of.size());
+        place.unknown_above = static_cast<Context>(readout[k + 1].size() / network.layers[k + 1].labels);
+      }
+      auto layer = LaneLayer<A>::make(rounded.layers()[k], network.layers[k], place);
       if (!layer) return false;
       layers.push_back(std::move(*layer));
-    }
-    return make_readout(network);
-  }
-
-  Context readout(std::size_t k, Context node, Label label) const {
-    return readouts_[k][std::size_t{node} * (layers[k].no_label() + std::size_t{1}) + label];
-  }
-
-  RoundedNetwork<A> rounded;
-  std::vector<LaneLayer<A>> layers;
-
- private:
-  bool make_readout(const Network& network) {
-    for (std::size_t k = 0; k < layers.size(); ++k) {
-      const std::vector<Context>& next = network.readout.next[k];
-      const std::size_t labels = network.layers[k].labels, nodes = next.size() / labels;
-      if ((nodes + 1) * (labels + 1) > LaneLayer<A>::kMostWiring) return false;
-      const auto unknown =
-          k + 1 == layers.size()
-              ? kNoState
-              : static_cast<Context>(network.readout.next[k + 1].size() / network.layers[k + 1].labels);
-      auto& table = readouts_.emplace_back((nodes + 1) * (labels + 1), unknown);
-      for (std::size_t node = 0; node < nodes; ++node)
-        for (std::size_t label = 0; label < labels; ++label)
-          if (next[node * labels + label] != kNoContext)
-            table[node * (labels + 1) + label] = next[node * labels + label];
     }
     return true;
   }
 
-  std::vector<std::vector<Context>> readouts_;
+  RoundedNetwork<A> rounded;
+  std::vector<LaneLayer<A>> layers;
 };
 
 /// Runs one program of this arithmetic.
@@ -87,10 +65,8 @@ class VectorLanes final : public LaneEvaluator {
       : network_(std::move(network)),
         kernel_(kernel),
         exact_(network_->rounded.make_scratch()),
-        contexts_(kPiece * kLanes),
-        nodes_(kPiece * kLanes),
-        actions_(kPiece * kLanes),
-        codewords_(kPiece * kLanes) {
+        letters_(kPiece * kLanes),
+        contexts_(kPiece * kLanes) {
     for (const LaneLayer<A>& layer : network_->layers) {
       const std::size_t dimension = layer.program().dimension, size = dimension * layer.program().columns;
       lanes_.push_back({LaneMemory<Number>(size * kLanes), {}, {}});
@@ -116,10 +92,13 @@ class VectorLanes final : public LaneEvaluator {
   }
 
   void current(std::span<State, kLanes> states) const override {
+    std::vector<Label> labels(lanes_.size());
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      Context node = 0;
-      for (std::size_t k = 0; k < lanes_.size(); ++k) node = network_->readout(k, node, lanes_[k].labels[lane]);
-      states[lane] = node;
+      for (std::size_t k = 0; k < lanes_.size(); ++k) {
+        const Label label = lanes_[k].labels[lane];
+        labels[k] = label == network_->layers[k].program().labels ? kNoLabel : label;
+      }
+      states[lane] = network_->rounded.read(labels.data());
     }
   }
 
@@ -138,87 +117,55 @@ class VectorLanes final : public LaneEvaluator {
   /// Where every word is in one layer.
   struct LayerLanes {
     LaneMemory<Number> numbers;                   ///< [n·d][kLanes]
-    std::array<std::uint16_t, kLanes> codewords;  ///< found last; hints
-    std::array<Label, kLanes> labels;             ///< the post labels of the letter read last
+    std::array<std::uint32_t, kLanes> codewords;  ///< found last; hints
+    std::array<Label, kLanes> labels;             ///< after the letter read last
   };
 
-  /// `states` may be null.
+  /// `states` may be null. There the nodes of the readout are kept, from layer to layer.
   void run(const LaneLetters& letters, std::size_t steps, State* states) {
     for (std::size_t first = 0; first < steps; first += kPiece) {
-      const std::size_t count = std::min(kPiece, steps - first);
-      take(letters, first, count);
+      LaneRun<Number> run;
+      run.steps = std::min(kPiece, steps - first);
+      run.scratch = scratch_.data();
+      run.owner = this;
+      run.resolve = [](void* owner, std::size_t lane, std::uint32_t action) {
+        return static_cast<VectorLanes*>(owner)->resolve(lane, action);
+      };
+      if (states != nullptr) {
+        run.nodes = states + first * kLanes;
+        std::fill_n(run.nodes, run.steps * kLanes, Context{0});
+      }
+      run.contexts = piece(letters, first, run.steps);
+      run.context_stride = run.contexts == letters_.data() ? kLanes : letters.stride;
       for (layer_ = 0; layer_ < lanes_.size(); ++layer_) {
         const bool is_last = layer_ + 1 == lanes_.size();
-        const bool decodes_all = !is_last || states != nullptr;
-        run_layer(count, decodes_all              ? LaneLabels::kAll
-                         : first + count == steps ? LaneLabels::kLast
-                                                  : LaneLabels::kNone);
-        if (decodes_all)
-          pass_on(count, is_last, states != nullptr);
-        else if (first + count == steps)
-          keep_last(count);
+        run.decoded = !is_last || states != nullptr ? LaneLabels::kAll
+                      : first + run.steps == steps  ? LaneLabels::kLast
+                                                    : LaneLabels::kNone;
+        run.state = lanes_[layer_].numbers.data();
+        run.codewords = lanes_[layer_].codewords.data();
+        run.labels = lanes_[layer_].labels.data();
+        run.above = is_last ? nullptr : contexts_.data();
+        kernel_(network_->layers[layer_].program(), run);
+        run.contexts = contexts_.data();
+        run.context_stride = kLanes;
       }
-      if (states != nullptr) std::copy_n(nodes_.data(), count * kLanes, states + first * kLanes);
     }
   }
 
-  /// The contexts of the first layer are the letters.
-  void take(const LaneLetters& letters, std::size_t first, std::size_t count) {
-    for (std::size_t t = 0; t < count; ++t) {
-      const Letter* row = letters.first + (first + t) * letters.stride;
-      std::copy_n(row, letters.words, contexts_.data() + t * kLanes);
-      std::fill_n(contexts_.data() + t * kLanes + letters.words, kLanes - letters.words, Context{0});
-    }
+  /// Letters of all lanes; copied where not all lanes have a word.
+  const Letter* piece(const LaneLetters& letters, std::size_t first, std::size_t count) {
+    if (letters.words == kLanes) return letters.first + first * letters.stride;
+    for (std::size_t t = 0; t < count; ++t)
+      std::copy_n(letters.first + (first + t) * letters.stride, letters.words, letters_.data() + t * kLanes);
+    return letters_.data();
   }
 
-  void run_layer(std::size_t count, LaneLabels labels) {
-    const LaneLayer<A>& layer = network_->layers[layer_];
-    for (std::size_t i = 0; i < count * kLanes; ++i) actions_[i] = layer.action_of(contexts_[i]);
-    LaneRun<Number> run;
-    run.actions = actions_.data();
-    run.steps = count;
-    run.state = lanes_[layer_].numbers.data();
-    run.scratch = scratch_.data();
-    run.labels = labels;
-    run.codewords = codewords_.data();
-    run.before = lanes_[layer_].codewords.data();
-    run.resolve = [](void* owner, std::size_t lane, std::uint16_t action) {
-      return static_cast<VectorLanes*>(owner)->resolve(lane, action);
-    };
-    run.owner = this;
-    kernel_(layer.program(), run);
-  }
-
-  std::uint16_t resolve(std::size_t lane, std::uint16_t action) {
+  std::uint32_t resolve(std::size_t lane, std::uint32_t action) {
     const LaneMemory<Number>& numbers = lanes_[layer_].numbers;
     const std::size_t size = numbers.size() / kLanes;
     for (std::size_t e = 0; e < size; ++e) exact_.state[e] = static_cast<double>(numbers[e * kLanes + lane]);
     return network_->layers[layer_].nearest({exact_.state.data(), size}, action, exact_.hints[layer_]);
-  }
-
-  /// Codewords become labels; labels, the contexts of the layer above and the nodes of the readout.
-  void pass_on(std::size_t count, bool is_last, bool reads) {
-    const LaneLayer<A>& layer = network_->layers[layer_];
-    std::array<Label, kLanes>& labels = lanes_[layer_].labels;
-    for (std::size_t t = 0; t < count; ++t)
-      for (std::size_t lane = 0; lane < kLanes; ++lane) {
-        const std::size_t at = t * kLanes + lane;
-        const Label post = label_at(layer, contexts_[at], codewords_[at]);
-        if (!is_last) contexts_[at] = layer.next(contexts_[at], labels[lane]);
-        if (reads) nodes_[at] = network_->readout(layer_, layer_ == 0 ? 0 : nodes_[at], post);
-        labels[lane] = post;
-      }
-  }
-
-  void keep_last(std::size_t count) {
-    const LaneLayer<A>& layer = network_->layers[layer_];
-    for (std::size_t lane = 0; lane < kLanes; ++lane)
-      lanes_[layer_].labels[lane] = label_at(layer, contexts_[(count - 1) * kLanes + lane], codewords_[lane]);
-  }
-
-  /// A layer that did not move, because its context was unknown, did not decode either.
-  static Label label_at(const LaneLayer<A>& layer, Context context, std::uint16_t codeword) {
-    return context == layer.no_context() ? layer.no_label() : layer.label_of(codeword);
   }
 
   std::shared_ptr<const LaneNetwork<A>> network_;
@@ -226,8 +173,8 @@ class VectorLanes final : public LaneEvaluator {
   typename RoundedNetwork<A>::Scratch exact_;
   std::vector<LayerLanes> lanes_;
   LaneMemory<Number> scratch_;
-  std::vector<Context> contexts_, nodes_;
-  std::vector<std::uint16_t> actions_, codewords_;
+  std::vector<Letter> letters_;
+  std::vector<Context> contexts_;
   std::size_t layer_ = 0;
 };
 

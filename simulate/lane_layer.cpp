@@ -12,12 +12,32 @@
 namespace krohn {
 namespace {
 
-constexpr std::size_t kMostIndices = 65'535;  ///< actions and codewords are stored in 16 bits, one is set apart
-
 /// Entries of a table with `count` of them: vectors read whole classes of tables that fit into registers.
 std::uint32_t stride_of(std::size_t count) {
   if (count <= 128) return static_cast<std::uint32_t>(std::max(std::size_t{16}, std::bit_ceil(count)));
   return static_cast<std::uint32_t>((count + 15) / 16 * 16);
+}
+
+/// A table of its own, as long as vectors read it; none where every entry is its own place.
+template <class Integer>
+LaneMemory<Integer> table_of(std::vector<Integer> entries, bool may_be_none = false) {
+  bool is_identity = may_be_none;
+  for (std::size_t i = 0; i < entries.size(); ++i) is_identity = is_identity && entries[i] == static_cast<Integer>(i);
+  if (is_identity) return {};
+  entries.resize(stride_of(entries.size()));
+  return LaneMemory<Integer>(entries);
+}
+
+/// The entries of a table by (row, label), with a row and a column for what is unknown.
+template <class Integer>
+std::vector<Integer> with_unknown(std::span<const Context> entries, Label labels, Context unknown) {
+  const std::size_t rows = entries.size() / labels, width = std::size_t{labels} + 1;
+  std::vector<Integer> table((rows + 1) * width, static_cast<Integer>(unknown));
+  for (std::size_t row = 0; row < rows; ++row)
+    for (Label label = 0; label < labels; ++label)
+      if (entries[row * labels + label] != kNoContext)
+        table[row * width + label] = static_cast<Integer>(entries[row * labels + label]);
+  return table;
 }
 
 /// The blocks of a dense or block-diagonal matrix, and the blocks of a rotation: those with one layout share a stage.
@@ -44,11 +64,11 @@ std::size_t kind_of(const RoundedMatrix<Number>& matrix) {
 }  // namespace
 
 template <class A>
-std::optional<LaneLayer<A>> LaneLayer<A>::make(const RoundedLayer<A>& rounded, const Layer& layer, bool may_hold,
-                                               Context contexts_above) {
+std::optional<LaneLayer<A>> LaneLayer<A>::make(const RoundedLayer<A>& rounded, const Layer& layer,
+                                               const LanePlace& place) {
   LaneLayer made(rounded, layer);
-  if (made.size() == 0 || made.size() > kMostNumbers || !made.collect_actions(may_hold) ||
-      !made.make_wiring(contexts_above) || !made.make_stages() || !made.make_decoding())
+  if (made.size() == 0 || made.size() > kMostNumbers || !made.collect_actions(place.may_hold) ||
+      !made.make_wiring(place) || !made.make_stages() || !made.make_decoding())
     return std::nullopt;
   made.place_tables();
   return made;
@@ -56,33 +76,36 @@ std::optional<LaneLayer<A>> LaneLayer<A>::make(const RoundedLayer<A>& rounded, c
 
 template <class A>
 bool LaneLayer<A>::collect_actions(bool may_hold) {
-  std::map<std::pair<Action, std::uint32_t>, std::uint16_t> numbers;
+  std::map<std::pair<Action, std::uint32_t>, std::size_t> numbers;
+  std::vector<Integer> action_of;
   for (Context context = 0; context < layer_->wiring.action_of.size(); ++context) {
     const Action action = rounded_->action_of(context);
     const std::uint32_t book = rounded_->book_of(context);
-    const auto [found, fresh] = numbers.try_emplace({action, book}, static_cast<std::uint16_t>(actions()));
+    const auto [found, fresh] = numbers.try_emplace({action, book}, actions());
     if (fresh) lane_actions_.push_back({action, book});
-    if (actions() >= kMostIndices) return false;
-    action_of_.push_back(found->second);
+    action_of.push_back(static_cast<Integer>(found->second));
   }
-  action_of_.push_back(static_cast<std::uint16_t>(actions()));
+  program_.contexts = static_cast<std::uint32_t>(action_of.size());
+  action_of.push_back(static_cast<Integer>(actions()));
   if (may_hold) lane_actions_.emplace_back();
+  action_of_ = table_of(std::move(action_of), true);
+  program_.may_hold = may_hold;
   stride_ = stride_of(actions());
-  return true;
+  return actions() <= kMostActions;
 }
 
 template <class A>
-bool LaneLayer<A>::make_wiring(Context contexts_above) {
-  labels_ = layer_->labels;
+bool LaneLayer<A>::make_wiring(const LanePlace& place) {
   const std::vector<Context>& next = layer_->wiring.next;
+  if (std::max(next.size(), place.readout.size()) > kMostWiring) return false;
+  program_.labels = layer_->labels;
+  const auto readout = with_unknown<Integer>(place.readout, layer_->labels, place.unknown_above);
+  program_.readout_count = static_cast<std::uint32_t>(readout.size());
+  readout_ = table_of(readout);
   if (next.empty()) return true;
-  const std::size_t contexts = next.size() / labels_;
-  if ((contexts + 1) * (std::size_t{labels_} + 1) > kMostWiring) return false;
-  next_.assign((contexts + 1) * (std::size_t{labels_} + 1), contexts_above);
-  for (std::size_t context = 0; context < contexts; ++context)
-    for (Label pre = 0; pre < labels_; ++pre)
-      if (const Context above = next[context * labels_ + pre]; above != kNoContext)
-        next_[context * (std::size_t{labels_} + 1) + pre] = above;
+  const auto above = with_unknown<Integer>(next, layer_->labels, place.contexts_above);
+  program_.next_count = static_cast<std::uint32_t>(above.size());
+  next_ = table_of(above);
   return true;
 }
 
@@ -322,19 +345,20 @@ void LaneLayer<A>::make_additions() {
 
 template <class A>
 bool LaneLayer<A>::make_decoding() {
+  std::vector<Integer> label_of;
   for (const NearestCodeword& book : rounded_->books()) {
     first_of_book_.push_back(codewords_);
     codewords_ += book.size();
-    for (std::uint32_t i = 0; i < book.size(); ++i) label_of_.push_back(book.label(i));
+    for (std::uint32_t i = 0; i < book.size(); ++i) label_of.push_back(static_cast<Integer>(book.label(i)));
   }
-  label_of_.push_back(labels_);
-  if (codewords_ >= kMostIndices) return false;
+  label_of.push_back(static_cast<Integer>(layer_->labels));
+  label_of_ = table_of(std::move(label_of), true);
   if (!make_bits() && !make_guesses()) return false;
   std::vector<double> state;
   for (const auto number : rounded_->initial()) state.push_back(to_double(number));
   auto hints = rounded_->books()[0].make_hints();
   const std::uint32_t nearest = rounded_->books()[0].nearest(state, hints);
-  initial_codeword_ = nearest == NearestCodeword::kNoCodeword ? no_codeword() : static_cast<std::uint16_t>(nearest);
+  initial_codeword_ = nearest == NearestCodeword::kNoCodeword ? no_codeword() : nearest;
   return true;
 }
 
@@ -362,7 +386,7 @@ bool LaneLayer<A>::find_hash(const std::vector<std::uint32_t>& patterns) {
     for (std::uint32_t attempt = 0; attempt < kTriesPerSize; ++attempt) {
       program_.multiplier = static_cast<std::uint32_t>(splitmix_finaliser(attempt + kGolden)) | 1U;
       program_.shift = 32 - static_cast<std::uint32_t>(std::countr_zero(slots));
-      std::vector<Integer> pattern_of(stride_of(slots), -1), codeword_of(stride_of(slots), 0);
+      std::vector<Integer> pattern_of(slots, -1), codeword_of(slots, 0);
       bool apart = true;
       for (std::size_t i = 0; i < patterns.size() && apart; ++i) {
         const std::uint32_t slot = patterns[i] * program_.multiplier >> program_.shift;
@@ -373,8 +397,8 @@ bool LaneLayer<A>::find_hash(const std::vector<std::uint32_t>& patterns) {
       if (!apart) continue;
       program_.decoding = LaneDecoding::kBits;
       program_.slots = slots;
-      patterns_ = LaneMemory<Integer>(pattern_of);
-      codeword_of_slot_ = LaneMemory<Integer>(codeword_of);
+      patterns_ = table_of(std::move(pattern_of));
+      codeword_of_slot_ = table_of(std::move(codeword_of));
       return true;
     }
   return false;
@@ -400,17 +424,19 @@ bool LaneLayer<A>::make_guesses() {
   find_accepted(greatest);
   std::vector<NearestCodeword::Hints> hints;
   for (const NearestCodeword& book : rounded_->books()) hints.push_back(book.make_hints());
-  guesses_.assign(actions() * row, static_cast<std::int32_t>(codewords_));
+  std::vector<Integer> guesses(actions() * row, static_cast<Integer>(codewords_));
   for (std::size_t a = 0; a < actions(); ++a)
     for (std::size_t from = 0; from < codewords_; ++from)
-      guesses_[a * row + from] = guess(lane_actions_[a], from, hints);
+      guesses[a * row + from] = static_cast<Integer>(guess(lane_actions_[a], from, hints));
+  program_.guess_count = static_cast<std::uint32_t>(guesses.size());
+  guesses_ = table_of(std::move(guesses));
   return true;
 }
 
 template <class A>
-std::uint16_t LaneLayer<A>::guess(const LaneAction& lane_action, std::size_t from,
+std::uint32_t LaneLayer<A>::guess(const LaneAction& lane_action, std::size_t from,
                                   std::vector<NearestCodeword::Hints>& hints) const {
-  if (!lane_action.action) return static_cast<std::uint16_t>(from);
+  if (!lane_action.action) return static_cast<std::uint32_t>(from);
   const auto book = std::upper_bound(first_of_book_.begin(), first_of_book_.end(), from) - first_of_book_.begin() - 1;
   std::vector<typename A::Number> state(size()), moved(size());
   for (std::size_t e = 0; e < size(); ++e)
@@ -421,7 +447,7 @@ std::uint16_t LaneLayer<A>::guess(const LaneAction& lane_action, std::size_t fro
   std::transform(moved.begin(), moved.end(), exact.begin(), [](auto number) { return to_double(number); });
   const std::uint32_t nearest = rounded_->books()[lane_action.book].nearest(exact, hints[lane_action.book]);
   if (nearest == NearestCodeword::kNoCodeword) return no_codeword();
-  return static_cast<std::uint16_t>(first_of_book_[lane_action.book] + nearest);
+  return static_cast<std::uint32_t>(first_of_book_[lane_action.book] + nearest);
 }
 
 /// Within the radius of a codeword no other one is as near. The kernels round the distance, relatively by less than one
@@ -461,16 +487,20 @@ void LaneLayer<A>::place_tables() {
   program_.codeword_of_slot = codeword_of_slot_.data();
   program_.guesses = guesses_.data();
   program_.entries = entries_.data();
+  program_.action_of = action_of_.size() == 0 ? nullptr : action_of_.data();
+  program_.label_of = label_of_.size() == 0 ? nullptr : label_of_.data();
+  program_.next = next_.data();
+  program_.readout = readout_.data();
 }
 
 template <class A>
-std::uint16_t LaneLayer<A>::nearest(std::span<const double> state, std::uint16_t lane_action,
+std::uint32_t LaneLayer<A>::nearest(std::span<const double> state, std::uint32_t lane_action,
                                     std::vector<NearestCodeword::Hints>& hints) const {
   const LaneAction& action = lane_actions_[lane_action];
   if (!action.action) return no_codeword();
   const std::uint32_t nearest = rounded_->books()[action.book].nearest(state, hints[action.book]);
   if (nearest == NearestCodeword::kNoCodeword) return no_codeword();
-  return static_cast<std::uint16_t>(first_of_book_[action.book] + nearest);
+  return static_cast<std::uint32_t>(first_of_book_[action.book] + nearest);
 }
 
 template class LaneLayer<Fp64>;

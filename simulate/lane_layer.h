@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -40,6 +41,14 @@ class LaneMemory {
   std::size_t size_ = 0;
 };
 
+/// What a layer needs to know of those around it.
+struct LanePlace {
+  bool may_hold = false;             ///< contexts can be unknown: all but the first layer's
+  Context contexts_above = 0;        ///< of the next layer; 0 above the last one
+  std::span<const Context> readout;  ///< this layer's level of the network's readout
+  Context unknown_above = kNoState;  ///< the node of the next level that stands for none: one past its last
+};
+
 /// The tables of one layer. An action of the lanes is an action of the layer together with the code book that decodes
 /// after it; one more, the last, leaves a lane as it is: where the context is unknown.
 template <class Arithmetic>
@@ -48,33 +57,25 @@ class LaneLayer {
   using Number = LaneNumber<Arithmetic>;
   using Integer = LaneIndex<Number>;
 
-  /// Nothing for a layer that has no fast form: factored matrices, or tables past the limits below. `may_hold`: some
-  /// context can be unknown. `contexts_above`: of the next layer, 0 above the last one. Both layers must outlive this.
-  /// O(tables), and O(actions · codewords) steps of the layer where codewords are not binary.
-  static std::optional<LaneLayer> make(const RoundedLayer<Arithmetic>& rounded, const Layer& layer, bool may_hold,
-                                       Context contexts_above);
+  /// Nothing for a layer that has no fast form: factored matrices, or tables past the limits below. Both layers must
+  /// outlive this. O(tables), and O(actions · codewords) steps of the layer where codewords are not binary.
+  static std::optional<LaneLayer> make(const RoundedLayer<Arithmetic>& rounded, const Layer& layer,
+                                       const LanePlace& place);
   LaneLayer(LaneLayer&&) = default;
   LaneLayer& operator=(LaneLayer&&) = default;
 
-  static constexpr std::size_t kMostNumbers = 256;                        ///< of the state, n·d
+  static constexpr std::size_t kMostNumbers = 256;  ///< of the state, n·d
+  static constexpr std::size_t kMostActions = std::size_t{1} << 20;
   static constexpr std::size_t kMostTableEntries = std::size_t{1} << 22;  ///< of weights
   static constexpr std::size_t kMostGuesses = std::size_t{1} << 20;       ///< actions · codewords
   static constexpr std::size_t kMostWiring = std::size_t{1} << 26;        ///< contexts · labels
 
   const LaneProgram<Number>& program() const { return program_; }
 
-  std::uint16_t action_of(Context context) const { return action_of_[context]; }
-  /// Of an unknown context: what `next` returns where there is none.
-  Context no_context() const { return static_cast<Context>(action_of_.size() - 1); }
-  Label no_label() const { return labels_; }
-  /// The context of the next layer; unknown (of the next layer) when context or label is.
-  Context next(Context context, Label pre) const { return next_[std::size_t{context} * (labels_ + 1) + pre]; }
-  Label label_of(std::uint16_t codeword) const { return label_of_[codeword]; }
-  std::uint16_t no_codeword() const { return static_cast<std::uint16_t>(codewords_); }
-  std::uint16_t initial_codeword() const { return initial_codeword_; }
+  std::uint32_t initial_codeword() const { return initial_codeword_; }
 
-  /// The nearest codeword of one state, as NearestCodeword has it, after a lane action.
-  std::uint16_t nearest(std::span<const double> state, std::uint16_t lane_action,
+  /// The nearest codeword of one state, as NearestCodeword has it, after a lane action; program().codewords for none.
+  std::uint32_t nearest(std::span<const double> state, std::uint32_t lane_action,
                         std::vector<NearestCodeword::Hints>& hints) const;
 
  private:
@@ -91,7 +92,7 @@ class LaneLayer {
   LaneLayer(const RoundedLayer<Arithmetic>& rounded, const Layer& layer) : rounded_(&rounded), layer_(&layer) {}
 
   bool collect_actions(bool may_hold);
-  bool make_wiring(Context contexts_above);
+  bool make_wiring(const LanePlace& place);
   bool make_stages();
   bool make_moves(const std::vector<std::uint32_t>& group);
   bool make_reflections(const std::vector<std::uint32_t>& group);
@@ -103,7 +104,7 @@ class LaneLayer {
   bool make_bits();
   bool find_hash(const std::vector<std::uint32_t>& patterns);
   bool make_guesses();
-  std::uint16_t guess(const LaneAction& lane_action, std::size_t from,
+  std::uint32_t guess(const LaneAction& lane_action, std::size_t from,
                       std::vector<NearestCodeword::Hints>& hints) const;
   void find_accepted(double greatest_entry);
   void place_tables();
@@ -111,6 +112,7 @@ class LaneLayer {
   const RoundedMatrix<typename Arithmetic::Number>& matrix(std::uint32_t lane_action) const {
     return rounded_->matrix(*lane_actions_[lane_action].action);
   }
+  std::uint32_t no_codeword() const { return static_cast<std::uint32_t>(codewords_); }
   std::size_t actions() const { return lane_actions_.size(); }
   std::size_t size() const { return std::size_t{layer_->dimension} * layer_->columns; }
   PlacedStage& add_stage(LaneStageKind kind, std::uint32_t first, std::uint32_t size);
@@ -122,14 +124,10 @@ class LaneLayer {
 
   const RoundedLayer<Arithmetic>* rounded_;
   const Layer* layer_;
-  Label labels_ = 0;
   std::vector<LaneAction> lane_actions_;
-  std::vector<std::uint16_t> action_of_;  ///< by context, the unknown one last
-  std::vector<Context> next_;
-  std::vector<Label> label_of_;  ///< by codeword, the missing one last
   std::vector<std::size_t> first_of_book_;
   std::size_t codewords_ = 0;
-  std::uint16_t initial_codeword_ = 0;
+  std::uint32_t initial_codeword_ = 0;
 
   std::uint32_t stride_ = 0, flag_count_ = 0;
   std::vector<PlacedStage> stages_;
@@ -138,8 +136,8 @@ class LaneLayer {
   std::vector<Integer> indices_, flags_;
   std::vector<std::uint32_t> positions_;
   LaneMemory<Number> number_memory_, entries_;
-  LaneMemory<Integer> index_memory_, flag_memory_, patterns_, codeword_of_slot_;
-  std::vector<std::int32_t> guesses_;
+  LaneMemory<Integer> index_memory_, flag_memory_, patterns_, codeword_of_slot_, guesses_;
+  LaneMemory<Integer> action_of_, label_of_, next_, readout_;
   LaneProgram<Number> program_;
 };
 

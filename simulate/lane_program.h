@@ -78,9 +78,13 @@ struct LaneProgram {
   std::uint32_t dimension = 0, columns = 0;
   std::uint32_t actions = 0;  ///< entries in use; `stride` is that, rounded up
   std::uint32_t stride = 0;
-  const LaneIndex<Number>* flags = nullptr;  ///< none when no stage has a flag
+  const LaneIndex<Number>* flags = nullptr;  ///< by action; none when no stage has a flag
   const LaneStage<Number>* stages = nullptr;
   std::uint32_t stage_count = 0;
+
+  std::uint32_t contexts = 0;                    ///< this number itself stands for an unknown one
+  const LaneIndex<Number>* action_of = nullptr;  ///< by context, the unknown one too; none where they are the same
+  bool may_hold = false;                         ///< whether contexts can be unknown
 
   LaneDecoding decoding = LaneDecoding::kGuess;
   std::uint32_t codewords = 0;  ///< this number itself stands for "none"
@@ -91,27 +95,39 @@ struct LaneProgram {
   std::uint32_t multiplier = 0, shift = 0, slots = 0;
   const LaneIndex<Number>* patterns = nullptr;
   const LaneIndex<Number>* codeword_of_slot = nullptr;
-  // kGuess: guesses[action · (codewords + 1) + codeword before]; entry e of all codewords at entries[e ·
-  // codeword_stride].
-  const std::int32_t* guesses = nullptr;
+  // kGuess: guesses[action · (codewords + 1) + codeword before]; entry e of all codewords from e · codeword_stride on.
+  std::uint32_t guess_count = 0;
+  const LaneIndex<Number>* guesses = nullptr;
   const Number* entries = nullptr;
   std::uint32_t codeword_stride = 0;
+
+  std::uint32_t labels = 0;                     ///< this number itself stands for an unknown one
+  const LaneIndex<Number>* label_of = nullptr;  ///< by codeword, "none" too; none where they are the same
+  // The context of the layer above is next[context · (labels + 1) + label before], and the node of the readout
+  // readout[node · (labels + 1) + label].
+  std::uint32_t next_count = 0, readout_count = 0;
+  const LaneIndex<Number>* next = nullptr;
+  const LaneIndex<Number>* readout = nullptr;
 };
 
 /// Which labels a run is asked for.
 enum class LaneLabels : std::uint8_t { kNone, kLast, kAll };
 
+/// `steps` letters of kLanes words through one layer.
 template <class Number>
 struct LaneRun {
-  const std::uint16_t* actions = nullptr;  ///< [steps][kLanes]
+  const std::uint32_t* contexts = nullptr;  ///< of step t from contexts + t · context_stride on
+  std::size_t context_stride = kLanes;
   std::size_t steps = 0;
   Number* state = nullptr;    ///< [columns · dimension][kLanes]
   Number* scratch = nullptr;  ///< [columns · dimension + 2 · dimension][kLanes]
-  LaneLabels labels = LaneLabels::kAll;
-  std::uint16_t* codewords = nullptr;  ///< [steps][kLanes], or [1][kLanes] for the last step only
-  std::uint16_t* before = nullptr;     ///< [kLanes]: the codewords found last; guesses start from them
+  LaneLabels decoded = LaneLabels::kAll;
+  std::uint32_t* codewords = nullptr;  ///< [kLanes]: those found last; guesses start from them
+  std::uint32_t* labels = nullptr;     ///< [kLanes]: before and after
+  std::uint32_t* above = nullptr;      ///< [steps][kLanes], or none: the contexts of the layer above
+  std::uint32_t* nodes = nullptr;      ///< [steps][kLanes], or none: nodes of the readout, before and after
   /// The exact answer for one lane where the quick one is not certain: a codeword, or LaneProgram::codewords for none.
-  std::uint16_t (*resolve)(void* owner, std::size_t lane, std::uint16_t action) = nullptr;
+  std::uint32_t (*resolve)(void* owner, std::size_t lane, std::uint32_t action) = nullptr;
   void* owner = nullptr;
 };
 

@@ -34,13 +34,8 @@ struct Avx2Floats {
   }
   static void store_index(std::int32_t* to, Index a) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), a); }
   static Index set_index(std::int32_t a) { return _mm256_set1_epi32(a); }
-  static Index widen(const std::uint16_t* from) {
-    return _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
-  }
-  static void narrow(std::uint16_t* to, Index a) {
-    const Index packed = _mm256_permute4x64_epi64(_mm256_packus_epi32(a, a), 0xd8);
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_castsi256_si128(packed));
-  }
+  static Index widen(const std::uint32_t* from) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)); }
+  static void narrow(std::uint32_t* to, Index a) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), a); }
   static Index add_index(Index a, Index b) { return _mm256_add_epi32(a, b); }
   /// The low 32 bits of the product.
   static Index multiply_index(Index a, std::uint32_t b) {
@@ -70,7 +65,6 @@ struct Avx2Floats {
   }
   static Vector lookup_8(const float* t, Index i) { return gather(t, i); }
   static Vector gather(const float* t, Index i) { return _mm256_i32gather_ps(t, i, 4); }
-  static Index gather_index(const std::int32_t* t, Index i) { return _mm256_i32gather_epi32(t, i, 4); }
 
   static Vector round_fp16(Vector a) {
     return _mm256_cvtph_ps(_mm256_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
@@ -107,13 +101,12 @@ struct Avx2Doubles {
   }
   static void store_index(std::int64_t* to, Index a) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), a); }
   static Index set_index(std::int64_t a) { return _mm256_set1_epi64x(a); }
-  static Index widen(const std::uint16_t* from) {
-    return _mm256_cvtepu16_epi64(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from)));
+  static Index widen(const std::uint32_t* from) {
+    return _mm256_cvtepu32_epi64(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
   }
-  static void narrow(std::uint16_t* to, Index a) {
-    alignas(32) std::int64_t wide[4];
-    store_index(wide, a);
-    for (std::size_t i = 0; i < 4; ++i) to[i] = static_cast<std::uint16_t>(wide[i]);
+  static void narrow(std::uint32_t* to, Index a) {
+    const Index low = _mm256_permutevar8x32_epi32(a, _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_castsi256_si128(low));
   }
   static Index add_index(Index a, Index b) { return _mm256_add_epi64(a, b); }
   static Index multiply_index(Index a, std::uint32_t b) {
@@ -141,9 +134,6 @@ struct Avx2Doubles {
   static Vector lookup_4(const double* t, Index i) { return gather(t, i); }
   static Vector lookup_8(const double* t, Index i) { return gather(t, i); }
   static Vector gather(const double* t, Index i) { return _mm256_i64gather_pd(t, i, 8); }
-  static Index gather_index(const std::int32_t* t, Index i) {
-    return _mm256_cvtepi32_epi64(_mm256_i64gather_epi32(t, i, 4));
-  }
 };
 
 }  // namespace

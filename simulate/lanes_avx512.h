@@ -32,12 +32,8 @@ struct Avx512Floats {
   static Index load_index(const std::int32_t* from) { return _mm512_loadu_si512(from); }
   static void store_index(std::int32_t* to, Index a) { _mm512_storeu_si512(to, a); }
   static Index set_index(std::int32_t a) { return _mm512_set1_epi32(a); }
-  static Index widen(const std::uint16_t* from) {
-    return _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
-  }
-  static void narrow(std::uint16_t* to, Index a) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_cvtepi32_epi16(a));
-  }
+  static Index widen(const std::uint32_t* from) { return _mm512_loadu_si512(from); }
+  static void narrow(std::uint32_t* to, Index a) { _mm512_storeu_si512(to, a); }
   static Index add_index(Index a, Index b) { return _mm512_add_epi32(a, b); }
   /// The low 32 bits of the product.
   static Index multiply_index(Index a, std::uint32_t b) {
@@ -67,7 +63,6 @@ struct Avx512Floats {
     return select(has_bit(i, 64), lookup_4(t + 64, i), lookup_4(t, i));
   }
   static Vector gather(const float* t, Index i) { return _mm512_i32gather_ps(i, t, 4); }
-  static Index gather_index(const std::int32_t* t, Index i) { return _mm512_i32gather_epi32(i, t, 4); }
 
   /// To fp16 and back, which the processor does in hardware: nearest, ties to even, subnormal numbers too.
   static Vector round_fp16(Vector a) {
@@ -105,11 +100,11 @@ struct Avx512Doubles {
   static Index load_index(const std::int64_t* from) { return _mm512_loadu_si512(from); }
   static void store_index(std::int64_t* to, Index a) { _mm512_storeu_si512(to, a); }
   static Index set_index(std::int64_t a) { return _mm512_set1_epi64(a); }
-  static Index widen(const std::uint16_t* from) {
-    return _mm512_cvtepu16_epi64(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+  static Index widen(const std::uint32_t* from) {
+    return _mm512_cvtepu32_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
   }
-  static void narrow(std::uint16_t* to, Index a) {
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_cvtepi64_epi16(a));
+  static void narrow(std::uint32_t* to, Index a) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_cvtepi64_epi32(a));
   }
   static Index add_index(Index a, Index b) { return _mm512_add_epi64(a, b); }
   static Index multiply_index(Index a, std::uint32_t b) {
@@ -139,9 +134,6 @@ struct Avx512Doubles {
     return select(has_bit(i, 32), lookup_4(t + 32, i), lookup_4(t, i));
   }
   static Vector gather(const double* t, Index i) { return _mm512_i64gather_pd(i, t, 8); }
-  static Index gather_index(const std::int32_t* t, Index i) {
-    return _mm512_cvtepi32_epi64(_mm512_i64gather_epi32(i, t, 4));
-  }
 };
 
 }  // namespace

@@ -80,11 +80,11 @@ struct PortableLanes {
   static Index set_index(Integer a) {
     return each<Index>([&](std::size_t) { return a; });
   }
-  static Index widen(const std::uint16_t* from) {
-    return each<Index>([&](std::size_t i) { return Integer{from[i]}; });
+  static Index widen(const std::uint32_t* from) {
+    return each<Index>([&](std::size_t i) { return static_cast<Integer>(from[i]); });
   }
-  static void narrow(std::uint16_t* to, const Index& a) {
-    for (std::size_t i = 0; i < width; ++i) to[i] = static_cast<std::uint16_t>(a.at[i]);
+  static void narrow(std::uint32_t* to, const Index& a) {
+    for (std::size_t i = 0; i < width; ++i) to[i] = static_cast<std::uint32_t>(a.at[i]);
   }
   static Index add_index(const Index& a, const Index& b) {
     return each<Index>([&](std::size_t i) { return a.at[i] + b.at[i]; });
@@ -125,9 +125,6 @@ struct PortableLanes {
   static Vector lookup_8(const T* t, const Index& i) { return gather(t, i); }
   static Vector gather(const T* t, const Index& i) {
     return each<Vector>([&](std::size_t lane) { return t[i.at[lane]]; });
-  }
-  static Index gather_index(const std::int32_t* t, const Index& i) {
-    return each<Index>([&](std::size_t lane) { return Integer{t[i.at[lane]]}; });
   }
   static Index bits(const Vector& a) {
     return each<Index>([&](std::size_t i) { return bit_copy<Integer>(a.at[i]); });
