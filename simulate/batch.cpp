@@ -221,23 +221,27 @@ class SeparateLanes final : public LaneEvaluator {
 
 }  // namespace
 
-std::unique_ptr<LaneEvaluator> make_lane_evaluator(const Network& network, Precision precision,
+std::unique_ptr<LaneEvaluator> make_lane_evaluator(const Network& network, ArithmeticName arithmetic,
                                                    const LaneOptions& options) {
   const LaneKernels kernels = lane_kernels(options.instructions.value_or(available_instruction_sets().back()));
-  return with_format(precision, [&](auto arithmetic) -> std::unique_ptr<LaneEvaluator> {
-    using Arithmetic = decltype(arithmetic);
-    const auto lanes = std::make_shared<LaneNetwork<Arithmetic>>(network, options.form);
-    if (!lanes->make(network)) return std::make_unique<SeparateLanes>(make_evaluator(network, precision, options.form));
-    return std::make_unique<VectorLanes<Arithmetic>>(lanes, kernel_of<Arithmetic>(kernels));
-  });
+  if (arithmetic.kind() == ArithmeticName::Kind::kSeparate)
+    if (auto lanes = with_format(arithmetic.storage(), [&](auto format) -> std::unique_ptr<LaneEvaluator> {
+          using Format = decltype(format);
+          const auto made = std::make_shared<LaneNetwork<Format>>(network, options.form);
+          if (!made->make(network)) return nullptr;
+          return std::make_unique<VectorLanes<Format>>(made, kernel_of<Format>(kernels));
+        }))
+      return lanes;
+  return std::make_unique<SeparateLanes>(make_evaluator(network, arithmetic, options.form));
 }
 
-std::vector<State> batch_final_states(const Network& network, Precision precision, std::span<const Letter> letters,
-                                      std::size_t words, std::size_t length, const BatchOptions& options) {
+std::vector<State> batch_final_states(const Network& network, ArithmeticName arithmetic,
+                                      std::span<const Letter> letters, std::size_t words, std::size_t length,
+                                      const BatchOptions& options) {
   if (letters.size() != words * length)
     throw InputError("a batch of words needs one letter for every word and position");
   std::vector<State> states(words);
-  const auto evaluator = make_lane_evaluator(network, precision, options);
+  const auto evaluator = make_lane_evaluator(network, arithmetic, options);
   const auto blocks = static_cast<std::int64_t>((words + kLanes - 1) / kLanes);
   const int threads = options.threads == 0 ? omp_get_max_threads() : static_cast<int>(options.threads);
   std::exception_ptr error;

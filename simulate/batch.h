@@ -49,9 +49,9 @@ struct LaneOptions {
 };
 
 /// The network must be valid and must outlive the evaluator.
-std::unique_ptr<LaneEvaluator> make_lane_evaluator(const Network& network, Precision precision,
+std::unique_ptr<LaneEvaluator> make_lane_evaluator(const Network& network, ArithmeticName arithmetic,
                                                    const LaneOptions& options = {});
-std::unique_ptr<LaneEvaluator> make_lane_evaluator(Network&& network, Precision precision,
+std::unique_ptr<LaneEvaluator> make_lane_evaluator(Network&& network, ArithmeticName arithmetic,
                                                    const LaneOptions& options = {}) = delete;
 
 struct BatchOptions : LaneOptions {
@@ -60,7 +60,8 @@ struct BatchOptions : LaneOptions {
 
 /// The state that the readout gives, or kNoState, at the end of each of `words` words of `length` letters: letter t of
 /// word w is letters[t · words + w]. Throws InputError when the letters are not `words` · `length` many.
-std::vector<State> batch_final_states(const Network& network, Precision precision, std::span<const Letter> letters,
-                                      std::size_t words, std::size_t length, const BatchOptions& options = {});
+std::vector<State> batch_final_states(const Network& network, ArithmeticName arithmetic,
+                                      std::span<const Letter> letters, std::size_t words, std::size_t length,
+                                      const BatchOptions& options = {});
 
 }  // namespace krohn

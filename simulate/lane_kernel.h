@@ -73,6 +73,38 @@ class LaneKernel {
     }
   }
 
+  /// The automaton is a table by state and letter.
+  static void compare(const LaneComparison& c) {
+    constexpr auto kAll = static_cast<std::uint32_t>((std::uint64_t{1} << L::width) - 1);
+    Index state[kVectors], right[kVectors], at[kVectors];
+    for (std::size_t u = 0; u < kVectors; ++u) {
+      state[u] = L::widen(c.states + u * L::width);
+      right[u] = L::widen(c.right + u * L::width);
+    }
+    for (std::size_t step = 0; step < c.steps; ++step) {
+      const std::uint32_t *letters = c.letters + step * c.stride, *answers = c.answers + step * kLanes;
+      for (std::size_t u = 0; u < kVectors; ++u)
+        at[u] = L::add_index(L::multiply_index(state[u], c.letter_count), L::widen(letters + u * L::width));
+      look_up_indices(c.table, at, c.entries, [&](std::size_t u, Index a) { state[u] = a; });
+      for (std::size_t u = 0; u < kVectors; ++u) {
+        const Mask agree = L::equal(state[u], L::widen(answers + u * L::width));
+        right[u] = L::select_index(agree, L::add_index(right[u], L::set_index(1)), right[u]);
+        std::uint32_t differing = ~L::lanes_of(agree) & kAll;
+        if (differing == 0) continue;
+        std::uint32_t states[L::width];
+        L::narrow(states, state[u]);
+        for (; differing != 0; differing &= differing - 1) {
+          const auto lane = static_cast<std::size_t>(__builtin_ctz(differing));
+          c.differs(c.owner, step, u * L::width + lane, states[lane], answers[u * L::width + lane]);
+        }
+      }
+    }
+    for (std::size_t u = 0; u < kVectors; ++u) {
+      L::narrow(c.states + u * L::width, state[u]);
+      L::narrow(c.right + u * L::width, right[u]);
+    }
+  }
+
  private:
   /// One table at every lane's entry. Tables that fit into a few registers are permuted, others gathered.
   template <class Store>
@@ -439,6 +471,11 @@ class LaneKernel {
 template <class L, class Rounding>
 void run_lane_program(const LaneProgram<typename L::Number>& program, const LaneRun<typename L::Number>& run) {
   LaneKernel<L, Rounding>(program, run).run();
+}
+
+template <class L>
+void compare_lanes(const LaneComparison& comparison) {
+  LaneKernel<L, RoundNothing<L>>::compare(comparison);
 }
 
 /// The letters of kLanes words at once: splitmix_finaliser and next_letter of simulate/random_letters.h, written so

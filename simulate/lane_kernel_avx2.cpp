@@ -9,7 +9,9 @@ LaneKernels avx2_lane_kernels() {
   return {&run_lane_program<Avx2Doubles, RoundNothing<Avx2Doubles>>,
           &run_lane_program<Avx2Floats, RoundNothing<Avx2Floats>>,
           &run_lane_program<Avx2Floats, RoundEach<Avx2Floats, ToFp16<Avx2Floats>>>,
-          &run_lane_program<Avx2Floats, RoundEach<Avx2Floats, ToBf16<Avx2Floats>>>, &fill_random_lanes};
+          &run_lane_program<Avx2Floats, RoundEach<Avx2Floats, ToBf16<Avx2Floats>>>,
+          &fill_random_lanes,
+          &compare_lanes<Avx2Floats>};
 }
 
 }  // namespace krohn

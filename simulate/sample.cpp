@@ -8,12 +8,14 @@
 
 #include "groups/error.h"
 #include "simulate/evaluate.h"
+#include "simulate/lane_words.h"
 
 namespace krohn {
 namespace {
 
 constexpr std::size_t kBlock = 4096;
 constexpr std::uint64_t kLettersPerReport = std::uint64_t{1} << 22;
+constexpr std::uint64_t kLeastWordsForLanes = 8;  ///< fewer words run faster one by one, on all threads
 
 /// A network and the automaton reading the same word, and how often they agreed in it so far.
 class SideBySide {
@@ -156,6 +158,41 @@ void sample_word(const RandomWord& word, std::uint64_t index, std::span<const st
   shared.add_word(index, both.failing_at(), rows);
 }
 
+/// The same for up to kLanes words at once.
+void sample_words(LaneWords& words, std::uint64_t seed, std::uint64_t first, std::size_t count,
+                  std::span<const std::uint64_t> lengths, SharedReport& shared) {
+  std::vector<std::vector<LengthReport>> rows(count, std::vector<LengthReport>(lengths.size()));
+  words.start(seed, first, count);
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    while (words.position() < lengths[i]) {
+      const std::uint64_t before = words.position();
+      words.read_to(lengths[i], kLettersPerReport / count);
+      if (!shared.told((words.position() - before) * count)) return;
+    }
+    for (std::size_t word = 0; word < count; ++word) words.add_to(rows[word][i], word);
+  }
+  for (std::size_t word = 0; word < count; ++word) shared.add_word(first + word, words.failing_at(word), rows[word]);
+}
+
+/// Calls what `worker` makes, one for each thread, with 0, step, 2 · step, … below `words`.
+template <class Worker>
+void sample_all(std::uint64_t words, std::uint64_t step, int threads, SharedReport& shared, const Worker& worker) {
+  const auto tasks = static_cast<std::int64_t>((words + step - 1) / step);
+#pragma omp parallel num_threads(threads)
+  {
+    const auto work = worker();
+#pragma omp for schedule(dynamic)
+    for (std::int64_t task = 0; task < tasks; ++task) {
+      if (shared.stopped()) continue;
+      try {
+        work(static_cast<std::uint64_t>(task) * step);
+      } catch (...) {
+        shared.fail(std::current_exception());
+      }
+    }
+  }
+}
+
 std::vector<std::uint64_t> increasing(std::vector<std::uint64_t> lengths) {
   std::sort(lengths.begin(), lengths.end());
   lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
@@ -183,24 +220,23 @@ SampleReport sample(const Network& network, ArithmeticName arithmetic, const Sam
   if (lengths.empty() || options.words == 0) throw InputError("sampling needs at least one length and one word");
   if (network.automaton.letters() == 0) throw InputError("sampling needs an alphabet of at least one letter");
   const Letter letters = network.automaton.letters();
-  const std::unique_ptr<Evaluator> evaluator = make_evaluator(network, arithmetic, options.form);
   SharedReport shared(lengths, lengths.back() * options.words, options.progress);
-  const auto words = static_cast<std::int64_t>(options.words);
   const int threads = options.threads == 0 ? omp_get_max_threads() : static_cast<int>(options.threads);
-#pragma omp parallel num_threads(threads)
-  {
-    SideBySide both(network.automaton, evaluator->fresh());
-#pragma omp for schedule(dynamic)
-    for (std::int64_t word = 0; word < words; ++word) {
-      if (shared.stopped()) continue;
-      try {
-        const auto index = static_cast<std::uint64_t>(word);
-        sample_word(RandomWord(letters, options.seed, index), index, lengths, both, shared);
-      } catch (...) {
-        shared.fail(std::current_exception());
-      }
-    }
-  }
+  const std::unique_ptr<LaneEvaluator> lanes =
+      options.words < kLeastWordsForLanes ? nullptr : make_lane_evaluator(network, arithmetic, {options.form, {}});
+  if (lanes && lanes->is_vectorised())
+    sample_all(options.words, kLanes, threads, shared, [&] {
+      return [&, words = std::make_shared<LaneWords>(network.automaton, lanes->fresh())](std::uint64_t first) {
+        const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kLanes, options.words - first));
+        sample_words(*words, options.seed, first, count, lengths, shared);
+      };
+    });
+  else
+    sample_all(options.words, 1, threads, shared, [&, evaluator = make_evaluator(network, arithmetic, options.form)] {
+      return [&, both = std::make_shared<SideBySide>(network.automaton, evaluator->fresh())](std::uint64_t word) {
+        sample_word(RandomWord(letters, options.seed, word), word, lengths, *both, shared);
+      };
+    });
   SampleReport report = shared.result();
   if (report.failing_at && *report.failing_at <= kPrintableLength)
     report.failing_word = RandomWord(letters, options.seed, *report.failing_word_index).slice(0, *report.failing_at);

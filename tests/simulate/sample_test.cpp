@@ -81,6 +81,31 @@ TEST_CASE("a report does not depend on the number of threads") {
   CHECK(one.failing_at.has_value());
 }
 
+TEST_CASE("words side by side report what they report one by one") {
+  for (const Network& network : {rotation(60, all_residues(60)), rotation(7, all_residues(7)), flip_flop_toggle()}) {
+    const auto many = options({0, 1, 33, 700, 2100}, 71);
+    const SampleReport report = sample(network, Precision::kBf16, many);
+    CHECK(report.letters == 71 * 2100);
+    std::optional<std::uint64_t> failing_at, failing_word;
+    std::vector<LengthReport> rows;
+    for (const std::uint64_t length : many.lengths) rows.push_back(plain_report(network, Precision::kBf16, length, 71));
+    CHECK(report.lengths == rows);
+    for (std::uint64_t w = 0; w < 71; ++w) {
+      const auto evaluator = make_evaluator(network, Precision::kBf16);
+      State state = network.automaton.initial();
+      const Word word = RandomWord(network.automaton.letters(), 1, w).slice(0, 2100);
+      for (std::uint64_t t = 0; t < word.size() && t < failing_at.value_or(word.size()); ++t) {
+        state = network.automaton.next(state, word[t]);
+        if (evaluator->step(word[t]) == state || t + 1 == failing_at) continue;
+        failing_at = t + 1;
+        failing_word = w;
+      }
+    }
+    CHECK(report.failing_at == failing_at);
+    CHECK(report.failing_word_index == failing_word);
+  }
+}
+
 TEST_CASE("the failing word is a word on which the network fails, and only at its end") {
   const Network network = rotation(60, all_residues(60));
   const SampleReport report = sample(network, Precision::kBf16, options({30'000}, 6));
