@@ -12,22 +12,6 @@
 namespace krohn {
 namespace {
 
-/// Entries of a table with `count` of them: vectors read whole classes of tables that fit into registers.
-std::uint32_t stride_of(std::size_t count) {
-  if (count <= 128) return static_cast<std::uint32_t>(std::max(std::size_t{16}, std::bit_ceil(count)));
-  return static_cast<std::uint32_t>((count + 15) / 16 * 16);
-}
-
-/// A table of its own, as long as vectors read it; none where every entry is its own place.
-template <class Integer>
-LaneMemory<Integer> table_of(std::vector<Integer> entries, bool may_be_none = false) {
-  bool is_identity = may_be_none;
-  for (std::size_t i = 0; i < entries.size(); ++i) is_identity = is_identity && entries[i] == static_cast<Integer>(i);
-  if (is_identity) return {};
-  entries.resize(stride_of(entries.size()));
-  return LaneMemory<Integer>(entries);
-}
-
 /// The entries of a table by (row, label), with a row and a column for what is unknown.
 template <class Integer>
 std::vector<Integer> with_unknown(std::span<const Context> entries, Label labels, Context unknown) {
@@ -101,7 +85,9 @@ bool LaneLayer<A>::make_wiring(const LanePlace& place) {
   program_.labels = layer_->labels;
   const auto readout = with_unknown<Integer>(place.readout, layer_->labels, place.unknown_above);
   program_.readout_count = static_cast<std::uint32_t>(readout.size());
-  readout_ = table_of(readout);
+  bool is_identity = place.readout.size() == layer_->labels && place.unknown_above == kNoState && !place.may_hold;
+  for (Label label = 0; label < layer_->labels; ++label) is_identity = is_identity && place.readout[label] == label;
+  if (!is_identity) readout_ = table_of(readout);
   if (next.empty()) return true;
   const auto above = with_unknown<Integer>(next, layer_->labels, place.contexts_above);
   program_.next_count = static_cast<std::uint32_t>(above.size());
@@ -213,6 +199,9 @@ bool LaneLayer<A>::make_moves(const std::vector<std::uint32_t>& group) {
     Number* const table = add_numbers(1);
     for (std::uint32_t a = 0; a < actions(); ++a) table[a] = negative[a][j] ? Number(-1) : Number(1);
   }
+  std::size_t pairs = 0;
+  for (const auto& row : used) pairs += static_cast<std::size_t>(std::count(row.begin(), row.end(), true));
+  placed.stage.has_few_pairs = 2 * pairs < std::size_t{n} * n;
   for (std::uint32_t i = 0; i < n; ++i) {
     positions_.push_back(static_cast<std::uint32_t>(std::count(used[i].begin(), used[i].end(), true)));
     for (std::uint32_t j = 0; j < n; ++j)
@@ -381,24 +370,29 @@ bool LaneLayer<A>::make_bits() {
 template <class A>
 bool LaneLayer<A>::find_hash(const std::vector<std::uint32_t>& patterns) {
   constexpr std::uint32_t kTriesPerSize = 256, kMostSlotsPerCodeword = 64;
+  const bool is_packed = size() + static_cast<std::size_t>(std::bit_width(patterns.size())) <= kLaneBits;
+  const auto first = static_cast<Integer>(patterns[0]);
   const std::uint32_t least = std::max(2U, std::bit_ceil(static_cast<std::uint32_t>(patterns.size())));
   for (std::uint32_t slots = least; slots <= least * kMostSlotsPerCodeword && slots <= 1U << 20; slots *= 2)
     for (std::uint32_t attempt = 0; attempt < kTriesPerSize; ++attempt) {
       program_.multiplier = static_cast<std::uint32_t>(splitmix_finaliser(attempt + kGolden)) | 1U;
       program_.shift = 32 - static_cast<std::uint32_t>(std::countr_zero(slots));
-      std::vector<Integer> pattern_of(slots, -1), codeword_of(slots, 0);
+      std::vector<bool> taken(slots);
+      std::vector<Integer> pattern_of(slots, first), codeword_of(slots, 0);
       bool apart = true;
       for (std::size_t i = 0; i < patterns.size() && apart; ++i) {
         const std::uint32_t slot = patterns[i] * program_.multiplier >> program_.shift;
-        apart = pattern_of[slot] == -1;
-        pattern_of[slot] = static_cast<Integer>(patterns[i]);
+        apart = !taken[slot];
+        taken[slot] = true;
+        pattern_of[slot] =
+            static_cast<Integer>(patterns[i] | (is_packed ? static_cast<std::uint32_t>(i) << size() : 0));
         codeword_of[slot] = static_cast<Integer>(i);
       }
       if (!apart) continue;
       program_.decoding = LaneDecoding::kBits;
       program_.slots = slots;
       patterns_ = table_of(std::move(pattern_of));
-      codeword_of_slot_ = table_of(std::move(codeword_of));
+      if (!is_packed) codeword_of_slot_ = table_of(std::move(codeword_of));
       return true;
     }
   return false;
@@ -484,13 +478,13 @@ void LaneLayer<A>::place_tables() {
   program_.stage_count = static_cast<std::uint32_t>(placed_.size());
   program_.codewords = static_cast<std::uint32_t>(codewords_);
   program_.patterns = patterns_.data();
-  program_.codeword_of_slot = codeword_of_slot_.data();
+  program_.codeword_of_slot = codeword_of_slot_.size() == 0 ? nullptr : codeword_of_slot_.data();
   program_.guesses = guesses_.data();
   program_.entries = entries_.data();
   program_.action_of = action_of_.size() == 0 ? nullptr : action_of_.data();
   program_.label_of = label_of_.size() == 0 ? nullptr : label_of_.data();
   program_.next = next_.data();
-  program_.readout = readout_.data();
+  program_.readout = readout_.size() == 0 ? nullptr : readout_.data();
 }
 
 template <class A>

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "simulate/arithmetic.h"
+#include "simulate/lane_memory.h"
 #include "simulate/lane_program.h"
 #include "simulate/rounded_network.h"
 
@@ -17,29 +18,6 @@ namespace krohn {
 /// What a lane holds a number of the arithmetic in: fp16 and bf16 are kept in floats.
 template <class Arithmetic>
 using LaneNumber = std::conditional_t<std::is_same_v<typename Arithmetic::Number, double>, double, float>;
-
-/// Values from a cache line's beginning on, so that a vector of them never crosses one.
-template <class T>
-class LaneMemory {
- public:
-  LaneMemory() = default;
-  explicit LaneMemory(std::size_t size) : lines_((size * sizeof(T) + sizeof(Line) - 1) / sizeof(Line)), size_(size) {}
-  explicit LaneMemory(const std::vector<T>& values) : LaneMemory(values.size()) {
-    for (std::size_t i = 0; i < values.size(); ++i) data()[i] = values[i];
-  }
-  T* data() { return reinterpret_cast<T*>(lines_.data()); }
-  const T* data() const { return reinterpret_cast<const T*>(lines_.data()); }
-  std::size_t size() const { return size_; }
-  T& operator[](std::size_t i) { return data()[i]; }
-  const T& operator[](std::size_t i) const { return data()[i]; }
-
- private:
-  struct alignas(64) Line {
-    std::byte bytes[64];
-  };
-  std::vector<Line> lines_;
-  std::size_t size_ = 0;
-};
 
 /// What a layer needs to know of those around it.
 struct LanePlace {

@@ -61,10 +61,10 @@ struct LaneStage {
   /// a table; without, every action has all.
   const LaneIndex<Number>* indices = nullptr;
   /// kReflection: the coordinates that some key has, increasing. kMoves: for each target, how many sources some action
-  /// has for it, then these sources, increasing.
+  /// has for it, then these sources, increasing; has_few_pairs where these are less than half of all pairs.
   const std::uint32_t* positions = nullptr;
   std::uint32_t position_count = 0;
-  bool has_sums = false, has_signs = false, has_beta = false, has_supports = false;
+  bool has_sums = false, has_signs = false, has_few_pairs = false, has_beta = false, has_supports = false;
 };
 
 /// How labels are found without looking at every codeword.
@@ -104,7 +104,7 @@ struct LaneProgram {
   std::uint32_t labels = 0;                     ///< this number itself stands for an unknown one
   const LaneIndex<Number>* label_of = nullptr;  ///< by codeword, "none" too; none where they are the same
   // The context of the layer above is next[context · (labels + 1) + label before], and the node of the readout
-  // readout[node · (labels + 1) + label].
+  // readout[node · (labels + 1) + label]; without a readout, labels are states.
   std::uint32_t next_count = 0, readout_count = 0;
   const LaneIndex<Number>* next = nullptr;
   const LaneIndex<Number>* readout = nullptr;

@@ -36,6 +36,7 @@ struct Avx2Floats {
   static Index set_index(std::int32_t a) { return _mm256_set1_epi32(a); }
   static Index widen(const std::uint32_t* from) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)); }
   static void narrow(std::uint32_t* to, Index a) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), a); }
+  static Index and_index(Index a, Index b) { return _mm256_and_si256(a, b); }
   static Index add_index(Index a, Index b) { return _mm256_add_epi32(a, b); }
   /// The low 32 bits of the product.
   static Index multiply_index(Index a, std::uint32_t b) {
@@ -108,6 +109,7 @@ struct Avx2Doubles {
     const Index low = _mm256_permutevar8x32_epi32(a, _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_castsi256_si128(low));
   }
+  static Index and_index(Index a, Index b) { return _mm256_and_si256(a, b); }
   static Index add_index(Index a, Index b) { return _mm256_add_epi64(a, b); }
   static Index multiply_index(Index a, std::uint32_t b) {
     return _mm256_and_si256(_mm256_mul_epu32(a, _mm256_set1_epi64x(b)), _mm256_set1_epi64x(0xffffffff));

@@ -34,6 +34,7 @@ struct Avx512Floats {
   static Index set_index(std::int32_t a) { return _mm512_set1_epi32(a); }
   static Index widen(const std::uint32_t* from) { return _mm512_loadu_si512(from); }
   static void narrow(std::uint32_t* to, Index a) { _mm512_storeu_si512(to, a); }
+  static Index and_index(Index a, Index b) { return _mm512_and_si512(a, b); }
   static Index add_index(Index a, Index b) { return _mm512_add_epi32(a, b); }
   /// The low 32 bits of the product.
   static Index multiply_index(Index a, std::uint32_t b) {
@@ -106,6 +107,7 @@ struct Avx512Doubles {
   static void narrow(std::uint32_t* to, Index a) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_cvtepi64_epi32(a));
   }
+  static Index and_index(Index a, Index b) { return _mm512_and_si512(a, b); }
   static Index add_index(Index a, Index b) { return _mm512_add_epi64(a, b); }
   static Index multiply_index(Index a, std::uint32_t b) {
     return _mm512_and_si512(_mm512_mul_epu32(a, _mm512_set1_epi64(b)), _mm512_set1_epi64(0xffffffff));

@@ -86,6 +86,9 @@ struct PortableLanes {
   static void narrow(std::uint32_t* to, const Index& a) {
     for (std::size_t i = 0; i < width; ++i) to[i] = static_cast<std::uint32_t>(a.at[i]);
   }
+  static Index and_index(const Index& a, const Index& b) {
+    return each<Index>([&](std::size_t i) { return a.at[i] & b.at[i]; });
+  }
   static Index add_index(const Index& a, const Index& b) {
     return each<Index>([&](std::size_t i) { return a.at[i] + b.at[i]; });
   }
