@@ -1,10 +1,33 @@
 #include "simulate/certify.h"
 
+#include <algorithm>
+#include <utility>
+
+#include "simulate/bounds.h"
+
 namespace krohn {
+namespace {
+
+/// A search of so many pairs takes less time than looking for bounds.
+constexpr std::uint64_t kQuickPairs = 65'536;
+
+Certificate search(const Network& network, CertifyOptions options, std::uint64_t max_pairs) {
+  options.max_pairs = max_pairs;
+  return certify_reachable_set(network, options);
+}
+
+}  // namespace
 
 Certificate certify(const Network& network, const CertifyOptions& options) {
   if (std::optional<Certificate> closed = certify_closed_codewords(network, options)) return *std::move(closed);
-  return certify_reachable_set(network, options);
+  Certificate searched = search(network, options, std::min(options.max_pairs, kQuickPairs));
+  if (searched.claim != Claim::kProvedUpTo) return searched;
+  std::optional<BoundCertificate> bound = certify_bounds(network, options);
+  if (bound && bound->certificate.claim == Claim::kProved) return std::move(bound->certificate);
+  if (options.max_pairs > kQuickPairs) searched = search(network, options, options.max_pairs);
+  if (searched.claim != Claim::kProvedUpTo || !bound || bound->certificate.length <= searched.length) return searched;
+  bound->certificate.limit = searched.limit;
+  return std::move(bound->certificate);
 }
 
 }  // namespace krohn

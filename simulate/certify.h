@@ -16,6 +16,7 @@ struct CertifyOptions {
   Form form = Form::kStructured;
   std::uint64_t max_pairs = 20'000'000;
   std::uint64_t max_bytes = std::uint64_t{4} << 30;  ///< of the pairs and their table
+  double max_seconds = 0;                            ///< of searching for pairs; 0: no limit
   std::function<void(std::uint64_t)> progress;       ///< pairs so far; may throw Interrupted
 };
 
@@ -33,7 +34,10 @@ std::optional<Certificate> certify_closed_codewords(const Network& network, cons
 /// most 16 of table.
 Certificate certify_reachable_set(const Network& network, const CertifyOptions& options);
 
-/// The strongest that holds: closed codewords, then the reachable set.
+/// The strongest claim that the certificates give, each tried in turn: closed codewords; the reachable set as far as
+/// 65,536 pairs; contraction (simulate/bounds.h); the reachable set to the limits. A proof for all lengths or a failing
+/// word ends it. Otherwise the greater of two lengths is proved, that of the horizon bound or that of the search, with
+/// the `limit` that the search met.
 Certificate certify(const Network& network, const CertifyOptions& options);
 
 }  // namespace krohn

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "groups/record_set.h"
@@ -41,8 +42,10 @@ class ReachableSet {
     std::uint64_t depth = 0;
     for (RecordSet::Index begin = 0; begin < pairs_.size(); ++depth) {
       const RecordSet::Index end = pairs_.size();
-      for (RecordSet::Index first = begin; first < end; first += kBlock)
+      for (RecordSet::Index first = begin; first < end; first += kBlock) {
         if (!expand(first, std::min(end, first + kBlock))) return refuted(failing_word());
+        if (depth > 0 && is_late()) return proved_up_to(depth);
+      }
       if (full_) return proved_up_to(depth + 1);
       begin = end;
     }
@@ -55,6 +58,12 @@ class ReachableSet {
 
   std::size_t number_words() const {
     return (network_.size() * sizeof(Bits) + sizeof(std::uint32_t) - 1) / sizeof(std::uint32_t);
+  }
+
+  bool is_late() {
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start_;
+    late_ = options_.max_seconds > 0 && spent.count() > options_.max_seconds;
+    return late_;
   }
 
   std::vector<std::size_t> labels_to_store() {
@@ -200,6 +209,7 @@ class ReachableSet {
                     depth, pairs_.size());
     certificate.limit = pairs_.size() >= options_.max_pairs ? fmt::format("{} pairs", options_.max_pairs)
                                                             : fmt::format("{} bytes of pairs", options_.max_bytes);
+    if (late_) certificate.limit = fmt::format("{} seconds", options_.max_seconds);
     return certificate;
   }
 
@@ -217,7 +227,8 @@ class ReachableSet {
   RecordSet::Index failing_pair_ = 0;
   Letter failing_letter_ = 0;
   RecordSet::Index next_report_ = 0;
-  bool full_ = false;
+  bool full_ = false, late_ = false;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace

@@ -101,7 +101,7 @@ TEST_CASE("S_5 by unit keys is not exact in fp32 and fp64, and small limits are 
     for (const std::uint32_t columns : {1, 4}) {
       const Network network = symmetric(5, columns, Swap::kUnit);
       CHECK_FALSE(certify_closed_codewords(network, in(precision)));
-      const Certificate certificate = certify(network, in(precision, 100'000));
+      const Certificate certificate = certify_reachable_set(network, in(precision, 100'000));
       CHECK(certificate.claim == Claim::kProvedUpTo);
       CHECK(certificate.pairs == 100'000);
       CHECK(certificate.limit == "100000 pairs");
@@ -145,6 +145,28 @@ TEST_CASE("meeting the limit proves the depths that were completed, and no more"
   const Certificate certificate = certify_reachable_set(network, small);
   CHECK(certificate.claim == Claim::kProvedUpTo);
   CHECK(certificate.limit == "1048576 bytes of pairs");
+}
+
+TEST_CASE("the greater of two lengths is claimed, that of the horizon bound or that of the search") {
+  const Network fine = rotation(60, all_residues(60));
+  const Certificate horizon = certify(fine, in(Precision::kFp32, 1'000));
+  CHECK(horizon.claim == Claim::kProvedUpTo);
+  CHECK(horizon.method == "horizon bound");
+  CHECK(horizon.length > 300'000);
+  CHECK(horizon.limit == "1000 pairs");
+  CHECK(horizon.evidence.find("margin 0.0523") != std::string::npos);
+  const Certificate searched = certify(rotation(60, {1}), in(Precision::kBf16, 10));
+  CHECK(searched.method == "closed reachable set");
+  CHECK(searched.length == 10);
+}
+
+TEST_CASE("a search ends when its time is up, with the words that it had completed") {
+  CertifyOptions options = in(Precision::kFp32);
+  options.max_seconds = 0.05;
+  const Certificate certificate = certify_reachable_set(rotation(7, {1, 2}), options);
+  CHECK(certificate.claim == Claim::kProvedUpTo);
+  CHECK(certificate.length >= 1);
+  CHECK(certificate.limit == "0.05 seconds");
 }
 
 TEST_CASE("the start is checked too: the empty word can be the failing one") {

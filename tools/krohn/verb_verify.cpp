@@ -35,7 +35,9 @@ krohn verify z5.safetensors --against name:Z5 --precision bf16
 )",
     R"(Proves that MODEL computes its automaton for words of every length, in the stated arithmetic, letter after letter; or
 shows a shortest word on which it fails; or says how far it came. First the codewords are tried (a proof by induction),
-then all reachable pairs of automaton and network states. --against names the language that MODEL has to compute
+then all reachable pairs of automaton and network states, then bounds for any weights, trained ones too: steps that
+contract are proved for every length, others up to the length at which errors could reach the decoder's margin. The
+search of pairs goes on to --max-pairs or --time; the strongest claim is printed. --against names the language that MODEL has to compute
 instead of trusting the automaton in the file. --length also runs random words of that length, or random --accepted
 words where few are accepted: a test, not a proof.
 Exit status: 0 proved (with --length: at least so far), 1 refuted, 2 bad input, 3 undecided within the limits.
@@ -47,6 +49,7 @@ struct Options {
   std::string model, against, precision = "fp32", form = "structured", device = "auto", certificate;
   std::uint64_t length = 0, words = 1, max_pairs = CertifyOptions{}.max_pairs, seed = 1;
   unsigned threads = 0;
+  double seconds = 0;
   LanguageOptions reading;
   bool accepted = false, json = false;
 };
@@ -57,6 +60,7 @@ Certificate prove(const Network& network, const Options& options) {
   certify_options.arithmetic = ArithmeticName::parse(options.precision);
   certify_options.form = parse_form(options.form);
   certify_options.max_pairs = options.max_pairs;
+  certify_options.max_seconds = options.seconds;
   certify_options.progress = [&progress](std::uint64_t pairs) { progress.update(pairs); };
   return certify(network, certify_options);
 }
@@ -173,6 +177,9 @@ void add_verify(CLI::App& app, Work& chosen) {
       ->check(CLI::IsMember({"structured", "dense"}))
       ->capture_default_str();
   add_count(*verb, "--max-pairs", options->max_pairs, "Most pairs of states to examine");
+  verb->add_option("--time", options->seconds, "Most seconds to search pairs of states")
+      ->type_name("SECONDS")
+      ->check(CLI::PositiveNumber);
   verb->add_option("--certificate", options->certificate, "Write what was proved as JSON")->type_name("FILE");
   const std::string sampling = "Testing beside the proof";
   add_count(*verb, "--length", options->length, "Also run random words of this length")
