@@ -17,6 +17,8 @@ namespace {
 
 constexpr std::int64_t kMaxDenominator = std::int64_t{1} << 56;
 constexpr double kOrthogonalTolerance = 1e-9;
+/// How far beyond ±1 the rounding of a key and of β to 8 bits may carry the eigenvalue 1 − β‖k‖².
+constexpr long double kRoundedKeyTolerance = 0x1p-5L;  // > 2·((1 + 2⁻⁸)³ − 1), the key counting twice
 
 template <class... Visitors>
 struct Overloaded : Visitors... {
@@ -231,7 +233,7 @@ void check_reflection(const Reflection& reflection, std::uint32_t n, const std::
             static_cast<long double>(reflection.scale_squared_denominator);
   }
   const long double eigenvalue = 1 - static_cast<long double>(reflection.beta) * norm;
-  if (eigenvalue < -1 - 1e-12L || eigenvalue > 1 + 1e-12L)
+  if (eigenvalue < -1 - kRoundedKeyTolerance || eigenvalue > 1 + kRoundedKeyTolerance)
     fail(where, fmt::format("a reflection has eigenvalue {:.6g}, outside [−1, 1]", static_cast<double>(eigenvalue)));
 }
 

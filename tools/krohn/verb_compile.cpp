@@ -9,11 +9,16 @@
 #include "constructions/network_file.h"
 #include "constructions/planner.h"
 #include "groups/error.h"
+#include "simulate/certify.h"
+#include "simulate/quantise.h"
 #include "tools/krohn/json_output.h"
 #include "tools/krohn/plan_table.h"
+#include "tools/krohn/progress.h"
 #include "tools/krohn/subject.h"
+#include "tools/krohn/table.h"
 #include "tools/krohn/target.h"
 #include "tools/krohn/verb.h"
+#include "tools/krohn/verdict.h"
 
 namespace krohn {
 namespace {
@@ -24,6 +29,7 @@ constexpr VerbHelp kHelp = {
     R"(
 krohn compile 'regex:(a|b)*abb' -o abb.safetensors
 krohn compile name:S5 --keys doubled --precision bf16 --exact -o s5.safetensors
+krohn compile name:Z12 --construction rotation --precision bf16 -o z12.safetensors
 krohn compile name:Z60 --explain
 krohn compile name:S5 --generators transpositions --target fla-deltanet -o s5-deltanet/
 krohn compile 'regex:(a|b)*abb' --target onnx -o abb.onnx
@@ -37,12 +43,17 @@ other outputs to state.
 
 --target writes the model for another framework: torch, a folder with a PyTorch module and its weights; onnx; numpy (.npz);
 fla-deltanet and fla-gated-deltaproduct, folders that flash-linear-attention loads, with one layer of its own.
-Exit status: 0 written, 2 bad input or nothing fits, 3 a limit was met.
+
+--precision bf16 prefers constructions that are exact in bf16, rounds every weight to bf16, and then proves the rounded
+network in that arithmetic, or refutes it by a shortest word, as `krohn verify` does. The file is written in any case.
+With --exact nothing is chosen that rounding would change.
+Exit status: 0 written (and proved), 1 written and refuted, 2 bad input or nothing fits, 3 undecided or a limit was met.
 )"};
 
 struct Options {
   std::string language, output, target = "krohn", task, construction, precision, keys;
   std::optional<std::uint64_t> max_reflections, max_dimension;
+  std::uint64_t max_pairs = 1'000'000;
   LanguageOptions reading;
   bool exact = false, explain = false, json = false;
 };
@@ -86,6 +97,39 @@ void report(const Options& options, const std::string& task, const Dfa& dfa, con
   fmt::print("  {}\n", exactness(chosen));
 }
 
+/// What rounding the weights has made of the network.
+Certificate prove(const Network& rounded, Precision precision, std::uint64_t max_pairs) {
+  Progress progress("examining pairs of states");
+  CertifyOptions options;
+  options.arithmetic = precision;
+  options.max_pairs = max_pairs;
+  options.progress = [&progress](std::uint64_t pairs) { progress.update(pairs); };
+  return certify(rounded, options);
+}
+
+/// What was written, and what is proved of it when its weights were rounded.
+struct Written {
+  Network network;
+  std::optional<Certificate> certificate;
+};
+
+Written write(const Dfa& dfa, const Plan& chosen, Wishes wishes, const Options& options) {
+  wishes.construction = chosen.construction;
+  Written written{build(dfa, wishes), {}};
+  written.network.provenance.source = options.language;
+  if (wishes.precision) written.network = quantise(written.network, *wishes.precision);
+  write_network(written.network, options.target, options.output);
+  if (wishes.precision) written.certificate = prove(written.network, *wishes.precision, options.max_pairs);
+  return written;
+}
+
+void report(const Certificate& certificate, const Network& network, const Options& options) {
+  constexpr std::size_t kColumns = 100;
+  fmt::print("  weights rounded to {}: {}\n", options.precision,
+             claim_in_words(certificate, network.automaton.alphabet()));
+  fmt::print("  {}\n", wrapped(certificate.method + ": " + certificate.evidence, kColumns, "    "));
+}
+
 nlohmann::ordered_json to_json(const Options& options, const std::string& task, const Dfa& dfa,
                                const std::vector<Plan>& plans, const Plan& chosen) {
   nlohmann::ordered_json json;
@@ -118,17 +162,18 @@ int compile(const Options& options) {
     build(dfa, wishes);  // throws with the reasons
     throw InputError(options.language, "no construction fits the wishes");
   }
-  if (!options.output.empty()) {
-    wishes.construction = chosen->construction;
-    Network network = build(dfa, wishes);
-    network.provenance.source = options.language;
-    write_network(network, options.target, options.output);
-  }
-  if (options.json)
-    print_json(to_json(options, task, dfa, plans, *chosen));
-  else
+  std::optional<Written> written;
+  if (!options.output.empty()) written = write(dfa, *chosen, wishes, options);
+  const bool proves = written && written->certificate;
+  if (options.json) {
+    auto json = to_json(options, task, dfa, plans, *chosen);
+    if (proves) json["certificate"] = certificate_to_json(*written->certificate, dfa.alphabet());
+    print_json(json);
+  } else {
     report(options, task, dfa, *chosen);
-  return kDone;
+    if (proves) report(*written->certificate, written->network, options);
+  }
+  return proves ? exit_status(*written->certificate, 0) : int{kDone};
 }
 
 }  // namespace
@@ -148,7 +193,7 @@ void add_compile(CLI::App& app, Work& chosen) {
   verb->add_option("--construction", options->construction, "Take this one of --explain's table")
       ->check(CLI::IsMember(construction_names()))
       ->group(wishes);
-  add_precision(*verb, options->precision, "The precision it must run in")->group(wishes);
+  add_precision(*verb, options->precision, "Round the weights to this format, and prove")->group(wishes);
   verb->add_flag("--exact", options->exact, "Only constructions that are exact for words of every length")
       ->group(wishes);
   verb->add_option("--keys", options->keys, "How reflections are written")
@@ -157,6 +202,8 @@ void add_compile(CLI::App& app, Work& chosen) {
   add_optional_count(*verb, "--max-reflections", options->max_reflections, "Most reflections per token in a layer")
       ->group(wishes);
   add_optional_count(*verb, "--max-dimension", options->max_dimension, "Most numbers of state")->group(wishes);
+  add_count(*verb, "--max-pairs", options->max_pairs, "Most pairs of states to examine with --precision")
+      ->group(wishes);
   verb->add_flag("--explain", options->explain, "Print the table of constructions");
   add_json_flag(*verb, options->json);
   add_language_options(*verb, options->reading);
