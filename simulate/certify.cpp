@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "simulate/bounds.h"
+#include "simulate/certify_exact.h"
 
 namespace krohn {
 namespace {
@@ -19,6 +20,7 @@ Certificate search(const Network& network, CertifyOptions options, std::uint64_t
 }  // namespace
 
 Certificate certify(const Network& network, const CertifyOptions& options) {
+  if (options.arithmetic.is_exact()) return certify_exact(network, options);
   if (std::optional<Certificate> closed = certify_closed_codewords(network, options)) return *std::move(closed);
   Certificate searched = search(network, options, std::min(options.max_pairs, kQuickPairs));
   if (searched.claim != Claim::kProvedUpTo) return searched;

@@ -37,7 +37,7 @@ Certificate certify_reachable_set(const Network& network, const CertifyOptions& 
 /// The strongest claim that the certificates give, each tried in turn: closed codewords; the reachable set as far as
 /// 65,536 pairs; contraction (simulate/bounds.h); the reachable set to the limits. A proof for all lengths or a failing
 /// word ends it. Otherwise the greater of two lengths is proved, that of the horizon bound or that of the search, with
-/// the `limit` that the search met.
+/// the `limit` that the search met. In exact arithmetic: simulate/certify_exact.h.
 Certificate certify(const Network& network, const CertifyOptions& options);
 
 }  // namespace krohn

@@ -1,5 +1,6 @@
 #include "simulate/evaluate.h"
 
+#include "simulate/exact_network.h"
 #include "simulate/rounded_network.h"
 
 namespace krohn {
@@ -63,6 +64,7 @@ class RoundedEvaluator final : public Evaluator {
 }  // namespace
 
 std::unique_ptr<Evaluator> make_evaluator(const Network& network, ArithmeticName arithmetic, Form form) {
+  if (arithmetic.is_exact()) return exact_evaluator(network);
   return with_arithmetic(arithmetic, [&](auto type) -> std::unique_ptr<Evaluator> {
     using Arithmetic = decltype(type);
     return std::make_unique<RoundedEvaluator<Arithmetic>>(

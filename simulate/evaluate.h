@@ -37,8 +37,8 @@ class Evaluator {
   virtual std::unique_ptr<Evaluator> fresh() const = 0;
 };
 
-/// The evaluator of `network` in `arithmetic`. Weights are rounded to its storage format first (nearest, ties to even);
-/// the order of operations is that of simulate/apply.h. The network must be valid and must outlive the evaluator.
+/// The evaluator of `network` in `arithmetic`. Weights are rounded to its storage format first; the order of operations is
+/// that of simulate/apply.h; `exact` is simulate/exact_network.h. The network must be valid and outlive the evaluator.
 std::unique_ptr<Evaluator> make_evaluator(const Network& network, ArithmeticName arithmetic,
                                           Form form = Form::kStructured);
 std::unique_ptr<Evaluator> make_evaluator(Network&& network, ArithmeticName arithmetic,

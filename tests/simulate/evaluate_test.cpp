@@ -179,7 +179,7 @@ TEST_CASE("the arithmetics differ where weights round, so that their names mean 
     CAPTURE(to_string(arithmetic));
     CHECK(fresh);
   }
-  CHECK_THROWS_AS(make_evaluator(network, ArithmeticName::exact()), InputError);
+  CHECK_THROWS_AS(reference_evaluator(network, ArithmeticName::exact()), InputError);
 }
 
 TEST_CASE("forms have names") {

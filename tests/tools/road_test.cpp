@@ -115,6 +115,22 @@ TEST_CASE("exit statuses: proved 0, refuted 1, undecided 3") {
   CHECK(place.shell("krohn verify z5.safetensors --precision fp32 --max-pairs 1000 --length 5").status == 0);
 }
 
+TEST_CASE("compiling for a precision rounds the weights and says what that made of them") {
+  const Workplace place("quantised");
+  const std::string compile = "krohn compile name:Z10 --construction rotation --precision bf16 -o z10.safetensors";
+  const Outcome refuted = place.shell(compile + " --json");
+  CHECK(refuted.status == 1);
+  CHECK(json::parse(refuted.out)["certificate"]["failing_word_length"] == 128);  // MATH.md §5
+  CHECK(place.shell(compile + " --max-pairs 100").status == 3);
+  CHECK(place.shell("krohn verify z10.safetensors --precision bf16").status == 1);
+  CHECK(place.shell("krohn verify z10.safetensors --precision exact --max-pairs 100").status == 3);
+  CHECK(place.shell("krohn compile name:Z10 --construction rotation -o exact.safetensors").status == 0);
+  CHECK(place.shell("krohn verify exact.safetensors --precision exact").status == 0);
+  const Outcome proved = place.shell("krohn compile name:S5 --keys doubled --precision bf16 --exact -o s5.safetensors");
+  CHECK(proved.status == 0);
+  CHECK(contains(proved.out, "weights rounded to bf16: proved for words of every length"));
+}
+
 TEST_CASE("a model is held against a language that it was not told of") {
   const Workplace place("against");
   REQUIRE(place.shell("krohn compile 'regex:(a|b)*abb' -o abb.safetensors").status == 0);

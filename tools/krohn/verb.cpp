@@ -78,9 +78,10 @@ CLI::Option* add_precision(CLI::App& verb, std::string& precision, const std::st
 CLI::Option* add_arithmetic(CLI::App& verb, std::string& arithmetic, const std::string& description) {
   std::vector<std::string> names;
   for (const ArithmeticName name : ArithmeticName::all()) names.push_back(to_string(name));
+  names.push_back(to_string(ArithmeticName::exact()));
   return verb
       .add_option("--precision", arithmetic,
-                  description + ": fp64, fp32, fp16 or bf16; with +fma; fp16/fp32 or bf16/fp32 (accumulated); tf32")
+                  description + ": fp64, fp32, fp16 or bf16; with +fma; fp16/fp32 or bf16/fp32 (accumulated); tf32; exact")
       ->check(CLI::IsMember(names))
       ->default_str(arithmetic);
 }
