@@ -1,7 +1,15 @@
 #include "constructions/build_rotation.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <variant>
+
 #include "constructions/abelian_structure.h"
+#include "constructions/exactness.h"
 #include "constructions/listed_layer.h"
+#include "constructions/rotation_drift.h"
+#include "groups/error.h"
 
 namespace krohn {
 namespace {
@@ -49,6 +57,27 @@ Network build_rotation(const Dfa& automaton) {
   const AbelianStructure structure = abelian_structure(automaton, tracked);
   return build(automaton, tracked, structure, Halves::kSigns,
                {"rotation", {}, "Grazzi Thm. 3", "transition group " + to_string(structure)});
+}
+
+Network build_rotation_snapped(const Dfa& automaton, Precision precision) {
+  Network network = build_rotation(automaton);
+  const Layer& layer = network.layers[0];
+  const auto& blocks = std::get<RotationBlocks>(layer.transitions[0].a).blocks;
+  const auto planes = std::count_if(blocks.begin(), blocks.end(), [](const auto& block) { return !block.is_sign; });
+  if (planes == 0) throw InputError("all factors are signs, which do not drift: there is nothing to snap");
+  network.snap_every =
+      letters_before_drift(static_cast<std::uint32_t>(planes), least_codeword_distance(layer) / 2, precision);
+  // Codewords are doubles, and so are the bounds of the proof, with errors like those of the network's own letters.
+  if (precision == Precision::kFp64) network.snap_every /= 4;
+  if (network.snap_every == 0)
+    throw InputError(fmt::format("in {} one letter may already drift past half the distance {:.3g} of two codewords",
+                                 to_string(precision), least_codeword_distance(layer)));
+  network.provenance.construction = "rotation-snapped";
+  network.provenance.theorem = "Grazzi Thm. 3; MATH.md §5";
+  network.provenance.note =
+      fmt::format("not linear: snaps to the nearest of {} codewords every {} letters, for {}; {}",
+                  codeword_count(layer), network.snap_every, to_string(precision), network.provenance.note);
+  return network;
 }
 
 Network build_rotation_primary(const Dfa& automaton) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "constructions/network.h"
+#include "constructions/precision.h"
 
 namespace krohn {
 
@@ -15,6 +16,12 @@ Network build_rotation(const Dfa& automaton);
 /// The same over the factors of prime-power order: more planes, but codewords farther apart. Z_60 takes 6 numbers with
 /// least distance 1.18 where one plane has 0.10.
 Network build_rotation_primary(const Dfa& automaton);
+
+/// `build_rotation` with a repair that is not linear: after every K letters the state is replaced by the nearest
+/// codeword (Network::snap_every). K is the number of letters for which MATH.md §5 ("Snapping") bounds the drift in
+/// `precision` below half the least distance of two codewords. Throws InputError when not even one letter stays below
+/// it.
+Network build_rotation_snapped(const Dfa& automaton, Precision precision);
 
 /// Ebrahimi's R2 form: a plane for every invariant factor, Z_2 too.
 Network build_r2(const Dfa& automaton);

@@ -151,6 +151,14 @@ void check_readout(const Network& network) {
   }
 }
 
+/// Snapping looks for the nearest codeword without a context that would choose the book.
+void check_one_book(const Layer& layer, std::size_t k) {
+  const auto is_other = [](std::uint32_t book) { return book != 0; };
+  if (std::any_of(layer.decoder.book.begin(), layer.decoder.book.end(), is_other) ||
+      std::any_of(layer.book_of_context.begin(), layer.book_of_context.end(), is_other))
+    fail(fmt::format("layer {}", k + 1), "has several code books; a network that snaps has one for each layer");
+}
+
 void check_initial_state(const Network& network) {
   Context node = 0;
   for (std::size_t k = 0; k < network.layers.size(); ++k) {
@@ -195,8 +203,18 @@ std::uint32_t codeword_book(const Layer& layer, std::size_t i) {
   return layer.decoder.book.empty() ? 0 : layer.decoder.book[i];
 }
 
+void require_linear(const Network& network, const std::string& what) {
+  if (network.snap_every > 0)
+    throw InputError(what, fmt::format("the network snaps to its codewords every {} letters, which no linear map does; "
+                                       "read it letter after letter",
+                                       network.snap_every));
+}
+
 void validate(const Network& network) {
-  for (std::size_t k = 0; k < network.layers.size(); ++k) check_layer(network, k);
+  for (std::size_t k = 0; k < network.layers.size(); ++k) {
+    check_layer(network, k);
+    if (network.snap_every > 0) check_one_book(network.layers[k], k);
+  }
   if (!network.layers.empty() && network.layers[0].wiring.action_of.size() != network.automaton.letters())
     fail("layer 1", fmt::format("is wired for {} letters; the alphabet has {}",
                                 network.layers[0].wiring.action_of.size(), network.automaton.letters()));

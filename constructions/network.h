@@ -76,7 +76,13 @@ struct Network {
   std::vector<Layer> layers;
   Readout readout;
   Provenance provenance;
+  /// K > 0: the network is not linear. After letters K, 2K, 3K, …, every layer that decoded goes on from the codeword
+  /// that its H was nearest to, rounded as weights are (MATH.md §5, "Snapping"); layers have one code book each.
+  std::uint64_t snap_every = 0;
 };
+
+/// Throws InputError when the network snaps, for what works on linear recurrences only; `what` begins the message.
+void require_linear(const Network& network, const std::string& what);
 
 /// Checks that all shapes, indices and tables fit each other. Throws InputError naming the layer and the fault. Every
 /// function that takes a Network may rely on it; every reader of files calls it.

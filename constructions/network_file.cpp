@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -19,6 +20,7 @@ using nlohmann::json;
 
 constexpr const char* kFormat = "krohn.network";
 constexpr const char* kVersion = "1";
+constexpr const char* kSnapEvery = "snap_every";  ///< readers that do not know it must refuse: the network is another
 
 std::string layer_prefix(std::size_t k) { return fmt::format("layers.{}", k); }
 
@@ -142,6 +144,7 @@ TensorFile to_tensors_unguarded(const Network& network) {
         make_tensor(readout, {readout.size() / network.layers[k].labels, network.layers[k].labels});
   }
   file.metadata["layers"] = layers.dump();
+  if (network.snap_every > 0) file.metadata[kSnapEvery] = std::to_string(network.snap_every);
   const Provenance& from = network.provenance;
   file.metadata["provenance"] = json{
       {"construction", from.construction},
@@ -167,7 +170,8 @@ void require_format(const TensorFile& file) {
     throw InputError(
         fmt::format("format version \"{}\"; this program reads version {}", metadata(file, "version"), kVersion));
   for (const auto& [key, value] : file.metadata)
-    if (key != "format" && key != "version" && key != "automaton" && key != "layers" && key != "provenance")
+    if (key != "format" && key != "version" && key != "automaton" && key != "layers" && key != "provenance" &&
+        key != kSnapEvery)
       throw InputError(fmt::format("the metadata have the unknown key \"{}\"", key));
 }
 
@@ -289,10 +293,23 @@ Provenance read_provenance(const TensorFile& file) {
   return {from["construction"].text(), from["source"].text(), from["theorem"].text(), from["note"].text()};
 }
 
+/// A decimal number without signs, spaces or leading zeros, at least 1; 0 when the file has none.
+std::uint64_t read_snap_every(const TensorFile& file) {
+  const auto found = file.metadata.find(kSnapEvery);
+  if (found == file.metadata.end()) return 0;
+  const std::string& text = found->second;
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || text[0] == '0')
+    throw InputError(
+        fmt::format("metadata \"{}\" is \"{}\"; it must be a number of letters, at least 1", kSnapEvery, text));
+  return number;
+}
+
 Network read_network(const TensorFile& file) {
   require_format(file);
   TensorReader reader(file);
-  Network network{read_automaton(file, reader), {}, {}, read_provenance(file)};
+  Network network{read_automaton(file, reader), {}, {}, read_provenance(file), read_snap_every(file)};
   const std::vector<StrictJson> layers = StrictJson::parse(metadata(file, "layers"), "metadata \"layers\"").items();
   for (std::size_t k = 0; k < layers.size(); ++k) {
     network.layers.push_back(read_layer(reader, layer_prefix(k), layers[k], k + 1 == layers.size()));

@@ -330,6 +330,7 @@ class Exporter {
 }  // namespace
 
 std::string format_onnx(const Network& network) {
+  require_linear(network, "ONNX");
   if (dense_numbers(network) > kMaxDenseNumbers)
     throw LimitError(
         fmt::format("an ONNX model holds dense matrices, here {} numbers, and krohn writes at most {}; "

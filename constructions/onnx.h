@@ -18,7 +18,7 @@ inline constexpr std::int64_t kOnnxOperatorSet = 13;
 ///   output  outputs  int64 [length]   the index of that state's output name
 /// and metadata `alphabet` and `output_names` as JSON lists. Matrices are dense, FLOAT when that loses nothing and
 /// DOUBLE otherwise; decoding is by the nearest codeword, a tie going to the first. Throws LimitError past
-/// kMaxDenseNumbers.
+/// kMaxDenseNumbers, InputError for a network that snaps.
 std::string format_onnx(const Network& network);
 
 }  // namespace krohn

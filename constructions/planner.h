@@ -10,8 +10,9 @@
 //      numbers alone where there is no Householder form;
 //   5. fewer state numbers;
 //   6. the earlier in the table.
-// permutation-vector, whose margin shrinks with the degree, is taken only by name. Constructions that are made for one
-// precision (rotation-locked, rotation-grid, the shifts in diagonal-unit-circle) are made for the wished one, or fp32.
+// permutation-vector, whose margin shrinks with the degree, and rotation-snapped, which is not linear, are taken only
+// by name. Constructions that are made for one precision (rotation-locked, rotation-grid, the shifts in
+// diagonal-unit-circle) are made for the wished one, or fp32.
 #pragma once
 
 #include <cstdint>
@@ -48,6 +49,7 @@ struct Plan {
   std::vector<std::size_t> alphabet_sizes;
   std::vector<Precision> exact_in;   ///< bit-exact for words of every length, in any order of evaluation
   std::vector<Precision> locked_in;  ///< the same, but only letter after letter: locked_precisions.h
+  std::uint64_t snap_every = 0;      ///< K > 0: not linear, snaps to its codewords every K letters
   double margin = 0;                 ///< least distance of two codewords, least over layers
   bool chosen = false;
 };

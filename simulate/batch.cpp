@@ -224,7 +224,7 @@ class SeparateLanes final : public LaneEvaluator {
 std::unique_ptr<LaneEvaluator> make_lane_evaluator(const Network& network, ArithmeticName arithmetic,
                                                    const LaneOptions& options) {
   const LaneKernels kernels = lane_kernels(options.instructions.value_or(available_instruction_sets().back()));
-  if (arithmetic.kind() == ArithmeticName::Kind::kSeparate)
+  if (arithmetic.kind() == ArithmeticName::Kind::kSeparate && network.snap_every == 0)
     if (auto lanes = with_format(arithmetic.storage(), [&](auto format) -> std::unique_ptr<LaneEvaluator> {
           using Format = decltype(format);
           const auto made = std::make_shared<LaneNetwork<Format>>(network, options.form);

@@ -1,5 +1,7 @@
 #include "simulate/certify.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -14,16 +16,23 @@ constexpr std::uint64_t kQuickPairs = 65'536;
 
 Certificate search(const Network& network, CertifyOptions options, std::uint64_t max_pairs) {
   options.max_pairs = max_pairs;
-  return certify_reachable_set(network, options);
+  Certificate certificate = certify_reachable_set(network, options);
+  if (network.snap_every > 0)
+    certificate.evidence += fmt::format("; it is not linear, but snaps every {} letters", network.snap_every);
+  return certificate;
 }
 
 }  // namespace
 
 Certificate certify(const Network& network, const CertifyOptions& options) {
-  if (options.arithmetic.is_exact()) return certify_exact(network, options);
+  if (options.arithmetic.is_exact()) {
+    require_linear(network, "exact arithmetic");
+    return certify_exact(network, options);
+  }
   if (std::optional<Certificate> closed = certify_closed_codewords(network, options)) return *std::move(closed);
   Certificate searched = search(network, options, std::min(options.max_pairs, kQuickPairs));
   if (searched.claim != Claim::kProvedUpTo) return searched;
+  if (std::optional<Certificate> snapped = certify_snapped(network, options)) return *std::move(snapped);
   std::optional<BoundCertificate> bound = certify_bounds(network, options);
   if (bound && bound->certificate.claim == Claim::kProved) return std::move(bound->certificate);
   if (options.max_pairs > kQuickPairs) searched = search(network, options, options.max_pairs);

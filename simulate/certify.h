@@ -34,10 +34,16 @@ std::optional<Certificate> certify_closed_codewords(const Network& network, cons
 /// most 16 of table.
 Certificate certify_reachable_set(const Network& network, const CertifyOptions& options);
 
+/// Of a network that snaps after K letters, with one codeword for each label: the bounds of simulate/bounds.h, started
+/// at the rounded codewords, keep every layer within the margin for K letters, after which it snaps to the right
+/// codeword. Proved for every length, by induction over blocks of K letters, or nothing. Costs as certify_bounds.
+std::optional<Certificate> certify_snapped(const Network& network, const CertifyOptions& options);
+
 /// The strongest claim that the certificates give, each tried in turn: closed codewords; the reachable set as far as
-/// 65,536 pairs; contraction (simulate/bounds.h); the reachable set to the limits. A proof for all lengths or a failing
-/// word ends it. Otherwise the greater of two lengths is proved, that of the horizon bound or that of the search, with
-/// the `limit` that the search met. In exact arithmetic: simulate/certify_exact.h.
+/// 65,536 pairs; of a network that snaps, the bounds
+/// between snaps; contraction (simulate/bounds.h); the reachable set to the limits. A proof for all lengths or a
+/// failing word ends it. Otherwise the greater of two lengths is proved, that of the horizon bound or that of the
+/// search, with the `limit` that the search met. In exact arithmetic: simulate/certify_exact.h.
 Certificate certify(const Network& network, const CertifyOptions& options);
 
 }  // namespace krohn

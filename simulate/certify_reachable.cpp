@@ -11,9 +11,10 @@
 namespace krohn {
 namespace {
 
-/// The search of certificate 2. A pair is stored as one record: the automaton's state; the labels, of layers below the
-/// last, that the numbers do not determine (several code books, or a start that is not labelled as it decodes); the bit
-/// patterns of all numbers. Pairs are numbered as they are met, so each level of the search is a range of numbers.
+/// The search of certificate 2. A pair is stored as one record: the automaton's state; of a network that snaps, how
+/// many letters ago it did; the labels, of layers below the last, that the numbers do not determine (several code
+/// books, or a start that is not labelled as it decodes); the bit patterns of all numbers. Pairs are numbered as they
+/// are met, so each level of the search is a range of numbers.
 template <class Arithmetic>
 class ReachableSet {
  public:
@@ -29,14 +30,15 @@ class ReachableSet {
         to_(network_.size()),
         pre_(network_.layers().size()),
         post_(network_.layers().size()),
+        phase_words_(network_.snap_every() > 0 ? 1 : 0),
         stored_labels_(labels_to_store()),
-        pairs_(1 + stored_labels_.size() + number_words()) {}
+        pairs_(1 + phase_words_ + stored_labels_.size() + number_words()) {}
 
   Certificate run() {
     network_.start(from_.data(), pre_.data());
     if (network_.read(pre_.data()) != automaton_.initial()) return refuted({});
     record_.resize(pairs_.words());
-    pack(automaton_.initial(), from_.data(), pre_.data(), record_.data());
+    pack(automaton_.initial(), 0, from_.data(), pre_.data(), record_.data());
     pairs_.insert(record_);
     parents_.push_back(0);
     std::uint64_t depth = 0;
@@ -71,16 +73,18 @@ class ReachableSet {
     network_.start(from_.data(), pre_.data());
     const Number* numbers = from_.data();
     for (std::size_t k = 0; k + 1 < pre_.size(); ++k) {
-      if (network_.layers()[k].books().size() > 1 || network_.label_of(k, 0, numbers, scratch_) != pre_[k])
+      if (network_.layers()[k].books().size() > 1 || network_.snap_every() > 0 ||
+          network_.label_of(k, 0, numbers, scratch_) != pre_[k])
         layers.push_back(k);
       numbers += network_.layers()[k].size();
     }
     return layers;
   }
 
-  void pack(State state, const Number* numbers, const Label* labels, std::uint32_t* record) const {
+  void pack(State state, std::uint32_t phase, const Number* numbers, const Label* labels, std::uint32_t* record) const {
     record[pairs_.words() - 1] = 0;  // the end of the last word may hold no number
     *record++ = state;
+    if (phase_words_ > 0) *record++ = phase;
     for (const std::size_t k : stored_labels_) *record++ = labels[k];
     auto* bytes = reinterpret_cast<unsigned char*>(record);
     for (std::size_t i = 0; i < network_.size(); ++i) {
@@ -89,9 +93,11 @@ class ReachableSet {
     }
   }
 
-  /// Numbers into from_, pre labels into pre_; returns the automaton's state. The last layer's label is not needed.
+  /// Numbers into from_, pre labels into pre_, letters since the last snap into phase_; returns the automaton's state.
+  /// The last layer's label is not needed.
   State unpack(RecordSet::Record record) {
     const std::uint32_t* word = record.data() + 1;
+    if (phase_words_ > 0) phase_ = *word++;
     std::memcpy(static_cast<void*>(from_.data()), word + stored_labels_.size(), network_.size() * sizeof(Number));
     std::size_t stored = 0;
     const Number* numbers = from_.data();
@@ -101,6 +107,19 @@ class ReachableSet {
       numbers += network_.layers()[k].size();
     }
     return record[0];
+  }
+
+  /// From the unpacked pair into to_ and post_, the snap included.
+  State read_letter(Letter letter) {
+    const State answer = network_.step(from_.data(), pre_.data(), letter, to_.data(), post_.data(), scratch_);
+    if (phase_words_ > 0 && next_phase() == 0) network_.snap(to_.data(), post_.data(), scratch_);
+    return answer;
+  }
+
+  /// Letters since the last snap, one letter later. The search is never deeper than it has pairs, so 32 bits are
+  /// enough.
+  std::uint32_t next_phase() const {
+    return phase_words_ > 0 && phase_ + std::uint64_t{1} == network_.snap_every() ? 0 : phase_ + 1;
   }
 
   /// All successors of the pairs [first, last). False, with the failing edge noted, when one is read wrongly.
@@ -121,7 +140,7 @@ class ReachableSet {
   bool add_successors(RecordSet::Index pair) {
     const State state = unpack(pairs_[pair]);
     for (Letter letter = 0; letter < automaton_.letters(); ++letter) {
-      const State answer = network_.step(from_.data(), pre_.data(), letter, to_.data(), post_.data(), scratch_);
+      const State answer = read_letter(letter);
       const State right = automaton_.next(state, letter);
       if (answer != right) {
         failing_pair_ = pair;
@@ -130,7 +149,7 @@ class ReachableSet {
       }
       successors_.resize(successors_.size() + pairs_.words());
       std::uint32_t* record = successors_.data() + successors_.size() - pairs_.words();
-      pack(right, to_.data(), post_.data(), record);
+      pack(right, next_phase(), to_.data(), post_.data(), record);
       hashes_.push_back(RecordSet::hash({record, pairs_.words()}));
       pairs_.prefetch_entry(hashes_.back());
     }
@@ -167,8 +186,8 @@ class ReachableSet {
     const RecordSet::Record wanted = pairs_[child];
     Letter letter = 0;
     for (;; ++letter) {
-      network_.step(from_.data(), pre_.data(), letter, to_.data(), post_.data(), scratch_);
-      pack(automaton_.next(state, letter), to_.data(), post_.data(), record_.data());
+      read_letter(letter);
+      pack(automaton_.next(state, letter), next_phase(), to_.data(), post_.data(), record_.data());
       if (std::equal(wanted.begin(), wanted.end(), record_.begin())) return letter;
     }
   }
@@ -219,6 +238,8 @@ class ReachableSet {
   typename RoundedNetwork<Arithmetic>::Scratch scratch_;
   std::vector<Number> from_, to_;
   std::vector<Label> pre_, post_;
+  std::size_t phase_words_;
+  std::uint32_t phase_ = 0;
   std::vector<std::size_t> stored_labels_;
   RecordSet pairs_;
   std::vector<RecordSet::Index> parents_;

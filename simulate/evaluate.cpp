@@ -45,13 +45,20 @@ class RoundedEvaluator final : public Evaluator {
   std::unique_ptr<Evaluator> fresh() const override { return std::make_unique<RoundedEvaluator>(network_); }
 
  private:
-  void start() { network_->start(now_.data(), labels_.data()); }
+  void start() {
+    network_->start(now_.data(), labels_.data());
+    since_snap_ = 0;
+  }
 
   State advance(Letter letter) {
     const State state =
         network_->step(now_.data(), labels_.data(), letter, then_.data(), then_labels_.data(), scratch_);
     now_.swap(then_);
     labels_.swap(then_labels_);
+    if (network_->snap_every() != 0 && ++since_snap_ == network_->snap_every()) {
+      network_->snap(now_.data(), labels_.data(), scratch_);
+      since_snap_ = 0;
+    }
     return state;
   }
 
@@ -59,12 +66,16 @@ class RoundedEvaluator final : public Evaluator {
   typename RoundedNetwork<Arithmetic>::Scratch scratch_;
   std::vector<Number> now_, then_;
   std::vector<Label> labels_, then_labels_;
+  std::uint64_t since_snap_ = 0;  ///< letters
 };
 
 }  // namespace
 
 std::unique_ptr<Evaluator> make_evaluator(const Network& network, ArithmeticName arithmetic, Form form) {
-  if (arithmetic.is_exact()) return exact_evaluator(network);
+  if (arithmetic.is_exact()) {
+    require_linear(network, "exact arithmetic");
+    return exact_evaluator(network);
+  }
   return with_arithmetic(arithmetic, [&](auto type) -> std::unique_ptr<Evaluator> {
     using Arithmetic = decltype(type);
     return std::make_unique<RoundedEvaluator<Arithmetic>>(

@@ -20,7 +20,8 @@ inline constexpr State kNoState = UINT32_MAX;
 
 /// A network in motion: `step` reads one letter and returns the state of the automaton that the readout gives, or
 /// nothing when a decoder ties or the readout has no entry (a failure). Non-finite states never decode. After a layer
-/// did not decode, the layers above it stay as they are for one letter, because their context is unknown.
+/// did not decode, the layers above it stay as they are for one letter, because their context is unknown. A network with
+/// `snap_every` = K snaps after letters K, 2K, … since the start, once their answers are read.
 class Evaluator {
  public:
   virtual ~Evaluator() = default;

@@ -169,10 +169,10 @@ struct Times {
   }
 };
 
-std::optional<Label> nearest_label(const Layer& layer, const Numbers& h, std::uint32_t book) {
+std::optional<std::size_t> nearest_codeword(const Layer& layer, const Numbers& h, std::uint32_t book) {
   if (!h.allFinite()) return std::nullopt;
   double least = std::numeric_limits<double>::infinity();
-  std::optional<Label> label;
+  std::optional<std::size_t> nearest;
   for (std::size_t i = 0; i < codeword_count(layer); ++i) {
     if (codeword_book(layer, i) != book) continue;
     const Numbers c = codeword(layer, i);
@@ -182,13 +182,18 @@ std::optional<Label> nearest_label(const Layer& layer, const Numbers& h, std::ui
         const double difference = h(row, column) - c(row, column);
         distance += difference * difference;
       }
-    if (distance == least) label.reset();
+    if (distance == least) nearest.reset();
     if (distance < least) {
       least = distance;
-      label = codeword_label(layer, i);
+      nearest = i;
     }
   }
-  return label;
+  return nearest;
+}
+
+std::optional<Label> nearest_label(const Layer& layer, const Numbers& h, std::uint32_t book) {
+  const std::optional<std::size_t> nearest = nearest_codeword(layer, h, book);
+  return nearest ? std::optional(codeword_label(layer, *nearest)) : std::nullopt;
 }
 
 class ReferenceEvaluator final : public Evaluator {
@@ -199,6 +204,7 @@ class ReferenceEvaluator final : public Evaluator {
   }
 
   void reset() override {
+    position_ = 0;
     states_.clear();
     labels_.clear();
     for (const Layer& layer : network_.layers) {
@@ -221,6 +227,8 @@ class ReferenceEvaluator final : public Evaluator {
       const Context next = pre ? layer.wiring.next[std::size_t{*context} * layer.labels + *pre] : kNoContext;
       context = next == kNoContext ? std::nullopt : std::optional(next);
     }
+    ++position_;
+    if (network_.snap_every > 0 && position_ % network_.snap_every == 0) snap();
     return current();
   }
 
@@ -255,12 +263,19 @@ class ReferenceEvaluator final : public Evaluator {
     h = in_.stored(h);
   }
 
+  void snap() {
+    for (std::size_t k = 0; k < network_.layers.size(); ++k)
+      if (labels_[k])
+        states_[k] = in_.weights(codeword(network_.layers[k], *nearest_codeword(network_.layers[k], states_[k], 0)));
+  }
+
   const Network& network_;
   ArithmeticName arithmetic_;
   Form form_;
   Rounding in_;
   std::vector<Numbers> states_;
   std::vector<std::optional<Label>> labels_;
+  std::uint64_t position_ = 0;
 };
 
 }  // namespace

@@ -86,6 +86,11 @@ class RoundedNetwork {
   /// letter before, stays as it is.
   State step(const Number* from, const Label* pre, Letter letter, Number* to, Label* post, Scratch& scratch) const;
 
+  /// K when the network snaps after letters K, 2K, …, otherwise 0. The one who counts the letters calls `snap`.
+  std::uint64_t snap_every() const { return snap_every_; }
+  /// Every layer that has a label goes on from its nearest codeword, rounded as weights are.
+  void snap(Number* numbers, const Label* labels, Scratch& scratch) const;
+
   /// What the readout makes of the labels. O(layers).
   State read(const Label* labels) const;
 
@@ -97,6 +102,7 @@ class RoundedNetwork {
   std::span<const std::vector<Context>> readout_;
   std::size_t size_ = 0;
   Letter letters_;
+  std::uint64_t snap_every_;
 };
 
 // Instantiated in rounded_network_separate.cpp, _fused.cpp and _mixed.cpp.

@@ -51,7 +51,7 @@ void RoundedLayer<A>::move(Action action, const Number* from, Number* to) const 
 
 template <class A>
 RoundedNetwork<A>::RoundedNetwork(const Network& network, Form form)
-    : readout_(network.readout.next), letters_(network.automaton.letters()) {
+    : readout_(network.readout.next), letters_(network.automaton.letters()), snap_every_(network.snap_every) {
   for (const Layer& layer : network.layers) {
     layers_.emplace_back(layer, form);
     size_ += layers_.back().size();
@@ -104,6 +104,20 @@ State RoundedNetwork<A>::step(const Number* from, const Label* pre, Letter lette
     to += layer.size();
   }
   return read(post);
+}
+
+template <class A>
+void RoundedNetwork<A>::snap(Number* numbers, const Label* labels, Scratch& scratch) const {
+  for (std::size_t k = 0; k < layers_.size(); ++k) {
+    const std::size_t size = layers_[k].size();
+    if (labels[k] != kNoLabel) {
+      for (std::size_t i = 0; i < size; ++i) scratch.state[i] = to_double(numbers[i]);
+      const NearestCodeword& book = layers_[k].books()[0];
+      const std::uint32_t codeword = book.nearest({scratch.state.data(), size}, scratch.hints[k][0]);
+      for (std::size_t i = 0; i < size; ++i) numbers[i] = round_weight<A>(book.entry(codeword, i));
+    }
+    numbers += size;
+  }
 }
 
 template <class A>

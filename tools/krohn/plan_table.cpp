@@ -44,7 +44,7 @@ std::vector<std::string> table_row(const Plan& row) {
           row.reflections < 0 ? "-" : std::to_string(row.reflections),
           alphabets(row),
           fmt::format("{:.3g}", row.margin),
-          exact_column(row),
+          row.snap_every > 0 ? "(by snaps)" : exact_column(row),
           remark};
 }
 
@@ -58,6 +58,11 @@ std::string plan_table(const std::vector<Plan>& plans) {
 }
 
 std::string exactness(const Plan& row) {
+  if (row.snap_every > 0)
+    return fmt::format(
+        "not linear: every {} letters the state snaps to the nearest codeword; `krohn verify` proves that "
+        "this comes in time",
+        row.snap_every);
   if (row.exact_in.empty() && row.locked_in.empty())
     return "not bit-exact in any precision: `krohn verify` says how far it holds";
   if (row.exact_in.empty())
@@ -82,6 +87,7 @@ nlohmann::ordered_json plan_to_json(const Plan& row) {
   for (const Precision precision : row.exact_in) json["exact_in"].push_back(to_string(precision));
   json["locked_in"] = nlohmann::ordered_json::array();
   for (const Precision precision : row.locked_in) json["locked_in"].push_back(to_string(precision));
+  if (row.snap_every > 0) json["snap_every"] = row.snap_every;
   json["margin"] = row.margin;
   return json;
 }

@@ -31,6 +31,7 @@ krohn compile 'regex:(a|b)*abb' -o abb.safetensors
 krohn compile name:S5 --keys doubled --precision bf16 --exact -o s5.safetensors
 krohn compile name:Z12 --construction rotation --precision bf16 -o z12.safetensors
 krohn compile name:Z60 --explain
+krohn compile name:Z7 --exact --precision fp32 --max-dimension 2 -o z7.safetensors
 krohn compile name:S5 --generators transpositions --target fla-deltanet -o s5-deltanet/
 krohn compile 'regex:(a|b)*abb' --target onnx -o abb.onnx
 )",
@@ -40,6 +41,11 @@ they stand for, and where they come from. --explain prints every construction wi
 --task acceptance minimises the automaton first: the network only has to give the right answer. --task state keeps every
 reachable state: the network has to know the state at every position. Acceptors default to acceptance, machines with
 other outputs to state.
+
+Where rounding lets rotations drift, the table offers repairs. signed-permutation is exact in every precision, in more
+numbers of state. rotation-locked and rotation-grid are exact in --precision (fp32 unless given) as long as letters are
+read one after another; the table has such precisions in brackets. rotation-snapped goes on from the nearest codeword
+every K letters; it is not linear, and is taken by name only.
 
 --target writes the model for another framework: torch, a folder with a PyTorch module and its weights; onnx; numpy (.npz);
 fla-deltanet and fla-gated-deltaproduct, folders that flash-linear-attention loads, with one layer of its own.

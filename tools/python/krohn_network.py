@@ -84,6 +84,8 @@ class ExactLRNN(nn.Module):
             metadata = file.metadata()
             if metadata.get("format") != "krohn.network" or metadata.get("version") != "1":
                 raise ValueError(f"{path}: not a krohn network of version 1")
+            if "snap_every" in metadata:
+                raise ValueError(f"{path}: this network snaps to its codewords, which this linear module does not")
             return cls({name: file.get_tensor(name) for name in file.keys()}, metadata)
 
     def encode(self, word):
