@@ -1,6 +1,7 @@
 #include "simulate/evaluate.h"
 
 #include "simulate/exact_network.h"
+#include "simulate/ordered_network.h"
 #include "simulate/rounded_network.h"
 
 namespace krohn {
@@ -71,11 +72,12 @@ class RoundedEvaluator final : public Evaluator {
 
 }  // namespace
 
-std::unique_ptr<Evaluator> make_evaluator(const Network& network, ArithmeticName arithmetic, Form form) {
+std::unique_ptr<Evaluator> make_evaluator(const Network& network, ArithmeticName arithmetic, Form form, Order order) {
   if (arithmetic.is_exact()) {
     require_linear(network, "exact arithmetic");
     return exact_evaluator(network);
   }
+  if (!order.is_sequential()) return make_ordered_evaluator(network, arithmetic, form, order);
   return with_arithmetic(arithmetic, [&](auto type) -> std::unique_ptr<Evaluator> {
     using Arithmetic = decltype(type);
     return std::make_unique<RoundedEvaluator<Arithmetic>>(

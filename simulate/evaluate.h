@@ -11,6 +11,7 @@
 #include "constructions/network.h"
 #include "simulate/arithmetic_name.h"
 #include "simulate/form.h"
+#include "simulate/order.h"
 #include "simulate/word.h"
 
 namespace krohn {
@@ -38,12 +39,16 @@ class Evaluator {
   virtual std::unique_ptr<Evaluator> fresh() const = 0;
 };
 
-/// The evaluator of `network` in `arithmetic`. Weights are rounded to its storage format first; the order of operations is
-/// that of simulate/apply.h; `exact` is simulate/exact_network.h. The network must be valid and outlive the evaluator.
+/// The evaluator of `network` in `arithmetic`. Weights are rounded to its storage format first (nearest, ties to even);
+/// the order of operations is that of simulate/apply.h for `sequential`, and of simulate/order.h for the others: every
+/// answer is the one that the order gives for a word that ends there. In those, once a layer did not decode, the
+/// layers above it decode nothing until `reset`. `exact` is simulate/exact_network.h in every
+/// order. The network must be valid and must outlive the evaluator. Throws LimitError when an order's matrices are too
+/// large.
 std::unique_ptr<Evaluator> make_evaluator(const Network& network, ArithmeticName arithmetic,
-                                          Form form = Form::kStructured);
-std::unique_ptr<Evaluator> make_evaluator(Network&& network, ArithmeticName arithmetic,
-                                          Form form = Form::kStructured) = delete;
+                                          Form form = Form::kStructured, Order order = {});
+std::unique_ptr<Evaluator> make_evaluator(Network&& network, ArithmeticName arithmetic, Form form = Form::kStructured,
+                                          Order order = {}) = delete;
 
 /// The same, long-hand: every matrix from its exact description at every step, every operation in exact binary numbers
 /// and then rounded, every codeword looked at. Shares no arithmetic with make_evaluator; for tests.
@@ -51,6 +56,18 @@ std::unique_ptr<Evaluator> reference_evaluator(const Network& network, Arithmeti
                                                Form form = Form::kStructured);
 std::unique_ptr<Evaluator> reference_evaluator(Network&& network, ArithmeticName arithmetic,
                                                Form form = Form::kStructured) = delete;
+
+/// A word as one layer after another, each over the whole word, reads it.
+struct OrderedReading {
+  std::vector<std::optional<State>> answers;  ///< after 0, 1, …, word.size() letters
+  std::vector<std::vector<double>> numbers;   ///< of all layers at these positions, as Evaluator::numbers gives them
+};
+
+/// The reference for the orders but `sequential`: the word padded to a power of two, up-sweep and down-sweep, Fan's
+/// listing, and the UT transform a whole chunk at a time, with dense matrices. A layer above one that does not decode
+/// stays at its last state. For tests: O(word · n³) and all of it in memory.
+OrderedReading reference_reading(const Network& network, ArithmeticName arithmetic, Form form, Order order,
+                                 std::span<const Letter> word);
 
 /// How often the network's answer was the automaton's, at one length.
 struct LengthReport {
@@ -69,6 +86,7 @@ struct SampleOptions {
   std::uint64_t seed = 1;
   unsigned threads = 0;  ///< 0: all
   Form form = Form::kStructured;
+  Order order{};
   /// Called now and then with letters done and letters in all; may throw Interrupted. Never two calls at a time.
   std::function<void(std::uint64_t, std::uint64_t)> progress;
 };

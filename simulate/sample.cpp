@@ -222,8 +222,9 @@ SampleReport sample(const Network& network, ArithmeticName arithmetic, const Sam
   const Letter letters = network.automaton.letters();
   SharedReport shared(lengths, lengths.back() * options.words, options.progress);
   const int threads = options.threads == 0 ? omp_get_max_threads() : static_cast<int>(options.threads);
+  const bool one_by_one = options.words < kLeastWordsForLanes || !options.order.is_sequential();
   const std::unique_ptr<LaneEvaluator> lanes =
-      options.words < kLeastWordsForLanes ? nullptr : make_lane_evaluator(network, arithmetic, {options.form, {}});
+      one_by_one ? nullptr : make_lane_evaluator(network, arithmetic, {options.form, {}});
   if (lanes && lanes->is_vectorised())
     sample_all(options.words, kLanes, threads, shared, [&] {
       return [&, words = std::make_shared<LaneWords>(network.automaton, lanes->fresh())](std::uint64_t first) {
@@ -232,11 +233,13 @@ SampleReport sample(const Network& network, ArithmeticName arithmetic, const Sam
       };
     });
   else
-    sample_all(options.words, 1, threads, shared, [&, evaluator = make_evaluator(network, arithmetic, options.form)] {
-      return [&, both = std::make_shared<SideBySide>(network.automaton, evaluator->fresh())](std::uint64_t word) {
-        sample_word(RandomWord(letters, options.seed, word), word, lengths, *both, shared);
-      };
-    });
+    sample_all(
+        options.words, 1, threads, shared,
+        [&, evaluator = make_evaluator(network, arithmetic, options.form, options.order)] {
+          return [&, both = std::make_shared<SideBySide>(network.automaton, evaluator->fresh())](std::uint64_t word) {
+            sample_word(RandomWord(letters, options.seed, word), word, lengths, *both, shared);
+          };
+        });
   SampleReport report = shared.result();
   if (report.failing_at && *report.failing_at <= kPrintableLength)
     report.failing_word = RandomWord(letters, options.seed, *report.failing_word_index).slice(0, *report.failing_at);
@@ -245,7 +248,7 @@ SampleReport sample(const Network& network, ArithmeticName arithmetic, const Sam
 
 SampleReport sample_stream(const Network& network, ArithmeticName arithmetic, WordStream& words,
                            const SampleOptions& options) {
-  SideBySide both(network.automaton, make_evaluator(network, arithmetic, options.form));
+  SideBySide both(network.automaton, make_evaluator(network, arithmetic, options.form, options.order));
   SampleReport report;
   LengthReport& row = report.lengths.emplace_back();
   std::uint64_t unreported = 0;
