@@ -33,7 +33,8 @@ std::string to_string(Claim claim) {
 std::string headline(const Certificate& certificate, const Alphabet& alphabet) {
   switch (certificate.claim) {
     case Claim::kProved:
-      return "proved for words of every length";
+      return certificate.every_association ? "proved for all lengths, in every association order"
+                                           : "proved for words of every length";
     case Claim::kProvedUpTo:
       return fmt::format("proved for words of up to {} letters", certificate.length);
     case Claim::kRefuted:
@@ -50,7 +51,8 @@ std::string to_json(const Certificate& certificate, const Alphabet& alphabet) {
   json["claim"] = to_string(certificate.claim);
   json["arithmetic"] = to_string(certificate.arithmetic);
   json["form"] = to_string(certificate.form);
-  json["order"] = certificate.order;
+  json["order"] = to_string(certificate.order);
+  if (certificate.every_association) json["every_association"] = true;
   json["method"] = certificate.method;
   json["evidence"] = certificate.evidence;
   if (certificate.claim == Claim::kProvedUpTo) json["length"] = certificate.length;

@@ -9,6 +9,7 @@
 #include "automata/alphabet.h"
 #include "simulate/arithmetic_name.h"
 #include "simulate/form.h"
+#include "simulate/order.h"
 
 namespace krohn {
 
@@ -27,7 +28,8 @@ struct Certificate {
   Claim claim = Claim::kSampled;
   ArithmeticName arithmetic = Precision::kFp32;
   Form form = Form::kStructured;
-  std::string order = "sequential";  ///< that of simulate/apply.h
+  Order order{};
+  bool every_association = false;    ///< with kProved: in every order that composes letters as maps (simulate/order.h)
   std::string method;                ///< "closed codewords", "closed reachable set", "sampled"
   std::string evidence;              ///< one sentence: what was checked and how much of it
   std::uint64_t length = 0;          ///< with kProvedUpTo

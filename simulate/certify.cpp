@@ -27,8 +27,12 @@ Certificate search(const Network& network, CertifyOptions options, std::uint64_t
 Certificate certify(const Network& network, const CertifyOptions& options) {
   if (options.arithmetic.is_exact()) {
     require_linear(network, "exact arithmetic");
-    return certify_exact(network, options);
+    Certificate exact = certify_exact(network, options);
+    exact.order = options.order;
+    exact.every_association = exact.claim == Claim::kProved && !options.order.is_sequential();
+    return exact;
   }
+  if (!options.order.is_sequential()) return certify_order(network, options);
   if (std::optional<Certificate> closed = certify_closed_codewords(network, options)) return *std::move(closed);
   Certificate searched = search(network, options, std::min(options.max_pairs, kQuickPairs));
   if (searched.claim != Claim::kProvedUpTo) return searched;

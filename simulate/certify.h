@@ -14,6 +14,7 @@ namespace krohn {
 struct CertifyOptions {
   ArithmeticName arithmetic = Precision::kFp32;
   Form form = Form::kStructured;
+  Order order{};
   std::uint64_t max_pairs = 20'000'000;
   std::uint64_t max_bytes = std::uint64_t{4} << 30;  ///< of the pairs and their table
   double max_seconds = 0;                            ///< of searching for pairs; 0: no limit
@@ -39,11 +40,21 @@ Certificate certify_reachable_set(const Network& network, const CertifyOptions& 
 /// codeword. Proved for every length, by induction over blocks of K letters, or nothing. Costs as certify_bounds.
 std::optional<Certificate> certify_snapped(const Network& network, const CertifyOptions& options);
 
+/// The certificates of the other orders (simulate/certify_order.cpp), strongest first.
+///   Exact: all states are codewords, found letter by letter, and nothing rounds however letters are associated
+///   (simulate/exact_order.h); the labels emulate the automaton. Proved for all lengths; with maps, in every order.
+///   Closed maps, for one layer: the maps that words make in this order, with the states that they reach, are finitely
+///   many and all are read rightly: proved for all lengths; `every_association` when the maps are closed under every
+///   composition. A state that is read wrongly gives a word that fails in this order at this length, `shortest` when
+///   all shorter ones were tried. A limit met: proved up to the length to which all words were tried, perhaps 0.
+/// `options.order` is not sequential. Throws InputError when the network snaps.
+Certificate certify_order(const Network& network, const CertifyOptions& options);
+
 /// The strongest claim that the certificates give, each tried in turn: closed codewords; the reachable set as far as
-/// 65,536 pairs; of a network that snaps, the bounds
-/// between snaps; contraction (simulate/bounds.h); the reachable set to the limits. A proof for all lengths or a
-/// failing word ends it. Otherwise the greater of two lengths is proved, that of the horizon bound or that of the
-/// search, with the `limit` that the search met. In exact arithmetic: simulate/certify_exact.h.
+/// 65,536 pairs; of a network that snaps, the bounds between snaps; contraction (simulate/bounds.h); the reachable set
+/// to the limits. A proof for all lengths or a failing word ends it. Otherwise the greater of two lengths is proved,
+/// that of the horizon bound or that of the search, with the `limit` that the search met. In another order than
+/// `sequential`: certify_order. In exact arithmetic, where all orders give the same: simulate/certify_exact.h.
 Certificate certify(const Network& network, const CertifyOptions& options);
 
 }  // namespace krohn

@@ -1,6 +1,8 @@
 #include "tools/krohn/verb.h"
 
+#include "groups/error.h"
 #include "simulate/arithmetic_name.h"
+#include "simulate/order.h"
 #include "tools/krohn/count.h"
 #include "tools/krohn/help.h"
 
@@ -84,6 +86,22 @@ CLI::Option* add_arithmetic(CLI::App& verb, std::string& arithmetic, const std::
                   description + ": fp64, fp32, fp16 or bf16; with +fma; fp16/fp32 or bf16/fp32 (accumulated); tf32; exact")
       ->check(CLI::IsMember(names))
       ->default_str(arithmetic);
+}
+
+CLI::Option* add_order(CLI::App& verb, std::string& order) {
+  return verb
+      .add_option("--order", order,
+                  "sequential, chunked[:LETTERS], scan[:LETTERS] (Blelloch), doubling[:LETTERS] (Fan)")
+      ->type_name("ORDER")
+      ->check([](const std::string& text) {
+        try {
+          parse_order(text);
+        } catch (const InputError& error) {
+          return std::string(error.what());
+        }
+        return std::string();
+      })
+      ->default_str(order);
 }
 
 }  // namespace krohn

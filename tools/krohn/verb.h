@@ -57,5 +57,7 @@ CLI::Option* add_optional_count(CLI::App& verb, const std::string& name, std::op
 CLI::Option* add_precision(CLI::App& verb, std::string& precision, const std::string& description);
 /// --precision with the names of simulate/arithmetic_name.h.
 CLI::Option* add_arithmetic(CLI::App& verb, std::string& arithmetic, const std::string& description);
+/// --order with the names of simulate/order.h.
+CLI::Option* add_order(CLI::App& verb, std::string& order);
 
 }  // namespace krohn

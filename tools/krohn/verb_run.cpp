@@ -21,10 +21,12 @@ namespace krohn {
 namespace {
 
 constexpr VerbHelp kHelp = {
-    "run", "Run words through an automaton or a network", "run MODEL|LANGUAGE WORD… [--trace] [--precision fp32]",
+    "run", "Run words through an automaton or a network",
+    "run MODEL|LANGUAGE WORD… [--trace] [--precision fp32] [--order sequential]",
     R"(
 krohn run 'regex:(a|b)*abb' abb abba
 krohn run abb.safetensors aababb --trace
+krohn run abb.safetensors random:1e5 --precision bf16 --order scan
 krohn run name:modarith5 '3 + 4 * 2'
 krohn run name:S5 random:1e8 --seed 7
 krohn run name:tomita3 random:1000 --words 1e5
@@ -41,7 +43,7 @@ constexpr std::size_t kChunk = 1 << 16;
 constexpr std::uint64_t kLongestTrace = 1'000'000;
 
 struct Options {
-  std::string subject, precision = "fp32", form = "structured", device = "auto";
+  std::string subject, precision = "fp32", order = "sequential", form = "structured", device = "auto";
   std::vector<std::string> words;
   std::uint64_t count = 0, seed = 1;
   unsigned threads = 0;
@@ -171,7 +173,8 @@ nlohmann::ordered_json outcome_to_json(const Dfa& dfa, const WordSource& word, c
 int run_words(const Options& options, const Subject& subject) {
   std::unique_ptr<Evaluator> evaluator;
   if (subject.network)
-    evaluator = make_evaluator(*subject.network, ArithmeticName::parse(options.precision), parse_form(options.form));
+    evaluator = make_evaluator(*subject.network, ArithmeticName::parse(options.precision), parse_form(options.form),
+                               parse_order(options.order));
   auto all = nlohmann::ordered_json::array();
   bool wrong = false;
   for (const std::string& text : options.words) {
@@ -257,6 +260,7 @@ void add_run(CLI::App& app, Work& chosen) {
   verb->add_option("WORD", options->words, "Words, file:PATH, random:LENGTH, or accepted:LENGTH")->required();
   verb->add_flag("--trace", options->trace, "Print every position");
   add_arithmetic(*verb, options->precision, "The network's arithmetic");
+  add_order(*verb, options->order);
   verb->add_option("--form", options->form, "Which form of the weights is multiplied with")
       ->check(CLI::IsMember({"structured", "dense"}))
       ->capture_default_str();

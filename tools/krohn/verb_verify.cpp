@@ -27,26 +27,30 @@ namespace {
 
 constexpr VerbHelp kHelp = {
     "verify", "Prove a network, or refute it by a word",
-    "verify MODEL [--against LANGUAGE] [--length N] [--precision fp32] [--form structured]",
+    "verify MODEL [--against LANGUAGE] [--length N] [--precision fp32] [--order sequential] [--form structured]",
     R"(
 krohn verify abb.safetensors --length 1e8
 krohn verify s5.safetensors --precision bf16 --certificate s5.cert.json
+krohn verify s5.safetensors --precision bf16 --order scan
 krohn verify z5.safetensors --against name:Z5 --precision bf16
 )",
     R"(Proves that MODEL computes its automaton for words of every length, in the stated arithmetic, letter after letter; or
 shows a shortest word on which it fails; or says how far it came. First the codewords are tried (a proof by induction),
 then all reachable pairs of automaton and network states, then bounds for any weights, trained ones too: steps that
 contract are proved for every length, others up to the length at which errors could reach the decoder's margin. The
-search of pairs goes on to --max-pairs or --time; the strongest claim is printed. --against names the language that MODEL has to compute
-instead of trusting the automaton in the file. --length also runs random words of that length, or random --accepted
-words where few are accepted: a test, not a proof.
+search of pairs goes on to --max-pairs or --time; the strongest claim is printed. --order multiplies the letters'
+matrices as chunked kernels (chunked:64) and parallel scans (scan, doubling) do: where nothing rounds, the proof holds
+in every association; where numbers round, each order is proved or refuted by itself. --against names the language that
+MODEL has to compute instead of trusting the automaton in the file. --length also runs random words of that length, or
+random --accepted words where few are accepted: a test, not a proof.
 Exit status: 0 proved (with --length: at least so far), 1 refuted, 2 bad input, 3 undecided within the limits.
 )"};
 
 constexpr std::size_t kColumns = 100;
 
 struct Options {
-  std::string model, against, precision = "fp32", form = "structured", device = "auto", certificate;
+  std::string model, against, precision = "fp32", order = "sequential", form = "structured", device = "auto",
+                              certificate;
   std::uint64_t length = 0, words = 1, max_pairs = CertifyOptions{}.max_pairs, seed = 1;
   unsigned threads = 0;
   double seconds = 0;
@@ -59,6 +63,7 @@ Certificate prove(const Network& network, const Options& options) {
   CertifyOptions certify_options;
   certify_options.arithmetic = ArithmeticName::parse(options.precision);
   certify_options.form = parse_form(options.form);
+  certify_options.order = parse_order(options.order);
   certify_options.max_pairs = options.max_pairs;
   certify_options.max_seconds = options.seconds;
   certify_options.progress = [&progress](std::uint64_t pairs) { progress.update(pairs); };
@@ -73,6 +78,7 @@ SampleReport test(const Network& network, const Options& options) {
   sample_options.seed = options.seed;
   sample_options.threads = options.threads;
   sample_options.form = parse_form(options.form);
+  sample_options.order = parse_order(options.order);
   sample_options.progress = [&progress](std::uint64_t done, std::uint64_t all) { progress.update(done, all); };
   if (options.accepted) {
     AcceptedWordStream words(network.automaton, options.length, options.words, options.seed);
@@ -118,7 +124,8 @@ nlohmann::ordered_json to_json(const Options& options, const Certificate& certif
 void report(const Options& options, const Certificate& certificate, const Network& network,
             const std::optional<SampleReport>& tested) {
   fmt::print("{}: {}\n", options.model, claim_in_words(certificate, network.automaton.alphabet()));
-  fmt::print("  {}, {} weights, {} evaluation\n", to_string(certificate.arithmetic), options.form, certificate.order);
+  fmt::print("  {}, {} weights, {} evaluation\n", to_string(certificate.arithmetic), options.form,
+             to_string(certificate.order));
   const auto line = [](const std::string& text) { fmt::print("  {}\n", wrapped(text, kColumns, "    ")); };
   if (!certificate.method.empty()) line(certificate.method + ": " + certificate.evidence);
   if (!certificate.limit.empty()) line("limit met: " + certificate.limit);
@@ -173,10 +180,11 @@ void add_verify(CLI::App& app, Work& chosen) {
   verb->add_option("MODEL", options->model, "A .safetensors file that `krohn compile` wrote")->required();
   verb->add_option("--against", options->against, "The language that MODEL has to compute")->type_name("LANGUAGE");
   add_arithmetic(*verb, options->precision, "The arithmetic of the proof");
+  add_order(*verb, options->order);
   verb->add_option("--form", options->form, "Which form of the weights is multiplied with")
       ->check(CLI::IsMember({"structured", "dense"}))
       ->capture_default_str();
-  add_count(*verb, "--max-pairs", options->max_pairs, "Most pairs of states to examine");
+  add_count(*verb, "--max-pairs", options->max_pairs, "Most pairs of states, or products of matrices, to examine");
   verb->add_option("--time", options->seconds, "Most seconds to search pairs of states")
       ->type_name("SECONDS")
       ->check(CLI::PositiveNumber);

@@ -47,7 +47,8 @@ std::string quoted_word(const Alphabet& alphabet, std::span<const Letter> word) 
 std::string claim_in_words(const Certificate& certificate, const Alphabet& alphabet) {
   switch (certificate.claim) {
     case Claim::kProved:
-      return "proved for words of every length";
+      return certificate.every_association ? "proved for all lengths, in every association order"
+                                           : "proved for words of every length";
     case Claim::kProvedUpTo:
       return fmt::format("proved for words of up to {} letters; undecided beyond", with_thousands(certificate.length));
     case Claim::kRefuted:
@@ -62,7 +63,8 @@ nlohmann::ordered_json certificate_to_json(const Certificate& certificate, const
   nlohmann::ordered_json json;
   json["claim"] = claim_name(certificate.claim);
   json["arithmetic"] = to_string(certificate.arithmetic);
-  json["order"] = certificate.order;
+  json["order"] = to_string(certificate.order);
+  if (certificate.every_association) json["every_association"] = true;
   json["method"] = certificate.method;
   json["evidence"] = certificate.evidence;
   if (certificate.claim == Claim::kProvedUpTo) json["length"] = certificate.length;
