@@ -15,16 +15,16 @@ namespace {
 
 constexpr Precision kPrecisions[] = {Precision::kFp64, Precision::kFp32, Precision::kFp16, Precision::kBf16};
 
-CertifyOptions in(Precision precision, std::uint64_t max_pairs = 20'000'000) {
+CertifyOptions in(ArithmeticName arithmetic, std::uint64_t max_pairs = 20'000'000) {
   CertifyOptions options;
-  options.arithmetic = precision;
+  options.arithmetic = arithmetic;
   options.max_pairs = max_pairs;
   return options;
 }
 
 /// The network is wrong on the word, and right on all its beginnings.
-void check_fails_on(const Network& network, const Word& word, Precision precision) {
-  const auto evaluator = reference_evaluator(network, precision);
+void check_fails_on(const Network& network, const Word& word, ArithmeticName arithmetic) {
+  const auto evaluator = reference_evaluator(network, arithmetic);
   State state = network.automaton.initial();
   for (std::size_t t = 0; t < word.size(); ++t) {
     state = network.automaton.next(state, word[t]);
@@ -37,21 +37,27 @@ void check_fails_on(const Network& network, const Word& word, Precision precisio
 
 TEST_CASE("rotations: the figures of MATH.md §5") {
   struct Fact {
-    Precision precision;
+    ArithmeticName arithmetic;
     std::uint32_t m;
     Claim claim;
     std::uint64_t figure;  ///< pairs when proved, letters of a shortest failing word when refuted
   };
-  for (const auto& [precision, m, claim, figure] : {Fact{Precision::kBf16, 3, Claim::kProved, 27},
-                                                    {Precision::kBf16, 12, Claim::kProved, 108},
-                                                    {Precision::kFp32, 12, Claim::kProved, 12},
-                                                    {Precision::kBf16, 5, Claim::kRefuted, 249},
-                                                    {Precision::kBf16, 10, Claim::kRefuted, 128},
-                                                    {Precision::kBf16, 60, Claim::kRefuted, 19}}) {
-    CAPTURE(to_string(precision));
+  constexpr ArithmeticName bf16 = Precision::kBf16, fused = ArithmeticName::fused(Precision::kBf16),
+                           accumulated = ArithmeticName::accumulated_in_fp32(Precision::kBf16);
+  for (const auto& [arithmetic, m, claim, figure] : {Fact{bf16, 3, Claim::kProved, 27},
+                                                     {bf16, 12, Claim::kProved, 108},
+                                                     {Precision::kFp32, 12, Claim::kProved, 12},
+                                                     {bf16, 5, Claim::kRefuted, 249},
+                                                     {bf16, 10, Claim::kRefuted, 128},
+                                                     {bf16, 60, Claim::kRefuted, 19},
+                                                     {fused, 6, Claim::kProved, 50},
+                                                     {fused, 12, Claim::kRefuted, 189},
+                                                     {accumulated, 6, Claim::kRefuted, 734},
+                                                     {accumulated, 12, Claim::kRefuted, 384}}) {
+    CAPTURE(to_string(arithmetic));
     CAPTURE(m);
     const Network network = rotation(m, all_residues(m));
-    const Certificate certificate = certify_reachable_set(network, in(precision));
+    const Certificate certificate = certify_reachable_set(network, in(arithmetic));
     CHECK(certificate.claim == claim);
     CHECK(certificate.method == "closed reachable set");
     if (claim == Claim::kProved) CHECK(certificate.pairs == figure);
@@ -59,7 +65,7 @@ TEST_CASE("rotations: the figures of MATH.md §5") {
     CHECK(certificate.shortest);
     REQUIRE(certificate.failing_word);
     CHECK(certificate.failing_word->size() == figure);
-    check_fails_on(network, *certificate.failing_word, precision);
+    check_fails_on(network, *certificate.failing_word, arithmetic);
   }
 }
 
