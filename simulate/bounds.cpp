@@ -150,7 +150,7 @@ Certificate certificate_of(const BoundEvidence& evidence, const CertifyOptions& 
 }  // namespace
 
 std::optional<BoundCertificate> certify_bounds(const Network& network, const CertifyOptions& options) {
-  if (network.snap_every > 0) return std::nullopt;
+  if (network.snap_every > 0 || !options.order.is_sequential()) return std::nullopt;
   std::vector<std::unique_ptr<StepModel>> models;
   for (const Layer& layer : network.layers) {
     models.push_back(make_step_model(layer, options.arithmetic, options.form));

@@ -53,7 +53,8 @@ struct BoundCertificate {
 /// machines tried are that of the codewords and, for one layer, that of the automaton's states, with the last 0, 1, 2,
 /// … letters remembered while that helps and `limits` allow; the centres, the machine's and fitted ones; the norms, the
 /// Euclidean one, a common quadratic Lyapunov norm and one for each state. Never a refutation.
-/// Nothing for a network that snaps: certify_snapped (simulate/certify.h) puts its blocks together.
+/// Nothing in an order other than letter after letter, nor for a network that snaps: certify_snapped
+/// (simulate/certify.h) puts its blocks together.
 std::optional<BoundCertificate> certify_bounds(const Network& network, const CertifyOptions& options);
 
 }  // namespace krohn
