@@ -12,6 +12,8 @@ namespace krohn {
 namespace {
 
 constexpr double kFp64Roundoff = 0x1p-53;
+/// Radii are fractions of the margin; below this they might underflow.
+constexpr double kLeastMargin = 0x1p-900;
 constexpr int kBalancingRounds = 2'000;
 
 /// A norm's factor R, its inverse, and what they do to single entries.
@@ -97,7 +99,7 @@ class LayerProof {
     for (const CentreEdge& edge : machine_.edges) targets.emplace(edge.to, edge.book);
     double least = directed::kInfinity;
     for (const auto& [state, book] : targets) least = std::min(least, margin(state, book));
-    return least;
+    return least > kLeastMargin ? least : 0;
   }
 
   /// How far the numbers may be from c_s, in the norm of s, for the decoder of that book to give the label of s.
