@@ -51,14 +51,21 @@ void check_listed_decoder(const Layer& layer, const std::string& where) {
          fmt::format("{} codewords for {} labels, with a table of {}", count, layer.labels, decoder.label_of.size()));
   if (!decoder.book.empty() && decoder.book.size() != count)
     fail(where, fmt::format("{} codewords, but {} are in books", count, decoder.book.size()));
-  std::vector<bool> named(layer.labels, false);
+  std::vector<bool> named(layer.labels, false), used_books(count, false);
+  std::uint32_t books = 0;
   for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t book = codeword_book(layer, i);
+    if (book >= count) fail(where, fmt::format("codeword {} of {} is in book {}", i, count, book));
+    used_books[book] = true;
+    books = std::max(books, book + 1);
     check_state_matrix(decoder.codewords[i], layer, fmt::format("{}, codeword {}", where, i));
     const Label label = codeword_label(layer, i);
     if (label >= layer.labels)
       fail(where, fmt::format("codeword {} stands for label {} of {}", i, label, layer.labels));
     named[label] = true;
   }
+  const auto gap = std::find(used_books.begin(), used_books.begin() + books, false) - used_books.begin();
+  if (gap < books) fail(where, fmt::format("book {} of {} has no codeword", gap, books));
   const auto missing = std::find(named.begin(), named.end(), false);
   if (missing != named.end()) fail(where, fmt::format("label {} has no codeword", missing - named.begin()));
 }

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "constructions/builders.h"
@@ -54,6 +55,10 @@ TEST_CASE("faults of a network with stored codewords are named") {
           for (Label& label : n.layers[1].decoder.label_of) label = label == 2 ? 1 : label;
         }},
        {"layer 2, decoder: 6 codewords, but 5 are in books", [](Network& n) { n.layers[1].decoder.book.pop_back(); }},
+       {"layer 2, decoder: codeword 4 of 6 is in book 2147483648",
+        [](Network& n) { n.layers[1].decoder.book[4] = 0x80000000U; }},
+       {"layer 2, decoder: book 0 of 2 has no codeword",
+        [](Network& n) { std::fill(n.layers[1].decoder.book.begin(), n.layers[1].decoder.book.end(), 1U); }},
        {"layer 1: context 1 calls for action 7 of 1", [](Network& n) { n.layers[0].wiring.action_of[1] = 7; }},
        {"layer 1: the wiring leads to context 9 of 4", [](Network& n) { n.layers[0].wiring.next[2] = 9; }},
        {"layer 1: the wiring has 3 entries instead of 4", [](Network& n) { n.layers[0].wiring.next.pop_back(); }},
