@@ -129,12 +129,7 @@ std::uint64_t dense_numbers(const Network& network) {
   return numbers;
 }
 
-TensorFile to_tensors_unguarded(const Network& network) {
-  TensorFile file;
-  file.metadata["format"] = kFormat;
-  file.metadata["version"] = kVersion;
-  add_automaton(file, network.automaton);
-  const bool dense = dense_numbers(network) <= kMaxDenseNumbers;
+void add_weights(TensorFile& file, const Network& network, bool dense) {
   json layers = json::array();
   for (std::size_t k = 0; k < network.layers.size(); ++k) {
     const bool last = k + 1 == network.layers.size();
@@ -145,6 +140,14 @@ TensorFile to_tensors_unguarded(const Network& network) {
   }
   file.metadata["layers"] = layers.dump();
   if (network.snap_every > 0) file.metadata[kSnapEvery] = std::to_string(network.snap_every);
+}
+
+TensorFile to_tensors_unguarded(const Network& network) {
+  TensorFile file;
+  file.metadata["format"] = kFormat;
+  file.metadata["version"] = kVersion;
+  add_automaton(file, network.automaton);
+  add_weights(file, network, dense_numbers(network) <= kMaxDenseNumbers);
   const Provenance& from = network.provenance;
   file.metadata["provenance"] = json{
       {"construction", from.construction},
@@ -152,6 +155,15 @@ TensorFile to_tensors_unguarded(const Network& network) {
       {"theorem", from.theorem},
       {"note", from.note}}.dump();
   return file;
+}
+
+template <class Write>
+decltype(auto) with_valid_text(Write&& write) {
+  try {
+    return write();
+  } catch (const json::exception&) {
+    throw InputError("the provenance or the automaton holds text that is not valid UTF-8");
+  }
 }
 
 // ---- Reading
@@ -327,11 +339,20 @@ Network read_network(const TensorFile& file) {
 
 TensorFile to_tensors(const Network& network) {
   validate(network);
-  try {
-    return to_tensors_unguarded(network);
-  } catch (const json::exception&) {
-    throw InputError("the provenance or the automaton holds text that is not valid UTF-8");
-  }
+  return with_valid_text([&] { return to_tensors_unguarded(network); });
+}
+
+std::string canonical_weights(const Network& network) {
+  validate(network);
+  TensorFile file;
+  add_weights(file, network, false);
+  return format_safetensors(file);
+}
+
+std::string canonical_automaton(const Dfa& dfa) {
+  TensorFile file;
+  with_valid_text([&] { add_automaton(file, Dfa(dfa).with_state_names({})); });
+  return format_safetensors(file);
 }
 
 Network from_tensors(const TensorFile& file, const std::string& where) {

@@ -18,9 +18,18 @@ inline constexpr std::uint64_t kMaxDenseNumbers = 8'000'000;
 /// is not UTF-8.
 TensorFile to_tensors(const Network& network);
 
-/// The inverse. Throws InputError when anything is missing, of the wrong shape or type, out of range, non-finite, not
-/// part of the format, or when a dense form is not the one that its structured form gives; `where` begins the message.
-/// What it returns has passed `validate`.
+/// What the network computes with, as bytes that depend on nothing else: the file of the tensors and the metadata of
+/// `layers` and `readout`, without the dense forms (which follow from the structured ones), the automaton and the
+/// provenance. Certificates hash it. Throws as `to_tensors`.
+std::string canonical_weights(const Network& network);
+
+/// The same for the automaton: the file of its tensors and its metadata, state names left out. Throws InputError when
+/// a text is not UTF-8.
+std::string canonical_automaton(const Dfa& dfa);
+
+/// The inverse of `to_tensors`. Throws InputError when anything is missing, of the wrong shape or type, out of range,
+/// non-finite, not part of the format, or when a dense form is not the one that its structured form gives; `where`
+/// begins the message. What it returns has passed `validate`.
 Network from_tensors(const TensorFile& file, const std::string& where);
 
 /// Writes the file whole or not at all. Throws as `to_tensors`, and SystemError.

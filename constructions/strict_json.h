@@ -22,7 +22,18 @@ class StrictJson {
   /// Throws unless this is an array.
   std::vector<StrictJson> items() const;
   std::string text() const;
+  /// Throws unless this is an integer from 0 to 2^32 − 1.
   std::uint32_t number() const;
+  /// Throws unless this is an integer from 0 to 2^64 − 1.
+  std::uint64_t large_number() const;
+  /// Throws unless this is true or false.
+  bool truth() const;
+  bool is_null() const { return value_.is_null(); }
+  /// Whether this is an object with that member.
+  bool has(const std::string& key) const { return value_.is_object() && value_.contains(key); }
+  /// The elements of an array of integers from 0 to 2^32 − 1, without a copy of each.
+  std::vector<std::uint32_t> numbers() const;
+  const std::string& place() const { return place_; }
   std::vector<std::string> texts() const;
 
  private:

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 namespace krohn {
 namespace {
 
@@ -44,30 +42,6 @@ std::string headline(const Certificate& certificate, const Alphabet& alphabet) {
     default:
       return fmt::format("no disagreement in {} letters; not a proof", certificate.letters_tested);
   }
-}
-
-std::string to_json(const Certificate& certificate, const Alphabet& alphabet) {
-  nlohmann::ordered_json json;
-  json["claim"] = to_string(certificate.claim);
-  json["arithmetic"] = to_string(certificate.arithmetic);
-  json["form"] = to_string(certificate.form);
-  json["order"] = to_string(certificate.order);
-  if (certificate.every_association) json["every_association"] = true;
-  json["method"] = certificate.method;
-  json["evidence"] = certificate.evidence;
-  if (certificate.claim == Claim::kProvedUpTo) json["length"] = certificate.length;
-  json["pairs"] = certificate.pairs;
-  if (certificate.failing_word) {
-    auto& names = json["failing_word"] = nlohmann::ordered_json::array();
-    for (const Letter letter : *certificate.failing_word) names.push_back(alphabet.name(letter));
-    json["shortest"] = certificate.shortest;
-  }
-  if (certificate.letters_tested > 0) {
-    json["letters_tested"] = certificate.letters_tested;
-    json["seed"] = certificate.seed;
-  }
-  if (!certificate.limit.empty()) json["limit"] = certificate.limit;
-  return json.dump(2);
 }
 
 }  // namespace krohn

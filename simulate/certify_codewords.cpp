@@ -7,11 +7,17 @@
 namespace krohn {
 namespace {
 
-/// The machine of labels that evaluation finds, or nothing when a layer does not close.
-template <class Arithmetic>
-std::optional<LabelMachine> find_machine(const Network& network, const CertifyOptions& options, std::uint64_t& pairs) {
-  const RoundedNetwork<Arithmetic> rounded(network, options.form);
+/// The machine of labels that evaluation finds, and its tables.
+struct Found {
   LabelMachine machine;
+  ClosedCodewords proof;
+};
+
+/// Nothing when a layer does not close.
+template <class Arithmetic>
+std::optional<Found> find_machine(const Network& network, const CertifyOptions& options, std::uint64_t& pairs) {
+  const RoundedNetwork<Arithmetic> rounded(network, options.form);
+  Found found;
   const auto tick = [&] {
     if (++pairs % (1 << 16) == 0 && options.progress) options.progress(pairs);
   };
@@ -22,18 +28,20 @@ std::optional<LabelMachine> find_machine(const Network& network, const CertifyOp
       rounded.layers()[k].move(action, from.data(), to.data());
     };
     if (!layer.close(move)) return std::nullopt;
-    machine.layers.push_back(layer.take_machine());
+    found.proof.layers.push_back(layer.table(network.layers[k]));
+    found.machine.layers.push_back(layer.take_machine());
   }
-  machine.readout = network.readout.next;
-  return machine;
+  found.machine.readout = network.readout.next;
+  return found;
 }
 
 }  // namespace
 
 std::optional<std::string> emulation_evidence(const LabelMachine& machine, const Network& network,
-                                              const CertifyOptions& options) {
+                                              const CertifyOptions& options, bool* by_induction) {
   try {
     const EmulationResult induction = prove_emulation(machine, network.automaton);
+    if (by_induction != nullptr) *by_induction = induction.holds;
     if (induction.holds)
       return fmt::format("by induction over {} triples of context and readout nodes", induction.checked);
   } catch (const LimitError&) {
@@ -50,10 +58,11 @@ std::optional<std::string> emulation_evidence(const LabelMachine& machine, const
 
 std::optional<Certificate> certify_closed_codewords(const Network& network, const CertifyOptions& options) {
   std::uint64_t pairs = 0;
-  const std::optional<LabelMachine> machine = with_arithmetic(
+  std::optional<Found> found = with_arithmetic(
       options.arithmetic, [&](auto type) { return find_machine<decltype(type)>(network, options, pairs); });
-  if (!machine) return std::nullopt;
-  const std::optional<std::string> emulation = emulation_evidence(*machine, network, options);
+  if (!found) return std::nullopt;
+  const std::optional<std::string> emulation =
+      emulation_evidence(found->machine, network, options, &found->proof.by_induction);
   if (!emulation) return std::nullopt;
   Certificate certificate;
   certificate.claim = Claim::kProved;
@@ -61,6 +70,7 @@ std::optional<Certificate> certify_closed_codewords(const Network& network, cons
   certificate.form = options.form;
   certificate.method = "closed codewords";
   certificate.pairs = pairs;
+  certificate.proof = std::move(found->proof);
   certificate.evidence = fmt::format(
       "every action takes every codeword to a codeword bit for bit ({} pairs in {} layer{}), and the labels "
       "so found emulate the automaton {}",

@@ -36,7 +36,8 @@ class ReachableSet {
 
   Certificate run() {
     network_.start(from_.data(), pre_.data());
-    if (network_.read(pre_.data()) != automaton_.initial()) return refuted({});
+    note_failure(automaton_.initial(), network_.read(pre_.data()));
+    if (failing_.given != failing_.expected) return refuted({});
     record_.resize(pairs_.words());
     pack(automaton_.initial(), 0, from_.data(), pre_.data(), record_.data());
     pairs_.insert(record_);
@@ -46,9 +47,9 @@ class ReachableSet {
       const RecordSet::Index end = pairs_.size();
       for (RecordSet::Index first = begin; first < end; first += kBlock) {
         if (!expand(first, std::min(end, first + kBlock))) return refuted(failing_word());
-        if (depth > 0 && is_late()) return proved_up_to(depth);
+        if (depth > 0 && is_late()) return proved_up_to(depth, begin);
       }
-      if (full_) return proved_up_to(depth + 1);
+      if (full_) return proved_up_to(depth + 1, end);
       begin = end;
     }
     return proved(depth - 1);
@@ -145,6 +146,7 @@ class ReachableSet {
       if (answer != right) {
         failing_pair_ = pair;
         failing_letter_ = letter;
+        note_failure(right, answer);
         return false;
       }
       successors_.resize(successors_.size() + pairs_.words());
@@ -154,6 +156,11 @@ class ReachableSet {
       pairs_.prefetch_entry(hashes_.back());
     }
     return true;
+  }
+
+  void note_failure(State right, State answer) {
+    failing_.expected = right;
+    failing_.given = answer == kNoState ? std::nullopt : std::optional(answer);
   }
 
   /// Once a limit is met, the level is checked to its end but nothing new is kept.
@@ -204,6 +211,7 @@ class ReachableSet {
 
   Certificate proved(std::uint64_t depth) const {
     Certificate certificate = begin_certificate(Claim::kProved);
+    certificate.proof = ReachedPairs{pairs_.size(), depth};
     certificate.evidence = fmt::format(
         "words reach {} pairs of an automaton state and a network state, all by words of at most {} letters, and the "
         "network is right on every one",
@@ -217,15 +225,18 @@ class ReachableSet {
                                        word.size(), pairs_.size());
     certificate.failing_word = std::move(word);
     certificate.shortest = true;
+    certificate.proof = failing_;
     return certificate;
   }
 
-  Certificate proved_up_to(std::uint64_t depth) const {
+  /// All words of fewer than `length` letters reach the first `complete` pairs.
+  Certificate proved_up_to(std::uint64_t length, std::uint64_t complete) const {
     Certificate certificate = begin_certificate(Claim::kProvedUpTo);
-    certificate.length = depth;
+    certificate.length = length;
+    certificate.proof = ReachedPairs{complete, length - 1};
     certificate.evidence =
         fmt::format("the network is right on all words of up to {} letters; the search over {} pairs did not end",
-                    depth, pairs_.size());
+                    length, pairs_.size());
     certificate.limit = pairs_.size() >= options_.max_pairs ? fmt::format("{} pairs", options_.max_pairs)
                                                             : fmt::format("{} bytes of pairs", options_.max_bytes);
     if (late_) certificate.limit = fmt::format("{} seconds", options_.max_seconds);
@@ -247,6 +258,7 @@ class ReachableSet {
   std::vector<std::uint64_t> hashes_;
   RecordSet::Index failing_pair_ = 0;
   Letter failing_letter_ = 0;
+  FailingRun failing_;
   RecordSet::Index next_report_ = 0;
   bool full_ = false, late_ = false;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "automata/emulation.h"
+#include "simulate/certificate.h"
 #include "simulate/certify.h"
 #include "simulate/rounded_network.h"
 
@@ -51,6 +52,17 @@ class ClosedLayer {
   }
 
   LabelLayer take_machine() { return std::move(machine_); }
+
+  /// What was found, for the certificate: codewords by their numbers in the decoder.
+  ClosedTable table(const Layer& layer) const {
+    std::vector<std::vector<std::uint32_t>> in_book(hints_.size());
+    for (std::uint32_t i = 0; i < codeword_count(layer); ++i) in_book[codeword_book(layer, i)].push_back(i);
+    ClosedTable table;
+    for (const Codeword& state : states_) table.codewords.push_back(in_book[state.book][state.index]);
+    for (const auto& [action, book] : moves_) table.moves.push_back({action, book});
+    table.next = machine_.moves;
+    return table;
+  }
 
   /// How many codewords were reached, and the numbers of one.
   Label states() const { return static_cast<Label>(states_.size()); }
@@ -123,6 +135,6 @@ class ClosedLayer {
 
 /// How the machine was found to emulate the automaton, in words; or nothing when it was not.
 std::optional<std::string> emulation_evidence(const LabelMachine& machine, const Network& network,
-                                              const CertifyOptions& options);
+                                              const CertifyOptions& options, bool* by_induction = nullptr);
 
 }  // namespace krohn

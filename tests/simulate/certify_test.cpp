@@ -2,8 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "groups/error.h"
 #include "tests/simulate/hand_built.h"
 #include "tests/simulate/replayed_search.h"
@@ -210,33 +208,4 @@ TEST_CASE("progress can stop a search") {
   CertifyOptions options = in(Precision::kFp32);
   options.progress = [](std::uint64_t) { throw Interrupted("stop"); };
   CHECK_THROWS_AS(certify(rotation(5, all_residues(5)), options), Interrupted);
-}
-
-TEST_CASE("certificates speak to people and to programs") {
-  const Network network = rotation(10, all_residues(10));
-  const Alphabet& alphabet = network.automaton.alphabet();
-  const Certificate refuted = certify(network, in(Precision::kBf16));
-  CHECK(headline(refuted, alphabet).find("of 128 letters is read wrongly, and no shorter one") != std::string::npos);
-  const auto json = nlohmann::json::parse(to_json(refuted, alphabet));
-  CHECK(json["claim"] == "refuted");
-  CHECK(json["arithmetic"] == "bf16");
-  CHECK(json["order"] == "sequential");
-  CHECK(json["failing_word"].size() == 128);
-  CHECK(json["shortest"] == true);
-  CHECK_FALSE(json.contains("limit"));
-
-  const Certificate proved = certify(rotation(4, {1}), in(Precision::kFp16));
-  CHECK(headline(proved, alphabet) == "proved for words of every length");
-  CHECK(nlohmann::json::parse(to_json(proved, alphabet))["claim"] == "proved");
-  CHECK_FALSE(nlohmann::json::parse(to_json(proved, alphabet)).contains("failing_word"));
-
-  const Certificate open = certify(rotation(5, {1}), in(Precision::kFp64, 5));
-  CHECK(headline(open, alphabet) == "proved for words of up to " + std::to_string(open.length) + " letters");
-  CHECK(nlohmann::json::parse(to_json(open, alphabet))["length"] == open.length);
-
-  Certificate sampled;
-  sampled.letters_tested = 1000;
-  sampled.seed = 3;
-  CHECK(headline(sampled, alphabet) == "no disagreement in 1000 letters; not a proof");
-  CHECK(nlohmann::json::parse(to_json(sampled, alphabet))["seed"] == 3);
 }

@@ -42,8 +42,8 @@ TEST_CASE("every verb has a page that begins with examples") {
   const Workplace place("help");
   const Outcome all = place.shell("krohn --help");
   CHECK(all.status == 0);
-  for (const char* verb : {"info", "classify", "decompose", "compile", "run", "verify", "draw", "convert", "tasks",
-                           "train", "eval", "completion"}) {
+  for (const char* verb : {"info", "classify", "decompose", "compile", "run", "verify", "check", "draw", "convert",
+                           "tasks", "train", "eval", "completion"}) {
     CAPTURE(verb);
     CHECK(contains(all.out, std::string("\n  ") + verb + " "));
     const Outcome page = place.shell(std::string("krohn ") + verb + " --help");
@@ -53,8 +53,8 @@ TEST_CASE("every verb has a page that begins with examples") {
     CHECK(contains(page.out, std::string("\n  krohn ") + verb));
   }
   const std::string reference = contents(KROHN_ROOT "/docs/command.md");
-  for (const char* verb : {"info", "classify", "decompose", "compile", "run", "verify", "draw", "convert", "tasks",
-                           "train", "eval", "completion"})
+  for (const char* verb : {"info", "classify", "decompose", "compile", "run", "verify", "check", "draw", "convert",
+                           "tasks", "train", "eval", "completion"})
     CHECK_MESSAGE(contains(reference, place.shell(std::string("krohn ") + verb + " --help").out),
                   "tools/reference > docs/command.md is due for " << std::string(verb));
   CHECK(place.shell("krohn --version").out.starts_with("krohn 0."));
@@ -69,8 +69,8 @@ TEST_CASE("every example of every page works") {
   REQUIRE(place.shell("krohn compile name:S5 -o s5.safetensors").status == 0);
   REQUIRE(place.shell("krohn compile name:Z5 -o z5.safetensors").status == 0);
   int examples = 0;
-  for (const char* verb : {"info", "classify", "decompose", "compile", "run", "verify", "draw", "convert", "tasks",
-                           "train", "eval", "completion"}) {
+  for (const char* verb : {"info", "classify", "decompose", "compile", "run", "verify", "check", "draw", "convert",
+                           "tasks", "train", "eval", "completion"}) {
     std::istringstream page(place.shell(std::string("krohn ") + verb + " --help").out);
     for (std::string line; std::getline(page, line);) {
       if (!line.starts_with("  krohn ")) continue;
@@ -106,11 +106,11 @@ TEST_CASE("exit statuses: proved 0, refuted 1, undecided 3") {
   REQUIRE(place.shell("krohn compile name:Z5 --construction rotation -o z5.safetensors").status == 0);
   const Outcome refuted = place.shell("krohn verify z5.safetensors --precision bf16 --json --certificate z5.json");
   CHECK(refuted.status == 1);
-  const json certificate = json::parse(refuted.out)["certificate"];
-  CHECK(certificate["claim"] == "refuted");
-  CHECK(certificate["failing_word_length"] == 249);  // MATH.md §5
-  CHECK(certificate["shortest"] == true);
-  CHECK(json::parse(contents(place / "z5.json")) == json::parse(refuted.out));
+  const json found = json::parse(refuted.out);
+  CHECK(found["verdict"]["claim"] == "refuted");
+  CHECK(found["verdict"]["failing_word_length"] == 249);  // MATH.md §5
+  CHECK(found["certificate"]["evidence"]["shortest"] == true);
+  CHECK(json::parse(contents(place / "z5.json")) == found["certificate"]);
   CHECK(place.shell("krohn verify z5.safetensors --precision fp32 --max-pairs 1000").status == 3);
   CHECK(place.shell("krohn verify z5.safetensors --precision fp32 --max-pairs 1000 --length 5").status == 0);
 }
@@ -120,7 +120,7 @@ TEST_CASE("compiling for a precision rounds the weights and says what that made 
   const std::string compile = "krohn compile name:Z10 --construction rotation --precision bf16 -o z10.safetensors";
   const Outcome refuted = place.shell(compile + " --json");
   CHECK(refuted.status == 1);
-  CHECK(json::parse(refuted.out)["certificate"]["failing_word_length"] == 128);  // MATH.md §5
+  CHECK(json::parse(refuted.out)["verdict"]["failing_word_length"] == 128);  // MATH.md §5
   CHECK(place.shell(compile + " --max-pairs 100").status == 3);
   CHECK(place.shell("krohn verify z10.safetensors --precision bf16").status == 1);
   CHECK(place.shell("krohn verify z10.safetensors --precision exact --max-pairs 100").status == 3);
@@ -137,7 +137,7 @@ TEST_CASE("a model is held against a language that it was not told of") {
   CHECK(place.shell("krohn verify abb.safetensors --against 'regex:(b|a)*a(b)b'").status == 0);
   const Outcome refuted = place.shell("krohn verify abb.safetensors --against 'regex:(a|b)*ab' --json");
   CHECK(refuted.status == 1);
-  CHECK(json::parse(refuted.out)["certificate"]["failing_word"] == "ab");
+  CHECK(json::parse(refuted.out)["verdict"]["failing_word"] == "ab");
   CHECK(place.shell("krohn verify abb.safetensors --against 'regex:(a|b|c)*abb'").status == 1);
 }
 

@@ -33,6 +33,7 @@ void refute(Certificate& certificate, std::string evidence) {
   certificate.claim = Claim::kRefuted;
   certificate.method = "another language";
   certificate.evidence = std::move(evidence);
+  certificate.proof = {};
   certificate.shortest = false;
   certificate.failing_word.reset();
 }

@@ -101,7 +101,7 @@ int verify_checkpoint(const CheckpointQuestion& asked) {
   if (asked.json) {
     print_json({{"model", asked.folder},
                 {"family", model_type(checkpoint.config.family)},
-                {"certificate", certificate_to_json(certificate, alphabet)}});
+                {"verdict", verdict_to_json(certificate, alphabet)}});
     return exit_status(certificate, asked.length);
   }
   fmt::print("{}: {}\n", asked.folder, claim_in_words(certificate, alphabet));

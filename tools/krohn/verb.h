@@ -34,6 +34,7 @@ void add_decompose(CLI::App& app, Work& chosen);
 void add_compile(CLI::App& app, Work& chosen);
 void add_run(CLI::App& app, Work& chosen);
 void add_verify(CLI::App& app, Work& chosen);
+void add_check(CLI::App& app, Work& chosen);
 void add_draw(CLI::App& app, Work& chosen);
 void add_convert(CLI::App& app, Work& chosen);
 void add_tasks(CLI::App& app, Work& chosen);

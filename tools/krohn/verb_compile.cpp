@@ -173,7 +173,7 @@ int compile(const Options& options) {
   const bool proves = written && written->certificate;
   if (options.json) {
     auto json = to_json(options, task, dfa, plans, *chosen);
-    if (proves) json["certificate"] = certificate_to_json(*written->certificate, dfa.alphabet());
+    if (proves) json["verdict"] = verdict_to_json(*written->certificate, dfa.alphabet());
     print_json(json);
   } else {
     report(options, task, dfa, *chosen);

@@ -7,9 +7,9 @@
 
 #include "constructions/checkpoint.h"
 #include "constructions/network_file.h"
-#include "groups/atomic_file.h"
 #include "groups/error.h"
 #include "simulate/accepted_word.h"
+#include "simulate/certificate_file.h"
 #include "simulate/certify.h"
 #include "simulate/evaluate.h"
 #include "tools/krohn/against.h"
@@ -55,8 +55,17 @@ struct Options {
   unsigned threads = 0;
   double seconds = 0;
   LanguageOptions reading;
-  bool accepted = false, json = false;
+  bool accepted = false, test_only = false, json = false;
 };
+
+/// Nothing is proved yet.
+Certificate untested(const Options& options) {
+  Certificate certificate;
+  certificate.arithmetic = ArithmeticName::parse(options.precision);
+  certificate.form = parse_form(options.form);
+  certificate.order = parse_order(options.order);
+  return certificate;
+}
 
 Certificate prove(const Network& network, const Options& options) {
   Progress progress("examining pairs of states");
@@ -87,10 +96,27 @@ SampleReport test(const Network& network, const Options& options) {
   return sample(network, ArithmeticName::parse(options.precision), sample_options);
 }
 
+/// Reads the word that failed once more, for the states at its end.
+FailingRun failing_run(const Network& network, const SampleReport& report, const Options& options) {
+  const auto evaluator = make_evaluator(network, ArithmeticName::parse(options.precision), parse_form(options.form));
+  const std::uint64_t letters = *report.failing_at, stream = *report.failing_word_index;
+  const RandomWord random(network.automaton.letters(), options.seed, stream);
+  FailingRun run{{}, network.automaton.initial(), evaluator->current()};
+  if (!report.failing_word) run.random = {options.seed, stream, letters};
+  for (std::uint64_t t = 0; t < letters; ++t) {
+    const Letter letter = report.failing_word ? (*report.failing_word)[t] : random.at(t);
+    run.expected = network.automaton.next(run.expected, letter);
+    run.given = evaluator->step(letter);
+  }
+  return run;
+}
+
 /// Adds the random words to what is known: a disagreement refutes, agreement changes nothing.
-void record(Certificate& certificate, const SampleReport& report, const Options& options) {
+void record(Certificate& certificate, const Network& network, const SampleReport& report, const Options& options) {
   certificate.letters_tested = report.letters;
   certificate.seed = options.seed;
+  if (options.test_only && !options.accepted)
+    certificate.proof = SampledWords{options.seed, options.words, options.length};
   if (!report.failing_at || certificate.claim == Claim::kRefuted) return;
   if (certificate.claim == Claim::kProved || certificate.length >= *report.failing_at)
     throw Error(
@@ -101,6 +127,14 @@ void record(Certificate& certificate, const SampleReport& report, const Options&
   certificate.evidence = fmt::format("the random word of seed {} disagrees at letter {}", options.seed,
                                      with_thousands(*report.failing_at));
   certificate.failing_word = report.failing_word;
+  certificate.proof = {};
+  if (certificate.order.is_sequential() && (report.failing_word || !options.accepted))
+    certificate.proof = failing_run(network, report, options);
+}
+
+/// Whether the outcome can be written down for `krohn check`.
+bool has_file(const Certificate& certificate) {
+  return certificate.order.is_sequential() && !std::holds_alternative<std::monostate>(certificate.proof);
 }
 
 nlohmann::ordered_json to_json(const Options& options, const Certificate& certificate, const Network& network,
@@ -110,7 +144,9 @@ nlohmann::ordered_json to_json(const Options& options, const Certificate& certif
   json["language"] = options.against.empty() ? network.provenance.source : options.against;
   json["construction"] = network.provenance.construction;
   json["form"] = options.form;
-  json["certificate"] = certificate_to_json(certificate, network.automaton.alphabet());
+  json["verdict"] = verdict_to_json(certificate, network.automaton.alphabet());
+  if (has_file(certificate))
+    json["certificate"] = nlohmann::ordered_json::parse(format_certificate(certificate, network));
   if (!tested) return json;
   for (const LengthReport& row : tested->lengths)
     json["sampled"].push_back({{"length", row.length},
@@ -149,24 +185,38 @@ CheckpointQuestion question_of(const Options& options) {
   return question;
 }
 
+void write_certificate(const Options& options, const Certificate& certificate, const Network& network) {
+  if (options.certificate.empty()) return;
+  if (has_file(certificate)) return save_certificate(certificate, network, options.certificate);
+  fmt::print(stderr,
+             "krohn: {} is not written: certificate files hold closed codewords, closed sets, failing words of the "
+             "model's own automaton and samples, not \"{}\"\n",
+             options.certificate, certificate.method);
+}
+
 int verify(const Options& options) {
-  if (is_checkpoint_folder(options.model)) return verify_checkpoint(question_of(options));
+  if (is_checkpoint_folder(options.model)) {
+    if (!options.certificate.empty())
+      throw InputError("--certificate", "certificate files are of .safetensors models; of a checkpoint take --json");
+    return verify_checkpoint(question_of(options));
+  }
   if (!is_model_name(options.model))
     throw InputError(options.model, "verify takes a .safetensors model; `krohn compile` makes one of a language");
   if (options.device == "cuda")
     throw InputError("--device", "networks are evaluated on the processor only; take --device cpu");
   const Network network = load_network(options.model);
-  Certificate certificate = prove(network, options);
+  if (options.test_only && options.length == 0)
+    throw InputError("--test-only", "say with --length how many letters to test");
+  Certificate certificate = options.test_only ? untested(options) : prove(network, options);
   if (!options.against.empty()) compare_with_language(certificate, network, options.against, options.reading);
   std::optional<SampleReport> tested;
   if (options.length > 0) {
     tested = test(network, options);
-    record(certificate, *tested, options);
+    record(certificate, network, *tested, options);
   }
-  const auto json = to_json(options, certificate, network, tested);
-  if (!options.certificate.empty()) write_file(options.certificate, json_text(json));
+  write_certificate(options, certificate, network);
   if (options.json)
-    print_json(json);
+    print_json(to_json(options, certificate, network, tested));
   else
     report(options, certificate, network, tested);
   return exit_status(certificate, options.length);
@@ -188,12 +238,13 @@ void add_verify(CLI::App& app, Work& chosen) {
   verb->add_option("--time", options->seconds, "Most seconds to search pairs of states")
       ->type_name("SECONDS")
       ->check(CLI::PositiveNumber);
-  verb->add_option("--certificate", options->certificate, "Write what was proved as JSON")->type_name("FILE");
+  verb->add_option("--certificate", options->certificate, "Write what was found, for `krohn check`")->type_name("FILE");
   const std::string sampling = "Testing beside the proof";
   add_count(*verb, "--length", options->length, "Also run random words of this length")
       ->default_str("")
       ->group(sampling);
   add_count(*verb, "--words", options->words, "How many")->group(sampling);
+  verb->add_flag("--test-only", options->test_only, "Prove nothing, only test")->group(sampling);
   verb->add_flag("--accepted", options->accepted, "Take them from the accepted words")->group(sampling);
   add_seed(*verb, options->seed)->group(sampling);
   add_threads(*verb, options->threads)->group(sampling);

@@ -13,20 +13,6 @@ namespace {
 
 constexpr std::size_t kShownLetters = 60;
 
-const char* claim_name(Claim claim) {
-  switch (claim) {
-    case Claim::kProved:
-      return "proved";
-    case Claim::kProvedUpTo:
-      return "proved up to a length";
-    case Claim::kRefuted:
-      return "refuted";
-    case Claim::kSampled:
-      return "sampled";
-  }
-  return "";
-}
-
 std::string refutation(const Certificate& certificate, const Alphabet& alphabet) {
   if (!certificate.failing_word) return "refuted";
   const Word& word = *certificate.failing_word;
@@ -59,9 +45,9 @@ std::string claim_in_words(const Certificate& certificate, const Alphabet& alpha
   return "";
 }
 
-nlohmann::ordered_json certificate_to_json(const Certificate& certificate, const Alphabet& alphabet) {
+nlohmann::ordered_json verdict_to_json(const Certificate& certificate, const Alphabet& alphabet) {
   nlohmann::ordered_json json;
-  json["claim"] = claim_name(certificate.claim);
+  json["claim"] = to_string(certificate.claim);
   json["arithmetic"] = to_string(certificate.arithmetic);
   json["order"] = to_string(certificate.order);
   if (certificate.every_association) json["every_association"] = true;

@@ -1,4 +1,4 @@
-// tools/krohn/verdict.h — a certificate in words, in JSON, and as an exit status.
+// tools/krohn/verdict.h — a certificate in words, for programs, and as an exit status.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -15,8 +15,9 @@ std::string claim_in_words(const Certificate& certificate, const Alphabet& alpha
 /// The word, cut after about 60 characters with its length added; "the empty word" when it has no letters.
 std::string quoted_word(const Alphabet& alphabet, std::span<const Letter> word);
 
-/// All fields; the failing word as the alphabet writes it.
-nlohmann::ordered_json certificate_to_json(const Certificate& certificate, const Alphabet& alphabet);
+/// What `--json` says of an outcome: the claim, how far it goes and what was examined. What a re-checker needs is in
+/// the certificate file (simulate/certificate_file.h).
+nlohmann::ordered_json verdict_to_json(const Certificate& certificate, const Alphabet& alphabet);
 
 /// 0 when proved (or up to at least `wanted_length` letters, when that is not 0), 1 when refuted, 3 otherwise.
 int exit_status(const Certificate& certificate, std::uint64_t wanted_length);

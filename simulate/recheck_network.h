@@ -1,0 +1,67 @@
+// simulate/recheck_network.h — a network evaluated the slow way, for the re-checker of certificates alone: every matrix
+// as lists of weights, every codeword looked at. What is computed is defined by simulate/apply.h and
+// docs/network-file.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "constructions/network.h"
+#include "simulate/form.h"
+#include "simulate/recheck_arithmetic.h"
+
+namespace krohn {
+
+using Numbers = std::vector<double>;
+
+/// Views the network, which must outlive it.
+class PlainNetwork {
+ public:
+  /// Throws InputError for an arithmetic that is not known.
+  PlainNetwork(const Network& network, const std::string& arithmetic, Form form);
+
+  /// What the network remembers after a word: per layer its numbers, column after column, and the label that they were
+  /// read as, if any.
+  struct Moment {
+    std::vector<Numbers> numbers;
+    std::vector<std::optional<Label>> labels;
+  };
+  Moment start() const;
+  Moment step(const Moment& before, Letter letter) const;
+  std::optional<State> read(const Moment& moment) const;
+
+  /// The parts of a step. A codeword is rounded as weights are.
+  Numbers move(std::size_t layer, Action action, const Numbers& from) const;
+  std::optional<Label> decode(std::size_t layer, std::uint32_t book, const Numbers& numbers) const;
+  Numbers codeword_numbers(std::size_t layer, std::size_t codeword) const;
+  Numbers rounded(const Eigen::MatrixXd& matrix) const;
+
+ private:
+  struct Entry {
+    std::uint32_t column;
+    double weight;
+    bool is_sign;  ///< ± the number itself, no product
+  };
+  using Row = std::vector<Entry>;
+  /// One of three: rows; factors I − β k kᵀ as (k, β); 0/1 terms as (outputs, inputs).
+  struct PlainMatrix {
+    std::vector<Row> rows;
+    std::vector<std::pair<Row, double>> reflections;
+    std::vector<std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>>> terms;
+    bool is_rows = false;
+  };
+  struct Prepare;
+
+  void multiply(const PlainMatrix& matrix, const double* x, double* y, std::size_t dimension) const;
+  double dot(const Row& row, const double* x) const;
+
+  const Network& network_;
+  PlainArithmetic in_;
+  std::vector<std::vector<PlainMatrix>> matrices_;  ///< by layer and action
+  std::vector<std::vector<Numbers>> additions_;     ///< B by layer and action, empty where there is none
+};
+
+}  // namespace krohn

@@ -1,0 +1,49 @@
+#include <doctest/doctest.h>
+
+#include "tests/tools/shell.h"
+
+using namespace krohn::test;
+using nlohmann::json;
+
+TEST_CASE("check: established 0, not established 1, refused 2, undecided 3") {
+  const Workplace place("check");
+  REQUIRE(place.shell("krohn compile name:Z5 --construction rotation -o z5.safetensors").status == 0);
+  REQUIRE(place.shell("krohn compile name:Z3 --construction rotation -o z3.safetensors").status == 0);
+  REQUIRE(place.shell("krohn verify z5.safetensors --precision bf16 --certificate z5.cert.json").status == 1);
+  REQUIRE(place.shell("krohn verify z3.safetensors --precision bf16 --certificate z3.cert.json").status == 0);
+  const Outcome refuted = place.shell("krohn check z5.cert.json z5.safetensors");
+  CHECK(refuted.status == 0);
+  CHECK(contains(refuted.out, "z5.cert.json: established: refuted: wrong on"));
+  const Outcome proved = place.shell("krohn check z3.cert.json z3.safetensors --json");
+  CHECK(proved.status == 0);
+  CHECK(json::parse(proved.out)["established"] == true);
+  CHECK(json::parse(proved.out)["claim"] == "proved");
+
+  const Outcome other_model = place.shell("krohn check z5.cert.json z3.safetensors");
+  CHECK(other_model.status == 2);
+  CHECK(contains(other_model.err, "about other weights"));
+  CHECK(place.shell("krohn check z5.safetensors z5.safetensors").status == 2);
+  CHECK(place.shell("krohn check none.json z5.safetensors").status == 2);
+  CHECK(place.shell("krohn check z5.cert.json z5.safetensors --max-pairs 10").status == 3);
+  CHECK(place.shell("krohn check z5.cert.json z5.safetensors --max-letters 10").status == 3);
+
+  const Outcome forged = place.shell(
+      "sed 's/\"pairs\":27/\"pairs\":26/' z3.cert.json > forged.json; "
+      "krohn check forged.json z3.safetensors");
+  CHECK(forged.status == 1);
+  CHECK(contains(forged.out, "NOT established"));
+  CHECK(contains(forged.out, "27 pairs"));
+}
+
+TEST_CASE("what was only tested is certified as that") {
+  const Workplace place("check-sampled");
+  REQUIRE(place.shell("krohn compile name:Z5 --construction rotation -o z5.safetensors").status == 0);
+  const std::string verify = "krohn verify z5.safetensors --precision bf16 --test-only --certificate z5.json --length ";
+  CHECK(place.shell("krohn verify z5.safetensors --test-only").status == 2);
+  CHECK(place.shell(verify + "100 --words 3").status == 3);
+  CHECK(json::parse(contents(place / "z5.json"))["claim"] == "sampled");
+  CHECK(place.shell("krohn check z5.json z5.safetensors").status == 0);
+  CHECK(place.shell(verify + "1e6").status == 1);  // drifts; MATH.md §5
+  CHECK(json::parse(contents(place / "z5.json"))["evidence"].contains("random"));
+  CHECK(place.shell("krohn check z5.json z5.safetensors").status == 0);
+}
