@@ -7,9 +7,8 @@
 #include <utility>
 
 #include "groups/error.h"
-#include "simulate/certify.h"
 #include "tests/simulate/hand_built.h"
-#include "tests/simulate/replayed_search.h"
+#include "tests/simulate/judged_claims.h"
 
 using namespace krohn;
 using namespace krohn::hand_built;
@@ -142,37 +141,7 @@ void vary(Network& network, const Visit& visit) {
   }
 }
 
-struct Tally {
-  int valid = 0, proved_by_codewords = 0, proved_by_search = 0, refuted = 0, open = 0;
-};
-
 constexpr std::uint64_t kMaxPairs = 48;
-
-/// Checks both certificates of one changed network against the plain search.
-void judge(const Network& network, Precision precision, Form form, Tally& tally) {
-  CertifyOptions options;
-  options.arithmetic = precision;
-  options.form = form;
-  options.max_pairs = kMaxPairs;
-  const auto codewords = certify_closed_codewords(network, options);
-  const Certificate search = certify_reachable_set(network, options);
-  const ReplayedSearch truth = replayed_search(network, precision, form, kMaxPairs);
-  ++tally.valid;
-  tally.proved_by_codewords += codewords.has_value();
-  tally.proved_by_search += search.claim == Claim::kProved;
-  tally.refuted += search.claim == Claim::kRefuted;
-  tally.open += search.claim == Claim::kProvedUpTo;
-  if (codewords) CHECK_FALSE(truth.failing_word);
-  if (codewords) CHECK(search.claim != Claim::kRefuted);
-  if (search.claim == Claim::kProved) CHECK(truth.ended);
-  if (truth.failing_word) {
-    const bool beyond = search.claim == Claim::kProvedUpTo && search.length < truth.failing_word->size();
-    CHECK((beyond || search.claim == Claim::kRefuted));
-  }
-  if (search.claim != Claim::kRefuted) return;
-  REQUIRE(truth.failing_word);
-  CHECK(search.failing_word->size() == truth.failing_word->size());
-}
 
 Tally judge_all_changes(Network network, Precision precision, Form form) {
   Tally tally;
@@ -182,7 +151,7 @@ Tally judge_all_changes(Network network, Precision precision, Form form) {
     } catch (const InputError&) {
       return;  // no such network can be loaded
     }
-    judge(network, precision, form, tally);
+    judge(network, precision, form, kMaxPairs, replayed_search(network, precision, form, kMaxPairs), tally);
   });
   return tally;
 }
