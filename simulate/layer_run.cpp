@@ -215,19 +215,24 @@ OrderedLayer<A>::OrderedLayer(const Layer& layer, const RoundedLayer<A>& rounded
     return;
   }
   factors_per_letter_ = most_factors(layer);
-  const std::uint64_t factors = std::uint64_t{factors_per_letter_} * order.block;
-  if (factors * (factors + 2 * dimension_) > kGreatestChunk)
-    throw LimitError(
-        fmt::format("a chunk of {} letters may hold {} reflections, more than the UT transform takes in "
-                    "{} numbers; take a smaller chunk",
-                    order.block, factors, kGreatestChunk));
   for (const Transition& transition : layer.transitions)
     reflections_.push_back(std::get<Reflections>(round_matrix<typename A::Format>(transition.a, form)));
 }
 
 template <class A>
+std::size_t OrderedLayer<A>::factors_per_chunk() const {
+  const std::uint64_t factors = std::uint64_t{factors_per_letter_} * order_.block;
+  if (factors > kGreatestChunk / (factors + 2 * dimension_))
+    throw LimitError(
+        fmt::format("a chunk of {} letters may hold {} reflections, more than the UT transform takes in "
+                    "{} numbers; take a smaller chunk",
+                    order_.block, factors, kGreatestChunk));
+  return factors;
+}
+
+template <class A>
 std::unique_ptr<LayerRun<A>> OrderedLayer<A>::make_run() const {
-  if (!affine_) return std::make_unique<ReflectionChunkRun<A>>(*this, factors_per_letter_ * order_.block);
+  if (!affine_) return std::make_unique<ReflectionChunkRun<A>>(*this, factors_per_chunk());
   switch (order_.kind) {
     case Order::Kind::kChunked:
       return std::make_unique<MapChunkRun<A>>(*this);

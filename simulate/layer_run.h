@@ -37,8 +37,7 @@ class OrderedLayer {
   using Number = typename A::Number;
   using Reflections = RoundedReflections<Number>;
 
-  /// `rounded` is the same layer and must outlive this. Throws LimitError as AffineLayer does, and when a chunk of
-  /// reflections could need more than kGreatestChunk numbers.
+  /// `rounded` is the same layer and must outlive this. Throws LimitError as AffineLayer does.
   OrderedLayer(const Layer& layer, const RoundedLayer<A>& rounded, Form form, Order order);
 
   static constexpr std::uint64_t kGreatestChunk = std::uint64_t{1} << 26;
@@ -54,7 +53,11 @@ class OrderedLayer {
 
   /// The most factors of one letter, in the UT form.
   std::size_t factors_per_letter() const { return factors_per_letter_; }
+  /// The most factors of a chunk, in the UT form. Throws LimitError when they could need more than kGreatestChunk
+  /// numbers.
+  std::size_t factors_per_chunk() const;
 
+  /// Throws LimitError as factors_per_chunk() does.
   std::unique_ptr<LayerRun<A>> make_run() const;
 
  private:

@@ -81,8 +81,7 @@ class System final : public OrderSystem {
   }
 
   void read_chunk(const std::uint32_t* state, std::span<const Letter> word, std::uint32_t* out) override {
-    if (!chunk_)
-      chunk_.emplace(layer_.dimension(), layer_.columns(), layer_.factors_per_letter() * layer_.order().block);
+    if (!chunk_) chunk_.emplace(layer_.dimension(), layer_.columns(), layer_.factors_per_chunk());
     unpack(state + 2, from_);
     chunk_->start(from_.data());
     State q = state[0];

@@ -78,7 +78,7 @@ TEST_CASE("S_5 by its swaps: what is exact is proved in every association, in ev
 
 TEST_CASE("the UT transform of integer keys is proved for every chunk, in dimensions and chunks of any size") {
   for (const std::uint32_t n : {3U, 6U, 24U})
-    for (const char* order : {"chunked:1", "chunked:256", "chunked:1000"}) {
+    for (const char* order : {"chunked:1", "chunked:256", "chunked:1048576"}) {
       const Certificate certificate =
           certify(symmetric(n, 1, Swap::kUnnormalised), in(Precision::kBf16, order, 20'000'000));
       CHECK(certificate.claim == Claim::kProved);
@@ -200,6 +200,9 @@ TEST_CASE("what the search does not take is said") {
   CHECK(certificate.claim == Claim::kSampled);
   CHECK(certificate.limit.find("one layer") != std::string::npos);
   CHECK_THROWS_AS(certify_order(rotation(3, {1}), in(Precision::kFp32, "sequential")), InputError);
+  Network snapping = rotation(3, {1});
+  snapping.snap_every = 4;
+  CHECK_THROWS_AS(certify(snapping, in(Precision::kFp32, "scan")), InputError);
   Network wrong = rotation(3, {1});
   wrong.readout.next[0] = {1, 2, 0};
   CHECK(certify(wrong, in(Precision::kBf16, "scan")).failing_word == Word{});
