@@ -98,7 +98,7 @@ void Runner::choose_split(const Dfa& dfa, const RunnerOptions& options, std::uin
                                                     StateMapTable::is_accelerated(states_, options.instructions);
   words_by_maps_ = has_maps && states_ <= 16;
   if (!words_by_maps_ && options.split_long_words && packable) {
-    elements_ = enumerate_elements(dfa, max_bytes);
+    elements_ = enumerate_elements(dfa, max_bytes, std::min(kMonoidImages, options.expected_letters));
     const bool is_fast = elements_ && (elements_->monoid.size() << 8) <= kFirstLevel;
     if (has_maps && !is_fast) elements_.reset();
   }
@@ -109,9 +109,10 @@ void Runner::choose_split(const Dfa& dfa, const RunnerOptions& options, std::uin
   if (options.split_long_words) split_ = elements_ ? Split::kElements : maps_ ? Split::kMaps : Split::kMerging;
 }
 
-std::optional<Runner::Elements> Runner::enumerate_elements(const Dfa& dfa, std::uint64_t max_bytes) const {
+std::optional<Runner::Elements> Runner::enumerate_elements(const Dfa& dfa, std::uint64_t max_bytes,
+                                                           std::uint64_t max_images) const {
   const std::uint64_t images = std::uint64_t{states_} * letters_;
-  const std::uint64_t limit = std::min(kMonoidElements, kMonoidImages / images);
+  const std::uint64_t limit = std::min(kMonoidElements, max_images / images);
   constexpr std::uint64_t kLargestDegree = 65'536;
   if (limit < 2 || states_ > kLargestDegree) return std::nullopt;
   std::vector<Transformation> generators;

@@ -1,5 +1,5 @@
 // simulate/run_dfa.h — one automaton over very many letters: several letters a step, several words at once, all
-// threads. docs/performance.md derives what can be reached.
+// threads. docs/running.md derives what can be reached.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,8 @@ class Runner {
   };
 
   /// O(n k^s) for the table of s letters a step: the most that divide a packed byte and keep within the options. The
-  /// transition monoid is enumerated to at most 2^23 images. Throws LimitError from 2^32 transitions on.
+  /// transition monoid is enumerated to at most 2^23 images of states, and one for every letter expected. Throws
+  /// LimitError from 2^32 transitions on.
   explicit Runner(const Dfa& dfa, const RunnerOptions& options = {});
 
   /// One line for reports: letters a step, streams, threads, how long words are split.
@@ -74,7 +75,7 @@ class Runner {
   };
 
   void choose_split(const Dfa& dfa, const RunnerOptions& options, std::uint64_t max_bytes);
-  std::optional<Elements> enumerate_elements(const Dfa& dfa, std::uint64_t max_bytes) const;
+  std::optional<Elements> enumerate_elements(const Dfa& dfa, std::uint64_t max_bytes, std::uint64_t max_images) const;
   /// Calls `body(kernel, view)` for the table of several letters where there is one, or else for single letters.
   template <class Source, class Body>
   auto with_table(const Source& source, Body&& body) const;

@@ -11,8 +11,9 @@
 
 namespace krohn {
 
-/// Reports work that takes more than a second: on a terminal a line that is rewritten ten times a second and cleared at
-/// the end; elsewhere one line, once. Callable from any thread.
+/// Reports work that takes more than a second, with its rate and the time that is left: on a terminal a line that is
+/// rewritten ten times a second and cleared at the end; elsewhere one line, and another every minute. Callable from any
+/// thread.
 class Progress {
  public:
   /// `what` is a present participle with its unit, "testing letters".
@@ -26,7 +27,7 @@ class Progress {
 
  private:
   using Clock = std::chrono::steady_clock;
-  void print(std::uint64_t done, std::uint64_t total);
+  void print(std::uint64_t done, std::uint64_t total, double seconds);
 
   InterruptibleWork interruptible_;
   std::string what_;
@@ -35,6 +36,7 @@ class Progress {
   Clock::time_point start_;
   std::atomic<Clock::rep> next_;  ///< when to print next, in ticks since `start_`
   std::mutex mutex_;
+  std::atomic<std::uint64_t> first_ = UINT64_MAX;  ///< what was done at the first update: work that is gone on with
 };
 
 }  // namespace krohn

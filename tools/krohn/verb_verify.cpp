@@ -7,15 +7,18 @@
 
 #include "constructions/checkpoint.h"
 #include "constructions/network_file.h"
+#include "groups/atomic_file.h"
 #include "groups/error.h"
 #include "simulate/accepted_word.h"
 #include "simulate/certificate_file.h"
 #include "simulate/certify.h"
 #include "simulate/evaluate.h"
+#include "simulate/reachable_machine.h"
 #include "tools/krohn/against.h"
 #include "tools/krohn/checkpoint_verdict.h"
 #include "tools/krohn/count.h"
 #include "tools/krohn/json_output.h"
+#include "tools/krohn/long_test.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/subject.h"
 #include "tools/krohn/table.h"
@@ -33,6 +36,7 @@ krohn verify abb.safetensors --length 1e8
 krohn verify s5.safetensors --precision bf16 --certificate s5.cert.json
 krohn verify s5.safetensors --precision bf16 --order scan
 krohn verify z5.safetensors --against name:Z5 --precision bf16
+krohn verify s5.safetensors --length 1e9 --save s5.run.json
 )",
     R"(Proves that MODEL computes its automaton for words of every length, in the stated arithmetic, letter after letter; or
 shows a shortest word on which it fails; or says how far it came. First the codewords are tried (a proof by induction),
@@ -42,7 +46,11 @@ search of pairs goes on to --max-pairs or --time; the strongest claim is printed
 matrices as chunked kernels (chunked:64) and parallel scans (scan, doubling) do: where nothing rounds, the proof holds
 in every association; where numbers round, each order is proved or refuted by itself. --against names the language that
 MODEL has to compute instead of trusting the automaton in the file. --length also runs random words of that length, or
-random --accepted words where few are accepted: a test, not a proof.
+random --accepted words where few are accepted: a test, not a proof. Up to 10^8 letters in all, and in other orders than
+the sequential one, the network is evaluated letter by letter; beyond, its reachable states under the stated arithmetic
+are found first, bit for bit, and the automaton that they are runs beside the automaton of the language, at the speed of
+automata; the output says which (--through chooses). Such a run can be stopped with Ctrl-C when it is saved to a file,
+and --resume goes on.
 Exit status: 0 proved (with --length: at least so far), 1 refuted, 2 bad input, 3 undecided within the limits.
 )"};
 
@@ -50,7 +58,7 @@ constexpr std::size_t kColumns = 100;
 
 struct Options {
   std::string model, against, precision = "fp32", order = "sequential", form = "structured", device = "auto",
-                              certificate;
+                              certificate, through = "auto", save, resume;
   std::uint64_t length = 0, words = 1, max_pairs = CertifyOptions{}.max_pairs, seed = 1;
   unsigned threads = 0;
   double seconds = 0;
@@ -111,6 +119,61 @@ FailingRun failing_run(const Network& network, const SampleReport& report, const
   return run;
 }
 
+/// The network as an automaton, where a test through it was asked for or pays; nothing when letters are evaluated.
+std::optional<Dfa> machine_for_test(const Network& network, const Options& options) {
+  constexpr std::uint64_t kEvaluatedLetters = 100'000'000;
+  const bool is_long = options.words != 0 && options.length > kEvaluatedLetters / options.words;
+  const bool is_saved = !options.save.empty() || !options.resume.empty();
+  if (is_saved && options.length == 0)
+    throw InputError("--length", "how long are the words whose run is saved? Give it");
+  if (options.length == 0 || network.automaton.letters() == 0) return std::nullopt;
+  const ArithmeticName arithmetic = ArithmeticName::parse(options.precision);
+  const bool is_by_letters =
+      options.accepted || arithmetic.is_exact() || options.order != "sequential" || options.test_only;
+  if (is_by_letters && (is_saved || options.through == "states"))
+    throw InputError(options.test_only       ? "--test-only"
+                     : options.accepted      ? "--accepted"
+                     : arithmetic.is_exact() ? "--precision"
+                                             : "--order",
+                     "this is evaluated letter by letter and cannot be saved; leave out --save, --resume and --through "
+                     "states");
+  if (is_by_letters || options.through == "network" || (options.through == "auto" && !is_long && !is_saved))
+    return std::nullopt;
+  Progress progress("finding the network's states");
+  ReachableMachineOptions machine_options;
+  machine_options.progress = [&progress](std::uint64_t transitions) { progress.update(transitions); };
+  auto machine = reachable_machine(network, arithmetic, parse_form(options.form), machine_options);
+  if (!machine && (is_saved || options.through == "states"))
+    throw LimitError(fmt::format(
+        "{}: the network has more than {} reachable states, or {} transitions between them, so "
+        "it is evaluated letter by letter: leave out --through states, --save and --resume",
+        options.model, with_thousands(machine_options.max_states), with_thousands(machine_options.max_transitions)));
+  return machine;
+}
+
+LongTestReport test_through_states(const Dfa& machine, const Network& network, const Options& options) {
+  TestedWords tested;
+  tested.model = fingerprint(read_file(options.model));
+  tested.arithmetic = options.precision;
+  tested.form = options.form;
+  tested.length = options.length;
+  tested.words = options.words;
+  tested.seed = options.seed;
+  return run_long_test(machine, network.automaton, tested, {options.threads, options.save, options.resume});
+}
+
+/// The letters up to the first disagreement, where there was one, and the word that it is in.
+SampleReport as_sample(const LongTestReport& report, const Network& network, const Options& options) {
+  SampleReport sample;
+  sample.letters = report.letters;
+  sample.failing_at = report.end.failing_at;
+  if (sample.failing_at) sample.failing_word_index = report.end.word;
+  if (sample.failing_at && *sample.failing_at <= kPrintableLength)
+    sample.failing_word =
+        RandomWord(network.automaton.letters(), options.seed, report.end.word).slice(0, *sample.failing_at);
+  return sample;
+}
+
 /// Adds the random words to what is known: a disagreement refutes, agreement changes nothing.
 void record(Certificate& certificate, const Network& network, const SampleReport& report, const Options& options) {
   certificate.letters_tested = report.letters;
@@ -138,7 +201,8 @@ bool has_file(const Certificate& certificate) {
 }
 
 nlohmann::ordered_json to_json(const Options& options, const Certificate& certificate, const Network& network,
-                               const std::optional<SampleReport>& tested) {
+                               const std::optional<SampleReport>& tested,
+                               const std::optional<LongTestReport>& through_states) {
   nlohmann::ordered_json json;
   json["model"] = options.model;
   json["language"] = options.against.empty() ? network.provenance.source : options.against;
@@ -147,6 +211,13 @@ nlohmann::ordered_json to_json(const Options& options, const Certificate& certif
   json["verdict"] = verdict_to_json(certificate, network.automaton.alphabet());
   if (has_file(certificate))
     json["certificate"] = nlohmann::ordered_json::parse(format_certificate(certificate, network));
+  if (through_states)
+    json["sampled_through_states"] = {{"length", options.length},
+                                      {"words", options.words},
+                                      {"letters", through_states->letters},
+                                      {"states", through_states->states},
+                                      {"comparisons", through_states->end.comparisons},
+                                      {"right", !through_states->end.failing_at.has_value()}};
   if (!tested) return json;
   for (const LengthReport& row : tested->lengths)
     json["sampled"].push_back({{"length", row.length},
@@ -158,13 +229,20 @@ nlohmann::ordered_json to_json(const Options& options, const Certificate& certif
 }
 
 void report(const Options& options, const Certificate& certificate, const Network& network,
-            const std::optional<SampleReport>& tested) {
+            const std::optional<SampleReport>& tested, const std::optional<LongTestReport>& through_states) {
   fmt::print("{}: {}\n", options.model, claim_in_words(certificate, network.automaton.alphabet()));
   fmt::print("  {}, {} weights, {} evaluation\n", to_string(certificate.arithmetic), options.form,
              to_string(certificate.order));
   const auto line = [](const std::string& text) { fmt::print("  {}\n", wrapped(text, kColumns, "    ")); };
   if (!certificate.method.empty()) line(certificate.method + ": " + certificate.evidence);
   if (!certificate.limit.empty()) line("limit met: " + certificate.limit);
+  if (through_states)
+    line(
+        fmt::format("{} letters of random words, seed {}, through the {} state{} that the network reaches, compared {} "
+                    "times: {}",
+                    with_thousands(through_states->letters), options.seed, with_thousands(through_states->states),
+                    through_states->states == 1 ? "" : "s", with_thousands(through_states->end.comparisons),
+                    through_states->end.failing_at ? "wrong" : "all right"));
   if (!tested) return;
   for (const LengthReport& row : tested->lengths)
     fmt::print("  {} letters of random {}words, seed {}: {} right\n", with_thousands(row.letters),
@@ -210,15 +288,19 @@ int verify(const Options& options) {
   Certificate certificate = options.test_only ? untested(options) : prove(network, options);
   if (!options.against.empty()) compare_with_language(certificate, network, options.against, options.reading);
   std::optional<SampleReport> tested;
-  if (options.length > 0) {
+  std::optional<LongTestReport> through_states;
+  if (const auto machine = machine_for_test(network, options)) {
+    through_states = test_through_states(*machine, network, options);
+    record(certificate, network, as_sample(*through_states, network, options), options);
+  } else if (options.length > 0) {
     tested = test(network, options);
     record(certificate, network, *tested, options);
   }
   write_certificate(options, certificate, network);
   if (options.json)
-    print_json(to_json(options, certificate, network, tested));
+    print_json(to_json(options, certificate, network, tested, through_states));
   else
-    report(options, certificate, network, tested);
+    report(options, certificate, network, tested, through_states);
   return exit_status(certificate, options.length);
 }
 
@@ -248,6 +330,16 @@ void add_verify(CLI::App& app, Work& chosen) {
   verb->add_flag("--accepted", options->accepted, "Take them from the accepted words")->group(sampling);
   add_seed(*verb, options->seed)->group(sampling);
   add_threads(*verb, options->threads)->group(sampling);
+  verb->add_option("--through", options->through, "What reads them: the network letter by letter, or its states")
+      ->check(CLI::IsMember({"auto", "network", "states"}))
+      ->capture_default_str()
+      ->group(sampling);
+  verb->add_option("--save", options->save, "Save the run through states here every five seconds")
+      ->type_name("FILE")
+      ->group(sampling);
+  verb->add_option("--resume", options->resume, "Go on with a saved run, and save it there")
+      ->type_name("FILE")
+      ->group(sampling);
   verb->add_option("--device", options->device, "Where networks run")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
       ->capture_default_str()

@@ -1,0 +1,105 @@
+// Tests beyond what is evaluated letter by letter: through the network's states, stopped and gone on with.
+#include <doctest/doctest.h>
+
+#include "tests/tools/shell.h"
+
+using namespace krohn::test;
+using nlohmann::json;
+
+namespace {
+
+void compile(const Workplace& place) {
+  REQUIRE(place.shell("krohn compile name:S3/standard -o s3.safetensors").status == 0);
+}
+
+}  // namespace
+
+TEST_CASE("a long test goes through the network's states and says so") {
+  const Workplace place("through-states");
+  compile(place);
+  const Outcome text = place.shell("krohn verify s3.safetensors --length 2e8");
+  CHECK(text.status == 0);
+  CHECK(contains(text.out, "200,000,000 letters of random words, seed 1, through the 6 states that the network"));
+  const Outcome report = place.shell("krohn verify s3.safetensors --length 1e6 --words 3 --through states --json");
+  CHECK(report.status == 0);
+  const json through = json::parse(report.out)["sampled_through_states"];
+  CHECK(through["letters"] == 3'000'000);
+  CHECK(through["states"] == 6);
+  CHECK(through["right"] == true);
+  const Outcome evaluated = place.shell("krohn verify s3.safetensors --length 1e6 --json");
+  CHECK(json::parse(evaluated.out).contains("sampled"));
+  CHECK_FALSE(json::parse(evaluated.out).contains("sampled_through_states"));
+}
+
+TEST_CASE("a run that is stopped again and again ends as one that is not") {
+  const Workplace place("resume");
+  compile(place);
+  const std::string verify = "'" KROHN_COMMAND "' verify s3.safetensors --length 4e9 --seed 3 --json ";
+  const Outcome whole = place.shell(verify + "--save whole.json");
+  REQUIRE(whole.status == 0);
+  int stops = 0;
+  Outcome part;
+  for (; stops < 200; ++stops) {
+    const bool begun = std::filesystem::exists(place / "part.json");
+    part = place.shell("timeout --preserve-status -s INT 0.15 " + verify +
+                       (begun ? "--resume part.json" : "--save part.json"));
+    if (part.status == 0) break;
+    CHECK(part.out == "");
+    if (part.status == 130) continue;  // stopped before the run began, on a busy machine
+    REQUIRE(part.status == 3);
+    CHECK(contains(part.err, "--resume part.json goes on"));
+  }
+  MESSAGE("stopped " << stops << " times");
+  CHECK(part.status == 0);
+  CHECK(part.out == whole.out);
+  CHECK(contents(place / "part.json") == contents(place / "whole.json"));
+}
+
+TEST_CASE("an interrupt of a run of 10^13 letters saves it and says how to go on") {
+  const Workplace place("interrupt");
+  compile(place);
+  const std::string verify =
+      "timeout --preserve-status -s INT 0.5 '" KROHN_COMMAND "' verify s3.safetensors --length 1e13 ";
+  Outcome stopped;
+  for (int tries = 0; tries < 20 && stopped.status != 3; ++tries) stopped = place.shell(verify + "--save run.json");
+  CHECK(stopped.status == 3);
+  CHECK(contains(stopped.err, "--resume run.json goes on"));
+  const json first = json::parse(contents(place / "run.json"));
+  CHECK(first["length"] == 10'000'000'000'000);
+  CHECK(first["position"] < first["length"]);
+  CHECK(place.shell(verify + "--through states").status == 130);
+}
+
+TEST_CASE("a saved run is gone on with only as it was begun") {
+  const Workplace place("resume-refused");
+  compile(place);
+  const std::string begun = "krohn verify s3.safetensors --length 1e6 --resume run.json";
+  REQUIRE(place.shell("krohn verify s3.safetensors --length 1e6 --save run.json").status == 0);
+  CHECK(place.shell(begun).status == 0);
+  const json saved = json::parse(contents(place / "run.json"));
+  struct Change {
+    std::string name, value;
+  };
+  for (const Change& change :
+       {Change{"format", "\"other\""}, Change{"model", "\"0\""}, Change{"arithmetic", "\"fp64\""},
+        Change{"form", "\"dense\""}, Change{"length", "5"}, Change{"words", "2"}, Change{"seed", "2"},
+        Change{"word", "-1"}, Change{"word", "7"}, Change{"position", "1e300"}, Change{"position", "2000000"},
+        Change{"machine_state", "6"}, Change{"automaton_state", "99999999999"}, Change{"comparisons", "\"many\""}}) {
+    CAPTURE(change.name);
+    CAPTURE(change.value);
+    json changed = saved;
+    changed[change.name] = json::parse(change.value);
+    place.write("run.json", changed.dump());
+    const Outcome refused = place.shell(begun);
+    CHECK(refused.status == 2);
+    CHECK(contains(refused.err, "run.json"));
+    CHECK(refused.out == "");
+  }
+  for (const char* text : {"", "[]", "{", "{}"}) {
+    place.write("run.json", text);
+    CHECK(place.shell(begun).status == 2);
+  }
+  CHECK(place.shell("krohn verify s3.safetensors --length 1e6 --resume absent.json").status == 2);
+  CHECK(place.shell("krohn verify s3.safetensors --save run.json").status == 2);
+  CHECK(place.shell("krohn verify s3.safetensors --length 10 --accepted --save run.json").status == 2);
+}

@@ -1,0 +1,56 @@
+#include "tools/krohn/long_test.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "groups/error.h"
+#include "tools/krohn/count.h"
+#include "tools/krohn/progress.h"
+
+namespace krohn {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr Clock::duration kBetweenSaves = std::chrono::seconds(5);
+
+void require_states(const LongComparisonState& state, const Dfa& machine, const Dfa& automaton,
+                    const std::string& path) {
+  if (state.machine >= machine.states() || state.automaton >= automaton.states())
+    throw InputError(path, "the saved run has states that the model has not; start anew without --resume");
+}
+
+}  // namespace
+
+LongTestReport run_long_test(const Dfa& machine, const Dfa& automaton, const TestedWords& tested,
+                             const LongTestOptions& options) {
+  const std::string& path = options.save.empty() ? options.resume : options.save;
+  const LongComparison comparison(machine, automaton, tested.words, tested.length, tested.seed, options.threads);
+  LongComparisonState state = comparison.start();
+  if (!options.resume.empty()) {
+    state = load_run(options.resume, tested);
+    require_states(state, machine, automaton, options.resume);
+  }
+  Progress progress("testing letters");
+  Clock::time_point saved = Clock::now();
+  try {
+    while (!comparison.is_done(state)) {
+      progress.update(comparison.letters_read(state), comparison.letters());
+      comparison.read_piece(state);
+      if (path.empty() || Clock::now() - saved < kBetweenSaves) continue;
+      save_run(path, tested, state);
+      saved = Clock::now();
+    }
+  } catch (const Interrupted&) {
+    if (path.empty()) throw;
+    save_run(path, tested, state);
+    throw LimitError(
+        fmt::format("interrupted after {} of {} letters, all right so far; the same command with "
+                    "--resume {} goes on",
+                    with_thousands(comparison.letters_read(state)), with_thousands(comparison.letters()), path));
+  }
+  if (!path.empty()) save_run(path, tested, state);
+  return {machine.states(), comparison.letters_read(state), state};
+}
+
+}  // namespace krohn
