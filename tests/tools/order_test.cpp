@@ -18,7 +18,7 @@ TEST_CASE("verify in an evaluation order: exact weights in every association, ro
   const Outcome refuted =
       place.shell("krohn verify z60.safetensors --precision bf16 --order scan --max-pairs 1e6 --json");
   CHECK(refuted.status == 1);
-  const json certificate = json::parse(refuted.out)["certificate"];
+  const json certificate = json::parse(refuted.out)["verdict"];
   CHECK(certificate["order"] == "scan");
   CHECK(certificate["shortest"] == false);
   CHECK(place.shell("krohn verify z60.safetensors --precision fp64 --order chunked:8 --max-pairs 1e4").status == 3);
