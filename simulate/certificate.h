@@ -78,7 +78,15 @@ struct SampledWords {
   friend bool operator==(const SampledWords&, const SampledWords&) = default;
 };
 
-using Proof = std::variant<std::monostate, ClosedCodewords, ReachedPairs, FailingRun, SampledWords>;
+/// The method "linear horizon", of one layer: words stay near the codewords that the table visits for `length` letters,
+/// by the inequality of simulate/linear_horizon.h. `next` says which codeword is nearest, not which one is met.
+struct LinearHorizon {
+  ClosedTable table;
+  std::uint64_t length = 0;
+  friend bool operator==(const LinearHorizon&, const LinearHorizon&) = default;
+};
+
+using Proof = std::variant<std::monostate, ClosedCodewords, ReachedPairs, FailingRun, SampledWords, LinearHorizon>;
 
 /// The outcome of a verification, for one arithmetic and one evaluation order.
 struct Certificate {

@@ -22,6 +22,7 @@ constexpr const char* kClosedCodewords = "closed codewords";
 constexpr const char* kReachableSet = "closed reachable set";
 constexpr const char* kFailingWord = "failing word";
 constexpr const char* kSampledWords = "sampled";
+constexpr const char* kLinearHorizon = "linear horizon";
 
 // ---- Writing
 
@@ -82,6 +83,10 @@ struct WriteProof {
   Written operator()(const SampledWords& proof) const {
     return {kSampledWords, {{"seed", proof.seed}, {"words", proof.words}, {"length", proof.length}}};
   }
+
+  Written operator()(const LinearHorizon& proof) const {
+    return {kLinearHorizon, {{"table", table_json(proof.table)}}};
+  }
 };
 
 /// One member a line; what is below is not broken, so that tables stay short.
@@ -137,6 +142,11 @@ ReachedPairs read_reached_pairs(const StrictJson& json) {
   return {json["pairs"].large_number(), json["depth"].large_number()};
 }
 
+LinearHorizon read_linear_horizon(const StrictJson& json, std::uint64_t length) {
+  json.require_keys({"table"});
+  return {read_table(json["table"]), length};
+}
+
 Word read_word(const StrictJson& json, const Alphabet& alphabet) {
   Word word;
   for (const StrictJson& name : json.items()) {
@@ -177,6 +187,8 @@ void read_proof(const StrictJson& json, const Network& network, Certificate& cer
     certificate.proof = read_closed_codewords(json);
   else if (method == kReachableSet && (claim == Claim::kProved || claim == Claim::kProvedUpTo))
     certificate.proof = read_reached_pairs(json);
+  else if (method == kLinearHorizon && claim == Claim::kProvedUpTo)
+    certificate.proof = read_linear_horizon(json, certificate.length);
   else if (method == kFailingWord && claim == Claim::kRefuted)
     read_failing_run(json, network, certificate);
   else if (method == kSampledWords && claim == Claim::kSampled)
@@ -208,6 +220,11 @@ void require_members(const StrictJson& json) {
 
 }  // namespace
 
+std::uint64_t length_in_file(const Certificate& certificate) {
+  const auto* horizon = std::get_if<LinearHorizon>(&certificate.proof);
+  return horizon == nullptr ? certificate.length : horizon->length;
+}
+
 std::string format_certificate(const Certificate& certificate, const Network& network) {
   Written proof = std::visit(WriteProof{certificate, network.automaton.alphabet()}, certificate.proof);
   Json json;
@@ -219,7 +236,7 @@ std::string format_certificate(const Certificate& certificate, const Network& ne
   json["form"] = to_string(certificate.form);
   json["order"] = to_string(certificate.order);
   json["claim"] = to_string(certificate.claim);
-  if (certificate.claim == Claim::kProvedUpTo) json["length"] = certificate.length;
+  if (certificate.claim == Claim::kProvedUpTo) json["length"] = length_in_file(certificate);
   json["method"] = proof.method;
   json["evidence"] = std::move(proof.evidence);
   return one_member_a_line(json);

@@ -9,6 +9,9 @@
 
 namespace krohn {
 
+/// The length that the file claims: that of a linear horizon, which may be less than what was proved.
+std::uint64_t length_in_file(const Certificate& certificate);
+
 /// The text of the file: one top-level member a line, a function of the content alone. Only what a re-checker can
 /// establish is written; sentences for people are not. Throws InputError when the certificate has no proof to write: a
 /// failing word that was too long to keep, or another language's.

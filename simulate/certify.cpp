@@ -7,6 +7,7 @@
 
 #include "simulate/bounds.h"
 #include "simulate/certify_exact.h"
+#include "simulate/linear_horizon.h"
 
 namespace krohn {
 namespace {
@@ -42,6 +43,10 @@ Certificate certify(const Network& network, const CertifyOptions& options) {
   if (options.max_pairs > kQuickPairs) searched = search(network, options, options.max_pairs);
   if (searched.claim != Claim::kProvedUpTo || !bound || bound->certificate.length <= searched.length) return searched;
   bound->certificate.limit = searched.limit;
+  if (std::optional<LinearHorizon> horizon = linear_horizon(network, options.arithmetic, options.form)) {
+    horizon->length = std::min(horizon->length, bound->certificate.length);
+    bound->certificate.proof = *std::move(horizon);
+  }
   return std::move(bound->certificate);
 }
 

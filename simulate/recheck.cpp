@@ -8,21 +8,13 @@
 #include <unordered_set>
 
 #include "groups/error.h"
+#include "simulate/recheck_horizon.h"
 #include "simulate/recheck_network.h"
 
 namespace krohn {
 namespace {
 
 using Moment = PlainNetwork::Moment;
-
-/// Thrown by the checks below: the reason why a certificate is not established.
-struct NotEstablished {
-  std::string reason;
-};
-
-void require(bool holds, const std::string& reason) {
-  if (!holds) throw NotEstablished{reason};
-}
 
 // ---- Closed reachable set
 
@@ -307,6 +299,12 @@ std::string check(const SampledWords& proof, const Certificate&, const Network& 
                      proof.length);
 }
 
+std::string check(const LinearHorizon& proof, const Certificate& certificate, const Network& network,
+                  const PlainNetwork& plain, const RecheckOptions&) {
+  require(certificate.length == proof.length, "the length is not that of the horizon");
+  return check_horizon(proof, network, plain);
+}
+
 std::string check(const std::monostate&, const Certificate&, const Network&, const PlainNetwork&,
                   const RecheckOptions&) {
   throw NotEstablished{"the certificate has no proof"};
@@ -318,7 +316,7 @@ bool suits(const Proof& proof, Claim claim) {
     case Claim::kProved:
       return std::holds_alternative<ClosedCodewords>(proof) || std::holds_alternative<ReachedPairs>(proof);
     case Claim::kProvedUpTo:
-      return std::holds_alternative<ReachedPairs>(proof);
+      return std::holds_alternative<ReachedPairs>(proof) || std::holds_alternative<LinearHorizon>(proof);
     case Claim::kRefuted:
       return std::holds_alternative<FailingRun>(proof);
     default:

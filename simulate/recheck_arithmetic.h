@@ -2,6 +2,7 @@
 // for the re-checker of certificates alone: it shares no code with simulate/arithmetic.h.
 #pragma once
 
+#include <optional>
 #include <string>
 
 namespace krohn {
@@ -21,11 +22,17 @@ class PlainArithmetic {
   /// What is kept of a number between two letters.
   double store(double value) const;
 
- private:
   /// p significant bits; normal numbers from 2^least to below 2^(greatest + 1).
   struct Format {
     int digits = 0, least = 0, greatest = 0;
+    friend bool operator==(const Format&, const Format&) = default;
   };
+  /// The one format that everything is rounded to; nothing where there are several.
+  std::optional<Format> only_format() const {
+    return stored_ == summed_ && factor_.digits == 0 ? std::optional(stored_) : std::nullopt;
+  }
+
+ private:
   static Format format_of(const std::string& name);
   static double rounded(double value, const Format& format);
 

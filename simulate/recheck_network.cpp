@@ -212,4 +212,17 @@ std::optional<State> PlainNetwork::read(const Moment& moment) const {
   return node;
 }
 
+std::optional<PlainNetwork::Weights> PlainNetwork::weights(std::size_t layer, Action action) const {
+  const PlainMatrix& matrix = matrices_[layer][action];
+  if (!matrix.is_rows) return std::nullopt;
+  const auto n = static_cast<Eigen::Index>(matrix.rows.size());
+  Weights weights{Eigen::MatrixXd::Zero(n, n), additions_[layer][action], 0};
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const Row& row = matrix.rows[static_cast<std::size_t>(i)];
+    weights.products = std::max(weights.products, row.size());
+    for (const Entry& entry : row) weights.a(i, entry.column) += entry.weight;
+  }
+  return weights;
+}
+
 }  // namespace krohn

@@ -39,6 +39,15 @@ class PlainNetwork {
   Numbers codeword_numbers(std::size_t layer, std::size_t codeword) const;
   Numbers rounded(const Eigen::MatrixXd& matrix) const;
 
+  /// The stored weights of an action that sums products row by row; nothing for other forms.
+  struct Weights {
+    Eigen::MatrixXd a;
+    Numbers b;                 ///< column after column; empty without B
+    std::size_t products = 0;  ///< the most in one row
+  };
+  std::optional<Weights> weights(std::size_t layer, Action action) const;
+  const PlainArithmetic& arithmetic() const { return in_; }
+
  private:
   struct Entry {
     std::uint32_t column;

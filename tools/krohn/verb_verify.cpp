@@ -265,10 +265,16 @@ CheckpointQuestion question_of(const Options& options) {
 
 void write_certificate(const Options& options, const Certificate& certificate, const Network& network) {
   if (options.certificate.empty()) return;
-  if (has_file(certificate)) return save_certificate(certificate, network, options.certificate);
+  if (has_file(certificate)) {
+    save_certificate(certificate, network, options.certificate);
+    if (certificate.claim == Claim::kProvedUpTo && length_in_file(certificate) < certificate.length)
+      fmt::print(stderr, "krohn: {} claims the first {} of these letters, by a bound that `krohn check` can follow\n",
+                 options.certificate, with_thousands(length_in_file(certificate)));
+    return;
+  }
   fmt::print(stderr,
-             "krohn: {} is not written: certificate files hold closed codewords, closed sets, failing words of the "
-             "model's own automaton and samples, not \"{}\"\n",
+             "krohn: {} is not written: certificate files hold closed codewords, closed sets, linear horizons, failing "
+             "words of the model's own automaton and samples, not this \"{}\"\n",
              options.certificate, certificate.method);
 }
 

@@ -1,0 +1,24 @@
+// simulate/linear_horizon.h — the horizon of MATH.md §5 in a form that is checked by one inequality: shorter than that
+// of simulate/bounds.h, and what certificate files hold.
+#pragma once
+
+#include <optional>
+
+#include "constructions/network.h"
+#include "simulate/arithmetic_name.h"
+#include "simulate/certificate.h"
+#include "simulate/form.h"
+
+namespace krohn {
+
+/// For a network of one layer whose entries are sums of products (rotations, diagonal, dense and block-diagonal
+/// matrices), in an arithmetic that rounds to one format. With c_i the codewords that the table visits, k the most
+/// products of an entry (and one for B), u the unit roundoff, γ = k u / (1 − k u), all norms Frobenius's:
+///   λ = max 1 + ‖AᵀA − I‖/2 ≥ ‖A‖₂,   x = max (λ + γ‖A‖ − 1),   r = (1 − 2⁻²⁰) · half the least distance of codewords,
+///   ε = max ‖A c_i + B − c_j‖ + γ ‖|A||c_i| + |B|‖ + n d k 2^(least exponent − digits + 1),   e = ‖H_0 − c_0‖.
+/// After t letters the numbers are within (e + t ε)/(1 − t x) of the codeword that the table has reached: proved up to
+/// the greatest T with e + T ε ≤ r (1 − T x). Nothing when the form does not fit, the table does not track the
+/// automaton, or T is 0.
+std::optional<LinearHorizon> linear_horizon(const Network& network, ArithmeticName arithmetic, Form form);
+
+}  // namespace krohn
