@@ -58,6 +58,9 @@ std::string shape_text(const Shape& shape) { return fmt::format("[{}]", fmt::joi
 
 /// All tensors that the config asks for, no others, each of its shape and of a floating-point type.
 void require_tensors(const CheckpointConfig& config, const TensorFile& file, const std::string& where) {
+  if (config.layers > file.tensors.size())
+    throw InputError(
+        where, fmt::format("{} tensors, and {} asks for {} layers", file.tensors.size(), kConfigFile, config.layers));
   const std::map<std::string, Shape> shapes = expected_shapes(config);
   for (const auto& [name, shape] : shapes) {
     const auto found = file.tensors.find(name);
@@ -219,9 +222,7 @@ std::vector<std::pair<std::string, std::string>> checkpoint_files(const Checkpoi
 
 void save_checkpoint(const Checkpoint& checkpoint, const std::string& folder) {
   const auto files = checkpoint_files(checkpoint);
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw SystemError(fmt::format("{}: cannot make the folder: {}", folder, error.message()));
+  make_folder(folder);
   for (const auto& [name, content] : files) write_file((fs::path(folder) / name).string(), content);
 }
 

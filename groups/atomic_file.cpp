@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <filesystem>
 
 #include <array>
 #include <atomic>
@@ -194,6 +195,12 @@ void write_file(const std::string& path, std::string_view bytes) {
   AtomicFile file(path);
   file.write(bytes);
   file.commit();
+}
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) throw SystemError(fmt::format("{}: cannot make the folder: {}", path, error.message()));
 }
 
 std::string read_file(const std::string& path, std::size_t max_bytes) {

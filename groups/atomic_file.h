@@ -12,6 +12,9 @@ namespace krohn {
 /// SystemError says why. `path` "-" writes to standard output; devices and pipes are written directly.
 void write_file(const std::string& path, std::string_view bytes);
 
+/// Makes the folder and those above it, where they do not exist. Throws SystemError.
+void make_folder(const std::string& path);
+
 /// The whole file ("-": standard input). Throws SystemError when it cannot be read, LimitError past `max_bytes`.
 std::string read_file(const std::string& path, std::size_t max_bytes = std::size_t{4} << 30);
 

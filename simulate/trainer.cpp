@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cmath>
 
 #include "constructions/tensor_values.h"
@@ -41,8 +42,14 @@ Trainer::Trainer(const Task& task, const BilinearShape& shape, const TrainOption
 void Trainer::validate() {
   validation_ = model_.loss(
       draw_batch(task_, options_.lengths, options_.seed, kFirstValidationSample, kValidationWords), std::span<float>());
+  if (!std::isfinite(validation_.loss)) return diverge();
   kept_.assign(model_.parameters().begin(), model_.parameters().end());
   if (validation_.loss < options_.stop_at) state_ = State::kStopped;
+}
+
+void Trainer::diverge() {
+  std::ranges::copy(kept_, model_.parameters().begin());
+  state_ = State::kDiverged;
 }
 
 void Trainer::step() {
@@ -54,11 +61,7 @@ void Trainer::step() {
   double norm = 0;
   for (const float number : gradient_) norm += double{number} * number;
   norm = std::sqrt(norm);
-  if (!std::isfinite(norm) || !std::isfinite(loss_.loss)) {
-    std::ranges::copy(kept_, model_.parameters().begin());
-    state_ = State::kDiverged;
-    return;
-  }
+  if (!std::isfinite(norm) || !std::isfinite(loss_.loss)) return diverge();
   ++steps_;
   const auto scale = static_cast<float>(options_.clip > 0 && norm > options_.clip ? options_.clip / norm : 1);
   const auto count = static_cast<double>(steps_);
@@ -110,7 +113,10 @@ void Trainer::resume(const TensorFile& checkpoint) {
   kept_ = reader.values<float>("kept", shape);
   const std::vector<double> validation = reader.reals("validation", {3});
   validation_ = {validation[0], static_cast<std::uint64_t>(validation[1]), static_cast<std::uint64_t>(validation[2])};
-  steps_ = std::stoull(text(kStepsKey));
+  const std::string steps = text(kStepsKey);
+  const auto [end, error] = std::from_chars(steps.data(), steps.data() + steps.size(), steps_);
+  if (error != std::errc() || end != steps.data() + steps.size())
+    throw InputError(fmt::format("the checkpoint's number of steps is \"{}\"; delete it to start anew", steps));
   state_ = text(kStateKey) == to_string(State::kDiverged) ? State::kDiverged
            : validation_.loss < options_.stop_at          ? State::kStopped
            : steps_ >= options_.steps                     ? State::kFinished

@@ -49,6 +49,7 @@ class Trainer {
 
  private:
   void validate();
+  void diverge();
 
   const Task& task_;
   TrainOptions options_;

@@ -30,12 +30,6 @@ std::string extension_of(const std::string& target) {
   return "";
 }
 
-void make_folder(const std::string& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw SystemError(fmt::format("{}: cannot make the folder: {}", folder, error.message()));
-}
-
 void report(const Checkpoint& checkpoint, const std::string& language, const std::string& target,
             const std::string& folder) {
   const CheckpointConfig& config = checkpoint.config;

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "groups/error.h"
+#include "tools/krohn/count.h"
 #include "tools/krohn/interrupt.h"
 
 namespace krohn {
@@ -103,6 +105,18 @@ std::unique_ptr<TaskWriter> json_lines_writer(const Task& task, AtomicFile& file
 
 std::unique_ptr<TaskWriter> csv_writer(const Task& task, AtomicFile& file) {
   return std::make_unique<CsvWriter>(task, file);
+}
+
+LengthRange parse_lengths(const std::string& text) {
+  const std::size_t dots = text.find("..");
+  if (dots == std::string::npos) {
+    const std::uint64_t length = parse_count(text, "--length");
+    return {length, length};
+  }
+  const LengthRange range = {parse_count(text.substr(0, dots), "--length"),
+                             parse_count(text.substr(dots + 2), "--length")};
+  if (range.least > range.greatest) throw InputError("--length", fmt::format("the range {} is reversed", text));
+  return range;
 }
 
 }  // namespace krohn

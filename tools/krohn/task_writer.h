@@ -31,4 +31,7 @@ std::unique_ptr<TaskWriter> json_lines_writer(const Task& task, AtomicFile& file
 /// no answer is due.
 std::unique_ptr<TaskWriter> csv_writer(const Task& task, AtomicFile& file);
 
+/// The value of --length: "N" or "M..N". Throws InputError for anything else and for reversed ranges.
+LengthRange parse_lengths(const std::string& text);
+
 }  // namespace krohn

@@ -78,18 +78,6 @@ int list(const Options& options) {
   return kDone;
 }
 
-LengthRange parse_lengths(const std::string& text) {
-  const std::size_t dots = text.find("..");
-  if (dots == std::string::npos) {
-    const std::uint64_t length = parse_count(text, "--length");
-    return {length, length};
-  }
-  const LengthRange range = {parse_count(text.substr(0, dots), "--length"),
-                             parse_count(text.substr(dots + 2), "--length")};
-  if (range.least > range.greatest) throw InputError("--length", fmt::format("the range {} is reversed", text));
-  return range;
-}
-
 LengthRange lengths_of(const Options& options, const TaskInfo& info) {
   if (!options.lengths.empty()) return parse_lengths(options.lengths);
   if (options.split == "test") return info.test;

@@ -21,6 +21,7 @@
 #include "tools/krohn/json_output.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/table.h"
+#include "tools/krohn/task_writer.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {
@@ -64,10 +65,7 @@ struct Job {
 
 LengthRange training_lengths(const Options& options, const Task& task) {
   if (options.lengths.empty()) return task.info().train;
-  const std::size_t dots = options.lengths.find("..");
-  const auto bound = [&](const std::string& text) { return parse_count(text, "--length"); };
-  if (dots == std::string::npos) return {bound(options.lengths), bound(options.lengths)};
-  return {bound(options.lengths.substr(0, dots)), bound(options.lengths.substr(dots + 2))};
+  return parse_lengths(options.lengths);
 }
 
 std::vector<Job> make_jobs(const Options& options, const Task& task, const BilinearShape& shape) {
@@ -190,9 +188,7 @@ int train(const Options& options) {
   const BilinearShape shape = parse_bilinear_shape(options.model);
   if (options.words == 0 || options.words > 1 << 16) throw InputError("--words", "a batch has 1 to 65536 words");
   if (options.seeds == 0) throw InputError("--seeds", "at least one");
-  std::error_code failure;
-  fs::create_directories(options.output, failure);
-  if (failure) throw SystemError(fmt::format("{}: cannot make the folder: {}", options.output, failure.message()));
+  make_folder(options.output);
   std::vector<Job> jobs = make_jobs(options, *task, shape);
   run_jobs(jobs, options);
   const Job* const best = best_of(jobs);
