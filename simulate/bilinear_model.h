@@ -12,9 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "constructions/network.h"
-#include "constructions/safetensors.h"
-#include "simulate/training_batch.h"
+#include "simulate/sequence_model.h"
 
 namespace krohn {
 
@@ -36,6 +34,7 @@ struct BilinearShape {
   bool frozen = false;  ///< only the read-out is trained
 
   std::uint32_t block_size() const;
+  std::uint32_t generated() const;  ///< numbers that the embedding gives linearly, per letter
   friend bool operator==(const BilinearShape&, const BilinearShape&) = default;
 };
 
@@ -44,65 +43,37 @@ struct BilinearShape {
 BilinearShape parse_bilinear_shape(std::string_view text);
 std::string to_string(const BilinearShape& shape);
 
-/// How one batch went.
-struct BatchLoss {
-  double loss = 0;  ///< mean cross-entropy over the targets, in nats
-  std::uint64_t right = 0, targets = 0;
-};
-
-/// Real is float for training, double for checking the adjoint by finite differences.
 template <class Real>
-class BilinearModel {
+class BilinearModel : public SequenceModel<Real> {
  public:
   /// Initialised from the seed, the same on every machine: embeddings and h_0 normal, the rest uniform.
   BilinearModel(const BilinearShape& shape, Letter letters, std::uint32_t labels, std::uint64_t seed);
 
   const BilinearShape& shape() const { return shape_; }
-  Letter letters() const { return letters_; }
-  std::uint32_t labels() const { return labels_; }
+  std::string name() const override { return to_string(shape_); }
+  /// Everything is trained, or the read-out at the end.
+  std::size_t first_trained() const override;
 
-  /// All parameters one after another, and the part that is trained: everything, or the read-out at the end.
-  std::span<Real> parameters() { return parameters_; }
-  std::span<const Real> parameters() const { return parameters_; }
-  std::size_t first_trained() const;
+  /// O(words · positions · H · block + letters · D · H · block).
+  BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const override;
+  std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> readers(bool normalise) const override;
+  std::optional<LinearView> linear_view() const override;
 
-  /// The loss of a batch, and its gradient by every parameter added to `gradient` (as long as `parameters`, or empty:
-  /// no gradient). O(words · positions · H · block + letters · D · H · block).
-  BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const;
-
-  /// Parameters by name and shape, and back. Throws InputError naming what is missing or of another shape.
-  TensorFile tensors() const;
-  void load(const TensorFile& tensors);
-
-  /// The dense or blockwise matrix of every letter, H columns by blocks: block k of letter σ is rows k·s … of an
-  /// s×s matrix, at ((σ · blocks + k) · s + row) · s + column; and b(σ), H numbers a letter, empty without additions.
+  /// The matrices and additions of every letter, laid out as in LinearView.
   struct Letters {
     std::vector<Real> matrices, additions;
   };
   Letters letter_matrices() const;
 
-  std::span<const Real> initial_state() const { return part(kInitial); }
-  std::span<const Real> readout() const { return part(kReadout); }  ///< labels × H
-  std::span<const Real> readout_bias() const { return part(kReadoutBias); }
-
  private:
-  enum Part { kEmbedding, kWeights, kLeft, kRight, kBias, kInputBias, kInitial, kReadout, kReadoutBias, kParts };
-  static const char* name_of(Part part);
-  std::vector<std::uint64_t> shape_of(Part part) const;
-  std::span<const Real> part(Part part) const {
-    return {parameters_.data() + begin_[part], begin_[part + 1] - begin_[part]};
-  }
-  std::span<Real> part_of(std::span<Real> all, Part part) const {
-    return all.subspan(begin_[part], begin_[part + 1] - begin_[part]);
-  }
-  std::uint32_t generated() const;  ///< numbers that the embedding gives linearly, per letter
+  using Model = SequenceModel<Real>;
+  using Model::part;
+  using Model::part_of;
+  enum Part { kEmbedding, kWeights, kLeft, kRight, kBias, kInputBias, kInitial, kReadout, kReadoutBias };
+  static std::vector<ParameterPart> parts(const BilinearShape& shape, Letter letters, std::uint32_t labels);
   void add_generator_gradient(const Letters& letters, const Letters& gradient, std::span<Real> parameters) const;
 
   BilinearShape shape_;
-  Letter letters_;
-  std::uint32_t labels_;
-  std::vector<std::size_t> begin_;
-  std::vector<Real> parameters_;
 };
 
 extern template class BilinearModel<float>;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "constructions/network.h"
-#include "simulate/bilinear_model.h"
+#include "simulate/sequence_model.h"
 #include "simulate/task.h"
 
 namespace krohn {
@@ -32,16 +32,14 @@ double scaled(double accuracy, double chance);
 struct EvaluateModelOptions {
   std::uint64_t words = 1000;
   std::uint64_t seed = 1'000'003;  ///< of the samples; not that of training
-  /// From the ninth letter on, scale the state to the Euclidean norm that it had after the eighth (Ebrahimi §2.2
-  /// normalises at inference): only without additions, where a scale stays a scale. Otherwise long words overflow.
-  bool normalise = true;
+  bool normalise = true;           ///< as SequenceModel::readers
   unsigned threads = 0;
   std::function<void(std::uint64_t, std::uint64_t)> progress;  ///< letters done, letters in all; may throw Interrupted
 };
 
-/// Samples of one length, read token by token; memory does not grow with the length. Deterministic whatever the number
-/// of threads. Throws InputError when the task does not have the length.
-ModelAccuracy evaluate_model(const BilinearModel<float>& model, const Task& task, std::uint64_t length,
+/// Samples of one length, read some tokens at a time; memory does not grow with the length. Deterministic whatever the
+/// number of threads. Throws InputError when the task does not have the length.
+ModelAccuracy evaluate_model(const SequenceModel<float>& model, const Task& task, std::uint64_t length,
                              const EvaluateModelOptions& options);
 
 /// The model as a network over the task's input letters, without special tokens: the token before the input is read
@@ -49,7 +47,7 @@ ModelAccuracy evaluate_model(const BilinearModel<float>& model, const Task& task
 /// in one more dimension, in which h is 0 and e_l² = K − 2c_l − ‖w_l‖². Weights are the floats of the model, except H_0
 /// and the codewords, which are double. The automaton is the task's; its states have to be told apart by their outputs,
 /// but for an initial state that nothing leads back to. Throws InputError when they are not, or the task has no
-/// automaton.
-Network network_of(const BilinearModel<float>& model, const Task& task);
+/// automaton, or the model no linear view.
+Network network_of(const SequenceModel<float>& model, const Task& task);
 
 }  // namespace krohn

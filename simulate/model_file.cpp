@@ -7,6 +7,7 @@
 
 #include "constructions/safetensors.h"
 #include "groups/error.h"
+#include "simulate/models.h"
 
 namespace krohn {
 namespace {
@@ -31,14 +32,14 @@ std::uint32_t extent_of(const TensorFile& file, const char* key, const std::stri
 
 }  // namespace
 
-void save_model(const TrainedModel& trained, const std::string& path) {
-  TensorFile file = trained.model.tensors();
+void save_model(const std::string& task, const SequenceModel<float>& model, const std::string& path) {
+  TensorFile file = model.tensors();
   file.metadata = {{"format", "krohn.model"},
                    {"version", "1"},
-                   {"task", trained.task},
-                   {"model", to_string(trained.model.shape())},
-                   {"letters", std::to_string(trained.model.letters())},
-                   {"labels", std::to_string(trained.model.labels())}};
+                   {"task", task},
+                   {"model", model.name()},
+                   {"letters", std::to_string(model.letters())},
+                   {"labels", std::to_string(model.labels())}};
   write_safetensors(file, path);
 }
 
@@ -46,11 +47,11 @@ TrainedModel load_model(const std::string& path) {
   const TensorFile file = read_safetensors(path);
   if (text_of(file, "format", path) != "krohn.model" || text_of(file, "version", path) != "1")
     throw InputError(path, "not a trained model of version 1");
-  const BilinearShape shape = parse_bilinear_shape(text_of(file, "model", path));
   TrainedModel trained{text_of(file, "task", path),
-                       {shape, extent_of(file, "letters", path), extent_of(file, "labels", path), 0}};
-  trained.model.load(file);
-  for (const float number : trained.model.parameters())
+                       make_model<float>(text_of(file, "model", path), extent_of(file, "letters", path),
+                                         extent_of(file, "labels", path), 0)};
+  trained.model->load(file);
+  for (const float number : trained.model->parameters())
     if (!std::isfinite(number)) throw InputError(path, "holds a number that is not finite");
   return trained;
 }

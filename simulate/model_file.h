@@ -1,19 +1,20 @@
 // simulate/model_file.h — a trained model with the task that it was trained on, as a safetensors file.
 #pragma once
 
+#include <memory>
 #include <string>
 
-#include "simulate/bilinear_model.h"
+#include "simulate/sequence_model.h"
 
 namespace krohn {
 
 struct TrainedModel {
   std::string task;  ///< what make_task takes
-  BilinearModel<float> model;
+  std::unique_ptr<SequenceModel<float>> model;
 };
 
 /// Parameters by name, F32; metadata `format` = "krohn.model", `version` = "1", `task`, `model`, `letters`, `labels`.
-void save_model(const TrainedModel& trained, const std::string& path);
+void save_model(const std::string& task, const SequenceModel<float>& model, const std::string& path);
 
 /// Throws InputError when it is no such file, or its tensors are not those of its model.
 TrainedModel load_model(const std::string& path);

@@ -49,17 +49,17 @@ std::string path_of_model(const std::string& folder) {
 int evaluate(const Options& options) {
   const TrainedModel trained = load_model(path_of_model(options.folder));
   const auto task = make_task(trained.task, options.reading);
-  if (task->alphabet().size() != trained.model.letters() || task->labels().size() != trained.model.labels())
+  if (task->alphabet().size() != trained.model->letters() || task->labels().size() != trained.model->labels())
     throw InputError(
         options.folder,
-        fmt::format("its model has {} letters and {} answers, and the task {} has {} and {}", trained.model.letters(),
-                    trained.model.labels(), trained.task, task->alphabet().size(), task->labels().size()));
+        fmt::format("its model has {} letters and {} answers, and the task {} has {} and {}", trained.model->letters(),
+                    trained.model->labels(), trained.task, task->alphabet().size(), task->labels().size()));
   EvaluateModelOptions evaluation;
   evaluation.words = options.words;
   evaluation.seed = options.seed;
   evaluation.threads = options.threads;
   evaluation.normalise = !options.as_trained;
-  nlohmann::ordered_json json{{"model", to_string(trained.model.shape())},
+  nlohmann::ordered_json json{{"model", trained.model->name()},
                               {"task", trained.task},
                               {"chance", task->info().chance},
                               {"seed", options.seed}};
@@ -70,7 +70,7 @@ int evaluate(const Options& options) {
     {
       Progress progress("reading letters");
       evaluation.progress = [&progress](std::uint64_t done, std::uint64_t all) { progress.update(done, all); };
-      at = evaluate_model(trained.model, *task, parse_count(text, "--lengths"), evaluation);
+      at = evaluate_model(*trained.model, *task, parse_count(text, "--lengths"), evaluation);
     }
     const double chance = task->info().chance;
     // Answers of one word are not independent, so the interval counts words where several answers are due.
@@ -96,7 +96,7 @@ int evaluate(const Options& options) {
     print_json(json);
     return kDone;
   }
-  fmt::print("{}: {} on {}\n{}", options.folder, to_string(trained.model.shape()), trained.task, format_table(rows));
+  fmt::print("{}: {} on {}\n{}", options.folder, trained.model->name(), trained.task, format_table(rows));
   return kDone;
 }
 

@@ -36,7 +36,7 @@ constexpr VerbHelp kHelp = {
 krohn train modadd5 --model bilinear:rotations,hidden=16 --steps 2000 -o run/
 krohn train parity --model bilinear:diagonal --length 2..10 --rates 1e-2,1e-3 --seeds 2 --steps 500 -o parity/
 )",
-    R"(Trains by Adam on samples drawn anew at every step, once for every learning rate and seed, and keeps the run with the
+    R"(Trains by AdamW on samples drawn anew at every step, once for every learning rate and seed, and keeps the run with the
 least validation loss. FOLDER gets parameters.safetensors (the best model, for `krohn eval`), model.safetensors (the same
 as a network of krohn's, for `krohn verify`, when the task's answers tell the states apart), run.json (every option and
 result) and a checkpoint for every run. The same command goes on where an interrupted one stopped, bit for bit.
@@ -47,10 +47,11 @@ Exit status: 0 trained, 1 every run diverged, 2 bad input.
 )"};
 
 struct Options {
-  std::string task, model, output, lengths;
+  std::string task, model, output, lengths, validation_lengths, schedule = "constant";
   std::vector<double> rates{1e-3};
-  std::uint64_t steps = 20'000, words = 64, seeds = 1, seed = 1;
-  double stop_at = 1e-5, clip = 0;
+  OptimiserOptions optimiser;
+  std::uint64_t words = 64, seeds = 1, seed = 1, patience = 0, validate_every = TrainOptions{}.validate_every;
+  double stop_at = 1e-5;
   unsigned threads = 0;
   LanguageOptions reading;
   bool json = false;
@@ -68,7 +69,7 @@ LengthRange training_lengths(const Options& options, const Task& task) {
   return parse_lengths(options.lengths);
 }
 
-std::vector<Job> make_jobs(const Options& options, const Task& task, const BilinearShape& shape) {
+std::vector<Job> make_jobs(const Options& options, const Task& task) {
   std::vector<Job> jobs;
   for (const double rate : options.rates) {
     if (!(rate > 0) || rate > 10) throw InputError("--rates", fmt::format("{} is no learning rate", rate));
@@ -76,13 +77,16 @@ std::vector<Job> make_jobs(const Options& options, const Task& task, const Bilin
       TrainOptions training;
       training.lengths = training_lengths(options, task);
       training.words = static_cast<std::uint32_t>(options.words);
-      training.steps = options.steps;
-      training.learning_rate = rate;
-      training.clip = options.clip;
+      training.optimiser = options.optimiser;
+      training.optimiser.learning_rate = rate;
+      training.patience = options.patience;
+      training.validate_every = options.validate_every;
+      if (!options.validation_lengths.empty()) training.validation_lengths = parse_lengths(options.validation_lengths);
       training.stop_at = options.stop_at;
       training.seed = seed;
       const std::string file = fmt::format("checkpoint-rate={}-seed={}.safetensors", rate, seed);
-      Job job{training, (fs::path(options.output) / file).string(), std::make_unique<Trainer>(task, shape, training)};
+      Job job{training, (fs::path(options.output) / file).string(),
+              std::make_unique<Trainer>(task, options.model, training)};
       if (fs::exists(job.checkpoint)) job.trainer->resume(read_safetensors(job.checkpoint));
       jobs.push_back(std::move(job));
     }
@@ -106,7 +110,7 @@ void run_jobs(std::vector<Job>& jobs, const Options& options) {
         Trainer& trainer = *jobs[i].trainer;
         while (trainer.state() == Trainer::State::kRunning && !stop) {
           trainer.step();
-          if (++done % kReportEvery == 0) progress.update(done, options.steps * jobs.size());
+          if (++done % kReportEvery == 0) progress.update(done, options.optimiser.steps * jobs.size());
         }
         if (!stop) write_safetensors(trainer.checkpoint(), jobs[i].checkpoint);
       }
@@ -136,19 +140,27 @@ const Job* best_of(const std::vector<Job>& jobs) {
   return best;
 }
 
-nlohmann::ordered_json to_json(const Options& options, const Task& task, const BilinearShape& shape,
-                               const std::vector<Job>& jobs, const Job* best) {
+nlohmann::ordered_json to_json(const Options& options, const Task& task, const std::vector<Job>& jobs,
+                               const Job* best) {
   nlohmann::ordered_json json{{"task", task.info().name},
-                              {"model", to_string(shape)},
+                              {"model", jobs.front().trainer->model().name()},
                               {"parameters", jobs.front().trainer->model().parameters().size()},
                               {"lengths", {jobs.front().options.lengths.least, jobs.front().options.lengths.greatest}},
                               {"words", options.words},
-                              {"steps", options.steps},
+                              {"steps", options.optimiser.steps},
+                              {"schedule", options.schedule},
+                              {"warm_up", options.optimiser.warm_up},
+                              {"least_rate", options.optimiser.least_rate},
+                              {"weight_decay", options.optimiser.weight_decay},
+                              {"clip", options.optimiser.clip},
+                              {"patience", options.patience},
                               {"stop_at", options.stop_at}};
+  if (const auto& lengths = jobs.front().options.validation_lengths)
+    json["validation_lengths"] = {lengths->least, lengths->greatest};
   for (const Job& job : jobs) {
     const BatchLoss& validation = job.trainer->validation();
     json["runs"].push_back(
-        {{"rate", job.options.learning_rate},
+        {{"rate", job.options.optimiser.learning_rate},
          {"seed", job.options.seed},
          {"steps", job.trainer->steps()},
          {"state", to_string(job.trainer->state())},
@@ -173,8 +185,8 @@ void report(const Options& options, const nlohmann::ordered_json& json) {
 }
 
 /// Writes the best model, and the network that it is where there is one. Returns why not, or nothing.
-std::string save_best(const Options& options, const Task& task, const BilinearModel<float>& model) {
-  save_model({task.info().name, model}, (fs::path(options.output) / "parameters.safetensors").string());
+std::string save_best(const Options& options, const Task& task, const SequenceModel<float>& model) {
+  save_model(task.info().name, model, (fs::path(options.output) / "parameters.safetensors").string());
   try {
     save_network(network_of(model, task), (fs::path(options.output) / "model.safetensors").string());
     return "";
@@ -183,16 +195,26 @@ std::string save_best(const Options& options, const Task& task, const BilinearMo
   }
 }
 
-int train(const Options& options) {
-  const auto task = make_task(options.task, options.reading);
-  const BilinearShape shape = parse_bilinear_shape(options.model);
+void check(const Options& options) {
   if (options.words == 0 || options.words > 1 << 16) throw InputError("--words", "a batch has 1 to 65536 words");
   if (options.seeds == 0) throw InputError("--seeds", "at least one");
+  if (options.validate_every == 0) throw InputError("--validate-every", "at least one");
+  const OptimiserOptions& by = options.optimiser;
+  if (!(by.weight_decay >= 0) || by.weight_decay > 10) throw InputError("--weight-decay", "a number from 0 to 10");
+  if (!(by.least_rate >= 0) || by.least_rate > 10) throw InputError("--least-rate", "a number from 0 to 10");
+  if (by.warm_up > by.steps)
+    throw InputError("--warmup", fmt::format("{} steps are more than the run's {}", by.warm_up, by.steps));
+}
+
+int train(Options options) {
+  options.optimiser.schedule = parse_schedule(options.schedule);
+  check(options);
+  const auto task = make_task(options.task, options.reading);
+  std::vector<Job> jobs = make_jobs(options, *task);
   make_folder(options.output);
-  std::vector<Job> jobs = make_jobs(options, *task, shape);
   run_jobs(jobs, options);
   const Job* const best = best_of(jobs);
-  const nlohmann::ordered_json json = to_json(options, *task, shape, jobs, best);
+  const nlohmann::ordered_json json = to_json(options, *task, jobs, best);
   write_file((fs::path(options.output) / "run.json").string(), json_text(json));
   const std::string refusal = best == nullptr ? "" : save_best(options, *task, best->trainer->model());
   if (options.json) {
@@ -215,11 +237,22 @@ void add_train(CLI::App& app, Work& chosen) {
   verb->add_option("-o,--output", options->output, "The folder of the run")->type_name("FOLDER")->required();
   verb->add_option("--length", options->lengths, "Lengths to train on; the paper's without it")->type_name("N|M..N");
   verb->add_option("--rates", options->rates, "Learning rates")->delimiter(',')->capture_default_str();
-  add_count(*verb, "--steps", options->steps, "Steps of the optimiser, at most");
+  add_count(*verb, "--steps", options->optimiser.steps, "Steps of the optimiser, at most");
   add_count(*verb, "--words", options->words, "Samples in a step");
   add_count(*verb, "--seeds", options->seeds, "Runs for every learning rate");
   verb->add_option("--stop-at", options->stop_at, "Validation loss that ends a run")->capture_default_str();
-  verb->add_option("--clip", options->clip, "Greatest norm of a gradient; 0: any")->capture_default_str();
+  verb->add_option("--clip", options->optimiser.clip, "Greatest norm of a gradient; 0: any")->capture_default_str();
+  verb->add_option("--schedule", options->schedule, "constant, or cosine: falling to --least-rate at the last step")
+      ->capture_default_str();
+  add_count(*verb, "--warmup", options->optimiser.warm_up, "First steps, over which the rate grows from 0");
+  verb->add_option("--least-rate", options->optimiser.least_rate, "Where a cosine ends")->capture_default_str();
+  verb->add_option("--weight-decay", options->optimiser.weight_decay, "AdamW's; 0: Adam")->capture_default_str();
+  add_count(*verb, "--validate-every", options->validate_every, "Steps between validations");
+  add_count(*verb, "--patience", options->patience,
+            "Validations without a smaller loss that end a run, which keeps the parameters of the smallest; 0: any");
+  verb->add_option("--validation-length", options->validation_lengths,
+                   "Lengths that validate; those of training without it")
+      ->type_name("N|M..N");
   add_seed(*verb, options->seed);
   add_threads(*verb, options->threads);
   add_json_flag(*verb, options->json);

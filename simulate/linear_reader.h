@@ -1,0 +1,16 @@
+// simulate/linear_reader.h — reads words through a LinearView, in float, one word after the other.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "simulate/sequence_model.h"
+
+namespace krohn {
+
+/// As SequenceModel::readers. With `normalise`, from the ninth letter on every state is scaled to the Euclidean norm
+/// that it had after the eighth (Ebrahimi §2.2 normalises at inference): only without additions, where a scale stays a
+/// scale. Otherwise long words overflow.
+std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> linear_readers(LinearView view, bool normalise);
+
+}  // namespace krohn

@@ -1,0 +1,22 @@
+#include "simulate/models.h"
+
+#include <fmt/format.h>
+
+#include "groups/error.h"
+#include "simulate/bilinear_model.h"
+
+namespace krohn {
+
+template <class Real>
+std::unique_ptr<SequenceModel<Real>> make_model(std::string_view name, Letter letters, std::uint32_t labels,
+                                                std::uint64_t seed) {
+  const std::string_view family = name.substr(0, name.find(':'));
+  if (family == "bilinear")
+    return std::make_unique<BilinearModel<Real>>(parse_bilinear_shape(name), letters, labels, seed);
+  throw InputError(fmt::format("model \"{}\": the family \"{}\" is not known; there is bilinear:…", name, family));
+}
+
+template std::unique_ptr<SequenceModel<float>> make_model(std::string_view, Letter, std::uint32_t, std::uint64_t);
+template std::unique_ptr<SequenceModel<double>> make_model(std::string_view, Letter, std::uint32_t, std::uint64_t);
+
+}  // namespace krohn

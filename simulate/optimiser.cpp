@@ -1,0 +1,62 @@
+#include "simulate/optimiser.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "groups/error.h"
+
+namespace krohn {
+namespace {
+
+// Adam's constants, as published.
+constexpr float kMeanDecay = 0.9f, kSquareDecay = 0.999f, kEpsilon = 1e-8f;
+
+double norm_of(std::span<const float> gradient) {
+  double sum = 0;
+  for (const float number : gradient) sum += double{number} * number;
+  return std::sqrt(sum);
+}
+
+}  // namespace
+
+Schedule parse_schedule(std::string_view text) {
+  if (text == "constant") return Schedule::kConstant;
+  if (text == "cosine") return Schedule::kCosine;
+  throw InputError(fmt::format("schedule \"{}\" is not known; take constant or cosine", text));
+}
+
+std::string to_string(Schedule schedule) { return schedule == Schedule::kConstant ? "constant" : "cosine"; }
+
+double learning_rate_at(const OptimiserOptions& options, std::uint64_t step) {
+  if (step <= options.warm_up)
+    return options.learning_rate * static_cast<double>(step) / static_cast<double>(options.warm_up);
+  if (options.schedule == Schedule::kConstant || options.steps <= options.warm_up) return options.learning_rate;
+  const double done =
+      static_cast<double>(step - options.warm_up) / static_cast<double>(options.steps - options.warm_up);
+  const double height = (1 + std::cos(std::numbers::pi * std::min(done, 1.0))) / 2;
+  return options.least_rate + (options.learning_rate - options.least_rate) * height;
+}
+
+bool AdamW::step(const OptimiserOptions& options, std::uint64_t step, std::size_t first,
+                 std::span<const float> gradient, std::span<float> parameters) {
+  const double norm = norm_of(gradient);
+  if (!std::isfinite(norm)) return false;
+  const auto scale = static_cast<float>(options.clip > 0 && norm > options.clip ? options.clip / norm : 1);
+  const auto count = static_cast<double>(step);
+  const double now = learning_rate_at(options, step);
+  const auto rate = static_cast<float>(now * std::sqrt(1 - std::pow(double{kSquareDecay}, count)) /
+                                       (1 - std::pow(double{kMeanDecay}, count)));
+  const auto kept = static_cast<float>(1 - now * options.weight_decay);
+  for (std::size_t i = first; i < parameters.size(); ++i) {
+    const float by = gradient[i] * scale;
+    mean[i] += (1 - kMeanDecay) * (by - mean[i]);
+    square[i] += (1 - kSquareDecay) * (by * by - square[i]);
+    parameters[i] = kept * parameters[i] - rate * mean[i] / (std::sqrt(square[i]) + kEpsilon);
+  }
+  return true;
+}
+
+}  // namespace krohn
