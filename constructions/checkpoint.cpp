@@ -9,6 +9,7 @@
 
 #include "automata/format_file.h"
 #include "constructions/checkpoint_config.h"
+#include "constructions/older_checkpoint.h"
 #include "constructions/tensor_values.h"
 #include "constructions/tracked_states.h"
 #include "groups/atomic_file.h"
@@ -232,6 +233,7 @@ Checkpoint load_checkpoint(const std::string& folder, std::optional<Dfa> automat
   Checkpoint checkpoint;
   checkpoint.config = parse_config(read_file(config_path, kMaxTextBytes), config_path);
   checkpoint.tensors = read_weights(folder);
+  join_householders(checkpoint.tensors, checkpoint.config.householders, folder);
   require_tensors(checkpoint.config, checkpoint.tensors, folder);
   checkpoint.automaton = std::move(automaton);
   if (!checkpoint.automaton && fs::exists(base / kAutomatonFile))

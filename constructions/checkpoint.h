@@ -68,10 +68,11 @@ std::vector<std::pair<std::string, std::string>> checkpoint_files(const Checkpoi
 void save_checkpoint(const Checkpoint& checkpoint, const std::string& folder);
 
 /// Reads a folder: model.safetensors, or the shards that model.safetensors.index.json names. F32, BF16, F16 and F64
-/// tensors of the shapes above. The automaton is that of automaton.json, unless `automaton` is given; with either,
-/// tokens.json says what the tokens mean. Throws InputError for what the emulation does not have (attention layers,
-/// gates, tied embeddings, another model_type), for missing or additional tensors, and for folders with pickled weights
-/// only, which are never loaded because loading runs code.
+/// tensors of the shapes above; those of older gated DeltaProduct checkpoints are joined (older_checkpoint.h). The
+/// automaton is that of automaton.json, unless `automaton` is given; with either, tokens.json says what the tokens
+/// mean. Throws InputError for what the emulation does not have (attention layers, gates, tied embeddings, another
+/// model_type), for missing or additional tensors, and for folders with pickled weights only, which are never loaded
+/// because loading runs code.
 Checkpoint load_checkpoint(const std::string& folder, std::optional<Dfa> automaton = std::nullopt);
 
 /// True when `path` is a folder with a config.json.

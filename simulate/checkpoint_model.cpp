@@ -101,11 +101,14 @@ CheckpointModel::Memory CheckpointModel::start() const {
 }
 
 std::vector<float> CheckpointModel::apply(const Projection& projection, std::span<const float> input) const {
+  // Weights are finite: a zero times them adds a zero to a sum that is never −0. krohn's own inputs are mostly zeros.
+  std::vector<std::size_t> nonzero;
+  for (std::size_t column = 0; column < input.size(); ++column)
+    if (input[column] != 0) nonzero.push_back(column);
   std::vector<float> output(projection.rows);
   for (std::size_t row = 0; row < output.size(); ++row) {
     float sum = 0;
-    for (std::size_t column = 0; column < input.size(); ++column)
-      sum += projection.weights[row * input.size() + column] * input[column];
+    for (const std::size_t column : nonzero) sum += projection.weights[row * input.size() + column] * input[column];
     output[row] = round(sum);
   }
   return output;
@@ -153,74 +156,135 @@ void CheckpointModel::normalise_keys(std::span<float> rows) const {
   }
 }
 
-std::vector<float> CheckpointModel::mix(const Layer& layer, std::vector<float> rows, float* recurrent,
-                                        float* convolution) const {
-  const std::size_t keys = config_.key_dim, values = config_.value_dim, heads = config_.heads;
-  const std::span<float> all(rows), query = all.subspan(0, layer.query.rows),
-                                    key = all.subspan(query.size(), layer.key.rows),
-                                    value = all.subspan(query.size() + key.size(), layer.value.rows),
-                                    beta = all.subspan(query.size() + key.size() + value.size());
+CheckpointModel::Read CheckpointModel::prepare(const Layer& layer, std::vector<float> rows, float* convolution) const {
+  Read read{std::move(rows), layer.query.rows, layer.key.rows, layer.value.rows};
   if (config_.convolution_taps != 0) {
-    const std::size_t older = config_.convolution_taps - 1;
-    convolve(query, layer.query_taps, convolution);
-    convolve(key, layer.key_taps, convolution + query.size() * older);
-    convolve(value, layer.value_taps, convolution + (query.size() + key.size()) * older);
+    const std::size_t older = config_.convolution_taps - 1, keys = layer.query.rows, values = keys + layer.key.rows;
+    convolve(read.query(), layer.query_taps, convolution);
+    convolve(read.key(), layer.key_taps, convolution + keys * older);
+    convolve(read.value(), layer.value_taps, convolution + values * older);
   }
   const auto activate = [&](std::span<float> part, bool silu) {
     for (float& x : part) x = round(silu ? x * sigmoid(x) : x);
   };
-  activate(query, config_.silu_keys);
-  activate(key, config_.silu_keys);
-  activate(value, true);
-  normalise_keys(query);
-  normalise_keys(key);
-  for (float& b : beta) b = round(sigmoid(b)) * (config_.negative_eigenvalues ? 2.f : 1.f);
-  const float scale = 1 / std::sqrt(static_cast<float>(keys));
-  std::vector<float> output;
-  for (std::size_t head = 0; head < heads; ++head) {
-    float* const state = recurrent + head * keys * values;
-    for (std::size_t j = 0; j < config_.householders; ++j) {
-      const float* const k = key.data() + (j * heads + head) * keys;
-      const float* const v = value.data() + (j * heads + head) * values;
-      for (std::size_t column = 0; column < values; ++column) {
-        float read = 0;
-        for (std::size_t row = 0; row < keys; ++row) read += state[row * values + column] * k[row];
-        const float update = (v[column] - read) * beta[j * heads + head];
-        for (std::size_t row = 0; row < keys; ++row) state[row * values + column] += k[row] * update;
-      }
-    }
-    std::vector<float> out(values);
+  activate(read.query(), config_.silu_keys);
+  activate(read.key(), config_.silu_keys);
+  activate(read.value(), true);
+  normalise_keys(read.query());
+  normalise_keys(read.key());
+  for (float& b : read.beta()) b = round(sigmoid(b)) * (config_.negative_eigenvalues ? 2.f : 1.f);
+  return read;
+}
+
+void CheckpointModel::recur(Read& read, std::size_t head, float* state, std::span<float> out) const {
+  const std::size_t keys = config_.key_dim, values = config_.value_dim, heads = config_.heads;
+  for (std::size_t j = 0; j < config_.householders; ++j) {
+    const float* const k = read.key().data() + (j * heads + head) * keys;
+    const float* const v = read.value().data() + (j * heads + head) * values;
     for (std::size_t column = 0; column < values; ++column) {
-      float sum = 0;
-      for (std::size_t row = 0; row < keys; ++row)
-        sum += state[row * values + column] * (query[head * keys + row] * scale);
-      out[column] = round(sum);
+      float seen = 0;
+      for (std::size_t row = 0; row < keys; ++row) seen += state[row * values + column] * k[row];
+      const float update = (v[column] - seen) * read.beta()[j * heads + head];
+      for (std::size_t row = 0; row < keys; ++row) state[row * values + column] += k[row] * update;
     }
-    const std::vector<float> normalised = normalise(out, layer.output_norm);
+  }
+  const float scale = 1 / std::sqrt(static_cast<float>(keys));
+  for (std::size_t column = 0; column < values; ++column) {
+    float sum = 0;
+    for (std::size_t row = 0; row < keys; ++row)
+      sum += state[row * values + column] * (read.query()[head * keys + row] * scale);
+    out[column] = round(sum);
+  }
+}
+
+DeltaChunk CheckpointModel::chunk_of(std::span<Read> reads, std::size_t head) const {
+  const std::size_t keys = config_.key_dim, values = config_.value_dim, heads = config_.heads;
+  DeltaChunk chunk{keys, values, config_.householders, {}, {}, {}, {}};
+  const auto append = [](std::vector<float>& all, std::span<const float> part) {
+    all.insert(all.end(), part.begin(), part.end());
+  };
+  for (Read& read : reads) {
+    append(chunk.query, read.query().subspan(head * keys, keys));
+    for (std::size_t j = 0; j < config_.householders; ++j) {
+      append(chunk.key, read.key().subspan((j * heads + head) * keys, keys));
+      append(chunk.value, read.value().subspan((j * heads + head) * values, values));
+      chunk.beta.push_back(read.beta()[j * heads + head]);
+    }
+  }
+  return chunk;
+}
+
+/// What the heads read, normalised and projected.
+std::vector<float> CheckpointModel::project_out(const Layer& layer, std::span<const float> out) const {
+  std::vector<float> output;
+  for (std::size_t first = 0; first < out.size(); first += config_.value_dim) {
+    const std::vector<float> normalised = normalise(out.subspan(first, config_.value_dim), layer.output_norm);
     output.insert(output.end(), normalised.begin(), normalised.end());
   }
   return apply(layer.output, output);
 }
 
-std::vector<float> CheckpointModel::step(std::uint32_t token, Memory& memory) const {
-  std::vector<float> x = embeddings_[token];
+void CheckpointModel::mix(const Layer& layer, std::span<Read> reads, float* recurrent, bool in_chunks,
+                          std::span<std::vector<float>> changes) const {
+  const std::size_t values = config_.value_dim, numbers = std::size_t{config_.key_dim} * values;
+  std::vector<std::vector<float>> out(reads.size(), std::vector<float>(config_.heads * values));
+  for (std::size_t head = 0; head < config_.heads; ++head) {
+    float* const state = recurrent + head * numbers;
+    if (!in_chunks) {
+      for (std::size_t t = 0; t < reads.size(); ++t)
+        recur(reads[t], head, state, std::span(out[t]).subspan(head * values, values));
+      continue;
+    }
+    const std::vector<float> answers = read_delta_chunk(chunk_of(reads, head), {state, numbers}, is_bf16_);
+    for (std::size_t i = 0; i < answers.size(); ++i) out[i / values][head * values + i % values] = round(answers[i]);
+  }
+  for (std::size_t t = 0; t < reads.size(); ++t) changes[t] = project_out(layer, out[t]);
+}
+
+/// down(swish(gate(y)) · up(y))
+std::vector<float> CheckpointModel::look_up(const Layer& layer, std::span<const float> y) const {
+  std::vector<float> gate = apply(layer.gate, y);
+  const std::vector<float> up = apply(layer.up, y);
+  for (std::size_t j = 0; j < gate.size(); ++j) gate[j] = round(gate[j] * sigmoid(gate[j]) * up[j]);
+  return apply(layer.down, gate);
+}
+
+std::vector<std::vector<float>> CheckpointModel::read(std::span<const std::uint32_t> tokens, Memory& memory,
+                                                      bool in_chunks) const {
   const std::size_t state = memory.recurrent.size() / layers_.size();
   const std::size_t older = memory.convolution.size() / layers_.size();
-  const auto add = [&](const std::vector<float>& change) {
+  std::vector<std::vector<float>> hidden, changes(tokens.size());
+  for (const std::uint32_t token : tokens) hidden.push_back(embeddings_[token]);
+  const auto add = [&](std::vector<float>& x, const std::vector<float>& change) {
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = round(x[i] + change[i]);
   };
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const Layer& layer = layers_[i];
     const bool is_known = i == 0 && !first_rows_.empty();
-    std::vector<float> rows = is_known ? first_rows_[token] : project(layer, normalise(x, layer.attention_norm));
-    add(mix(layer, std::move(rows), memory.recurrent.data() + i * state, memory.convolution.data() + i * older));
-    const std::vector<float> y = normalise(x, layer.mlp_norm);
-    std::vector<float> gate = apply(layer.gate, y);
-    const std::vector<float> up = apply(layer.up, y);
-    for (std::size_t j = 0; j < gate.size(); ++j) gate[j] = round(gate[j] * sigmoid(gate[j]) * up[j]);
-    add(apply(layer.down, gate));
+    std::vector<Read> reads;
+    for (std::size_t t = 0; t < tokens.size(); ++t)
+      reads.push_back(
+          prepare(layer, is_known ? first_rows_[tokens[t]] : project(layer, normalise(hidden[t], layer.attention_norm)),
+                  memory.convolution.data() + i * older));
+    mix(layer, reads, memory.recurrent.data() + i * state, in_chunks, changes);
+    for (std::size_t t = 0; t < tokens.size(); ++t) {
+      add(hidden[t], changes[t]);
+      add(hidden[t], look_up(layer, normalise(hidden[t], layer.mlp_norm)));
+    }
   }
-  return apply(head_, normalise(x, final_norm_));
+  for (std::vector<float>& x : hidden) x = apply(head_, normalise(x, final_norm_));
+  return hidden;
+}
+
+std::vector<std::vector<float>> CheckpointModel::read_chunk(std::span<const std::uint32_t> tokens,
+                                                            Memory& memory) const {
+  if (tokens.size() > kDeltaChunk)
+    throw InputError(fmt::format("a chunk has at most {} tokens, not {}", kDeltaChunk, tokens.size()));
+  return read(tokens, memory, true);
+}
+
+std::vector<float> CheckpointModel::step(std::uint32_t token, Memory& memory) const {
+  return std::move(read({&token, 1}, memory, false).front());
 }
 
 std::optional<std::uint32_t> arg_max(std::span<const float> logits) {

@@ -10,8 +10,9 @@
 //                 layer has it; q and k times 1 / √(Σx² + 10⁻⁶), rounded; β = sigmoid, doubled for negative
 //                 eigenvalues. For every Householder j and head, S (K×V) in fp32: u = β_j (v_j − Sᵀ k_j);  S ← S + k_j
 //                 uᵀ. Then o = Sᵀ q / √K, rounded, and norm(o) per head.
-// This is the order of the library's recurrent kernel, but for the order of additions inside its reductions, which its
-// compiler chooses. Where all sums are exact, as in krohn's own checkpoints, that makes no difference.
+// This is the order of the library's recurrent kernel (`read_chunk`: of its chunked kernels), but for the order of
+// additions inside its reductions, which its compiler chooses. Where all sums are exact, as in krohn's own checkpoints,
+// that makes no difference.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,7 @@
 
 #include "constructions/checkpoint.h"
 #include "constructions/precision.h"
+#include "simulate/delta_chunk.h"
 
 namespace krohn {
 
@@ -45,6 +47,10 @@ class CheckpointModel {
   /// O(layers · (d·(rows of the projections) + n·H·K·V) + d · vocabulary).
   std::vector<float> step(std::uint32_t token, Memory& memory) const;
 
+  /// Reads up to kDeltaChunk tokens at once, as the library's chunked kernels do (simulate/delta_chunk.h), and returns
+  /// the logits after each. A word has to be cut into chunks of kDeltaChunk from its beginning.
+  std::vector<std::vector<float>> read_chunk(std::span<const std::uint32_t> tokens, Memory& memory) const;
+
  private:
   /// A matrix by rows, applied to a column.
   struct Projection {
@@ -59,7 +65,23 @@ class CheckpointModel {
 
   /// The rows of q, k, v and β before the convolution, one after another.
   std::vector<float> project(const Layer& layer, std::span<const float> input) const;
-  std::vector<float> mix(const Layer& layer, std::vector<float> rows, float* recurrent, float* convolution) const;
+  /// What the recurrence takes of one token: rows of q, k, v and β.
+  struct Read {
+    std::vector<float> rows;
+    std::size_t queries = 0, keys = 0, values = 0;
+    std::span<float> query() { return std::span(rows).subspan(0, queries); }
+    std::span<float> key() { return std::span(rows).subspan(queries, keys); }
+    std::span<float> value() { return std::span(rows).subspan(queries + keys, values); }
+    std::span<float> beta() { return std::span(rows).subspan(queries + keys + values); }
+  };
+  Read prepare(const Layer& layer, std::vector<float> rows, float* convolution) const;
+  void recur(Read& read, std::size_t head, float* state, std::span<float> out) const;
+  DeltaChunk chunk_of(std::span<Read> reads, std::size_t head) const;
+  std::vector<float> project_out(const Layer& layer, std::span<const float> out) const;
+  void mix(const Layer& layer, std::span<Read> reads, float* recurrent, bool in_chunks,
+           std::span<std::vector<float>> changes) const;
+  std::vector<float> look_up(const Layer& layer, std::span<const float> y) const;
+  std::vector<std::vector<float>> read(std::span<const std::uint32_t> tokens, Memory& memory, bool in_chunks) const;
   std::vector<float> apply(const Projection& projection, std::span<const float> input) const;
   std::vector<float> normalise(std::span<const float> input, std::span<const float> weights) const;
   void convolve(std::span<float> rows, std::span<const float> taps, float* older) const;
