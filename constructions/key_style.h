@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace krohn {
 
@@ -10,5 +11,8 @@ enum class KeyStyle : std::uint8_t {
   kUnnormalised,  ///< e_i − e_j, β = 1: exact in every precision
   kDoubled,       ///< ½(e_i − e_j + e_{n+i} − e_{n+j}), β = 2: exact even when a framework L2-normalises the key
 };
+
+/// "unit", "unnormalised", "doubled". Throws InputError listing the names.
+KeyStyle parse_key_style(std::string_view name);
 
 }  // namespace krohn

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "constructions/matrix_tensors.h"
+#include "constructions/recurrence_file.h"
 #include "constructions/strict_json.h"
 #include "constructions/tensor_values.h"
 #include "groups/error.h"
@@ -335,6 +336,11 @@ Network read_network(const TensorFile& file) {
   return network;
 }
 
+/// A network file, or one of another architecture's parameters.
+Network from_either(const TensorFile& file, const std::string& where) {
+  return is_recurrence(file) ? from_recurrence(file, where) : from_tensors(file, where);
+}
+
 }  // namespace
 
 TensorFile to_tensors(const Network& network) {
@@ -365,10 +371,10 @@ Network from_tensors(const TensorFile& file, const std::string& where) {
 
 void save_network(const Network& network, const std::string& path) { write_safetensors(to_tensors(network), path); }
 
-Network load_network(const std::string& path) { return from_tensors(read_safetensors(path), path); }
+Network load_network(const std::string& path) { return from_either(read_safetensors(path), path); }
 
 Network parse_network(std::span<const std::byte> bytes, const std::string& where) {
-  return from_tensors(parse_safetensors(bytes, where), where);
+  return from_either(parse_safetensors(bytes, where), where);
 }
 
 }  // namespace krohn

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "constructions/export_checkpoint.h"
 #include "constructions/network_file.h"
 #include "constructions/npz.h"
 #include "constructions/onnx.h"
+#include "constructions/recurrence_file.h"
 #include "groups/atomic_file.h"
 #include "groups/error.h"
 #include "network_module.h"
@@ -22,9 +24,13 @@ namespace fs = std::filesystem;
 constexpr char kKrohn[] = "krohn", kTorch[] = "torch", kOnnx[] = "onnx", kNumpy[] = "numpy",
                kDeltaNet[] = "fla-deltanet", kGatedDeltaProduct[] = "fla-gated-deltaproduct";
 
+bool is_recurrence_target(const std::string& target) {
+  return std::ranges::find(recurrence_families(), target) != recurrence_families().end();
+}
+
 /// What a target's file is named like; empty for folders.
 std::string extension_of(const std::string& target) {
-  if (target == kKrohn) return ".safetensors";
+  if (target == kKrohn || is_recurrence_target(target)) return ".safetensors";
   if (target == kOnnx) return ".onnx";
   if (target == kNumpy) return ".npz";
   return "";
@@ -34,16 +40,25 @@ void report(const Checkpoint& checkpoint, const std::string& language, const std
             const std::string& folder) {
   const CheckpointConfig& config = checkpoint.config;
   fmt::print("{}: {} in the weights of {}\n", folder, language, target);
-  fmt::print("  hidden size {}, {} head{} of {}×{}, {} Householder{} per token, {} tokens\n", config.hidden_size,
-             config.heads, config.heads == 1 ? "" : "s", config.key_dim, config.value_dim, config.householders,
-             config.householders == 1 ? "" : "s", config.vocabulary);
+  fmt::print("  {} layer{}, hidden size {}, {} head{} of {}×{}, {} Householder{} per token, {} tokens\n", config.layers,
+             config.layers == 1 ? "" : "s", config.hidden_size, config.heads, config.heads == 1 ? "" : "s",
+             config.key_dim, config.value_dim, config.householders, config.householders == 1 ? "" : "s",
+             config.vocabulary);
   fmt::print("  after token {} and a word, the arg max of the next token is the automaton's state (tokens.json)\n",
              *checkpoint.tokens.begin);
 }
 
 }  // namespace
 
-std::vector<std::string> target_names() { return {kKrohn, kTorch, kOnnx, kNumpy, kDeltaNet, kGatedDeltaProduct}; }
+std::vector<std::string> target_names() {
+  std::vector<std::string> names{kKrohn, kTorch, kOnnx, kNumpy, kDeltaNet, kGatedDeltaProduct};
+  names.insert(names.end(), recurrence_families().begin(), recurrence_families().end());
+  return names;
+}
+
+std::vector<std::string> target_constructions(const std::string& target) {
+  return is_recurrence_target(target) ? constructions_for(target) : std::vector<std::string>();
+}
 
 bool is_checkpoint_target(const std::string& target) { return target == kDeltaNet || target == kGatedDeltaProduct; }
 
@@ -61,15 +76,19 @@ void write_network(const Network& network, const std::string& target, const std:
   if (target == kOnnx) return write_file(output, format_onnx(network));
   if (target == kNumpy) return write_file(output, format_npz(to_tensors(network)));
   if (target == kKrohn) return save_network(network, output);
+  if (is_recurrence_target(target)) return write_safetensors(to_recurrence(network, target), output);
   make_folder(output);
   write_file((fs::path(output) / "krohn_network.py").string(), kNetworkModule);
   save_network(network, (fs::path(output) / "model.safetensors").string());
 }
 
+Checkpoint build_checkpoint(const Dfa& automaton, const std::string& target) {
+  return target == kDeltaNet ? delta_net_checkpoint(automaton) : gated_delta_product_checkpoint(automaton);
+}
+
 void compile_checkpoint(const Dfa& automaton, const std::string& language, const std::string& target,
                         const std::string& folder, bool json) {
-  const Checkpoint checkpoint =
-      target == kDeltaNet ? delta_net_checkpoint(automaton) : gated_delta_product_checkpoint(automaton);
+  const Checkpoint checkpoint = build_checkpoint(automaton, target);
   save_checkpoint(checkpoint, folder);
   if (!json) return report(checkpoint, language, target, folder);
   const CheckpointConfig& config = checkpoint.config;
@@ -78,6 +97,7 @@ void compile_checkpoint(const Dfa& automaton, const std::string& language, const
               {"output", folder},
               {"states", automaton.states()},
               {"letters", automaton.letters()},
+              {"layers", config.layers},
               {"hidden_size", config.hidden_size},
               {"heads", config.heads},
               {"key_dim", config.key_dim},

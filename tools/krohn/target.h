@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "automata/dfa.h"
+#include "constructions/checkpoint.h"
 #include "constructions/network.h"
 
 namespace krohn {
@@ -15,13 +16,19 @@ std::vector<std::string> target_names();
 /// True for the targets whose weights are not those of a network of krohn's: the layers of flash-linear-attention.
 bool is_checkpoint_target(const std::string& target);
 
+/// The constructions that the target's architecture can hold, the first choice first; empty: any.
+std::vector<std::string> target_constructions(const std::string& target);
+
 /// Throws InputError unless `output` is named as the target's files or folders are.
 void check_output_name(const std::string& target, const std::string& output);
 
 /// Writes the network for a target that is no checkpoint: one file, or a folder. Whole or not at all, file by file.
 void write_network(const Network& network, const std::string& target, const std::string& output);
 
-/// Writes a checkpoint's folder and says, as text or JSON, what is in it. Throws as constructions/export_checkpoint.h.
+/// The checkpoint of a target for which `is_checkpoint_target` holds. Throws as constructions/export_checkpoint.h.
+Checkpoint build_checkpoint(const Dfa& automaton, const std::string& target);
+
+/// Writes a checkpoint's folder and says, as text or JSON, what is in it. Throws as build_checkpoint.
 void compile_checkpoint(const Dfa& automaton, const std::string& language, const std::string& target,
                         const std::string& folder, bool json);
 

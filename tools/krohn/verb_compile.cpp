@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -48,7 +49,8 @@ read one after another; the table has such precisions in brackets. rotation-snap
 every K letters; it is not linear, and is taken by name only.
 
 --target writes the model for another framework: torch, a folder with a PyTorch module and its weights; onnx; numpy (.npz);
-fla-deltanet and fla-gated-deltaproduct, folders that flash-linear-attention loads, with one layer of its own.
+fla-deltanet and fla-gated-deltaproduct, folders that flash-linear-attention loads; bilinear, bilinear-cp, bilinear-block,
+bilinear-r2, pd-ssm, mamba and fan, the parameters of these recurrences, which krohn reads back.
 
 --precision bf16 prefers constructions that are exact in bf16, rounds every weight to bf16, and then proves the rounded
 network in that arithmetic, or refutes it by a shortest word, as `krohn verify` does. The file is written in any case.
@@ -68,9 +70,7 @@ Wishes wishes_of(const Options& options) {
   Wishes wishes;
   if (!options.construction.empty()) wishes.construction = options.construction;
   if (!options.precision.empty()) wishes.precision = parse_precision(options.precision);
-  if (options.keys == "unit") wishes.keys = KeyStyle::kUnit;
-  if (options.keys == "unnormalised") wishes.keys = KeyStyle::kUnnormalised;
-  if (options.keys == "doubled") wishes.keys = KeyStyle::kDoubled;
+  if (!options.keys.empty()) wishes.keys = parse_key_style(options.keys);
   if (options.max_reflections) wishes.max_reflections = static_cast<std::int64_t>(*options.max_reflections);
   wishes.max_dimension = options.max_dimension;
   wishes.exact = options.exact;
@@ -88,10 +88,21 @@ std::string task_of(const Options& options, const Dfa& dfa) {
   return dfa.is_acceptor() ? "acceptance" : "state";
 }
 
-const Plan* chosen_plan(const std::vector<Plan>& plans) {
-  for (const Plan& row : plans)
-    if (row.chosen) return &row;
-  return nullptr;
+/// The planner's row, or the first that the target's architecture takes.
+const Plan* chosen_plan(const std::vector<Plan>& plans, const Options& options) {
+  const std::vector<std::string> taken =
+      options.construction.empty() ? target_constructions(options.target) : std::vector<std::string>();
+  if (taken.empty()) {
+    const auto row = std::ranges::find_if(plans, &Plan::chosen);
+    return row == plans.end() ? nullptr : &*row;
+  }
+  std::string reasons;
+  for (const std::string& name : taken) {
+    const auto row = std::ranges::find(plans, name, &Plan::construction);
+    if (row->possible && !(options.exact && row->exact_in.empty())) return &*row;
+    reasons += fmt::format("; {}: {}", name, row->possible ? "not exact" : row->reason);
+  }
+  throw InputError(options.language, fmt::format("{} cannot hold it{}", options.target, reasons));
 }
 
 void report(const Options& options, const std::string& task, const Dfa& dfa, const Plan& chosen) {
@@ -161,7 +172,7 @@ int compile(const Options& options) {
   }
   Wishes wishes = wishes_of(options);
   const std::vector<Plan> plans = plan(dfa, wishes);
-  const Plan* chosen = chosen_plan(plans);
+  const Plan* chosen = chosen_plan(plans, options);
   if (options.explain && !options.json) fmt::print("{}", plan_table(plans));
   if (chosen == nullptr && options.explain && options.output.empty() && !options.json) return kDone;
   if (chosen == nullptr) {
