@@ -5,9 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "automata/algebra.h"
-#include "automata/minimise.h"
-#include "constructions/architectures.h"
+#include "tools/krohn/classification.h"
 #include "tools/krohn/json_output.h"
 #include "tools/krohn/subject.h"
 #include "tools/krohn/table.h"
@@ -15,8 +13,6 @@
 
 namespace krohn {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr VerbHelp kHelp = {
     "classify", "Which architectures can hold a language, and why not the smaller ones", "classify LANGUAGE|MODEL",
@@ -38,64 +34,6 @@ struct Options {
   AlgebraOptions algebra;
   bool json = false;
 };
-
-/// One job: an automaton, its algebra, its architectures.
-struct Job {
-  std::string name;
-  Dfa automaton;
-  Algebra algebra;
-  std::vector<Architecture> rows;
-};
-
-Job job(std::string name, Dfa automaton, const AlgebraOptions& options) {
-  Algebra algebra = analyse(automaton, options);
-  std::vector<Architecture> rows = architectures(automaton, algebra, plan(automaton, {}));
-  return {std::move(name), std::move(automaton), std::move(algebra), std::move(rows)};
-}
-
-std::vector<Job> jobs_of(const Options& options) {
-  const Dfa given = load_subject(options.subject, options.reading).automaton;
-  Dfa tracked = canonical(given), minimal = minimise(given);
-  std::vector<Job> jobs;
-  if (tracked.states() == minimal.states()) {
-    jobs.push_back(job("state tracking and acceptance", std::move(minimal), options.algebra));
-  } else {
-    jobs.push_back(job("state tracking", std::move(tracked), options.algebra));
-    jobs.push_back(job("acceptance", std::move(minimal), options.algebra));
-  }
-  return jobs;
-}
-
-Json to_json(const Job& job) {
-  Json facts;
-  facts["job"] = job.name;
-  facts["states"] = job.automaton.states();
-  facts["monoid"]["size"] = job.algebra.size.str();
-  facts["monoid"]["idempotents"] = job.algebra.idempotents.str();
-  facts["monoid"]["d_classes"] = job.algebra.green.d_classes().size();
-  facts["monoid"]["r_classes"] = job.algebra.green.r_classes();
-  facts["stability_index"] = job.algebra.stability_index;
-  facts["groups"] = Json::array();
-  for (const MaximalSubgroup& group : job.algebra.groups)
-    facts["groups"].push_back({{"name", group.name},
-                               {"order", group.order.str()},
-                               {"solvable", group.solvable},
-                               {"states", group.states},
-                               {"words", group.words}});
-  for (const Verdict& verdict : job.algebra.verdicts)
-    facts["verdicts"].push_back({{"property", verdict.property},
-                                 {"meaning", verdict.meaning},
-                                 {"answer", to_string(verdict.answer)},
-                                 {"witness", verdict.witness}});
-  for (const Architecture& row : job.rows)
-    facts["architectures"].push_back({{"family", row.family},
-                                      {"answer", to_string(row.answer)},
-                                      {"theorem", row.theorem},
-                                      {"construction", row.construction},
-                                      {"exact", row.exact},
-                                      {"reason", row.reason}});
-  return facts;
-}
 
 std::string groups_in_words(const Algebra& algebra) {
   if (algebra.groups.empty()) return "no non-trivial group";
@@ -130,13 +68,13 @@ std::size_t undecided(const std::vector<Job>& jobs) {
   return count;
 }
 
-int classify(const Options& options) {
-  const std::vector<Job> jobs = jobs_of(options);
+int run(const Options& options) {
+  const std::vector<Job> jobs = classify(load_subject(options.subject, options.reading).automaton, options.algebra);
   const int status = undecided(jobs) == 0 ? kDone : kUndecided;
   if (options.json) {
-    Json facts;
+    nlohmann::ordered_json facts;
     facts["subject"] = options.subject;
-    for (const Job& job : jobs) facts["jobs"].push_back(to_json(job));
+    for (const Job& job : jobs) facts["jobs"].push_back(job_to_json(job));
     print_json(facts);
     return status;
   }
@@ -156,7 +94,7 @@ void add_classify(CLI::App& app, Work& chosen) {
   add_count(*verb, "--max-classes", options->algebra.green.max_r_classes, "Most R-classes of the monoid");
   add_json_flag(*verb, options->json);
   add_language_options(*verb, options->reading);
-  verb->callback([options, &chosen] { chosen = [options] { return classify(*options); }; });
+  verb->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
 }
 
 }  // namespace krohn

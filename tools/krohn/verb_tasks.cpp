@@ -12,6 +12,7 @@
 #include "tools/krohn/json_output.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/table.h"
+#include "tools/krohn/task_list.h"
 #include "tools/krohn/task_writer.h"
 #include "tools/krohn/verb.h"
 
@@ -46,27 +47,9 @@ std::string in_words(const LengthRange& range) {
              : fmt::format("{}..{}", with_thousands(range.least), with_thousands(range.greatest));
 }
 
-nlohmann::ordered_json list_as_json() {
-  nlohmann::ordered_json json;
-  for (const TaskInfo& task : tasks())
-    json["tasks"].push_back({{"name", task.name},
-                             {"summary", task.summary},
-                             {"source", task.source},
-                             {"length_unit", task.length_unit},
-                             {"train", {{"least", task.train.least}, {"greatest", task.train.greatest}}},
-                             {"test", {{"least", task.test.least}, {"greatest", task.test.greatest}}},
-                             {"chance", task.chance}});
-  for (const FamilyInfo& family : families())
-    json["languages"].push_back({{"pattern", family.pattern},
-                                 {"summary", family.summary},
-                                 {"source", family.source},
-                                 {"example", family.example}});
-  return json;
-}
-
 int list(const Options& options) {
   if (options.json) {
-    print_json(list_as_json());
+    print_json(task_list());
     return kDone;
   }
   std::vector<std::vector<std::string>> task_rows = {{"task", "train", "test", "source", "what"}};

@@ -1,4 +1,5 @@
-"""A network that krohn compiled, as a plain PyTorch module. One file, for copying: needs torch and safetensors.
+"""A network that krohn compiled, as a plain PyTorch module. In the package it is krohn.torch; `--target torch` writes this
+file as krohn_network.py, for copying. Needs torch, and safetensors to read files.
 
     from krohn_network import ExactLRNN
     network = ExactLRNN.from_file("model.safetensors")
@@ -9,9 +10,12 @@ The file's format is krohn's own; its document (docs/network-file.md in krohn) n
 import json
 
 import torch
-from safetensors import safe_open
 from torch import nn
 
+
+def _of_signed_type(array):
+    """Indices as int64: PyTorch has few operations on unsigned numbers."""
+    return array.astype("int64") if array.dtype.kind == "u" else array
 
 
 class Layer(nn.Module):
@@ -79,7 +83,17 @@ class ExactLRNN(nn.Module):
         self.register_buffer("output_of_state", tensors["automaton.outputs"].long())
 
     @classmethod
+    def from_network(cls, network):
+        """A `krohn.Network`, its weights copied."""
+        if "snap_every" in network.metadata:
+            raise ValueError("this network snaps to its codewords, which this linear module does not")
+        tensors = {name: torch.from_numpy(_of_signed_type(array)) for name, array in network.state_dict().items()}
+        return cls(tensors, network.metadata)
+
+    @classmethod
     def from_file(cls, path):
+        from safetensors import safe_open
+
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata()
             if metadata.get("format") != "krohn.network" or metadata.get("version") != "1":
@@ -87,6 +101,14 @@ class ExactLRNN(nn.Module):
             if "snap_every" in metadata:
                 raise ValueError(f"{path}: this network snaps to its codewords, which this linear module does not")
             return cls({name: file.get_tensor(name) for name in file.keys()}, metadata)
+
+    def weights(self):
+        """The parameters as arrays under the names of the file: what `krohn.Network.with_weights` takes."""
+        arrays = {}
+        for k, layer in enumerate(self.layers):
+            parts = {"A": layer.a, "H0": layer.initial} | ({} if layer.b is None else {"B": layer.b})
+            arrays |= {f"layers.{k}.{name}": part.detach().cpu().numpy() for name, part in parts.items()}
+        return arrays
 
     def encode(self, word):
         """Letters by name, or the characters of a text, as a batch of one word."""

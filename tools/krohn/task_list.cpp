@@ -1,0 +1,28 @@
+#include "tools/krohn/task_list.h"
+
+#include <nlohmann/json.hpp>
+
+#include "automata/families.h"
+#include "simulate/tasks.h"
+
+namespace krohn {
+
+nlohmann::ordered_json task_list() {
+  nlohmann::ordered_json json;
+  for (const TaskInfo& task : tasks())
+    json["tasks"].push_back({{"name", task.name},
+                             {"summary", task.summary},
+                             {"source", task.source},
+                             {"length_unit", task.length_unit},
+                             {"train", {{"least", task.train.least}, {"greatest", task.train.greatest}}},
+                             {"test", {{"least", task.test.least}, {"greatest", task.test.greatest}}},
+                             {"chance", task.chance}});
+  for (const FamilyInfo& family : families())
+    json["languages"].push_back({{"pattern", family.pattern},
+                                 {"summary", family.summary},
+                                 {"source", family.source},
+                                 {"example", family.example}});
+  return json;
+}
+
+}  // namespace krohn

@@ -1,0 +1,221 @@
+// Networks: compiled, read, made from arrays, run, written.
+
+#include <fmt/format.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <nlohmann/json.hpp>
+
+#include "automata/draw.h"
+#include "constructions/network_file.h"
+#include "constructions/planner.h"
+#include "groups/error.h"
+#include "simulate/evaluate.h"
+#include "simulate/quantise.h"
+#include "tools/krohn/json_output.h"
+#include "tools/krohn/network_picture.h"
+#include "tools/krohn/plan_table.h"
+#include "tools/krohn/target.h"
+#include "tools/python/bindings/bindings.h"
+
+namespace krohn::python {
+namespace {
+
+using nb::literals::operator""_a;
+using Text = std::optional<std::string>;
+using GivenMatrices = Given<double, 3>;
+using GivenMatrix = Given<double, 2>;
+
+Wishes wishes_of(const Text& construction, const Text& precision, const Text& keys,
+                 std::optional<std::int64_t> max_reflections, std::optional<std::uint64_t> max_dimension, bool exact) {
+  Wishes wishes;
+  wishes.construction = construction;
+  if (precision) wishes.precision = parse_precision(*precision);
+  if (keys) wishes.keys = parse_key_style(*keys);
+  wishes.max_reflections = max_reflections;
+  wishes.max_dimension = max_dimension;
+  wishes.exact = exact;
+  return wishes;
+}
+
+Network compile(const Dfa& dfa, const std::string& source, const Text& construction, const Text& precision,
+                const Text& keys, std::optional<std::int64_t> max_reflections,
+                std::optional<std::uint64_t> max_dimension, bool exact) {
+  const Wishes wishes = wishes_of(construction, precision, keys, max_reflections, max_dimension, exact);
+  Network network = build(dfa, wishes);
+  network.provenance.source = source;
+  return wishes.precision ? quantise(network, *wishes.precision) : network;
+}
+
+std::string plans(const Dfa& dfa, const Text& construction, const Text& precision, const Text& keys,
+                  std::optional<std::int64_t> max_reflections, std::optional<std::uint64_t> max_dimension, bool exact) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const Plan& row : plan(dfa, wishes_of(construction, precision, keys, max_reflections, max_dimension, exact)))
+    rows.push_back(plan_to_json(row));
+  return json_text(rows);
+}
+
+Eigen::MatrixXd matrix_of(const double* rows, std::size_t height, std::size_t width) {
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  return Eigen::Map<const RowMajor>(rows, static_cast<Eigen::Index>(height), static_cast<Eigen::Index>(width));
+}
+
+template <class Array>
+void require_shape(const char* name, const Array& array, std::initializer_list<std::size_t> shape) {
+  std::size_t axis = 0;
+  bool fits = true;
+  for (const std::size_t extent : shape) fits = fits && array.shape(axis++) == extent;
+  if (fits) return;
+  std::vector<std::size_t> given;
+  for (axis = 0; axis < array.ndim(); ++axis) given.push_back(array.shape(axis));
+  throw InputError(
+      name, fmt::format("has the shape ({}); it has to be ({})", fmt::join(given, ", "), fmt::join(shape, ", ")));
+}
+
+/// Gives a layer dense matrices: A [actions, n, n], B [actions, n, d] or none, H_0 [n, d].
+void set_weights(Layer& layer, std::size_t actions, const GivenMatrices& a, const std::optional<GivenMatrices>& b,
+                 const GivenMatrix& initial) {
+  const std::size_t n = layer.dimension, d = layer.columns;
+  require_shape("A", a, {actions, n, n});
+  if (b) require_shape("B", *b, {actions, n, d});
+  require_shape("initial", initial, {n, d});
+  layer.transitions.clear();
+  for (std::size_t action = 0; action < actions; ++action)
+    layer.transitions.push_back({DenseMatrix{matrix_of(a.data() + action * n * n, n, n)},
+                                 b ? matrix_of(b->data() + action * n * d, n, d) : Eigen::MatrixXd()});
+  layer.initial = matrix_of(initial.data(), n, d);
+}
+
+/// One layer that reads the letters themselves; codeword i stands for state i.
+Network from_arrays(const Dfa& dfa, const GivenMatrices& a, const std::optional<GivenMatrices>& b,
+                    const GivenMatrix& initial, const GivenMatrices& codewords) {
+  Layer layer;
+  layer.dimension = static_cast<std::uint32_t>(initial.shape(0));
+  layer.columns = static_cast<std::uint32_t>(initial.shape(1));
+  layer.labels = dfa.states();
+  layer.initial_label = dfa.initial();
+  require_shape("codewords", codewords, {dfa.states(), layer.dimension, layer.columns});
+  const std::size_t numbers = initial.size();
+  for (State state = 0; state < dfa.states(); ++state)
+    layer.decoder.codewords.push_back(matrix_of(codewords.data() + state * numbers, layer.dimension, layer.columns));
+  set_weights(layer, dfa.letters(), a, b, initial);
+  Readout readout{{{}}};
+  for (Letter letter = 0; letter < dfa.letters(); ++letter) layer.wiring.action_of.push_back(letter);
+  for (State state = 0; state < dfa.states(); ++state) readout.next[0].push_back(state);
+  Network network{dfa, {std::move(layer)}, std::move(readout), {"arrays", {}, {}, "given as arrays"}};
+  validate(network);
+  return network;
+}
+
+Network with_layer(const Network& network, std::size_t k, const GivenMatrices& a, const std::optional<GivenMatrices>& b,
+                   const GivenMatrix& initial) {
+  if (k >= network.layers.size())
+    throw InputError(fmt::format("layer {}: the network has {} of them", k, network.layers.size()));
+  Network changed = network;
+  set_weights(changed.layers[k], changed.layers[k].transitions.size(), a, b, initial);
+  changed.provenance.construction += ", given weights";
+  validate(changed);
+  return changed;
+}
+
+/// name, element type, shape, bytes.
+using Part = std::tuple<std::string, std::string, std::vector<std::uint64_t>, nb::bytes>;
+
+std::pair<std::vector<Part>, std::map<std::string, std::string>> tensors(const Network& network) {
+  TensorFile file;
+  {
+    const nb::gil_scoped_release unlocked;
+    file = to_tensors(network);
+  }
+  std::vector<Part> parts;
+  for (const auto& [name, tensor] : file.tensors)
+    parts.emplace_back(name, tensor.dtype, tensor.shape, nb::bytes(tensor.bytes.data(), tensor.bytes.size()));
+  return {std::move(parts), std::move(file.metadata)};
+}
+
+constexpr std::int64_t kNothingRead = -1;
+constexpr std::size_t kBlock = std::size_t{1} << 12;
+
+/// What the readout says after every letter, −1 where it says nothing.
+nb::ndarray<nb::numpy, std::int64_t> run(const Network& network, const GivenWords& words, const std::string& arithmetic,
+                                         const std::string& order) {
+  const std::size_t count = words.shape(0), length = words.shape(1);
+  const std::vector<Letter> letters = letters_of(words, network.automaton.letters());
+  std::vector<std::int64_t> states(letters.size());
+  {
+    const nb::gil_scoped_release unlocked;
+    InterruptPoll poll;
+    const auto evaluator =
+        make_evaluator(network, ArithmeticName::parse(arithmetic), Form::kStructured, parse_order(order));
+    std::vector<State> block(kBlock);
+    for (std::size_t word = 0; word < count; ++word) {
+      evaluator->reset();
+      for (std::size_t first = 0; first < length; first += kBlock) {
+        poll();
+        const std::size_t letters_now = std::min(kBlock, length - first), start = word * length + first;
+        evaluator->run({letters.data() + start, letters_now}, {block.data(), letters_now});
+        for (std::size_t i = 0; i < letters_now; ++i)
+          states[start + i] = block[i] == kNoState ? kNothingRead : std::int64_t{block[i]};
+      }
+    }
+  }
+  return owned(std::move(states), {count, length});
+}
+
+std::string picture(const Network& network) {
+  return render_dot(network_dot(network, network.provenance.source), "svg", "dot");
+}
+
+std::string facts(const Network& network) {
+  const NetworkSize size = size_of(network);
+  return json_text({{"construction", network.provenance.construction},
+                    {"source", network.provenance.source},
+                    {"theorem", network.provenance.theorem},
+                    {"note", network.provenance.note},
+                    {"layers", size.layers},
+                    {"state_numbers", size.state_numbers},
+                    {"reflections_per_token", size.reflections_per_token},
+                    {"alphabet_sizes", size.alphabet_sizes},
+                    {"weights", size.weights}});
+}
+
+void write(const Network& network, const std::string& target, const std::string& path) {
+  check_output_name(target, path);
+  write_network(network, target, path);
+}
+
+}  // namespace
+
+void bind_network(nb::module_& module) {
+  const nb::call_guard<nb::gil_scoped_release> unlocked;
+  module.def("plan", &plans, unlocked, "automaton"_a, "construction"_a, "precision"_a, "keys"_a, "max_reflections"_a,
+             "max_dimension"_a, "exact"_a);
+  module.def("targets", &target_names);
+  module.def("target_constructions", &target_constructions, "target"_a);
+  module.def("is_checkpoint_target", &is_checkpoint_target, "target"_a);
+  module.def(
+      "export_checkpoint",
+      [](const Dfa& dfa, const std::string& target, const std::string& folder) {
+        check_output_name(target, folder);
+        save_checkpoint(build_checkpoint(dfa, target), folder);
+      },
+      unlocked, "automaton"_a, "target"_a, "folder"_a);
+  nb::class_<Network>(module, "Network")
+      .def_static("compile", &compile, unlocked, "automaton"_a, "source"_a, "construction"_a, "precision"_a, "keys"_a,
+                  "max_reflections"_a, "max_dimension"_a, "exact"_a)
+      .def_static("load", &load_network, unlocked, "path"_a)
+      .def_static("from_arrays", &from_arrays, "automaton"_a, "a"_a, "b"_a.none(), "initial"_a, "codewords"_a)
+      .def("with_layer", &with_layer, "layer"_a, "a"_a, "b"_a.none(), "initial"_a)
+      .def("automaton", [](const Network& network) { return network.automaton; })
+      .def("facts", &facts)
+      .def("tensors", &tensors)
+      .def("run", &run, "words"_a, "arithmetic"_a, "order"_a)
+      .def("write", &write, unlocked, "target"_a, "path"_a)
+      .def("svg", &picture, unlocked);
+}
+
+}  // namespace krohn::python

@@ -1,0 +1,90 @@
+// The tasks of the literature as arrays.
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <nlohmann/json.hpp>
+
+#include "groups/error.h"
+#include "simulate/dataset.h"
+#include "simulate/tasks.h"
+#include "tools/krohn/json_output.h"
+#include "tools/krohn/task_list.h"
+#include "tools/python/bindings/bindings.h"
+
+namespace krohn::python {
+namespace {
+
+using nb::literals::operator""_a;
+
+/// At most this many numbers in one array: 2 GB.
+constexpr std::uint64_t kMaxNumbers = std::uint64_t{1} << 28;
+/// Where no answer is due: what PyTorch's losses ignore by default.
+constexpr std::int64_t kNoTarget = -100;
+
+/// Samples in rows, each filled up to the longest.
+struct Rows {
+  std::vector<std::int64_t> inputs, targets, lengths;
+  std::size_t width = 0;
+};
+
+Rows draw(const Task& task, const DatasetOptions& options) {
+  std::vector<std::vector<TaskToken>> samples;
+  Rows rows;
+  InterruptPoll poll;
+  for (std::uint64_t i = 0; i < options.samples; ++i) {
+    poll();
+    const std::uint64_t index = options.first_index + i;
+    samples.push_back(task.sample(sample_length(task, options, index), options.seed, index));
+    rows.lengths.push_back(static_cast<std::int64_t>(samples.back().size()));
+    rows.width = std::max(rows.width, samples.back().size());
+    if (rows.width * options.samples > kMaxNumbers)
+      throw LimitError("the data set would have more than 2^28 tokens; draw it in parts, by first_index");
+  }
+  rows.inputs.assign(samples.size() * rows.width, 0);
+  rows.targets.assign(samples.size() * rows.width, kNoTarget);
+  for (std::size_t row = 0; row < samples.size(); ++row)
+    for (std::size_t t = 0; t < samples[row].size(); ++t) {
+      rows.inputs[row * rows.width + t] = samples[row][t].letter;
+      if (samples[row][t].target) rows.targets[row * rows.width + t] = *samples[row][t].target;
+    }
+  return rows;
+}
+
+nb::tuple dataset(const std::string& name, const std::optional<std::string>& generators, std::uint64_t samples,
+                  std::uint64_t least, std::uint64_t greatest, std::uint64_t seed, std::uint64_t first_index) {
+  if (samples > kMaxNumbers) throw LimitError("a data set has at most 2^28 samples");
+  std::unique_ptr<Task> task;
+  Rows rows;
+  {
+    const nb::gil_scoped_release unlocked;
+    LanguageOptions reading;
+    reading.generators = generators;
+    task = make_task(name, reading);
+    DatasetOptions options;
+    options.samples = samples;
+    options.lengths = {least, greatest};
+    options.seed = seed;
+    options.first_index = first_index;
+    rows = draw(*task, options);
+  }
+  std::vector<std::string> tokens;
+  for (Letter letter = 0; letter < task->alphabet().size(); ++letter) tokens.push_back(task->alphabet().name(letter));
+  const std::vector<std::string> labels(task->labels().begin(), task->labels().end());
+  const auto count = static_cast<std::size_t>(samples);
+  return nb::make_tuple(owned(std::move(rows.inputs), {count, rows.width}),
+                        owned(std::move(rows.targets), {count, rows.width}), owned(std::move(rows.lengths), {count}),
+                        tokens, labels, task->info().chance);
+}
+
+}  // namespace
+
+void bind_tasks(nb::module_& module) {
+  module.def("tasks", [] { return json_text(task_list()); });
+  module.def("dataset", &dataset, "name"_a, "generators"_a.none(), "samples"_a, "least"_a, "greatest"_a, "seed"_a,
+             "first_index"_a);
+}
+
+}  // namespace krohn::python

@@ -1,0 +1,110 @@
+// Proofs and refutations of networks and checkpoints.
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <nlohmann/json.hpp>
+
+#include "groups/error.h"
+#include "simulate/certificate_file.h"
+#include "simulate/certify.h"
+#include "simulate/certify_checkpoint.h"
+#include "simulate/evaluate.h"
+#include "tools/krohn/json_output.h"
+#include "tools/krohn/verdict.h"
+#include "tools/python/bindings/bindings.h"
+
+namespace krohn::python {
+namespace {
+
+using nb::literals::operator""_a;
+
+/// A certificate with what it speaks of.
+struct Verdict {
+  Certificate certificate;
+  Alphabet alphabet;
+  std::optional<Network> network;  ///< none: a checkpoint
+};
+
+Verdict verify(const Network& network, const std::string& arithmetic, const std::string& order, bool dense,
+               std::uint64_t max_pairs, double max_seconds) {
+  CertifyOptions options;
+  options.arithmetic = ArithmeticName::parse(arithmetic);
+  options.order = parse_order(order);
+  options.form = dense ? Form::kDense : Form::kStructured;
+  options.max_pairs = max_pairs;
+  options.max_seconds = max_seconds;
+  options.progress = [poll = InterruptPoll()](std::uint64_t) mutable { poll(); };
+  return {certify(network, options), network.automaton.alphabet(), network};
+}
+
+Verdict verify_checkpoint(const std::string& folder, const std::optional<Dfa>& automaton, const std::string& precision,
+                          std::uint64_t max_pairs) {
+  const Checkpoint checkpoint = load_checkpoint(folder, automaton);
+  const Precision parsed = parse_precision(precision);
+  const CheckpointModel model(checkpoint, parsed);
+  CertifyCheckpointOptions options;
+  options.max_pairs = max_pairs;
+  options.progress = [poll = InterruptPoll()](std::uint64_t) mutable { poll(); };
+  Certificate certificate = certify_checkpoint(checkpoint, model, parsed, options);
+  return {std::move(certificate), checkpoint.automaton->alphabet(), std::nullopt};
+}
+
+std::string facts(const Verdict& verdict) { return json_text(verdict_to_json(verdict.certificate, verdict.alphabet)); }
+
+const Network& network_of(const Verdict& verdict) {
+  if (verdict.network) return *verdict.network;
+  throw InputError("certificates of checkpoints are not written as files: the format is for krohn's own networks");
+}
+
+nb::object failing_word(const Verdict& verdict) {
+  const auto& word = verdict.certificate.failing_word;
+  if (!word) return nb::none();
+  return nb::cast(owned(std::vector<std::int64_t>(word->begin(), word->end()), {word->size()}));
+}
+
+std::string sampled(const Network& network, const std::string& arithmetic, const std::string& order,
+                    std::vector<std::uint64_t> lengths, std::uint64_t words, std::uint64_t seed) {
+  SampleOptions options;
+  options.lengths = std::move(lengths);
+  options.words = words;
+  options.seed = seed;
+  options.order = parse_order(order);
+  options.progress = [poll = InterruptPoll()](std::uint64_t, std::uint64_t) mutable { poll(); };
+  const SampleReport report = sample(network, ArithmeticName::parse(arithmetic), options);
+  nlohmann::ordered_json json;
+  for (const LengthReport& row : report.lengths)
+    json["lengths"].push_back({{"length", row.length},
+                               {"words", row.words},
+                               {"right_states", row.right_state},
+                               {"right_outputs", row.right_output},
+                               {"letters", row.letters},
+                               {"right_letters", row.right_letters}});
+  json["first_error"] = report.failing_at ? nlohmann::ordered_json(*report.failing_at) : nlohmann::ordered_json();
+  return json_text(json);
+}
+
+}  // namespace
+
+void bind_verify(nb::module_& module) {
+  const nb::call_guard<nb::gil_scoped_release> unlocked;
+  nb::class_<Verdict>(module, "Verdict")
+      .def("facts", &facts)
+      .def("headline", [](const Verdict& verdict) { return claim_in_words(verdict.certificate, verdict.alphabet); })
+      .def("failing_word", &failing_word)
+      .def("text", [](const Verdict& verdict) { return format_certificate(verdict.certificate, network_of(verdict)); })
+      .def(
+          "save",
+          [](const Verdict& verdict, const std::string& path) {
+            save_certificate(verdict.certificate, network_of(verdict), path);
+          },
+          unlocked, "path"_a);
+  module.def("verify", &verify, unlocked, "network"_a, "arithmetic"_a, "order"_a, "dense"_a, "max_pairs"_a,
+             "max_seconds"_a);
+  module.def("verify_checkpoint", &verify_checkpoint, unlocked, "folder"_a, "automaton"_a.none(), "precision"_a,
+             "max_pairs"_a);
+  module.def("sample", &sampled, unlocked, "network"_a, "arithmetic"_a, "order"_a, "lengths"_a, "words"_a, "seed"_a);
+}
+
+}  // namespace krohn::python

@@ -1,0 +1,50 @@
+"""The tasks of the literature as arrays."""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Dict, List, Optional, Tuple, Union
+
+import numpy as np
+
+from krohn import _krohn
+from krohn.arrays import own
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Samples in rows, filled up to the longest."""
+
+    inputs: np.ndarray
+    """[samples, length]: indices of `tokens`; 0 after the end."""
+    targets: np.ndarray
+    """[samples, length]: indices of `labels`; −100, which PyTorch's losses ignore, where no answer is due."""
+    lengths: np.ndarray
+    """[samples]: how many tokens a sample has."""
+    tokens: List[str]
+    labels: List[str]
+    chance: float
+    """The accuracy of a uniform guess."""
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+
+def tasks() -> Dict[str, List[Dict[str, Any]]]:
+    """The tasks and the languages that have names, as `krohn tasks --list --json` prints them."""
+    return json.loads(_krohn.tasks())
+
+
+def dataset(
+    name: str,
+    samples: int,
+    *,
+    length: Union[int, Tuple[int, int]] = 40,
+    seed: int = 1,
+    first_index: int = 0,
+    generators: Optional[str] = None,
+) -> Dataset:
+    """Samples of a task of `tasks()`, or of any named language, with an answer after every letter. Lengths are uniform in
+    the range given. Sample `first_index + i` depends on nothing but the seed and its index."""
+    least, greatest = (length, length) if isinstance(length, int) else length
+    inputs, targets, lengths, *rest = _krohn.dataset(name, generators, samples, least, greatest, seed, first_index)
+    return Dataset(own(inputs), own(targets), own(lengths), *rest)
