@@ -4,6 +4,8 @@
 
 #include "groups/error.h"
 #include "simulate/bilinear_model.h"
+#include "simulate/dense_model.h"
+#include "simulate/stacked_model.h"
 
 namespace krohn {
 
@@ -13,7 +15,11 @@ std::unique_ptr<SequenceModel<Real>> make_model(std::string_view name, Letter le
   const std::string_view family = name.substr(0, name.find(':'));
   if (family == "bilinear")
     return std::make_unique<BilinearModel<Real>>(parse_bilinear_shape(name), letters, labels, seed);
-  throw InputError(fmt::format("model \"{}\": the family \"{}\" is not known; there is bilinear:…", name, family));
+  if (family == "dense") return std::make_unique<DenseModel<Real>>(parse_dense_shape(name), letters, labels, seed);
+  if (family == "deltaproduct" || family == "diagonal" || family == "fan")
+    return std::make_unique<StackedModel<Real>>(parse_stacked_shape(name), letters, labels, seed);
+  throw InputError(fmt::format("model \"{}\": the family \"{}\" is not known; there are {}", name, family,
+                               "bilinear:…, deltaproduct:…, diagonal:…, dense:… and fan:…"));
 }
 
 template std::unique_ptr<SequenceModel<float>> make_model(std::string_view, Letter, std::uint32_t, std::uint64_t);

@@ -10,7 +10,11 @@ namespace krohn {
 
 /// A model of that name with random parameters, the same on every machine:
 ///
-///   bilinear:…   Ebrahimi & Memisevic 2025 (simulate/bilinear_model.h)
+///   bilinear:…      Ebrahimi & Memisevic 2025 (simulate/bilinear_model.h)
+///   deltaproduct:…  products of generalized Householder matrices (simulate/reflection_mixer.h)
+///   diagonal:…      Mamba's recurrence, and the one that does not depend on the input (simulate/diagonal_mixer.h)
+///   dense:…         the full-matrix baseline of Grazzi et al. 2025 (simulate/dense_model.h)
+///   fan:…           Fan et al. 2024 (simulate/block_mixer.h)
 ///
 /// Throws InputError listing the families, or naming the part that the family does not know or that does not fit.
 template <class Real>

@@ -1,16 +1,28 @@
 #include "simulate/sequence_model.h"
 
+#include <fmt/format.h>
+
 #include "constructions/tensor_values.h"
+#include "groups/error.h"
 
 namespace krohn {
+namespace {
+
+/// 1 GB of floats; training holds five times that.
+constexpr double kMostParameters = 1 << 28;
+
+}  // namespace
 
 template <class Real>
 SequenceModel<Real>::SequenceModel(Letter letters, std::uint32_t labels, std::vector<ParameterPart> parts)
     : letters_(letters), labels_(labels), parts_(std::move(parts)), begin_{0} {
   for (const ParameterPart& part : parts_) {
-    std::size_t count = 1;
-    for (const std::uint64_t extent : part.shape) count *= extent;
-    begin_.push_back(begin_.back() + count);
+    double count = 1;
+    for (const std::uint64_t extent : part.shape) count *= static_cast<double>(extent);
+    if (static_cast<double>(begin_.back()) + count > kMostParameters)
+      throw LimitError(fmt::format("a model of more than {} parameters (\"{}\" alone has {}); make it smaller",
+                                   kMostParameters, part.name, count));
+    begin_.push_back(begin_.back() + static_cast<std::size_t>(count));
   }
   parameters_.resize(begin_.back());
 }

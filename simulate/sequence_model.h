@@ -73,7 +73,7 @@ class SequenceModel {
   void load(const TensorFile& tensors);
 
  protected:
-  /// All parameters 0.
+  /// All parameters 0. Throws LimitError when there are more than 2^28.
   SequenceModel(Letter letters, std::uint32_t labels, std::vector<ParameterPart> parts);
 
   std::size_t begin_of(std::size_t part) const { return begin_[part]; }

@@ -5,9 +5,9 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <numeric>
 
 #include "groups/error.h"
+#include "simulate/linear_reader.h"
 #include "simulate/models.h"
 #include "simulate/tasks.h"
 
@@ -15,13 +15,24 @@ using namespace krohn;
 
 namespace {
 
-const std::vector<const char*> kModels = {"bilinear:hidden=6,inputs=3",
-                                          "bilinear:hidden=6,inputs=3,bias,input-bias",
-                                          "bilinear:rank=4,hidden=5,inputs=3,bias",
-                                          "bilinear:block=2,hidden=6,inputs=3,input-bias",
-                                          "bilinear:diagonal,hidden=5,inputs=4",
-                                          "bilinear:rotations,hidden=6,inputs=3",
-                                          "bilinear:rotations,hidden=6,inputs=3,bias"};
+const std::vector<const char*> kModels = {
+    "bilinear:hidden=6,inputs=3",
+    "bilinear:hidden=6,inputs=3,bias,input-bias",
+    "bilinear:rank=4,hidden=5,inputs=3,bias",
+    "bilinear:block=2,hidden=6,inputs=3,input-bias",
+    "bilinear:diagonal,hidden=5,inputs=4",
+    "bilinear:rotations,hidden=6,inputs=3",
+    "bilinear:rotations,hidden=6,inputs=3,bias",
+    "dense:size=3",
+    "deltaproduct:width=4,heads=2,keys=3,values=3,mlp=3",
+    "deltaproduct:width=4,heads=1,keys=3,values=8,reflections=2,signed,conv=2,mlp=0",
+    "deltaproduct:layers=2,width=4,heads=2,keys=2,values=2,plain,signed,mlp=2",
+    "diagonal:width=3,channels=4,states=2,conv=0",
+    "diagonal:width=3,channels=4,states=2,signed,conv=3,mlp=2",
+    "diagonal:layers=2,width=3,channels=3,states=2,fixed,conv=0",
+    "fan:blocks=2,size=2",
+    "fan:blocks=2,size=3,generator=4,norm=1",
+    "fan:blocks=2,size=2,layers=2,mlp=3"};
 
 template <class Real>
 std::unique_ptr<SequenceModel<Real>> made(const char* name, const Task& task) {
@@ -123,6 +134,40 @@ TEST_CASE("models that do not fit are refused") {
   struct Fact {
     const char *name, *why;
   };
-  for (const auto& [name, why] : {Fact{"lstm", "not known"}, Fact{"bilinear:width=3", "\"width=3\" is not known"}})
+  for (const auto& [name, why] :
+       {Fact{"lstm", "fan:…"}, Fact{"bilinear:width=3", "\"width=3\" is not known"},
+        Fact{"deltaproduct:heads=3", "divide"}, Fact{"deltaproduct:reflections=0", "from 1 to"},
+        Fact{"deltaproduct:signed,signed", "twice"}, Fact{"deltaproduct:signed=1", "no value"},
+        Fact{"diagonal:rank=2", "fixed"}, Fact{"diagonal:states", "value"}, Fact{"dense:size=100000", "from 1 to"},
+        Fact{"fan:norm=0.5", "below 1"}, Fact{"fan:mlp=8", "layers=2"}})
     CHECK_THROWS_WITH_AS(make_model<float>(name, 4, 3, 1), doctest::Contains(why), InputError);
+  CHECK_THROWS_AS(make_model<float>("fan:blocks=1024,size=128", 4, 3, 1), LimitError);
+  CHECK_THROWS_AS(make_model<float>("bilinear:hidden=16384,inputs=16384", 4, 3, 1), LimitError);
+  // A model of another shape's tensors.
+  const auto small = make_model<float>("deltaproduct:width=4,heads=1", 4, 3, 1);
+  CHECK_THROWS_WITH_AS(make_model<float>("deltaproduct:width=8,heads=1", 4, 3, 1)->load(small->tensors()),
+                       doctest::Contains("embedding"), InputError);
+}
+
+TEST_CASE("one layer of blocks is the network that its linear view says") {
+  const auto task = make_task("modadd3");
+  const auto model = made<float>("fan:blocks=2,size=3,generator=4", *task);
+  const LinearView view = model->linear_view().value();
+  const TrainingBatch batch = draw_batch(*task, {2, 9}, 3, 0, 20);
+  std::vector<TaskLabel> said(batch.targets.size()), seen(said);
+  model->readers(false)(batch.words)->read(batch, said);
+  linear_readers(view, false)(batch.words)->read(batch, seen);
+  CHECK(said == seen);
+  CHECK(!made<float>("fan:blocks=2,size=3,layers=2", *task)->linear_view());
+  CHECK(!made<float>("dense:size=3", *task)->linear_view());
+}
+
+TEST_CASE("columns of the blocks have p-norm at most 1") {
+  const auto view = make_model<float>("fan:blocks=3,size=4,norm=1.5", 6, 2, 3)->linear_view().value();
+  for (std::size_t first = 0; first < view.matrices.size(); first += 16)
+    for (std::size_t column = 0; column < 4; ++column) {
+      double sum = 0;
+      for (std::size_t row = 0; row < 4; ++row) sum += std::pow(std::abs(view.matrices[first + 4 * row + column]), 1.5);
+      CHECK(sum <= 1 + 1e-5);
+    }
 }

@@ -35,14 +35,20 @@ constexpr VerbHelp kHelp = {
     R"(
 krohn train modadd5 --model bilinear:rotations,hidden=16 --steps 2000 -o run/
 krohn train parity --model bilinear:diagonal --length 2..10 --rates 1e-2,1e-3 --seeds 2 --steps 500 -o parity/
+krohn train S3/swaps --model deltaproduct:signed,width=16,heads=1 --length 2..32 --rates 5e-3 --steps 200 -o s3/
 )",
     R"(Trains by AdamW on samples drawn anew at every step, once for every learning rate and seed, and keeps the run with the
 least validation loss. FOLDER gets parameters.safetensors (the best model, for `krohn eval`), model.safetensors (the same
 as a network of krohn's, for `krohn verify`, when the task's answers tell the states apart), run.json (every option and
 result) and a checkpoint for every run. The same command goes on where an interrupted one stopped, bit for bit.
 
-MODEL is bilinear:PART,… with parts full, diagonal, rotations, block=B, rank=R, hidden=H, inputs=D, bias, input-bias,
-spread=S, frozen. TASK is one of `krohn tasks --list`.
+MODEL is one of the following, with PART,PART,… after the colon (docs/training.md says what they compute):
+  bilinear:      full, diagonal, rotations, block=B or rank=R; hidden=H, inputs=D, bias, input-bias, spread=S, frozen
+  deltaproduct:  layers=L, width=D, heads=H, keys=N, values=M, reflections=K, signed, conv=TAPS, mlp=UNITS, plain
+  diagonal:      layers=L, width=D, channels=C, states=N, signed, fixed, conv=TAPS, mlp=UNITS
+  dense:         size=N
+  fan:           layers=L, blocks=H, size=B, norm=P, generator=UNITS, mlp=UNITS
+`signed` lets eigenvalues range over [−1, 1] instead of [0, 1]. TASK is one of `krohn tasks --list`.
 Exit status: 0 trained, 1 every run diverged, 2 bad input.
 )"};
 

@@ -1,0 +1,104 @@
+// simulate/training_kernels.h — the inner loops of training: matrix products and recurrences, forward and adjoint, one
+// thread each. Compiled once for every instruction set, with fused multiply-adds; nothing is proved of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace krohn {
+
+enum class InstructionSet : std::uint8_t;
+
+/// c(i, j) += Σ_k a(i, k) b(k, j) for i < rows, j < columns, k < depth; b and c have their columns side by side.
+template <class Real>
+struct Product {
+  std::size_t rows, columns, depth;
+  const Real* a;
+  std::size_t a_row, a_depth;  ///< a(i, k) at i · a_row + k · a_depth: so a may be transposed
+  const Real* b;
+  std::size_t b_row;
+  Real* c;
+  std::size_t c_row;
+};
+
+/// One head of one word of S ← S + β k (v − Sᵀk)ᵀ = (I − β k kᵀ) S + β k vᵀ, `reflections` times a token, and then
+/// o = Sᵀ q. S is keys × values. Token t reads row source[t] of q, k, v and β and has row t of o and `lacks`.
+template <class Real>
+struct Reflections {
+  std::size_t tokens, reflections, keys, values;
+  const std::uint32_t* source;
+  const Real *q, *k, *v, *beta;  ///< of the head: keys, reflections × keys, reflections × values, reflections a row
+  std::size_t q_row, k_row, v_row, beta_row;
+  Real* state;      ///< before the first token, then after the last
+  Real *o, *lacks;  ///< v − Sᵀk: values numbers a reflection, with which the adjoint takes every step back
+  std::size_t o_row, lacks_row;
+};
+
+/// Its gradients: by o given, by the others added. `state` is the state after the last token, and becomes the one
+/// before the first; `by_state` likewise, of which a head that ends with the word starts at 0.
+template <class Real>
+struct ReflectionsAdjoint {
+  const Real* by_o;
+  Real *by_q, *by_k, *by_v, *by_beta, *by_state;
+};
+
+/// One word of h ← a ∘ h + k (∘) u with states × channels numbers h: h(i, c) ← a(i, c) h(i, c) + k(i) u(c), and then
+/// y(c) = Σ_i q(i) h(i, c). Token t reads row source[t] of a, k, u and q and has row t of y.
+template <class Real>
+struct Diagonal {
+  std::size_t tokens, states, channels;
+  const std::uint32_t* source;
+  const Real *a, *k, *u, *q;  ///< states × channels, states, channels, states a row
+  std::size_t a_row, k_row, u_row, q_row;
+  Real* state;    ///< before the first token, then after the last
+  Real* history;  ///< the states before every token, tokens × states × channels; null: not kept
+  Real* y;
+  std::size_t y_row;
+};
+
+template <class Real>
+struct DiagonalAdjoint {
+  const Real* by_y;
+  Real *by_a, *by_k, *by_u, *by_q, *by_state;
+};
+
+/// One word of x ← A x + u with `blocks` blocks of size × size in A: entry (row, column) of a block at column · size +
+/// row. Token t reads row source[t] of A and u and has row t of x.
+template <class Real>
+struct Blocks {
+  std::size_t tokens, blocks, size;
+  const std::uint32_t* source;
+  const Real *a, *u;
+  const Real* start;
+  Real* x;
+};
+
+template <class Real>
+struct BlocksAdjoint {
+  Real* by_x;  ///< as the rest of the model sees the states; becomes the gradient through all that follows
+  Real *by_a, *by_u, *by_start;
+};
+
+template <class Real>
+struct TrainingKernels {
+  void (*add_product)(const Product<Real>&);
+  void (*reflect)(const Reflections<Real>&);
+  void (*reflect_adjoint)(const Reflections<Real>&, const ReflectionsAdjoint<Real>&);
+  void (*scan_diagonal)(const Diagonal<Real>&);
+  void (*scan_diagonal_adjoint)(const Diagonal<Real>&, const DiagonalAdjoint<Real>&);
+  void (*scan_blocks)(const Blocks<Real>&);
+  void (*scan_blocks_adjoint)(const Blocks<Real>&, const BlocksAdjoint<Real>&);
+};
+
+/// The fastest of this processor (float), and the portable ones.
+template <class Real>
+const TrainingKernels<Real>& training_kernels();
+/// Of a set that the processor runs. Sets other than the portable one hold floats alone.
+TrainingKernels<float> training_kernels(InstructionSet set);
+
+TrainingKernels<float> portable_training_kernels();
+TrainingKernels<double> portable_double_training_kernels();
+TrainingKernels<float> avx2_training_kernels();
+TrainingKernels<float> avx512_training_kernels();
+
+}  // namespace krohn
