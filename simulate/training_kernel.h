@@ -41,6 +41,7 @@ void add_tile(const Product<Real>& product, std::size_t row, std::size_t first, 
               Real* c, std::size_t c_row) {
   using V = Vector<Real, kLanes>;
   V low[kRows], high[kRows];
+#pragma GCC unroll 16
   for (std::size_t r = 0; r < kRows; ++r) {
     low[r] = load<V>(c + r * c_row);
     high[r] = load<V>(c + r * c_row + kLanes);
@@ -48,16 +49,31 @@ void add_tile(const Product<Real>& product, std::size_t row, std::size_t first, 
   const Real* const a = product.a + row * product.a_row + first * product.a_depth;
   for (std::size_t k = 0; k < depth; ++k) {
     const V left = load<V>(panel + 2 * kLanes * k), right = load<V>(panel + 2 * kLanes * k + kLanes);
+#pragma GCC unroll 16
     for (std::size_t r = 0; r < kRows; ++r) {
       const Real by = a[r * product.a_row + k * product.a_depth];
       low[r] += by * left;
       high[r] += by * right;
     }
   }
+#pragma GCC unroll 16
   for (std::size_t r = 0; r < kRows; ++r) {
     store(c + r * c_row, low[r]);
     store(c + r * c_row + kLanes, high[r]);
   }
+}
+
+/// b's columns from `column` on, `width` of them, the others 0.
+template <class Real, std::size_t kColumns>
+void pack(const Product<Real>& product, std::size_t first, std::size_t depth, std::size_t column, std::size_t width,
+          Real* panel) {
+  const Real* const b = product.b + first * product.b_row + column;
+  if (width < kColumns) std::memset(panel, 0, depth * kColumns * sizeof(Real));
+  for (std::size_t k = 0; k < depth; ++k)
+    if (width == kColumns)
+      std::memcpy(panel + k * kColumns, b + k * product.b_row, kColumns * sizeof(Real));
+    else
+      std::memcpy(panel + k * kColumns, b + k * product.b_row, width * sizeof(Real));
 }
 
 template <class Real, std::size_t kLanes, std::size_t kRows>
@@ -68,17 +84,17 @@ void add_product(const Product<Real>& product) {
     const std::size_t depth = product.depth - first < kDepthBlock ? product.depth - first : kDepthBlock;
     for (std::size_t column = 0; column < product.columns; column += kColumns) {
       const std::size_t left = product.columns - column, width = left < kColumns ? left : kColumns;
-      std::memset(panel, 0, depth * kColumns * sizeof(Real));
-      for (std::size_t k = 0; k < depth; ++k)
-        std::memcpy(panel + k * kColumns, product.b + (first + k) * product.b_row + column, width * sizeof(Real));
+      pack<Real, kColumns>(product, first, depth, column, width, panel);
       for (std::size_t row = 0; row < product.rows;) {
         const std::size_t rows = product.rows - row < kRows ? 1 : kRows;
-        Real edge[kRows * kColumns] = {};
+        Real edge[kRows * kColumns];  // a tile that hangs over
         Real* const c = product.c + row * product.c_row + column;
         const bool whole = width == kColumns;
-        if (!whole)
+        if (!whole) {
+          std::memset(edge, 0, sizeof edge);
           for (std::size_t r = 0; r < rows; ++r)
             std::memcpy(edge + r * kColumns, c + r * product.c_row, width * sizeof(Real));
+        }
         Real* const tile = whole ? c : edge;
         const std::size_t tile_row = whole ? product.c_row : kColumns;
         if (rows == kRows)
@@ -96,7 +112,21 @@ void add_product(const Product<Real>& product) {
 
 // ── Reflections ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/// kValues numbers side by side, in registers; kValues is a power of two.
+/// The sum of a vector's numbers, by halves.
+template <class Real, std::size_t kLanes>
+inline Real sum_of(const Vector<Real, kLanes>& vector) {
+  if constexpr (kLanes == 2) {
+    return vector[0] + vector[1];
+  } else {
+    using Half = Vector<Real, kLanes / 2>;
+    Real numbers[kLanes];
+    store(numbers, vector);
+    return sum_of<Real, kLanes / 2>(load<Half>(numbers) + load<Half>(numbers + kLanes / 2));
+  }
+}
+
+/// kValues numbers side by side, in registers; kValues is a power of two. Loops over them are unrolled, without which
+/// compilers keep them in memory.
 template <class Real, std::size_t kLanes, std::size_t kValues>
 struct Row {
   static constexpr std::size_t kWidth = kValues < kLanes ? kValues : kLanes, kVectors = kValues / kWidth;
@@ -105,31 +135,33 @@ struct Row {
 
   static Row zero() {
     Row row;
-    for (V& v : row.part) v = V{};
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < kVectors; ++i) row.part[i] = V{};
     return row;
   }
   static Row from(const Real* numbers) {
     Row row;
+#pragma GCC unroll 16
     for (std::size_t i = 0; i < kVectors; ++i) row.part[i] = load<V>(numbers + i * kWidth);
     return row;
   }
   void to(Real* numbers) const {
+#pragma GCC unroll 16
     for (std::size_t i = 0; i < kVectors; ++i) store(numbers + i * kWidth, part[i]);
   }
   void add(Real factor, const Row& other) {
+#pragma GCC unroll 16
     for (std::size_t i = 0; i < kVectors; ++i) part[i] += factor * other.part[i];
   }
   void add(const Row& factor, const Row& other) {
+#pragma GCC unroll 16
     for (std::size_t i = 0; i < kVectors; ++i) part[i] += factor.part[i] * other.part[i];
   }
   Real sum() const {
     V all = part[0];
+#pragma GCC unroll 16
     for (std::size_t i = 1; i < kVectors; ++i) all += part[i];
-    Real numbers[kWidth];
-    store(numbers, all);
-    for (std::size_t width = kWidth / 2; width > 0; width /= 2)
-      for (std::size_t i = 0; i < width; ++i) numbers[i] += numbers[i + width];
-    return numbers[0];
+    return sum_of<Real, kWidth>(all);
   }
 };
 

@@ -7,9 +7,11 @@
 #include <cmath>
 
 #include "groups/error.h"
+#include "simulate/evaluate_model.h"
 #include "simulate/linear_reader.h"
 #include "simulate/models.h"
 #include "simulate/tasks.h"
+#include "simulate/trainer.h"
 
 using namespace krohn;
 
@@ -147,6 +149,33 @@ TEST_CASE("models that do not fit are refused") {
   const auto small = make_model<float>("deltaproduct:width=4,heads=1", 4, 3, 1);
   CHECK_THROWS_WITH_AS(make_model<float>("deltaproduct:width=8,heads=1", 4, 3, 1)->load(small->tensors()),
                        doctest::Contains("embedding"), InputError);
+}
+
+TEST_CASE("recurrences with negative eigenvalues learn parity past the lengths of training, others do not") {
+  const auto task = make_task("parity");
+  TrainOptions options;
+  options.lengths = {2, 16};
+  options.words = 32;
+  options.optimiser.steps = 300;
+  options.optimiser.learning_rate = 1e-2;
+  options.optimiser.clip = 1;
+  EvaluateModelOptions evaluation;
+  evaluation.words = 100;
+  evaluation.threads = 1;
+  struct Fact {
+    const char* model;
+    bool learns;
+  };
+  for (const auto& [model, learns] :
+       {Fact{"deltaproduct:signed,width=16,heads=1,mlp=16", true}, Fact{"deltaproduct:width=16,heads=1,mlp=16", false},
+        Fact{"diagonal:signed,width=16,channels=16,states=4,conv=0", true},
+        Fact{"diagonal:width=16,channels=16,states=4,conv=0", false}}) {
+    CAPTURE(model);
+    Trainer trainer(*task, model, options);
+    while (trainer.state() == Trainer::State::kRunning) trainer.step();
+    const double accuracy = evaluate_model(trainer.model(), *task, 64, evaluation).accuracy();
+    CHECK((learns ? accuracy > 0.99 : accuracy < 0.6));
+  }
 }
 
 TEST_CASE("one layer of blocks is the network that its linear view says") {
