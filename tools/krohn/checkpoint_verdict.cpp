@@ -21,27 +21,66 @@ namespace {
 constexpr std::size_t kColumns = 100;
 constexpr std::size_t kSlice = 1 << 12;
 
+/// A random word as tokens, the one that begins words first, with the state that each leads to.
+class TokenStream {
+ public:
+  TokenStream(const Checkpoint& checkpoint, const CheckpointQuestion& asked)
+      : table_(checkpoint.tokens),
+        automaton_(*checkpoint.automaton),
+        word_(automaton_.letters(), asked.seed, 0),
+        length_(asked.length),
+        state_(automaton_.initial()),
+        letters_(kSlice) {}
+
+  /// Up to `most` further tokens; none at the end.
+  void read(std::size_t most, std::vector<std::uint32_t>& tokens, std::vector<State>& states) {
+    tokens.clear();
+    states.clear();
+    if (!begun_ && table_.begin) add(*table_.begin, tokens, states);
+    begun_ = true;
+    for (; tokens.size() < most && drawn_ < length_; ++drawn_) {
+      if (drawn_ % kSlice == 0) word_.fill(drawn_, letters_);
+      const Letter letter = letters_[drawn_ % kSlice];
+      state_ = automaton_.next(state_, letter);
+      add(table_.of_letter[letter], tokens, states);
+    }
+  }
+  std::uint64_t drawn() const { return drawn_; }
+
+ private:
+  void add(std::uint32_t token, std::vector<std::uint32_t>& tokens, std::vector<State>& states) const {
+    tokens.push_back(token);
+    states.push_back(state_);
+  }
+
+  const TokenTable& table_;
+  const Dfa& automaton_;
+  RandomWord word_;
+  std::uint64_t length_, drawn_ = 0;
+  State state_;
+  std::vector<Letter> letters_;
+  bool begun_ = false;
+};
+
 /// Letters of one random word until the first wrong answer, or all of them.
 std::uint64_t right_letters(const Checkpoint& checkpoint, const CheckpointModel& model,
                             const CheckpointQuestion& asked) {
   Progress progress("testing letters");
-  const Dfa& automaton = *checkpoint.automaton;
-  const RandomWord word(automaton.letters(), asked.seed, 0);
+  TokenStream stream(checkpoint, asked);
   CheckpointModel::Memory memory = model.start();
-  if (checkpoint.tokens.begin) model.step(*checkpoint.tokens.begin, memory);
-  State state = automaton.initial();
-  std::vector<Letter> letters(kSlice);
-  for (std::uint64_t done = 0; done < asked.length; ++done) {
-    if (done % kSlice == 0) {
-      word.fill(done, letters);
-      progress.update(done, asked.length);
+  std::vector<std::uint32_t> tokens;
+  std::vector<State> states;
+  while (true) {
+    stream.read(asked.in_chunks ? kDeltaChunk : 1, tokens, states);
+    if (tokens.empty()) return asked.length;
+    progress.update(stream.drawn(), asked.length);
+    const auto answers = asked.in_chunks ? model.read_chunk(tokens, memory)
+                                         : std::vector<std::vector<float>>{model.step(tokens[0], memory)};
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      if (i == 0 && stream.drawn() < tokens.size()) continue;  // the token that begins words
+      if (arg_max(answers[i]) != checkpoint.tokens.of_state[states[i]]) return stream.drawn() - (tokens.size() - i);
     }
-    const Letter letter = letters[done % kSlice];
-    state = automaton.next(state, letter);
-    if (arg_max(model.step(checkpoint.tokens.of_letter[letter], memory)) != checkpoint.tokens.of_state[state])
-      return done;
   }
-  return asked.length;
 }
 
 /// The output of the state whose token the model gives after the word.
@@ -75,6 +114,27 @@ void test(Certificate& certificate, const Checkpoint& checkpoint, const Checkpoi
       fmt::format("the random word of seed {} disagrees at letter {}", asked.seed, with_thousands(right + 1));
 }
 
+Certificate prove(const Checkpoint& checkpoint, const CheckpointModel& model, const CheckpointQuestion& asked) {
+  Progress progress("examining pairs of states");
+  CertifyCheckpointOptions options;
+  options.max_pairs = asked.max_pairs;
+  options.progress = [&progress](std::uint64_t pairs) { progress.update(pairs); };
+  return certify_checkpoint(checkpoint, model, parse_precision(asked.precision), options);
+}
+
+/// There are too many chunks to try them all: random words have to do.
+Certificate untested(const Checkpoint& checkpoint, const CheckpointQuestion& asked) {
+  if (asked.length == 0)
+    throw InputError("--order", "in chunks, checkpoints are tested on a random word: add --length N");
+  if (!checkpoint.automaton) throw InputError(asked.folder, "has no automaton.json; take --against LANGUAGE");
+  Certificate certificate;
+  certificate.arithmetic = parse_precision(asked.precision);
+  certificate.order = {Order::Kind::kChunked, static_cast<std::uint32_t>(kDeltaChunk)};
+  certificate.method = "sampled";
+  certificate.evidence = fmt::format("one random word of seed {}", asked.seed);
+  return certificate;
+}
+
 }  // namespace
 
 int verify_checkpoint(const CheckpointQuestion& asked) {
@@ -84,14 +144,7 @@ int verify_checkpoint(const CheckpointQuestion& asked) {
     checkpoint = load_checkpoint(asked.folder, load_language(asked.against, asked.reading));
   const Precision precision = parse_precision(asked.precision);
   const CheckpointModel model(checkpoint, precision);
-  CertifyCheckpointOptions options;
-  options.max_pairs = asked.max_pairs;
-  Certificate certificate;
-  {
-    Progress progress("examining pairs of states");
-    options.progress = [&progress](std::uint64_t pairs) { progress.update(pairs); };
-    certificate = certify_checkpoint(checkpoint, model, precision, options);
-  }
+  Certificate certificate = asked.in_chunks ? untested(checkpoint, asked) : prove(checkpoint, model, asked);
   if (knows_automaton && !asked.against.empty()) {
     const auto output_after = [&](const Word& word) { return answer_after(checkpoint, model, word); };
     compare_with_language(certificate, Claimant{*checkpoint.automaton, output_after}, asked.against, asked.reading);
@@ -105,7 +158,8 @@ int verify_checkpoint(const CheckpointQuestion& asked) {
     return exit_status(certificate, asked.length);
   }
   fmt::print("{}: {}\n", asked.folder, claim_in_words(certificate, alphabet));
-  fmt::print("  {}, {} token by token\n", asked.precision, model_type(checkpoint.config.family));
+  fmt::print("  {}, {} {}\n", asked.precision, model_type(checkpoint.config.family),
+             asked.in_chunks ? "in chunks of 64 tokens" : "token by token");
   fmt::print("  {}\n", wrapped(certificate.method + ": " + certificate.evidence, kColumns, "    "));
   if (!certificate.limit.empty()) fmt::print("  {}\n", wrapped("limit met: " + certificate.limit, kColumns, "    "));
   if (certificate.letters_tested > 0)

@@ -257,6 +257,10 @@ CheckpointQuestion question_of(const Options& options) {
   question.reading = options.reading;
   question.precision = options.precision;
   question.max_pairs = std::min(options.max_pairs, question.max_pairs);
+  const Order order = parse_order(options.order);
+  question.in_chunks = order == Order{Order::Kind::kChunked, Order::kDefaultChunk};
+  if (!question.in_chunks && !order.is_sequential())
+    throw InputError("--order", "checkpoints are read token by token, or in the library's chunks of 64 tokens");
   question.length = options.length;
   question.seed = options.seed;
   question.json = options.json;
