@@ -39,11 +39,14 @@ class Networks(unittest.TestCase):
         self.assertTrue(krohn.verify(network).proved)  # the first network is as it was
 
     def test_a_cascade_takes_weights_layer_by_layer(self):
-        network = krohn.compile("name:tomita5", construction="cascade-holonomy")
+        network = krohn.compile("name:tomita4", construction="cascade-holonomy")
         arrays = network.state_dict()
         layers = {name: array for name, array in arrays.items()
                   if name.split(".")[-1] in ("A", "B", "H0") and name.startswith("layers.")}
+        self.assertIn("layers.0.B", layers)
         self.assertTrue(krohn.verify(network.with_weights(layers)).proved)
+        without_b = {name: array for name, array in layers.items() if not name.endswith(".B")}
+        self.assertTrue(krohn.verify(network.with_weights(without_b)).proved)
 
     def test_weights_of_one_layer_from_anywhere(self):
         automaton = krohn.Automaton("name:Z3")

@@ -172,7 +172,8 @@ void bind_automaton(nb::module_& module) {
       .def("format_word", &format_word, "word"_a)
       .def("minimise", &minimise, unlocked)
       .def("canonical", &canonical, unlocked)
-      .def("complement", [](const Dfa& dfa) { return complement(dfa); }, unlocked)
+      .def(
+          "complement", [](const Dfa& dfa) { return complement(dfa); }, unlocked)
       .def(
           "union", [](const Dfa& a, const Dfa& b) { return union_of(a, b); }, unlocked, "other"_a)
       .def(

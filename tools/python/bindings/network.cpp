@@ -76,17 +76,18 @@ void require_shape(const char* name, const Array& array, std::initializer_list<s
       name, fmt::format("has the shape ({}); it has to be ({})", fmt::join(given, ", "), fmt::join(shape, ", ")));
 }
 
-/// Gives a layer dense matrices: A [actions, n, n], B [actions, n, d] or none, H_0 [n, d].
+/// Gives a layer dense matrices: A [actions, n, n], B [actions, n, d], H_0 [n, d]. Without B the layer keeps its own.
 void set_weights(Layer& layer, std::size_t actions, const GivenMatrices& a, const std::optional<GivenMatrices>& b,
                  const GivenMatrix& initial) {
   const std::size_t n = layer.dimension, d = layer.columns;
   require_shape("A", a, {actions, n, n});
   if (b) require_shape("B", *b, {actions, n, d});
   require_shape("initial", initial, {n, d});
-  layer.transitions.clear();
-  for (std::size_t action = 0; action < actions; ++action)
-    layer.transitions.push_back({DenseMatrix{matrix_of(a.data() + action * n * n, n, n)},
-                                 b ? matrix_of(b->data() + action * n * d, n, d) : Eigen::MatrixXd()});
+  layer.transitions.resize(actions);
+  for (std::size_t action = 0; action < actions; ++action) {
+    layer.transitions[action].a = DenseMatrix{matrix_of(a.data() + action * n * n, n, n)};
+    if (b) layer.transitions[action].b = matrix_of(b->data() + action * n * d, n, d);
+  }
   layer.initial = matrix_of(initial.data(), n, d);
 }
 

@@ -48,7 +48,8 @@ class Network:
 
     def with_weights(self, weights: Mapping[str, Any]) -> "Network":
         """The same layers with other numbers, such as trained ones: `layers.K.A` [actions, n, n], `layers.K.H0` [n, d] and
-        where the layer adds something `layers.K.B` [actions, n, d], for any of the layers, as `state_dict` names them."""
+        where the layer adds something `layers.K.B` [actions, n, d], for any of the layers, as `state_dict` names them. What is
+        not given stays."""
         given, network = dict(weights), self._core
         for layer in range(self.facts()["layers"]):
             name = f"layers.{layer}"
