@@ -40,6 +40,10 @@ class Index(int):
         return self
 
 
+def device():
+    return "cuda" if ON_DEVICE else "cpu"
+
+
 def give_types_to_indices():
     """The interpreter loops over plain numbers, which have no `.to`; some kernels convert their index."""
     for name, module in list(sys.modules.items()):
@@ -64,7 +68,7 @@ def main():
     token_of = {row["state"]: row["token"] for row in tokens["states"]}
     letter_tokens = [row["token"] for row in tokens["letters"]]
     model = AutoModelForCausalLM.from_pretrained(options.folder, dtype=getattr(torch, options.dtype))
-    model = model.eval().to("cuda" if ON_DEVICE else "cpu")
+    model = model.eval().to(device())
     for layer in model.model.layers:
         layer.attn.mode = options.mode
 
