@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <variant>
 
-#include "constructions/abelian_structure.h"
 #include "constructions/exactness.h"
 #include "constructions/listed_layer.h"
 #include "constructions/rotation_drift.h"
@@ -27,6 +27,25 @@ RotationBlocks rotation(const AbelianStructure::Element& element, const AbelianS
   return matrix;
 }
 
+/// One plane or sign for each harmonic.
+RotationBlocks harmonic_rotation(const AbelianStructure::Element& element, const AbelianStructure& structure,
+                                 std::span<const AbelianStructure::Element> harmonics) {
+  const std::uint64_t exponent = structure.orders.back();  // a multiple of all orders
+  RotationBlocks matrix;
+  for (const auto& harmonic : harmonics) {
+    std::uint64_t numerator = 0;
+    bool is_sign = true;
+    for (std::size_t i = 0; i < element.size(); ++i) {
+      const std::uint64_t order = structure.orders[i];
+      numerator = (numerator + harmonic[i] % order * element[i] % order * (exponent / order)) % exponent;
+      is_sign = is_sign && 2 * harmonic[i] % order == 0;
+    }
+    const Turn turn{static_cast<std::int64_t>(numerator), static_cast<std::int64_t>(exponent)};
+    matrix.blocks.push_back({is_sign, turn.normalised()});
+  }
+  return matrix;
+}
+
 /// (cos, sin) of every plane and the sign of every 1×1 block: the first columns of the blocks.
 Eigen::MatrixXd code(const RotationBlocks& rotation) {
   Eigen::MatrixXd h(dimension(rotation), 1);
@@ -38,16 +57,22 @@ Eigen::MatrixXd code(const RotationBlocks& rotation) {
   return h;
 }
 
+/// The network whose rotation of a group element is `matrix_of(element)`.
+template <class MatrixOf>
+Network build_with(const Dfa& automaton, const TrackedStates& tracked, const AbelianStructure& structure,
+                   const MatrixOf& matrix_of, Provenance provenance) {
+  require_listable(tracked.count(), dimension(matrix_of(structure.of_state[0])), 1);
+  std::vector<Eigen::MatrixXd> codewords;
+  for (const auto& element : structure.of_state) codewords.push_back(code(matrix_of(element)));
+  Layer layer = listed_layer(std::move(codewords));
+  for (const auto& element : structure.of_action) layer.transitions.push_back({matrix_of(element), {}});
+  return single_layer_network(automaton, tracked, std::move(layer), std::move(provenance));
+}
+
 Network build(const Dfa& automaton, const TrackedStates& tracked, const AbelianStructure& structure, Halves halves,
               Provenance provenance) {
-  const std::uint32_t n = dimension(rotation(structure.of_state[0], structure, halves));
-  require_listable(tracked.count(), n, 1);
-  std::vector<Eigen::MatrixXd> codewords;
-  for (const auto& element : structure.of_state) codewords.push_back(code(rotation(element, structure, halves)));
-  Layer layer = listed_layer(std::move(codewords));
-  for (const auto& element : structure.of_action)
-    layer.transitions.push_back({rotation(element, structure, halves), {}});
-  return single_layer_network(automaton, tracked, std::move(layer), std::move(provenance));
+  const auto matrix_of = [&](const AbelianStructure::Element& element) { return rotation(element, structure, halves); };
+  return build_with(automaton, tracked, structure, matrix_of, std::move(provenance));
 }
 
 }  // namespace
@@ -85,6 +110,31 @@ Network build_rotation_primary(const Dfa& automaton) {
   const AbelianStructure structure = primary_structure(abelian_structure(automaton, tracked));
   return build(automaton, tracked, structure, Halves::kSigns,
                {"rotation-primary", {}, "Grazzi Thm. 3", "transition group " + to_string(structure)});
+}
+
+Network build_harmonics(const Dfa& automaton, std::span<const AbelianStructure::Element> harmonics) {
+  const TrackedStates tracked = tracked_states(automaton);
+  const AbelianStructure structure = abelian_structure(automaton, tracked);
+  const auto matrix_of = [&](const AbelianStructure::Element& element) {
+    return harmonic_rotation(element, structure, harmonics);
+  };
+  std::set<std::vector<std::int64_t>> seen;
+  for (const auto& element : structure.of_state) {
+    std::vector<std::int64_t> numerators;
+    for (const auto& block : matrix_of(element).blocks)
+      numerators.push_back(block.turn.numerator * static_cast<std::int64_t>(structure.orders.back()) /
+                           block.turn.denominator);
+    if (!seen.insert(std::move(numerators)).second)
+      throw InputError(fmt::format("these {} harmonics do not tell the elements of {} apart; take more of them",
+                                   harmonics.size(), to_string(structure)));
+  }
+  std::vector<std::string> names;
+  for (const auto& harmonic : harmonics) names.push_back(fmt::format("({})", fmt::join(harmonic, ", ")));
+  return build_with(automaton, tracked, structure, matrix_of,
+                    {"harmonics",
+                     {},
+                     "Ebrahimi App. C.2",
+                     fmt::format("transition group {}, harmonics {}", to_string(structure), fmt::join(names, " "))});
 }
 
 Network build_r2(const Dfa& automaton) {

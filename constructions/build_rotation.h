@@ -2,6 +2,9 @@
 // Memisevic, App. A.2: the R2 form).
 #pragma once
 
+#include <span>
+
+#include "constructions/abelian_structure.h"
 #include "constructions/network.h"
 #include "constructions/precision.h"
 
@@ -22,6 +25,11 @@ Network build_rotation_primary(const Dfa& automaton);
 /// `precision` below half the least distance of two codewords. Throws InputError when not even one letter stays below
 /// it.
 Network build_rotation_snapped(const Dfa& automaton, Precision precision);
+
+/// Any characters of the abelian transition group: a plane for harmonic k that letter w turns by Σ k_i w_i / m_i, a
+/// sign where 2k = 0; `harmonics` are elements of the group, over the orders of `abelian_structure`. Throws InputError
+/// when the group is not abelian or the harmonics do not tell all its elements apart.
+Network build_harmonics(const Dfa& automaton, std::span<const AbelianStructure::Element> harmonics);
 
 /// Ebrahimi's R2 form: a plane for every invariant factor, Z_2 too.
 Network build_r2(const Dfa& automaton);

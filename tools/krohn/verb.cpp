@@ -20,8 +20,9 @@ void build_command(CLI::App& app, Work& chosen) {
   app.formatter(std::make_shared<CommandFormatter>());
   app.set_version_flag("--version", "krohn " KROHN_VERSION, "Print the version");
   app.require_subcommand(1);
-  for (const auto add : {add_info, add_classify, add_decompose, add_compile, add_run, add_verify, add_check, add_draw,
-                         add_convert, add_tasks, add_train, add_eval, add_completion})
+  for (const auto add :
+       {add_info, add_classify, add_decompose, add_compile, add_run, add_verify, add_check, add_draw, add_convert,
+        add_tasks, add_train, add_eval, add_extract, add_compare, add_snap, add_completion})
     add(app, chosen);
 }
 
@@ -82,8 +83,9 @@ CLI::Option* add_arithmetic(CLI::App& verb, std::string& arithmetic, const std::
   for (const ArithmeticName name : ArithmeticName::all()) names.push_back(to_string(name));
   names.push_back(to_string(ArithmeticName::exact()));
   return verb
-      .add_option("--precision", arithmetic,
-                  description + ": fp64, fp32, fp16 or bf16; with +fma; fp16/fp32 or bf16/fp32 (accumulated); tf32; exact")
+      .add_option(
+          "--precision", arithmetic,
+          description + ": fp64, fp32, fp16 or bf16; with +fma; fp16/fp32 or bf16/fp32 (accumulated); tf32; exact")
       ->check(CLI::IsMember(names))
       ->default_str(arithmetic);
 }

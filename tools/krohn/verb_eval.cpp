@@ -6,10 +6,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "groups/atomic_file.h"
 #include "groups/error.h"
 #include "simulate/evaluate_model.h"
 #include "simulate/model_file.h"
 #include "simulate/tasks.h"
+#include "tools/krohn/accuracy_plot.h"
 #include "tools/krohn/count.h"
 #include "tools/krohn/json_output.h"
 #include "tools/krohn/progress.h"
@@ -20,10 +22,10 @@ namespace krohn {
 namespace {
 
 constexpr VerbHelp kHelp = {
-    "eval", "Measure a trained model by length", "eval FOLDER [--lengths 10,100,500,1e4] [--words N]",
+    "eval", "Measure a trained model by length", "eval FOLDER [--lengths 10,100,500,1e4] [--words N] [--plot acc.svg]",
     R"(
 krohn train modadd5 --model bilinear:rotations,hidden=16 --steps 2000 -o run/
-krohn eval run/ --lengths 10,100,500 --words 200
+krohn eval run/ --lengths 10,100,500 --words 200 --plot acc.svg
 )",
     R"(Runs fresh samples of every length through the model that `krohn train` left in FOLDER, and prints the accuracy, scaled
 so that 0 is chance and 1 is perfect, with Wilson's 95 % interval, and the share of words that are right throughout.
@@ -33,7 +35,7 @@ Exit status: 0 measured, 2 bad input.
 )"};
 
 struct Options {
-  std::string folder;
+  std::string folder, plot;
   std::vector<std::string> lengths{"10", "100", "500"};
   std::uint64_t words = 1000, seed = EvaluateModelOptions{}.seed;
   unsigned threads = 0;
@@ -47,6 +49,8 @@ std::string path_of_model(const std::string& folder) {
 }
 
 int evaluate(const Options& options) {
+  if (!options.plot.empty() && !options.plot.ends_with(".svg"))
+    throw InputError(options.plot, "the name of a plot ends in .svg");
   const TrainedModel trained = load_model(path_of_model(options.folder));
   const auto task = make_task(trained.task, options.reading);
   if (task->alphabet().size() != trained.model->letters() || task->labels().size() != trained.model->labels())
@@ -65,6 +69,7 @@ int evaluate(const Options& options) {
                               {"seed", options.seed}};
   std::vector<std::vector<std::string>> rows = {
       {"length", "words", "scaled accuracy", "95 % interval", "whole words right"}};
+  std::vector<AccuracyPoint> points;
   for (const std::string& text : options.lengths) {
     ModelAccuracy at;
     {
@@ -78,6 +83,8 @@ int evaluate(const Options& options) {
     const Interval interval =
         single ? confidence(at.right, at.targets)
                : confidence(static_cast<std::uint64_t>(at.accuracy() * static_cast<double>(at.words)), at.words);
+    points.push_back(
+        {at.length, scaled(at.accuracy(), chance), scaled(interval.low, chance), scaled(interval.high, chance)});
     const double whole = static_cast<double>(at.right_words) / static_cast<double>(at.words);
     rows.push_back({with_thousands(at.length), with_thousands(at.words),
                     fmt::format("{:.4f}", scaled(at.accuracy(), chance)),
@@ -92,6 +99,9 @@ int evaluate(const Options& options) {
                                {"high", scaled(interval.high, chance)},
                                {"words_right", at.right_words}});
   }
+  if (!options.plot.empty())
+    write_file(options.plot,
+               accuracy_svg(fmt::format("{} on {}", trained.model->name(), trained.task), points, task->info().train));
   if (options.json) {
     print_json(json);
     return kDone;
@@ -108,6 +118,7 @@ void add_eval(CLI::App& app, Work& chosen) {
   verb->add_option("FOLDER", options->folder, "A folder that `krohn train` wrote")->required();
   verb->add_option("--lengths", options->lengths, "Lengths to measure at")->delimiter(',')->type_name("N,…");
   add_count(*verb, "--words", options->words, "Samples of every length");
+  verb->add_option("--plot", options->plot, "Draw accuracy by length")->type_name("FILE.svg");
   verb->add_flag("--as-trained", options->as_trained, "Do not rescale the state");
   add_seed(*verb, options->seed);
   add_threads(*verb, options->threads);

@@ -1,0 +1,95 @@
+// What a trained network holds, as a person asks for it: extract, compare, snap, and the plots.
+
+#include <doctest/doctest.h>
+
+#include "tests/tools/shell.h"
+#include "tools/krohn/accuracy_plot.h"
+
+using namespace krohn::test;
+using nlohmann::json;
+
+namespace {
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("extract writes the minimal automaton of a compiled language") {
+  const Workplace place("extract");
+  REQUIRE(place.shell("krohn compile 'regex:(a|b)*abb' -o abb.safetensors").status == 0);
+  REQUIRE(place.shell("krohn convert 'regex:(a|b)*abb' minimal.json --minimal").status == 0);
+  const json found =
+      json::parse(place.shell("krohn extract abb.safetensors -o again.json --against 'regex:(b|a)*abb' --json").out);
+  CHECK(found["states"] == 4);
+  CHECK(found["exact"] == true);
+  CHECK(found["equal"] == true);
+  CHECK(contents(place / "again.json") == contents(place / "minimal.json"));
+  const Outcome other = place.shell("krohn extract abb.safetensors -o other.dot --against 'regex:(a|b)*ab'");
+  CHECK(other.status == 1);
+  CHECK(contains(other.out, "they differ on \"ab\""));
+  CHECK(place.shell("krohn extract abb.safetensors -o few.dot --most 3").status == 3);
+  CHECK(!std::filesystem::exists(place / "few.dot"));
+  CHECK(place.shell("krohn extract 'regex:a' -o a.dot").status == 2);
+  CHECK(place.shell("krohn extract abb.safetensors -o a.safetensors").status == 2);
+}
+
+TEST_CASE("compare finds the turns of a rotation, and draws them") {
+  const Workplace place("compare");
+  REQUIRE(place.shell("krohn compile name:Z5 --construction rotation -o rotation.safetensors").status == 0);
+  REQUIRE(place.shell("krohn compile name:Z5 --construction permutation -o permutation.safetensors").status == 0);
+  REQUIRE(place.shell("krohn compile name:S3 --construction cascade-holonomy -o layers.safetensors").status == 0);
+  REQUIRE(place.shell("krohn compile 'regex:(a|b)*abb' -o abb.safetensors").status == 0);
+  const Outcome compared =
+      place.shell("krohn compare rotation.safetensors permutation.safetensors --plot planes.svg --json");
+  CHECK(compared.status == 0);
+  const json letters = json::parse(compared.out)["letters"];
+  CHECK(letters.size() >= 1);
+  for (const json& letter : letters) {
+    CHECK(letter["spectral_radius"].get<double>() == doctest::Approx(1));
+    for (const json& mode : letter["modes"]) {
+      CHECK(mode["off"].get<double>() < 1e-9);
+      CHECK(mode["distance"].get<double>() < 1e-9);
+    }
+  }
+  CHECK(contains(contents(place / "planes.svg"), "plane 1"));
+  CHECK(place.shell("krohn compare permutation.safetensors rotation.safetensors --plot circles.svg").status == 0);
+  CHECK(contains(contents(place / "circles.svg"), "letter "));
+  CHECK(place.shell("krohn compare rotation.safetensors permutation.safetensors --plot plot.png").status == 2);
+  CHECK(place.shell("krohn compare rotation.safetensors abb.safetensors").status == 2);
+  CHECK(place.shell("krohn compare name:Z5 rotation.safetensors").status == 2);
+}
+
+TEST_CASE("snap proves what it writes") {
+  const Workplace place("snap");
+  REQUIRE(place.shell("krohn compile name:Z5 --construction rotation -o rotation.safetensors").status == 0);
+  const Outcome snapped = place.shell("krohn snap rotation.safetensors -o exact.safetensors --against name:Z5 --json");
+  CHECK(snapped.status == 0);
+  const json found = json::parse(snapped.out);
+  CHECK(found["verdict"]["claim"] == "proved");
+  CHECK(found["equal"] == true);
+  for (const json& letter : found["letters"]) CHECK(letter["distance"].get<double>() < 1e-5);
+  CHECK(place.shell("krohn verify exact.safetensors --against name:Z5").status == 0);
+  CHECK(
+      place.shell("krohn snap rotation.safetensors -o exact.safetensors --against name:Z10 --max-pairs 1000").status ==
+      2);
+  CHECK(place.shell("krohn snap rotation.safetensors -o exact.dot").status == 2);
+  CHECK(place.shell("krohn snap rotation.safetensors -o x.safetensors --construction magic").status == 2);
+  CHECK(!std::filesystem::exists(place / "x.safetensors"));
+}
+
+TEST_CASE("accuracy by length is drawn with its intervals") {
+  const std::string svg =
+      krohn::accuracy_svg("a <title>", {{10, 1, 0.98, 1}, {1000, 0.5, 0.4, 0.6}, {1'000'000, 0, -0.1, 0.1}}, {2, 10});
+  CHECK(svg.starts_with("<svg"));
+  CHECK(svg.ends_with("</svg>\n"));
+  CHECK(contains(svg, "a &lt;title&gt;"));
+  CHECK(contains(svg, "10⁶"));
+  CHECK(contains(svg, ">chance<"));
+  CHECK(contains(svg, ">trained<"));
+  CHECK(count(svg, "<circle") == 3);
+  CHECK(count(svg, "<polyline") == 1);
+}
