@@ -16,12 +16,15 @@ BatchLoss cross_entropy(std::span<Real> logits, std::uint32_t labels, std::span<
     Eigen::Index best = 0;
     const Real greatest = row.maxCoeff(&best);
     const Real shifted = row(label) - greatest;
+    const Real smoothing = static_cast<Real>(targets[i].smoothing), others = smoothing / static_cast<Real>(labels);
+    const Real mean_shifted = row.mean() - greatest;
     row = (row - greatest).exp();
     const Real sum = row.sum();
-    result.loss += static_cast<double>(std::log(sum) - shifted);
+    result.loss += static_cast<double>(std::log(sum) - (1 - smoothing) * shifted - smoothing * mean_shifted);
     result.right += best == label;
     row /= sum;
-    row(label) -= 1;
+    row(label) -= 1 - smoothing;
+    row -= others;
     row /= mean;
   }
   result.loss /= static_cast<double>(mean);

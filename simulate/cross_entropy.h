@@ -8,7 +8,7 @@
 namespace krohn {
 
 /// Row i of `logits`, `labels` numbers, belongs to targets[i]. The logits become the gradient of the mean cross-entropy
-/// by them: softmax − one-hot, over the number of targets.
+/// by them: softmax − the target's probabilities (one-hot, unless it is smoothed), over the number of targets.
 template <class Real>
 BatchLoss cross_entropy(std::span<Real> logits, std::uint32_t labels, std::span<const TrainingBatch::Target> targets);
 

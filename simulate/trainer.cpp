@@ -35,11 +35,19 @@ std::uint64_t count_of(const TensorFile& file, const char* key) {
 
 }  // namespace
 
+TrainingBatch Trainer::draw(LengthRange lengths, std::uint64_t first_sample, std::uint32_t words) const {
+  TrainingBatch batch = draw_batch(task_, lengths, options_.seed, first_sample, words);
+  for (TrainingBatch::Target& target : batch.targets) target.smoothing = static_cast<float>(options_.smoothing);
+  return batch;
+}
+
 std::string Trainer::fingerprint() const {
   const OptimiserOptions& by = options_.optimiser;
   std::string text = fmt::format("{} {} lengths={}-{} words={} learning_rate={} clip={} seed={}", task_.info().name,
                                  model_->name(), options_.lengths.least, options_.lengths.greatest, options_.words,
                                  by.learning_rate, by.clip, options_.seed);
+  if (options_.smoothing > 0) text += fmt::format(" smoothing={}", options_.smoothing);
+  if (options_.samples > 0) text += fmt::format(" samples={}", options_.samples);
   if (by.schedule == Schedule::kCosine) text += fmt::format(" cosine={}-{}", by.steps, by.least_rate);
   if (by.warm_up > 0) text += fmt::format(" warm_up={}", by.warm_up);
   if (by.weight_decay > 0) text += fmt::format(" weight_decay={}", by.weight_decay);
@@ -64,9 +72,9 @@ Trainer::Trainer(const Task& task, std::string_view model, const TrainOptions& o
 }
 
 void Trainer::validate() {
-  const BatchLoss now = model_->loss(draw_batch(task_, options_.validation_lengths.value_or(options_.lengths),
-                                                options_.seed, kFirstValidationSample, kValidationWords),
-                                     std::span<float>());
+  const BatchLoss now = model_->loss(
+      draw(options_.validation_lengths.value_or(options_.lengths), kFirstValidationSample, kValidationWords),
+      std::span<float>());
   if (!std::isfinite(now.loss)) return return_to_kept(State::kDiverged);
   if (options_.patience == 0 || now.loss < validation_.loss) {
     keep(now);
@@ -89,8 +97,12 @@ void Trainer::return_to_kept(State state) {
 
 void Trainer::step() {
   if (state_ != State::kRunning) return;
-  const TrainingBatch batch =
-      draw_batch(task_, options_.lengths, options_.seed, steps_ * options_.words, options_.words);
+  std::uint64_t words = options_.words, first = steps_ * words;
+  if (options_.samples > 0) {
+    words = std::min(words, options_.samples);
+    first = steps_ % (options_.samples / words) * words;
+  }
+  const TrainingBatch batch = draw(options_.lengths, first, static_cast<std::uint32_t>(words));
   std::ranges::fill(gradient_, 0.f);
   loss_ = model_->loss(batch, gradient_);
   if (!std::isfinite(loss_.loss) ||

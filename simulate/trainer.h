@@ -17,7 +17,11 @@ struct TrainOptions {
   LengthRange lengths{2, 10};
   std::uint32_t words = 64;  ///< of a batch
   OptimiserOptions optimiser;
-  double stop_at = 1e-5;  ///< validation loss below which training ends
+  /// The targets' smoothing (simulate/training_batch.h), also in validation. Without it states grow, and long words
+  /// teach nothing (docs/MATH.md §8); with it the loss does not fall to 0.
+  double smoothing = 0;
+  std::uint64_t samples = 0;  ///< train on so many samples again and again; 0: on new ones at every step
+  double stop_at = 1e-5;      ///< validation loss below which training ends
   std::uint64_t validate_every = 500;
   /// Validations without a smaller loss than before after which training ends, with the parameters of the smallest; 0:
   /// training goes on, and its last parameters count.
@@ -52,6 +56,7 @@ class Trainer {
   void resume(const TensorFile& checkpoint);
 
  private:
+  TrainingBatch draw(LengthRange lengths, std::uint64_t first_sample, std::uint32_t words) const;
   std::string fingerprint() const;
   void validate();
   void keep(const BatchLoss& validation);

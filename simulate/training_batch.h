@@ -13,6 +13,7 @@ struct TrainingBatch {
   struct Target {
     std::uint32_t position, word;
     TaskLabel label;
+    float smoothing = 0;  ///< ε: the label should get 1 − ε + ε/K of the probability, each of the other K − 1 ε/K
   };
   std::uint32_t words = 0, positions = 0;  ///< positions: of the longest word, special tokens included
   std::vector<Letter> letters;             ///< position t of word w at t · words + w

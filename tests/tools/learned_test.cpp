@@ -93,3 +93,25 @@ TEST_CASE("accuracy by length is drawn with its intervals") {
   CHECK(count(svg, "<circle") == 3);
   CHECK(count(svg, "<polyline") == 1);
 }
+
+TEST_CASE("a table goes on after the cells that are there") {
+  const Workplace place("table");
+  const std::string line =
+      "krohn table ebrahimi2 --only 'H = 2' --lengths 400 -o cells --json";  // 200 short runs of two samples
+  const Outcome first = place.shell(line);
+  CHECK(first.status == 0);
+  const json cells = json::parse(first.out);
+  REQUIRE(cells.size() == 1);
+  CHECK(cells[0]["runs"] == 200);
+  CHECK(cells[0]["expected_share"].get<double>() == doctest::Approx(1 - 0.75 * 0.75));
+  CHECK(cells[0]["holding_runs"].get<int>() > 20);
+  CHECK(cells[0]["holding_runs"].get<int>() < 200 * (1 - 0.75 * 0.75));  // theory bounds what can work at all
+  CHECK(place.shell(line).out == first.out);                             // seconds too: nothing was trained again
+  std::string file;
+  for (const auto& entry : std::filesystem::directory_iterator(place / "cells"))
+    file = entry.path().filename().string();
+  place.write("cells/" + file, "{}");
+  CHECK(place.shell(line).status == 2);
+  CHECK(place.shell("krohn table ebrahimi1 --only nothing -o cells").status == 2);
+  CHECK(place.shell("krohn table ebrahimi9 -o cells").status == 2);
+}

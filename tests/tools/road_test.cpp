@@ -43,7 +43,7 @@ TEST_CASE("every verb has a page that begins with examples") {
   const Outcome all = place.shell("krohn --help");
   CHECK(all.status == 0);
   for (const char* verb : {"info", "classify", "decompose", "compile", "run", "verify", "check", "draw", "convert",
-                           "tasks", "train", "eval", "extract", "compare", "snap", "completion"}) {
+                           "tasks", "train", "eval", "extract", "compare", "snap", "table", "completion"}) {
     CAPTURE(verb);
     CHECK(contains(all.out, std::string("\n  ") + verb + " "));
     const Outcome page = place.shell(std::string("krohn ") + verb + " --help");
@@ -54,7 +54,7 @@ TEST_CASE("every verb has a page that begins with examples") {
   }
   const std::string reference = contents(KROHN_ROOT "/docs/command.md");
   for (const char* verb : {"info", "classify", "decompose", "compile", "run", "verify", "check", "draw", "convert",
-                           "tasks", "train", "eval", "extract", "compare", "snap", "completion"})
+                           "tasks", "train", "eval", "extract", "compare", "snap", "table", "completion"})
     CHECK_MESSAGE(contains(reference, place.shell(std::string("krohn ") + verb + " --help").out),
                   "tools/reference > docs/command.md is due for " << std::string(verb));
   CHECK(place.shell("krohn --version").out.starts_with("krohn 0."));
@@ -70,7 +70,7 @@ TEST_CASE("every example of every page works") {
   REQUIRE(place.shell("krohn compile name:Z5 -o z5.safetensors").status == 0);
   int examples = 0;
   for (const char* verb : {"info", "classify", "decompose", "compile", "run", "verify", "check", "draw", "convert",
-                           "tasks", "train", "eval", "extract", "compare", "snap", "completion"}) {
+                           "tasks", "train", "eval", "extract", "compare", "snap", "table", "completion"}) {
     std::istringstream page(place.shell(std::string("krohn ") + verb + " --help").out);
     for (std::string line; std::getline(page, line);) {
       if (!line.starts_with("  krohn ")) continue;

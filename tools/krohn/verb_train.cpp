@@ -34,6 +34,7 @@ constexpr VerbHelp kHelp = {
     "train TASK --model MODEL -o FOLDER [--steps N] [--rates R,…] [--seeds N]",
     R"(
 krohn train modadd5 --model bilinear:rotations,hidden=16 --steps 2000 -o run/
+krohn train modadd5 --model bilinear:full,hidden=16,inputs=16,spread=0.05 --smoothing 0.1 --schedule cosine --steps 3000 -o steady/
 krohn train parity --model bilinear:diagonal --length 2..10 --rates 1e-2,1e-3 --seeds 2 --steps 500 -o parity/
 krohn train S3/swaps --model deltaproduct:signed,width=16,heads=1 --length 2..32 --rates 5e-3 --steps 200 -o s3/
 )",
@@ -41,6 +42,10 @@ krohn train S3/swaps --model deltaproduct:signed,width=16,heads=1 --length 2..32
 least validation loss. FOLDER gets parameters.safetensors (the best model, for `krohn eval`), model.safetensors (the same
 as a network of krohn's, for `krohn verify`, when the task's answers tell the states apart), run.json (every option and
 result) and a checkpoint for every run. The same command goes on where an interrupted one stopped, bit for bit.
+
+Linear recurrences trained on hard targets grow, and so do not hold far beyond the lengths of training. --smoothing 0.1 with
+--schedule cosine and small first weights (spread=S with S √(hidden · inputs / 3) below 1) trains them to moduli of 1 and
+exact angles (docs/MATH.md §8).
 
 MODEL is one of the following, with PART,PART,… after the colon (docs/training.md says what they compute):
   bilinear:      full, diagonal, rotations, block=B or rank=R; hidden=H, inputs=D, bias, input-bias, spread=S, frozen
@@ -57,7 +62,8 @@ struct Options {
   std::vector<double> rates{1e-3};
   OptimiserOptions optimiser;
   std::uint64_t words = 64, seeds = 1, seed = 1, patience = 0, validate_every = TrainOptions{}.validate_every;
-  double stop_at = 1e-5;
+  double stop_at = 1e-5, smoothing = 0;
+  std::uint64_t samples = 0;
   unsigned threads = 0;
   LanguageOptions reading;
   bool json = false;
@@ -89,6 +95,8 @@ std::vector<Job> make_jobs(const Options& options, const Task& task) {
       training.validate_every = options.validate_every;
       if (!options.validation_lengths.empty()) training.validation_lengths = parse_lengths(options.validation_lengths);
       training.stop_at = options.stop_at;
+      training.smoothing = options.smoothing;
+      training.samples = options.samples;
       training.seed = seed;
       const std::string file = fmt::format("checkpoint-rate={}-seed={}.safetensors", rate, seed);
       Job job{training, (fs::path(options.output) / file).string(),
@@ -246,6 +254,10 @@ void add_train(CLI::App& app, Work& chosen) {
   add_count(*verb, "--steps", options->optimiser.steps, "Steps of the optimiser, at most");
   add_count(*verb, "--words", options->words, "Samples in a step");
   add_count(*verb, "--seeds", options->seeds, "Runs for every learning rate");
+  verb->add_option("--smoothing", options->smoothing, "Probability that targets spread over all labels")
+      ->check(CLI::Range(0.0, 0.9))
+      ->capture_default_str();
+  add_count(*verb, "--samples", options->samples, "Train on so many samples again and again; 0: on new ones");
   verb->add_option("--stop-at", options->stop_at, "Validation loss that ends a run")->capture_default_str();
   verb->add_option("--clip", options->optimiser.clip, "Greatest norm of a gradient; 0: any")->capture_default_str();
   verb->add_option("--schedule", options->schedule, "constant, or cosine: falling to --least-rate at the last step")

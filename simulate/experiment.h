@@ -1,0 +1,60 @@
+// simulate/experiment.h — one cell of a paper's table, done anew: train, measure far past the paper's length, and say
+// what is proved of the model that came out.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "simulate/certificate.h"
+#include "simulate/evaluate_model.h"
+#include "simulate/trainer.h"
+
+namespace krohn {
+
+struct Experiment {
+  std::string row, column;  ///< where it stands in the table
+  std::string task, model;  ///< what make_task and make_model take
+  TrainOptions training;
+  std::vector<double> rates;
+  std::vector<std::uint64_t> seeds{1};  ///< a run for every rate and seed
+  std::optional<double> paper;          ///< what the paper reports at `length`, scaled
+  std::uint64_t length = 500;           ///< that the paper tests at
+  double expected_share = -1;           ///< of runs that hold, where theory says one; otherwise −1
+};
+
+/// Answers at one length, as MODEL.accuracy; of the run with the least validation loss.
+struct MeasuredLength {
+  std::uint64_t length = 0, words = 0;
+  double scaled = 0, low = 0, high = 0;
+};
+
+struct ExperimentResult {
+  double rate = 0;  ///< of the run with the least validation loss, and its seed, steps and end
+  std::uint64_t seed = 0, steps = 0;
+  std::string end;
+  double validation_loss = 0, validation_accuracy = 0;
+  std::vector<MeasuredLength> lengths;
+  /// Runs that were right on all test words of the paper's length, of how many.
+  std::uint64_t holding_runs = 0, runs = 0;
+  std::string claim;               ///< "proved", "proved up to a length", "refuted", or why nothing can be
+  std::uint64_t claim_length = 0;  ///< letters proved, or of the word that refutes
+  std::string snapped;             ///< the construction that it was snapped to and proved; empty: it was not
+  double seconds = 0;              ///< of training, all runs
+};
+
+struct ExperimentOptions {
+  std::vector<std::uint64_t> lengths{500, 10'000, 1'000'000};
+  std::uint64_t words = 300;          ///< of every length, while letters allow
+  std::uint64_t letters = 4'000'000;  ///< read at every length, at most, but for four words
+  unsigned threads = 0;
+  std::function<void(std::uint64_t, std::uint64_t)> progress;  ///< steps done, steps in all; may throw Interrupted
+};
+
+/// Trains every rate and seed, takes the run with the least validation loss, and examines it. A length is left out
+/// where a shorter one was no better than chance. Deterministic but for `seconds`.
+ExperimentResult run_experiment(const Experiment& experiment, const ExperimentOptions& options);
+
+}  // namespace krohn

@@ -1,0 +1,32 @@
+// simulate/paper_tables.h — the tables of the papers as lists of experiments, with the papers' numbers beside them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "simulate/experiment.h"
+
+namespace krohn {
+
+enum class TableScale {
+  kSmall,  ///< what two cores train in minutes
+  kPaper,  ///< the sizes, steps and learning rates of the paper
+};
+
+/// How models are trained.
+enum class Recipe {
+  kPaper,   ///< as the paper says
+  kSteady,  ///< small first weights, smoothed targets, a cosine schedule: docs/MATH.md §8
+};
+
+struct PaperTable {
+  std::string name, title, source;
+  std::vector<Experiment> experiments;
+};
+
+/// "ebrahimi1", "ebrahimi2", "ebrahimi3". Throws InputError listing them.
+PaperTable paper_table(std::string_view name, TableScale scale, Recipe recipe);
+std::vector<std::string> paper_table_names();
+
+}  // namespace krohn

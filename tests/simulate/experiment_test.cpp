@@ -1,0 +1,122 @@
+// Smoothed targets, and the papers' tables as experiments.
+
+#include "simulate/experiment.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "groups/error.h"
+#include "simulate/cross_entropy.h"
+#include "simulate/models.h"
+#include "simulate/paper_tables.h"
+#include "simulate/spectrum.h"
+#include "simulate/tasks.h"
+
+using namespace krohn;
+
+TEST_CASE("smoothed cross-entropy: by hand, its gradient by differences, and none when nothing is smoothed") {
+  const std::vector<double> logits{0.3, -1.2, 2.0, 0.5, 0.1, -0.4};
+  for (const float smoothing : {0.f, 0.1f, 0.5f}) {
+    CAPTURE(smoothing);
+    const std::vector<TrainingBatch::Target> targets{{0, 0, 2, smoothing}, {0, 1, 0, smoothing}};
+    const auto loss_at = [&](std::vector<double> at) { return cross_entropy<double>(at, 3, targets).loss; };
+    double by_hand = 0;
+    for (std::size_t i = 0; i < 2; ++i) {
+      double sum = 0;
+      for (std::size_t l = 0; l < 3; ++l) sum += std::exp(logits[3 * i + l]);
+      for (std::size_t l = 0; l < 3; ++l) {
+        const double wanted = double{smoothing} / 3 + (l == targets[i].label ? 1 - double{smoothing} : 0);
+        by_hand -= wanted * (logits[3 * i + l] - std::log(sum)) / 2;
+      }
+    }
+    CHECK(loss_at(logits) == doctest::Approx(by_hand).epsilon(1e-12));
+    std::vector<double> gradient = logits;
+    cross_entropy<double>(gradient, 3, targets);
+    for (std::size_t i = 0; i < logits.size(); ++i) {
+      std::vector<double> up = logits, down = logits;
+      up[i] += 1e-5, down[i] -= 1e-5;
+      CHECK(gradient[i] == doctest::Approx((loss_at(up) - loss_at(down)) / 2e-5).epsilon(1e-7));
+    }
+  }
+}
+
+TEST_CASE("smoothed targets keep the modulus at 1 and the angles exact, far past the lengths of training") {
+  const auto task = make_task("modadd3");
+  TrainOptions options;
+  options.smoothing = 0.1;
+  options.stop_at = 0;
+  options.optimiser.steps = 3000;
+  options.optimiser.learning_rate = 3e-3;
+  options.optimiser.schedule = Schedule::kCosine;
+  Trainer trainer(*task, "bilinear:full,hidden=8,inputs=8,spread=0.1", options);
+  while (trainer.state() == Trainer::State::kRunning) trainer.step();
+  EvaluateModelOptions evaluation;
+  evaluation.words = 50;
+  CHECK(evaluate_model(trainer.model(), *task, 2000, evaluation).right == 50);
+  const Network network = network_of(trainer.model(), *task);
+  const Spectrum found = spectrum(network);
+  for (Letter letter = 0; letter < network.automaton.letters(); ++letter) {
+    CHECK(found.letters[letter].spectral_radius == doctest::Approx(1).epsilon(0.01));
+    const Mode& mode = found.letters[letter].modes[0];
+    const Turn turn = nearest_exact_turn(network.automaton.letter_map(letter), mode.turn());
+    CHECK(turn_distance(mode.turn(), double(turn.numerator) / double(turn.denominator)) < 1e-3);
+  }
+}
+
+TEST_CASE("a fixed number of samples is trained on again and again") {
+  const auto task = make_task("modadd2");
+  TrainOptions options;
+  options.samples = 2;
+  options.optimiser.steps = 200;
+  options.optimiser.learning_rate = 0.1;
+  Trainer trainer(*task, "bilinear:diagonal,hidden=16,inputs=8,frozen", options);
+  trainer.step();
+  const double first = trainer.last_loss().loss;
+  CHECK(trainer.last_loss().targets == 2);
+  while (trainer.state() == Trainer::State::kRunning) trainer.step();
+  CHECK(trainer.last_loss().loss < first / 10);
+}
+
+TEST_CASE("every cell of every table names a task and a model") {
+  for (const std::string& name : paper_table_names())
+    for (const TableScale scale : {TableScale::kSmall, TableScale::kPaper})
+      for (const Recipe recipe : {Recipe::kSteady, Recipe::kPaper})
+        for (const Experiment& cell : paper_table(name, scale, recipe).experiments) {
+          CAPTURE(cell.row);
+          CAPTURE(cell.column);
+          const auto task = make_task(cell.task);
+          CHECK(task->has_length(cell.length));
+          CHECK(!cell.rates.empty());
+          CHECK(!cell.seeds.empty());
+          if (scale == TableScale::kSmall)
+            CHECK_NOTHROW(make_model<float>(cell.model, task->alphabet().size(),
+                                            static_cast<std::uint32_t>(task->labels().size()), 1));
+        }
+  CHECK_THROWS_WITH_AS(paper_table("ebrahimi9", TableScale::kSmall, Recipe::kPaper), doctest::Contains("ebrahimi1"),
+                       InputError);
+}
+
+TEST_CASE("an experiment says how far its model holds and what it snaps to") {
+  Experiment cell;
+  cell.task = "modadd2";
+  cell.model = "bilinear:full,hidden=8,inputs=8,spread=0.1";
+  cell.rates = {3e-3};
+  cell.seeds = {1, 2};
+  cell.training.optimiser.steps = 2000;
+  cell.training.stop_at = 0;
+  cell.training.smoothing = 0.1;
+  cell.training.optimiser.schedule = Schedule::kCosine;
+  cell.length = 100;
+  ExperimentOptions options;
+  options.lengths = {100, 1000};
+  options.words = 20;
+  const ExperimentResult result = run_experiment(cell, options);
+  CHECK(result.runs == 2);
+  CHECK(result.steps == 2000);
+  CHECK(result.holding_runs >= 1);
+  REQUIRE(!result.lengths.empty());
+  CHECK(result.lengths[0].scaled == 1);
+  CHECK(!result.snapped.empty());
+  CHECK(!result.claim.empty());
+}
