@@ -173,35 +173,19 @@ typename AffineLayer<A>::Map AffineLayer<A>::make_map() const {
 }
 
 template <class A>
+AffineShape AffineLayer<A>::shape() const {
+  return {dimension_, columns_, static_cast<std::uint32_t>(blocks_.size()), blocks_.data(), only_moves(), adds_};
+}
+
+template <class A>
 void AffineLayer<A>::compose(const Map& second, const Map& first, Map& out, std::vector<Sum>& sums) const {
-  if (only_moves()) {
-    compose_targets(second.targets.data(), first.targets.data(), dimension_, out.targets.data());
-  } else {
-    std::size_t at = 0;
-    for (const std::size_t size : blocks_) {
-      multiply_blocks<A>(second.entries.data() + at, first.entries.data() + at, size, out.entries.data() + at);
-      at += size * size;
-    }
-  }
-  if (adds_) apply(second, first.addition.data(), out.addition.data(), sums);
+  const AffineView<Number*, SignedTarget*> to{out.targets.data(), out.entries.data(), out.addition.data()};
+  compose_maps<A>(shape(), view(second), view(first), to, sums.data());
 }
 
 template <class A>
 void AffineLayer<A>::apply(const Map& map, const Number* from, Number* to, std::vector<Sum>& sums) const {
-  const Number* b = adds_ ? map.addition.data() : nullptr;
-  for (std::uint32_t column = 0; column < columns_; ++column, from += dimension_, to += dimension_) {
-    if (only_moves()) {
-      apply_targets<A>(map.targets.data(), from, b, dimension_, sums.data(), to);
-    } else {
-      std::size_t at = 0, row = 0;
-      for (const std::size_t size : blocks_) {
-        apply_block<A>(map.entries.data() + at, from + row, b == nullptr ? nullptr : b + row, size, to + row);
-        at += size * size;
-        row += size;
-      }
-    }
-    if (b != nullptr) b += dimension_;
-  }
+  apply_map<A>(shape(), view(map), from, to, sums.data());
 }
 
 template class AffineLayer<Fp64>;

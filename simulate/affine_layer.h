@@ -42,6 +42,7 @@ class AffineLayer {
   /// Sizes of the diagonal blocks; empty when only_moves().
   const std::vector<std::uint32_t>& blocks() const { return blocks_; }
   bool adds() const { return adds_; }
+  AffineShape shape() const;
 
   /// A map of the right size, and room for accumulators.
   Map make_map() const;
@@ -54,6 +55,8 @@ class AffineLayer {
   void apply(const Map& map, const Number* from, Number* to, std::vector<Sum>& sums) const;
 
  private:
+  using View = AffineView<const Number*, const SignedTarget*>;
+  static View view(const Map& map) { return {map.targets.data(), map.entries.data(), map.addition.data()}; }
   void read_matrices(const Layer& layer, Form form);
 
   std::uint32_t dimension_, columns_;

@@ -7,38 +7,12 @@
 #include <utility>
 
 #include "groups/error.h"
-#include "simulate/lane_layer.h"
+#include "simulate/lane_network.h"
 
 namespace krohn {
 namespace {
 
 constexpr std::size_t kPiece = 64;  ///< letters of every word that one layer reads before the next one does
-
-/// The layers of a network as lane programs.
-template <class A>
-class LaneNetwork {
- public:
-  LaneNetwork(const Network& network, Form form) : rounded(network, form) {}
-
-  /// False when some layer has no fast form.
-  bool make(const Network& network) {
-    const auto& readout = network.readout.next;
-    for (std::size_t k = 0; k < network.layers.size(); ++k) {
-      LanePlace place{k > 0, 0, readout[k], kNoState};
-      if (k + 1 < network.layers.size()) {
-        place.contexts_above = static_cast<Context>(network.layers[k + 1].wiring.action_of.size());
-        place.unknown_above = static_cast<Context>(readout[k + 1].size() / network.layers[k + 1].labels);
-      }
-      auto layer = LaneLayer<A>::make(rounded.layers()[k], network.layers[k], place);
-      if (!layer) return false;
-      layers.push_back(std::move(*layer));
-    }
-    return true;
-  }
-
-  RoundedNetwork<A> rounded;
-  std::vector<LaneLayer<A>> layers;
-};
 
 /// Runs one program of this arithmetic.
 template <class A>

@@ -17,7 +17,9 @@ constexpr std::uint64_t kQuickPairs = 65'536;
 
 Certificate search(const Network& network, CertifyOptions options, std::uint64_t max_pairs) {
   options.max_pairs = max_pairs;
-  Certificate certificate = certify_reachable_set(network, options);
+  const bool elsewhere = options.search_pairs && max_pairs > kQuickPairs && network.snap_every == 0;
+  Certificate certificate =
+      elsewhere ? options.search_pairs(network, options) : certify_reachable_set(network, options);
   if (network.snap_every > 0)
     certificate.evidence += fmt::format("; it is not linear, but snaps every {} letters", network.snap_every);
   return certificate;

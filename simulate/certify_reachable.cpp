@@ -6,6 +6,7 @@
 
 #include "groups/record_set.h"
 #include "simulate/certify.h"
+#include "simulate/pair_claims.h"
 #include "simulate/rounded_network.h"
 
 namespace krohn {
@@ -199,48 +200,15 @@ class ReachableSet {
     }
   }
 
-  Certificate begin_certificate(Claim claim) const {
-    Certificate certificate;
-    certificate.claim = claim;
-    certificate.arithmetic = options_.arithmetic;
-    certificate.form = options_.form;
-    certificate.method = "closed reachable set";
-    certificate.pairs = pairs_.size();
-    return certificate;
-  }
-
-  Certificate proved(std::uint64_t depth) const {
-    Certificate certificate = begin_certificate(Claim::kProved);
-    certificate.proof = ReachedPairs{pairs_.size(), depth};
-    certificate.evidence = fmt::format(
-        "words reach {} pairs of an automaton state and a network state, all by words of at most {} letters, and the "
-        "network is right on every one",
-        pairs_.size(), depth);
-    return certificate;
-  }
-
-  Certificate refuted(Word word) const {
-    Certificate certificate = begin_certificate(Claim::kRefuted);
-    certificate.evidence = fmt::format("breadth-first search met a wrong answer after {} letters and {} pairs",
-                                       word.size(), pairs_.size());
-    certificate.failing_word = std::move(word);
-    certificate.shortest = true;
-    certificate.proof = failing_;
-    return certificate;
-  }
+  Certificate proved(std::uint64_t depth) const { return proved_by_pairs(options_, pairs_.size(), depth); }
+  Certificate refuted(Word word) const { return refuted_by_pairs(options_, pairs_.size(), std::move(word), failing_); }
 
   /// All words of fewer than `length` letters reach the first `complete` pairs.
   Certificate proved_up_to(std::uint64_t length, std::uint64_t complete) const {
-    Certificate certificate = begin_certificate(Claim::kProvedUpTo);
-    certificate.length = length;
-    certificate.proof = ReachedPairs{complete, length - 1};
-    certificate.evidence =
-        fmt::format("the network is right on all words of up to {} letters; the search over {} pairs did not end",
-                    length, pairs_.size());
-    certificate.limit = pairs_.size() >= options_.max_pairs ? fmt::format("{} pairs", options_.max_pairs)
-                                                            : fmt::format("{} bytes of pairs", options_.max_bytes);
-    if (late_) certificate.limit = fmt::format("{} seconds", options_.max_seconds);
-    return certificate;
+    const std::string limit = late_                                ? fmt::format("{} seconds", options_.max_seconds)
+                              : pairs_.size() >= options_.max_pairs ? fmt::format("{} pairs", options_.max_pairs)
+                                                                    : fmt::format("{} bytes of pairs", options_.max_bytes);
+    return proved_up_to_depth(options_, pairs_.size(), length, complete, limit);
   }
 
   const Dfa& automaton_;

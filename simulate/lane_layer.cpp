@@ -497,6 +497,20 @@ std::uint32_t LaneLayer<A>::nearest(std::span<const double> state, std::uint32_t
   return static_cast<std::uint32_t>(first_of_book_[action.book] + nearest);
 }
 
+template <class A>
+auto LaneLayer<A>::codewords_after(std::uint32_t lane_action) const -> CodewordRange {
+  const LaneAction& action = lane_actions_[lane_action];
+  if (!action.action) return {};
+  return {static_cast<std::uint32_t>(first_of_book_[action.book]), rounded_->books()[action.book].size()};
+}
+
+template <class A>
+double LaneLayer<A>::entry(std::uint32_t codeword, std::size_t e) const {
+  const auto book = static_cast<std::size_t>(
+      std::upper_bound(first_of_book_.begin(), first_of_book_.end(), codeword) - first_of_book_.begin() - 1);
+  return rounded_->books()[book].entry(codeword - static_cast<std::uint32_t>(first_of_book_[book]), e);
+}
+
 template class LaneLayer<Fp64>;
 template class LaneLayer<Fp32>;
 template class LaneLayer<Fp16>;

@@ -52,6 +52,14 @@ class LaneLayer {
 
   std::uint32_t initial_codeword() const { return initial_codeword_; }
 
+  /// The codewords that may be decoded after a lane action: those of its book; none where it leaves the lane as it is.
+  struct CodewordRange {
+    std::uint32_t first = 0, count = 0;
+  };
+  CodewordRange codewords_after(std::uint32_t lane_action) const;
+  /// Entry e, in column-major order, of a codeword, exactly.
+  double entry(std::uint32_t codeword, std::size_t e) const;
+
   /// The nearest codeword of one state, as NearestCodeword has it, after a lane action; program().codewords for none.
   std::uint32_t nearest(std::span<const double> state, std::uint32_t lane_action,
                         std::vector<NearestCodeword::Hints>& hints) const;

@@ -1,6 +1,8 @@
 #include "simulate/long_comparison.h"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace krohn {
@@ -9,18 +11,31 @@ namespace {
 /// Pieces are long enough to be cut into parts and short enough for a line of progress.
 constexpr std::uint64_t kShortestPiece = std::uint64_t{1} << 16, kLongestPiece = std::uint64_t{1} << 28;
 
+RunSlice run_on_processor(const Dfa& dfa, unsigned threads) {
+  return [runner = std::make_shared<const Runner>(dfa, RunnerOptions{.threads = threads})](
+             const RandomWord& word, std::uint64_t first, std::uint64_t length, State from) {
+    return runner->run(word, first, length, from);
+  };
+}
+
 }  // namespace
 
 LongComparison::LongComparison(const Dfa& machine, const Dfa& automaton, std::uint64_t words, std::uint64_t length,
                                std::uint64_t seed, unsigned threads)
+    : LongComparison(machine, automaton, words, length, seed, run_on_processor(machine, threads),
+                     run_on_processor(automaton, threads), kLongestPiece) {}
+
+LongComparison::LongComparison(const Dfa& machine, const Dfa& automaton, std::uint64_t words, std::uint64_t length,
+                               std::uint64_t seed, RunSlice run_machine, RunSlice run_automaton,
+                               std::uint64_t longest_piece)
     : machine_(machine),
       automaton_(automaton),
-      run_machine_(machine, {.threads = threads}),
-      run_automaton_(automaton, {.threads = threads}),
+      run_machine_(std::move(run_machine)),
+      run_automaton_(std::move(run_automaton)),
       words_(length == 0 ? 0 : words),
       length_(length),
       seed_(seed),
-      piece_(std::clamp(length / 64, kShortestPiece, kLongestPiece)) {}
+      piece_(std::clamp(length / 64, kShortestPiece, longest_piece)) {}
 
 LongComparisonState LongComparison::start() const {
   LongComparisonState state;
@@ -34,8 +49,8 @@ void LongComparison::read_piece(LongComparisonState& state) const {
   const RandomWord word(automaton_.letters(), seed_, state.word);
   const std::uint64_t count = std::min(piece_, length_ - state.position);
   LongComparisonState next = state;
-  next.machine = run_machine_.run(word, state.position, count, state.machine);
-  next.automaton = run_automaton_.run(word, state.position, count, state.automaton);
+  next.machine = run_machine_(word, state.position, count, state.machine);
+  next.automaton = run_automaton_(word, state.position, count, state.automaton);
   next.position += count;
   ++next.comparisons;
   if (!agree(next.machine, next.automaton)) {

@@ -21,6 +21,9 @@ struct LongComparisonState {
   friend bool operator==(const LongComparisonState&, const LongComparisonState&) = default;
 };
 
+/// Runs an automaton over letters [first, first + length) of a word, from a state.
+using RunSlice = std::function<State(const RandomWord& word, std::uint64_t first, std::uint64_t length, State from)>;
+
 /// Runs a machine whose outputs are the states of an automaton (simulate/reachable_machine.h) and that automaton, each
 /// by itself, over the random words (seed, 0), (seed, 1), … of one length, made on the way. They are compared after
 /// every `piece()` letters and at the end of every word; where they disagree there, the piece is read once more letter
@@ -30,13 +33,16 @@ class LongComparison {
  public:
   LongComparison(const Dfa& machine, const Dfa& automaton, std::uint64_t words, std::uint64_t length,
                  std::uint64_t seed, unsigned threads);
+  /// The same with pieces of up to `longest_piece` letters that somebody else runs: a device.
+  LongComparison(const Dfa& machine, const Dfa& automaton, std::uint64_t words, std::uint64_t length,
+                 std::uint64_t seed, RunSlice run_machine, RunSlice run_automaton, std::uint64_t longest_piece);
 
   LongComparisonState start() const;
   bool is_done(const LongComparisonState& state) const { return state.failing_at || state.word >= words_; }
   /// Letters of all words that were read.
   std::uint64_t letters_read(const LongComparisonState& state) const { return state.word * length_ + state.position; }
   std::uint64_t letters() const { return words_ * length_; }
-  /// At most 2^28, and at most a 64th of a word.
+  /// At most 2^28, or what was asked for, and at most a 64th of a word.
   std::uint64_t piece() const { return piece_; }
 
   /// Reads the next piece. Precondition: !is_done(state).
@@ -48,7 +54,7 @@ class LongComparison {
 
   const Dfa& machine_;
   const Dfa& automaton_;
-  Runner run_machine_, run_automaton_;
+  RunSlice run_machine_, run_automaton_;
   std::uint64_t words_, length_, seed_, piece_;
 };
 

@@ -40,16 +40,22 @@ double learning_rate_at(const OptimiserOptions& options, std::uint64_t step) {
   return options.least_rate + (options.learning_rate - options.least_rate) * height;
 }
 
+float corrected_rate(const OptimiserOptions& options, std::uint64_t step) {
+  const auto count = static_cast<double>(step);
+  return static_cast<float>(learning_rate_at(options, step) * std::sqrt(1 - std::pow(double{kSquareDecay}, count)) /
+                            (1 - std::pow(double{kMeanDecay}, count)));
+}
+
+float kept_share(const OptimiserOptions& options, std::uint64_t step) {
+  return static_cast<float>(1 - learning_rate_at(options, step) * options.weight_decay);
+}
+
 bool AdamW::step(const OptimiserOptions& options, std::uint64_t step, std::size_t first,
                  std::span<const float> gradient, std::span<float> parameters) {
   const double norm = norm_of(gradient);
   if (!std::isfinite(norm)) return false;
   const auto scale = static_cast<float>(options.clip > 0 && norm > options.clip ? options.clip / norm : 1);
-  const auto count = static_cast<double>(step);
-  const double now = learning_rate_at(options, step);
-  const auto rate = static_cast<float>(now * std::sqrt(1 - std::pow(double{kSquareDecay}, count)) /
-                                       (1 - std::pow(double{kMeanDecay}, count)));
-  const auto kept = static_cast<float>(1 - now * options.weight_decay);
+  const float rate = corrected_rate(options, step), kept = kept_share(options, step);
   for (std::size_t i = first; i < parameters.size(); ++i) {
     const float by = gradient[i] * scale;
     mean[i] += (1 - kMeanDecay) * (by - mean[i]);

@@ -33,6 +33,10 @@ struct OptimiserOptions {
 /// The rate of step 1, 2, ….
 double learning_rate_at(const OptimiserOptions& options, std::uint64_t step);
 
+/// What step 1, 2, … multiplies with: the rate with Adam's corrections for its start, and what decay leaves.
+float corrected_rate(const OptimiserOptions& options, std::uint64_t step);
+float kept_share(const OptimiserOptions& options, std::uint64_t step);
+
 /// The optimiser's memory; a step needs nothing else.
 class AdamW {
  public:

@@ -4,11 +4,7 @@
 
 #include <cstdint>
 
-#ifdef __CUDACC__
-#define KROHN_HOST_DEVICE __host__ __device__
-#else
-#define KROHN_HOST_DEVICE
-#endif
+#include "simulate/host_device.h"
 
 namespace krohn {
 

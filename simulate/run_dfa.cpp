@@ -9,6 +9,7 @@
 
 #include "groups/error.h"
 #include "simulate/merged_states.h"
+#include "simulate/monoid_graph.h"
 #include "simulate/tracks.h"
 
 namespace krohn {
@@ -113,21 +114,11 @@ std::optional<Runner::Elements> Runner::enumerate_elements(const Dfa& dfa, std::
                                                            std::uint64_t max_images) const {
   const std::uint64_t images = std::uint64_t{states_} * letters_;
   const std::uint64_t limit = std::min(kMonoidElements, max_images / images);
-  constexpr std::uint64_t kLargestDegree = 65'536;
-  if (limit < 2 || states_ > kLargestDegree) return std::nullopt;
-  std::vector<Transformation> generators;
-  for (Letter letter = 0; letter < letters_; ++letter) generators.push_back(dfa.letter_map(letter));
-  TransformationMonoid::Options options;
-  options.max_elements = limit;
-  TransformationMonoid monoid = TransformationMonoid::enumerate(generators, states_, options);
-  if (!monoid.complete()) return std::nullopt;
-  std::vector<State> table;
-  for (State element = 0; element < monoid.size(); ++element)
-    for (Letter letter = 0; letter < letters_; ++letter) table.push_back(monoid.right(element, letter));
-  const Dfa graph = Dfa::acceptor(dfa.alphabet(), std::move(table), 0, std::vector<bool>(monoid.size(), true));
-  const std::uint32_t stride = best_stride(graph.states(), letters_, max_bytes, UINT64_MAX);
+  std::optional<MonoidGraph> found = monoid_graph(dfa, limit);
+  if (!found) return std::nullopt;
+  const std::uint32_t stride = best_stride(found->graph.states(), letters_, max_bytes, UINT64_MAX);
   if (stride == 0) return std::nullopt;
-  return Elements{std::move(monoid), StrideTable(graph, stride), ByteCutter(letters_, stride)};
+  return Elements{std::move(found->monoid), StrideTable(found->graph, stride), ByteCutter(letters_, stride)};
 }
 
 std::string Runner::description() const {

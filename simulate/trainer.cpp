@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -97,21 +98,44 @@ void Trainer::return_to_kept(State state) {
 
 void Trainer::step() {
   if (state_ != State::kRunning) return;
-  std::uint64_t words = options_.words, first = steps_ * words;
-  if (options_.samples > 0) {
-    words = std::min(words, options_.samples);
-    first = steps_ % (options_.samples / words) * words;
-  }
-  const TrainingBatch batch = draw(options_.lengths, first, static_cast<std::uint32_t>(words));
+  const TrainingBatch batch = batch_of(steps_);
   std::ranges::fill(gradient_, 0.f);
   loss_ = model_->loss(batch, gradient_);
   if (!std::isfinite(loss_.loss) ||
       !optimiser_.step(options_.optimiser, steps_ + 1, model_->first_trained(), gradient_, model_->parameters()))
     return return_to_kept(State::kDiverged);
   ++steps_;
+  end_step();
+}
+
+void Trainer::end_step() {
   const bool last = steps_ >= options_.optimiser.steps;
   if (steps_ % options_.validate_every == 0 || last) validate();
   if (state_ == State::kRunning && last) return_to_kept(State::kFinished);
+}
+
+TrainingBatch Trainer::batch_of(std::uint64_t step) const {
+  std::uint64_t words = options_.words, first = step * words;
+  if (options_.samples > 0) {
+    words = std::min(words, options_.samples);
+    first = step % (options_.samples / words) * words;
+  }
+  return draw(options_.lengths, first, static_cast<std::uint32_t>(words));
+}
+
+std::uint64_t Trainer::steps_to_validation() const {
+  return std::min(options_.validate_every - steps_ % options_.validate_every, options_.optimiser.steps - steps_);
+}
+
+void Trainer::go_on_from(std::uint64_t steps, std::span<const float> parameters) {
+  if (state_ != State::kRunning) return;
+  std::ranges::copy(parameters, model_->parameters().begin());
+  steps_ += steps;
+  if (steps > 0) end_step();
+}
+
+void Trainer::diverge() {
+  if (state_ == State::kRunning) return_to_kept(State::kDiverged);
 }
 
 TensorFile Trainer::checkpoint() const {

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "simulate/optimiser.h"
@@ -44,6 +46,20 @@ class Trainer {
   /// run kDiverged and leaves the parameters of the last validation.
   void step();
 
+  // For who makes the steps elsewhere: a device.
+  const TrainOptions& options() const { return options_; }
+  const AdamW& optimiser() const { return optimiser_; }
+  /// What step 0, 1, … reads.
+  TrainingBatch batch_of(std::uint64_t step) const;
+  /// Steps until the next validation, or the end.
+  std::uint64_t steps_to_validation() const;
+  /// `steps` more steps were made, none past the next validation, and led to these parameters. Nothing unless running.
+  void go_on_from(std::uint64_t steps, std::span<const float> parameters);
+  /// The optimiser's memory after them.
+  void remember(AdamW optimiser) { optimiser_ = std::move(optimiser); }
+  /// A loss or a gradient was not finite. Nothing unless running.
+  void diverge();
+
   State state() const { return state_; }
   std::uint64_t steps() const { return steps_; }
   const BatchLoss& last_loss() const { return loss_; }
@@ -60,6 +76,7 @@ class Trainer {
   std::string fingerprint() const;
   void validate();
   void keep(const BatchLoss& validation);
+  void end_step();
   void return_to_kept(State state);
 
   const Task& task_;

@@ -8,10 +8,11 @@
 #include <random>
 
 #include "groups/error.h"
-#include "tests/simulate/hand_built.h"
+#include "tests/simulate/formed_networks.h"
 
 using namespace krohn;
 using namespace krohn::hand_built;
+using namespace krohn::formed_networks;
 
 namespace {
 
@@ -76,135 +77,6 @@ void check_everywhere(const Network& network, std::size_t words, std::size_t len
       CAPTURE(to_string(set));
       check_lanes(network, precision, {.form = Form::kStructured, .instructions = set}, words, length);
     }
-}
-
-Eigen::MatrixXd random_matrix(std::mt19937_64& random, Eigen::Index rows, Eigen::Index columns) {
-  std::uniform_real_distribution<double> entry(-1, 1);
-  Eigen::MatrixXd matrix(rows, columns);
-  for (Eigen::Index i = 0; i < matrix.size(); ++i) matrix(i) = entry(random);
-  return matrix;
-}
-
-Transformation random_map(std::mt19937_64& random, Point n) {
-  std::vector<Point> images(n);
-  for (Point& image : images) image = static_cast<Point>(random() % n);
-  return Transformation::from_images(images);
-}
-
-Transformation random_bijection(std::mt19937_64& random, Point n) {
-  std::vector<Point> images(n);
-  for (Point i = 0; i < n; ++i) images[i] = i;
-  std::shuffle(images.begin(), images.end(), random);
-  return Transformation::from_images(images);
-}
-
-/// Factors with few or all coordinates, none, or a key at an angle.
-ReflectionProduct random_reflections(std::mt19937_64& random, std::uint32_t n) {
-  ReflectionProduct product{n, {}};
-  for (std::uint64_t f = random() % 4; f-- > 0;) {
-    Reflection reflection;
-    const bool all = random() % 3 == 0;
-    for (std::uint32_t i = 0; i < n; ++i)
-      if (all || random() % 3 == 0) reflection.entries.push_back({i, static_cast<std::int32_t>(random() % 2) * 2 - 1});
-    if (reflection.entries.empty()) reflection.angle = Turn{static_cast<std::int64_t>(random() % 14), 14}.normalised();
-    if (reflection.entries.empty() && n < 2) continue;
-    reflection.scale_squared_denominator =
-        static_cast<std::int64_t>(std::max(reflection.entries.size(), std::size_t{1}));
-    reflection.beta = random() % 2 == 0 ? 2 : 1.3;
-    product.factors.push_back(reflection);
-  }
-  return product;
-}
-
-enum class Kind { kMap, kSigned, kReflections, kRotation, kDiagonal, kZero, kDense, kBlocks, kCount };
-
-Matrix random_form(std::mt19937_64& random, Kind kind, std::uint32_t n) {
-  std::uniform_real_distribution<double> entry(-1, 1);
-  switch (kind) {
-    case Kind::kMap:
-      return MapMatrix{random() % 2 == 0 ? random_map(random, n) : random_bijection(random, n)};
-    case Kind::kSigned: {
-      const Transformation map = random_bijection(random, n);
-      SignedPermutationMatrix matrix{Permutation::from_images({map.images().begin(), map.images().end()}), {}};
-      for (std::uint32_t i = 0; i < n; ++i) matrix.sign.push_back(random() % 2 == 0 ? 1 : -1);
-      return matrix;
-    }
-    case Kind::kReflections:
-      return random_reflections(random, n);
-    case Kind::kRotation: {
-      RotationBlocks blocks;
-      for (std::uint32_t i = 0; i < n;) {
-        const bool is_sign = i + 1 == n || random() % 4 == 0;
-        blocks.blocks.push_back({is_sign, (is_sign ? Turn{static_cast<std::int64_t>(random() % 2), 2}
-                                                   : Turn{1 + static_cast<std::int64_t>(random() % 6), 7})
-                                              .normalised()});
-        i += is_sign ? 1 : 2;
-      }
-      return blocks;
-    }
-    case Kind::kDiagonal: {
-      DiagonalMatrix matrix;
-      for (std::uint32_t i = 0; i < n; ++i) matrix.values.push_back(random() % 3 == 0 ? 0 : entry(random));
-      return matrix;
-    }
-    case Kind::kZero:
-      return ZeroMatrix{n};
-    case Kind::kDense:
-      return DenseMatrix{random_matrix(random, n, n)};
-    default: {
-      if (n == 1) return BlockDiagonalMatrix{{random_matrix(random, 1, 1)}};
-      const auto first = static_cast<Eigen::Index>(1 + random() % (n - 1));
-      return BlockDiagonalMatrix{{random_matrix(random, first, first), random_matrix(random, n - first, n - first)}};
-    }
-  }
-}
-
-/// A network without a meaning: letters of the given kinds (all when none is named), some with B, and codewords that
-/// are random, or zeros and ones.
-Network random_network(std::uint64_t seed, std::uint32_t n, std::uint32_t columns, Letter letters,
-                       std::optional<Kind> kind) {
-  std::mt19937_64 random(seed);
-  std::vector<Matrix> actions;
-  for (Letter a = 0; a < letters; ++a)
-    actions.push_back(
-        random_form(random, kind.value_or(static_cast<Kind>(random() % static_cast<int>(Kind::kCount))), n));
-  const bool binary = seed % 2 == 0;
-  std::vector<Eigen::MatrixXd> codewords;
-  for (std::uint32_t q = 0; q < 7; ++q) {
-    Eigen::MatrixXd codeword = random_matrix(random, n, columns);
-    if (binary)
-      for (Eigen::Index i = 0; i < codeword.size(); ++i) codeword(i) = random() % 2 == 0 ? 0 : 1;
-    codewords.push_back(std::move(codeword));
-  }
-  const Eigen::MatrixXd initial = codewords[0];
-  Network network = one_layer(random_automaton(random, 7, letters), initial, std::move(actions), std::move(codewords));
-  for (Transition& transition : network.layers[0].transitions)
-    if (std::holds_alternative<ZeroMatrix>(transition.a) ? random() % 5 != 0 : random() % 4 == 0)
-      transition.b = random_matrix(random, n, columns);
-  return network;
-}
-
-std::vector<Network> meaningful_networks() {
-  std::mt19937_64 random(17);
-  std::vector<Network> networks;
-  networks.push_back(one_hot(random_automaton(random, 6, 3)));
-  networks.push_back(one_hot(random_automaton(random, 40, 2)));
-  networks.push_back(rotation(60, all_residues(60)));
-  networks.push_back(rotation(7, all_residues(7)));
-  for (const Swap style : {Swap::kMap, Swap::kUnit, Swap::kUnnormalised, Swap::kDoubled})
-    for (const std::uint32_t columns : {1, 3}) networks.push_back(symmetric(4, columns, style));
-  networks.push_back(two_reflections(5));
-  networks.push_back(flip_flop_toggle());
-  networks.push_back(delayed_toggle());
-  return networks;
-}
-
-/// Letter 2 takes the first layer to the middle of its codewords, so that the second one often lacks its context.
-Network failing_cascade() {
-  Network network = flip_flop_toggle();
-  network.layers[0].transitions[2] = {Matrix{DiagonalMatrix{{0, 0}}}, {}};
-  network.layers[0].transitions[1] = {Matrix{DiagonalMatrix{{-1, 0.5}}}, unit(2, 0)};
-  return network;
 }
 
 }  // namespace
