@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "automata/dfa.h"
@@ -16,15 +15,9 @@ struct RandomSample {
   std::uint64_t seed = 1;
 };
 
-/// True when this krohn was built with CUDA and a device answers.
-bool cuda_available();
-
-/// Why `cuda_available()` is false: "built without CUDA", or what the CUDA runtime says. The device's name otherwise.
-std::string cuda_status();
-
 /// How many words of the sample end in each state, one count per state. Every word is made on the device from its
 /// counter and run through the table there; only the counts come back. Equal to `reference_final_state_counts` exactly.
-/// Throws InputError for an automaton without letters, SystemError when there is no device or it fails.
+/// Throws as SymbolTable does, and SystemError when there is no device or it fails.
 std::vector<std::uint64_t> cuda_final_state_counts(const Dfa& dfa, const RandomSample& sample);
 
 /// The same on the processor, word by word through the function that the kernel calls. For speed take

@@ -1,16 +1,34 @@
 // Compiled when nvcc was not found: says so to whoever asks for a device.
 
+#include "gpu/device.h"
 #include "gpu/final_states.h"
+#include "gpu/long_word.h"
+#include "gpu/place.h"
 #include "groups/error.h"
 
 namespace krohn {
+namespace {
+
+[[noreturn]] void refuse() { throw SystemError("CUDA: " + cuda_status()); }
+
+}  // namespace
 
 bool cuda_available() { return false; }
 
 std::string cuda_status() { return "built without CUDA: nvcc was not found when krohn was configured"; }
 
-std::vector<std::uint64_t> cuda_final_state_counts(const Dfa&, const RandomSample&) {
-  throw SystemError("CUDA: " + cuda_status());
-}
+double cuda_copy_rate() { refuse(); }
+double shared_accesses_per_second() { refuse(); }
+
+void* cuda_allocate(std::size_t) { refuse(); }
+void cuda_free(void*) noexcept {}
+void cuda_copy_in(void*, const void*, std::size_t) { refuse(); }
+void cuda_copy_out(void*, const void*, std::size_t) { refuse(); }
+void cuda_clear(void*, std::size_t) { refuse(); }
+std::uint64_t cuda_free_bytes() { refuse(); }
+std::uint64_t cuda_resident_threads() { refuse(); }
+
+std::vector<std::uint64_t> cuda_final_state_counts(const Dfa&, const RandomSample&) { refuse(); }
+std::unique_ptr<SliceReader> cuda_slice_reader(const SliceTables&) { refuse(); }
 
 }  // namespace krohn

@@ -205,9 +205,10 @@ class ReachableSet {
 
   /// All words of fewer than `length` letters reach the first `complete` pairs.
   Certificate proved_up_to(std::uint64_t length, std::uint64_t complete) const {
-    const std::string limit = late_                                ? fmt::format("{} seconds", options_.max_seconds)
-                              : pairs_.size() >= options_.max_pairs ? fmt::format("{} pairs", options_.max_pairs)
-                                                                    : fmt::format("{} bytes of pairs", options_.max_bytes);
+    const std::string limit = late_ ? fmt::format("{} seconds", options_.max_seconds)
+                              : pairs_.size() >= options_.max_pairs
+                                  ? fmt::format("{} pairs", options_.max_pairs)
+                                  : fmt::format("{} bytes of pairs", options_.max_bytes);
     return proved_up_to_depth(options_, pairs_.size(), length, complete, limit);
   }
 

@@ -506,8 +506,8 @@ auto LaneLayer<A>::codewords_after(std::uint32_t lane_action) const -> CodewordR
 
 template <class A>
 double LaneLayer<A>::entry(std::uint32_t codeword, std::size_t e) const {
-  const auto book = static_cast<std::size_t>(
-      std::upper_bound(first_of_book_.begin(), first_of_book_.end(), codeword) - first_of_book_.begin() - 1);
+  const auto book = static_cast<std::size_t>(std::upper_bound(first_of_book_.begin(), first_of_book_.end(), codeword) -
+                                             first_of_book_.begin() - 1);
   return rounded_->books()[book].entry(codeword - static_cast<std::uint32_t>(first_of_book_[book]), e);
 }
 

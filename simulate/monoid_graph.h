@@ -1,5 +1,5 @@
-// simulate/monoid_graph.h — the transition monoid of an automaton as an automaton itself: what a piece of a word does to
-// all states is one state of it.
+// simulate/monoid_graph.h — the transition monoid of an automaton as an automaton itself: what a piece of a word does
+// to all states is one state of it.
 #pragma once
 
 #include <cstdint>

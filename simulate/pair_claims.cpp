@@ -44,9 +44,8 @@ Certificate proved_up_to_depth(const CertifyOptions& options, std::uint64_t pair
   Certificate certificate = begin_certificate(options, Claim::kProvedUpTo, pairs);
   certificate.length = length;
   certificate.proof = ReachedPairs{complete, length - 1};
-  certificate.evidence =
-      fmt::format("the network is right on all words of up to {} letters; the search over {} pairs did not end", length,
-                  pairs);
+  certificate.evidence = fmt::format(
+      "the network is right on all words of up to {} letters; the search over {} pairs did not end", length, pairs);
   certificate.limit = std::move(limit);
   return certificate;
 }

@@ -1,5 +1,5 @@
-// simulate/pair_claims.h — the certificates that a breadth-first search over (automaton state, network state) ends with,
-// wherever it ran.
+// simulate/pair_claims.h — the certificates that a breadth-first search over (automaton state, network state) ends
+// with, wherever it ran.
 #pragma once
 
 #include <cstdint>

@@ -1,37 +1,136 @@
-// Needs a CUDA device; CTest reads "skipped:" and reports the test as skipped where there is none.
+// Needs a CUDA device; CTest reads "skipped:" and reports the test as skipped where there is none. Everything that runs
+// on a device is compared with the processor's own code for it, number by number.
 
 #include <doctest/doctest.h>
 
 #include <cstdio>
-#include <random>
 
+#include "gpu/device.h"
 #include "gpu/final_states.h"
+#include "gpu/long_word.h"
+#include "gpu/ordered_words.h"
+#include "gpu/pair_search.h"
+#include "gpu/sample_words.h"
+#include "groups/error.h"
+#include "simulate/run_dfa.h"
+#include "tests/gpu/automata.h"
+#include "tests/simulate/formed_networks.h"
 
 using namespace krohn;
+using namespace krohn::formed_networks;
 
 namespace {
 
-Dfa random_automaton(State states, Letter letters, std::uint64_t seed) {
-  std::mt19937_64 generator(seed);
-  std::vector<std::string> names;
-  for (Letter letter = 0; letter < letters; ++letter) names.push_back("x" + std::to_string(letter));
-  std::vector<State> table(std::size_t{states} * letters);
-  for (State& target : table) target = static_cast<State>(generator() % states);
-  return Dfa::acceptor(Alphabet::from_names(names), table, 0, std::vector<bool>(states, true));
+bool is_skipped() {
+  if (cuda_available()) return false;
+  std::printf("skipped: %s\n", cuda_status().c_str());
+  return true;
+}
+
+const ArithmeticName kArithmetics[] = {Precision::kFp64,
+                                       Precision::kFp32,
+                                       Precision::kFp16,
+                                       Precision::kBf16,
+                                       ArithmeticName::accumulated_in_fp32(Precision::kFp16),
+                                       ArithmeticName::accumulated_in_fp32(Precision::kBf16)};
+
+SampleOptions sample_of(std::vector<std::uint64_t> lengths, std::uint64_t words, std::uint64_t seed,
+                        Form form = Form::kStructured) {
+  SampleOptions options;
+  options.lengths = std::move(lengths);
+  options.words = words;
+  options.seed = seed;
+  options.form = form;
+  return options;
 }
 
 }  // namespace
 
 TEST_CASE("the kernel counts what the processor counts") {
-  if (!cuda_available()) {
-    std::printf("skipped: %s\n", cuda_status().c_str());
-    return;
+  if (is_skipped()) return;
+  // Tables in shared memory and beyond it, entries of one, two and four bytes, counts in shared memory and beyond.
+  for (const State states : {5U, 300U, 5'000U, 100'000U})
+    for (const Letter letters : {1U, 2U, 5U, 300U}) {
+      CAPTURE(states);
+      CAPTURE(letters);
+      const Dfa dfa = krohn::random_automaton(states, letters, /*seed=*/states);
+      const RandomSample sample{.words = 3'001, .length = 1'003, .seed = 11};
+      CHECK(cuda_final_state_counts(dfa, sample) == reference_final_state_counts(dfa, sample));
+    }
+}
+
+TEST_CASE("one long word on the device ends where it ends on the processor") {
+  if (is_skipped()) return;
+  for (const Dfa& dfa :
+       {circle(3, 1), krohn::random_automaton(8, 2, 1), krohn::random_automaton(16, 3, 2),
+        krohn::random_automaton(31, 200, 3), circle(120, 120), circle(31, 300), krohn::random_automaton(40, 2, 4)}) {
+    CAPTURE(dfa.states());
+    CAPTURE(dfa.letters());
+    const SlicedRunner runner(dfa, cuda_slice_reader);
+    const RandomWord word(dfa.letters(), /*seed=*/5);
+    for (const std::uint64_t length : {0ULL, 1ULL, 31ULL, 32ULL, 33ULL, 127'323ULL, 50'000'001ULL}) {
+      CAPTURE(length);
+      CHECK(runner.run(word, 7, length, 1) == Runner(dfa).run(word, 7, length, 1));
+    }
   }
-  // In shared memory: table and counts; the counts only; neither.
-  for (const State states : {5U, 5'000U, 100'000U}) {
-    CAPTURE(states);
-    const Dfa dfa = random_automaton(states, 2, /*seed=*/states);
-    const RandomSample sample{.words = 20'000, .length = 1'000, .seed = 11};
-    CHECK(cuda_final_state_counts(dfa, sample) == reference_final_state_counts(dfa, sample));
-  }
+}
+
+TEST_CASE("networks on the device answer as on the processor, bit for bit") {
+  if (is_skipped()) return;
+  std::vector<Network> networks = meaningful_networks();
+  networks.push_back(failing_cascade());
+  for (std::uint64_t seed = 1; seed < 12; ++seed)
+    networks.push_back(random_network(seed, static_cast<std::uint32_t>(1 + seed % 9),
+                                      static_cast<std::uint32_t>(1 + seed % 3), 7, std::nullopt));
+  networks.push_back(one_hot(krohn::random_automaton(120, 3, 8)));  // too large for a block's shared memory
+  for (const Network& network : networks)
+    for (const ArithmeticName arithmetic : kArithmetics) {
+      CAPTURE(to_string(arithmetic));
+      const SampleOptions options = sample_of({0, 33, 500}, 133, 3);
+      CHECK(sample_words(Place::kDevice, network, arithmetic, options) == sample(network, arithmetic, options));
+    }
+}
+
+TEST_CASE("scans on the device make the products that the order names") {
+  if (is_skipped()) return;
+  std::vector<Network> networks{rotation(7, all_residues(7)), symmetric(4, 3, Swap::kMap)};
+  for (std::uint64_t seed = 1; seed < 5; ++seed) networks.push_back(random_network(seed, 4, 2, 3, std::nullopt));
+  for (const Network& network : networks)
+    for (const ArithmeticName arithmetic : kArithmetics)
+      for (const char* order : {"scan", "doubling", "chunked:17", "scan:100", "doubling:130"})
+        for (const std::uint64_t length : {1, 33, 127, 4097, 20'000}) {
+          CAPTURE(to_string(arithmetic));
+          CAPTURE(order);
+          CAPTURE(length);
+          SampleOptions options = sample_of({length}, 1, 9, Form::kDense);
+          options.order = parse_order(order);
+          CHECK(sample_words_in_order(Place::kDevice, network, arithmetic, options) ==
+                sample(network, arithmetic, options));
+        }
+}
+
+TEST_CASE("searches on the device find the pairs and the words of the processor") {
+  if (is_skipped()) return;
+  for (const std::uint32_t m : {3U, 5U, 12U, 60U})
+    for (const ArithmeticName arithmetic : kArithmetics) {
+      CAPTURE(m);
+      CAPTURE(to_string(arithmetic));
+      const Network network = rotation(m, all_residues(m));
+      CertifyOptions options;
+      options.arithmetic = arithmetic;
+      options.max_pairs = 200'000;
+      const Certificate expected = certify_reachable_set(network, options);
+      const Certificate found = search_pairs(Place::kDevice, network, options);
+      CHECK(found.claim == expected.claim);
+      CHECK(found.pairs == expected.pairs);
+      CHECK(found.length == expected.length);
+      CHECK(found.failing_word == expected.failing_word);
+      CHECK((found.proof == expected.proof));
+    }
+}
+
+TEST_CASE("too little memory is said in one line, and the device goes on") {
+  if (is_skipped()) return;
+  CHECK_THROWS_AS(Buffer<double>(Place::kDevice, std::size_t{1} << 50), SystemError);
+  CHECK(Buffer<int>(Place::kDevice, 3).values() == std::vector<int>{0, 0, 0});
 }

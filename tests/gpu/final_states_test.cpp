@@ -2,28 +2,14 @@
 
 #include <doctest/doctest.h>
 
-#include "gpu/run_random_word.cuh"
+#include "gpu/device.h"
+#include "gpu/symbol_table.h"
 #include "groups/error.h"
 #include "simulate/run_dfa.h"
 #include "simulate/word.h"
+#include "tests/gpu/automata.h"
 
 using namespace krohn;
-
-namespace {
-
-/// `states` states in a circle; letter k moves k steps on.
-Dfa circle(State states, Letter letters) {
-  std::vector<std::string> names;
-  for (Letter letter = 0; letter < letters; ++letter) names.push_back("step" + std::to_string(letter));
-  std::vector<State> table;
-  for (State state = 0; state < states; ++state)
-    for (Letter letter = 0; letter < letters; ++letter) table.push_back((state + letter) % states);
-  std::vector<bool> accepting(states, false);
-  accepting[0] = true;
-  return Dfa::acceptor(Alphabet::from_names(names), table, 0, accepting);
-}
-
-}  // namespace
 
 TEST_CASE("the device function reads the letters of RandomWord") {
   struct Case {
@@ -31,14 +17,36 @@ TEST_CASE("the device function reads the letters of RandomWord") {
     Letter letters;
     std::uint64_t length;
   };
-  for (const Case& one : {Case{1, 1, 0}, Case{5, 1, 64}, Case{7, 2, 1}, Case{7, 2, 31}, Case{7, 2, 32}, Case{7, 2, 33},
-                          Case{11, 3, 1000}, Case{60, 60, 4321}, Case{5, 300, 77}}) {
+  for (const Case& one : {Case{1, 1, 0}, Case{5, 1, 65}, Case{7, 2, 1}, Case{7, 2, 31}, Case{7, 2, 32}, Case{7, 2, 33},
+                          Case{9, 2, 127'323}, Case{11, 3, 1000}, Case{60, 60, 4321}, Case{5, 256, 99},
+                          Case{5, 300, 77}, Case{300, 2, 1009}, Case{70'000, 2, 333}}) {
+    CAPTURE(one.states);
     CAPTURE(one.letters);
     CAPTURE(one.length);
     const Dfa dfa = circle(one.states, one.letters);
+    const SymbolTable table(dfa);
     const Word word = RandomWord(one.letters, /*seed=*/3, /*stream=*/9).slice(0, one.length);
-    const State state = run_random_word(dfa.table().data(), one.letters, dfa.initial(), random_key(3, 9), one.length);
+    const State state = with_entries(table.entry_size, table.entries.data(), [&](const auto* entries) {
+      return read_word(entries, dfa.table().data(), table.cut, random_key(3, 9), one.length, dfa.initial());
+    });
     CHECK(state == dfa.run(word));
+  }
+}
+
+TEST_CASE("tables take as many letters a step as shared memory allows") {
+  struct Case {
+    State states;
+    Letter letters;
+    std::uint32_t stride, entry_size;
+    bool shared;
+  };
+  for (const Case& one : {Case{16, 2, 8, 1, true}, Case{120, 2, 8, 1, true}, Case{120, 120, 1, 1, true},
+                          Case{300, 2, 4, 2, true}, Case{10'000, 2, 4, 2, false}, Case{70'000, 3, 1, 4, false}}) {
+    CAPTURE(one.states);
+    const SymbolTable table(circle(one.states, one.letters));
+    CHECK(table.cut.stride == one.stride);
+    CHECK(table.entry_size == one.entry_size);
+    CHECK(table.fits_shared() == one.shared);
   }
 }
 
@@ -54,4 +62,7 @@ TEST_CASE("without a device the request is refused, not answered") {
   if (cuda_available()) return;
   CHECK_FALSE(cuda_status().empty());
   CHECK_THROWS_AS(cuda_final_state_counts(circle(3, 2), {}), SystemError);
+  CHECK_THROWS_AS(wants_cuda("cuda"), SystemError);
+  CHECK_FALSE(wants_cuda("auto"));
+  CHECK(device_name(false) == "the processor");
 }

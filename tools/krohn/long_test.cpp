@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <memory>
 
+#include "gpu/long_word.h"
 #include "groups/error.h"
 #include "tools/krohn/count.h"
 #include "tools/krohn/progress.h"
@@ -20,12 +22,33 @@ void require_states(const LongComparisonState& state, const Dfa& machine, const 
     throw InputError(path, "the saved run has states that the model has not; start anew without --resume");
 }
 
+RunSlice run_on_device(const Dfa& dfa) {
+  return [runner = std::make_shared<const SlicedRunner>(dfa, cuda_slice_reader)](
+             const RandomWord& word, std::uint64_t first, std::uint64_t length, State from) {
+    return runner->run(word, first, length, from);
+  };
+}
+
+LongComparison compare(const Dfa& machine, const Dfa& automaton, const TestedWords& tested,
+                       const LongTestOptions& options) {
+  constexpr std::uint64_t kDevicePiece = std::uint64_t{1} << 34;  // tens of milliseconds
+  if (!options.on_cuda) return {machine, automaton, tested.words, tested.length, tested.seed, options.threads};
+  return {machine,
+          automaton,
+          tested.words,
+          tested.length,
+          tested.seed,
+          run_on_device(machine),
+          run_on_device(automaton),
+          kDevicePiece};
+}
+
 }  // namespace
 
 LongTestReport run_long_test(const Dfa& machine, const Dfa& automaton, const TestedWords& tested,
                              const LongTestOptions& options) {
   const std::string& path = options.save.empty() ? options.resume : options.save;
-  const LongComparison comparison(machine, automaton, tested.words, tested.length, tested.seed, options.threads);
+  const LongComparison comparison = compare(machine, automaton, tested, options);
   LongComparisonState state = comparison.start();
   if (!options.resume.empty()) {
     state = load_run(options.resume, tested);

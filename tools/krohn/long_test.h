@@ -13,6 +13,7 @@ namespace krohn {
 
 struct LongTestOptions {
   unsigned threads = 0;
+  bool on_cuda = false;
   std::string save;    ///< where to save the run every few seconds; empty: nowhere
   std::string resume;  ///< a saved run to go on with, and to save to unless `save` says otherwise
 };

@@ -6,6 +6,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "gpu/device.h"
+#include "gpu/sample_words.h"
 #include "groups/atomic_file.h"
 #include "groups/error.h"
 #include "simulate/evaluate_model.h"
@@ -35,7 +37,7 @@ Exit status: 0 measured, 2 bad input.
 )"};
 
 struct Options {
-  std::string folder, plot;
+  std::string folder, plot, device = "cpu";
   std::vector<std::string> lengths{"10", "100", "500"};
   std::uint64_t words = 1000, seed = EvaluateModelOptions{}.seed;
   unsigned threads = 0;
@@ -48,9 +50,57 @@ std::string path_of_model(const std::string& folder) {
   return std::filesystem::is_directory(path) ? (path / "parameters.safetensors").string() : folder;
 }
 
+/// Words of the task's input letters alone, drawn uniformly, through the network that the model is: made, read, decoded
+/// and compared on the device, without rescaling. The answer at the end of each word counts.
+int evaluate_on_device(const Options& options, const TrainedModel& trained, const Task& task) {
+  SampleOptions sampling;
+  sampling.lengths.clear();
+  for (const std::string& text : options.lengths) sampling.lengths.push_back(parse_count(text, "--lengths"));
+  sampling.words = options.words;
+  sampling.seed = options.seed;
+  SampleReport report;
+  {
+    Progress progress("reading letters");
+    sampling.progress = [&progress](std::uint64_t done, std::uint64_t all) { progress.update(done, all); };
+    report = sample_words(Place::kDevice, network_of(*trained.model, task), Precision::kFp32, sampling);
+  }
+  const double chance = task.info().chance;
+  nlohmann::ordered_json json{{"model", trained.model->name()},
+                              {"task", trained.task},
+                              {"chance", chance},
+                              {"seed", options.seed},
+                              {"device", cuda_status()}};
+  std::vector<std::vector<std::string>> rows = {
+      {"length", "words", "scaled accuracy", "95 % interval", "letters right"}};
+  for (const LengthReport& at : report.lengths) {
+    const Interval interval = confidence(at.right_output, at.words);
+    const double accuracy = static_cast<double>(at.right_output) / static_cast<double>(at.words);
+    const double letters = static_cast<double>(at.right_letters) / static_cast<double>(at.letters);
+    rows.push_back({with_thousands(at.length), with_thousands(at.words),
+                    fmt::format("{:.4f}", scaled(accuracy, chance)),
+                    fmt::format("{:.4f} … {:.4f}", scaled(interval.low, chance), scaled(interval.high, chance)),
+                    fmt::format("{:.4f}", letters)});
+    json["lengths"].push_back({{"length", at.length},
+                               {"words", at.words},
+                               {"right", at.right_output},
+                               {"scaled_accuracy", scaled(accuracy, chance)},
+                               {"low", scaled(interval.low, chance)},
+                               {"high", scaled(interval.high, chance)},
+                               {"letters", at.letters},
+                               {"letters_right", at.right_letters}});
+  }
+  if (options.json)
+    print_json(json);
+  else
+    fmt::print("{}: {} on {}, as a network on {}\n{}", options.folder, trained.model->name(), trained.task,
+               cuda_status(), format_table(rows));
+  return kDone;
+}
+
 int evaluate(const Options& options) {
   if (!options.plot.empty() && !options.plot.ends_with(".svg"))
     throw InputError(options.plot, "the name of a plot ends in .svg");
+  const bool on_cuda = wants_cuda(options.device);
   const TrainedModel trained = load_model(path_of_model(options.folder));
   const auto task = make_task(trained.task, options.reading);
   if (task->alphabet().size() != trained.model->letters() || task->labels().size() != trained.model->labels())
@@ -58,6 +108,7 @@ int evaluate(const Options& options) {
         options.folder,
         fmt::format("its model has {} letters and {} answers, and the task {} has {} and {}", trained.model->letters(),
                     trained.model->labels(), trained.task, task->alphabet().size(), task->labels().size()));
+  if (on_cuda) return evaluate_on_device(options, trained, *task);
   EvaluateModelOptions evaluation;
   evaluation.words = options.words;
   evaluation.seed = options.seed;
@@ -120,6 +171,10 @@ void add_eval(CLI::App& app, Work& chosen) {
   add_count(*verb, "--words", options->words, "Samples of every length");
   verb->add_option("--plot", options->plot, "Draw accuracy by length")->type_name("FILE.svg");
   verb->add_flag("--as-trained", options->as_trained, "Do not rescale the state");
+  verb->add_option("--device", options->device,
+                   "Where; on a device words of the input letters alone run through the model as a network")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+      ->capture_default_str();
   add_seed(*verb, options->seed);
   add_threads(*verb, options->threads);
   add_json_flag(*verb, options->json);

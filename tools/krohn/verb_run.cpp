@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "gpu/device.h"
 #include "gpu/final_states.h"
 #include "groups/error.h"
 #include "simulate/evaluate.h"
@@ -219,7 +220,7 @@ std::vector<std::uint64_t> counts_on_processor(const Dfa& dfa, const RandomSampl
 
 int count_final_states(const Options& options, const Dfa& dfa) {
   const RandomSample sample = sample_of(options);
-  const bool on_device = options.device == "cuda" || (options.device == "auto" && cuda_available());
+  const bool on_device = wants_cuda(options.device);
   const auto counts =
       on_device ? cuda_final_state_counts(dfa, sample) : counts_on_processor(dfa, sample, options.threads);
   if (options.json) {
@@ -241,8 +242,7 @@ int count_final_states(const Options& options, const Dfa& dfa) {
                     fmt::format("{:.4f}", static_cast<double>(counts[state]) /
                                               static_cast<double>(std::max<std::uint64_t>(sample.words, 1)))});
   fmt::print("{} random words of {} letters, seed {}, on {}\n{}", with_thousands(sample.words),
-             with_thousands(sample.length), sample.seed, on_device ? cuda_status() : "the processor",
-             format_table(rows));
+             with_thousands(sample.length), sample.seed, device_name(on_device), format_table(rows));
   return kDone;
 }
 

@@ -11,6 +11,8 @@
 #include <thread>
 
 #include "constructions/network_file.h"
+#include "gpu/device.h"
+#include "gpu/train_side_by_side.h"
 #include "groups/atomic_file.h"
 #include "groups/error.h"
 #include "simulate/evaluate_model.h"
@@ -58,7 +60,7 @@ Exit status: 0 trained, 1 every run diverged, 2 bad input.
 )"};
 
 struct Options {
-  std::string task, model, output, lengths, validation_lengths, schedule = "constant";
+  std::string task, model, output, lengths, validation_lengths, schedule = "constant", device = "cpu";
   std::vector<double> rates{1e-3};
   OptimiserOptions optimiser;
   std::uint64_t words = 64, seeds = 1, seed = 1, patience = 0, validate_every = TrainOptions{}.validate_every;
@@ -106,6 +108,24 @@ std::vector<Job> make_jobs(const Options& options, const Task& task) {
     }
   }
   return jobs;
+}
+
+/// Runs all jobs to their ends, side by side on a device. An interrupt leaves every job at a whole step.
+void run_jobs_on_device(std::vector<Job>& jobs, const Options& options) {
+  Progress progress("training, steps");
+  std::vector<Trainer*> trainers;
+  for (const Job& job : jobs) trainers.push_back(job.trainer.get());
+  const auto save = [&] {
+    for (const Job& job : jobs) write_safetensors(job.trainer->checkpoint(), job.checkpoint);
+  };
+  try {
+    train_side_by_side(Place::kDevice, trainers,
+                       [&](std::uint64_t steps) { progress.update(steps, options.optimiser.steps * jobs.size()); });
+  } catch (const Interrupted&) {
+    save();
+    throw;
+  }
+  save();
 }
 
 /// Runs all jobs to their ends, several at a time. An interrupt leaves every job at a whole step.
@@ -226,7 +246,10 @@ int train(Options options) {
   const auto task = make_task(options.task, options.reading);
   std::vector<Job> jobs = make_jobs(options, *task);
   make_folder(options.output);
-  run_jobs(jobs, options);
+  if (wants_cuda(options.device))
+    run_jobs_on_device(jobs, options);
+  else
+    run_jobs(jobs, options);
   const Job* const best = best_of(jobs);
   const nlohmann::ordered_json json = to_json(options, *task, jobs, best);
   write_file((fs::path(options.output) / "run.json").string(), json_text(json));
@@ -271,6 +294,9 @@ void add_train(CLI::App& app, Work& chosen) {
   verb->add_option("--validation-length", options->validation_lengths,
                    "Lengths that validate; those of training without it")
       ->type_name("N|M..N");
+  verb->add_option("--device", options->device, "Where: on a device all runs step side by side, with other last bits")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+      ->capture_default_str();
   add_seed(*verb, options->seed);
   add_threads(*verb, options->threads);
   add_json_flag(*verb, options->json);

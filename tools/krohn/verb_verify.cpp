@@ -7,6 +7,10 @@
 
 #include "constructions/checkpoint.h"
 #include "constructions/network_file.h"
+#include "gpu/device.h"
+#include "gpu/ordered_words.h"
+#include "gpu/pair_search.h"
+#include "gpu/sample_words.h"
 #include "groups/atomic_file.h"
 #include "groups/error.h"
 #include "simulate/accepted_word.h"
@@ -66,6 +70,22 @@ struct Options {
   bool accepted = false, test_only = false, json = false;
 };
 
+/// What the device makes of a job; where it cannot and was not insisted on, what the processor makes of it.
+template <class Device, class Processor>
+auto on_device(const Options& options, Device&& device, Processor&& processor) {
+  std::string why;
+  try {
+    return device();
+  } catch (const InputError& error) {
+    why = error.what();
+  } catch (const SystemError& error) {
+    why = error.what();
+  }
+  if (options.device == "cuda") throw SystemError(why);
+  fmt::print(stderr, "krohn: on the processor instead: {}\n", why);
+  return processor();
+}
+
 /// Nothing is proved yet.
 Certificate untested(const Options& options) {
   Certificate certificate;
@@ -84,7 +104,28 @@ Certificate prove(const Network& network, const Options& options) {
   certify_options.max_pairs = options.max_pairs;
   certify_options.max_seconds = options.seconds;
   certify_options.progress = [&progress](std::uint64_t pairs) { progress.update(pairs); };
+  if (wants_cuda(options.device)) {
+    certify_options.max_bytes = UINT64_MAX;  // the device's memory is the limit
+    certify_options.search_pairs = [&options](const Network& searched, const CertifyOptions& how) {
+      return on_device(
+          options, [&] { return search_pairs(Place::kDevice, searched, how); },
+          [&] {
+            CertifyOptions here = how;
+            here.max_bytes = CertifyOptions{}.max_bytes;
+            return certify_reachable_set(searched, here);
+          });
+    };
+  }
   return certify(network, certify_options);
+}
+
+/// A device is worth it for many words side by side, or for one that is read by a scan; `--device cuda` insists.
+bool tests_on_device(const Options& options) {
+  constexpr std::uint64_t kManyWords = 1024, kManyLetters = 10'000'000;
+  if (options.device == "cuda") return wants_cuda(options.device);
+  const bool many = options.words >= kManyWords || options.order != "sequential";
+  return many && options.length > kManyLetters / std::max<std::uint64_t>(options.words, 1) &&
+         wants_cuda(options.device);
 }
 
 SampleReport test(const Network& network, const Options& options) {
@@ -101,7 +142,17 @@ SampleReport test(const Network& network, const Options& options) {
     AcceptedWordStream words(network.automaton, options.length, options.words, options.seed);
     return sample_stream(network, ArithmeticName::parse(options.precision), words, sample_options);
   }
-  return sample(network, ArithmeticName::parse(options.precision), sample_options);
+  const ArithmeticName arithmetic = ArithmeticName::parse(options.precision);
+  const auto on_processor = [&] { return sample(network, arithmetic, sample_options); };
+  if (!tests_on_device(options)) return on_processor();
+  return on_device(
+      options,
+      [&] {
+        return sample_options.order.is_sequential()
+                   ? sample_words(Place::kDevice, network, arithmetic, sample_options)
+                   : sample_words_in_order(Place::kDevice, network, arithmetic, sample_options);
+      },
+      on_processor);
 }
 
 /// Reads the word that failed once more, for the states at its end.
@@ -159,7 +210,13 @@ LongTestReport test_through_states(const Dfa& machine, const Network& network, c
   tested.length = options.length;
   tested.words = options.words;
   tested.seed = options.seed;
-  return run_long_test(machine, network.automaton, tested, {options.threads, options.save, options.resume});
+  LongTestOptions how{options.threads, wants_cuda(options.device), options.save, options.resume};
+  const auto run = [&] { return run_long_test(machine, network.automaton, tested, how); };
+  if (!how.on_cuda) return run();
+  return on_device(options, run, [&] {
+    how.on_cuda = false;
+    return run();
+  });
 }
 
 /// The letters up to the first disagreement, where there was one, and the word that it is in.
@@ -208,6 +265,7 @@ nlohmann::ordered_json to_json(const Options& options, const Certificate& certif
   json["language"] = options.against.empty() ? network.provenance.source : options.against;
   json["construction"] = network.provenance.construction;
   json["form"] = options.form;
+  json["device"] = device_name(wants_cuda(options.device));
   json["verdict"] = verdict_to_json(certificate, network.automaton.alphabet());
   if (has_file(certificate))
     json["certificate"] = nlohmann::ordered_json::parse(format_certificate(certificate, network));
@@ -231,8 +289,8 @@ nlohmann::ordered_json to_json(const Options& options, const Certificate& certif
 void report(const Options& options, const Certificate& certificate, const Network& network,
             const std::optional<SampleReport>& tested, const std::optional<LongTestReport>& through_states) {
   fmt::print("{}: {}\n", options.model, claim_in_words(certificate, network.automaton.alphabet()));
-  fmt::print("  {}, {} weights, {} evaluation\n", to_string(certificate.arithmetic), options.form,
-             to_string(certificate.order));
+  fmt::print("  {}, {} weights, {} evaluation{}\n", to_string(certificate.arithmetic), options.form,
+             to_string(certificate.order), wants_cuda(options.device) ? ", long work on " + cuda_status() : "");
   const auto line = [](const std::string& text) { fmt::print("  {}\n", wrapped(text, kColumns, "    ")); };
   if (!certificate.method.empty()) line(certificate.method + ": " + certificate.evidence);
   if (!certificate.limit.empty()) line("limit met: " + certificate.limit);
@@ -290,8 +348,7 @@ int verify(const Options& options) {
   }
   if (!is_model_name(options.model))
     throw InputError(options.model, "verify takes a .safetensors model; `krohn compile` makes one of a language");
-  if (options.device == "cuda")
-    throw InputError("--device", "networks are evaluated on the processor only; take --device cpu");
+  wants_cuda(options.device);  // or say at once that there is none
   const Network network = load_network(options.model);
   if (options.test_only && options.length == 0)
     throw InputError("--test-only", "say with --length how many letters to test");

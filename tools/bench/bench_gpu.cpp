@@ -1,0 +1,249 @@
+// What a CUDA device reaches: the truth, networks, scans, searches and training, each beside what docs/gpu.md derives
+// as its bound. Prints a table and writes the figures to the JSON file named. tools/bench/gpu builds and runs it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "automata/language.h"
+#include "constructions/planner.h"
+#include "gpu/bilinear_plan.h"
+#include "gpu/bilinear_stepper.h"
+#include "gpu/device.h"
+#include "gpu/final_states.h"
+#include "gpu/long_word.h"
+#include "gpu/ordered_words.h"
+#include "gpu/pair_search.h"
+#include "gpu/sample_words.h"
+#include "groups/error.h"
+#include "simulate/bilinear_model.h"
+#include "simulate/tasks.h"
+
+namespace {
+
+using namespace krohn;
+using Clock = std::chrono::steady_clock;
+
+/// Rows of the table and of the file.
+class Figures {
+ public:
+  /// `bound`: the rate that docs/gpu.md derives for this device, or 0 where it derives none.
+  void add(const std::string& group, const std::string& what, double rate, const std::string& unit, double bound) {
+    const std::string ratio = bound > 0 ? fmt::format("{:.2f}", rate / bound) : "";
+    fmt::print("{:<14} {:<58} {:>10.3e} {:<12} {:>6}\n", group, what, rate, unit, ratio);
+    std::fflush(stdout);
+    nlohmann::ordered_json row{{"group", group}, {"what", what}, {"rate", rate}, {"unit", unit}};
+    if (bound > 0) row["of_bound"] = rate / bound;
+    rows_.push_back(std::move(row));
+  }
+  void refuse(const std::string& group, const std::string& what, const std::string& why) {
+    fmt::print("{:<14} {:<58} {}\n", group, what, why);
+    rows_.push_back({{"group", group}, {"what", what}, {"failed", why}});
+  }
+  const nlohmann::ordered_json& rows() const { return rows_; }
+
+ private:
+  nlohmann::ordered_json rows_ = nlohmann::ordered_json::array();
+};
+
+/// Seconds of the fastest of three runs, after one that nobody counts.
+template <class Body>
+double seconds_of(Body&& body) {
+  body();
+  double best = 1e300;
+  for (int round = 0; round < 3; ++round) {
+    const auto start = Clock::now();
+    body();
+    best = std::min(best, std::chrono::duration<double>(Clock::now() - start).count());
+  }
+  return best;
+}
+
+/// Runs a measurement; what fails is a row too, and the others go on.
+template <class Body>
+void measure(Figures& figures, const std::string& group, const std::string& what, Body&& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    figures.refuse(group, what, error.what());
+  }
+}
+
+Dfa language(const std::string& name, const std::string& generators = "") {
+  LanguageOptions options;
+  if (!generators.empty()) options.generators = generators;
+  return named_language(name, options);
+}
+
+Network network(const std::string& name, const std::string& construction, const std::string& generators = "") {
+  LanguageOptions options;
+  if (!generators.empty()) options.generators = generators;
+  Wishes wishes;
+  wishes.construction = construction;
+  if (construction == "permutation-base-reflections") wishes.keys = KeyStyle::kUnnormalised;
+  return build(named_language(name, options), wishes);
+}
+
+SampleOptions sample_of(std::uint64_t length, std::uint64_t words) {
+  SampleOptions options;
+  options.lengths = {length};
+  options.words = words;
+  return options;
+}
+
+void measure_truth(Figures& figures) {
+  struct Subject {
+    std::string name;
+    Dfa dfa;
+  };
+  const std::vector<Subject> subjects{{"5 states, 2 letters", language("random:m=5,letters=2,seed=1")},
+                                      {"16 states, 2 letters", language("random:m=16,letters=2,seed=1")},
+                                      {"32 states, 2 letters", language("random:m=32,letters=2,seed=1")},
+                                      {"S5, 120 states, 120 letters", language("S5")},
+                                      {"10,000 states, 2 letters", language("random:m=10000,letters=2,seed=1")}};
+  for (const auto& [name, dfa] : subjects) {
+    measure(figures, "truth", name, [&] {
+      const RandomSample sample{.words = 1 << 20, .length = 1 << 17, .seed = 1};
+      const double seconds = seconds_of([&] { cuda_final_state_counts(dfa, sample); });
+      figures.add("truth", name + ", 2^20 words", static_cast<double>(sample.words * sample.length) / seconds,
+                  "letters/s", 0);
+    });
+    if (dfa.states() > 1000) continue;  // one long word would be read from every state
+    measure(figures, "truth", name, [&] {
+      constexpr std::uint64_t kLetters = std::uint64_t{1} << 36;
+      const SlicedRunner runner(dfa, cuda_slice_reader);
+      const RandomWord word(dfa.letters(), 1);
+      const double seconds = seconds_of([&] { runner.run(word, 0, kLetters, dfa.initial()); });
+      figures.add("truth", name + ", one word, " + runner.tables().description(),
+                  static_cast<double>(kLetters) / seconds, "letters/s", 0);
+    });
+  }
+}
+
+void measure_networks(Figures& figures) {
+  struct Subject {
+    std::string name;
+    Network network;
+    double accesses;  ///< of shared memory a letter, as docs/gpu.md counts them
+  };
+  const std::vector<Subject> subjects{
+      {"S5 by reflections, 10 letters", network("S5", "permutation-base-reflections", "transpositions"), 100},
+      {"Z60 by rotations", network("Z60", "rotation"), 17},
+      {"modarith5 by a one-hot cascade", network("modarith5", "cascade-holonomy"), 0},
+      {"parity", network("parity", "rotation"), 0}};
+  const std::vector<ArithmeticName> arithmetics{Precision::kFp64, Precision::kFp32, Precision::kFp16, Precision::kBf16,
+                                                ArithmeticName::accumulated_in_fp32(Precision::kBf16)};
+  for (const auto& [name, subject, accesses] : subjects)
+    for (const ArithmeticName arithmetic : arithmetics) {
+      const std::string what = name + ", " + to_string(arithmetic);
+      measure(figures, "networks", what, [&] {
+        const SampleOptions options = sample_of(20'000, 1 << 18);
+        const double seconds = seconds_of([&] { sample_words(Place::kDevice, subject, arithmetic, options); });
+        const double bound = accesses > 0 ? shared_accesses_per_second() / accesses : 0;
+        figures.add("networks", what, static_cast<double>(options.words * 20'000) / seconds, "letters/s", bound);
+      });
+    }
+}
+
+void measure_scans(Figures& figures) {
+  struct Subject {
+    std::string name;
+    Network network;
+  };
+  const std::vector<Subject> subjects{{"S5 by maps", network("S5", "permutation-base")},
+                                      {"Z60 by rotations", network("Z60", "rotation")}};
+  for (const auto& [name, subject] : subjects)
+    for (const char* order : {"scan", "doubling", "chunked:64"}) {
+      const std::string what = name + ", " + order + ", fp32";
+      measure(figures, "scans", what, [&] {
+        SampleOptions options = sample_of(10'000'000, 1);
+        options.order = parse_order(order);
+        const double seconds =
+            seconds_of([&] { sample_words_in_order(Place::kDevice, subject, Precision::kFp32, options); });
+        figures.add("scans", what, 1e7 / seconds, "letters/s", 0);
+      });
+    }
+}
+
+/// The searches that two processor cores left open, as far as a minute and the memory go.
+void measure_searches(Figures& figures) {
+  for (const char* name : {"Z5", "Z7", "Z10"}) {
+    const std::string what = std::string(name) + " by rotations, fp32";
+    measure(figures, "certificates", what, [&] {
+      CertifyOptions options;
+      options.max_pairs = 1'000'000'000;
+      options.max_bytes = UINT64_MAX;
+      options.max_seconds = 45;
+      const auto start = Clock::now();
+      const Certificate found = search_pairs(Place::kDevice, network(name, "rotation"), options);
+      const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+      figures.add("certificates", fmt::format("{}: {}, {} pairs", what, to_string(found.claim), found.pairs),
+                  static_cast<double>(found.pairs) / seconds, "pairs/s", 0);
+    });
+  }
+}
+
+void measure_training(Figures& figures) {
+  const auto task = make_task("modadd5", {});
+  BilinearShape shape = parse_bilinear_shape("bilinear:hidden=256,inputs=256");
+  for (const std::uint32_t models : {1U, 64U}) {
+    const std::string what = fmt::format("Ebrahimi, hidden 256, batch 64, {} at once", models);
+    measure(figures, "training", what, [&] {
+      constexpr std::uint32_t kWords = 64, kSteps = 50;
+      std::vector<ModelStep> steps;
+      const BilinearModel<float> first(shape, task->alphabet().size(),
+                                       static_cast<std::uint32_t>(task->labels().size()), 1);
+      BilinearStepper stepper(Place::kDevice, plan_of(first), models, kWords, 0);
+      const std::vector<float> zeros(first.parameters().size(), 0);
+      for (std::uint32_t m = 0; m < models; ++m) {
+        const BilinearModel<float> model(shape, first.letters(), first.labels(), m + 1);
+        stepper.load(m, model.parameters(), zeros, zeros);
+        steps.push_back({draw_batch(*task, {2, 10}, m + 1, 0, kWords), 1e-4F, 1});
+      }
+      const double seconds = seconds_of([&] {
+        for (std::uint32_t i = 0; i < kSteps; ++i) stepper.step(steps);
+        stepper.has_failed(0);  // waits
+      });
+      figures.add("training", what, kSteps * models / seconds, "steps/s", 0);
+    });
+  }
+}
+
+std::string date_of_today() {
+  const std::time_t now = std::time(nullptr);
+  char text[16];
+  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
+  return text;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    fmt::print(stderr, "bench_gpu: name the JSON file to write\n");
+    return 2;
+  }
+  if (!cuda_available()) {
+    fmt::print(stderr, "bench_gpu: {}; nothing was measured\n", cuda_status());
+    return 2;
+  }
+  Figures figures;
+  fmt::print("{}\n", cuda_status());
+  measure(figures, "memory", "copies", [&] {
+    figures.add("memory", "copies within the device, bytes read and written", cuda_copy_rate(), "bytes/s", 0);
+  });
+  measure_truth(figures);
+  measure_networks(figures);
+  measure_scans(figures);
+  measure_training(figures);
+  measure_searches(figures);
+  const nlohmann::ordered_json json{{"device", cuda_status()}, {"date", date_of_today()}, {"figures", figures.rows()}};
+  std::ofstream(argv[1]) << json.dump(2) << '\n';
+  return 0;
+}
