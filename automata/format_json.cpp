@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "automata/json.h"
 #include "automata/utf8.h"
 #include "groups/error.h"
 

@@ -4,10 +4,10 @@
 
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "automata/format_file.h"
+#include "automata/json.h"
 #include "constructions/checkpoint_config.h"
 #include "constructions/older_checkpoint.h"
 #include "constructions/tensor_values.h"

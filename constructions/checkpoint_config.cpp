@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "automata/json.h"
 #include "groups/error.h"
 
 namespace krohn {

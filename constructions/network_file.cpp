@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "automata/json.h"
 #include "constructions/matrix_tensors.h"
 #include "constructions/recurrence_file.h"
 #include "constructions/strict_json.h"

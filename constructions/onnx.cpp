@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <initializer_list>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
+#include "automata/json.h"
 #include "constructions/network_file.h"
 #include "constructions/protobuf_message.h"
 #include "groups/error.h"

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "automata/json.h"
 #include "constructions/network_file.h"
 #include "constructions/strict_json.h"
 #include "constructions/tensor_values.h"

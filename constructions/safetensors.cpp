@@ -7,10 +7,10 @@
 #include <bit>
 #include <cstring>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
+#include "automata/json.h"
 #include "groups/atomic_file.h"
 #include "groups/error.h"
 

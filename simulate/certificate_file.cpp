@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "automata/json.h"
 #include "constructions/network_file.h"
 #include "constructions/strict_json.h"
 #include "groups/atomic_file.h"

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "automata/json.h"
 #include "automata/symbol_names.h"
 #include "groups/error.h"
 #include "simulate/word.h"

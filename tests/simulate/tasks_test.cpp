@@ -1,10 +1,10 @@
 #include "simulate/tasks.h"
+#include "automata/json.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 #include <streambuf>

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <ctime>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "automata/json.h"
 #include "automata/language.h"
 #include "constructions/planner.h"
 #include "gpu/bilinear_plan.h"

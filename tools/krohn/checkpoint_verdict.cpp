@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "automata/json.h"
 #include "groups/error.h"
 #include "simulate/certify_checkpoint.h"
 #include "simulate/word.h"

@@ -1,7 +1,6 @@
 #include "tools/krohn/classification.h"
 
-#include <nlohmann/json.hpp>
-
+#include "automata/json.h"
 #include "automata/minimise.h"
 
 namespace krohn {

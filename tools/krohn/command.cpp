@@ -1,5 +1,7 @@
 #include "tools/krohn/command.h"
 
+#include <CLI/CLI.hpp>
+
 #include <fmt/format.h>
 
 #include <cerrno>

@@ -1,11 +1,11 @@
 // tools/krohn/group_facts.h — what `krohn info` says about the group that the letters of an automaton generate.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "automata/dfa.h"
+#include "automata/json.h"
 
 namespace krohn {
 

@@ -1,7 +1,8 @@
 #include "tools/krohn/json_output.h"
 
 #include <cstdio>
-#include <nlohmann/json.hpp>
+
+#include "automata/json.h"
 
 namespace krohn {
 

@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "automata/json.h"
 #include "groups/atomic_file.h"
 #include "groups/error.h"
 

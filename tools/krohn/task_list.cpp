@@ -1,8 +1,7 @@
 #include "tools/krohn/task_list.h"
 
-#include <nlohmann/json.hpp>
-
 #include "automata/families.h"
+#include "automata/json.h"
 #include "simulate/tasks.h"
 
 namespace krohn {

@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "automata/json.h"
 #include "groups/error.h"
 #include "tools/krohn/count.h"
 #include "tools/krohn/interrupt.h"

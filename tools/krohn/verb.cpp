@@ -1,5 +1,7 @@
 #include "tools/krohn/verb.h"
 
+#include <CLI/CLI.hpp>
+
 #include "groups/error.h"
 #include "simulate/arithmetic_name.h"
 #include "simulate/order.h"
@@ -8,11 +10,11 @@
 
 namespace krohn {
 
-CLI::App* add_verb(CLI::App& app, const VerbHelp& help) {
+Verb add_verb(CLI::App& app, const VerbHelp& help) {
   CLI::App* verb = app.add_subcommand(help.name, help.summary);
   verb->set_help_flag("-h,--help", "Print this page");
   verb->formatter(std::make_shared<VerbFormatter>(help));
-  return verb;
+  return Verb(verb);
 }
 
 void build_command(CLI::App& app, Work& chosen) {
@@ -26,59 +28,55 @@ void build_command(CLI::App& app, Work& chosen) {
     add(app, chosen);
 }
 
-void add_language_options(CLI::App& verb, LanguageOptions& options, const std::string& format_option) {
+void add_language_options(Verb& verb, LanguageOptions& options, const std::string& format_option) {
   const std::string group = "Reading a language";
   verb.add_option("--alphabet", options.alphabet, "Letters of a regex: ab, a-z0-9, bytes, unicode, or \"SYN ACK FIN\"")
-      ->group(group);
-  verb.add_option("--symbols", options.symbols, "OpenFst symbol table of an .att file")
-      ->check(CLI::ExistingFile)
-      ->group(group);
+      .group(group);
+  verb.add_option("--symbols", options.symbols, "OpenFst symbol table of an .att file").existing_file().group(group);
   verb.add_option(format_option, options.format, "Format of the file, instead of its extension")
-      ->check(CLI::IsMember({"dot", "att", "mata", "jff", "json", "regex"}))
-      ->group(group);
+      .one_of({"dot", "att", "mata", "jff", "json", "regex"})
+      .group(group);
   verb.add_option("--generators", options.generators,
                   "Letters of a group: transpositions, all, standard, or cycles \"(1 2),(1 2 3)\"")
-      ->group(group);
+      .group(group);
   verb.add_flag("--mealy-as-labels", options.mealy_as_labels, "Read input/output labels of DOT as plain letters")
-      ->group(group);
-  add_count(verb, "--max-states", options.max_states, "Most states of any automaton on the way")->group(group);
+      .group(group);
+  add_count(verb, "--max-states", options.max_states, "Most states of any automaton on the way").group(group);
 }
 
-void add_json_flag(CLI::App& verb, bool& json) { verb.add_flag("--json", json, "Print JSON, for programs"); }
+void add_json_flag(Verb& verb, bool& json) { verb.add_flag("--json", json, "Print JSON, for programs"); }
 
-CLI::Option* add_seed(CLI::App& verb, std::uint64_t& seed) {
+VerbOption add_seed(Verb& verb, std::uint64_t& seed) {
   return add_count(verb, "--seed", seed, "Seed of the random words");
 }
 
-CLI::Option* add_threads(CLI::App& verb, unsigned& threads) {
-  return verb.add_option("--threads", threads, "Threads; 0 takes every core")
-      ->check(CLI::Range(0U, 4096U))
-      ->capture_default_str();
+VerbOption add_threads(Verb& verb, unsigned& threads) {
+  return verb.add_option("--threads", threads, "Threads; 0 takes every core").at_most(4096).show_default();
 }
 
-CLI::Option* add_count(CLI::App& verb, const std::string& name, std::uint64_t& target, const std::string& description) {
+VerbOption add_count(Verb& verb, const std::string& name, std::uint64_t& target, const std::string& description) {
   return verb
-      .add_option_function<std::string>(
+      .add_option(
           name, [&target, name](const std::string& text) { target = parse_count(text, name); }, description)
-      ->type_name("COUNT")
-      ->default_str(with_thousands(target));
+      .type_name("COUNT")
+      .show_default(with_thousands(target));
 }
 
-CLI::Option* add_optional_count(CLI::App& verb, const std::string& name, std::optional<std::uint64_t>& target,
-                                const std::string& description) {
+VerbOption add_optional_count(Verb& verb, const std::string& name, std::optional<std::uint64_t>& target,
+                              const std::string& description) {
   return verb
-      .add_option_function<std::string>(
+      .add_option(
           name, [&target, name](const std::string& text) { target = parse_count(text, name); }, description)
-      ->type_name("COUNT");
+      .type_name("COUNT");
 }
 
-CLI::Option* add_precision(CLI::App& verb, std::string& precision, const std::string& description) {
+VerbOption add_precision(Verb& verb, std::string& precision, const std::string& description) {
   return verb.add_option("--precision", precision, description)
-      ->check(CLI::IsMember({"fp64", "fp32", "fp16", "bf16"}))
-      ->default_str(precision);
+      .one_of({"fp64", "fp32", "fp16", "bf16"})
+      .show_default(precision);
 }
 
-CLI::Option* add_arithmetic(CLI::App& verb, std::string& arithmetic, const std::string& description) {
+VerbOption add_arithmetic(Verb& verb, std::string& arithmetic, const std::string& description) {
   std::vector<std::string> names;
   for (const ArithmeticName name : ArithmeticName::all()) names.push_back(to_string(name));
   names.push_back(to_string(ArithmeticName::exact()));
@@ -86,16 +84,16 @@ CLI::Option* add_arithmetic(CLI::App& verb, std::string& arithmetic, const std::
       .add_option(
           "--precision", arithmetic,
           description + ": fp64, fp32, fp16 or bf16; with +fma; fp16/fp32 or bf16/fp32 (accumulated); tf32; exact")
-      ->check(CLI::IsMember(names))
-      ->default_str(arithmetic);
+      .one_of(names)
+      .show_default(arithmetic);
 }
 
-CLI::Option* add_order(CLI::App& verb, std::string& order) {
+VerbOption add_order(Verb& verb, std::string& order) {
   return verb
       .add_option("--order", order,
                   "sequential, chunked[:LETTERS], scan[:LETTERS] (Blelloch), doubling[:LETTERS] (Fan)")
-      ->type_name("ORDER")
-      ->check([](const std::string& text) {
+      .type_name("ORDER")
+      .checked([](const std::string& text) {
         try {
           parse_order(text);
         } catch (const InputError& error) {
@@ -103,7 +101,7 @@ CLI::Option* add_order(CLI::App& verb, std::string& order) {
         }
         return std::string();
       })
-      ->default_str(order);
+      .show_default(order);
 }
 
 }  // namespace krohn

@@ -1,12 +1,13 @@
 // tools/krohn/verb.h — what the verbs of the command have in common. One verb lives in one file, verb_NAME.cpp.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "automata/language.h"
+#include "tools/krohn/options.h"
 
 namespace krohn {
 
@@ -26,7 +27,7 @@ struct VerbHelp {
 };
 
 /// Adds the subcommand with its help.
-CLI::App* add_verb(CLI::App& app, const VerbHelp& help);
+Verb add_verb(CLI::App& app, const VerbHelp& help);
 
 void add_info(CLI::App& app, Work& chosen);
 void add_classify(CLI::App& app, Work& chosen);
@@ -50,19 +51,19 @@ void add_completion(CLI::App& app, Work& chosen);
 void build_command(CLI::App& app, Work& chosen);
 
 /// Options that several verbs share, each spelled in one place.
-void add_language_options(CLI::App& verb, LanguageOptions& options, const std::string& format_option = "--format");
-void add_json_flag(CLI::App& verb, bool& json);
-CLI::Option* add_seed(CLI::App& verb, std::uint64_t& seed);
-CLI::Option* add_threads(CLI::App& verb, unsigned& threads);
+void add_language_options(Verb& verb, LanguageOptions& options, const std::string& format_option = "--format");
+void add_json_flag(Verb& verb, bool& json);
+VerbOption add_seed(Verb& verb, std::uint64_t& seed);
+VerbOption add_threads(Verb& verb, unsigned& threads);
 /// An option whose value is a count ("1e8", "10^8").
-CLI::Option* add_count(CLI::App& verb, const std::string& name, std::uint64_t& target, const std::string& description);
-CLI::Option* add_optional_count(CLI::App& verb, const std::string& name, std::optional<std::uint64_t>& target,
-                                const std::string& description);
+VerbOption add_count(Verb& verb, const std::string& name, std::uint64_t& target, const std::string& description);
+VerbOption add_optional_count(Verb& verb, const std::string& name, std::optional<std::uint64_t>& target,
+                              const std::string& description);
 /// --precision fp64|fp32|fp16|bf16.
-CLI::Option* add_precision(CLI::App& verb, std::string& precision, const std::string& description);
+VerbOption add_precision(Verb& verb, std::string& precision, const std::string& description);
 /// --precision with the names of simulate/arithmetic_name.h.
-CLI::Option* add_arithmetic(CLI::App& verb, std::string& arithmetic, const std::string& description);
+VerbOption add_arithmetic(Verb& verb, std::string& arithmetic, const std::string& description);
 /// --order with the names of simulate/order.h.
-CLI::Option* add_order(CLI::App& verb, std::string& order);
+VerbOption add_order(Verb& verb, std::string& order);
 
 }  // namespace krohn

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
+#include "automata/json.h"
 #include "constructions/network_file.h"
 #include "simulate/certificate_file.h"
 #include "simulate/recheck.h"
@@ -67,13 +67,13 @@ int check(const Options& options) {
 
 void add_check(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<Options>();
-  CLI::App* verb = add_verb(app, kHelp);
-  verb->add_option("CERTIFICATE", options->certificate, "What `krohn verify --certificate` wrote")->required();
-  verb->add_option("MODEL", options->model, "The .safetensors file that it is about")->required();
-  add_count(*verb, "--max-pairs", options->limits.max_pairs, "Most pairs of states to keep");
-  add_count(*verb, "--max-letters", options->limits.max_letters, "Most letters of random words to read");
-  add_json_flag(*verb, options->json);
-  verb->callback([options, &chosen] { chosen = [options] { return check(*options); }; });
+  Verb verb = add_verb(app, kHelp);
+  verb.add_option("CERTIFICATE", options->certificate, "What `krohn verify --certificate` wrote").required();
+  verb.add_option("MODEL", options->model, "The .safetensors file that it is about").required();
+  add_count(verb, "--max-pairs", options->limits.max_pairs, "Most pairs of states to keep");
+  add_count(verb, "--max-letters", options->limits.max_letters, "Most letters of random words to read");
+  add_json_flag(verb, options->json);
+  verb.callback([options, &chosen] { chosen = [options] { return check(*options); }; });
 }
 
 }  // namespace krohn

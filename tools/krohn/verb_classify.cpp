@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
+#include "automata/json.h"
 #include "tools/krohn/classification.h"
 #include "tools/krohn/json_output.h"
 #include "tools/krohn/subject.h"
@@ -87,14 +87,14 @@ int run(const Options& options) {
 
 void add_classify(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<Options>();
-  CLI::App* verb = add_verb(app, kHelp);
-  verb->add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model")->required();
-  add_count(*verb, "--max-elements", options->algebra.max_elements,
+  Verb verb = add_verb(app, kHelp);
+  verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
+  add_count(verb, "--max-elements", options->algebra.max_elements,
             "Most elements of the monoid for verdicts that need them one by one");
-  add_count(*verb, "--max-classes", options->algebra.green.max_r_classes, "Most R-classes of the monoid");
-  add_json_flag(*verb, options->json);
-  add_language_options(*verb, options->reading);
-  verb->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+  add_count(verb, "--max-classes", options->algebra.green.max_r_classes, "Most R-classes of the monoid");
+  add_json_flag(verb, options->json);
+  add_language_options(verb, options->reading);
+  verb.callback([options, &chosen] { chosen = [options] { return run(*options); }; });
 }
 
 }  // namespace krohn

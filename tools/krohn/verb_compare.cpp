@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 
+#include "automata/json.h"
 #include "constructions/network_file.h"
 #include "groups/atomic_file.h"
 #include "groups/error.h"
@@ -244,15 +244,15 @@ int compare(const Options& options) {
 
 void add_compare(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<Options>();
-  CLI::App* verb = add_verb(app, kHelp);
-  verb->add_option("LEARNED", options->learned, "A .safetensors network")->required();
-  verb->add_option("EXACT", options->exact, "The network to hold it against")->required();
-  verb->add_option("--plot", options->plot, "Draw the angles, or the eigenvalues")->type_name("FILE.svg");
-  verb->add_option("--weight", options->weight, "Least weight of the modes that are shown")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  add_json_flag(*verb, options->json);
-  verb->callback([options, &chosen] { chosen = [options] { return compare(*options); }; });
+  Verb verb = add_verb(app, kHelp);
+  verb.add_option("LEARNED", options->learned, "A .safetensors network").required();
+  verb.add_option("EXACT", options->exact, "The network to hold it against").required();
+  verb.add_option("--plot", options->plot, "Draw the angles, or the eigenvalues").type_name("FILE.svg");
+  verb.add_option("--weight", options->weight, "Least weight of the modes that are shown")
+      .between(0.0, 1.0)
+      .show_default();
+  add_json_flag(verb, options->json);
+  verb.callback([options, &chosen] { chosen = [options] { return compare(*options); }; });
 }
 
 }  // namespace krohn

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 
+#include "automata/json.h"
 #include "automata/minimise.h"
 #include "constructions/network_file.h"
 #include "constructions/planner.h"
@@ -197,34 +197,29 @@ int compile(const Options& options) {
 
 void add_compile(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<Options>();
-  CLI::App* verb = add_verb(app, kHelp);
-  verb->add_option("LANGUAGE", options->language, "A file, regex:…, or name:…")->required();
-  verb->add_option("-o,--output", options->output, "The .safetensors file to write, or the folder of a --target")
-      ->type_name("FILE");
-  verb->add_option("--target", options->target, "Which framework is to load it")
-      ->check(CLI::IsMember(target_names()))
-      ->capture_default_str();
-  verb->add_option("--task", options->task, "What the network has to get right")
-      ->check(CLI::IsMember({"acceptance", "state"}));
+  Verb verb = add_verb(app, kHelp);
+  verb.add_option("LANGUAGE", options->language, "A file, regex:…, or name:…").required();
+  verb.add_option("-o,--output", options->output, "The .safetensors file to write, or the folder of a --target")
+      .type_name("FILE");
+  verb.add_option("--target", options->target, "Which framework is to load it").one_of(target_names()).show_default();
+  verb.add_option("--task", options->task, "What the network has to get right").one_of({"acceptance", "state"});
   const std::string wishes = "Choosing a construction";
-  verb->add_option("--construction", options->construction, "Take this one of --explain's table")
-      ->check(CLI::IsMember(construction_names()))
-      ->group(wishes);
-  add_precision(*verb, options->precision, "Round the weights to this format, and prove")->group(wishes);
-  verb->add_flag("--exact", options->exact, "Only constructions that are exact for words of every length")
-      ->group(wishes);
-  verb->add_option("--keys", options->keys, "How reflections are written")
-      ->check(CLI::IsMember({"unit", "unnormalised", "doubled"}))
-      ->group(wishes);
-  add_optional_count(*verb, "--max-reflections", options->max_reflections, "Most reflections per token in a layer")
-      ->group(wishes);
-  add_optional_count(*verb, "--max-dimension", options->max_dimension, "Most numbers of state")->group(wishes);
-  add_count(*verb, "--max-pairs", options->max_pairs, "Most pairs of states to examine with --precision")
-      ->group(wishes);
-  verb->add_flag("--explain", options->explain, "Print the table of constructions");
-  add_json_flag(*verb, options->json);
-  add_language_options(*verb, options->reading);
-  verb->callback([options, &chosen] { chosen = [options] { return compile(*options); }; });
+  verb.add_option("--construction", options->construction, "Take this one of --explain's table")
+      .one_of(construction_names())
+      .group(wishes);
+  add_precision(verb, options->precision, "Round the weights to this format, and prove").group(wishes);
+  verb.add_flag("--exact", options->exact, "Only constructions that are exact for words of every length").group(wishes);
+  verb.add_option("--keys", options->keys, "How reflections are written")
+      .one_of({"unit", "unnormalised", "doubled"})
+      .group(wishes);
+  add_optional_count(verb, "--max-reflections", options->max_reflections, "Most reflections per token in a layer")
+      .group(wishes);
+  add_optional_count(verb, "--max-dimension", options->max_dimension, "Most numbers of state").group(wishes);
+  add_count(verb, "--max-pairs", options->max_pairs, "Most pairs of states to examine with --precision").group(wishes);
+  verb.add_flag("--explain", options->explain, "Print the table of constructions");
+  add_json_flag(verb, options->json);
+  add_language_options(verb, options->reading);
+  verb.callback([options, &chosen] { chosen = [options] { return compile(*options); }; });
 }
 
 }  // namespace krohn

@@ -22,9 +22,9 @@ krohn completion zsh > _krohn
 
 void add_completion(CLI::App& app, Work& chosen) {
   const auto shell = std::make_shared<std::string>();
-  CLI::App* verb = add_verb(app, kHelp);
-  verb->add_option("SHELL", *shell, "bash or zsh")->required()->check(CLI::IsMember({"bash", "zsh"}));
-  verb->callback([shell, &app, &chosen] {
+  Verb verb = add_verb(app, kHelp);
+  verb.add_option("SHELL", *shell, "bash or zsh").required().one_of({"bash", "zsh"});
+  verb.callback([shell, &app, &chosen] {
     chosen = [shell, &app] {
       std::fputs((*shell == "bash" ? bash_completion(app) : zsh_completion(app)).c_str(), stdout);
       return static_cast<int>(kDone);

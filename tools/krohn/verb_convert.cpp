@@ -44,14 +44,14 @@ int convert(const Options& options) {
 
 void add_convert(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<Options>();
-  CLI::App* verb = add_verb(app, kHelp);
-  verb->add_option("IN", options->in, "A file, regex:…, name:…, or a .safetensors model")->required();
-  verb->add_option("OUT", options->out, "The file to write, - for standard output")->required();
-  verb->add_option("--to", options->to, "Format to write, instead of OUT's extension")
-      ->check(CLI::IsMember({"dot", "att", "jff", "json"}));
-  verb->add_flag("--minimal", options->minimal, "Minimise first");
-  add_language_options(*verb, options->reading, "--from");
-  verb->callback([options, &chosen] { chosen = [options] { return convert(*options); }; });
+  Verb verb = add_verb(app, kHelp);
+  verb.add_option("IN", options->in, "A file, regex:…, name:…, or a .safetensors model").required();
+  verb.add_option("OUT", options->out, "The file to write, - for standard output").required();
+  verb.add_option("--to", options->to, "Format to write, instead of OUT's extension")
+      .one_of({"dot", "att", "jff", "json"});
+  verb.add_flag("--minimal", options->minimal, "Minimise first");
+  add_language_options(verb, options->reading, "--from");
+  verb.callback([options, &chosen] { chosen = [options] { return convert(*options); }; });
 }
 
 }  // namespace krohn

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "automata/draw.h"
 #include "automata/holonomy.h"
+#include "automata/json.h"
 #include "automata/minimise.h"
 #include "automata/prime_cascade.h"
 #include "groups/atomic_file.h"
@@ -122,20 +122,20 @@ int run(const Options& options) {
 
 void add_decompose(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<Options>();
-  CLI::App* verb = add_verb(app, kHelp);
-  verb->add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model")->required();
-  verb->add_option("--method", options->method, "Which decomposition")
-      ->check(CLI::IsMember({"holonomy", "chain", "smaller"}))
-      ->capture_default_str();
-  verb->add_flag("--primes", options->primes,
-                 "Cut groups into simple ones: cyclic of prime order, and others of up to 360 elements");
-  verb->add_flag("--minimal", options->minimal, "Minimise first");
-  verb->add_option("--draw", options->picture, "Draw the cascade: .svg, .pdf, .png or .dot")->type_name("FILE");
-  add_count(*verb, "--max-sets", options->holonomy.max_sets, "Most image sets");
-  add_count(*verb, "--max-contexts", options->holonomy.max_contexts, "Most contexts over all layers");
-  add_json_flag(*verb, options->json);
-  add_language_options(*verb, options->reading);
-  verb->callback([options, &chosen] {
+  Verb verb = add_verb(app, kHelp);
+  verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
+  verb.add_option("--method", options->method, "Which decomposition")
+      .one_of({"holonomy", "chain", "smaller"})
+      .show_default();
+  verb.add_flag("--primes", options->primes,
+                "Cut groups into simple ones: cyclic of prime order, and others of up to 360 elements");
+  verb.add_flag("--minimal", options->minimal, "Minimise first");
+  verb.add_option("--draw", options->picture, "Draw the cascade: .svg, .pdf, .png or .dot").type_name("FILE");
+  add_count(verb, "--max-sets", options->holonomy.max_sets, "Most image sets");
+  add_count(verb, "--max-contexts", options->holonomy.max_contexts, "Most contexts over all layers");
+  add_json_flag(verb, options->json);
+  add_language_options(verb, options->reading);
+  verb.callback([options, &chosen] {
     options->chain.max_contexts = options->holonomy.max_contexts;
     chosen = [options] { return run(*options); };
   });

@@ -96,24 +96,24 @@ int draw(const Options& options) {
 
 void add_draw(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<Options>();
-  CLI::App* verb = add_verb(app, kHelp);
-  verb->add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model")->required();
-  verb->add_option("-o,--output", options->output, "The picture to write")->type_name("FILE")->required();
-  verb->add_option("--view", options->view, "What to draw; auto takes the network of a model")
-      ->check(CLI::IsMember({"auto", "automaton", "cascade", "chain", "network"}))
-      ->capture_default_str();
-  verb->add_option("--engine", options->engine, "Graphviz layout")
-      ->check(CLI::IsMember({"dot", "neato", "circo", "fdp", "sfdp", "twopi"}))
-      ->capture_default_str();
-  verb->add_option("--title", options->title, "Written above");
-  verb->add_flag("--minimal", options->minimal, "Minimise first");
-  verb->add_flag("--eggbox", options->egg_box, "The transition monoid as egg-boxes");
-  verb->add_flag("--sink", options->sink, "Show the rejecting sink too");
-  verb->add_flag("--plain", options->plain, "No colours");
-  verb->add_flag("--vertical", options->vertical, "From top to bottom");
-  add_count(*verb, "--largest", options->largest, "Most states drawn one by one");
-  add_language_options(*verb, options->reading);
-  verb->callback([options, &chosen] { chosen = [options] { return draw(*options); }; });
+  Verb verb = add_verb(app, kHelp);
+  verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
+  verb.add_option("-o,--output", options->output, "The picture to write").type_name("FILE").required();
+  verb.add_option("--view", options->view, "What to draw; auto takes the network of a model")
+      .one_of({"auto", "automaton", "cascade", "chain", "network"})
+      .show_default();
+  verb.add_option("--engine", options->engine, "Graphviz layout")
+      .one_of({"dot", "neato", "circo", "fdp", "sfdp", "twopi"})
+      .show_default();
+  verb.add_option("--title", options->title, "Written above");
+  verb.add_flag("--minimal", options->minimal, "Minimise first");
+  verb.add_flag("--eggbox", options->egg_box, "The transition monoid as egg-boxes");
+  verb.add_flag("--sink", options->sink, "Show the rejecting sink too");
+  verb.add_flag("--plain", options->plain, "No colours");
+  verb.add_flag("--vertical", options->vertical, "From top to bottom");
+  add_count(verb, "--largest", options->largest, "Most states drawn one by one");
+  add_language_options(verb, options->reading);
+  verb.callback([options, &chosen] { chosen = [options] { return draw(*options); }; });
 }
 
 }  // namespace krohn

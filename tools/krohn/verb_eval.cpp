@@ -4,8 +4,8 @@
 
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 
+#include "automata/json.h"
 #include "gpu/device.h"
 #include "gpu/sample_words.h"
 #include "groups/atomic_file.h"
@@ -165,21 +165,21 @@ int evaluate(const Options& options) {
 
 void add_eval(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<Options>();
-  CLI::App* verb = add_verb(app, kHelp);
-  verb->add_option("FOLDER", options->folder, "A folder that `krohn train` wrote")->required();
-  verb->add_option("--lengths", options->lengths, "Lengths to measure at")->delimiter(',')->type_name("N,…");
-  add_count(*verb, "--words", options->words, "Samples of every length");
-  verb->add_option("--plot", options->plot, "Draw accuracy by length")->type_name("FILE.svg");
-  verb->add_flag("--as-trained", options->as_trained, "Do not rescale the state");
-  verb->add_option("--device", options->device,
-                   "Where; on a device words of the input letters alone run through the model as a network")
-      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
-      ->capture_default_str();
-  add_seed(*verb, options->seed);
-  add_threads(*verb, options->threads);
-  add_json_flag(*verb, options->json);
-  add_language_options(*verb, options->reading);
-  verb->callback([options, &chosen] { chosen = [options] { return evaluate(*options); }; });
+  Verb verb = add_verb(app, kHelp);
+  verb.add_option("FOLDER", options->folder, "A folder that `krohn train` wrote").required();
+  verb.add_option("--lengths", options->lengths, "Lengths to measure at").separated_by(',').type_name("N,…");
+  add_count(verb, "--words", options->words, "Samples of every length");
+  verb.add_option("--plot", options->plot, "Draw accuracy by length").type_name("FILE.svg");
+  verb.add_flag("--as-trained", options->as_trained, "Do not rescale the state");
+  verb.add_option("--device", options->device,
+                  "Where; on a device words of the input letters alone run through the model as a network")
+      .one_of({"auto", "cpu", "cuda"})
+      .show_default();
+  add_seed(verb, options->seed);
+  add_threads(verb, options->threads);
+  add_json_flag(verb, options->json);
+  add_language_options(verb, options->reading);
+  verb.callback([options, &chosen] { chosen = [options] { return evaluate(*options); }; });
 }
 
 }  // namespace krohn

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "automata/equivalence.h"
 #include "automata/format_file.h"
+#include "automata/json.h"
 #include "automata/minimise.h"
 #include "constructions/network_file.h"
 #include "groups/error.h"
@@ -154,21 +154,21 @@ int extract(Options options) {
 
 void add_extract(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<Options>();
-  CLI::App* verb = add_verb(app, kHelp);
-  verb->add_option("MODEL", options->model, "A .safetensors network")->required();
-  verb->add_option("-o,--output", options->output, "The automaton to write: .dot, .gv, .json, .att, .jff")
-      ->type_name("FILE")
-      ->required();
-  verb->add_option("--against", options->against, "The language that it should have learned")->type_name("LANGUAGE");
-  add_arithmetic(*verb, options->precision, "The arithmetic that the network runs in");
-  add_count(*verb, "--length", options->extract.length, "Words up to this length define the automaton");
-  add_count(*verb, "--words", options->extract.words, "Random words, and detours, that have to agree");
-  add_count(*verb, "--beyond", options->extract.beyond, "Longer words to try, of this length");
-  add_count(*verb, "--most", options->extract.max_states, "Most states of the automaton");
-  add_seed(*verb, options->extract.seed);
-  add_json_flag(*verb, options->json);
-  add_language_options(*verb, options->reading);
-  verb->callback([options, &chosen] { chosen = [options] { return extract(*options); }; });
+  Verb verb = add_verb(app, kHelp);
+  verb.add_option("MODEL", options->model, "A .safetensors network").required();
+  verb.add_option("-o,--output", options->output, "The automaton to write: .dot, .gv, .json, .att, .jff")
+      .type_name("FILE")
+      .required();
+  verb.add_option("--against", options->against, "The language that it should have learned").type_name("LANGUAGE");
+  add_arithmetic(verb, options->precision, "The arithmetic that the network runs in");
+  add_count(verb, "--length", options->extract.length, "Words up to this length define the automaton");
+  add_count(verb, "--words", options->extract.words, "Random words, and detours, that have to agree");
+  add_count(verb, "--beyond", options->extract.beyond, "Longer words to try, of this length");
+  add_count(verb, "--most", options->extract.max_states, "Most states of the automaton");
+  add_seed(verb, options->extract.seed);
+  add_json_flag(verb, options->json);
+  add_language_options(verb, options->reading);
+  verb.callback([options, &chosen] { chosen = [options] { return extract(*options); }; });
 }
 
 }  // namespace krohn

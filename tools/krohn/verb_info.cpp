@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "automata/cascade.h"
 #include "automata/count.h"
 #include "automata/egg_box.h"
 #include "automata/emptiness.h"
 #include "automata/graph.h"
+#include "automata/json.h"
 #include "automata/minimise.h"
 #include "groups/error.h"
 #include "tools/krohn/count.h"
@@ -191,13 +191,13 @@ int info(const Options& options) {
 
 void add_info(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<Options>();
-  CLI::App* verb = add_verb(app, kHelp);
-  verb->add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model")->required();
-  verb->add_flag("--monoid", options->monoid, "The transition monoid of the minimal automaton, as egg-boxes");
-  add_count(*verb, "--max-elements", options->green.max_r_classes, "Most R-classes of the monoid");
-  add_json_flag(*verb, options->json);
-  add_language_options(*verb, options->reading);
-  verb->callback([options, &chosen] { chosen = [options] { return info(*options); }; });
+  Verb verb = add_verb(app, kHelp);
+  verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
+  verb.add_flag("--monoid", options->monoid, "The transition monoid of the minimal automaton, as egg-boxes");
+  add_count(verb, "--max-elements", options->green.max_r_classes, "Most R-classes of the monoid");
+  add_json_flag(verb, options->json);
+  add_language_options(verb, options->reading);
+  verb.callback([options, &chosen] { chosen = [options] { return info(*options); }; });
 }
 
 }  // namespace krohn

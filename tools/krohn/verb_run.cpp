@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
+#include "automata/json.h"
 #include "gpu/device.h"
 #include "gpu/final_states.h"
 #include "groups/error.h"
@@ -255,26 +255,26 @@ int run(const Options& options) {
 
 void add_run(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<Options>();
-  CLI::App* verb = add_verb(app, kHelp);
-  verb->add_option("LANGUAGE", options->subject, "A .safetensors model, a file, regex:…, or name:…")->required();
-  verb->add_option("WORD", options->words, "Words, file:PATH, random:LENGTH, or accepted:LENGTH")->required();
-  verb->add_flag("--trace", options->trace, "Print every position");
-  add_arithmetic(*verb, options->precision, "The network's arithmetic");
-  add_order(*verb, options->order);
-  verb->add_option("--form", options->form, "Which form of the weights is multiplied with")
-      ->check(CLI::IsMember({"structured", "dense"}))
-      ->capture_default_str();
-  add_seed(*verb, options->seed);
-  add_json_flag(*verb, options->json);
+  Verb verb = add_verb(app, kHelp);
+  verb.add_option("LANGUAGE", options->subject, "A .safetensors model, a file, regex:…, or name:…").required();
+  verb.add_option("WORD", options->words, "Words, file:PATH, random:LENGTH, or accepted:LENGTH").required();
+  verb.add_flag("--trace", options->trace, "Print every position");
+  add_arithmetic(verb, options->precision, "The network's arithmetic");
+  add_order(verb, options->order);
+  verb.add_option("--form", options->form, "Which form of the weights is multiplied with")
+      .one_of({"structured", "dense"})
+      .show_default();
+  add_seed(verb, options->seed);
+  add_json_flag(verb, options->json);
   const std::string counting = "Counting final states";
-  add_count(*verb, "--words", options->count, "Of this many random words")->default_str("")->group(counting);
-  add_threads(*verb, options->threads)->group(counting);
-  verb->add_option("--device", options->device, "Where: auto takes a CUDA device when there is one")
-      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
-      ->capture_default_str()
-      ->group(counting);
-  add_language_options(*verb, options->reading);
-  verb->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+  add_count(verb, "--words", options->count, "Of this many random words").show_default("").group(counting);
+  add_threads(verb, options->threads).group(counting);
+  verb.add_option("--device", options->device, "Where: auto takes a CUDA device when there is one")
+      .one_of({"auto", "cpu", "cuda"})
+      .show_default()
+      .group(counting);
+  add_language_options(verb, options->reading);
+  verb.callback([options, &chosen] { chosen = [options] { return run(*options); }; });
 }
 
 }  // namespace krohn

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "automata/equivalence.h"
+#include "automata/json.h"
 #include "constructions/network_file.h"
 #include "groups/error.h"
 #include "simulate/certify.h"
@@ -148,17 +148,17 @@ int snap_model(const Options& options) {
 
 void add_snap(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<Options>();
-  CLI::App* verb = add_verb(app, kHelp);
-  verb->add_option("MODEL", options->model, "A .safetensors network")->required();
-  verb->add_option("-o,--output", options->output, "The exact network to write")->type_name("FILE")->required();
-  verb->add_option("--against", options->against, "The language that it should have learned")->type_name("LANGUAGE");
-  verb->add_option("--construction", options->construction, "Take this one, however near")->type_name("NAME");
-  add_precision(*verb, options->precision, "The arithmetic to be exact in");
-  add_count(*verb, "--length", options->extract.length, "Words up to this length define what was learned");
-  add_count(*verb, "--max-pairs", options->max_pairs, "Most pairs of states to examine in the proof");
-  add_json_flag(*verb, options->json);
-  add_language_options(*verb, options->reading);
-  verb->callback([options, &chosen] { chosen = [options] { return snap_model(*options); }; });
+  Verb verb = add_verb(app, kHelp);
+  verb.add_option("MODEL", options->model, "A .safetensors network").required();
+  verb.add_option("-o,--output", options->output, "The exact network to write").type_name("FILE").required();
+  verb.add_option("--against", options->against, "The language that it should have learned").type_name("LANGUAGE");
+  verb.add_option("--construction", options->construction, "Take this one, however near").type_name("NAME");
+  add_precision(verb, options->precision, "The arithmetic to be exact in");
+  add_count(verb, "--length", options->extract.length, "Words up to this length define what was learned");
+  add_count(verb, "--max-pairs", options->max_pairs, "Most pairs of states to examine in the proof");
+  add_json_flag(verb, options->json);
+  add_language_options(verb, options->reading);
+  verb.callback([options, &chosen] { chosen = [options] { return snap_model(*options); }; });
 }
 
 }  // namespace krohn

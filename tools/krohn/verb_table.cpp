@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 
+#include "automata/json.h"
 #include "groups/atomic_file.h"
 #include "groups/error.h"
 #include "simulate/paper_tables.h"
@@ -161,22 +161,18 @@ int make_table(Options options) {
 
 void add_table(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<Options>();
-  CLI::App* verb = add_verb(app, kHelp);
-  verb->add_option("NAME", options->name, "The table")->check(CLI::IsMember(paper_table_names()))->required();
-  verb->add_option("-o,--output", options->output, "The folder that keeps the cells")->type_name("FOLDER")->required();
-  verb->add_option("--scale", options->scale, "Sizes and steps")
-      ->check(CLI::IsMember({"small", "paper"}))
-      ->capture_default_str();
-  verb->add_option("--recipe", options->recipe, "How models are trained")
-      ->check(CLI::IsMember({"steady", "paper"}))
-      ->capture_default_str();
-  verb->add_option("--only", options->only, "Cells whose row and column have this text")->type_name("TEXT");
-  verb->add_option("--lengths", options->lengths, "Lengths to measure at; the paper's, 10^4 and 10^6 without it")
-      ->delimiter(',')
-      ->type_name("N,…");
-  add_threads(*verb, options->threads);
-  add_json_flag(*verb, options->json);
-  verb->callback([options, &chosen] { chosen = [options] { return make_table(*options); }; });
+  Verb verb = add_verb(app, kHelp);
+  verb.add_option("NAME", options->name, "The table").one_of(paper_table_names()).required();
+  verb.add_option("-o,--output", options->output, "The folder that keeps the cells").type_name("FOLDER").required();
+  verb.add_option("--scale", options->scale, "Sizes and steps").one_of({"small", "paper"}).show_default();
+  verb.add_option("--recipe", options->recipe, "How models are trained").one_of({"steady", "paper"}).show_default();
+  verb.add_option("--only", options->only, "Cells whose row and column have this text").type_name("TEXT");
+  verb.add_option("--lengths", options->lengths, "Lengths to measure at; the paper's, 10^4 and 10^6 without it")
+      .separated_by(',')
+      .type_name("N,…");
+  add_threads(verb, options->threads);
+  add_json_flag(verb, options->json);
+  verb.callback([options, &chosen] { chosen = [options] { return make_table(*options); }; });
 }
 
 }  // namespace krohn

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "automata/families.h"
+#include "automata/json.h"
 #include "groups/error.h"
 #include "simulate/tasks.h"
 #include "tools/krohn/count.h"
@@ -129,21 +129,19 @@ int run(const Options& options) {
 
 void add_tasks(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<Options>();
-  CLI::App* verb = add_verb(app, kHelp);
-  verb->add_option("NAME", options->name, "A task or a language of --list");
-  verb->add_flag("--list", options->list, "Print every task and every language that has a name");
-  verb->add_option("--length", options->lengths, "Length of a sample, or a range M..N")->type_name("COUNT");
-  verb->add_option("--split", options->split, "Lengths and count of the task's paper")
-      ->check(CLI::IsMember({"train", "test"}));
-  add_optional_count(*verb, "--count", options->count, "How many samples");
-  add_count(*verb, "--first", options->first, "Index of the first sample");
-  add_seed(*verb, options->seed);
-  verb->add_option("--format", options->format, "Instead of the extension of FILE")
-      ->check(CLI::IsMember({"jsonl", "csv"}));
-  verb->add_option("-o,--output", options->output, "The file to write, - for standard output")->type_name("FILE");
-  verb->add_option("--generators", options->reading.generators, "Letters of a group, as for `krohn info`");
-  verb->add_flag("--json", options->json, "Print --list as JSON");
-  verb->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+  Verb verb = add_verb(app, kHelp);
+  verb.add_option("NAME", options->name, "A task or a language of --list");
+  verb.add_flag("--list", options->list, "Print every task and every language that has a name");
+  verb.add_option("--length", options->lengths, "Length of a sample, or a range M..N").type_name("COUNT");
+  verb.add_option("--split", options->split, "Lengths and count of the task's paper").one_of({"train", "test"});
+  add_optional_count(verb, "--count", options->count, "How many samples");
+  add_count(verb, "--first", options->first, "Index of the first sample");
+  add_seed(verb, options->seed);
+  verb.add_option("--format", options->format, "Instead of the extension of FILE").one_of({"jsonl", "csv"});
+  verb.add_option("-o,--output", options->output, "The file to write, - for standard output").type_name("FILE");
+  verb.add_option("--generators", options->reading.generators, "Letters of a group, as for `krohn info`");
+  verb.add_flag("--json", options->json, "Print --list as JSON");
+  verb.callback([options, &chosen] { chosen = [options] { return run(*options); }; });
 }
 
 }  // namespace krohn

@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <thread>
 
+#include "automata/json.h"
 #include "constructions/network_file.h"
 #include "gpu/device.h"
 #include "gpu/train_side_by_side.h"
@@ -268,40 +268,40 @@ int train(Options options) {
 
 void add_train(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<Options>();
-  CLI::App* verb = add_verb(app, kHelp);
-  verb->add_option("TASK", options->task, "A task of `krohn tasks --list`")->required();
-  verb->add_option("--model", options->model, "The model")->required();
-  verb->add_option("-o,--output", options->output, "The folder of the run")->type_name("FOLDER")->required();
-  verb->add_option("--length", options->lengths, "Lengths to train on; the paper's without it")->type_name("N|M..N");
-  verb->add_option("--rates", options->rates, "Learning rates")->delimiter(',')->capture_default_str();
-  add_count(*verb, "--steps", options->optimiser.steps, "Steps of the optimiser, at most");
-  add_count(*verb, "--words", options->words, "Samples in a step");
-  add_count(*verb, "--seeds", options->seeds, "Runs for every learning rate");
-  verb->add_option("--smoothing", options->smoothing, "Probability that targets spread over all labels")
-      ->check(CLI::Range(0.0, 0.9))
-      ->capture_default_str();
-  add_count(*verb, "--samples", options->samples, "Train on so many samples again and again; 0: on new ones");
-  verb->add_option("--stop-at", options->stop_at, "Validation loss that ends a run")->capture_default_str();
-  verb->add_option("--clip", options->optimiser.clip, "Greatest norm of a gradient; 0: any")->capture_default_str();
-  verb->add_option("--schedule", options->schedule, "constant, or cosine: falling to --least-rate at the last step")
-      ->capture_default_str();
-  add_count(*verb, "--warmup", options->optimiser.warm_up, "First steps, over which the rate grows from 0");
-  verb->add_option("--least-rate", options->optimiser.least_rate, "Where a cosine ends")->capture_default_str();
-  verb->add_option("--weight-decay", options->optimiser.weight_decay, "AdamW's; 0: Adam")->capture_default_str();
-  add_count(*verb, "--validate-every", options->validate_every, "Steps between validations");
-  add_count(*verb, "--patience", options->patience,
+  Verb verb = add_verb(app, kHelp);
+  verb.add_option("TASK", options->task, "A task of `krohn tasks --list`").required();
+  verb.add_option("--model", options->model, "The model").required();
+  verb.add_option("-o,--output", options->output, "The folder of the run").type_name("FOLDER").required();
+  verb.add_option("--length", options->lengths, "Lengths to train on; the paper's without it").type_name("N|M..N");
+  verb.add_option("--rates", options->rates, "Learning rates").separated_by(',').show_default();
+  add_count(verb, "--steps", options->optimiser.steps, "Steps of the optimiser, at most");
+  add_count(verb, "--words", options->words, "Samples in a step");
+  add_count(verb, "--seeds", options->seeds, "Runs for every learning rate");
+  verb.add_option("--smoothing", options->smoothing, "Probability that targets spread over all labels")
+      .between(0.0, 0.9)
+      .show_default();
+  add_count(verb, "--samples", options->samples, "Train on so many samples again and again; 0: on new ones");
+  verb.add_option("--stop-at", options->stop_at, "Validation loss that ends a run").show_default();
+  verb.add_option("--clip", options->optimiser.clip, "Greatest norm of a gradient; 0: any").show_default();
+  verb.add_option("--schedule", options->schedule, "constant, or cosine: falling to --least-rate at the last step")
+      .show_default();
+  add_count(verb, "--warmup", options->optimiser.warm_up, "First steps, over which the rate grows from 0");
+  verb.add_option("--least-rate", options->optimiser.least_rate, "Where a cosine ends").show_default();
+  verb.add_option("--weight-decay", options->optimiser.weight_decay, "AdamW's; 0: Adam").show_default();
+  add_count(verb, "--validate-every", options->validate_every, "Steps between validations");
+  add_count(verb, "--patience", options->patience,
             "Validations without a smaller loss that end a run, which keeps the parameters of the smallest; 0: any");
-  verb->add_option("--validation-length", options->validation_lengths,
-                   "Lengths that validate; those of training without it")
-      ->type_name("N|M..N");
-  verb->add_option("--device", options->device, "Where: on a device all runs step side by side, with other last bits")
-      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
-      ->capture_default_str();
-  add_seed(*verb, options->seed);
-  add_threads(*verb, options->threads);
-  add_json_flag(*verb, options->json);
-  add_language_options(*verb, options->reading);
-  verb->callback([options, &chosen] { chosen = [options] { return train(*options); }; });
+  verb.add_option("--validation-length", options->validation_lengths,
+                  "Lengths that validate; those of training without it")
+      .type_name("N|M..N");
+  verb.add_option("--device", options->device, "Where: on a device all runs step side by side, with other last bits")
+      .one_of({"auto", "cpu", "cuda"})
+      .show_default();
+  add_seed(verb, options->seed);
+  add_threads(verb, options->threads);
+  add_json_flag(verb, options->json);
+  add_language_options(verb, options->reading);
+  verb.callback([options, &chosen] { chosen = [options] { return train(*options); }; });
 }
 
 }  // namespace krohn

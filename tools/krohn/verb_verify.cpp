@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
+#include "automata/json.h"
 #include "constructions/checkpoint.h"
 #include "constructions/network_file.h"
 #include "gpu/device.h"
@@ -375,45 +375,41 @@ int verify(const Options& options) {
 
 void add_verify(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<Options>();
-  CLI::App* verb = add_verb(app, kHelp);
-  verb->add_option("MODEL", options->model, "A .safetensors file that `krohn compile` wrote")->required();
-  verb->add_option("--against", options->against, "The language that MODEL has to compute")->type_name("LANGUAGE");
-  add_arithmetic(*verb, options->precision, "The arithmetic of the proof");
-  add_order(*verb, options->order);
-  verb->add_option("--form", options->form, "Which form of the weights is multiplied with")
-      ->check(CLI::IsMember({"structured", "dense"}))
-      ->capture_default_str();
-  add_count(*verb, "--max-pairs", options->max_pairs, "Most pairs of states, or products of matrices, to examine");
-  verb->add_option("--time", options->seconds, "Most seconds to search pairs of states")
-      ->type_name("SECONDS")
-      ->check(CLI::PositiveNumber);
-  verb->add_option("--certificate", options->certificate, "Write what was found, for `krohn check`")->type_name("FILE");
+  Verb verb = add_verb(app, kHelp);
+  verb.add_option("MODEL", options->model, "A .safetensors file that `krohn compile` wrote").required();
+  verb.add_option("--against", options->against, "The language that MODEL has to compute").type_name("LANGUAGE");
+  add_arithmetic(verb, options->precision, "The arithmetic of the proof");
+  add_order(verb, options->order);
+  verb.add_option("--form", options->form, "Which form of the weights is multiplied with")
+      .one_of({"structured", "dense"})
+      .show_default();
+  add_count(verb, "--max-pairs", options->max_pairs, "Most pairs of states, or products of matrices, to examine");
+  verb.add_option("--time", options->seconds, "Most seconds to search pairs of states").type_name("SECONDS").positive();
+  verb.add_option("--certificate", options->certificate, "Write what was found, for `krohn check`").type_name("FILE");
   const std::string sampling = "Testing beside the proof";
-  add_count(*verb, "--length", options->length, "Also run random words of this length")
-      ->default_str("")
-      ->group(sampling);
-  add_count(*verb, "--words", options->words, "How many")->group(sampling);
-  verb->add_flag("--test-only", options->test_only, "Prove nothing, only test")->group(sampling);
-  verb->add_flag("--accepted", options->accepted, "Take them from the accepted words")->group(sampling);
-  add_seed(*verb, options->seed)->group(sampling);
-  add_threads(*verb, options->threads)->group(sampling);
-  verb->add_option("--through", options->through, "What reads them: the network letter by letter, or its states")
-      ->check(CLI::IsMember({"auto", "network", "states"}))
-      ->capture_default_str()
-      ->group(sampling);
-  verb->add_option("--save", options->save, "Save the run through states here every five seconds")
-      ->type_name("FILE")
-      ->group(sampling);
-  verb->add_option("--resume", options->resume, "Go on with a saved run, and save it there")
-      ->type_name("FILE")
-      ->group(sampling);
-  verb->add_option("--device", options->device, "Where networks run")
-      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
-      ->capture_default_str()
-      ->group(sampling);
-  add_json_flag(*verb, options->json);
-  add_language_options(*verb, options->reading);
-  verb->callback([options, &chosen] { chosen = [options] { return verify(*options); }; });
+  add_count(verb, "--length", options->length, "Also run random words of this length").show_default("").group(sampling);
+  add_count(verb, "--words", options->words, "How many").group(sampling);
+  verb.add_flag("--test-only", options->test_only, "Prove nothing, only test").group(sampling);
+  verb.add_flag("--accepted", options->accepted, "Take them from the accepted words").group(sampling);
+  add_seed(verb, options->seed).group(sampling);
+  add_threads(verb, options->threads).group(sampling);
+  verb.add_option("--through", options->through, "What reads them: the network letter by letter, or its states")
+      .one_of({"auto", "network", "states"})
+      .show_default()
+      .group(sampling);
+  verb.add_option("--save", options->save, "Save the run through states here every five seconds")
+      .type_name("FILE")
+      .group(sampling);
+  verb.add_option("--resume", options->resume, "Go on with a saved run, and save it there")
+      .type_name("FILE")
+      .group(sampling);
+  verb.add_option("--device", options->device, "Where networks run")
+      .one_of({"auto", "cpu", "cuda"})
+      .show_default()
+      .group(sampling);
+  add_json_flag(verb, options->json);
+  add_language_options(verb, options->reading);
+  verb.callback([options, &chosen] { chosen = [options] { return verify(*options); }; });
 }
 
 }  // namespace krohn

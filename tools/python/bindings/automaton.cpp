@@ -4,14 +4,13 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <nlohmann/json.hpp>
-
 #include "automata/accepted_words.h"
 #include "automata/algebra.h"
 #include "automata/draw.h"
 #include "automata/egg_box.h"
 #include "automata/equivalence.h"
 #include "automata/format_file.h"
+#include "automata/json.h"
 #include "automata/minimise.h"
 #include "automata/operations.h"
 #include "groups/error.h"

@@ -5,8 +5,8 @@
 #include <nanobind/stl/unique_ptr.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
+#include "automata/json.h"
 #include "groups/error.h"
 #include "simulate/checkpoint_model.h"
 #include "tools/krohn/json_output.h"

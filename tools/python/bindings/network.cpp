@@ -8,9 +8,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <nlohmann/json.hpp>
-
 #include "automata/draw.h"
+#include "automata/json.h"
 #include "constructions/network_file.h"
 #include "constructions/planner.h"
 #include "groups/error.h"

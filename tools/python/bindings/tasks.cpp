@@ -5,8 +5,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <nlohmann/json.hpp>
-
+#include "automata/json.h"
 #include "groups/error.h"
 #include "simulate/dataset.h"
 #include "simulate/tasks.h"

@@ -4,8 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <nlohmann/json.hpp>
-
+#include "automata/json.h"
 #include "groups/error.h"
 #include "simulate/certificate_file.h"
 #include "simulate/certify.h"

@@ -1,0 +1,63 @@
+// tools/krohn/options.h — the options of a verb, with the command-line library behind a door: every file that spells
+// out its calls compiles hundreds of its functions anew.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace krohn {
+
+/// One option, for saying more about it. Every function returns the option itself.
+class VerbOption {
+ public:
+  explicit VerbOption(CLI::Option* option) : option_(option) {}
+  VerbOption& required();
+  /// The heading of the help page that it stands under.
+  VerbOption& group(const std::string& heading);
+  /// What the help page calls its value.
+  VerbOption& type_name(const std::string& name);
+  VerbOption& one_of(const std::vector<std::string>& values);
+  VerbOption& positive();
+  VerbOption& existing_file();
+  VerbOption& at_most(unsigned limit);
+  VerbOption& between(double least, double greatest);
+  /// `complaint` says what is wrong with a value, or nothing.
+  VerbOption& checked(std::function<std::string(const std::string&)> complaint);
+  VerbOption& separated_by(char delimiter);
+  /// What the help page gives as the value when the option is not there: what its target holds now, or this text.
+  VerbOption& show_default();
+  VerbOption& show_default(const std::string& text);
+
+ private:
+  CLI::Option* option_;
+};
+
+/// A verb under construction. The targets of its options must live until the command line is parsed.
+class Verb {
+ public:
+  explicit Verb(CLI::App* app) : app_(app) {}
+  VerbOption add_option(const std::string& name, std::string& target, const std::string& description);
+  VerbOption add_option(const std::string& name, std::optional<std::string>& target, const std::string& description);
+  VerbOption add_option(const std::string& name, double& target, const std::string& description);
+  VerbOption add_option(const std::string& name, unsigned& target, const std::string& description);
+  VerbOption add_option(const std::string& name, std::vector<std::string>& target, const std::string& description);
+  VerbOption add_option(const std::string& name, std::vector<double>& target, const std::string& description);
+  /// The value goes through `read`, which throws InputError for what it cannot read.
+  VerbOption add_option(const std::string& name, std::function<void(const std::string&)> read,
+                        const std::string& description);
+  VerbOption add_flag(const std::string& name, bool& target, const std::string& description);
+  /// What happens when the arguments name this verb and all of them are read.
+  void callback(std::function<void()> chosen);
+
+ private:
+  CLI::App* app_;
+};
+
+}  // namespace krohn
