@@ -24,15 +24,65 @@ std::optional<std::size_t> products_of(const Matrix& matrix, Form form) {
   return static_cast<std::size_t>(most);
 }
 
+const ReflectionProduct* reflections_of(const Matrix& matrix, Form form) {
+  return form == Form::kDense ? nullptr : std::get_if<ReflectionProduct>(&matrix);
+}
+
+/// What every bound is multiplied by: the roundings of the bounds themselves, which are in double.
+constexpr double kOutward = 1 + 1e-12;
+
+/// The format that is rounded to: half a unit of its last place at 1, and its least number.
+struct Unit {
+  double relative = 0, absolute = 0;
+  /// What `roundings` roundings one after another can change, relatively.
+  double gamma(double roundings) const {
+    const double lost = roundings * relative;
+    return lost < 0.5 ? lost / (1 - lost) * kOutward : INFINITY;
+  }
+};
+
 /// What the sums of one step can lose: `relative` times the sum of absolute values, and `absolute` by underflow.
 struct RoundedSums {
   double relative = 0, absolute = 0;
 };
 
+/// Reflections in a row: a column of norm x becomes one of at most (1 + `growth`) x + `absolute`, which differs from
+/// the exact one by at most `lost` · x + `absolute`.
+struct Reflected {
+  double growth = 0, lost = 0, absolute = 0;
+};
+
+double norm_squared(const Reflection& factor) {
+  if (factor.entries.empty()) return 1;
+  double square = 0;
+  for (const auto& entry : factor.entries) square += static_cast<double>(entry.value) * entry.value;
+  return square * static_cast<double>(factor.scale_squared_numerator) /
+         static_cast<double>(factor.scale_squared_denominator);
+}
+
+Reflected reflect(const ReflectionProduct& product, Unit unit) {
+  // The stored key and β are within a unit of those of the factor, and these numbers within a few of double's.
+  const double slack = 4 * unit.relative + 0x1p-49;
+  Reflected all;
+  double exact = 1;
+  for (const Reflection& factor : product.factors) {
+    const double square = norm_squared(factor), beta = std::abs(factor.beta) * (1 + slack);
+    const double norm = std::sqrt(square) * (1 + slack), scaled = beta * square * (1 + slack);
+    const auto size = static_cast<double>(factor.entries.empty() ? 2 : factor.entries.size());
+    const double over = std::max(0.0, std::abs(1 - factor.beta * square) - 1 + slack * scaled) * kOutward;
+    const double lost = (unit.gamma(1) + unit.gamma(size + 3) * scaled) * kOutward, more = (over + lost) * kOutward;
+    all.lost = (all.lost * (1 + more) + lost * exact) * kOutward;
+    exact *= (1 + over) * kOutward;
+    all.growth = (all.growth + more + all.growth * more) * kOutward;
+    all.absolute = (all.absolute * (1 + more) + 4 * (size + 1) * (1 + norm) * (1 + beta) * unit.absolute) * kOutward;
+  }
+  return all;
+}
+
 class Search {
  public:
-  Search(const Network& network, const StepModel& model, RoundedSums rounding)
-      : network_(network), layer_(network.layers[0]), model_(model), rounding_(rounding) {}
+  Search(const Network& network, const StepModel& model, Form form, Unit unit, RoundedSums rounding)
+      : network_(network), layer_(network.layers[0]), model_(model), form_(form), unit_(unit), rounding_(rounding) {}
 
   std::optional<LinearHorizon> find() {
     if (!make_table() || !tracks_automaton()) return std::nullopt;
@@ -41,11 +91,12 @@ class Search {
     double error = 0, growth = 0;
     for (std::size_t m = 0; m < table_.moves.size(); ++m) {
       const Action action = table_.moves[m].action;
-      const IntervalMatrix& a = model_.matrix(action);
-      const double size = frobenius_norm_bound(a);
-      const double off = frobenius_norm_bound(transpose(a) * a - identity(a.rows()));
-      growth = std::max(growth, off / 2 * (1 + 1e-12) + rounding_.relative * size * (1 + 1e-12));
-      for (std::size_t i = 0; i < table_.codewords.size(); ++i) error = std::max(error, step_error(action, i, m));
+      const auto* reflections = reflections_of(layer_.transitions[action].a, form_);
+      const Reflected reflected = reflections != nullptr ? reflect(*reflections, unit_) : Reflected{};
+      growth = std::max(growth, reflections != nullptr ? reflected.growth : growth_of(action));
+      for (std::size_t i = 0; i < table_.codewords.size(); ++i)
+        error = std::max(error,
+                         reflections != nullptr ? reflection_error(reflected, action, i, m) : step_error(action, i, m));
     }
     if (!(radius > start) || !std::isfinite(error) || !std::isfinite(growth)) return std::nullopt;
     const double length = (radius - start) / (error + radius * growth) * (1 - 1e-9);
@@ -111,10 +162,24 @@ class Search {
     return std::isfinite(least) ? least : 0;
   }
 
+  double growth_of(Action action) const {
+    const IntervalMatrix& a = model_.matrix(action);
+    const double off = frobenius_norm_bound(transpose(a) * a - identity(a.rows()));
+    return (off / 2 + rounding_.relative * frobenius_norm_bound(a)) * kOutward;
+  }
+
+  /// ‖A c_i + B − c_j‖.
+  double offset(Action action, std::size_t i, std::size_t move) const {
+    return frobenius_norm_bound(model_.exact_step(action, centre(i)) - IntervalMatrix(centre(table_.next[move][i])));
+  }
+
+  double reflection_error(const Reflected& reflected, Action action, std::size_t i, std::size_t move) const {
+    return (offset(action, i, move) + reflected.lost * centre(i).norm() + layer_.columns * reflected.absolute) *
+           kOutward;
+  }
+
   double step_error(Action action, std::size_t i, std::size_t move) const {
     const IntervalMatrix c(centre(i));
-    const double offset =
-        frobenius_norm_bound(model_.exact_step(action, centre(i)) - IntervalMatrix(centre(table_.next[move][i])));
     const IntervalMatrix& a = model_.matrix(action);
     double squares = 0;
     for (std::size_t row = 0; row < a.rows(); ++row)
@@ -123,12 +188,14 @@ class Search {
         for (std::size_t k = 0; k < a.columns(); ++k) sum += a(row, k).magnitude() * c(k, column).magnitude();
         squares += sum * sum;
       }
-    return (offset + rounding_.relative * std::sqrt(squares) + rounding_.absolute) * (1 + 1e-12);
+    return (offset(action, i, move) + rounding_.relative * std::sqrt(squares) + rounding_.absolute) * kOutward;
   }
 
   const Network& network_;
   const Layer& layer_;
   const StepModel& model_;
+  Form form_;
+  Unit unit_;
   RoundedSums rounding_;
   ClosedTable table_;
   std::vector<std::size_t> move_of_;  ///< by letter
@@ -143,21 +210,21 @@ std::optional<LinearHorizon> linear_horizon(const Network& network, ArithmeticNa
   const Layer& layer = network.layers[0];
   std::size_t products = 0;
   for (const Transition& transition : layer.transitions) {
+    if (reflections_of(transition.a, form) != nullptr && transition.b.size() == 0) continue;
     const auto own = products_of(transition.a, form);
     if (!own) return std::nullopt;
     products = std::max(products, *own + (transition.b.size() > 0 ? 1 : 0));
   }
   const auto model = make_step_model(layer, arithmetic, form);
   if (!model) return std::nullopt;
-  const RoundedSums rounding = with_arithmetic(arithmetic, [&](auto a) {
+  const Unit unit = with_arithmetic(arithmetic, [](auto a) {
     using A = decltype(a);
-    const double k = static_cast<double>(products), ku = k * A::unit_roundoff;
-    return RoundedSums{
-        ku / (1 - ku) * (1 + 1e-12),
-        k * layer.dimension * layer.columns * std::ldexp(1.0, A::Format::least_exponent - A::Format::digits + 1)};
+    return Unit{A::unit_roundoff, std::ldexp(1.0, A::Format::least_exponent - A::Format::digits + 1)};
   });
-  if (!(rounding.relative > 0 && rounding.relative < 1)) return std::nullopt;
-  return Search(network, *model, rounding).find();
+  const RoundedSums rounding{unit.gamma(static_cast<double>(products)),
+                             static_cast<double>(products) * layer.dimension * layer.columns * unit.absolute};
+  if (!(rounding.relative < 1)) return std::nullopt;
+  return Search(network, *model, form, unit, rounding).find();
 }
 
 }  // namespace krohn

@@ -85,10 +85,15 @@ class Horizon {
     const Rational radius = margin();
     Rational error = 0, growth = 0;
     for (std::size_t m = 0; m < table_.moves.size(); ++m) {
-      const PlainNetwork::Weights weights = *plain_.weights(0, table_.moves[m].action);
-      growth = std::max(growth, growth_of(weights));
-      for (std::size_t i = 0; i < table_.codewords.size(); ++i)
-        error = std::max(error, error_of(weights, centre(i), centre(table_.next[m][i]), radius));
+      const auto factors = plain_.factors(0, table_.moves[m].action);
+      const auto weights = plain_.weights(0, table_.moves[m].action);
+      const Reflected reflected = factors ? reflect(*factors) : Reflected{};
+      growth = std::max(growth, factors ? Rational(reflected.rounded - 1) : growth_of(*weights));
+      for (std::size_t i = 0; i < table_.codewords.size(); ++i) {
+        const Rationals from = centre(i), to = centre(table_.next[m][i]);
+        error = std::max(
+            error, factors ? error_of(*factors, reflected, from, to, radius) : error_of(*weights, from, to, radius));
+      }
     }
     Rationals away = rationals(plain_.rounded(layer_.initial));
     const Rationals first = centre(0);
@@ -119,18 +124,25 @@ class Horizon {
   void find_rounding() {
     const auto format = plain_.arithmetic().only_format();
     require(format.has_value(), "this arithmetic rounds to several formats");
+    unit_ = power_of_two(-format->digits);
+    quantum_ = power_of_two(format->least - format->digits + 1);
+    greatest_ = power_of_two(format->greatest);
     std::size_t products = 0;
     for (const ClosedTable::Move& move : table_.moves) {
+      if (plain_.factors(0, move.action)) continue;
       const auto weights = plain_.weights(0, move.action);
-      require(weights.has_value(), "a matrix of this form is no sum of products");
+      require(weights.has_value(), "a matrix of this form is neither a sum of products nor a product of reflections");
       products = std::max(products, weights->products + (weights->b.empty() ? 0 : 1));
     }
-    const Rational lost = Rational(products) * power_of_two(-format->digits);
-    require(lost < 1, "too many products in one row");
-    relative_ = lost / (1 - lost);
-    absolute_ =
-        Rational(products) * layer_.dimension * layer_.columns * power_of_two(format->least - format->digits + 1);
-    greatest_ = power_of_two(format->greatest);
+    relative_ = gamma(products);
+    absolute_ = Rational(products) * layer_.dimension * layer_.columns * quantum_;
+  }
+
+  /// What `roundings` roundings one after another can change, relatively.
+  Rational gamma(std::size_t roundings) const {
+    const Rational lost = Rational(roundings) * unit_;
+    require(lost < Rational(1, 2), "too many products in one row");
+    return lost / (1 - lost);
   }
 
   /// Half the least distance of two codewords of a book, less 2⁻²⁰ of it: the decoder's fp64 can err by far less.
@@ -194,11 +206,54 @@ class Horizon {
     return root_above(sum_of_squares(off)) + relative_ * root_above(sum_of_squares(size)) + absolute_;
   }
 
+  /// Reflections in a row: a column of norm x becomes one of norm exact · x without rounding, of at most
+  /// rounded · x + absolute with it, and the two differ by at most (rounded − exact) · x + absolute.
+  struct Reflected {
+    Rational exact = 1, rounded = 1, absolute = 0;
+    Rational greatest = 0;  ///< no number on the way is above greatest · (x + 1)
+  };
+
+  Reflected reflect(const std::vector<PlainNetwork::Factor>& factors) const {
+    Reflected all;
+    for (const PlainNetwork::Factor& factor : factors) {
+      Rationals key;
+      for (const auto& [position, entry] : factor.key) key.push_back(rationals(std::vector{entry})[0]);
+      const Rational beta = rationals(std::vector{factor.beta})[0], square = sum_of_squares(key);
+      const Rational scaled = abs(beta) * square, norm = root_above(square), away = abs(1 - beta * square);
+      const Rational exact = away > 1 ? away : Rational(1);
+      const Rational step = exact + gamma(1) + gamma(key.size() + 3) * scaled;
+      const Rational bound = 4 * (1 + norm) * (1 + norm) * (1 + abs(beta)) * step;
+      all.greatest = std::max(all.greatest, Rational((all.rounded + all.absolute) * bound));
+      all.exact *= exact;
+      all.rounded *= step;
+      all.absolute = all.absolute * step + 4 * Rational(key.size() + 1) * (1 + norm) * (1 + abs(beta)) * quantum_;
+    }
+    return all;
+  }
+
+  /// ‖A c − c'‖ + (Π (g + δ) − Π g) ‖c‖ + the underflow.
+  Rational error_of(const std::vector<PlainNetwork::Factor>& factors, const Reflected& reflected, const Rationals& c,
+                    const Rationals& to, const Rational& radius) const {
+    const Rational size = root_above(sum_of_squares(c));
+    require(reflected.greatest * (size + radius + 1) < greatest_, "a number may overflow");
+    Rationals away = c;
+    for (std::size_t column = 0; column < away.size(); column += layer_.dimension)
+      for (const PlainNetwork::Factor& factor : factors) {
+        Rational along = 0;
+        for (const auto& [position, entry] : factor.key) along += Rational(entry) * away[column + position];
+        along *= Rational(factor.beta);
+        for (const auto& [position, entry] : factor.key) away[column + position] -= Rational(entry) * along;
+      }
+    for (std::size_t i = 0; i < away.size(); ++i) away[i] -= to[i];
+    return root_above(sum_of_squares(away)) + (reflected.rounded - reflected.exact) * size +
+           layer_.columns * reflected.absolute;
+  }
+
   const ClosedTable& table_;
   const Network& network_;
   const Layer& layer_;
   const PlainNetwork& plain_;
-  Rational relative_ = 0, absolute_ = 0, greatest_ = 0;
+  Rational unit_ = 0, quantum_ = 0, relative_ = 0, absolute_ = 0, greatest_ = 0;
 };
 
 }  // namespace

@@ -225,4 +225,15 @@ std::optional<PlainNetwork::Weights> PlainNetwork::weights(std::size_t layer, Ac
   return weights;
 }
 
+std::optional<std::vector<PlainNetwork::Factor>> PlainNetwork::factors(std::size_t layer, Action action) const {
+  const PlainMatrix& matrix = matrices_[layer][action];
+  if (matrix.is_rows || !matrix.rows.empty() || !additions_[layer][action].empty()) return std::nullopt;
+  std::vector<Factor> factors;
+  for (const auto& [key, beta] : matrix.reflections) {
+    factors.push_back({{}, beta});
+    for (const Entry& entry : key) factors.back().key.emplace_back(entry.column, entry.weight);
+  }
+  return factors;
+}
+
 }  // namespace krohn

@@ -46,6 +46,13 @@ class PlainNetwork {
     std::size_t products = 0;  ///< the most in one row
   };
   std::optional<Weights> weights(std::size_t layer, Action action) const;
+  /// The stored factors I − β k kᵀ of an action that reflects, the first one applied first; nothing for other forms,
+  /// nor beside a B.
+  struct Factor {
+    std::vector<std::pair<std::uint32_t, double>> key;  ///< coordinates and their entries
+    double beta = 0;
+  };
+  std::optional<std::vector<Factor>> factors(std::size_t layer, Action action) const;
   const PlainArithmetic& arithmetic() const { return in_; }
 
  private:

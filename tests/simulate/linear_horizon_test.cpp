@@ -114,10 +114,51 @@ TEST_CASE("wrong weights shorten the horizon to what exhaustive search allows") 
   }
 }
 
-TEST_CASE("what is no sum of products, or rounds to several formats, has no linear horizon") {
-  LanguageOptions letters;
-  const Network reflections = build_permutation(named_language("S3", letters), {.keys = KeyStyle::kUnit});
-  CHECK_FALSE(linear_horizon(reflections, Precision::kFp32, Form::kStructured).has_value());
+TEST_CASE("reflections by normalised keys, the paper's, hold up to a horizon below their shortest failing word") {
+  struct Fact {
+    const char* language;
+    ArithmeticName arithmetic;
+    std::uint64_t least;
+  };
+  LanguageOptions swaps;
+  swaps.generators = "transpositions";
+  for (const Fact& fact : {Fact{"S3", Precision::kBf16, 2},
+                           {"S3", Precision::kFp16, 20},
+                           {"S5", Precision::kFp32, 100'000},
+                           {"S4", ArithmeticName::fused(Precision::kFp32), 100'000},
+                           {"S4", Precision::kFp64, 10'000'000'000'000}}) {
+    CAPTURE(fact.language);
+    CAPTURE(to_string(fact.arithmetic));
+    const Network network = build_permutation_base(named_language(fact.language, swaps), {.keys = KeyStyle::kUnit});
+    const auto horizon = linear_horizon(network, fact.arithmetic, Form::kStructured);
+    REQUIRE(horizon.has_value());
+    CHECK(horizon->length >= fact.least);
+    CertifyOptions options;
+    options.arithmetic = fact.arithmetic;
+    options.max_pairs = 3000;
+    const Certificate searched = certify_reachable_set(network, options);
+    CHECK((searched.claim != Claim::kRefuted || horizon->length < searched.failing_word->size()));
+    const Certificate certificate = claimed(*horizon, fact.arithmetic);
+    CHECK(recheck(certificate, network).established);
+    CHECK(parse_certificate(format_certificate(certificate, network), "text", network).proof == certificate.proof);
+
+    LinearHorizon greater = *horizon;
+    greater.length *= 10;
+    CHECK_FALSE(recheck(claimed(greater, fact.arithmetic), network).established);
+    for (std::size_t move = 0; move < horizon->table.moves.size(); ++move) {
+      LinearHorizon swapped = *horizon;
+      std::swap(swapped.table.next[move][0], swapped.table.next[move][1]);
+      CHECK_FALSE(recheck(claimed(swapped, fact.arithmetic), network).established);
+    }
+    Network weaker = network;  // which half-projects where it should reflect
+    for (Transition& transition : weaker.layers[0].transitions)
+      if (auto* product = std::get_if<ReflectionProduct>(&transition.a))
+        for (Reflection& factor : product->factors) factor.beta /= 2;
+    CHECK_FALSE(recheck(claimed(*horizon, fact.arithmetic), weaker).established);
+  }
+}
+
+TEST_CASE("what is neither a sum of products nor reflections, or rounds to several formats, has no linear horizon") {
   CHECK_FALSE(linear_horizon(rotation_by_all(5), ArithmeticName::tf32(), Form::kStructured).has_value());
   CHECK(linear_horizon(rotation_by_all(5), Precision::kFp32, Form::kDense).has_value());
 }
