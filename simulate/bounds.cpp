@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
 #include <utility>
 
 #include "groups/error.h"
@@ -19,16 +21,20 @@ constexpr std::uint64_t kMostEdgesOfMemory = 4'000;
 /// whose equations are solved by zero, from shrinking.
 constexpr double kAnchors[] = {1e-9, 1e-3};
 
-/// Looks for the centres and norms that give one layer the strongest bound.
+/// Thrown inside the search for a machine when its time is up.
+struct OutOfTime {};
+
+/// Looks for the centres and norms that give one layer the strongest bound, until `is_late`.
 class LayerSearch {
  public:
-  LayerSearch(const Layer& layer, const StepModel& model, const CentreLayer& machine)
-      : layer_(layer), model_(model), machine_(machine) {}
+  LayerSearch(const Layer& layer, const StepModel& model, const CentreLayer& machine,
+              const std::function<bool()>& is_late)
+      : layer_(layer), model_(model), machine_(machine), is_late_(is_late) {}
 
   std::optional<LayerBound> best() {
     if (operations(kCoarseRadii) > kMostOperations) return std::nullopt;
     search();
-    if (best_ && !best_->radius) consider(best_->centres, best_->norms, fine_radii());
+    if (best_ && !best_->radius && !is_late_()) consider(best_->centres, best_->norms, fine_radii());
     return std::move(best_);
   }
 
@@ -72,8 +78,9 @@ class LayerSearch {
     return false;
   }
 
-  /// These centres, in these norms as they are and balanced. True: proved for all lengths.
+  /// These centres, in these norms as they are and balanced. True: proved for all lengths, or the time is up.
   bool consider(std::vector<Eigen::MatrixXd> centres, const StateNorms& norms, unsigned radii) {
+    if (best_ && is_late_()) return true;
     LayerBound bound = bound_layer(layer_, model_, machine_, std::move(centres), norms, radii);
     const bool is_open = !bound.radius && bound.margin > 0 && bound.edge_norm.size() == machine_.edges.size();
     if (is_open && !is_isometric(bound)) {
@@ -88,6 +95,7 @@ class LayerSearch {
   const Layer& layer_;
   const StepModel& model_;
   const CentreLayer& machine_;
+  const std::function<bool()>& is_late_;
   std::optional<LayerBound> best_;
 };
 
@@ -99,10 +107,12 @@ const LayerBound& weakest(const BoundEvidence& evidence) {
 
 bool holds_for_all_lengths(const BoundEvidence& evidence) { return weakest(evidence).radius.has_value(); }
 
-std::optional<BoundEvidence> bound_machine(const Network& network, StepModels models, CentreMachine machine) {
+std::optional<BoundEvidence> bound_machine(const Network& network, StepModels models, CentreMachine machine,
+                                           const std::function<bool()>& is_late) {
   BoundEvidence evidence{std::move(machine), {}};
   for (std::size_t k = 0; k < network.layers.size(); ++k) {
-    std::optional<LayerBound> bound = LayerSearch(network.layers[k], *models[k], evidence.machine.layers[k]).best();
+    std::optional<LayerBound> bound =
+        LayerSearch(network.layers[k], *models[k], evidence.machine.layers[k], is_late).best();
     if (!bound) return std::nullopt;
     evidence.layers.push_back(*std::move(bound));
   }
@@ -156,21 +166,32 @@ std::optional<BoundCertificate> certify_bounds(const Network& network, const Cer
     models.push_back(make_step_model(layer, options.arithmetic, options.form));
     if (!models.back()) return std::nullopt;
   }
+  const auto start = std::chrono::steady_clock::now();
+  const std::function<bool()> is_late = [&options, start] {
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    return options.max_seconds > 0 && spent.count() > options.max_seconds;
+  };
   MachineLimits limits;
-  if (options.progress) limits.tick = [&options] { options.progress(0); };
+  limits.tick = [&options, &is_late] {
+    if (options.progress) options.progress(0);
+    if (is_late()) throw OutOfTime{};
+  };
   std::optional<BoundEvidence> best;
   const auto take = [&](std::optional<CentreMachine> machine) {
     if (!machine) return false;
-    std::optional<BoundEvidence> evidence = bound_machine(network, models, *std::move(machine));
+    std::optional<BoundEvidence> evidence = bound_machine(network, models, *std::move(machine), is_late);
     if (!evidence) return false;
     const bool is_better = !best || is_stronger(weakest(*evidence), weakest(*best));
     if (is_better) best = std::move(evidence);
     return is_better;
   };
-  take(codeword_machine(network, models, limits));
-  for (std::uint32_t memory = 0; memory <= kMostMemory && !(best && holds_for_all_lengths(*best)); ++memory) {
-    if (memory == 1) limits.max_tuples = kMostEdgesOfMemory;
-    if (!take(automaton_machine(network, models, memory, limits)) && memory > 0) break;
+  try {
+    take(codeword_machine(network, models, limits));
+    for (std::uint32_t memory = 0; memory <= kMostMemory && !(best && holds_for_all_lengths(*best)); ++memory) {
+      if (memory == 1) limits.max_tuples = kMostEdgesOfMemory;
+      if (!take(automaton_machine(network, models, memory, limits)) && memory > 0) break;
+    }
+  } catch (const OutOfTime&) {  // what was found until then is as good as ever
   }
   if (!best) return std::nullopt;
   Certificate certificate = certificate_of(*best, options);

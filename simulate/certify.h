@@ -17,7 +17,7 @@ struct CertifyOptions {
   Order order{};
   std::uint64_t max_pairs = 20'000'000;
   std::uint64_t max_bytes = std::uint64_t{4} << 30;  ///< of the pairs and their table
-  double max_seconds = 0;                            ///< of searching for pairs; 0: no limit
+  double max_seconds = 0;                            ///< of each search, for pairs and for bounds; 0: no limit
   std::function<void(std::uint64_t)> progress;       ///< pairs so far; may throw Interrupted
   /// What `certify` has search long sets of pairs, in place of certify_reachable_set: a device. Empty: that.
   std::function<Certificate(const Network&, const CertifyOptions&)> search_pairs;

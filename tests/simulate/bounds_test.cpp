@@ -206,6 +206,16 @@ TEST_CASE("rotations: horizons reach the first-order ones and stay below the sho
   }
 }
 
+TEST_CASE("a search for bounds ends when its time is up") {
+  CertifyOptions options = in(Precision::kFp32);
+  options.max_seconds = 1e-9;
+  CHECK_FALSE(certify_bounds(rotation(5, {1}), options).has_value());
+  options.max_seconds = 1000;
+  const auto bound = certify_bounds(rotation(5, {1}), options);
+  REQUIRE(bound.has_value());
+  CHECK(bound->certificate.length == certify_bounds(rotation(5, {1}), in(Precision::kFp32))->certificate.length);
+}
+
 TEST_CASE("perturbed constructions: no claim reaches the shortest failing word") {
   std::mt19937_64 random(8);
   const Network plain = rotation(5, {1});

@@ -384,7 +384,9 @@ void add_verify(CLI::App& app, Work& chosen) {
       .one_of({"structured", "dense"})
       .show_default();
   add_count(verb, "--max-pairs", options->max_pairs, "Most pairs of states, or products of matrices, to examine");
-  verb.add_option("--time", options->seconds, "Most seconds to search pairs of states").type_name("SECONDS").positive();
+  verb.add_option("--time", options->seconds, "Most seconds for each search, of pairs and of bounds")
+      .type_name("SECONDS")
+      .positive();
   verb.add_option("--certificate", options->certificate, "Write what was found, for `krohn check`").type_name("FILE");
   const std::string sampling = "Testing beside the proof";
   add_count(verb, "--length", options->length, "Also run random words of this length").show_default("").group(sampling);
