@@ -37,16 +37,18 @@ bool holds(const SequenceModel<float>& model, const Task& task, std::uint64_t le
 
 /// What can be said of the model as a network, in fp32, letter after letter.
 void examine(const Network& network, ExperimentResult& result) {
-  const Extraction learned = extract_automaton(network, Precision::kFp32, {});
+  CertifyOptions options;
+  options.max_pairs = kMostPairs;
+  const Extraction learned = extract_automaton(network, options.arithmetic, {});
   const bool is_right = equivalent(learned.automaton, network.automaton);
   if (is_right) {
     const SnapResult snapped =
-        snap_network(learned.automaton, state_centres(network, learned.automaton, Precision::kFp32));
-    const Certificate proof = certify(snapped.network, {Precision::kFp32, Form::kStructured, {}, kMostPairs});
+        snap_network(learned.automaton, state_centres(network, learned.automaton, options.arithmetic));
+    const Certificate proof = certify(snapped.network, options);
     if (proof.claim == Claim::kProved) result.snapped = snapped.choices[snapped.chosen].construction;
   }
   const auto difference = distinguishing_word(learned.automaton, network.automaton);
-  const Certificate certificate = certify(network, {Precision::kFp32, Form::kStructured, {}, kMostPairs});
+  const Certificate certificate = certify(network, options);
   result.claim = to_string(certificate.claim);
   if (certificate.claim == Claim::kProvedUpTo) result.claim_length = certificate.length;
   if (certificate.claim == Claim::kRefuted && certificate.failing_word)
