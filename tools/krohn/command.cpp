@@ -1,6 +1,7 @@
 #include "tools/krohn/command.h"
 
 #include <CLI/CLI.hpp>
+#include <Eigen/Core>
 
 #include <fmt/format.h>
 
@@ -42,6 +43,8 @@ int usage_outcome(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 int parse_and_work(int argc, const char* const* argv) {
+  // Threads are given to words and to training runs, as --threads says, not to single products of matrices.
+  Eigen::setNbThreads(1);
   CLI::App app;
   Work chosen;
   build_command(app, chosen);
