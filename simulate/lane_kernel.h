@@ -27,8 +27,15 @@ class LaneKernel : LaneStages<L, Rounding> {
   using Base::Base;
 
   void run() {
+    // Rows far apart are on pages of their own, where the processor does not read ahead by itself. At distances that
+    // are powers of two they meet in the same few places of the first-level cache, which has eight of each.
+    constexpr std::size_t kStepsAhead = 6, kLine = 64 / sizeof(std::uint32_t);
+    const bool is_scattered = run_.context_stride > kLanes;
     for (std::size_t step = 0; step < run_.steps; ++step) {
       const std::uint32_t* contexts = run_.contexts + step * run_.context_stride;
+      if (is_scattered && step + kStepsAhead < run_.steps)
+        for (std::size_t lane = 0; lane < kLanes; lane += kLine)
+          __builtin_prefetch(contexts + kStepsAhead * run_.context_stride + lane);
       this->find_actions(contexts);
       for (std::uint32_t s = 0; s < p_.stage_count; ++s) this->run_stage(p_.stages[s]);
       const bool last = step + 1 == run_.steps;
