@@ -14,6 +14,7 @@
 #include "groups/error.h"
 #include "simulate/run_dfa.h"
 #include "tests/gpu/automata.h"
+#include "tests/gpu/samples.h"
 #include "tests/simulate/formed_networks.h"
 
 using namespace krohn;
@@ -33,16 +34,6 @@ const ArithmeticName kArithmetics[] = {Precision::kFp64,
                                        Precision::kBf16,
                                        ArithmeticName::accumulated_in_fp32(Precision::kFp16),
                                        ArithmeticName::accumulated_in_fp32(Precision::kBf16)};
-
-SampleOptions sample_of(std::vector<std::uint64_t> lengths, std::uint64_t words, std::uint64_t seed,
-                        Form form = Form::kStructured) {
-  SampleOptions options;
-  options.lengths = std::move(lengths);
-  options.words = words;
-  options.seed = seed;
-  options.form = form;
-  return options;
-}
 
 }  // namespace
 

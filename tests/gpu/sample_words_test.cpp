@@ -4,6 +4,7 @@
 
 #include "gpu/device.h"
 #include "groups/error.h"
+#include "tests/gpu/samples.h"
 #include "tests/simulate/formed_networks.h"
 
 using namespace krohn;
@@ -25,16 +26,6 @@ void check_sample(const Network& network, SampleOptions options) {
     const SampleReport expected = sample(network, arithmetic, options);
     CHECK(sample_words(Place::kProcessor, network, arithmetic, options) == expected);
   }
-}
-
-SampleOptions sample_of(std::vector<std::uint64_t> lengths, std::uint64_t words, std::uint64_t seed,
-                        Form form = Form::kStructured) {
-  SampleOptions options;
-  options.lengths = std::move(lengths);
-  options.words = words;
-  options.seed = seed;
-  options.form = form;
-  return options;
 }
 
 }  // namespace

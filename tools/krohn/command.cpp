@@ -1,10 +1,9 @@
 #include "tools/krohn/command.h"
 
-#include <CLI/CLI.hpp>
-#include <Eigen/Core>
-
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+#include <Eigen/Core>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
