@@ -10,6 +10,7 @@
 
 #include "simulate/certificate.h"
 #include "simulate/evaluate_model.h"
+#include "simulate/trained_run.h"
 #include "simulate/trainer.h"
 
 namespace krohn {
@@ -22,34 +23,51 @@ struct Experiment {
   std::vector<std::uint64_t> seeds{1};  ///< a run for every rate and seed
   std::optional<double> paper;          ///< what the paper reports at `length`, scaled
   std::uint64_t length = 500;           ///< that the paper tests at
+  std::uint64_t words = 300;            ///< on which every run is tested at that length
   double expected_share = -1;           ///< of runs that hold, where theory says one; otherwise −1
 };
 
-/// Answers at one length, as MODEL.accuracy; of the run with the least validation loss.
+/// All that determines the parameters of its runs, but for rate and seed.
+std::string description(const Experiment& experiment);
+
+/// Answers at one length, as MODEL.accuracy.
 struct MeasuredLength {
   std::uint64_t length = 0, words = 0;
   double scaled = 0, low = 0, high = 0;
+  double whole = 0;  ///< share of words whose answers are all right
+};
+
+/// One learning rate and seed.
+struct ExperimentRun {
+  RunRecord record;
+  MeasuredLength at;  ///< the paper's length; no words where the run diverged
 };
 
 struct ExperimentResult {
-  double rate = 0;  ///< of the run with the least validation loss, and its seed, steps and end
-  std::uint64_t seed = 0, steps = 0;
-  std::string end;
-  double validation_loss = 0, validation_accuracy = 0;
-  std::vector<MeasuredLength> lengths;
-  /// Runs that were right on all test words of the paper's length, of how many.
-  std::uint64_t holding_runs = 0, runs = 0;
-  std::string claim;               ///< "proved", "proved up to a length", "refuted", or why nothing can be
-  std::uint64_t claim_length = 0;  ///< letters proved, or of the word that refutes
-  std::string snapped;             ///< the construction that it was snapped to and proved; empty: it was not
-  double seconds = 0;              ///< of training, all runs
+  std::vector<ExperimentRun> runs;
+  std::size_t best = 0;                 ///< the run with the least validation loss, which the rest is about
+  std::vector<MeasuredLength> lengths;  ///< those asked for
+  std::string claim;                    ///< "proved", "proved up to a length", "refuted", or why nothing can be
+  std::uint64_t claim_length = 0;       ///< letters proved, or of the word that refutes
+  std::string snapped;                  ///< the construction that it was snapped to and proved; empty: it was not
+
+  /// Runs that were right on all test words of the paper's length.
+  std::uint64_t holding_runs() const;
+  double seconds() const;  ///< of training, all runs
 };
 
+/// Mean and standard deviation (n − 1) of a figure over runs.
+struct Spread {
+  double mean = 0, deviation = 0, least = 0;
+};
+Spread spread_of(const std::vector<double>& figures);
+
 struct ExperimentOptions {
-  std::vector<std::uint64_t> lengths{500, 10'000, 1'000'000};
-  std::uint64_t words = 300;          ///< of every length, while letters allow
-  std::uint64_t letters = 4'000'000;  ///< read at every length, at most, but for four words
+  std::vector<std::uint64_t> lengths{500, 10'000, 1'000'000};  ///< the next longer one where the task lacks it
+  std::uint64_t words = 300;                                   ///< of every length, while letters allow
+  std::uint64_t letters = 4'000'000;  ///< read at every length but the paper's, at most, but for four words
   unsigned threads = 0;
+  std::string folder;  ///< keeps every run's model, which is not trained again; empty: nothing is kept
   std::function<void(std::uint64_t, std::uint64_t)> progress;  ///< steps done, steps in all; may throw Interrupted
 };
 

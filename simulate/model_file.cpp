@@ -32,7 +32,8 @@ std::uint32_t extent_of(const TensorFile& file, const char* key, const std::stri
 
 }  // namespace
 
-void save_model(const std::string& task, const SequenceModel<float>& model, const std::string& path) {
+void save_model(const std::string& task, const SequenceModel<float>& model, const std::string& path,
+                const std::map<std::string, std::string>& metadata) {
   TensorFile file = model.tensors();
   file.metadata = {{"format", "krohn.model"},
                    {"version", "1"},
@@ -40,6 +41,7 @@ void save_model(const std::string& task, const SequenceModel<float>& model, cons
                    {"model", model.name()},
                    {"letters", std::to_string(model.letters())},
                    {"labels", std::to_string(model.labels())}};
+  file.metadata.insert(metadata.begin(), metadata.end());
   write_safetensors(file, path);
 }
 

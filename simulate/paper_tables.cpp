@@ -3,181 +3,42 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cmath>
-#include <optional>
 
 #include "groups/error.h"
-#include "simulate/tasks.h"
+#include "simulate/tables_by_paper.h"
 
 namespace krohn {
 namespace {
 
-constexpr std::array<int, 4> kModuli{2, 3, 5, 10};
-
-/// How one table trains, for models that are initialised as `spread=` says.
-struct Training {
-  std::string sizes, spread;
-  TrainOptions options;
-  std::vector<double> rates;
+struct Named {
+  const char* name;
+  PaperTable (*table)(TableScale, Recipe);
 };
 
-/// Ebrahimi & Memisevic, App. B.2: H = D = 256, uniform in ±0.01, Adam with three rates, 100,000 steps of 64 words of 2
-/// to 10 inputs, until the validation loss is below 1e-5.
-Training training_of(TableScale scale, Recipe recipe) {
-  const bool is_small = scale == TableScale::kSmall;
-  Training training;
-  training.sizes = is_small ? "hidden=32,inputs=32" : "hidden=256,inputs=256";
-  // The spectral radius of the first matrices is about spread · √(hidden · inputs / 3).
-  training.spread = recipe == Recipe::kSteady ? (is_small ? ",spread=0.02" : ",spread=0.0025") : ",spread=0.01";
-  if (recipe == Recipe::kPaper && is_small) training.spread = ",spread=0.08";  // the paper's spectral radius
-  training.options.words = 64;
-  training.options.optimiser.steps = is_small ? 8'000 : 100'000;
-  training.rates = is_small ? std::vector<double>{1e-3} : std::vector<double>{1e-3, 1e-4, 1e-5};
-  if (recipe == Recipe::kSteady) {
-    training.options.smoothing = 0.1;
-    training.options.optimiser.schedule = Schedule::kCosine;
-    training.options.stop_at = 0;
-  }
-  return training;
-}
-
-Experiment experiment(const Training& training, std::string row, std::string column, std::string task,
-                      const std::string& form, std::optional<double> paper) {
-  Experiment cell;
-  cell.row = std::move(row);
-  cell.column = std::move(column);
-  cell.task = std::move(task);
-  cell.model = fmt::format("bilinear:{},{}", form, training.sizes);
-  if (form != "rotations") cell.model += training.spread;
-  cell.training = training.options;
-  cell.rates = training.rates;
-  cell.paper = paper;
-  return cell;
-}
-
-/// Table 1, the bilinear rows, accuracy at 500 letters for m = 2, 3, 5, 10.
-PaperTable ebrahimi1(TableScale scale, Recipe recipe) {
-  struct Row {
-    const char *name, *form;
-    std::array<double, 4> paper;
-  };
-  struct Part {
-    const char *name, *task;
-    std::array<Row, 6> rows;
-  };
-  static constexpr std::array<Part, 3> kParts{{
-      {"modular addition",
-       "modadd{}",
-       {{{"full", "full", {1, 1, 1, 1}},
-         {"factored", "rank=64", {1, 1, 1, 1}},
-         {"blocks of 1", "diagonal", {1, 0, 0, 0.10}},
-         {"blocks of 2", "block=2", {1, 1, 1, 1}},
-         {"blocks of 8", "block=8", {1, 1, 1, 1}},
-         {"rotations", "rotations", {1, 0, 1, 0.66}}}}},
-      {"state machine",
-       "rsm:m={},seed=1",
-       {{{"full", "full", {1, 1, 1, 1}},
-         {"factored", "rank=64", {1, 1, 1, 1}},
-         {"blocks of 1", "diagonal", {1, 0.03, 0, 0}},
-         {"blocks of 2", "block=2", {1, 0.34, 0.16, 0.06}},
-         {"blocks of 8", "block=8", {1, 1, 1, 0.41}},
-         {"rotations", "rotations", {1, 0, 0, 0}}}}},
-      {"modular arithmetic",
-       "ltrarith{}",
-       {{{"full", "full", {1, 1, 1, 1}},
-         {"factored", "rank=64", {1, 0.24, 0.37, 0.06}},
-         {"blocks of 1", "diagonal", {0.19, 0.15, 0.09, 0.11}},
-         {"blocks of 2", "block=2", {0.37, 0, 0.08, 0.12}},
-         {"blocks of 8", "block=8", {1, 1, 0.41, 0.24}},
-         {"rotations", "rotations", {0.02, 0, 0.04, 0.04}}}}},
-  }};
-  const Training training = training_of(scale, recipe);
-  PaperTable table{"ebrahimi1",
-                   "Scaled accuracy at 500 letters after training on 2 to 10 inputs",
-                   "Ebrahimi & Memisevic 2025, Table 1",
-                   {}};
-  for (const Part& part : kParts)
-    for (const Row& row : part.rows)
-      for (std::size_t i = 0; i < kModuli.size(); ++i)
-        table.experiments.push_back(
-            experiment(training, fmt::format("{}, {}", part.name, row.name), fmt::format("m = {}", kModuli[i]),
-                       fmt::format(fmt::runtime(part.task), kModuli[i]), row.form, row.paper[i]));
-  return table;
-}
-
-/// The first 200 seeds whose two training samples have different answers; the others cannot teach anything.
-std::vector<std::uint64_t> seeds_with_both_answers(const Experiment& cell) {
-  const auto task = make_task(cell.task);
-  std::vector<std::uint64_t> seeds;
-  for (std::uint64_t seed = 1; seeds.size() < 200; ++seed) {
-    const TrainingBatch batch = draw_batch(*task, cell.training.lengths, seed, 0, 2);
-    if (batch.targets[0].label != batch.targets[1].label) seeds.push_back(seed);
-  }
-  return seeds;
-}
-
-/// Table 2, right: parity from two examples with a frozen random recurrence; and how often it can work at all,
-/// 1−(3/4)^H (Prop. 2.4 as corrected in docs/MATH.md).
-PaperTable ebrahimi2(TableScale scale) {
-  PaperTable table{"ebrahimi2",
-                   "Parity from two examples of 10 letters, recurrence frozen, tested at 400 letters",
-                   "Ebrahimi & Memisevic 2025, Table 2 (right)",
-                   {}};
-  for (const int hidden : {1, 2, 4, 8, 16, 256}) {
-    if (scale == TableScale::kSmall && hidden > 16) continue;
-    Experiment cell;
-    cell.row = "diagonal, frozen";
-    cell.column = fmt::format("H = {}", hidden);
-    cell.task = "modadd2";
-    cell.model = fmt::format("bilinear:diagonal,hidden={},inputs=8,frozen", hidden);
-    cell.training.lengths = {10, 10};
-    cell.training.samples = 2;
-    cell.training.words = 2;
-    cell.training.optimiser.steps = 100;
-    cell.rates = {1e-1};
-    cell.seeds = seeds_with_both_answers(cell);
-    cell.length = 400;
-    if (hidden == 256) cell.paper = 1;
-    cell.expected_share = 1 - std::pow(0.75, hidden);
-    table.experiments.push_back(std::move(cell));
-  }
-  return table;
-}
-
-/// Table 3: the factored model on random state machines, by the number of factors; at 500 letters.
-PaperTable ebrahimi3(TableScale scale, Recipe recipe) {
-  struct Row {
-    int rank;
-    std::array<double, 4> paper;
-  };
-  static constexpr std::array<Row, 7> kRows{{{1, {0.03, 0, 0, 0}},
-                                             {2, {0, 0.01, 0, 0}},
-                                             {4, {1, 0.97, 0.29, 0.01}},
-                                             {8, {1, 1, 0.58, 0.04}},
-                                             {16, {0.95, 1, 1, 0.26}},
-                                             {64, {1, 1, 1, 1}},
-                                             {128, {1, 1, 1, 1}}}};
-  const Training training = training_of(scale, recipe);
-  PaperTable table{"ebrahimi3",
-                   "Scaled accuracy at 500 letters of the factored model on state machines",
-                   "Ebrahimi & Memisevic 2025, Table 3",
-                   {}};
-  for (const Row& row : kRows)
-    for (std::size_t i = 0; i < kModuli.size(); ++i)
-      table.experiments.push_back(
-          experiment(training, fmt::format("R = {}", row.rank), fmt::format("m = {}", kModuli[i]),
-                     fmt::format("rsm:m={},seed=1", kModuli[i]), fmt::format("rank={}", row.rank), row.paper[i]));
-  return table;
-}
+constexpr std::array<Named, 8> kTables{{{"ebrahimi1", ebrahimi1},
+                                        {"ebrahimi2", ebrahimi2},
+                                        {"ebrahimi2-additive", ebrahimi2_additive},
+                                        {"ebrahimi3", ebrahimi3},
+                                        {"ebrahimi-figure2", ebrahimi_figure2},
+                                        {"fan2", fan2},
+                                        {"grazzi5", grazzi5},
+                                        {"grazzi-figure2", grazzi_figure2}}};
 
 }  // namespace
 
-std::vector<std::string> paper_table_names() { return {"ebrahimi1", "ebrahimi2", "ebrahimi3"}; }
+std::vector<std::string> paper_table_names() {
+  std::vector<std::string> names;
+  for (const Named& each : kTables) names.emplace_back(each.name);
+  return names;
+}
 
 PaperTable paper_table(std::string_view name, TableScale scale, Recipe recipe) {
-  if (name == "ebrahimi1") return ebrahimi1(scale, recipe);
-  if (name == "ebrahimi2") return ebrahimi2(scale);
-  if (name == "ebrahimi3") return ebrahimi3(scale, recipe);
+  for (const Named& each : kTables)
+    if (name == each.name) {
+      PaperTable table = each.table(scale, recipe);
+      table.name = each.name;
+      return table;
+    }
   throw InputError(fmt::format("table \"{}\" is not known; there are {}", name, fmt::join(paper_table_names(), ", ")));
 }
 

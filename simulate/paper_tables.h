@@ -1,6 +1,7 @@
 // simulate/paper_tables.h — the tables of the papers as lists of experiments, with the papers' numbers beside them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,9 +24,12 @@ enum class Recipe {
 struct PaperTable {
   std::string name, title, source;
   std::vector<Experiment> experiments;
+  std::vector<std::uint64_t> lengths{};  ///< to measure at; none: the paper's, 10^4 and 10^6
+  bool whole_words = false;              ///< the paper counts words whose answers are all right, not answers
+  bool is_curve = false;                 ///< columns are numbers of training samples: a figure of accuracy by them
 };
 
-/// "ebrahimi1", "ebrahimi2", "ebrahimi3". Throws InputError listing them.
+/// Throws InputError listing the names.
 PaperTable paper_table(std::string_view name, TableScale scale, Recipe recipe);
 std::vector<std::string> paper_table_names();
 

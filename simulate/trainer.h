@@ -66,6 +66,8 @@ class Trainer {
   /// Of the last validation, or with patience of the best: samples that no step sees.
   const BatchLoss& validation() const { return validation_; }
   const SequenceModel<float>& model() const { return *model_; }
+  /// The model, out of a run that has ended; the trainer is not to be used any more.
+  std::unique_ptr<SequenceModel<float>> take_model() { return std::move(model_); }
 
   /// Everything that a resumed run needs. Throws InputError when the tensors are of another run.
   TensorFile checkpoint() const;

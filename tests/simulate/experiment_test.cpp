@@ -4,7 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "groups/error.h"
 #include "simulate/cross_entropy.h"
@@ -108,15 +110,132 @@ TEST_CASE("an experiment says how far its model holds and what it snaps to") {
   cell.training.smoothing = 0.1;
   cell.training.optimiser.schedule = Schedule::kCosine;
   cell.length = 100;
+  cell.words = 50;
   ExperimentOptions options;
   options.lengths = {100, 1000};
   options.words = 20;
   const ExperimentResult result = run_experiment(cell, options);
-  CHECK(result.runs == 2);
-  CHECK(result.steps == 2000);
-  CHECK(result.holding_runs >= 1);
+  REQUIRE(result.runs.size() == 2);
+  CHECK(result.runs[0].record.steps == 2000);
+  CHECK(result.runs[0].at.words == 50);
+  CHECK(result.holding_runs() >= 1);
+  CHECK(result.runs[result.best].record.validation_loss <= result.runs[1 - result.best].record.validation_loss);
   REQUIRE(!result.lengths.empty());
   CHECK(result.lengths[0].scaled == 1);
+  CHECK(result.lengths[0].whole == 1);
   CHECK(!result.snapped.empty());
   CHECK(!result.claim.empty());
+}
+
+namespace {
+
+Experiment short_parity() {
+  Experiment cell;
+  cell.task = "modadd2";
+  cell.model = "bilinear:diagonal,hidden=8,inputs=4";
+  cell.rates = {1e-2};
+  cell.seeds = {1, 2};
+  cell.training.optimiser.steps = 50;
+  cell.length = 20;
+  cell.words = 20;
+  return cell;
+}
+
+}  // namespace
+
+TEST_CASE("kept runs are examined again without training, and only as what they are") {
+  const auto folder = std::filesystem::path(KROHN_TEST_TMP) / "kept-runs";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  Experiment cell = short_parity();
+  ExperimentOptions options;
+  options.lengths = {20};
+  options.folder = folder.string();
+  std::uint64_t steps = 0;
+  options.progress = [&steps](std::uint64_t done, std::uint64_t) { steps = done; };
+  const ExperimentResult first = run_experiment(cell, options);
+  CHECK(steps > 0);
+  steps = 0;
+  const ExperimentResult again = run_experiment(cell, options);
+  CHECK(steps == 0);
+  REQUIRE(again.runs.size() == 2);
+  CHECK(again.best == first.best);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const RunRecord &before = first.runs[i].record, &after = again.runs[i].record;
+    CHECK(after.steps == before.steps);
+    CHECK(after.end == before.end);
+    CHECK(after.validation_loss == before.validation_loss);
+    CHECK(after.right == before.right);
+    CHECK(after.targets == before.targets);
+    CHECK(again.runs[i].at.scaled == first.runs[i].at.scaled);
+  }
+  cell.training.optimiser.clip = 1;
+  CHECK_THROWS_WITH_AS(run_experiment(cell, options), doctest::Contains("another model"), InputError);
+}
+
+TEST_CASE("all that a run depends on stands in its description") {
+  const Experiment cell = short_parity();
+  const auto differs = [&](auto change) {
+    Experiment other = cell;
+    change(other);
+    return description(other) != description(cell);
+  };
+  CHECK(!differs([](Experiment& e) { e.words = 7, e.paper = 1, e.row = "another"; }));
+  CHECK(differs([](Experiment& e) { e.task = "modadd3"; }));
+  CHECK(differs([](Experiment& e) { e.model += ",bias"; }));
+  CHECK(differs([](Experiment& e) { e.training.lengths = {2, 9}; }));
+  CHECK(differs([](Experiment& e) { e.training.words = 63; }));
+  CHECK(differs([](Experiment& e) { e.training.samples = 64; }));
+  CHECK(differs([](Experiment& e) { e.training.smoothing = 0.1; }));
+  CHECK(differs([](Experiment& e) { e.training.stop_at = 0; }));
+  CHECK(differs([](Experiment& e) { e.training.patience = 3; }));
+  CHECK(differs([](Experiment& e) { e.training.validate_every = 100; }));
+  CHECK(differs([](Experiment& e) { e.training.validation_lengths = {20, 30}; }));
+  CHECK(differs([](Experiment& e) { e.training.optimiser.steps = 51; }));
+  CHECK(differs([](Experiment& e) { e.training.optimiser.warm_up = 5; }));
+  CHECK(differs([](Experiment& e) { e.training.optimiser.clip = 1; }));
+  CHECK(differs([](Experiment& e) { e.training.optimiser.weight_decay = 0.1; }));
+  CHECK(differs([](Experiment& e) { e.training.optimiser.least_rate = 1e-5; }));
+  CHECK(differs([](Experiment& e) { e.training.optimiser.schedule = Schedule::kCosine; }));
+}
+
+TEST_CASE("mean and deviation, by hand") {
+  const Spread spread = spread_of({1, 0.5, 0.75, 0.75});
+  CHECK(spread.mean == doctest::Approx(0.75));
+  CHECK(spread.deviation == doctest::Approx(std::sqrt(0.125 / 3)));
+  CHECK(spread.least == 0.5);
+  CHECK(spread_of({0.25}).deviation == 0);
+}
+
+TEST_CASE("a length that the task lacks is measured at the next") {
+  Experiment cell = short_parity();
+  cell.task = "modarith5";  // odd lengths
+  cell.model = "fan:blocks=1,size=4,norm=1";
+  cell.training.lengths = {1, 5};
+  cell.length = 19;
+  ExperimentOptions options;
+  options.lengths = {10};
+  const ExperimentResult result = run_experiment(cell, options);
+  REQUIRE(result.lengths.size() == 1);
+  CHECK(result.lengths[0].length == 11);
+  CHECK(result.runs[0].at.length == 19);
+}
+
+TEST_CASE("tables say what the papers say") {
+  const auto cell = [](const char* table, const std::string& row, const std::string& column) {
+    for (const Experiment& each : paper_table(table, TableScale::kSmall, Recipe::kSteady).experiments)
+      if (each.row == row && each.column == column) return each;
+    throw InputError("no such cell");
+  };
+  CHECK(cell("ebrahimi1", "modular arithmetic, blocks of 8", "m = 5").paper == 0.41);
+  CHECK(cell("ebrahimi1", "state machine, blocks of 64", "m = 10").paper == 1);
+  CHECK(cell("ebrahimi2-additive", "rotations, constant", "m = 2").paper == 0.03);
+  CHECK(cell("ebrahimi3", "R = 8", "m = 5").paper == 0.58);
+  CHECK(cell("fan2", "ModArith(5)", "3 layers").words >= 10'000);
+  CHECK(cell("fan2", "Sum(5)", "1 layer").seeds.size() == 5);
+  CHECK(cell("grazzi5", "parity", "DeltaNet [-1, 1]").paper == 0.999);
+  const PaperTable figure = paper_table("ebrahimi-figure2", TableScale::kPaper, Recipe::kPaper);
+  for (const Experiment& each : figure.experiments)  // a thousand times each word
+    CHECK(each.training.optimiser.steps * std::min<std::uint64_t>(each.training.words, each.training.samples) ==
+          1000 * each.training.samples);
 }

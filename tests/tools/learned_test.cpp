@@ -82,16 +82,28 @@ TEST_CASE("snap proves what it writes") {
 }
 
 TEST_CASE("accuracy by length is drawn with its intervals") {
-  const std::string svg =
-      krohn::accuracy_svg("a <title>", {{10, 1, 0.98, 1}, {1000, 0.5, 0.4, 0.6}, {1'000'000, 0, -0.1, 0.1}}, {2, 10});
+  krohn::AccuracyPicture picture{
+      "a <title>", {{"one", {{10, 1, 0.98, 1}, {1000, 0.5, 0.4, 0.6}, {1'000'000, 0, -0.1, 0.1}}}}, {2, 10}};
+  const std::string svg = krohn::accuracy_svg(picture);
   CHECK(svg.starts_with("<svg"));
   CHECK(svg.ends_with("</svg>\n"));
   CHECK(contains(svg, "a &lt;title&gt;"));
   CHECK(contains(svg, "10⁶"));
   CHECK(contains(svg, ">chance<"));
   CHECK(contains(svg, ">trained<"));
+  CHECK(!contains(svg, ">one<"));  // names tell several curves apart
   CHECK(count(svg, "<circle") == 3);
   CHECK(count(svg, "<polyline") == 1);
+
+  picture.curves.push_back({"two", {{10, 1, 1, 1}}});
+  picture.has_chance = false;
+  picture.x_title = "words trained on";
+  const std::string two = krohn::accuracy_svg(picture);
+  CHECK(contains(two, ">one<"));
+  CHECK(contains(two, ">two<"));
+  CHECK(contains(two, ">words trained on<"));
+  CHECK(!contains(two, ">chance<"));
+  CHECK(count(two, "<polyline") == 2);
 }
 
 TEST_CASE("a table goes on after the cells that are there") {
@@ -102,14 +114,19 @@ TEST_CASE("a table goes on after the cells that are there") {
   CHECK(first.status == 0);
   const json cells = json::parse(first.out);
   REQUIRE(cells.size() == 1);
-  CHECK(cells[0]["runs"] == 200);
+  CHECK(cells[0]["runs"].size() == 200);
   CHECK(cells[0]["expected_share"].get<double>() == doctest::Approx(1 - 0.75 * 0.75));
   CHECK(cells[0]["holding_runs"].get<int>() > 20);
   CHECK(cells[0]["holding_runs"].get<int>() < 200 * (1 - 0.75 * 0.75));  // theory bounds what can work at all
   CHECK(place.shell(line).out == first.out);                             // seconds too: nothing was trained again
+  CHECK(place.shell(line + " --examine-again").out == first.out);        // nor with its models read again
   std::string file;
-  for (const auto& entry : std::filesystem::directory_iterator(place / "cells"))
-    file = entry.path().filename().string();
+  std::size_t models = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(place / "cells")) {
+    if (entry.path().extension() == ".json") file = entry.path().filename().string();
+    models += entry.path().extension() == ".safetensors";
+  }
+  CHECK(models == 200);
   place.write("cells/" + file, "{}");
   CHECK(place.shell(line).status == 2);
   CHECK(place.shell("krohn table ebrahimi1 --only nothing -o cells").status == 2);

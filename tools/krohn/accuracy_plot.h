@@ -1,4 +1,5 @@
-// tools/krohn/accuracy_plot.h — accuracy by length: a logarithmic axis, intervals, and the line of chance.
+// tools/krohn/accuracy_plot.h — accuracy by length: a logarithmic axis, intervals, and the line of chance; or by
+// another count.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,20 @@ struct AccuracyPoint {
   double value = 0, low = 0, high = 0;  ///< scaled: 0 is chance, 1 is perfect
 };
 
-/// The picture as SVG. `trained` is shaded, unless it is empty.
-std::string accuracy_svg(const std::string& title, const std::vector<AccuracyPoint>& points, LengthRange trained);
+struct AccuracyCurve {
+  std::string name;  ///< of several curves
+  std::vector<AccuracyPoint> points;
+};
+
+struct AccuracyPicture {
+  std::string title;
+  std::vector<AccuracyCurve> curves;
+  LengthRange trained{};  ///< shaded, unless it is empty
+  std::string x_title = "length of the words", y_title = "scaled accuracy";
+  bool has_chance = true;  ///< 0 is chance
+};
+
+/// The picture as SVG: one curve, or several with their names at the right.
+std::string accuracy_svg(const AccuracyPicture& picture);
 
 }  // namespace krohn

@@ -152,7 +152,8 @@ int evaluate(const Options& options) {
   }
   if (!options.plot.empty())
     write_file(options.plot,
-               accuracy_svg(fmt::format("{} on {}", trained.model->name(), trained.task), points, task->info().train));
+               accuracy_svg(
+                   {fmt::format("{} on {}", trained.model->name(), trained.task), {{"", points}}, task->info().train}));
   if (options.json) {
     print_json(json);
     return kDone;
