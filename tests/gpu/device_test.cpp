@@ -11,6 +11,7 @@
 #include "gpu/ordered_words.h"
 #include "gpu/pair_search.h"
 #include "gpu/sample_words.h"
+#include "gpu/stored_word.h"
 #include "groups/error.h"
 #include "simulate/run_dfa.h"
 #include "tests/gpu/automata.h"
@@ -62,6 +63,27 @@ TEST_CASE("one long word on the device ends where it ends on the processor") {
     for (const std::uint64_t length : {0ULL, 1ULL, 31ULL, 32ULL, 33ULL, 127'323ULL, 50'000'001ULL}) {
       CAPTURE(length);
       CHECK(runner.run(word, 7, length, 1) == Runner(dfa).run(word, 7, length, 1));
+    }
+  }
+}
+
+TEST_CASE("a stored word on the device ends and passes where it does on the processor") {
+  if (is_skipped()) return;
+  for (const Dfa& dfa :
+       {circle(3, 1), krohn::random_automaton(8, 2, 1), krohn::random_automaton(16, 3, 2),
+        krohn::random_automaton(31, 200, 3), circle(120, 120), circle(250, 2), krohn::random_automaton(40, 2, 4)}) {
+    CAPTURE(dfa.states());
+    CAPTURE(dfa.letters());
+    const StoredWordRunner runner(Place::kDevice, dfa), here(Place::kProcessor, dfa);
+    const RandomWord random(dfa.letters(), /*seed=*/5);
+    for (const std::uint64_t length :
+         {0ULL, 1ULL, 2ULL, 31ULL, 32ULL, 33ULL, 127'323ULL, 1'000'003ULL, 50'000'001ULL}) {
+      CAPTURE(length);
+      const PackedWord word(random, length);
+      CHECK(runner.run(word, 1) == Runner(dfa).run(word, 1));
+      if (length > 1'000'003) continue;
+      CHECK(runner.states(PlacedWord(Place::kDevice, word), 1).values() ==
+            here.states(PlacedWord(Place::kProcessor, word), 1).values());
     }
   }
 }

@@ -21,6 +21,7 @@
 #include "gpu/ordered_words.h"
 #include "gpu/pair_search.h"
 #include "gpu/sample_words.h"
+#include "gpu/stored_word.h"
 #include "groups/error.h"
 #include "simulate/bilinear_model.h"
 #include "simulate/tasks.h"
@@ -124,6 +125,36 @@ void measure_truth(Figures& figures) {
                   static_cast<double>(kLetters) / seconds, "letters/s", 0);
     });
   }
+}
+
+/// Words of a gigabyte, as packed, that lie in the device's memory; beside what a copy of them within the device reads
+/// and writes in the same run.
+void measure_stored_words(Figures& figures) {
+  struct Subject {
+    std::string name;
+    Dfa dfa;
+  };
+  const std::vector<Subject> subjects{{"parity", language("parity")},
+                                      {"8 states, 2 letters", language("random:m=8,letters=2,seed=1")},
+                                      {"16 states, 2 letters", language("random:m=16,letters=2,seed=1")},
+                                      {"32 states, 2 letters", language("random:m=32,letters=2,seed=1")},
+                                      {"Z60", language("Z60")},
+                                      {"S5, 120 states, 120 letters", language("S5")}};
+  const double copied = cuda_copy_rate();
+  for (const auto& [name, dfa] : subjects)
+    measure(figures, "stored words", name, [&] {
+      constexpr std::uint64_t kBytes = std::uint64_t{1} << 30, kWritten = std::uint64_t{1} << 27;
+      const StoredWordRunner runner(Place::kDevice, dfa);
+      const RandomWord random(dfa.letters(), 1);
+      const PlacedWord word(Place::kDevice, PackedWord(random, kBytes * letters_per_byte(dfa.letters())));
+      const double seconds = seconds_of([&] { runner.run(word, dfa.initial()); });
+      figures.add("stored words", name + ", bytes read, beside a copy's", static_cast<double>(kBytes) / seconds,
+                  "bytes/s", copied);
+      const PlacedWord beginning(Place::kDevice, PackedWord(random, kWritten * letters_per_byte(dfa.letters())));
+      const double writing = seconds_of([&] { runner.states(beginning, dfa.initial()); });
+      figures.add("stored words", name + ", all states: bytes read and written",
+                  static_cast<double>(kWritten * (1 + letters_per_byte(dfa.letters()))) / writing, "bytes/s", copied);
+    });
 }
 
 void measure_networks(Figures& figures) {
@@ -239,6 +270,7 @@ int main(int argc, char** argv) {
     figures.add("memory", "copies within the device, bytes read and written", cuda_copy_rate(), "bytes/s", 0);
   });
   measure_truth(figures);
+  measure_stored_words(figures);
   measure_networks(figures);
   measure_scans(figures);
   measure_training(figures);

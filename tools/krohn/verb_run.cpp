@@ -7,11 +7,14 @@
 #include "automata/json.h"
 #include "gpu/device.h"
 #include "gpu/final_states.h"
+#include "gpu/long_word.h"
+#include "gpu/stored_word.h"
 #include "groups/error.h"
 #include "simulate/evaluate.h"
 #include "simulate/run_dfa.h"
 #include "tools/krohn/count.h"
 #include "tools/krohn/json_output.h"
+#include "tools/krohn/on_device.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/subject.h"
 #include "tools/krohn/table.h"
@@ -31,12 +34,13 @@ krohn run abb.safetensors random:1e5 --precision bf16 --order scan
 krohn run name:modarith5 '3 + 4 * 2'
 krohn run name:S5 random:1e8 --seed 7
 krohn run name:tomita3 random:1000 --words 1e5
+krohn run name:Z60 random:1e8 --device auto
 )",
     R"(Prints the output and the state after each WORD. With a model, the network reads the word beside the automaton that it
 stands for, and every position is compared. --trace prints every letter. A WORD is written in the letters of the
 alphabet (names apart by white space when they are longer than a character), or file:PATH, random:LENGTH,
 or accepted:LENGTH (random among the accepted words).
---words N counts the final states of N random words instead.
+--words N counts the final states of N random words instead. An automaton alone reads long words on a CUDA device, too.
 Exit status: 0 done, 1 the network was wrong somewhere, 2 bad input.
 )"};
 
@@ -82,6 +86,31 @@ Outcome run_random_word(const Dfa& dfa, const RandomWord& word, std::uint64_t le
     const std::uint64_t count = std::min(kSlice, length - first);
     outcome.state = runner.run(word, first, count, outcome.state);
     progress.update(first + count, length);
+  }
+  return outcome;
+}
+
+/// A device is worth its start for long words; `--device cuda` insists.
+bool reads_on_device(const Options& options, const WordSource& word) {
+  constexpr std::uint64_t kManyLetters = 10'000'000;
+  return (options.device == "cuda" || word.length() >= kManyLetters) && wants_cuda(options.device);
+}
+
+/// The automaton alone on a device.
+Outcome run_on_device(const Dfa& dfa, const WordSource& word) {
+  constexpr std::uint64_t kPiece = std::uint64_t{1} << 34;  // tens of milliseconds
+  Outcome outcome;
+  outcome.state = dfa.initial();
+  if (!word.random()) {
+    outcome.state = StoredWordRunner(Place::kDevice, dfa).run(PackedWord(dfa.letters(), word.letters()), outcome.state);
+    return outcome;
+  }
+  Progress progress("reading letters");
+  const SlicedRunner runner(dfa, cuda_slice_reader);
+  for (std::uint64_t first = 0; first < word.length(); first += kPiece) {
+    const std::uint64_t count = std::min(kPiece, word.length() - first);
+    outcome.state = runner.run(*word.random(), first, count, outcome.state);
+    progress.update(first + count, word.length());
   }
   return outcome;
 }
@@ -182,9 +211,20 @@ int run_words(const Options& options, const Subject& subject) {
     const WordSource word = WordSource::parse(text, subject.automaton, options.seed);
     if (options.trace && word.length() > kLongestTrace)
       throw InputError("--trace", fmt::format("at most {} letters can be printed", with_thousands(kLongestTrace)));
-    const bool alone = evaluator == nullptr && !options.trace && word.random();
-    const Outcome outcome = alone ? run_random_word(subject.automaton, *word.random(), word.length(), options.threads)
-                                  : run_word(subject.automaton, evaluator.get(), word, options.trace);
+    const bool alone = evaluator == nullptr && !options.trace;
+    if (!alone && options.device == "cuda")
+      throw InputError("--device",
+                       "an automaton alone, without --trace, reads words on a device; `krohn verify` runs "
+                       "networks there");
+    const auto on_processor = [&] {
+      return alone && word.random() ? run_random_word(subject.automaton, *word.random(), word.length(), options.threads)
+                                    : run_word(subject.automaton, evaluator.get(), word, options.trace);
+    };
+    const Outcome outcome =
+        alone && reads_on_device(options, word)
+            ? on_device(
+                  options.device, [&] { return run_on_device(subject.automaton, word); }, on_processor)
+            : on_processor();
     wrong |= outcome.wrong_from.has_value();
     if (options.json)
       all.push_back(outcome_to_json(subject.automaton, word, outcome, evaluator != nullptr));
@@ -220,14 +260,20 @@ std::vector<std::uint64_t> counts_on_processor(const Dfa& dfa, const RandomSampl
 
 int count_final_states(const Options& options, const Dfa& dfa) {
   const RandomSample sample = sample_of(options);
-  const bool on_device = wants_cuda(options.device);
-  const auto counts =
-      on_device ? cuda_final_state_counts(dfa, sample) : counts_on_processor(dfa, sample, options.threads);
+  bool is_on_device = wants_cuda(options.device);
+  const auto on_processor = [&] {
+    is_on_device = false;
+    return counts_on_processor(dfa, sample, options.threads);
+  };
+  const auto counts = is_on_device
+                          ? on_device(
+                                options.device, [&] { return cuda_final_state_counts(dfa, sample); }, on_processor)
+                          : on_processor();
   if (options.json) {
     nlohmann::ordered_json json = {{"words", sample.words},
                                    {"length", sample.length},
                                    {"seed", sample.seed},
-                                   {"device", on_device ? cuda_status() : "cpu"}};
+                                   {"device", is_on_device ? cuda_status() : "cpu"}};
     for (State state = 0; state < dfa.states(); ++state) {
       nlohmann::ordered_json row = place_to_json(dfa, state);
       row["words"] = counts[state];
@@ -242,7 +288,7 @@ int count_final_states(const Options& options, const Dfa& dfa) {
                     fmt::format("{:.4f}", static_cast<double>(counts[state]) /
                                               static_cast<double>(std::max<std::uint64_t>(sample.words, 1)))});
   fmt::print("{} random words of {} letters, seed {}, on {}\n{}", with_thousands(sample.words),
-             with_thousands(sample.length), sample.seed, device_name(on_device), format_table(rows));
+             with_thousands(sample.length), sample.seed, device_name(is_on_device), format_table(rows));
   return kDone;
 }
 
@@ -269,10 +315,9 @@ void add_run(CLI::App& app, Work& chosen) {
   const std::string counting = "Counting final states";
   add_count(verb, "--words", options->count, "Of this many random words").show_default("").group(counting);
   add_threads(verb, options->threads).group(counting);
-  verb.add_option("--device", options->device, "Where: auto takes a CUDA device when there is one")
+  verb.add_option("--device", options->device, "Where an automaton alone runs: auto takes a CUDA device for long words")
       .one_of({"auto", "cpu", "cuda"})
-      .show_default()
-      .group(counting);
+      .show_default();
   add_language_options(verb, options->reading);
   verb.callback([options, &chosen] { chosen = [options] { return run(*options); }; });
 }

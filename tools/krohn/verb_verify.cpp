@@ -23,6 +23,7 @@
 #include "tools/krohn/count.h"
 #include "tools/krohn/json_output.h"
 #include "tools/krohn/long_test.h"
+#include "tools/krohn/on_device.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/subject.h"
 #include "tools/krohn/table.h"
@@ -70,22 +71,6 @@ struct Options {
   bool accepted = false, test_only = false, json = false;
 };
 
-/// What the device makes of a job; where it cannot and was not insisted on, what the processor makes of it.
-template <class Device, class Processor>
-auto on_device(const Options& options, Device&& device, Processor&& processor) {
-  std::string why;
-  try {
-    return device();
-  } catch (const InputError& error) {
-    why = error.what();
-  } catch (const SystemError& error) {
-    why = error.what();
-  }
-  if (options.device == "cuda") throw SystemError(why);
-  fmt::print(stderr, "krohn: on the processor instead: {}\n", why);
-  return processor();
-}
-
 /// Nothing is proved yet.
 Certificate untested(const Options& options) {
   Certificate certificate;
@@ -108,7 +93,7 @@ Certificate prove(const Network& network, const Options& options) {
     certify_options.max_bytes = UINT64_MAX;  // the device's memory is the limit
     certify_options.search_pairs = [&options](const Network& searched, const CertifyOptions& how) {
       return on_device(
-          options, [&] { return search_pairs(Place::kDevice, searched, how); },
+          options.device, [&] { return search_pairs(Place::kDevice, searched, how); },
           [&] {
             CertifyOptions here = how;
             here.max_bytes = CertifyOptions{}.max_bytes;
@@ -146,7 +131,7 @@ SampleReport test(const Network& network, const Options& options) {
   const auto on_processor = [&] { return sample(network, arithmetic, sample_options); };
   if (!tests_on_device(options)) return on_processor();
   return on_device(
-      options,
+      options.device,
       [&] {
         return sample_options.order.is_sequential()
                    ? sample_words(Place::kDevice, network, arithmetic, sample_options)
@@ -213,7 +198,7 @@ LongTestReport test_through_states(const Dfa& machine, const Network& network, c
   LongTestOptions how{options.threads, wants_cuda(options.device), options.save, options.resume};
   const auto run = [&] { return run_long_test(machine, network.automaton, tested, how); };
   if (!how.on_cuda) return run();
-  return on_device(options, run, [&] {
+  return on_device(options.device, run, [&] {
     how.on_cuda = false;
     return run();
   });

@@ -23,6 +23,8 @@ class WordSource {
   std::uint64_t length() const { return length_; }
   /// The word that the slices are from, when it is random.
   const std::optional<RandomWord>& random() const { return random_; }
+  /// The whole word, when it is stored; empty when it is random.
+  const Word& letters() const { return letters_; }
   /// Letters [first, first + out.size()).
   void fill(std::uint64_t first, std::span<Letter> out) const;
   /// The word for a line of output, shortened.
