@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <numeric>
 
 namespace krohn {
 namespace {
@@ -14,7 +15,8 @@ class AutomatonTask : public Task {
         content_(std::move(content)),
         shape_(layout.shape),
         labels_(std::move(labels)),
-        oracle_(with_neutral_letters(machine, specials(layout))) {
+        oracle_(with_neutral_letters(machine, specials(layout))),
+        inputs_(machine.alphabet()) {
     assert(labels_.size() == oracle_.output_names().size());
     for (const std::string& name : layout.before) before_.push_back(*oracle_.alphabet().find(name));
     for (const std::string& name : layout.after) after_.push_back(*oracle_.alphabet().find(name));
@@ -25,6 +27,7 @@ class AutomatonTask : public Task {
   const Alphabet& alphabet() const override { return oracle_.alphabet(); }
   std::span<const std::string> labels() const override { return labels_; }
   const Dfa* oracle() const override { return &oracle_; }
+  std::optional<Dfa> asked_inputs() const override;
   std::unique_ptr<SampleStream> open(std::uint64_t length, std::uint64_t seed, std::uint64_t index) const override;
 
  private:
@@ -42,6 +45,7 @@ class AutomatonTask : public Task {
   TaskShape (*shape_)(std::uint64_t);
   std::vector<std::string> labels_;
   Dfa oracle_;
+  Alphabet inputs_;
   std::vector<Letter> before_, after_;
   Letter padding_ = 0;
 };
@@ -86,6 +90,29 @@ class AutomatonTask::Stream : public SampleStream {
   State state_;
   std::vector<Letter> buffer_;
 };
+
+/// States count the letters read, up to the least input that is asked about and then around a cycle.
+std::optional<Dfa> AutomatonTask::asked_inputs() const {
+  const auto content_of = [&](std::uint64_t k) { return shape_(info_.least_length + k * info_.length_step).content; };
+  std::uint64_t least = 1, step = 1;
+  if (info_.place == TargetPlace::kEnd) {
+    constexpr std::uint64_t kLengths = 8;
+    least = content_of(0), step = 0;
+    for (std::uint64_t k = 0; k + 1 < kLengths; ++k) step = std::gcd(step, content_of(k + 1) - content_of(k));
+  }
+  const auto cycle = static_cast<State>(std::lcm(step, content_->period()));
+  const State first = static_cast<State>(least), dead = first + cycle;
+  std::vector<State> table;
+  std::vector<bool> accepted;
+  for (State read = 0; read < dead; ++read) {
+    for (Letter letter = 0; letter < inputs_.size(); ++letter)
+      table.push_back(!content_->may_stand(letter, read) ? dead : read + 1 == dead ? first : read + 1);
+    accepted.push_back(read >= first && (read - first) % step == 0);
+  }
+  table.insert(table.end(), inputs_.size(), dead);
+  accepted.push_back(false);
+  return Dfa::acceptor(inputs_, std::move(table), 0, std::move(accepted));
+}
 
 std::unique_ptr<SampleStream> AutomatonTask::open(std::uint64_t length, std::uint64_t seed, std::uint64_t index) const {
   check_length(length);

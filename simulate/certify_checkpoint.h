@@ -13,11 +13,11 @@ namespace krohn {
 struct CertifyCheckpointOptions {
   std::uint64_t max_pairs = 1'000'000;
   std::uint64_t max_bytes = std::uint64_t{4} << 30;  ///< of the memories
-  std::function<void(std::uint64_t)> progress;       ///< pairs so far; may throw Interrupted
+  std::function<void(std::uint64_t)> progress;       ///< letters read so far; may throw Interrupted
 };
 
-/// The *closed reachable set* of MATH.md §5 for a checkpoint with an automaton: breadth-first search over pairs
-/// (automaton state, everything that the model remembers, −0 counted as +0) from the token that begins words. The
+/// The search of simulate/certify_machine.h for a checkpoint with an automaton: over pairs (automaton state,
+/// everything that the model remembers, −0 counted as +0) from the token that begins words. The
 /// model's answer is the arg max of its logits over the whole vocabulary, a tie being wrong; it has to be the token of
 /// the automaton's state after the token that begins words, if there is one, and after every letter. Proved for words
 /// of every length when the search ends, refuted by a shortest word, or proved up to the last completed length when a

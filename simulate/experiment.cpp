@@ -8,11 +8,8 @@
 #include <memory>
 #include <numeric>
 
-#include "automata/equivalence.h"
 #include "groups/error.h"
-#include "simulate/certify.h"
-#include "simulate/extract_automaton.h"
-#include "simulate/snap_network.h"
+#include "simulate/model_findings.h"
 #include "simulate/tasks.h"
 
 namespace krohn {
@@ -20,7 +17,6 @@ namespace {
 
 constexpr std::uint64_t kLeastWords = 4;
 constexpr std::uint64_t kReportEvery = 64;
-constexpr std::uint64_t kMostPairs = 100'000;
 
 MeasuredLength measure(const SequenceModel<float>& model, const Task& task, std::uint64_t length, std::uint64_t words,
                        unsigned threads) {
@@ -43,35 +39,6 @@ MeasuredLength measure(const SequenceModel<float>& model, const Task& task, std:
 std::uint64_t length_of(const Task& task, std::uint64_t length) {
   while (!task.has_length(length)) ++length;
   return length;
-}
-
-/// What can be said of the model as a network, in fp32, letter after letter.
-void examine(const Network& network, ExperimentResult& result) {
-  CertifyOptions options;
-  options.max_pairs = kMostPairs;
-  const Extraction learned = extract_automaton(network, options.arithmetic, {});
-  const bool is_right = equivalent(learned.automaton, network.automaton);
-  if (is_right) {
-    const SnapResult snapped =
-        snap_network(learned.automaton, state_centres(network, learned.automaton, options.arithmetic));
-    const Certificate proof = certify(snapped.network, options);
-    if (proof.claim == Claim::kProved) result.snapped = snapped.choices[snapped.chosen].construction;
-  }
-  const auto difference = distinguishing_word(learned.automaton, network.automaton);
-  const Certificate certificate = certify(network, options);
-  result.claim = to_string(certificate.claim);
-  if (certificate.claim == Claim::kProvedUpTo) result.claim_length = certificate.length;
-  if (certificate.claim == Claim::kRefuted && certificate.failing_word)
-    result.claim_length = certificate.failing_word->size();
-  if (certificate.claim == Claim::kProved || certificate.claim == Claim::kRefuted) return;
-  // The search of pairs goes by length; errors add up in words that it does not reach.
-  const std::optional<std::uint64_t> wrong = difference ? std::optional<std::uint64_t>(difference->size())
-                                             : learned.beyond
-                                                 ? std::optional<std::uint64_t>(learned.beyond->word.size())
-                                                 : std::nullopt;
-  if (!wrong) return;
-  result.claim = to_string(Claim::kRefuted);
-  result.claim_length = *wrong;
 }
 
 /// Out of the folder, or trained and put there.
@@ -154,11 +121,10 @@ ExperimentResult run_experiment(const Experiment& experiment, const ExperimentOp
     result.lengths.push_back(measure(*best, *task, length_of(*task, length), words, options.threads));
     if (result.lengths.back().low <= 0) break;
   }
-  try {
-    examine(network_of(*best, *task), result);
-  } catch (const Error& error) {
-    if (result.claim.empty()) result.claim = error.what();
-  }
+  const ModelFindings findings = examine_model(*best, *task);
+  result.claim = findings.claim;
+  result.claim_length = findings.claim_length;
+  result.snapped = findings.snapped;
   return result;
 }
 

@@ -42,7 +42,27 @@ class Visit {
   bool is_scaled_;
 };
 
-/// A shortest word to every reachable state.
+Eigen::MatrixXd centred(const Eigen::MatrixXd& points) { return points.colwise() - points.rowwise().mean(); }
+
+void require_same_letters(const Network& network, const Dfa& automaton) {
+  if (!(network.automaton.alphabet() == automaton.alphabet()))
+    throw InputError("the network and the automaton have different letters");
+}
+
+Eigen::MatrixXd numbers_after_shortest_words(Visit& visit, const Dfa& automaton) {
+  visit.evaluator().reset();
+  Eigen::MatrixXd numbers(visit.numbers().size(), automaton.states());
+  const std::vector<Word> access = access_words(automaton);
+  for (State state = 0; state < automaton.states(); ++state) {
+    visit.evaluator().reset();
+    for (const Letter letter : access[state]) visit.evaluator().step(letter);
+    numbers.col(state) = visit.numbers();
+  }
+  return numbers;
+}
+
+}  // namespace
+
 std::vector<Word> access_words(const Dfa& automaton) {
   std::vector<Word> words(automaton.states());
   std::vector<bool> known(automaton.states(), false);
@@ -66,27 +86,6 @@ double least_distance(const Eigen::MatrixXd& points) {
     for (Eigen::Index j = 0; j < i; ++j) least = std::min(least, (points.col(i) - points.col(j)).norm());
   return points.cols() < 2 ? 0 : least;
 }
-
-Eigen::MatrixXd centred(const Eigen::MatrixXd& points) { return points.colwise() - points.rowwise().mean(); }
-
-void require_same_letters(const Network& network, const Dfa& automaton) {
-  if (!(network.automaton.alphabet() == automaton.alphabet()))
-    throw InputError("the network and the automaton have different letters");
-}
-
-Eigen::MatrixXd numbers_after_shortest_words(Visit& visit, const Dfa& automaton) {
-  visit.evaluator().reset();
-  Eigen::MatrixXd numbers(visit.numbers().size(), automaton.states());
-  const std::vector<Word> access = access_words(automaton);
-  for (State state = 0; state < automaton.states(); ++state) {
-    visit.evaluator().reset();
-    for (const Letter letter : access[state]) visit.evaluator().step(letter);
-    numbers.col(state) = visit.numbers();
-  }
-  return numbers;
-}
-
-}  // namespace
 
 Eigen::MatrixXd reached_numbers(const Network& network, const Dfa& automaton, ArithmeticName arithmetic) {
   require_same_letters(network, automaton);

@@ -16,7 +16,8 @@ struct StateCentres {
   Eigen::MatrixXd centres;  ///< numbers of all layers × states: the mean over the visits
   double spread = 0;        ///< greatest distance of a visit from the centre of its state
   double gap = 0;           ///< least distance of two centres
-  /// One layer without additions: every visit was first scaled to Euclidean norm 1, because a scale tells nothing.
+  /// Every visit was scaled first. Of a network of one layer without additions: to Euclidean norm 1, because a scale
+  /// tells nothing.
   bool is_scaled = false;
 };
 
@@ -33,6 +34,12 @@ Eigen::MatrixXd reached_numbers(const Network& network, const Dfa& automaton, Ar
 /// InputError when the alphabets differ, or a number is not finite.
 StateCentres state_centres(const Network& network, const Dfa& automaton, ArithmeticName arithmetic,
                            const CentreOptions& options = {});
+
+/// A shortest word to every state that one leads to; the empty word to others.
+std::vector<Word> access_words(const Dfa& automaton);
+
+/// Of two columns; 0 when there are fewer.
+double least_distance(const Eigen::MatrixXd& points);
 
 /// A letter as the network does it, and as the automaton says: A C + B beside scale · C E with E the one-hot matrix of
 /// the letter. The scale is 1 unless the centres are scaled.

@@ -35,6 +35,7 @@ class Uniform : public TaskContent {
   void fill(std::uint64_t seed, std::uint64_t index, std::uint64_t first, std::span<Letter> out) const override {
     RandomWord(letters_, seed, index).fill(first, out);
   }
+  bool may_stand(Letter letter, std::uint64_t) const override { return letter < letters_; }
 
  private:
   Letter letters_;
@@ -49,6 +50,10 @@ class Alternating : public TaskContent {
     Comb(2, 0).fill(digits, first, out.size(), [&](std::uint64_t i, Letter letter) { out[i] = letter; });
     Comb(2, 1).fill(operators, first, out.size(), [&](std::uint64_t i, Letter letter) { out[i] = m_ + letter; });
   }
+  std::uint64_t period() const override { return 2; }
+  bool may_stand(Letter letter, std::uint64_t position) const override {
+    return position % 2 == 0 ? letter < m_ : letter >= m_ && letter < m_ + 3;
+  }
 
  private:
   Letter m_;
@@ -62,6 +67,10 @@ class Spaced : public TaskContent {
     Comb(period_, period_ - 1)
         .fill(RandomWord(letters_, seed, index), first, out.size(),
               [&](std::uint64_t i, Letter letter) { out[i] = letter; });
+  }
+  std::uint64_t period() const override { return period_; }
+  bool may_stand(Letter letter, std::uint64_t position) const override {
+    return position % period_ == period_ - 1 ? letter < letters_ : letter == letters_;
   }
 
  private:

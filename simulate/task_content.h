@@ -15,6 +15,10 @@ class TaskContent {
   virtual ~TaskContent() = default;
   /// Letters [first, first + out.size()) of sample `index`.
   virtual void fill(std::uint64_t seed, std::uint64_t index, std::uint64_t first, std::span<Letter> out) const = 0;
+
+  /// Which letters may stand at a position depends on it modulo this alone.
+  virtual std::uint64_t period() const { return 1; }
+  virtual bool may_stand(Letter letter, std::uint64_t position) const = 0;
 };
 
 /// Uniform over letters 0 … letters−1.

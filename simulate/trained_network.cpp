@@ -6,53 +6,10 @@
 
 #include "groups/error.h"
 #include "simulate/evaluate_model.h"
+#include "simulate/input_machine.h"
 
 namespace krohn {
 namespace {
-
-bool is_special(const std::string& name) {
-  return name == "[BOS]" || name == "[EOI]" || name == "=" || name == "[PAD]";
-}
-
-/// The task's automaton over its input letters alone, and what stands before and after them.
-struct InputMachine {
-  Dfa automaton;
-  std::vector<Letter> inputs;  ///< letter of the automaton ↦ letter of the task
-  std::vector<Letter> before, after;
-};
-
-InputMachine input_machine(const Task& task) {
-  const Dfa* const oracle = task.oracle();
-  if (oracle == nullptr)
-    throw InputError(
-        fmt::format("task {} has no finite automaton, so there is nothing to verify against", task.info().name));
-  std::vector<Letter> inputs;
-  std::vector<Symbol> symbols;
-  for (Letter letter = 0; letter < oracle->letters(); ++letter)
-    if (!is_special(oracle->alphabet().name(letter))) {
-      inputs.push_back(letter);
-      symbols.push_back(oracle->alphabet()[letter]);
-    }
-  std::vector<State> table;
-  for (State state = 0; state < oracle->states(); ++state)
-    for (const Letter letter : inputs) table.push_back(oracle->next(state, letter));
-  InputMachine machine{Dfa::moore(Alphabet::from_symbols(std::move(symbols)), std::move(table), oracle->initial(),
-                                  {oracle->outputs().begin(), oracle->outputs().end()},
-                                  {oracle->output_names().begin(), oracle->output_names().end()}),
-                       std::move(inputs),
-                       {},
-                       {}};
-  // The special tokens that stand around the shortest sample, up to its last answer.
-  const std::vector<TaskToken> sample = task.sample(task.info().least_length, 1, 0);
-  const auto special = [&](const TaskToken& token) { return is_special(oracle->alphabet().name(token.letter)); };
-  std::size_t first = 0, answered = 0;
-  while (first < sample.size() && special(sample[first])) machine.before.push_back(sample[first++].letter);
-  for (std::size_t i = 0; i < sample.size(); ++i)
-    if (sample[i].target) answered = i;
-  for (std::size_t i = first; i <= answered; ++i)
-    if (special(sample[i])) machine.after.push_back(sample[i].letter);
-  return machine;
-}
 
 /// h ↦ A h + b of one letter, dense, in double.
 struct AffineMap {

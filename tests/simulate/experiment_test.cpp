@@ -239,3 +239,29 @@ TEST_CASE("tables say what the papers say") {
     CHECK(each.training.optimiser.steps * std::min<std::uint64_t>(each.training.words, each.training.samples) ==
           1000 * each.training.samples);
 }
+
+TEST_CASE("an experiment examines models that are no networks too") {
+  Experiment cell;
+  cell.task = "parity";
+  cell.model = "deltaproduct:width=8,heads=1,keys=4,values=4,signed,mlp=8";
+  cell.rates = {0.01};
+  cell.seeds = {1};
+  cell.training.optimiser.steps = 600;
+  cell.training.stop_at = 0;
+  cell.training.lengths = {2, 20};
+  cell.length = 40;
+  ExperimentOptions options;
+  options.lengths = {40};
+  options.words = 20;
+  const ExperimentResult result = run_experiment(cell, options);
+  CHECK(result.lengths[0].scaled == 1);
+  CHECK((result.claim == "refuted" || result.claim == "proved up to a length"));
+  CHECK(result.claim_length > 10);
+  CHECK(!result.snapped.empty());
+  cell.model = "deltaproduct:width=8,heads=1,keys=4,values=4,mlp=8";  // eigenvalues in [0, 1] cannot
+  cell.training.optimiser.steps = 100;
+  const ExperimentResult weak = run_experiment(cell, options);
+  CHECK(weak.claim == "refuted");
+  CHECK(weak.claim_length > 0);
+  CHECK(weak.snapped.empty());
+}

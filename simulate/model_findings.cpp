@@ -1,0 +1,99 @@
+#include "simulate/model_findings.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "automata/equivalence.h"
+#include "groups/error.h"
+#include "simulate/certify.h"
+#include "simulate/evaluate_model.h"
+#include "simulate/extract_automaton.h"
+#include "simulate/snap_network.h"
+#include "simulate/trained_machine.h"
+
+namespace krohn {
+namespace {
+
+constexpr std::uint64_t kMostPairs = 100'000;
+// Of a model that is read letter by letter.
+constexpr std::uint64_t kMostSteps = 100'000, kMostBytes = std::uint64_t{1} << 29, kLongLetters = 300'000;
+constexpr std::uint64_t kExtractLength = 32, kExtractWords = 500;
+
+void record(const Certificate& certificate, ModelFindings& findings) {
+  findings.claim = to_string(certificate.claim);
+  if (certificate.claim == Claim::kProvedUpTo) findings.claim_length = certificate.length;
+  if (certificate.claim == Claim::kRefuted && certificate.failing_word)
+    findings.claim_length = certificate.failing_word->size();
+}
+
+/// The construction that the learned code is near to, if its proof succeeds.
+void snap(const Dfa& learned, const StateCentres& centres, ModelFindings& findings) {
+  const SnapResult snapped = snap_network(learned, centres);
+  CertifyOptions options;
+  options.max_pairs = kMostPairs;
+  if (certify(snapped.network, options).claim == Claim::kProved)
+    findings.snapped = snapped.choices[snapped.chosen].construction;
+}
+
+/// What can be said of the model as a network, in fp32, letter after letter.
+void examine(const Network& network, ModelFindings& findings) {
+  CertifyOptions options;
+  options.max_pairs = kMostPairs;
+  const Certificate certificate = certify(network, options);
+  record(certificate, findings);
+  const Extraction learned = extract_automaton(network, options.arithmetic, {});
+  const auto difference = distinguishing_word(learned.automaton, network.automaton);
+  if (!difference) snap(learned.automaton, state_centres(network, learned.automaton, options.arithmetic), findings);
+  if (certificate.claim == Claim::kProved || certificate.claim == Claim::kRefuted) return;
+  // The search of pairs goes by length; errors add up in words that it does not reach.
+  if (!difference && !learned.beyond) return;
+  findings.claim = to_string(Claim::kRefuted);
+  findings.claim_length = difference ? difference->size() : learned.beyond->word.size();
+}
+
+/// What can be said of a model that is no network, in the arithmetic of simulate/plain_model.h.
+void examine(const SequenceModel<float>& model, const Task& task, ModelFindings& findings) {
+  const auto machine = trained_machine(model, task, Precision::kFp32);
+  const Dfa automaton = input_machine(task).automaton;
+  CertifyMachineOptions options;
+  options.max_pairs = kMostPairs;
+  options.max_steps = kMostSteps;
+  options.max_bytes = kMostBytes;
+  options.long_letters = kLongLetters;
+  const Certificate certificate =
+      certify_trained(*machine, tracked_automaton(task, automaton), Precision::kFp32, options);
+  record(certificate, findings);
+  // A model that is wrong on the first words has learned another automaton, or none.
+  if (certificate.claim == Claim::kRefuted && certificate.shortest) return;
+  ExtractOptions extract;
+  extract.length = kExtractLength;
+  extract.words = kExtractWords;
+  extract.beyond = 0;
+  extract.max_states = automaton.states() + std::uint64_t{1};
+  const Extraction learned = extract_trained(*machine, task, extract);
+  if (equivalent(learned.automaton, automaton))
+    snap(learned.automaton, trained_centres(*machine, task, learned.automaton), findings);
+}
+
+}  // namespace
+
+ModelFindings examine_model(const SequenceModel<float>& model, const Task& task) {
+  ModelFindings findings;
+  try {
+    std::optional<Network> network;
+    try {
+      network = network_of(model, task);
+    } catch (const InputError&) {  // no linear recurrence, or states that answers do not tell apart
+    }
+    if (network)
+      examine(*network, findings);
+    else
+      examine(model, task, findings);
+  } catch (const Error& error) {
+    if (findings.claim.empty()) findings.claim = error.what();
+  }
+  return findings;
+}
+
+}  // namespace krohn

@@ -1,0 +1,23 @@
+// simulate/model_findings.h — what can be said of a trained model beyond its accuracy: a row of a table.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "simulate/sequence_model.h"
+#include "simulate/task.h"
+
+namespace krohn {
+
+struct ModelFindings {
+  std::string claim;               ///< "proved", "proved up to a length", "refuted", or why nothing can be
+  std::uint64_t claim_length = 0;  ///< letters proved, or of the word that refutes
+  std::string snapped;             ///< the construction that it was snapped to and proved; empty: it was not
+};
+
+/// In fp32, letter after letter, within limits that suit a table: as the network that the model is
+/// (simulate/certify.h), where its task's answers tell states apart, otherwise as the model in the arithmetic of
+/// simulate/plain_model.h (simulate/trained_machine.h).
+ModelFindings examine_model(const SequenceModel<float>& model, const Task& task);
+
+}  // namespace krohn

@@ -1,0 +1,250 @@
+#include "simulate/plain_mixer.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "simulate/plain_layers.h"
+
+namespace krohn {
+namespace {
+
+template <class Real>
+class PlainReflections : public PlainMixer<Real> {
+ public:
+  using Part = typename PlainModel<Real>::Part;
+
+  PlainReflections(const ReflectionShape& shape, const TensorFile& tensors, const std::string& prefix)
+      : shape_(shape),
+        in_(plain_numbers<Real>(tensors, prefix + "in")),
+        taps_(plain_numbers<Real>(tensors, prefix + "taps")),
+        norm_(plain_numbers<Real>(tensors, prefix + "norm")),
+        out_(plain_numbers<Real>(tensors, prefix + "out")) {}
+
+  std::size_t memory() const override { return shape_.heads * head_size() + kept_rows() * beta_column(); }
+
+  std::vector<Part> states() const override {
+    std::vector<Part> parts;
+    for (std::size_t head = 0; head < shape_.heads; ++head) parts.push_back({head * head_size(), head_size()});
+    return parts;
+  }
+
+  std::vector<Real> look(std::span<const Real> x) const override {
+    std::vector<Real> row = plain_product(x, in_);
+    for (std::size_t i = beta_column(); i < row.size(); ++i)
+      row[i] = (shape_.negative ? Real{2} : Real{1}) / (Real{1} + plain_exp(-row[i]));
+    if (shape_.taps == 0) activate(std::span(row).first(beta_column()));
+    return row;
+  }
+
+  void run(std::span<const Real> looked, std::span<Real> memory, std::span<Real> y) const override {
+    std::vector<Real> row(looked.begin(), looked.begin() + static_cast<std::ptrdiff_t>(beta_column()));
+    if (shape_.taps > 0) {
+      row = plain_convolution<Real>(row, taps_, memory.subspan(shape_.heads * head_size()));
+      activate(row);
+    }
+    std::vector<Real> read(std::size_t{shape_.heads} * shape_.values, 0), lack(shape_.values);
+    for (std::size_t head = 0; head < shape_.heads; ++head) {
+      Real* const state = memory.data() + head * head_size();
+      for (std::size_t j = 0; j < shape_.reflections; ++j)
+        reflect(row.data() + k_column(head) + j * shape_.keys, row.data() + v_column(head) + j * shape_.values,
+                looked[beta_column() + head * shape_.reflections + j], state, lack);
+      const Real* const q = row.data() + head * shape_.keys;
+      for (std::size_t i = 0; i < shape_.keys; ++i)
+        for (std::size_t c = 0; c < shape_.values; ++c)
+          read[head * shape_.values + c] += q[i] * state[i * shape_.values + c];
+    }
+    if (y.empty()) return;
+    plain_rms_norm<Real>(read, norm_);
+    add_plain_product<Real>(read, out_, y);
+  }
+
+ private:
+  std::size_t head_size() const { return std::size_t{shape_.keys} * shape_.values; }
+  std::size_t kept_rows() const { return shape_.taps > 0 ? shape_.taps - 1 : 0; }
+  std::size_t k_column(std::size_t head) const { return (shape_.heads + head * shape_.reflections) * shape_.keys; }
+  std::size_t v_column(std::size_t head) const {
+    return k_column(shape_.heads) + head * shape_.reflections * shape_.values;
+  }
+  std::size_t beta_column() const { return v_column(shape_.heads); }
+
+  /// SiLU of q, k and v; then q and k get norm 1.
+  void activate(std::span<Real> row) const {
+    if (!shape_.plain)
+      for (Real& x : row) x = plain_silu(x);
+    plain_unit_norm<Real>(row.first(v_column(0)), shape_.keys);
+  }
+
+  /// S ← S + k (β (v − Sᵀk))ᵀ
+  void reflect(const Real* k, const Real* v, Real beta, Real* state, std::vector<Real>& lack) const {
+    const std::size_t values = shape_.values;
+    std::ranges::fill(lack, Real{0});
+    for (std::size_t i = 0; i < shape_.keys; ++i)
+      for (std::size_t c = 0; c < values; ++c) lack[c] += k[i] * state[i * values + c];
+    for (std::size_t c = 0; c < values; ++c) lack[c] = beta * (v[c] - lack[c]);
+    for (std::size_t i = 0; i < shape_.keys; ++i)
+      for (std::size_t c = 0; c < values; ++c) state[i * values + c] += k[i] * lack[c];
+  }
+
+  ReflectionShape shape_;
+  std::vector<Real> in_, taps_, norm_, out_;
+};
+
+template <class Real>
+class PlainDiagonal : public PlainMixer<Real> {
+ public:
+  using Part = typename PlainModel<Real>::Part;
+
+  PlainDiagonal(const DiagonalShape& shape, const TensorFile& tensors, const std::string& prefix)
+      : shape_(shape),
+        in_(plain_numbers<Real>(tensors, prefix + "in")),
+        taps_(plain_numbers<Real>(tensors, prefix + "taps")),
+        select_(plain_numbers<Real>(tensors, prefix + "select")),
+        step_(plain_numbers<Real>(tensors, prefix + "step")),
+        rates_(plain_numbers<Real>(tensors, prefix + "decay")),
+        skip_(plain_numbers<Real>(tensors, prefix + "skip")),
+        out_(plain_numbers<Real>(tensors, prefix + "out")) {
+    for (Real& rate : rates_) rate = plain_exp(rate);
+  }
+
+  std::size_t memory() const override { return state_size() + kept_rows() * shape_.channels; }
+  std::vector<Part> states() const override { return {{0, state_size()}}; }
+
+  /// The gate, and then either the raw input of the convolution or all that `choose` says.
+  std::vector<Real> look(std::span<const Real> x) const override {
+    const std::vector<Real> both = plain_product(x, in_);
+    const auto middle = both.begin() + static_cast<std::ptrdiff_t>(shape_.channels);
+    std::vector<Real> looked;
+    for (auto gate = middle; gate != both.end(); ++gate) looked.push_back(plain_silu(*gate));
+    const std::vector<Real> raw(both.begin(), middle);
+    const std::vector<Real> rest = shape_.taps > 0 ? raw : choose(raw);
+    looked.insert(looked.end(), rest.begin(), rest.end());
+    return looked;
+  }
+
+  void run(std::span<const Real> looked, std::span<Real> memory, std::span<Real> y) const override {
+    const std::size_t channels = shape_.channels, states = shape_.states;
+    std::vector<Real> chosen;
+    std::span<const Real> choice = looked.subspan(channels);
+    if (shape_.taps > 0) {
+      chosen = choose(plain_convolution<Real>(choice, taps_, memory.subspan(state_size())));
+      choice = chosen;
+    }
+    const auto input = choice.first(channels), scaled = choice.subspan(channels, channels),
+               k = choice.subspan(2 * channels, states), q = choice.subspan(2 * channels + states, states),
+               decays = choice.subspan(2 * channels + 2 * states);
+    std::vector<Real> read(channels, 0);
+    for (std::size_t i = 0; i < states; ++i)
+      for (std::size_t c = 0; c < channels; ++c) {
+        Real& h = memory[i * channels + c];
+        h = decays[i * channels + c] * h + k[i] * scaled[c];
+        read[c] += q[i] * h;
+      }
+    if (y.empty()) return;
+    for (std::size_t c = 0; c < channels; ++c) read[c] = (read[c] + skip_[c] * input[c]) * looked[c];
+    add_plain_product<Real>(read, out_, y);
+  }
+
+ private:
+  std::size_t state_size() const { return std::size_t{shape_.states} * shape_.channels; }
+  std::size_t kept_rows() const { return shape_.taps > 0 ? shape_.taps - 1 : 0; }
+
+  /// u, Δ ∘ u, k, q and a, one after another.
+  std::vector<Real> choose(std::vector<Real> input) const {
+    const std::size_t channels = shape_.channels;
+    for (Real& x : input) x = plain_silu(x);
+    const std::vector<Real> selected = plain_product<Real>(input, select_);
+    std::vector<Real> steps(channels), chosen = input;
+    for (std::size_t c = 0; c < channels; ++c) {
+      const Real raw = selected[c] + step_[c];
+      const double tail = std::log1p(std::exp(-std::abs(static_cast<double>(raw))));
+      steps[c] = std::max(raw, Real{0}) + static_cast<Real>(tail);
+      chosen.push_back(steps[c] * input[c]);
+    }
+    chosen.insert(chosen.end(), selected.begin() + static_cast<std::ptrdiff_t>(channels), selected.end());
+    for (std::size_t i = 0; i < state_size(); ++i) {
+      const Real a = plain_exp(shape_.fixed ? -rates_[i] : -rates_[i] * steps[i % channels]);
+      chosen.push_back(shape_.negative ? Real{2} * a - Real{1} : a);
+    }
+    return chosen;
+  }
+
+  DiagonalShape shape_;
+  std::vector<Real> in_, taps_, select_, step_, rates_, skip_, out_;
+};
+
+template <class Real>
+class PlainBlocks : public PlainMixer<Real> {
+ public:
+  using Part = typename PlainModel<Real>::Part;
+
+  PlainBlocks(const BlockShape& shape, const TensorFile& tensors, const std::string& prefix)
+      : shape_(shape),
+        generator_in_(plain_numbers<Real>(tensors, prefix + "generator_in")),
+        generator_out_(plain_numbers<Real>(tensors, prefix + "generator_out")),
+        bias_(plain_numbers<Real>(tensors, prefix + "generator_bias")),
+        input_(plain_numbers<Real>(tensors, prefix + "input")),
+        start_(plain_numbers<Real>(tensors, prefix + "start")) {}
+
+  std::size_t memory() const override { return shape_.width(); }
+  void start(std::span<Real> memory) const override { std::ranges::copy(start_, memory.begin()); }
+  std::vector<Part> states() const override { return {{0, shape_.width()}}; }
+
+  /// The blocks, columns one after another, and what is added.
+  std::vector<Real> look(std::span<const Real> x) const override {
+    std::vector<Real> looked = bias_;
+    if (shape_.generator > 0) {
+      std::vector<Real> hidden = plain_product(x, generator_in_);
+      for (Real& h : hidden) h = plain_silu(h);
+      add_plain_product<Real>(hidden, generator_out_, looked);
+    } else {
+      add_plain_product<Real>(x, generator_out_, looked);
+    }
+    for (std::size_t first = 0; first < looked.size(); first += shape_.size)
+      divide(std::span(looked).subspan(first, shape_.size));
+    const std::vector<Real> added = plain_product(x, input_);
+    looked.insert(looked.end(), added.begin(), added.end());
+    return looked;
+  }
+
+  void run(std::span<const Real> looked, std::span<Real> memory, std::span<Real> y) const override {
+    const std::size_t size = shape_.size, width = shape_.width();
+    std::vector<Real> next(looked.end() - static_cast<std::ptrdiff_t>(width), looked.end());
+    for (std::size_t column = 0; column < width; ++column)
+      for (std::size_t row = 0; row < size; ++row)
+        next[column / size * size + row] += looked[column * size + row] * memory[column];
+    std::ranges::copy(next, memory.begin());
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] += next[i];
+  }
+
+ private:
+  /// By max(1, its p-norm).
+  void divide(std::span<Real> column) const {
+    double sum = 0;
+    for (const Real x : column) sum += std::pow(std::abs(static_cast<double>(x)), shape_.norm);
+    const auto norm = static_cast<Real>(std::pow(sum, 1 / shape_.norm));
+    if (norm <= 1) return;
+    for (Real& x : column) x = x / norm;
+  }
+
+  BlockShape shape_;
+  std::vector<Real> generator_in_, generator_out_, bias_, input_, start_;
+};
+
+}  // namespace
+
+template <class Real>
+std::unique_ptr<PlainMixer<Real>> plain_mixer(const std::variant<ReflectionShape, DiagonalShape, BlockShape>& shape,
+                                              const TensorFile& tensors, const std::string& prefix) {
+  if (const auto* reflections = std::get_if<ReflectionShape>(&shape))
+    return std::make_unique<PlainReflections<Real>>(*reflections, tensors, prefix);
+  if (const auto* diagonal = std::get_if<DiagonalShape>(&shape))
+    return std::make_unique<PlainDiagonal<Real>>(*diagonal, tensors, prefix);
+  return std::make_unique<PlainBlocks<Real>>(std::get<BlockShape>(shape), tensors, prefix);
+}
+
+template std::unique_ptr<PlainMixer<float>> plain_mixer(const std::variant<ReflectionShape, DiagonalShape, BlockShape>&,
+                                                        const TensorFile&, const std::string&);
+template std::unique_ptr<PlainMixer<double>> plain_mixer(
+    const std::variant<ReflectionShape, DiagonalShape, BlockShape>&, const TensorFile&, const std::string&);
+
+}  // namespace krohn

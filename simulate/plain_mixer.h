@@ -1,0 +1,44 @@
+// simulate/plain_mixer.h — the mixers of stacked models, token by token, in the arithmetic of simulate/plain_model.h.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "constructions/safetensors.h"
+#include "simulate/block_mixer.h"
+#include "simulate/diagonal_mixer.h"
+#include "simulate/plain_model.h"
+#include "simulate/reflection_mixer.h"
+
+namespace krohn {
+
+template <class Real>
+class PlainMixer {
+ public:
+  virtual ~PlainMixer() = default;
+
+  /// Numbers that are remembered; `start` writes those before the first token, over zeros.
+  virtual std::size_t memory() const = 0;
+  virtual void start(std::span<Real>) const {}
+  virtual std::vector<typename PlainModel<Real>::Part> states() const = 0;
+
+  /// All that the token alone decides, so that the first layer has it once for every letter.
+  virtual std::vector<Real> look(std::span<const Real> x) const = 0;
+  /// Remembers the token, and adds to y; an empty y is not computed.
+  virtual void run(std::span<const Real> looked, std::span<Real> memory, std::span<Real> y) const = 0;
+};
+
+/// The mixer whose parts have names that begin with `prefix`: "layer0.mixer.".
+template <class Real>
+std::unique_ptr<PlainMixer<Real>> plain_mixer(const std::variant<ReflectionShape, DiagonalShape, BlockShape>& shape,
+                                              const TensorFile& tensors, const std::string& prefix);
+
+extern template std::unique_ptr<PlainMixer<float>> plain_mixer(
+    const std::variant<ReflectionShape, DiagonalShape, BlockShape>&, const TensorFile&, const std::string&);
+extern template std::unique_ptr<PlainMixer<double>> plain_mixer(
+    const std::variant<ReflectionShape, DiagonalShape, BlockShape>&, const TensorFile&, const std::string&);
+
+}  // namespace krohn

@@ -1,0 +1,45 @@
+// simulate/plain_model.h — a trained model read letter by letter in arithmetic that is the same on every processor:
+// what claims about trained models speak of, and what the training kernels are compared with.
+//
+// Every product and every sum is rounded to Real by itself, none is fused, and sums run from the first term to the
+// last. Exponentials, logarithms and powers are taken in double and rounded to Real. The recurrences are those of
+// simulate/reflection_mixer.h, diagonal_mixer.h, block_mixer.h, dense_model.h and linear_view.h; the training kernels
+// compute the same up to rounding, in an order and with fused operations that depend on the processor.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "simulate/sequence_model.h"
+
+namespace krohn {
+
+/// Immutable, shared by threads. What it remembers between letters is a list of numbers, always as long.
+template <class Real>
+class PlainModel {
+ public:
+  /// A recurrent state among the numbers that are remembered: of one layer, and of one head where there are several.
+  struct Part {
+    std::size_t first = 0, count = 0;
+  };
+
+  virtual ~PlainModel() = default;
+
+  /// Before the first letter.
+  virtual std::vector<Real> start() const = 0;
+  /// Reads a letter of the model. `logits`: one a label; or empty, then they are not computed.
+  virtual void read(Letter letter, std::span<Real> memory, std::span<Real> logits) const = 0;
+  /// The recurrent states, without the tokens that convolutions keep.
+  virtual std::vector<Part> states() const = 0;
+};
+
+/// Real is float or double. Takes a copy of the parameters. Throws InputError for a model of another family.
+template <class Real>
+std::unique_ptr<PlainModel<Real>> plain_model(const SequenceModel<float>& model);
+
+extern template std::unique_ptr<PlainModel<float>> plain_model(const SequenceModel<float>&);
+extern template std::unique_ptr<PlainModel<double>> plain_model(const SequenceModel<float>&);
+
+}  // namespace krohn

@@ -1,0 +1,52 @@
+// simulate/trained_machine.h — a trained model as a machine that reads its task's input letters and answers with the
+// task's labels: what `krohn verify`, `extract` and `snap` ask.
+//
+// The special tokens of the task stand around every word: those before it are read into the memory at the start, those
+// after it into every answer and then forgotten. The arithmetic is that of simulate/plain_model.h, in fp32 or fp64: the
+// same on every processor, and not bit for bit that of the training kernels, by which `krohn eval` reads.
+#pragma once
+
+#include <Eigen/Core>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "simulate/certify_machine.h"
+#include "simulate/extract_automaton.h"
+#include "simulate/input_machine.h"
+#include "simulate/learn_automaton.h"
+#include "simulate/sequence_model.h"
+#include "simulate/state_centres.h"
+#include "simulate/step_machine.h"
+#include "simulate/task.h"
+
+namespace krohn {
+
+class TrainedMachine : public StepMachine {
+ public:
+  /// The recurrent states of the memory, without the tokens that convolutions keep: one list for each layer and head.
+  virtual std::vector<std::vector<double>> states(const Memory& memory) const = 0;
+};
+
+/// The model needs its task, of which it keeps nothing, and is copied. Throws InputError when the letters or labels of
+/// model and task differ, for a task without an automaton, and for another precision than fp32 and fp64.
+std::unique_ptr<TrainedMachine> trained_machine(const SequenceModel<float>& model, const Task& task,
+                                                Precision precision);
+
+/// `certify_machine` for a model: the claim is about its numbers in that precision, for words of the task's inputs
+/// after which the task asks, against the task's automaton or another one.
+Certificate certify_trained(const TrainedMachine& machine, const TrackedAutomaton& tracked, Precision precision,
+                            const CertifyMachineOptions& options);
+
+/// The automaton that the model follows. What the task never asks about, the empty word in most tasks and inputs that
+/// are no expressions, has the outputs of the task's automaton.
+Extraction extract_trained(const TrainedMachine& machine, const Task& task, const ExtractOptions& options);
+
+/// Where the recurrent states lie while the model is in each state of an automaton over the task's input letters: the
+/// mean over the visits, after words of the task. Every layer's and head's numbers are divided by their root mean
+/// square over all visits, so that each counts alike. States that no word visited are what the model remembers after a
+/// shortest word. Throws InputError when a number is not finite.
+StateCentres trained_centres(const TrainedMachine& machine, const Task& task, const Dfa& automaton,
+                             const CentreOptions& options = {});
+
+}  // namespace krohn
