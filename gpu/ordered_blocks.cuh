@@ -15,6 +15,7 @@
 
 #include "gpu/atomics.cuh"
 #include "gpu/device_network.cuh"
+#include "gpu/random_reader.cuh"
 #include "simulate/affine_operations.h"
 
 namespace krohn {
@@ -80,34 +81,6 @@ KROHN_DO_NOT_INLINE KROHN_HOST_DEVICE void copy_view(const OrderedWord<D>& word,
   const std::uint32_t numbers = word.entries + (word.shape.adds ? word.size() : 0);
   for (std::uint32_t e = 0; e < numbers; ++e) to.entries[e] = from.entries[e];
 }
-
-/// The letters of a random word from one of them on.
-class RandomReader {
- public:
-  KROHN_HOST_DEVICE RandomReader(std::uint64_t key, std::uint32_t letters, std::uint64_t first)
-      : key_(key), letters_(letters), per_block_(letters_per_block(letters)), block_(first / per_block_) {
-    refill();
-    for (std::uint64_t skip = first % per_block_; skip > 0; --skip) next();
-  }
-  KROHN_HOST_DEVICE std::uint32_t next() {
-    if (left_ == 0) {
-      ++block_;
-      refill();
-    }
-    --left_;
-    return next_letter(fraction_, letters_);
-  }
-
- private:
-  KROHN_HOST_DEVICE void refill() {
-    fraction_ = random_fraction(key_, block_, letters_);
-    left_ = per_block_;
-  }
-
-  std::uint64_t key_;
-  std::uint32_t letters_, per_block_, left_ = 0;
-  std::uint64_t block_, fraction_ = 0;
-};
 
 /// Room for the blocks in work, place by place: of maps, the one at hand, a spare one, and totals of levels 0 … m; of
 /// states, sums, the start, the one at hand, and those of levels 0 … m.

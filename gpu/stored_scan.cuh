@@ -4,38 +4,19 @@
 // at all positions, a tile's start is found by decoupled look-back (Merrill & Garland 2016): a tile first tells what it
 // does, then looks back over the tiles before it until one has told its last state, and tells its own.
 //
-// The functions are the same on the processor and on CUDA devices: a block is a `Threads` that calls a function for
-// each of its threads and waits for all of them; on the processor one after another.
+// The functions are the same on the processor and on CUDA devices: a block is a `Threads` of gpu/block_threads.cuh.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "gpu/block_threads.cuh"
 #include "gpu/run_elements.cuh"
 
 namespace krohn {
 
 inline constexpr std::uint32_t kTileThreads = 256, kRunBytes = 64, kTileBytes = kTileThreads * kRunBytes;
 inline constexpr std::uint32_t kRakes = 32, kRakeRuns = kTileThreads / kRakes;
-
-/// A block on the processor.
-struct HostThreads {
-  template <class Body>
-  void each(Body&& body) const {
-    for (std::uint32_t thread = 0; thread < kTileThreads; ++thread) body(thread);
-  }
-};
-
-#ifdef __CUDACC__
-/// A block of a device.
-struct DeviceThreads {
-  template <class Body>
-  __device__ void each(Body&& body) const {
-    body(threadIdx.x);
-    __syncthreads();
-  }
-};
-#endif
 
 /// What tiles tell each other. A tile's total is written before its status says so.
 namespace tile_status {

@@ -161,7 +161,7 @@ class StoredWordRunner::Scanner final : public Reader {
 #endif
     HostBlock block(scan);
     for (std::uint32_t i = 0; i < blocks; ++i)
-      scan.read_block(HostThreads{}, block.table, block.memory, i, scan.tiles() * i / blocks,
+      scan.read_block(HostThreads{kTileThreads}, block.table, block.memory, i, scan.tiles() * i / blocks,
                       scan.tiles() * (i + 1) / blocks);
   }
 
@@ -170,7 +170,7 @@ class StoredWordRunner::Scanner final : public Reader {
     if (place_ == Place::kDevice) return cuda_write_states(scan);
 #endif
     HostBlock block(scan);
-    const HostThreads threads;
+    const HostThreads threads{kTileThreads};
     const auto finish = [&](std::uint64_t tile) {
       scan.look_back(threads, block.memory, tile);
       scan.write_tile(threads, block.memory, tile);
@@ -192,7 +192,7 @@ class StoredWordRunner::Scanner final : public Reader {
   struct HostBlock {
     explicit HostBlock(const StoredScan<Algebra>& scan)
         : shared((scan.table_size() + sizeof(PackedVector) - 1) / sizeof(PackedVector)),
-          table(scan.load_table(HostThreads{}, reinterpret_cast<unsigned char*>(shared.data()))) {}
+          table(scan.load_table(HostThreads{kTileThreads}, reinterpret_cast<unsigned char*>(shared.data()))) {}
 
     std::vector<PackedVector> shared;
     const unsigned char* table;

@@ -17,7 +17,7 @@ template <class Algebra>
 __global__ void __launch_bounds__(kTileThreads) read_stored(const __grid_constant__ StoredScan<Algebra> scan) {
   extern __shared__ __align__(16) unsigned char shared[];
   auto& memory = tile_memory<typename Algebra::Element>(shared);
-  const DeviceThreads threads;
+  const DeviceThreads threads{kTileThreads};
   const unsigned char* const table = scan.load_table(threads, shared + sizeof(memory));
   const std::uint64_t tiles = scan.tiles();
   scan.read_block(threads, table, memory, blockIdx.x, tiles * blockIdx.x / gridDim.x,
@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(kTileThreads) write_states(const __grid_consta
   extern __shared__ __align__(16) unsigned char shared[];
   __shared__ std::uint32_t taken;
   auto& memory = tile_memory<typename Algebra::Element>(shared);
-  const DeviceThreads threads;
+  const DeviceThreads threads{kTileThreads};
   const unsigned char* const table = scan.load_table(threads, shared + sizeof(memory));
   while (true) {
     threads.each([&](std::uint32_t thread) {

@@ -30,6 +30,11 @@ class AutomatonTask : public Task {
   std::optional<Dfa> asked_inputs() const override;
   std::unique_ptr<SampleStream> open(std::uint64_t length, std::uint64_t seed, std::uint64_t index) const override;
 
+  SamplePlan plan(std::uint64_t length) const {
+    check_length(length);
+    return {&oracle_, info_.place, before_, after_, content_->plan(), shape_(length).content};
+  }
+
  private:
   class Stream;
 
@@ -139,6 +144,11 @@ Dfa with_neutral_letters(const Dfa& dfa, const std::vector<std::string>& names) 
 std::unique_ptr<Task> automaton_task(TaskInfo info, const Dfa& machine, std::unique_ptr<TaskContent> content,
                                      TaskLayout layout, std::vector<std::string> labels) {
   return std::make_unique<AutomatonTask>(std::move(info), machine, std::move(content), layout, std::move(labels));
+}
+
+std::optional<SamplePlan> sample_plan(const Task& task, std::uint64_t length) {
+  const auto* const by_automaton = dynamic_cast<const AutomatonTask*>(&task);
+  return by_automaton == nullptr ? std::nullopt : std::optional(by_automaton->plan(length));
 }
 
 }  // namespace krohn

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,5 +30,19 @@ Dfa with_neutral_letters(const Dfa& dfa, const std::vector<std::string>& names);
 /// A task over `machine` and the special tokens of the layout. `labels` name the outputs of the machine, in order.
 std::unique_ptr<Task> automaton_task(TaskInfo info, const Dfa& machine, std::unique_ptr<TaskContent> content,
                                      TaskLayout layout, std::vector<std::string> labels);
+
+/// How the samples of one length are made, for whoever makes them elsewhere: before, `content` letters, after; then
+/// padding, at which no answer is due.
+struct SamplePlan {
+  const Dfa* oracle = nullptr;  ///< over the task's alphabet; a target is its output
+  TargetPlace place = TargetPlace::kEnd;
+  std::vector<Letter> before, after;
+  ContentPlan letters;
+  std::uint64_t content = 0;
+};
+
+/// Nothing for a task that no automaton answers. Throws InputError when the length is not one of the task's. The task
+/// has to outlive the plan.
+std::optional<SamplePlan> sample_plan(const Task& task, std::uint64_t length);
 
 }  // namespace krohn

@@ -1,12 +1,11 @@
 #include "simulate/linear_reader.h"
 
-#include <cmath>
+#include "simulate/linear_step.h"
 
 namespace krohn {
 namespace {
 
-/// Letters after which the norm of a state is kept: about as many as models are trained on.
-constexpr std::uint64_t kSettled = 8;
+static_assert(ModelReader::kNoAnswer == UINT32_MAX);  // as answer_of gives it
 
 /// One state read letter by letter.
 class LinearState {
@@ -17,44 +16,32 @@ class LinearState {
     const std::size_t hidden = view.hidden, block = view.block;
     const float* a = view.matrices.data() + letter * hidden * block;
     for (std::size_t first = 0; first < hidden; first += block)
-      for (std::size_t row = 0; row < block; ++row, a += block) {
-        float sum = 0;
-#pragma omp simd reduction(+ : sum)
-        for (std::size_t column = 0; column < block; ++column) sum += a[column] * state_[first + column];
-        next_[first + row] = sum;
-      }
+      for (std::size_t row = 0; row < block; ++row, a += block)
+        next_[first + row] = row_sum(a, state_.data() + first, block);
     if (!view.additions.empty())
       for (std::size_t i = 0; i < hidden; ++i) next_[i] += view.additions[letter * hidden + i];
     state_.swap(next_);
     if (normalise_) normalise();
   }
 
-  TaskLabel answer(const LinearView& view) const {
-    const std::size_t hidden = state_.size();
-    TaskLabel best = 0;
-    float greatest = -INFINITY;
-    for (TaskLabel l = 0; l < view.labels; ++l) {
-      float logit = view.readout_bias[l];
-      for (std::size_t i = 0; i < hidden; ++i) logit += view.readout[l * hidden + i] * state_[i];
-      if (!std::isfinite(logit)) return ModelReader::kNoAnswer;
-      if (logit > greatest) greatest = logit, best = l;
-    }
-    return best;
+  TaskLabel answer(const LinearView& view) {
+    logits_.resize(view.labels);
+    for (TaskLabel l = 0; l < view.labels; ++l)
+      logits_[l] =
+          logit_of(view.readout.data() + l * state_.size(), state_.data(), state_.size(), view.readout_bias[l]);
+    return answer_of(logits_.data(), view.labels);
   }
 
  private:
   void normalise() {
-    double sum = 0;
-    for (const float x : state_) sum += double{x} * x;
-    if (++read_ <= kSettled) norm_ = std::sqrt(sum);
-    const auto scale = static_cast<float>(norm_ / std::sqrt(sum));
+    const float scale = norm_scale(state_.data(), state_.size(), ++read_, norm_);
     for (float& x : state_) x *= scale;
   }
 
   bool normalise_;
   std::uint64_t read_ = 0;
   double norm_ = 1;
-  std::vector<float> state_, next_;
+  std::vector<float> state_, next_, logits_;
 };
 
 class LinearReader : public ModelReader {

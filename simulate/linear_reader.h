@@ -1,4 +1,5 @@
-// simulate/linear_reader.h — reads words through a LinearView, in float, one word after the other.
+// simulate/linear_reader.h — reads words through a LinearView, in float, one word after the other. The operations and
+// their order are those of simulate/linear_step.h.
 #pragma once
 
 #include <functional>

@@ -32,6 +32,7 @@ class Comb {
 class Uniform : public TaskContent {
  public:
   explicit Uniform(Letter letters) : letters_(letters) {}
+  ContentPlan plan() const override { return {ContentPlan::Kind::kUniform, letters_, 1}; }
   void fill(std::uint64_t seed, std::uint64_t index, std::uint64_t first, std::span<Letter> out) const override {
     RandomWord(letters_, seed, index).fill(first, out);
   }
@@ -44,6 +45,7 @@ class Uniform : public TaskContent {
 class Alternating : public TaskContent {
  public:
   explicit Alternating(Letter m) : m_(m) {}
+  ContentPlan plan() const override { return {ContentPlan::Kind::kAlternating, m_, 2}; }
   void fill(std::uint64_t seed, std::uint64_t index, std::uint64_t first, std::span<Letter> out) const override {
     // Two streams for each sample, so that digits and operators are independent.
     const RandomWord digits(m_, seed, 2 * index), operators(3, seed, 2 * index + 1);
@@ -62,6 +64,7 @@ class Alternating : public TaskContent {
 class Spaced : public TaskContent {
  public:
   Spaced(Letter letters, std::uint64_t period) : letters_(letters), period_(period) {}
+  ContentPlan plan() const override { return {ContentPlan::Kind::kSpaced, letters_, period_}; }
   void fill(std::uint64_t seed, std::uint64_t index, std::uint64_t first, std::span<Letter> out) const override {
     for (Letter& letter : out) letter = letters_;
     Comb(period_, period_ - 1)

@@ -9,10 +9,25 @@
 
 namespace krohn {
 
+/// How the letters of an input follow from RandomWords, for whoever makes them elsewhere.
+struct ContentPlan {
+  enum class Kind : std::uint8_t {
+    kUniform,      ///< letter t of RandomWord(letters, seed, index)
+    kAlternating,  ///< at even t letter t/2 of RandomWord(letters, seed, 2·index), at odd t `letters` + letter t/2 of
+                   ///< RandomWord(3, seed, 2·index + 1)
+    kSpaced,       ///< where t + 1 is i·period letter i − 1 of RandomWord(letters, seed, index), elsewhere `letters`
+  };
+
+  Kind kind = Kind::kUniform;
+  Letter letters = 1;
+  std::uint64_t period = 1;
+};
+
 /// Letters of the input, without special tokens. Counter-based (simulate/word.h): any slice alone, in any order.
 class TaskContent {
  public:
   virtual ~TaskContent() = default;
+  virtual ContentPlan plan() const = 0;
   /// Letters [first, first + out.size()) of sample `index`.
   virtual void fill(std::uint64_t seed, std::uint64_t index, std::uint64_t first, std::span<Letter> out) const = 0;
 

@@ -7,13 +7,16 @@
 
 #include "gpu/device.h"
 #include "gpu/final_states.h"
+#include "gpu/linear_words.h"
 #include "gpu/long_word.h"
 #include "gpu/ordered_words.h"
 #include "gpu/pair_search.h"
 #include "gpu/sample_words.h"
 #include "gpu/stored_word.h"
 #include "groups/error.h"
+#include "simulate/models.h"
 #include "simulate/run_dfa.h"
+#include "simulate/tasks.h"
 #include "tests/gpu/automata.h"
 #include "tests/gpu/samples.h"
 #include "tests/simulate/formed_networks.h"
@@ -101,6 +104,26 @@ TEST_CASE("networks on the device answer as on the processor, bit for bit") {
       CAPTURE(to_string(arithmetic));
       const SampleOptions options = sample_of({0, 33, 500}, 133, 3);
       CHECK(sample_words(Place::kDevice, network, arithmetic, options) == sample(network, arithmetic, options));
+    }
+}
+
+TEST_CASE("trained models on the device answer as on the processor") {
+  if (is_skipped()) return;
+  for (const char* name : {"modarith5", "parity", "modarith-equals5", "S5/tokens=4", "modadd10", "ltrarith10"})
+    for (const char* shape : {"bilinear:hidden=9,inputs=4", "bilinear:hidden=8,inputs=3,rotations",
+                              "bilinear:hidden=5,inputs=4,rank=3,input-bias", "bilinear:hidden=130,inputs=3"}) {
+      CAPTURE(name);
+      CAPTURE(shape);
+      const auto task = make_task(name, {});
+      const auto model =
+          make_model<float>(shape, task->alphabet().size(), static_cast<std::uint32_t>(task->labels().size()), 3);
+      EvaluateModelOptions options;
+      options.words = 100;
+      const ModelAccuracy expected = evaluate_model(*model, *task, 333, options);
+      const ModelAccuracy found = evaluate_words(Place::kDevice, *model, *task, 333, options);
+      CHECK(found.right == expected.right);
+      CHECK(found.targets == expected.targets);
+      CHECK(found.right_words == expected.right_words);
     }
 }
 

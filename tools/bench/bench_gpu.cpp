@@ -17,6 +17,7 @@
 #include "gpu/bilinear_stepper.h"
 #include "gpu/device.h"
 #include "gpu/final_states.h"
+#include "gpu/linear_words.h"
 #include "gpu/long_word.h"
 #include "gpu/ordered_words.h"
 #include "gpu/pair_search.h"
@@ -24,6 +25,7 @@
 #include "gpu/stored_word.h"
 #include "groups/error.h"
 #include "simulate/bilinear_model.h"
+#include "simulate/models.h"
 #include "simulate/tasks.h"
 
 namespace {
@@ -182,6 +184,21 @@ void measure_networks(Figures& figures) {
     }
 }
 
+void measure_trained_models(Figures& figures) {
+  const auto task = make_task("modadd5", {});
+  for (const char* shape : {"bilinear:hidden=16,inputs=16,rotations", "bilinear:hidden=256,inputs=64"})
+    measure(figures, "trained models", shape, [&] {
+      const bool large = std::string(shape).find("256") != std::string::npos;
+      const std::uint64_t length = large ? 2'000 : 100'000;
+      const auto model =
+          make_model<float>(shape, task->alphabet().size(), static_cast<std::uint32_t>(task->labels().size()), 1);
+      EvaluateModelOptions options;
+      const double seconds = seconds_of([&] { evaluate_words(Place::kDevice, *model, *task, length, options); });
+      figures.add("trained models", std::string(shape) + ", 1000 words",
+                  static_cast<double>(options.words * length) / seconds, "letters/s", large ? 2e7 : 3e9);
+    });
+}
+
 void measure_scans(Figures& figures) {
   struct Subject {
     std::string name;
@@ -272,6 +289,7 @@ int main(int argc, char** argv) {
   measure_truth(figures);
   measure_stored_words(figures);
   measure_networks(figures);
+  measure_trained_models(figures);
   measure_scans(figures);
   measure_training(figures);
   measure_searches(figures);

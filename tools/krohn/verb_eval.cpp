@@ -7,7 +7,7 @@
 
 #include "automata/json.h"
 #include "gpu/device.h"
-#include "gpu/sample_words.h"
+#include "gpu/linear_words.h"
 #include "groups/atomic_file.h"
 #include "groups/error.h"
 #include "simulate/evaluate_model.h"
@@ -16,6 +16,7 @@
 #include "tools/krohn/accuracy_plot.h"
 #include "tools/krohn/count.h"
 #include "tools/krohn/json_output.h"
+#include "tools/krohn/on_device.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/table.h"
 #include "tools/krohn/verb.h"
@@ -50,57 +51,30 @@ std::string path_of_model(const std::string& folder) {
   return std::filesystem::is_directory(path) ? (path / "parameters.safetensors").string() : folder;
 }
 
-/// Words of the task's input letters alone, drawn uniformly, through the network that the model is: made, read, decoded
-/// and compared on the device, without rescaling. The answer at the end of each word counts.
-int evaluate_on_device(const Options& options, const TrainedModel& trained, const Task& task) {
-  SampleOptions sampling;
-  sampling.lengths.clear();
-  for (const std::string& text : options.lengths) sampling.lengths.push_back(parse_count(text, "--lengths"));
-  sampling.words = options.words;
-  sampling.seed = options.seed;
-  SampleReport report;
-  {
-    Progress progress("reading letters");
-    sampling.progress = [&progress](std::uint64_t done, std::uint64_t all) { progress.update(done, all); };
-    report = sample_words(Place::kDevice, network_of(*trained.model, task), Precision::kFp32, sampling);
-  }
-  const double chance = task.info().chance;
-  nlohmann::ordered_json json{{"model", trained.model->name()},
-                              {"task", trained.task},
-                              {"chance", chance},
-                              {"seed", options.seed},
-                              {"device", cuda_status()}};
-  std::vector<std::vector<std::string>> rows = {
-      {"length", "words", "scaled accuracy", "95 % interval", "letters right"}};
-  for (const LengthReport& at : report.lengths) {
-    const Interval interval = confidence(at.right_output, at.words);
-    const double accuracy = static_cast<double>(at.right_output) / static_cast<double>(at.words);
-    const double letters = static_cast<double>(at.right_letters) / static_cast<double>(at.letters);
-    rows.push_back({with_thousands(at.length), with_thousands(at.words),
-                    fmt::format("{:.4f}", scaled(accuracy, chance)),
-                    fmt::format("{:.4f} … {:.4f}", scaled(interval.low, chance), scaled(interval.high, chance)),
-                    fmt::format("{:.4f}", letters)});
-    json["lengths"].push_back({{"length", at.length},
-                               {"words", at.words},
-                               {"right", at.right_output},
-                               {"scaled_accuracy", scaled(accuracy, chance)},
-                               {"low", scaled(interval.low, chance)},
-                               {"high", scaled(interval.high, chance)},
-                               {"letters", at.letters},
-                               {"letters_right", at.right_letters}});
-  }
-  if (options.json)
-    print_json(json);
-  else
-    fmt::print("{}: {} on {}, as a network on {}\n{}", options.folder, trained.model->name(), trained.task,
-               cuda_status(), format_table(rows));
-  return kDone;
+/// On the device, or where it cannot and was not insisted on, on the processor.
+ModelAccuracy measure(const Options& options, const TrainedModel& trained, const Task& task, std::uint64_t length,
+                      bool& on_cuda) {
+  Progress progress("reading letters");
+  EvaluateModelOptions evaluation;
+  evaluation.words = options.words;
+  evaluation.seed = options.seed;
+  evaluation.threads = options.threads;
+  evaluation.normalise = !options.as_trained;
+  evaluation.progress = [&progress](std::uint64_t done, std::uint64_t all) { progress.update(done, all); };
+  const auto on_processor = [&] {
+    on_cuda = false;
+    return evaluate_model(*trained.model, task, length, evaluation);
+  };
+  if (!on_cuda) return on_processor();
+  return on_device(
+      options.device, [&] { return evaluate_words(Place::kDevice, *trained.model, task, length, evaluation); },
+      on_processor);
 }
 
 int evaluate(const Options& options) {
   if (!options.plot.empty() && !options.plot.ends_with(".svg"))
     throw InputError(options.plot, "the name of a plot ends in .svg");
-  const bool on_cuda = wants_cuda(options.device);
+  bool on_cuda = wants_cuda(options.device);
   const TrainedModel trained = load_model(path_of_model(options.folder));
   const auto task = make_task(trained.task, options.reading);
   if (task->alphabet().size() != trained.model->letters() || task->labels().size() != trained.model->labels())
@@ -108,12 +82,6 @@ int evaluate(const Options& options) {
         options.folder,
         fmt::format("its model has {} letters and {} answers, and the task {} has {} and {}", trained.model->letters(),
                     trained.model->labels(), trained.task, task->alphabet().size(), task->labels().size()));
-  if (on_cuda) return evaluate_on_device(options, trained, *task);
-  EvaluateModelOptions evaluation;
-  evaluation.words = options.words;
-  evaluation.seed = options.seed;
-  evaluation.threads = options.threads;
-  evaluation.normalise = !options.as_trained;
   nlohmann::ordered_json json{{"model", trained.model->name()},
                               {"task", trained.task},
                               {"chance", task->info().chance},
@@ -122,12 +90,7 @@ int evaluate(const Options& options) {
       {"length", "words", "scaled accuracy", "95 % interval", "whole words right"}};
   std::vector<AccuracyPoint> points;
   for (const std::string& text : options.lengths) {
-    ModelAccuracy at;
-    {
-      Progress progress("reading letters");
-      evaluation.progress = [&progress](std::uint64_t done, std::uint64_t all) { progress.update(done, all); };
-      at = evaluate_model(*trained.model, *task, parse_count(text, "--lengths"), evaluation);
-    }
+    const ModelAccuracy at = measure(options, trained, *task, parse_count(text, "--lengths"), on_cuda);
     const double chance = task->info().chance;
     // Answers of one word are not independent, so the interval counts words where several answers are due.
     const bool single = at.targets == at.words;
@@ -155,10 +118,12 @@ int evaluate(const Options& options) {
                accuracy_svg(
                    {fmt::format("{} on {}", trained.model->name(), trained.task), {{"", points}}, task->info().train}));
   if (options.json) {
+    if (on_cuda) json["device"] = cuda_status();
     print_json(json);
     return kDone;
   }
-  fmt::print("{}: {} on {}\n{}", options.folder, trained.model->name(), trained.task, format_table(rows));
+  fmt::print("{}: {} on {}{}\n{}", options.folder, trained.model->name(), trained.task,
+             on_cuda ? ", read on " + cuda_status() : "", format_table(rows));
   return kDone;
 }
 
@@ -173,7 +138,7 @@ void add_eval(CLI::App& app, Work& chosen) {
   verb.add_option("--plot", options->plot, "Draw accuracy by length").type_name("FILE.svg");
   verb.add_flag("--as-trained", options->as_trained, "Do not rescale the state");
   verb.add_option("--device", options->device,
-                  "Where; on a device words of the input letters alone run through the model as a network")
+                  "Where; on a device models of one linear layer and a linear read-out run, with the same answers")
       .one_of({"auto", "cpu", "cuda"})
       .show_default();
   add_seed(verb, options->seed);
