@@ -38,15 +38,16 @@ class BlockMixer : public Mixer<Real> {
   }
 
   Memory run(const Weights& weights, const TokenRows& rows, std::span<const Real> x, std::span<Real> y,
-             Memory& carry) const override {
+             Memory* carry) const override {
     const std::size_t width = shape_.width();
-    Memory memory(kMemory);
+    Memory memory(kMemory), own_carry;
+    if (carry == nullptr) carry = &own_carry;
     generate(weights, rows.sources, x, memory);
     memory[kInputs].resize(rows.sources * width, 0);
     L::linear(x, weights[kInput], width, memory[kInputs]);
     memory[kStates].resize(rows.tokens() * width);
-    const bool beginning = carry.empty();
-    auto& state = carried(carry, 0, rows.words() * width);
+    const bool beginning = carry->empty();
+    auto& state = carried(*carry, 0, rows.words() * width);
     for (std::size_t word = 0; word < rows.words(); ++word) {
       Real* const own = state.data() + word * width;
       if (beginning) std::ranges::copy(weights[kStart], own);
@@ -58,10 +59,10 @@ class BlockMixer : public Mixer<Real> {
     return memory;
   }
 
-  void run_adjoint(const Weights& weights, const TokenRows& rows, std::span<const Real> x, Memory& memory, Memory&,
+  void run_adjoint(const Weights& weights, const TokenRows& rows, std::span<const Real> x, Memory& memory,
                    std::span<const Real> by_y, std::span<Real> by_x, const Gradients& by_weights) const override {
     const std::size_t width = shape_.width();
-    std::vector<Real> by_states(by_y.begin(), by_y.end()), by_matrices(memory[kMatrices].size(), 0),
+    Numbers<Real> by_states(by_y.begin(), by_y.end()), by_matrices(memory[kMatrices].size(), 0),
         by_inputs(memory[kInputs].size(), 0);
     for (std::size_t word = 0; word < rows.words(); ++word)
       training_kernels<Real>().scan_blocks_adjoint(blocks(rows, word, weights[kStart].data(), memory),
@@ -75,7 +76,7 @@ class BlockMixer : public Mixer<Real> {
     const std::size_t width = shape_.width(), size = shape_.size, sources = x.size() / width;
     Memory memory(kMemory);
     generate(weights, sources, x, memory);
-    std::vector<Real> inputs(x.size(), 0);
+    Numbers<Real> inputs(x.size(), 0);
     L::linear(x, weights[kInput], width, inputs);
     LinearView view;
     view.hidden = shape_.width();
@@ -136,10 +137,10 @@ class BlockMixer : public Mixer<Real> {
   }
 
   /// One column of a block a column.
-  Eigen::Map<const Columns> columns(const std::vector<Real>& all) const {
+  Eigen::Map<const Columns> columns(const Numbers<Real>& all) const {
     return {all.data(), shape_.size, static_cast<Eigen::Index>(all.size() / shape_.size)};
   }
-  Eigen::Map<Columns> columns(std::vector<Real>& all) const {
+  Eigen::Map<Columns> columns(Numbers<Real>& all) const {
     return {all.data(), shape_.size, static_cast<Eigen::Index>(all.size() / shape_.size)};
   }
 
@@ -158,7 +159,7 @@ class BlockMixer : public Mixer<Real> {
   }
 
   /// Turns the gradient by the divided columns into that by the raw ones.
-  void divide_columns_adjoint(const Memory& memory, std::vector<Real>& by_matrices) const {
+  void divide_columns_adjoint(const Memory& memory, Numbers<Real>& by_matrices) const {
     const auto raw = columns(memory[kRaw]), powers = columns(memory[kPowers]);
     auto by = columns(by_matrices);
     for (Eigen::Index i = 0; i < raw.cols(); ++i) {
@@ -171,7 +172,7 @@ class BlockMixer : public Mixer<Real> {
   }
 
   void generate_adjoint(const Weights& weights, std::size_t sources, std::span<const Real> x, const Memory& memory,
-                        std::vector<Real>& by_matrices, std::span<Real> by_x, const Gradients& by_weights) const {
+                        Numbers<Real>& by_matrices, std::span<Real> by_x, const Gradients& by_weights) const {
     divide_columns_adjoint(memory, by_matrices);
     const std::span<Real> by_bias = by_weights[kGeneratorBias];
     for (std::size_t row = 0; row < sources; ++row)
@@ -180,7 +181,7 @@ class BlockMixer : public Mixer<Real> {
       L::linear_adjoint(x, weights[kGeneratorOut], shape_.width(), by_matrices, by_x, by_weights[kGeneratorOut]);
       return;
     }
-    std::vector<Real> by_active(memory[kActive].size(), 0), by_hidden(by_active);
+    Numbers<Real> by_active(memory[kActive].size(), 0), by_hidden(by_active);
     L::linear_adjoint(memory[kActive], weights[kGeneratorOut], shape_.generator, by_matrices, by_active,
                       by_weights[kGeneratorOut]);
     L::silu_adjoint(memory[kHidden], by_active, by_hidden);

@@ -1,7 +1,9 @@
 #include "simulate/cross_entropy.h"
 
-#include <Eigen/Core>
+#include <algorithm>
 #include <cmath>
+
+#include "simulate/training_kernels.h"
 
 namespace krohn {
 
@@ -10,24 +12,29 @@ BatchLoss cross_entropy(std::span<Real> logits, std::uint32_t labels, std::span<
   BatchLoss result;
   result.targets = targets.size();
   const auto mean = static_cast<Real>(std::max<std::size_t>(targets.size(), 1));
+  const Real count = static_cast<Real>(labels);
+  double loss = 0;
   for (std::size_t i = 0; i < targets.size(); ++i) {
-    Eigen::Map<Eigen::Array<Real, 1, Eigen::Dynamic>> row(logits.data() + i * labels, labels);
-    const auto label = static_cast<Eigen::Index>(targets[i].label);
-    Eigen::Index best = 0;
-    const Real greatest = row.maxCoeff(&best);
-    const Real shifted = row(label) - greatest;
-    const Real smoothing = static_cast<Real>(targets[i].smoothing), others = smoothing / static_cast<Real>(labels);
-    const Real mean_shifted = row.mean() - greatest;
-    row = (row - greatest).exp();
-    const Real sum = row.sum();
-    result.loss += static_cast<double>(std::log(sum) - (1 - smoothing) * shifted - smoothing * mean_shifted);
-    result.right += best == label;
-    row /= sum;
-    row(label) -= 1 - smoothing;
-    row -= others;
-    row /= mean;
+    const std::span<Real> row = logits.subspan(i * labels, labels);
+    const std::size_t best = static_cast<std::size_t>(std::ranges::max_element(row) - row.begin());
+    const Real greatest = row[best], smoothing = static_cast<Real>(targets[i].smoothing);
+    Real sum = 0;
+    for (Real& logit : row) sum += logit -= greatest;
+    loss -= static_cast<double>((1 - smoothing) * row[targets[i].label] + smoothing * sum / count);
+    result.right += best == targets[i].label;
   }
-  result.loss /= static_cast<double>(mean);
+  training_kernels<Real>().exponentials(logits.data(), targets.size() * labels, logits.data());
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const std::span<Real> row = logits.subspan(i * labels, labels);
+    const Real smoothing = static_cast<Real>(targets[i].smoothing), others = smoothing / count;
+    Real sum = 0;
+    for (const Real power : row) sum += power;
+    loss += static_cast<double>(std::log(sum));
+    const Real scale = 1 / (sum * mean), away = others / mean;
+    for (Real& power : row) power = power * scale - away;
+    row[targets[i].label] -= (1 - smoothing) / mean;
+  }
+  result.loss = loss / static_cast<double>(mean);
   return result;
 }
 

@@ -44,22 +44,23 @@ class DiagonalMixer : public Mixer<Real> {
   bool needs_own_rows() const override { return shape_.taps > 0; }
 
   Memory run(const Weights& weights, const TokenRows& rows, std::span<const Real> x, std::span<Real> y,
-             Memory& carry) const override {
+             Memory* carry) const override {
     const std::size_t channels = shape_.channels;
-    Memory memory(kMemory);
+    Memory memory(kMemory), own;
+    if (carry == nullptr) carry = &own;
     Matrix both = Matrix::Zero(at(rows.sources), at(2 * channels));
     L::linear(x, weights[kIn], shape_.width, span(both));
     keep(memory, kRaw, both.leftCols(at(channels)));
     keep(memory, kGate, both.rightCols(at(channels)));
     if (shape_.taps > 0) {
-      auto& before = carried(carry, kBefore, rows.words() * (shape_.taps - 1) * channels);
+      auto& before = carried(*carry, kBefore, rows.words() * (shape_.taps - 1) * channels);
       memory[kMixed].resize(memory[kRaw].size());
       L::convolve(rows, memory[kRaw], weights[kTaps], channels, before, memory[kMixed]);
     }
     memory[kInput].resize(memory[kRaw].size());
     L::silu(before_activation(memory), memory[kInput]);
     select(weights, rows, memory);
-    scan(rows, memory, carry, weights);
+    scan(rows, memory, *carry, weights);
     memory[kGated].resize(rows.tokens() * channels);
     for (std::size_t token = 0; token < rows.tokens(); ++token) {
       const std::size_t source = rows.source[token] * channels;
@@ -71,10 +72,9 @@ class DiagonalMixer : public Mixer<Real> {
   }
 
   void run_adjoint(const Weights& weights, const TokenRows& rows, std::span<const Real> x, Memory& memory,
-                   Memory& carry, std::span<const Real> by_y, std::span<Real> by_x,
-                   const Gradients& by_weights) const override {
+                   std::span<const Real> by_y, std::span<Real> by_x, const Gradients& by_weights) const override {
     const std::size_t channels = shape_.channels;
-    std::vector<Real> by_gated(memory[kGated].size(), 0), by_read(by_gated.size()), by_gate(memory[kGate].size(), 0),
+    Numbers<Real> by_gated(memory[kGated].size(), 0), by_read(by_gated.size()), by_gate(memory[kGate].size(), 0),
         by_input(memory[kInput].size(), 0);
     L::linear_adjoint(memory[kGated], weights[kOut], channels, by_y, by_gated, by_weights[kOut]);
     for (std::size_t token = 0; token < rows.tokens(); ++token) {
@@ -86,11 +86,11 @@ class DiagonalMixer : public Mixer<Real> {
       array(by_input, source) += array(by_read, own) * array(weights[kSkip], 0);
       array(by_weights[kSkip], 0) += array(by_read, own) * array(memory[kInput], source);
     }
-    scan_adjoint(weights, rows, memory, carry, by_read, by_input, by_weights);
-    std::vector<Real> by_raw(by_input.size(), 0);
+    scan_adjoint(weights, rows, memory, by_read, by_input, by_weights);
+    Numbers<Real> by_raw(by_input.size(), 0);
     L::silu_adjoint(before_activation(memory), by_input, by_raw);
     if (shape_.taps > 0) {
-      std::vector<Real> by_mixed(by_raw.size(), 0);
+      Numbers<Real> by_mixed(by_raw.size(), 0);
       by_mixed.swap(by_raw);
       L::convolve_adjoint(rows, memory[kRaw], weights[kTaps], channels, by_mixed, by_raw, by_weights[kTaps]);
     }
@@ -110,7 +110,7 @@ class DiagonalMixer : public Mixer<Real> {
 
   static Eigen::Index at(std::size_t index) { return static_cast<Eigen::Index>(index); }
   static std::span<Real> span(Matrix& matrix) { return {matrix.data(), static_cast<std::size_t>(matrix.size())}; }
-  auto array(std::vector<Real>& numbers, std::size_t first) const {
+  auto array(Numbers<Real>& numbers, std::size_t first) const {
     return Eigen::Map<List>(numbers.data() + first, shape_.channels);
   }
   auto array(std::span<Real> numbers, std::size_t first) const {
@@ -119,7 +119,7 @@ class DiagonalMixer : public Mixer<Real> {
   auto array(std::span<const Real> numbers, std::size_t first) const {
     return Eigen::Map<const List>(numbers.data() + first, shape_.channels);
   }
-  Eigen::Map<const Matrix> view(const std::vector<Real>& numbers) const {
+  Eigen::Map<const Matrix> view(const Numbers<Real>& numbers) const {
     return {numbers.data(), at(numbers.size() / shape_.channels), shape_.channels};
   }
   template <class Columns>
@@ -164,7 +164,7 @@ class DiagonalMixer : public Mixer<Real> {
       }
   }
 
-  Diagonal<Real> diagonal(const TokenRows& rows, std::size_t word, Memory& memory, std::vector<Real>& state) const {
+  Diagonal<Real> diagonal(const TokenRows& rows, std::size_t word, Memory& memory, Numbers<Real>& state) const {
     const std::size_t channels = shape_.channels, first = rows.first[word];
     Diagonal<Real> run{};
     run.tokens = rows.length(word);
@@ -200,15 +200,14 @@ class DiagonalMixer : public Mixer<Real> {
 
   /// Adds to the gradients by the input u, and by the weights that choose Δ, a, k and q. States are computed anew, word
   /// by word, rather than kept.
-  void scan_adjoint(const Weights& weights, const TokenRows& rows, Memory& memory, Memory& carry,
-                    const std::vector<Real>& by_read, std::vector<Real>& by_input, const Gradients& by_weights) const {
+  void scan_adjoint(const Weights& weights, const TokenRows& rows, Memory& memory, const Numbers<Real>& by_read,
+                    Numbers<Real>& by_input, const Gradients& by_weights) const {
     const std::size_t channels = shape_.channels;
-    std::vector<Real> by_decays(memory[kDecays].size(), 0), by_selected(memory[kSelected].size(), 0),
-        by_scaled(memory[kScaled].size(), 0), by_state(state_size());
-    std::ranges::fill(carry[kState], Real{0});
+    Numbers<Real> by_decays(memory[kDecays].size(), 0), by_selected(memory[kSelected].size(), 0),
+        by_scaled(memory[kScaled].size(), 0), state(rows.words() * state_size(), 0), by_state(state_size());
     for (std::size_t word = 0; word < rows.words(); ++word) {
       memory[kHistory].resize(rows.length(word) * state_size());
-      const Diagonal<Real> run = diagonal(rows, word, memory, carry[kState]);
+      const Diagonal<Real> run = diagonal(rows, word, memory, state);
       training_kernels<Real>().scan_diagonal(run);
       std::ranges::fill(by_state, Real{0});
       training_kernels<Real>().scan_diagonal_adjoint(
@@ -216,7 +215,7 @@ class DiagonalMixer : public Mixer<Real> {
                 by_scaled.data(), by_selected.data() + channels + shape_.states, by_state.data()});
     }
     const std::size_t decays = shape_.fixed ? 1 : rows.sources;
-    std::vector<Real> by_steps(memory[kSteps].size(), 0);
+    Numbers<Real> by_steps(memory[kSteps].size(), 0);
     for (std::size_t row = 0; row < decays; ++row)
       for (std::size_t i = 0; i < shape_.states; ++i) {
         const auto a = array(memory[kDecays], row * state_size() + i * channels);

@@ -8,6 +8,7 @@
 
 #include "groups/random.h"
 #include "simulate/linear_view.h"
+#include "simulate/numbers.h"
 #include "simulate/sequence_model.h"
 #include "simulate/token_layers.h"
 
@@ -20,7 +21,7 @@ class Mixer {
   using Weights = std::vector<std::span<const Real>>;
   using Gradients = std::vector<std::span<Real>>;
   /// Lists of numbers, each mixer's own: what the adjoint needs of the forward, or what words carry on.
-  using Memory = std::vector<std::vector<Real>>;
+  using Memory = std::vector<Numbers<Real>>;
 
   virtual ~Mixer() = default;
 
@@ -29,15 +30,14 @@ class Mixer {
   /// Whether a token's row of the input must be its own, because tokens are mixed before the recurrence.
   virtual bool needs_own_rows() const { return false; }
 
-  /// Adds to y, a row a token. `carry`, empty at the beginning of all words, becomes what they carry on.
+  /// Adds to y, a row a token. `carry`, empty at the beginning of all words, becomes what they carry on; null: the
+  /// words begin and end here.
   virtual Memory run(const Weights& weights, const TokenRows& rows, std::span<const Real> x, std::span<Real> y,
-                     Memory& carry) const = 0;
+                     Memory* carry) const = 0;
 
-  /// For words read from the beginning: adds the gradients by x (a row a source) and by the weights. `carry` is as
-  /// `run` left it.
+  /// For words that begin and end here: adds the gradients by x (a row a source) and by the weights.
   virtual void run_adjoint(const Weights& weights, const TokenRows& rows, std::span<const Real> x, Memory& memory,
-                           Memory& carry, std::span<const Real> by_y, std::span<Real> by_x,
-                           const Gradients& by_weights) const = 0;
+                           std::span<const Real> by_y, std::span<Real> by_x, const Gradients& by_weights) const = 0;
 
   /// What `run` adds to y, as the state of a linear recurrence over the rows of x; where it is that. Leaves the
   /// read-out empty.
@@ -46,7 +46,7 @@ class Mixer {
 
 /// A list of zeros where `memory` holds none yet.
 template <class Real>
-std::vector<Real>& carried(std::vector<std::vector<Real>>& memory, std::size_t index, std::size_t count) {
+Numbers<Real>& carried(std::vector<Numbers<Real>>& memory, std::size_t index, std::size_t count) {
   if (memory.size() <= index) memory.resize(index + 1);
   if (memory[index].empty()) memory[index].resize(count, 0);
   return memory[index];

@@ -34,7 +34,7 @@ class ReflectionMixer : public Mixer<Real> {
   bool needs_own_rows() const override { return shape_.taps > 0; }
 
   Memory run(const Weights& weights, const TokenRows& rows, std::span<const Real> x, std::span<Real> y,
-             Memory& carry) const override {
+             Memory* carry) const override {
     Memory memory(kMemory);
     memory[kRaw].resize(rows.sources * columns(), 0);
     L::linear(x, weights[kIn], shape_.width, memory[kRaw]);
@@ -43,10 +43,20 @@ class ReflectionMixer : public Mixer<Real> {
     const std::size_t tokens = rows.tokens(), values = shape_.heads * shape_.values;
     memory[kLacks].resize(tokens * values * shape_.reflections);
     memory[kRead].resize(tokens * values);
-    auto& state = carried(carry, kState, rows.words() * shape_.heads * state_size());
-    for (std::size_t word = 0; word < rows.words(); ++word)
-      for (std::size_t head = 0; head < shape_.heads; ++head)
-        training_kernels<Real>().reflect(reflections(rows, word, head, memory, state));
+    Real* const state =
+        carry == nullptr ? nullptr : carried(*carry, kState, rows.words() * shape_.heads * state_size()).data();
+    for (std::size_t head = 0; head < shape_.heads; ++head) {
+      Reflections<Real> run = reflections(rows, head, memory);
+      if (state != nullptr) run.state = state + head * state_size();
+      if (state == nullptr && reflection_chunks(run) > rows.words()) {
+        // Words of one chunk begin at 0.
+        memory[kStarts].resize(shape_.heads * reflection_chunks(run) * state_size());
+        run.starts = starts(run, head, memory);
+      }
+      Numbers<Real> scratch(reflection_scratch(run));
+      run.scratch = scratch.data();
+      training_kernels<Real>().reflect(run);
+    }
     memory[kNormed].resize(memory[kRead].size());
     L::rms_norm(memory[kRead], weights[kNorm], memory[kNormed]);
     L::linear(memory[kNormed], weights[kOut], values, y);
@@ -54,23 +64,23 @@ class ReflectionMixer : public Mixer<Real> {
   }
 
   void run_adjoint(const Weights& weights, const TokenRows& rows, std::span<const Real> x, Memory& memory,
-                   Memory& carry, std::span<const Real> by_y, std::span<Real> by_x,
-                   const Gradients& by_weights) const override {
+                   std::span<const Real> by_y, std::span<Real> by_x, const Gradients& by_weights) const override {
     const std::size_t values = shape_.heads * shape_.values;
-    std::vector<Real> by_normed(memory[kNormed].size(), 0), by_read(by_normed);
+    Numbers<Real> by_normed(memory[kNormed].size(), 0), by_read(by_normed);
     L::linear_adjoint(memory[kNormed], weights[kOut], values, by_y, by_normed, by_weights[kOut]);
     L::rms_norm_adjoint(memory[kRead], weights[kNorm], by_normed, by_read, by_weights[kNorm]);
-    std::vector<Real> by_ready(memory[kReady].size(), 0), by_state(state_size());
-    for (std::size_t word = 0; word < rows.words(); ++word)
-      for (std::size_t head = 0; head < shape_.heads; ++head) {
-        std::ranges::fill(by_state, Real{0});
-        Real* const by = by_ready.data();
-        training_kernels<Real>().reflect_adjoint(reflections(rows, word, head, memory, carry[kState]),
-                                                 {by_read.data() + rows.first[word] * values + head * shape_.values,
-                                                  by + q_column(head), by + k_column(head), by + v_column(head),
-                                                  by + beta_column() + head * shape_.reflections, by_state.data()});
-      }
-    std::vector<Real> by_raw = by_ready_to_raw(rows, memory, by_ready);
+    Numbers<Real> by_ready(memory[kReady].size(), 0);
+    for (std::size_t head = 0; head < shape_.heads; ++head) {
+      Reflections<Real> run = reflections(rows, head, memory);
+      if (!memory[kStarts].empty()) run.starts = starts(run, head, memory);
+      Numbers<Real> scratch(reflection_scratch(run));
+      run.scratch = scratch.data();
+      Real* const by = by_ready.data();
+      training_kernels<Real>().reflect_adjoint(
+          run, {by_read.data() + head * shape_.values, by + q_column(head), by + k_column(head), by + v_column(head),
+                by + beta_column() + head * shape_.reflections, nullptr});
+    }
+    Numbers<Real> by_raw = by_ready_to_raw(rows, memory, by_ready);
     if (shape_.taps > 0) by_raw = by_convolved_to_raw(weights, rows, memory, by_raw, by_weights);
     L::linear_adjoint(x, weights[kIn], shape_.width, by_raw, by_x, by_weights[kIn]);
   }
@@ -79,7 +89,7 @@ class ReflectionMixer : public Mixer<Real> {
   using L = TokenLayers<Real>;
   enum Part { kIn, kTaps, kNorm, kOut };
   /// raw: the map's columns q, k, v, β; mixed: after the convolution; ready: as the recurrence reads them.
-  enum { kRaw, kMixed, kReady, kLacks, kRead, kNormed, kMemory };
+  enum { kRaw, kMixed, kReady, kLacks, kStarts, kRead, kNormed, kMemory };
   enum { kState, kBefore };
 
   // Columns of raw, mixed and ready.
@@ -92,39 +102,46 @@ class ReflectionMixer : public Mixer<Real> {
   std::size_t columns() const { return beta_column() + shape_.heads * shape_.reflections; }
   std::size_t state_size() const { return std::size_t{shape_.keys} * shape_.values; }
 
-  Reflections<Real> reflections(const TokenRows& rows, std::size_t word, std::size_t head, Memory& memory,
-                                std::vector<Real>& state) const {
-    const std::size_t width = columns(), values = shape_.heads * shape_.values, first = rows.first[word];
+  /// Without states.
+  Reflections<Real> reflections(const TokenRows& rows, std::size_t head, Memory& memory) const {
+    const std::size_t width = columns(), values = shape_.heads * shape_.values;
     const Real* const ready = memory[kReady].data();
     Reflections<Real> run{};
-    run.tokens = rows.length(word);
+    run.words = rows.words();
+    run.first = rows.first.data();
+    run.sources = rows.sources;
     run.reflections = shape_.reflections;
     run.keys = shape_.keys;
     run.values = shape_.values;
-    run.source = rows.source.data() + first;
+    run.source = rows.source.data();
     run.q = ready + q_column(head);
     run.k = ready + k_column(head);
     run.v = ready + v_column(head);
     run.beta = ready + beta_column() + head * shape_.reflections;
     run.q_row = run.k_row = run.v_row = run.beta_row = width;
-    run.state = state.data() + (word * shape_.heads + head) * state_size();
+    run.state_row = shape_.heads * state_size();
     run.o_row = values;
-    run.o = memory[kRead].data() + first * values + head * shape_.values;
+    run.o = memory[kRead].data() + head * shape_.values;
     run.lacks_row = values * shape_.reflections;
-    run.lacks = memory[kLacks].data() + first * run.lacks_row + head * shape_.values * shape_.reflections;
+    run.lacks = memory[kLacks].data() + head * shape_.values * shape_.reflections;
     return run;
   }
 
-  void convolve(const Weights& weights, const TokenRows& rows, Memory& memory, Memory& carry) const {
+  Real* starts(const Reflections<Real>& run, std::size_t head, Memory& memory) const {
+    return memory[kStarts].data() + head * reflection_chunks(run) * state_size();
+  }
+
+  void convolve(const Weights& weights, const TokenRows& rows, Memory& memory, Memory* carry) const {
     if (shape_.taps == 0) return;
     const std::size_t mixed = beta_column();
-    auto& before = carried(carry, kBefore, rows.words() * (shape_.taps - 1) * mixed);
+    Memory own;
+    auto& before = carried(carry == nullptr ? own : *carry, kBefore, rows.words() * (shape_.taps - 1) * mixed);
     memory[kMixed].resize(rows.sources * mixed);
     L::convolve(rows, without_beta(memory[kRaw]), weights[kTaps], mixed, before, memory[kMixed]);
   }
 
-  std::vector<Real> without_beta(std::span<const Real> all) const {
-    std::vector<Real> kept;
+  Numbers<Real> without_beta(std::span<const Real> all) const {
+    Numbers<Real> kept;
     for (std::size_t first = 0; first < all.size(); first += columns())
       kept.insert(kept.end(), all.begin() + static_cast<std::ptrdiff_t>(first),
                   all.begin() + static_cast<std::ptrdiff_t>(first + beta_column()));
@@ -143,7 +160,7 @@ class ReflectionMixer : public Mixer<Real> {
   void make_ready(const TokenRows& rows, Memory& memory) const {
     const std::size_t width = columns(), normed = v_column(0);
     memory[kReady].resize(rows.sources * width);
-    std::vector<Real> active(beta_column());
+    Numbers<Real> active(beta_column());
     for (std::size_t row = 0; row < rows.sources; ++row) {
       const std::span<const Real> in = before_activation(memory, row);
       const std::span<Real> out = std::span<Real>(memory[kReady]).subspan(row * width, width);
@@ -160,9 +177,9 @@ class ReflectionMixer : public Mixer<Real> {
   }
 
   /// The gradient by what stands before the activations, with β's columns.
-  std::vector<Real> by_ready_to_raw(const TokenRows& rows, const Memory& memory, std::span<const Real> by_ready) const {
+  Numbers<Real> by_ready_to_raw(const TokenRows& rows, const Memory& memory, std::span<const Real> by_ready) const {
     const std::size_t width = columns(), normed = v_column(0), mixed = beta_column();
-    std::vector<Real> by_raw(rows.sources * width, 0), active(mixed), by_active(mixed);
+    Numbers<Real> by_raw(rows.sources * width, 0), active(mixed), by_active(mixed);
     for (std::size_t row = 0; row < rows.sources; ++row) {
       const std::span<const Real> in = before_activation(memory, row), by = by_ready.subspan(row * width, width);
       const std::span<Real> out = std::span<Real>(by_raw).subspan(row * width, width);
@@ -187,10 +204,10 @@ class ReflectionMixer : public Mixer<Real> {
     return by_raw;
   }
 
-  std::vector<Real> by_convolved_to_raw(const Weights& weights, const TokenRows& rows, const Memory& memory,
-                                        std::span<const Real> by_all, const Gradients& by_weights) const {
+  Numbers<Real> by_convolved_to_raw(const Weights& weights, const TokenRows& rows, const Memory& memory,
+                                    std::span<const Real> by_all, const Gradients& by_weights) const {
     const std::size_t mixed = beta_column();
-    std::vector<Real> by_kept(rows.sources * mixed, 0), by_raw(by_all.begin(), by_all.end());
+    Numbers<Real> by_kept(rows.sources * mixed, 0), by_raw(by_all.begin(), by_all.end());
     L::convolve_adjoint(rows, without_beta(memory[kRaw]), weights[kTaps], mixed, without_beta(by_all), by_kept,
                         by_weights[kTaps]);
     for (std::size_t row = 0; row < rows.sources; ++row)

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "simulate/cross_entropy.h"
@@ -38,13 +39,10 @@ TokenRows with_own_rows(const TokenRows& rows) {
 }
 
 template <class Real>
-std::vector<Real> gathered(std::span<const Real> x, std::size_t width, const TokenRows& rows) {
-  std::vector<Real> result;
-  result.reserve(rows.tokens() * width);
-  for (const std::uint32_t source : rows.source) {
-    const auto row = x.subspan(source * width, width);
-    result.insert(result.end(), row.begin(), row.end());
-  }
+Numbers<Real> gathered(std::span<const Real> x, std::size_t width, const TokenRows& rows) {
+  Numbers<Real> result(rows.tokens() * width);
+  for (std::size_t token = 0; token < rows.tokens(); ++token)
+    std::copy_n(x.data() + rows.source[token] * width, width, result.data() + token * width);
   return result;
 }
 
@@ -67,7 +65,7 @@ struct StackedModel<Real>::Forward {
   TokenRows letters, own;  ///< rows of the first layer, and of the others
   bool gathered = false;   ///< whether the first layer had to have its own rows too
   std::vector<Layer> layers;
-  std::vector<Real> y;
+  Numbers<Real> y;
 
   const TokenRows& rows(std::size_t layer) const { return layer == 0 && !gathered ? letters : own; }
 };
@@ -123,7 +121,8 @@ std::vector<std::span<Number>> StackedModel<Real>::mixer_parts(std::span<Number>
 }
 
 template <class Real>
-std::vector<Real> StackedModel<Real>::run_layer(std::size_t index, const TokenRows& rows, Layer& layer) const {
+Numbers<Real> StackedModel<Real>::run_layer(std::size_t index, const TokenRows& rows, Layer& layer,
+                                            Memory* carry) const {
   const std::size_t width = shape_.width(), mlp = part_of_mlp(index);
   if (shape_.is_bare()) {
     layer.normed = layer.x;
@@ -133,8 +132,8 @@ std::vector<Real> StackedModel<Real>::run_layer(std::size_t index, const TokenRo
     L::rms_norm(layer.x, part(part_of_layer(index)), layer.normed);
     layer.middle = gathered<Real>(layer.x, width, rows);
   }
-  layer.memory = mixer_->run(mixer_parts(Model::parameters(), index), rows, layer.normed, layer.middle, layer.carry);
-  std::vector<Real> y = layer.middle;
+  layer.memory = mixer_->run(mixer_parts(Model::parameters(), index), rows, layer.normed, layer.middle, carry);
+  Numbers<Real> y = layer.middle;
   if (shape_.mlp == 0) return y;
   layer.mlp_normed.resize(y.size());
   L::rms_norm(layer.middle, part(mlp + kMlpNorm), layer.mlp_normed);
@@ -147,23 +146,24 @@ std::vector<Real> StackedModel<Real>::run_layer(std::size_t index, const TokenRo
 }
 
 template <class Real>
-std::vector<Real> StackedModel<Real>::run_layer_adjoint(std::size_t index, const TokenRows& rows, Layer& layer,
-                                                        std::span<const Real> by_y, std::span<Real> gradient) const {
+Numbers<Real> StackedModel<Real>::run_layer_adjoint(std::size_t index, const TokenRows& rows, Layer& layer,
+                                                    Numbers<Real> by_y, std::span<Real> gradient) const {
   const std::size_t width = shape_.width(), mlp = part_of_mlp(index);
-  std::vector<Real> by_middle(by_y.begin(), by_y.end());
+  Numbers<Real> by_middle = std::move(by_y);
   if (shape_.mlp > 0) {
-    std::vector<Real> by_gated(layer.gated.size(), 0), by_hidden(layer.hidden.size(), 0), by_normed(by_y.size(), 0);
-    L::linear_adjoint(layer.gated, part(mlp + kMlpOut), shape_.mlp, by_y, by_gated, part_of(gradient, mlp + kMlpOut));
+    Numbers<Real> by_gated(layer.gated.size(), 0), by_hidden(layer.hidden.size(), 0), by_normed(by_middle.size(), 0);
+    L::linear_adjoint(layer.gated, part(mlp + kMlpOut), shape_.mlp, by_middle, by_gated,
+                      part_of(gradient, mlp + kMlpOut));
     L::gate_adjoint(layer.hidden, shape_.mlp, by_gated, by_hidden);
     L::linear_adjoint(layer.mlp_normed, part(mlp + kMlpIn), width, by_hidden, by_normed,
                       part_of(gradient, mlp + kMlpIn));
     L::rms_norm_adjoint(layer.middle, part(mlp + kMlpNorm), by_normed, by_middle, part_of(gradient, mlp + kMlpNorm));
   }
-  std::vector<Real> by_normed(layer.x.size(), 0);
-  mixer_->run_adjoint(mixer_parts(Model::parameters(), index), rows, layer.normed, layer.memory, layer.carry, by_middle,
-                      by_normed, mixer_parts(gradient, index));
+  Numbers<Real> by_normed(layer.x.size(), 0);
+  mixer_->run_adjoint(mixer_parts(Model::parameters(), index), rows, layer.normed, layer.memory, by_middle, by_normed,
+                      mixer_parts(gradient, index));
   if (shape_.is_bare()) return by_normed;
-  std::vector<Real> by_x(layer.x.size(), 0);
+  Numbers<Real> by_x(layer.x.size(), 0);
   scatter<Real>(by_middle, width, rows, by_x);
   const std::size_t norm = part_of_layer(index);
   L::rms_norm_adjoint(layer.x, part(norm), by_normed, by_x, part_of(gradient, norm));
@@ -172,7 +172,7 @@ std::vector<Real> StackedModel<Real>::run_layer_adjoint(std::size_t index, const
 
 template <class Real>
 typename StackedModel<Real>::Forward StackedModel<Real>::forward(const TrainingBatch& batch,
-                                                                 std::vector<Memory>& carries) const {
+                                                                 std::span<Memory> carries) const {
   Forward result;
   result.letters = rows_of(batch, Model::letters());
   result.own = with_own_rows(result.letters);
@@ -180,43 +180,41 @@ typename StackedModel<Real>::Forward StackedModel<Real>::forward(const TrainingB
   result.layers.resize(shape_.layers);
   const std::span<const Real> embedding = part(0);
   result.y = result.gathered ? gathered<Real>(embedding, shape_.width(), result.letters)
-                             : std::vector<Real>(embedding.begin(), embedding.end());
+                             : Numbers<Real>(embedding.begin(), embedding.end());
   for (std::size_t i = 0; i < shape_.layers; ++i) {
     Layer& layer = result.layers[i];
     layer.x = std::move(result.y);
-    layer.carry = std::move(carries[i]);
-    result.y = run_layer(i, result.rows(i), layer);
-    carries[i] = layer.carry;
+    result.y = run_layer(i, result.rows(i), layer, carries.empty() ? nullptr : &carries[i]);
   }
   return result;
 }
 
 template <class Real>
-std::vector<Real> StackedModel<Real>::read(const Forward& forward, const TrainingBatch& batch) const {
+Numbers<Real> StackedModel<Real>::read(const Forward& forward, const TrainingBatch& batch) const {
   const std::size_t width = shape_.width();
-  std::vector<Real> result;
-  result.reserve(batch.targets.size() * width);
+  Numbers<Real> result(batch.targets.size() * width);
+  Real* row = result.data();
   for (const TrainingBatch::Target& target : batch.targets) {
-    const auto row =
-        std::span<const Real>(forward.y).subspan((forward.letters.first[target.word] + target.position) * width, width);
-    result.insert(result.end(), row.begin(), row.end());
+    std::copy_n(forward.y.data() + (forward.letters.first[target.word] + target.position) * width, width, row);
+    row += width;
   }
   return result;
 }
 
 template <class Real>
-std::vector<Real> StackedModel<Real>::final_norm(std::span<const Real> read) const {
-  std::vector<Real> normed(read.begin(), read.end());
-  if (!shape_.is_bare()) L::rms_norm(read, part(part_at_end() + kFinalNorm), normed);
+Numbers<Real> StackedModel<Real>::final_norm(std::span<const Real> read) const {
+  if (shape_.is_bare()) return {read.begin(), read.end()};
+  Numbers<Real> normed(read.size());
+  L::rms_norm(read, part(part_at_end() + kFinalNorm), normed);
   return normed;
 }
 
 template <class Real>
-std::vector<Real> StackedModel<Real>::logits(std::span<const Real> normed) const {
+Numbers<Real> StackedModel<Real>::logits(std::span<const Real> normed) const {
   const std::span<const Real> bias = part(part_at_end() + kReadoutBias);
-  std::vector<Real> result;
-  for (std::size_t row = 0; row < normed.size() / shape_.width(); ++row)
-    result.insert(result.end(), bias.begin(), bias.end());
+  Numbers<Real> result(normed.size() / shape_.width() * bias.size());
+  for (std::size_t first = 0; first < result.size(); first += bias.size())
+    std::copy_n(bias.data(), bias.size(), result.data() + first);
   L::linear(normed, part(part_at_end() + kReadout), shape_.width(), result);
   return result;
 }
@@ -224,14 +222,13 @@ std::vector<Real> StackedModel<Real>::logits(std::span<const Real> normed) const
 template <class Real>
 BatchLoss StackedModel<Real>::loss(const TrainingBatch& batch, std::span<Real> gradient) const {
   const std::size_t width = shape_.width(), end = part_at_end();
-  std::vector<Memory> carries(shape_.layers);
-  Forward up = forward(batch, carries);
-  const std::vector<Real> seen = read(up, batch), normed = final_norm(seen);
-  std::vector<Real> by_logits = logits(normed);
+  Forward up = forward(batch, {});
+  const Numbers<Real> seen = read(up, batch), normed = final_norm(seen);
+  Numbers<Real> by_logits = logits(normed);
   const BatchLoss result = cross_entropy<Real>(by_logits, Model::labels(), batch.targets);
   if (gradient.empty()) return result;
 
-  std::vector<Real> by_normed(normed.size(), 0), by_seen(seen.size(), 0);
+  Numbers<Real> by_normed(normed.size(), 0), by_seen(seen.size(), 0);
   L::linear_adjoint(normed, part(end + kReadout), width, by_logits, by_normed, part_of(gradient, end + kReadout));
   const std::span<Real> by_bias = part_of(gradient, end + kReadoutBias);
   for (std::size_t i = 0; i < by_logits.size(); ++i) by_bias[i % by_bias.size()] += by_logits[i];
@@ -240,12 +237,13 @@ BatchLoss StackedModel<Real>::loss(const TrainingBatch& batch, std::span<Real> g
   else
     L::rms_norm_adjoint(seen, part(end + kFinalNorm), by_normed, by_seen, part_of(gradient, end + kFinalNorm));
 
-  std::vector<Real> by_y(up.y.size(), 0);
+  Numbers<Real> by_y(up.y.size(), 0);
   for (std::size_t i = 0; i < batch.targets.size(); ++i) {
     Real* const row = by_y.data() + (up.letters.first[batch.targets[i].word] + batch.targets[i].position) * width;
     for (std::size_t j = 0; j < width; ++j) row[j] += by_seen[i * width + j];
   }
-  for (std::size_t i = shape_.layers; i-- > 0;) by_y = run_layer_adjoint(i, up.rows(i), up.layers[i], by_y, gradient);
+  for (std::size_t i = shape_.layers; i-- > 0;)
+    by_y = run_layer_adjoint(i, up.rows(i), up.layers[i], std::move(by_y), gradient);
   const std::span<Real> by_embedding = part_of(gradient, 0);
   if (up.gathered)
     scatter<Real>(by_y, width, up.letters, by_embedding);
@@ -261,7 +259,7 @@ class StackedModel<Real>::Reader : public ModelReader {
 
   void read(const TrainingBatch& batch, std::span<TaskLabel> answers) override {
     const Forward forward = model_.forward(batch, carries_);
-    const std::vector<Real> logits = model_.logits(model_.final_norm(model_.read(forward, batch)));
+    const Numbers<Real> logits = model_.logits(model_.final_norm(model_.read(forward, batch)));
     const std::size_t labels = model_.labels();
     for (std::size_t i = 0; i < answers.size(); ++i) {
       const auto row = std::span<const Real>(logits).subspan(i * labels, labels);

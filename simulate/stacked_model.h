@@ -51,8 +51,8 @@ class StackedModel : public SequenceModel<Real> {
 
   /// One layer's numbers on the way up. x has a row a source, the others a row a token.
   struct Layer {
-    std::vector<Real> x, normed, middle, mlp_normed, hidden, gated;
-    Memory memory, carry;
+    Numbers<Real> x, normed, middle, mlp_normed, hidden, gated;
+    Memory memory;
   };
   struct Forward;
   class Reader;
@@ -65,16 +65,16 @@ class StackedModel : public SequenceModel<Real> {
   template <class Number>
   std::vector<std::span<Number>> mixer_parts(std::span<Number> all, std::size_t layer) const;
 
-  /// `carries`: what every layer's mixer carries on, empty at the beginning of all words.
-  Forward forward(const TrainingBatch& batch, std::vector<Memory>& carries) const;
-  std::vector<Real> run_layer(std::size_t index, const TokenRows& rows, Layer& layer) const;
+  /// `carries`: what every layer's mixer carries on, empty at the beginning of all words; or none.
+  Forward forward(const TrainingBatch& batch, std::span<Memory> carries) const;
+  Numbers<Real> run_layer(std::size_t index, const TokenRows& rows, Layer& layer, Memory* carry) const;
   /// From the gradient by what the layer gives to that by its x.
-  std::vector<Real> run_layer_adjoint(std::size_t index, const TokenRows& rows, Layer& layer,
-                                      std::span<const Real> by_y, std::span<Real> gradient) const;
+  Numbers<Real> run_layer_adjoint(std::size_t index, const TokenRows& rows, Layer& layer, Numbers<Real> by_y,
+                                  std::span<Real> gradient) const;
   /// What the targets read, a row each, and with the final norm.
-  std::vector<Real> read(const Forward& forward, const TrainingBatch& batch) const;
-  std::vector<Real> final_norm(std::span<const Real> read) const;
-  std::vector<Real> logits(std::span<const Real> normed) const;
+  Numbers<Real> read(const Forward& forward, const TrainingBatch& batch) const;
+  Numbers<Real> final_norm(std::span<const Real> read) const;
+  Numbers<Real> logits(std::span<const Real> normed) const;
 
   StackedShape shape_;
   std::unique_ptr<Mixer<Real>> mixer_;

@@ -21,26 +21,52 @@ struct Product {
   std::size_t c_row;
 };
 
-/// One head of one word of S ← S + β k (v − Sᵀk)ᵀ = (I − β k kᵀ) S + β k vᵀ, `reflections` times a token, and then
-/// o = Sᵀ q. S is keys × values. Token t reads row source[t] of q, k, v and β and has row t of o and `lacks`.
+/// One head of some words of S ← S + β k (v − Sᵀk)ᵀ = (I − β k kᵀ) S + β k vᵀ, `reflections` times a token, and then
+/// o = Sᵀ q. S is keys × values. Word w has tokens first[w] … first[w + 1] − 1; token t reads row source[t] of q, k, v
+/// and β and has row t of o and `lacks`.
 template <class Real>
 struct Reflections {
-  std::size_t tokens, reflections, keys, values;
+  std::size_t words, reflections, keys, values;  ///< at most kMostChunkSteps reflections
+  const std::size_t* first;
   const std::uint32_t* source;
+  std::size_t sources;           ///< rows of q, k, v, β
   const Real *q, *k, *v, *beta;  ///< of the head: keys, reflections × keys, reflections × values, reflections a row
   std::size_t q_row, k_row, v_row, beta_row;
-  Real* state;      ///< before the first token, then after the last
-  Real *o, *lacks;  ///< v − Sᵀk: values numbers a reflection, with which the adjoint takes every step back
+  Real* state;  ///< before every word's first token, then after its last; null: 0 before, and not wanted after
+  std::size_t state_row;
+  Real* starts;  ///< the states before all chunks, reflection_chunks · keys × values, which the adjoint reads; null:
+                 ///< not kept, and the adjoint takes them for 0
+  Real *o, *lacks;  ///< v − Sᵀk: values numbers a reflection, which the adjoint reads
   std::size_t o_row, lacks_row;
+  Real* scratch;  ///< reflection_scratch numbers
 };
 
-/// Its gradients: by o given, by the others added. `state` is the state after the last token, and becomes the one
-/// before the first; `by_state` likewise, of which a head that ends with the word starts at 0.
+/// Its gradients: by o given, by the others added.
 template <class Real>
 struct ReflectionsAdjoint {
   const Real* by_o;
-  Real *by_q, *by_k, *by_v, *by_beta, *by_state;
+  Real *by_q, *by_k, *by_v, *by_beta;
+  Real* by_state;  ///< by the states after the last tokens, then by those before the first; null: 0, and not wanted
 };
+
+/// Steps are made by chunks of so many at most.
+inline constexpr std::size_t kMostChunkSteps = 64;
+/// Rows of keys, one for every source and reflection, whose products are tabled, at most.
+inline constexpr std::size_t kMostSharedRows = 64;
+
+/// Tokens of a chunk of a word of so many tokens.
+std::size_t reflection_chunk(std::size_t tokens, std::size_t reflections, std::size_t keys);
+template <class Real>
+std::size_t reflection_chunks(const Reflections<Real>& run);
+
+struct ReflectionExtents {
+  std::size_t chunk_tokens, chunk_steps;  ///< at most
+  bool shared;                            ///< few rows are read by many tokens
+};
+template <class Real>
+ReflectionExtents reflection_extents(const Reflections<Real>& run);
+template <class Real>
+std::size_t reflection_scratch(const Reflections<Real>& run);
 
 /// One word of h ← a ∘ h + k (∘) u with states × channels numbers h: h(i, c) ← a(i, c) h(i, c) + k(i) u(c), and then
 /// y(c) = Σ_i q(i) h(i, c). Token t reads row source[t] of a, k, u and q and has row t of y.
@@ -79,6 +105,13 @@ struct BlocksAdjoint {
   Real *by_a, *by_u, *by_start;
 };
 
+/// Rows of `width` numbers, one after another.
+template <class Real>
+struct Rows {
+  std::size_t count, width;
+  const Real* x;
+};
+
 template <class Real>
 struct TrainingKernels {
   void (*add_product)(const Product<Real>&);
@@ -88,6 +121,17 @@ struct TrainingKernels {
   void (*scan_diagonal_adjoint)(const Diagonal<Real>&, const DiagonalAdjoint<Real>&);
   void (*scan_blocks)(const Blocks<Real>&);
   void (*scan_blocks_adjoint)(const Blocks<Real>&, const BlocksAdjoint<Real>&);
+
+  // What TokenLayers does with every token alone (simulate/token_layers.h); adjoints add.
+  void (*rms_norm)(const Rows<Real>&, const Real* gain, Real* y);
+  void (*rms_norm_adjoint)(const Rows<Real>&, const Real* gain, const Real* by_y, Real* by_x, Real* by_gain);
+  void (*unit_norm)(const Rows<Real>&, Real* y);
+  void (*unit_norm_adjoint)(const Rows<Real>&, const Real* by_y, Real* by_x);
+  void (*silu)(const Real* x, std::size_t count, Real* y);
+  void (*silu_adjoint)(const Real* x, std::size_t count, const Real* by_y, Real* by_x);
+  void (*gate)(const Rows<Real>&, Real* y);  ///< silu of a row's first half times its second
+  void (*gate_adjoint)(const Rows<Real>&, const Real* by_y, Real* by_x);
+  void (*exponentials)(const Real* x, std::size_t count, Real* y);
 };
 
 /// The fastest of this processor (float), and the portable ones.
