@@ -8,6 +8,7 @@
 #include "simulate/cross_entropy.h"
 #include "simulate/initialise.h"
 #include "simulate/linear_reader.h"
+#include "simulate/training_kernels.h"
 
 namespace krohn {
 namespace {
@@ -100,7 +101,8 @@ typename BilinearModel<Real>::Letters BilinearModel<Real>::letter_matrices() con
   Letters letters;
   letters.matrices.resize(count * hidden * size);
   const auto embedding = matrix(part(kEmbedding), count);
-  const RowMajor<Real> given = embedding * matrix(part(kWeights), shape_.inputs);
+  const std::vector<Real> numbers = generated();
+  const auto given = matrix(std::span<const Real>(numbers), count);
   MapOf<Real> out = matrix(std::span<Real>(letters.matrices), count);
   switch (shape_.form) {
     case Form::kFull:
@@ -163,7 +165,8 @@ void BilinearModel<Real>::add_generator_gradient(const Letters& letters, const L
     const auto left = matrix(part(kLeft), hidden), right = matrix(part(kRight), hidden);
     auto left_gradient = matrix(part_of(parameters, kLeft), hidden);
     auto right_gradient = matrix(part_of(parameters, kRight), hidden);
-    const RowMajor<Real> given = embedding * matrix(part(kWeights), shape_.inputs);
+    const std::vector<Real> numbers = generated();
+    const auto given = matrix(std::span<const Real>(numbers), count);
     by_given.resize(count, shape_.generated());
     for (std::size_t letter = 0; letter < count; ++letter) {
       const auto by_matrix =
@@ -175,8 +178,25 @@ void BilinearModel<Real>::add_generator_gradient(const Letters& letters, const L
       right_gradient += by_left * given.row(letter).asDiagonal();
     }
   }
-  matrix(part_of(parameters, kWeights), shape_.inputs).noalias() += embedding.transpose() * by_given;
-  embedding_gradient.noalias() += by_given * matrix(part(kWeights), shape_.inputs).transpose();
+  const std::size_t width = shape_.generated(), inputs = shape_.inputs;
+  training_kernels<Real>().add_product({inputs, width, count, part(kEmbedding).data(), 1, inputs, by_given.data(),
+                                        width, part_of(parameters, kWeights).data(), width});
+  // (weights · by_givenᵀ)ᵀ: rows of the weights, which are long, are read as they lie.
+  const RowMajor<Real> across = by_given.transpose();
+  RowMajor<Real> by_embedding = RowMajor<Real>::Zero(shape_.inputs, static_cast<Eigen::Index>(count));
+  training_kernels<Real>().add_product(
+      {inputs, count, width, part(kWeights).data(), width, 1, across.data(), count, by_embedding.data(), count});
+  embedding_gradient += by_embedding.transpose();
+}
+
+/// embedding · weights.
+template <class Real>
+std::vector<Real> BilinearModel<Real>::generated() const {
+  const std::size_t width = shape_.generated(), inputs = shape_.inputs, count = Model::letters();
+  std::vector<Real> rows(count * width, 0);
+  training_kernels<Real>().add_product(
+      {count, width, inputs, part(kEmbedding).data(), inputs, 1, part(kWeights).data(), width, rows.data(), width});
+  return rows;
 }
 
 template <class Real>

@@ -71,6 +71,7 @@ class BilinearModel : public SequenceModel<Real> {
   using Model::part_of;
   enum Part { kEmbedding, kWeights, kLeft, kRight, kBias, kInputBias, kInitial, kReadout, kReadoutBias };
   static std::vector<ParameterPart> parts(const BilinearShape& shape, Letter letters, std::uint32_t labels);
+  std::vector<Real> generated() const;  ///< what the embedding gives, a row a letter
   void add_generator_gradient(const Letters& letters, const Letters& gradient, std::span<Real> parameters) const;
 
   BilinearShape shape_;

@@ -2,11 +2,13 @@
 // letter, and its adjoint.
 #pragma once
 
-#include <Eigen/Core>
+#include <algorithm>
 #include <span>
 #include <vector>
 
+#include "simulate/numbers.h"
 #include "simulate/training_batch.h"
+#include "simulate/training_kernels.h"
 
 namespace krohn {
 
@@ -17,7 +19,13 @@ class BlockRecurrence {
  public:
   BlockRecurrence(std::size_t hidden, std::size_t block, std::span<const Real> matrices,
                   std::span<const Real> additions)
-      : hidden_(hidden), block_(block), matrices_(matrices), additions_(additions) {}
+      : hidden_(hidden), block_(block), matrices_(matrices), additions_(additions) {
+    if (block != hidden) return;
+    across_.resize(matrices.size());
+    for (std::size_t first = 0; first < matrices.size(); first += hidden * hidden)
+      for (std::size_t i = 0; i < hidden; ++i)
+        for (std::size_t j = 0; j < hidden; ++j) across_[first + j * hidden + i] = matrices[first + i * hidden + j];
+  }
 
   /// All states: (positions + 1) × words × hidden, state 0 being the start. A word that has ended keeps its state.
   std::vector<Real> run(const TrainingBatch& batch, std::span<const Real> start) const {
@@ -46,7 +54,7 @@ class BlockRecurrence {
       const Real* const by_to = by_state.data() + (t + 1) * step;
       Real* const by_from = by_state.data() + t * step;
       if (block_ == hidden_)
-        run_adjoint_by_letter(batch, t, from, by_to, by_from, by_matrices);
+        run_adjoint_by_letter(batch, t, by_to, by_from);
       else
         run_adjoint_by_word(batch, t, from, by_to, by_from, by_matrices);
       if (by_additions.empty()) continue;
@@ -56,12 +64,10 @@ class BlockRecurrence {
         for (std::size_t i = 0; i < hidden_; ++i) sum[i] += by_to[word * hidden_ + i];
       }
     }
+    if (block_ == hidden_) add_matrix_gradients(batch, states, by_state, by_matrices);
   }
 
  private:
-  using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  using Columns = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;  ///< one column per word
-
   static Letter letter(const TrainingBatch& batch, std::uint32_t t, std::size_t word) {
     return batch.letters[t * std::size_t{batch.words} + word];
   }
@@ -75,48 +81,69 @@ class BlockRecurrence {
     return lists;
   }
 
-  Columns gathered(const std::vector<std::uint32_t>& words, const Real* states) const {
-    Columns columns(hidden_, words.size());
+  /// One row a word.
+  Numbers<Real> gathered(const std::vector<std::uint32_t>& words, const Real* states) const {
+    Numbers<Real> rows(words.size() * hidden_);
     for (std::size_t i = 0; i < words.size(); ++i)
-      std::copy_n(states + words[i] * hidden_, hidden_, columns.data() + i * hidden_);
-    return columns;
+      std::copy_n(states + words[i] * hidden_, hidden_, rows.data() + i * hidden_);
+    return rows;
   }
 
-  Eigen::Map<const Matrix> matrix(std::size_t letter) const {
-    const auto size = static_cast<Eigen::Index>(hidden_);
-    return {matrices_.data() + letter * hidden_ * hidden_, size, size};
+  /// rows · b, for b of hidden × hidden.
+  Numbers<Real> multiplied(const Numbers<Real>& rows, const Real* b) const {
+    Numbers<Real> result(rows.size(), 0);
+    training_kernels<Real>().add_product(
+        {rows.size() / hidden_, hidden_, hidden_, rows.data(), hidden_, 1, b, hidden_, result.data(), hidden_});
+    return result;
   }
 
   void run_by_letter(const TrainingBatch& batch, std::uint32_t t, const Real* from, Real* to) const {
     const auto lists = readers(batch, t);
     for (std::size_t sigma = 0; sigma < lists.size(); ++sigma) {
       if (lists[sigma].empty()) continue;
-      Columns columns = gathered(lists[sigma], from);
-      if (sigma + 1 < lists.size()) columns = (matrix(sigma) * columns).eval();
+      Numbers<Real> rows = gathered(lists[sigma], from);
+      const bool ended = sigma + 1 == lists.size();
+      if (!ended) rows = multiplied(rows, across_.data() + sigma * hidden_ * hidden_);
       for (std::size_t i = 0; i < lists[sigma].size(); ++i) {
         Real* const out = to + lists[sigma][i] * hidden_;
-        std::copy_n(columns.data() + i * hidden_, hidden_, out);
-        if (sigma + 1 < lists.size()) add_addition(sigma, out);
+        std::copy_n(rows.data() + i * hidden_, hidden_, out);
+        if (!ended) add_addition(sigma, out);
       }
     }
   }
 
-  void run_adjoint_by_letter(const TrainingBatch& batch, std::uint32_t t, const Real* from, const Real* by_to,
-                             Real* by_from, std::span<Real> by_matrices) const {
+  void run_adjoint_by_letter(const TrainingBatch& batch, std::uint32_t t, const Real* by_to, Real* by_from) const {
     const auto lists = readers(batch, t);
     for (std::size_t sigma = 0; sigma < lists.size(); ++sigma) {
       if (lists[sigma].empty()) continue;
-      Columns by_columns = gathered(lists[sigma], by_to);
-      if (sigma + 1 < lists.size()) {
-        const auto size = static_cast<Eigen::Index>(hidden_);
-        Eigen::Map<Matrix> sum(by_matrices.data() + sigma * hidden_ * hidden_, size, size);
-        sum.noalias() += by_columns * gathered(lists[sigma], from).transpose();
-        by_columns = (matrix(sigma).transpose() * by_columns).eval();
-      }
+      Numbers<Real> by_rows = gathered(lists[sigma], by_to);
+      if (sigma + 1 < lists.size()) by_rows = multiplied(by_rows, matrices_.data() + sigma * hidden_ * hidden_);
       for (std::size_t i = 0; i < lists[sigma].size(); ++i) {
         Real* const out = by_from + lists[sigma][i] * hidden_;
-        for (std::size_t j = 0; j < hidden_; ++j) out[j] += by_columns.data()[i * hidden_ + j];
+        for (std::size_t j = 0; j < hidden_; ++j) out[j] += by_rows[i * hidden_ + j];
       }
+    }
+  }
+
+  /// Σ ȳ xᵀ over all tokens of a letter, in one product.
+  void add_matrix_gradients(const TrainingBatch& batch, std::span<const Real> states, std::span<const Real> by_state,
+                            std::span<Real> by_matrices) const {
+    const std::size_t step = batch.words * hidden_, letters = matrices_.size() / (hidden_ * hidden_);
+    std::vector<std::vector<std::size_t>> tokens(letters);
+    for (std::uint32_t t = 0; t < batch.positions; ++t)
+      for (std::size_t word = 0; word < batch.words; ++word)
+        if (t < batch.lengths[word]) tokens[letter(batch, t, word)].push_back(t * step + word * hidden_);
+    Numbers<Real> from, by_to;
+    for (std::size_t sigma = 0; sigma < letters; ++sigma) {
+      from.resize(tokens[sigma].size() * hidden_);
+      by_to.resize(from.size());
+      for (std::size_t i = 0; i < tokens[sigma].size(); ++i) {
+        std::copy_n(states.data() + tokens[sigma][i], hidden_, from.data() + i * hidden_);
+        std::copy_n(by_state.data() + tokens[sigma][i] + step, hidden_, by_to.data() + i * hidden_);
+      }
+      training_kernels<Real>().add_product({hidden_, hidden_, tokens[sigma].size(), by_to.data(), 1, hidden_,
+                                            from.data(), hidden_, by_matrices.data() + sigma * hidden_ * hidden_,
+                                            hidden_});
     }
   }
 
@@ -171,6 +198,7 @@ class BlockRecurrence {
 
   std::size_t hidden_, block_;
   std::span<const Real> matrices_, additions_;
+  Numbers<Real> across_;  ///< the matrices transposed, where each is one block
 };
 
 }  // namespace krohn

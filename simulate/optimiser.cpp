@@ -7,18 +7,13 @@
 #include <numbers>
 
 #include "groups/error.h"
+#include "simulate/training_kernels.h"
 
 namespace krohn {
 namespace {
 
 // Adam's constants, as published.
 constexpr float kMeanDecay = 0.9f, kSquareDecay = 0.999f, kEpsilon = 1e-8f;
-
-double norm_of(std::span<const float> gradient) {
-  double sum = 0;
-  for (const float number : gradient) sum += double{number} * number;
-  return std::sqrt(sum);
-}
 
 }  // namespace
 
@@ -52,16 +47,13 @@ float kept_share(const OptimiserOptions& options, std::uint64_t step) {
 
 bool AdamW::step(const OptimiserOptions& options, std::uint64_t step, std::size_t first,
                  std::span<const float> gradient, std::span<float> parameters) {
-  const double norm = norm_of(gradient);
+  const auto& kernels = training_kernels<float>();
+  const double norm = std::sqrt(kernels.squares(gradient.data(), gradient.size()));
   if (!std::isfinite(norm)) return false;
   const auto scale = static_cast<float>(options.clip > 0 && norm > options.clip ? options.clip / norm : 1);
   const float rate = corrected_rate(options, step), kept = kept_share(options, step);
-  for (std::size_t i = first; i < parameters.size(); ++i) {
-    const float by = gradient[i] * scale;
-    mean[i] += (1 - kMeanDecay) * (by - mean[i]);
-    square[i] += (1 - kSquareDecay) * (by * by - square[i]);
-    parameters[i] = kept * parameters[i] - rate * mean[i] / (std::sqrt(square[i]) + kEpsilon);
-  }
+  kernels.adam({parameters.size() - first, gradient.data() + first, scale, kMeanDecay, kSquareDecay, rate, kept,
+                kEpsilon, mean.data() + first, square.data() + first, parameters.data() + first});
   return true;
 }
 

@@ -39,7 +39,9 @@ TrainingKernels<Real> kernels() {
           &silu_adjoint<Real, kLanes>,
           &gate<Real, kLanes>,
           &gate_adjoint<Real, kLanes>,
-          &exponentials<Real, kLanes>};
+          &exponentials<Real, kLanes>,
+          &squares<Real, kLanes>,
+          &adam<Real, kLanes>};
 }
 
 }  // namespace

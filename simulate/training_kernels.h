@@ -112,6 +112,15 @@ struct Rows {
   const Real* x;
 };
 
+/// A step of AdamW (simulate/optimiser.h) for `count` parameters; the gradient is taken times `scale`.
+template <class Real>
+struct AdamStep {
+  std::size_t count;
+  const Real* gradient;
+  Real scale, mean_decay, square_decay, rate, kept, epsilon;
+  Real *mean, *square, *parameters;
+};
+
 template <class Real>
 struct TrainingKernels {
   void (*add_product)(const Product<Real>&);
@@ -132,6 +141,9 @@ struct TrainingKernels {
   void (*gate)(const Rows<Real>&, Real* y);  ///< silu of a row's first half times its second
   void (*gate_adjoint)(const Rows<Real>&, const Real* by_y, Real* by_x);
   void (*exponentials)(const Real* x, std::size_t count, Real* y);
+
+  double (*squares)(const Real* x, std::size_t count);  ///< Σ x², summed in double
+  void (*adam)(const AdamStep<Real>&);
 };
 
 /// The fastest of this processor (float), and the portable ones.

@@ -195,6 +195,33 @@ void gate_adjoint(const Rows<Real>& rows, const Real* by_y, Real* by_x) {
 }
 
 template <class Real, std::size_t kLanes>
+double squares(const Real* x, std::size_t count) {
+  using Doubles = Vector<double, kLanes>;
+  Doubles sums[2] = {};
+  std::size_t which = 0;
+  by_vectors<kLanes>(count, [&](std::size_t i, std::size_t n) {
+    const Doubles own = __builtin_convertvector((load_some<Vector<Real, kLanes>>(x + i, n)), Doubles);
+    sums[which ^= 1] += own * own;
+  });
+  double sum = 0;
+  for (std::size_t i = 0; i < kLanes; ++i) sum += sums[0][i] + sums[1][i];
+  return sum;
+}
+
+template <class Real, std::size_t kLanes>
+void adam(const AdamStep<Real>& step) {
+#pragma omp simd
+  for (std::size_t i = 0; i < step.count; ++i) {
+    const Real by = step.gradient[i] * step.scale;
+    const Real mean = step.mean[i] + (1 - step.mean_decay) * (by - step.mean[i]);
+    const Real square = step.square[i] + (1 - step.square_decay) * (by * by - step.square[i]);
+    step.mean[i] = mean;
+    step.square[i] = square;
+    step.parameters[i] = step.kept * step.parameters[i] - step.rate * mean / (square_root(square) + step.epsilon);
+  }
+}
+
+template <class Real, std::size_t kLanes>
 void exponentials(const Real* x, std::size_t count, Real* y) {
   using V = Vector<Real, kLanes>;
   by_vectors<kLanes>(count, [&](std::size_t i, std::size_t n) {
