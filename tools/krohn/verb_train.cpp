@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <filesystem>
 #include <memory>
@@ -43,7 +44,8 @@ krohn train S3/swaps --model deltaproduct:signed,width=16,heads=1 --length 2..32
     R"(Trains by AdamW on samples drawn anew at every step, once for every learning rate and seed, and keeps the run with the
 least validation loss. FOLDER gets parameters.safetensors (the best model, for `krohn eval`), model.safetensors (the same
 as a network of krohn's, for `krohn verify`, when the task's answers tell the states apart), run.json (every option and
-result) and a checkpoint for every run. The same command goes on where an interrupted one stopped, bit for bit.
+result) and a checkpoint for every run, every half a minute and at its end. The same command goes on from there, bit for
+bit, whether it was interrupted or killed. A run that diverges leaves its last checkpoint as it is.
 
 Linear recurrences trained on hard targets grow, and so do not hold far beyond the lengths of training. --smoothing 0.1 with
 --schedule cosine and small first weights (spread=S with S √(hidden · inputs / 3) below 1) trains them to moduli of 1 and
@@ -56,7 +58,7 @@ MODEL is one of the following, with PART,PART,… after the colon (docs/training
   dense:         size=N
   fan:           layers=L, blocks=H, size=B, norm=P, generator=UNITS, mlp=UNITS
 `signed` lets eigenvalues range over [−1, 1] instead of [0, 1]. TASK is one of `krohn tasks --list`.
-Exit status: 0 trained, 1 every run diverged, 2 bad input.
+Exit status: 0 trained, 2 bad input, or every run diverged.
 )"};
 
 struct Options {
@@ -65,7 +67,7 @@ struct Options {
   OptimiserOptions optimiser;
   std::uint64_t words = 64, seeds = 1, seed = 1, patience = 0, validate_every = TrainOptions{}.validate_every;
   double stop_at = 1e-5, smoothing = 0;
-  std::uint64_t samples = 0;
+  std::uint64_t samples = 0, checkpoint_every = 0;
   unsigned threads = 0;
   LanguageOptions reading;
   bool json = false;
@@ -76,11 +78,48 @@ struct Job {
   TrainOptions options;
   std::string checkpoint;
   std::unique_ptr<Trainer> trainer;
+
+  /// The last good state stays: a run that diverged would only diverge again from its own.
+  void save() const {
+    if (trainer->state() != Trainer::State::kDiverged) write_safetensors(trainer->checkpoint(), checkpoint);
+  }
+};
+
+/// Saves a job now and then while it runs, so that little is lost with the process.
+class Saving {
+ public:
+  /// After so many steps each; 0: after half a minute each.
+  Saving(const Job& job, std::uint64_t every) : job_(job), every_(every) {
+    if (!fs::exists(job.checkpoint)) job.save();
+  }
+
+  void after_step() {
+    if (every_ > 0 ? job_.trainer->steps() % every_ != 0 : Clock::now() - last_ < kPause) return;
+    job_.save();
+    last_ = Clock::now();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::seconds kPause{30};
+
+  const Job& job_;
+  std::uint64_t every_;
+  Clock::time_point last_ = Clock::now();
 };
 
 LengthRange training_lengths(const Options& options, const Task& task) {
   if (options.lengths.empty()) return task.info().train;
   return parse_lengths(options.lengths);
+}
+
+void resume(Job& job) {
+  const TensorFile file = read_safetensors(job.checkpoint);
+  try {
+    job.trainer->resume(file);
+  } catch (const InputError& error) {
+    throw InputError(job.checkpoint, error.what());
+  }
 }
 
 std::vector<Job> make_jobs(const Options& options, const Task& task) {
@@ -103,7 +142,7 @@ std::vector<Job> make_jobs(const Options& options, const Task& task) {
       const std::string file = fmt::format("checkpoint-rate={}-seed={}.safetensors", rate, seed);
       Job job{training, (fs::path(options.output) / file).string(),
               std::make_unique<Trainer>(task, options.model, training)};
-      if (fs::exists(job.checkpoint)) job.trainer->resume(read_safetensors(job.checkpoint));
+      if (fs::exists(job.checkpoint)) resume(job);
       jobs.push_back(std::move(job));
     }
   }
@@ -116,7 +155,7 @@ void run_jobs_on_device(std::vector<Job>& jobs, const Options& options) {
   std::vector<Trainer*> trainers;
   for (const Job& job : jobs) trainers.push_back(job.trainer.get());
   const auto save = [&] {
-    for (const Job& job : jobs) write_safetensors(job.trainer->checkpoint(), job.checkpoint);
+    for (const Job& job : jobs) job.save();
   };
   try {
     train_side_by_side(Place::kDevice, trainers,
@@ -142,11 +181,13 @@ void run_jobs(std::vector<Job>& jobs, const Options& options) {
     try {
       for (std::size_t i = next++; i < jobs.size(); i = next++) {
         Trainer& trainer = *jobs[i].trainer;
+        Saving saving(jobs[i], options.checkpoint_every);
         while (trainer.state() == Trainer::State::kRunning && !stop) {
           trainer.step();
+          saving.after_step();
           if (++done % kReportEvery == 0) progress.update(done, options.optimiser.steps * jobs.size());
         }
-        if (!stop) write_safetensors(trainer.checkpoint(), jobs[i].checkpoint);
+        if (!stop) jobs[i].save();
       }
     } catch (...) {
       const std::lock_guard lock(mutex);
@@ -160,7 +201,7 @@ void run_jobs(std::vector<Job>& jobs, const Options& options) {
   work();
   for (std::thread& thread : threads) thread.join();
   if (!error) return;
-  for (const Job& job : jobs) write_safetensors(job.trainer->checkpoint(), job.checkpoint);
+  for (const Job& job : jobs) job.save();
   std::rethrow_exception(error);
 }
 
@@ -259,9 +300,12 @@ int train(Options options) {
   } else {
     report(options, json);
     if (!refusal.empty()) fmt::print("  no network for `krohn verify`: {}\n", refusal);
-    if (best == nullptr) fmt::print("  every run diverged: take smaller --rates, or --clip\n");
   }
-  return best == nullptr ? kRefuted : kDone;
+  if (best != nullptr) return kDone;
+  throw InputError("--rates",
+                   fmt::format("every run diverged, the first after {} steps: its numbers are not finite any "
+                               "more; take smaller rates, or --clip 1; its last good checkpoint is {}",
+                               with_thousands(jobs.front().trainer->steps()), jobs.front().checkpoint));
 }
 
 }  // namespace
@@ -294,6 +338,8 @@ void add_train(CLI::App& app, Work& chosen) {
   verb.add_option("--validation-length", options->validation_lengths,
                   "Lengths that validate; those of training without it")
       .type_name("N|M..N");
+  add_count(verb, "--checkpoint-every", options->checkpoint_every,
+            "Steps between checkpoints on the processor; 0: those of half a minute");
   verb.add_option("--device", options->device, "Where: on a device all runs step side by side, with other last bits")
       .one_of({"auto", "cpu", "cuda"})
       .show_default();
