@@ -57,19 +57,23 @@ std::string Trainer::fingerprint() const {
     text += fmt::format(" every {}", options_.validate_every);
   if (options_.validation_lengths)
     text += fmt::format(" validation={}-{}", options_.validation_lengths->least, options_.validation_lengths->greatest);
+  if (!options_.start.empty()) text += fmt::format(" start={}", options_.start);
   return text;
 }
 
-Trainer::Trainer(const Task& task, std::string_view model, const TrainOptions& options)
+Trainer::Trainer(const Task& task, std::string_view model, const TrainOptions& options,
+                 const std::function<void(SequenceModel<float>&)>& prepare)
     : task_(task),
       options_(options),
       model_(make_model<float>(model, task.alphabet().size(), static_cast<std::uint32_t>(task.labels().size()),
                                options.seed)),
       optimiser_(model_->parameters().size()),
-      gradient_(model_->parameters().size(), 0),
-      kept_(model_->parameters().begin(), model_->parameters().end()) {
+      gradient_(model_->parameters().size(), 0) {
+  if (prepare) prepare(*model_);
+  kept_.assign(model_->parameters().begin(), model_->parameters().end());
   validation_.loss = INFINITY;
   validate();
+  if (state_ == State::kRunning && options.optimiser.steps == 0) state_ = State::kFinished;
 }
 
 void Trainer::validate() {

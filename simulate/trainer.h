@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -31,6 +32,8 @@ struct TrainOptions {
   /// Of the samples that validate; without: those of training.
   std::optional<LengthRange> validation_lengths;
   std::uint64_t seed = 1;  ///< of the parameters and of the samples
+  /// What the first parameters are, where they are not random: by it checkpoints tell runs apart.
+  std::string start;
 };
 
 /// One training run, a step at a time. Deterministic: model, task, options and the number of steps done determine every
@@ -40,7 +43,9 @@ class Trainer {
   enum class State : std::uint8_t { kRunning, kStopped, kFinished, kDiverged };
 
   /// `task` must outlive the trainer. Throws InputError when the task has no length in a range, or as make_model does.
-  Trainer(const Task& task, std::string_view model, const TrainOptions& options);
+  /// `prepare` is given the model with its random parameters, to change them. A run of no steps only validates.
+  Trainer(const Task& task, std::string_view model, const TrainOptions& options,
+          const std::function<void(SequenceModel<float>&)>& prepare = {});
 
   /// One step of the optimiser, with a validation batch now and then. A loss or gradient that is not finite makes the
   /// run kDiverged and leaves the parameters of the last validation.

@@ -92,3 +92,30 @@ TEST_CASE("a rate that diverges is said so, and the last good checkpoint stays")
   CHECK(!std::filesystem::exists(place / "run" / "parameters.safetensors"));
   CHECK(place.shell(line).err == diverged.err);  // from there it diverges again
 }
+
+TEST_CASE("a run that begins with a construction is proved without a step, and goes on from a perturbed one") {
+  const Workplace place("beginning");
+  REQUIRE(place.shell("krohn compile name:Z5 -o z5.safetensors").status == 0);
+  const std::string line =
+      "krohn train modadd5 --model bilinear:full,hidden=8,inputs=8 --init z5.safetensors --threads 1 ";
+  REQUIRE(place.shell(line + "--steps 0 -o run").status == 0);
+  CHECK(contains(place.shell("krohn eval run --lengths 1e4 --words 50 --json").out, "\"right\": 50,"));
+  CHECK(place.shell("krohn verify run/model.safetensors").status == 0);
+
+  const std::string perturbed =
+      line + "--perturb 0.05 --smoothing 0.1 --schedule cosine --stop-at 0 --steps 300 --json -o again";
+  const Outcome trained = place.shell(perturbed);
+  CAPTURE(trained.err);
+  REQUIRE(trained.status == 0);
+  CHECK(contains(place.shell("krohn eval again --lengths 50 --words 50 --json").out, "\"right\": 50,"));
+  // Another noise is another run.
+  const Outcome other =
+      place.shell(line + "--perturb 0.06 --smoothing 0.1 --schedule cosine --stop-at 0 --steps 300 -o again");
+  CHECK(other.status == 2);
+  CHECK(contains(other.err, "another run"));
+  CHECK(place.shell("krohn train modadd5 --model bilinear --perturb 0.1 -o no").status == 2);
+  const Outcome unfit = place.shell("krohn train modadd5 --model deltaproduct --init z5.safetensors -o no");
+  CHECK(unfit.status == 2);
+  CHECK(contains(unfit.err, "norms"));
+  CHECK(!std::filesystem::exists(place / "no"));
+}

@@ -17,7 +17,9 @@
 #include "groups/atomic_file.h"
 #include "groups/error.h"
 #include "simulate/evaluate_model.h"
+#include "simulate/initialise_model.h"
 #include "simulate/model_file.h"
+#include "simulate/sha256.h"
 #include "simulate/tasks.h"
 #include "simulate/trainer.h"
 #include "tools/krohn/count.h"
@@ -40,6 +42,7 @@ krohn train modadd5 --model bilinear:rotations,hidden=16 --steps 2000 -o run/
 krohn train modadd5 --model bilinear:full,hidden=16,inputs=16,spread=0.05 --smoothing 0.1 --schedule cosine --steps 3000 -o steady/
 krohn train parity --model bilinear:diagonal --length 2..10 --rates 1e-2,1e-3 --seeds 2 --steps 500 -o parity/
 krohn train S3/swaps --model deltaproduct:signed,width=16,heads=1 --length 2..32 --rates 5e-3 --steps 200 -o s3/
+krohn train modadd5 --model bilinear:block=8,hidden=16,inputs=8 --init z5.safetensors --perturb 0.05 -o again/
 )",
     R"(Trains by AdamW on samples drawn anew at every step, once for every learning rate and seed, and keeps the run with the
 least validation loss. FOLDER gets parameters.safetensors (the best model, for `krohn eval`), model.safetensors (the same
@@ -50,6 +53,9 @@ bit, whether it was interrupted or killed. A run that diverges leaves its last c
 Linear recurrences trained on hard targets grow, and so do not hold far beyond the lengths of training. --smoothing 0.1 with
 --schedule cosine and small first weights (spread=S with S √(hidden · inputs / 3) below 1) trains them to moduli of 1 and
 exact angles (docs/MATH.md §8).
+
+--init takes what `krohn compile` or `krohn snap` wrote, a construction of one layer for the task's language, as the first
+weights; the model has to have room for them (bilinear, dense and one-layer fan models do). --steps 0 leaves it at that.
 
 MODEL is one of the following, with PART,PART,… after the colon (docs/training.md says what they compute):
   bilinear:      full, diagonal, rotations, block=B or rank=R; hidden=H, inputs=D, bias, input-bias, spread=S, frozen
@@ -62,11 +68,11 @@ Exit status: 0 trained, 2 bad input, or every run diverged.
 )"};
 
 struct Options {
-  std::string task, model, output, lengths, validation_lengths, schedule = "constant", device = "cpu";
+  std::string task, model, output, lengths, validation_lengths, init, schedule = "constant", device = "cpu";
   std::vector<double> rates{1e-3};
   OptimiserOptions optimiser;
   std::uint64_t words = 64, seeds = 1, seed = 1, patience = 0, validate_every = TrainOptions{}.validate_every;
-  double stop_at = 1e-5, smoothing = 0;
+  double stop_at = 1e-5, smoothing = 0, perturb = 0;
   std::uint64_t samples = 0, checkpoint_every = 0;
   unsigned threads = 0;
   LanguageOptions reading;
@@ -122,7 +128,24 @@ void resume(Job& job) {
   }
 }
 
+/// What gives a run's model its first weights, and what it is called; nothing where they are random.
+struct Start {
+  std::string name;
+  std::optional<Network> network;
+};
+
+Start read_start(const Options& options) {
+  if (options.init.empty()) {
+    if (options.perturb > 0) throw InputError("--perturb", "there is nothing to perturb without --init");
+    return {};
+  }
+  std::string name = "sha256:" + sha256(read_file(options.init)).substr(0, 16);
+  if (options.perturb > 0) name += fmt::format("+{}", options.perturb);
+  return {name, load_network(options.init)};
+}
+
 std::vector<Job> make_jobs(const Options& options, const Task& task) {
+  const Start start = read_start(options);
   std::vector<Job> jobs;
   for (const double rate : options.rates) {
     if (!(rate > 0) || rate > 10) throw InputError("--rates", fmt::format("{} is no learning rate", rate));
@@ -139,9 +162,15 @@ std::vector<Job> make_jobs(const Options& options, const Task& task) {
       training.smoothing = options.smoothing;
       training.samples = options.samples;
       training.seed = seed;
+      training.start = start.name;
+      const auto prepare = [&](SequenceModel<float>& model) {
+        if (!start.network) return;
+        initialise_from(model, *start.network, task);
+        if (options.perturb > 0) perturb(model, options.perturb, seed);
+      };
       const std::string file = fmt::format("checkpoint-rate={}-seed={}.safetensors", rate, seed);
       Job job{training, (fs::path(options.output) / file).string(),
-              std::make_unique<Trainer>(task, options.model, training)};
+              std::make_unique<Trainer>(task, options.model, training, prepare)};
       if (fs::exists(job.checkpoint)) resume(job);
       jobs.push_back(std::move(job));
     }
@@ -230,6 +259,7 @@ nlohmann::ordered_json to_json(const Options& options, const Task& task, const s
                               {"clip", options.optimiser.clip},
                               {"patience", options.patience},
                               {"stop_at", options.stop_at}};
+  if (!options.init.empty()) json["init"] = {{"file", options.init}, {"perturb", options.perturb}};
   if (const auto& lengths = jobs.front().options.validation_lengths)
     json["validation_lengths"] = {lengths->least, lengths->greatest};
   for (const Job& job : jobs) {
@@ -318,6 +348,10 @@ void add_train(CLI::App& app, Work& chosen) {
   verb.add_option("-o,--output", options->output, "The folder of the run").type_name("FOLDER").required();
   verb.add_option("--length", options->lengths, "Lengths to train on; the paper's without it").type_name("N|M..N");
   verb.add_option("--rates", options->rates, "Learning rates").separated_by(',').show_default();
+  verb.add_option("--init", options->init, "Begin with the weights of this construction").type_name("FILE");
+  verb.add_option("--perturb", options->perturb, "Noise on them: its deviation, in root mean squares of each tensor")
+      .between(0.0, 10.0)
+      .show_default();
   add_count(verb, "--steps", options->optimiser.steps, "Steps of the optimiser, at most");
   add_count(verb, "--words", options->words, "Samples in a step");
   add_count(verb, "--seeds", options->seeds, "Runs for every learning rate");
