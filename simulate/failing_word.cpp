@@ -48,6 +48,7 @@ struct Reading {
   Word beginning, period;
   Word word{};                ///< what was read
   double margin = kNoMargin;  ///< the least since the length was doubled
+  bool has_runs = false;      ///< of random letters
   bool ended = false;
 };
 
@@ -70,8 +71,10 @@ class LongSearch {
     if (machine_.letters() == 0) return std::nullopt;
     const std::uint64_t all = budget_.left();
     follow_least_margins(all - all / 3);
-    read_side_by_side(all / 4);
-    if (found_) shorten();
+    read_side_by_side(all / 3);
+    if (!found_) return std::nullopt;
+    read_shorter_words(all / 5);
+    shorten();
     return found_;
   }
 
@@ -155,6 +158,12 @@ class LongSearch {
     return tracked_.wanted[state] != TrackedAutomaton::kNoSuchWord;
   }
 
+  Reading random_word(bool has_runs) const {
+    Reading reading{MachineRun(machine_, tracked_), {}, {}};
+    reading.has_runs = has_runs;
+    return reading;
+  }
+
   std::vector<Reading> readings() {
     std::vector<Reading> all;
     const std::vector<Word> first = beginnings();
@@ -181,8 +190,14 @@ class LongSearch {
         }
       }
     }
-    for (std::size_t i = 0; i < kRandomWords; ++i) all.push_back({MachineRun(machine_, tracked_), {}, {}});
+    for (std::size_t i = 0; i < kRandomWords; ++i) all.push_back(random_word(i % 2 == 1));
     return all;
+  }
+
+  /// Of the same letters again and again, or drawn anew.
+  Letter random_letter(const Reading& reading) {
+    if (reading.has_runs && !reading.word.empty() && random_.below(4) > 0) return reading.word.back();
+    return static_cast<Letter>(random_.below(machine_.letters()));
   }
 
   /// False when no letter may follow.
@@ -190,7 +205,7 @@ class LongSearch {
     const std::size_t at = reading.word.size(), begun = reading.beginning.size();
     for (int tries = 0; tries < kTries; ++tries) {
       const Letter letter = at < begun               ? reading.beginning[at]
-                            : reading.period.empty() ? static_cast<Letter>(random_.below(machine_.letters()))
+                            : reading.period.empty() ? random_letter(reading)
                                                      : reading.period[(at - begun) % reading.period.size()];
       if (!reading.run.read(letter)) continue;
       reading.word.push_back(letter);
@@ -219,6 +234,17 @@ class LongSearch {
       if (length >= kLengthOfAll) keep_half(all);
       for (Reading& reading : all) reading.margin = kNoMargin;
     }
+  }
+
+  /// Random words below the length of the one that was found.
+  void read_shorter_words(std::uint64_t kept_back) {
+    for (bool has_runs = false; found_->size() > 1 && budget_.left() > kept_back && budget_.spend();
+         has_runs = !has_runs)
+      for (Reading reading = random_word(has_runs); reading.word.size() + 1 < found_->size();) {
+        if (budget_.left() <= kept_back || !read_next(reading)) break;
+        budget_.spend();
+        if (reading.run.is_wrong()) note(reading.word);
+      }
   }
 
   /// The half with the least margins.

@@ -90,4 +90,12 @@ std::vector<Real> plain_convolution(std::span<const Real> x, const std::vector<R
   return y;
 }
 
+/// The convolution of a row that stands behind copies of itself.
+template <class Real>
+std::vector<Real> plain_steady(std::span<const Real> x, const std::vector<Real>& taps) {
+  std::vector<Real> before;
+  for (std::size_t i = x.size(); i < taps.size(); i += x.size()) before.insert(before.end(), x.begin(), x.end());
+  return plain_convolution<Real>(x, taps, before);
+}
+
 }  // namespace krohn

@@ -28,6 +28,36 @@ class PlainReflections : public PlainMixer<Real> {
     return parts;
   }
 
+  std::vector<StateBlock> blocks() const override {
+    std::vector<StateBlock> all;
+    for (const Part& part : states()) all.push_back({part.first, shape_.keys, shape_.values});
+    return all;
+  }
+
+  /// Of every head: Π (I − β k kᵀ), the first reflection rightmost.
+  LetterMaps maps(std::span<const Real> looked) const override {
+    std::vector<Real> row(looked.begin(), looked.begin() + static_cast<std::ptrdiff_t>(beta_column()));
+    if (shape_.taps > 0) {
+      row = plain_steady<Real>(row, taps_);
+      activate(row);
+    }
+    LetterMaps result;
+    const auto keys = static_cast<Eigen::Index>(shape_.keys);
+    for (std::size_t head = 0; head < shape_.heads; ++head) {
+      Eigen::MatrixXd map = Eigen::MatrixXd::Identity(keys, keys);
+      for (std::size_t j = 0; j < shape_.reflections; ++j) {
+        const Eigen::VectorXd k = Eigen::Map<const Eigen::Matrix<Real, Eigen::Dynamic, 1>>(
+                                      row.data() + k_column(head) + j * shape_.keys, keys)
+                                      .template cast<double>();
+        const auto beta = static_cast<double>(looked[beta_column() + head * shape_.reflections + j]);
+        map -= beta * k * (k.transpose() * map);
+        result.betas.push_back(beta);
+      }
+      result.matrices.push_back(std::move(map));
+    }
+    return result;
+  }
+
   std::vector<Real> look(std::span<const Real> x) const override {
     std::vector<Real> row = plain_product(x, in_);
     for (std::size_t i = beta_column(); i < row.size(); ++i)
@@ -109,6 +139,21 @@ class PlainDiagonal : public PlainMixer<Real> {
   std::size_t memory() const override { return state_size() + kept_rows() * shape_.channels; }
   std::vector<Part> states() const override { return {{0, state_size()}}; }
 
+  std::vector<StateBlock> blocks() const override {
+    std::vector<StateBlock> all;
+    for (std::size_t i = 0; i < state_size(); ++i) all.push_back({i, 1, 1});
+    return all;
+  }
+
+  LetterMaps maps(std::span<const Real> looked) const override {
+    std::vector<Real> chosen(looked.begin() + static_cast<std::ptrdiff_t>(shape_.channels), looked.end());
+    if (shape_.taps > 0) chosen = choose(plain_steady<Real>(chosen, taps_));
+    LetterMaps result;
+    for (std::size_t i = chosen.size() - state_size(); i < chosen.size(); ++i)
+      result.matrices.push_back(Eigen::MatrixXd::Constant(1, 1, static_cast<double>(chosen[i])));
+    return result;
+  }
+
   /// The gate, and then either the raw input of the convolution or all that `choose` says.
   std::vector<Real> look(std::span<const Real> x) const override {
     const std::vector<Real> both = plain_product(x, in_);
@@ -188,6 +233,22 @@ class PlainBlocks : public PlainMixer<Real> {
   std::size_t memory() const override { return shape_.width(); }
   void start(std::span<Real> memory) const override { std::ranges::copy(start_, memory.begin()); }
   std::vector<Part> states() const override { return {{0, shape_.width()}}; }
+
+  std::vector<StateBlock> blocks() const override {
+    std::vector<StateBlock> all;
+    for (std::size_t block = 0; block < shape_.blocks; ++block) all.push_back({block * shape_.size, shape_.size, 1});
+    return all;
+  }
+
+  LetterMaps maps(std::span<const Real> looked) const override {
+    LetterMaps result;
+    const auto size = static_cast<Eigen::Index>(shape_.size);
+    for (std::size_t block = 0; block < shape_.blocks; ++block)
+      result.matrices.push_back(Eigen::Map<const Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>>(
+                                    looked.data() + block * shape_.size * shape_.size, size, size)
+                                    .template cast<double>());
+    return result;
+  }
 
   /// The blocks, columns one after another, and what is added.
   std::vector<Real> look(std::span<const Real> x) const override {

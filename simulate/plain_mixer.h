@@ -24,6 +24,9 @@ class PlainMixer {
   virtual std::size_t memory() const = 0;
   virtual void start(std::span<Real>) const {}
   virtual std::vector<typename PlainModel<Real>::Part> states() const = 0;
+  virtual std::vector<StateBlock> blocks() const = 0;
+  /// Of a token behind copies of itself.
+  virtual LetterMaps maps(std::span<const Real> looked) const = 0;
 
   /// All that the token alone decides, so that the first layer has it once for every letter.
   virtual std::vector<Real> look(std::span<const Real> x) const = 0;

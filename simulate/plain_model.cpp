@@ -7,6 +7,7 @@
 
 #include "groups/error.h"
 #include "simulate/dense_model.h"
+#include "simulate/plain_bilinear.h"
 #include "simulate/plain_layers.h"
 #include "simulate/plain_mixer.h"
 #include "simulate/stacked_model.h"
@@ -19,38 +20,6 @@ template <class Real>
 void drop_signs_of_zeros(std::span<Real> memory) {
   for (Real& x : memory) x += Real{0};
 }
-
-/// h ← A(σ) h + b(σ), read out linearly.
-template <class Real>
-class PlainLinear : public PlainModel<Real> {
- public:
-  using typename PlainModel<Real>::Part;
-
-  explicit PlainLinear(LinearView view) : view_(std::move(view)) {}
-
-  std::vector<Real> start() const override { return {view_.initial.begin(), view_.initial.end()}; }
-  std::vector<Part> states() const override { return {{0, view_.hidden}}; }
-
-  void read(Letter letter, std::span<Real> memory, std::span<Real> logits) const override {
-    const std::size_t hidden = view_.hidden, block = view_.block;
-    const float* a = view_.matrices.data() + letter * hidden * block;
-    std::vector<Real> next(hidden, 0);
-    for (std::size_t row = 0; row < hidden; ++row)
-      for (std::size_t column = 0; column < block; ++column)
-        next[row] += Real{*a++} * memory[row / block * block + column];
-    if (!view_.additions.empty())
-      for (std::size_t i = 0; i < hidden; ++i) next[i] += Real{view_.additions[letter * hidden + i]};
-    std::ranges::copy(next, memory.begin());
-    drop_signs_of_zeros(memory);
-    for (std::size_t l = 0; l < logits.size(); ++l) {
-      logits[l] = Real{view_.readout_bias[l]};
-      for (std::size_t i = 0; i < hidden; ++i) logits[l] += Real{view_.readout[l * hidden + i]} * memory[i];
-    }
-  }
-
- private:
-  LinearView view_;
-};
 
 /// H ← A(σ) H, divided by max(1, its norm), read out linearly.
 template <class Real>
@@ -70,6 +39,13 @@ class PlainDense : public PlainModel<Real> {
     return identity;
   }
   std::vector<Part> states() const override { return {{0, size_ * size_}}; }
+
+  std::vector<StateBlock> blocks() const override { return {{0, size_, size_}}; }
+  LetterMaps letter_maps(Letter letter) const override {
+    using Rows = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    const auto n = static_cast<Eigen::Index>(size_);
+    return {{Eigen::Map<const Rows>(matrices_.data() + letter * size_ * size_, n, n).template cast<double>()}, {}};
+  }
 
   void read(Letter letter, std::span<Real> memory, std::span<Real> logits) const override {
     const Real* const a = matrices_.data() + letter * size_ * size_;
@@ -93,7 +69,7 @@ class PlainDense : public PlainModel<Real> {
   std::vector<Real> matrices_, readout_, bias_;
 };
 
-/// Layers of a mixer and an MLP, with norms and residuals.
+/// Layers of a mixer and an MLP, with norms and residuals; or one bare mixer.
 template <class Real>
 class PlainStack : public PlainModel<Real> {
  public:
@@ -102,6 +78,7 @@ class PlainStack : public PlainModel<Real> {
   PlainStack(const StackedShape& shape, Letter letters, const TensorFile& tensors)
       : width_(shape.width()),
         mlp_(shape.mlp),
+        is_bare_(shape.is_bare()),
         embedding_(plain_numbers<Real>(tensors, "embedding")),
         norm_(plain_numbers<Real>(tensors, "norm")),
         readout_(plain_numbers<Real>(tensors, "readout")),
@@ -137,8 +114,11 @@ class PlainStack : public PlainModel<Real> {
     return parts;
   }
 
+  std::vector<StateBlock> blocks() const override { return layers_[0].mixer->blocks(); }
+  LetterMaps letter_maps(Letter letter) const override { return layers_[0].mixer->maps(looked_[letter]); }
+
   void read(Letter letter, std::span<Real> memory, std::span<Real> logits) const override {
-    std::vector<Real> x = embedding_of(letter);
+    std::vector<Real> x = is_bare_ ? std::vector<Real>(width_, 0) : embedding_of(letter);
     std::span<Real> left = memory;
     for (std::size_t i = 0; i < layers_.size(); ++i) {
       const Layer& layer = layers_[i];
@@ -154,7 +134,7 @@ class PlainStack : public PlainModel<Real> {
     }
     drop_signs_of_zeros(memory);
     if (logits.empty()) return;
-    plain_rms_norm<Real>(x, norm_);
+    if (!is_bare_) plain_rms_norm<Real>(x, norm_);
     std::ranges::copy(bias_, logits.begin());
     add_plain_product<Real>(x, readout_, logits);
   }
@@ -171,7 +151,7 @@ class PlainStack : public PlainModel<Real> {
   }
 
   std::vector<Real> look(const Layer& layer, std::vector<Real> x) const {
-    plain_rms_norm<Real>(x, layer.norm);
+    if (!is_bare_) plain_rms_norm<Real>(x, layer.norm);
     return layer.mixer->look(x);
   }
 
@@ -186,6 +166,7 @@ class PlainStack : public PlainModel<Real> {
   }
 
   std::size_t width_, mlp_, memory_ = 0;
+  bool is_bare_;  ///< no norms, no residuals
   std::vector<Real> embedding_, norm_, readout_, bias_;
   std::vector<Layer> layers_;
   std::vector<std::vector<Real>> looked_;  ///< letter ↦ all that the first layer knows of it before its recurrence
@@ -195,9 +176,9 @@ class PlainStack : public PlainModel<Real> {
 
 template <class Real>
 std::unique_ptr<PlainModel<Real>> plain_model(const SequenceModel<float>& model) {
-  if (auto view = model.linear_view()) return std::make_unique<PlainLinear<Real>>(*std::move(view));
   const std::string name = model.name(), family = name.substr(0, name.find(':'));
   const TensorFile tensors = model.tensors();
+  if (family == "bilinear") return plain_bilinear<Real>(parse_bilinear_shape(name), model.letters(), tensors);
   if (family == "dense") return std::make_unique<PlainDense<Real>>(parse_dense_shape(name), tensors);
   if (family == "deltaproduct" || family == "diagonal" || family == "fan")
     return std::make_unique<PlainStack<Real>>(parse_stacked_shape(name), model.letters(), tensors);

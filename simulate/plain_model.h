@@ -3,10 +3,11 @@
 //
 // Every product and every sum is rounded to Real by itself, none is fused, and sums run from the first term to the
 // last. Exponentials, logarithms and powers are taken in double and rounded to Real. The recurrences are those of
-// simulate/reflection_mixer.h, diagonal_mixer.h, block_mixer.h, dense_model.h and linear_view.h; the training kernels
-// compute the same up to rounding, in an order and with fused operations that depend on the processor.
+// simulate/reflection_mixer.h, diagonal_mixer.h, block_mixer.h, dense_model.h and bilinear_model.h; the training
+// kernels compute the same up to rounding, in an order and with fused operations that depend on the processor.
 #pragma once
 
+#include <Eigen/Core>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -15,6 +16,17 @@
 #include "simulate/sequence_model.h"
 
 namespace krohn {
+
+/// `size` × `columns` numbers of what is remembered, row by row.
+struct StateBlock {
+  std::size_t first = 0, size = 0, columns = 0;
+};
+
+/// What a letter does to each block. Of reflections: their β, head by head.
+struct LetterMaps {
+  std::vector<Eigen::MatrixXd> matrices;
+  std::vector<double> betas;
+};
 
 /// Immutable, shared by threads. What it remembers between letters is a list of numbers, always as long.
 template <class Real>
@@ -33,6 +45,11 @@ class PlainModel {
   virtual void read(Letter letter, std::span<Real> memory, std::span<Real> logits) const = 0;
   /// The recurrent states, without the tokens that convolutions keep.
   virtual std::vector<Part> states() const = 0;
+
+  /// The blocks of the first layer's recurrent state that letters multiply by matrices, and the matrices: H ← A(σ) H +
+  /// … for a letter that stands behind copies of itself, as far back as a convolution looks.
+  virtual std::vector<StateBlock> blocks() const = 0;
+  virtual LetterMaps letter_maps(Letter letter) const = 0;
 };
 
 /// Real is float or double. Takes a copy of the parameters. Throws InputError for a model of another family.

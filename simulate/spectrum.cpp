@@ -2,21 +2,21 @@
 
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 #include <set>
 
 #include "groups/error.h"
 #include "simulate/evaluate.h"
+#include "simulate/state_centres.h"
 #include "simulate/word.h"
 
 namespace krohn {
 namespace {
 
 constexpr std::uint64_t kWords = 50, kLetters = 16;  ///< what states are looked at
+constexpr double kLeastAlive = 1e-3;                 ///< of the greatest direction's root mean square
 constexpr double kWorstCondition = 1e8;              ///< of eigenvectors that are still told apart
 
 using Block = std::vector<std::uint32_t>;
@@ -88,6 +88,14 @@ Eigen::MatrixXd visited_states(const Network& network) {
   return columns;
 }
 
+/// The mean states of the automaton, less their mean: columns.
+Eigen::MatrixXd learned_code(const Network& network) {
+  const Layer& layer = network.layers[0];
+  Eigen::MatrixXd centres = state_centres(network, network.automaton, Precision::kFp64).centres;
+  centres.colwise() -= centres.rowwise().mean().eval();
+  return Eigen::Map<const Eigen::MatrixXd>(centres.data(), layer.dimension, layer.columns * centres.cols());
+}
+
 double root_mean_square(const auto& row) {
   return row.size() == 0 ? 0 : row.norm() / std::sqrt(static_cast<double>(row.size()));
 }
@@ -111,13 +119,8 @@ void add_modes(LetterSpectrum& letter, const Eigen::MatrixXd& a, std::uint32_t b
   }
 }
 
-std::vector<std::complex<double>> plane_factors(const std::vector<Eigen::MatrixXd>& matrices, const Block& block) {
-  std::vector<std::complex<double>> factors;
-  for (const Eigen::MatrixXd& whole : matrices) {
-    const Eigen::MatrixXd a = whole(block, block);
-    factors.emplace_back((a(0, 0) + a(1, 1)) / 2, (a(1, 0) - a(0, 1)) / 2);
-  }
-  return factors;
+std::complex<double> plane_factor(const Eigen::MatrixXd& a) {
+  return {(a(0, 0) + a(1, 1)) / 2, (a(1, 0) - a(0, 1)) / 2};
 }
 
 double as_real(const Turn& turn) { return static_cast<double>(turn.numerator) / static_cast<double>(turn.denominator); }
@@ -136,48 +139,57 @@ std::set<std::uint32_t> cycle_lengths(const Transformation& map) {
   return lengths;
 }
 
-double orthogonality_defect(const Eigen::MatrixXd& a) {
-  if (a.rows() == 0) return 0;
-  const Eigen::VectorXd values = a.jacobiSvd().singularValues();
-  double defect = 0;
-  for (const double value : values) defect = std::max(defect, std::abs(value * value - 1));
-  return defect;
+/// Orthonormal bases of what the states span in every block.
+std::vector<Eigen::MatrixXd> living_spaces(const std::vector<Eigen::MatrixXd>& states) {
+  std::vector<Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>> solvers;
+  double greatest = 0;
+  for (const Eigen::MatrixXd& block : states) {
+    const Eigen::MatrixXd gram = block * block.transpose();
+    solvers.emplace_back(gram);
+    greatest = std::max(greatest, solvers.back().eigenvalues()(gram.rows() - 1));
+  }
+  std::vector<Eigen::MatrixXd> spaces;
+  for (const auto& solver : solvers) {
+    const double least = greatest * kLeastAlive * kLeastAlive;
+    const auto alive = (solver.eigenvalues().array() > least).count();
+    spaces.push_back(solver.eigenvectors().rightCols(alive));
+  }
+  return spaces;
+}
+
+double orthogonality_defect(const Eigen::MatrixXd& a, const Eigen::MatrixXd& space) {
+  if (space.cols() == 0) return 0;
+  const Eigen::MatrixXd image = a * space;
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(image.transpose() * image, Eigen::EigenvaluesOnly);
+  return (solver.eigenvalues().array() - 1).abs().maxCoeff();
 }
 
 }  // namespace
 
 double turn_of(std::complex<double> value) { return std::arg(value) / (2 * std::numbers::pi); }
 
-Spectrum spectrum(const Network& network) {
-  const std::vector<Eigen::MatrixXd> matrices = letter_matrices(network);
-  const Layer& layer = network.layers[0];
-  const Eigen::MatrixXd decoder = decoder_rows(layer), states = visited_states(network);
+Spectrum spectrum(const LetterBlocks& given) {
   Spectrum result;
-  result.blocks = common_blocks(matrices, layer.dimension);
-  std::vector<double> importance;
-  for (const Block& block : result.blocks)
-    importance.push_back(decoder(Eigen::all, block).norm() * root_mean_square(states(block, Eigen::all)));
-  std::vector<std::size_t> order(result.blocks.size());
-  std::iota(order.begin(), order.end(), 0u);
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return importance[a] > importance[b]; });
-  std::vector<Block> sorted;
-  const double greatest_block = importance.empty() ? 0 : importance[order[0]];
-  for (const std::size_t i : order) {
-    sorted.push_back(std::move(result.blocks[i]));
-    result.block_weights.push_back(greatest_block > 0 ? importance[i] / greatest_block : 0);
+  const std::vector<Eigen::MatrixXd> spaces = living_spaces(given.code);
+  double greatest_block = 0;
+  for (std::size_t b = 0; b < spaces.size(); ++b) {
+    result.coordinates += static_cast<std::uint64_t>(spaces[b].rows());
+    result.alive += static_cast<std::uint64_t>(spaces[b].cols());
+    result.block_weights.push_back(given.readers[b].norm() * root_mean_square(given.states[b]));
+    greatest_block = std::max(greatest_block, result.block_weights.back());
   }
-  result.blocks = std::move(sorted);
-  for (std::size_t b = 0; b < result.blocks.size(); ++b)
-    if (result.blocks[b].size() == 2)
-      result.planes.push_back({result.block_weights[b], plane_factors(matrices, result.blocks[b])});
-  Block used;  // coordinates that reach the decoder
-  for (std::size_t b = 0; b < result.blocks.size(); ++b)
-    if (result.block_weights[b] > 0) used.insert(used.end(), result.blocks[b].begin(), result.blocks[b].end());
-  for (const Eigen::MatrixXd& a : matrices) {
+  for (std::size_t b = 0; b < spaces.size(); ++b) {
+    if (greatest_block > 0) result.block_weights[b] /= greatest_block;
+    if (spaces[b].rows() != 2) continue;
+    Plane plane{result.block_weights[b], {}};
+    for (const std::vector<Eigen::MatrixXd>& letter : given.matrices) plane.factors.push_back(plane_factor(letter[b]));
+    result.planes.push_back(std::move(plane));
+  }
+  for (const std::vector<Eigen::MatrixXd>& matrices : given.matrices) {
     LetterSpectrum letter;
-    for (std::uint32_t b = 0; b < result.blocks.size(); ++b) {
-      const Block& block = result.blocks[b];
-      add_modes(letter, a(block, block), b, decoder(Eigen::all, block), states(block, Eigen::all));
+    for (std::size_t b = 0; b < matrices.size(); ++b) {
+      add_modes(letter, matrices[b], static_cast<std::uint32_t>(b), given.readers[b], given.states[b]);
+      letter.orthogonality_defect = std::max(letter.orthogonality_defect, orthogonality_defect(matrices[b], spaces[b]));
     }
     std::ranges::stable_sort(letter.modes, [](const Mode& x, const Mode& y) { return x.weight > y.weight; });
     const double greatest = letter.modes.empty() ? 0 : letter.modes[0].weight;
@@ -185,9 +197,31 @@ Spectrum spectrum(const Network& network) {
       if (greatest > 0) mode.weight /= greatest;
       letter.spectral_radius = std::max(letter.spectral_radius, mode.modulus());
     }
-    letter.orthogonality_defect = orthogonality_defect(a(used, used));
     result.letters.push_back(std::move(letter));
   }
+  return result;
+}
+
+Spectrum spectrum(const Network& network) {
+  const std::vector<Eigen::MatrixXd> matrices = letter_matrices(network);
+  const Layer& layer = network.layers[0];
+  const Eigen::MatrixXd decoder = decoder_rows(layer), states = visited_states(network), code = learned_code(network);
+  std::vector<Block> blocks = common_blocks(matrices, layer.dimension);
+  const auto importance = [&](const Block& block) {
+    return decoder(Eigen::all, block).norm() * root_mean_square(states(block, Eigen::all));
+  };
+  std::ranges::stable_sort(blocks, [&](const Block& a, const Block& b) { return importance(a) > importance(b); });
+  LetterBlocks given;
+  given.matrices.resize(matrices.size());
+  for (const Block& block : blocks) {
+    for (std::size_t letter = 0; letter < matrices.size(); ++letter)
+      given.matrices[letter].emplace_back(matrices[letter](block, block));
+    given.readers.emplace_back(decoder(Eigen::all, block));
+    given.states.emplace_back(states(block, Eigen::all));
+    given.code.emplace_back(code(block, Eigen::all));
+  }
+  Spectrum result = spectrum(given);
+  result.blocks = std::move(blocks);
   return result;
 }
 

@@ -2,6 +2,7 @@
 // on each (Ebrahimi & Memisevic, App. C.2, Fig. 3).
 #pragma once
 
+#include <Eigen/Core>
 #include <complex>
 #include <cstdint>
 #include <optional>
@@ -30,7 +31,7 @@ struct Mode {
 struct LetterSpectrum {
   std::vector<Mode> modes;  ///< by decreasing weight
   double spectral_radius = 0;
-  double orthogonality_defect = 0;  ///< ‖AᵀA − I‖₂ over the blocks that have a weight
+  double orthogonality_defect = 0;  ///< ‖UᵀAᵀAU − I‖₂, U an orthonormal basis of what is alive in the blocks
 };
 
 /// A common block of two coordinates, as the complex number that each letter multiplies it by: (a₀₀ + a₁₁)/2 +
@@ -47,7 +48,22 @@ struct Spectrum {
   std::vector<double> block_weights;
   std::vector<LetterSpectrum> letters;
   std::vector<Plane> planes;  ///< the blocks of two coordinates
+  /// Coordinates, and how many of them are alive: the dimension of what the differences between the automaton's mean
+  /// states span, directions with less than a thousandth of the greatest left out. The others tell no state from
+  /// another.
+  std::uint64_t coordinates = 0, alive = 0;
 };
+
+/// What a spectrum is made of, block by block: the letters' matrices, [letter][block]; what reads the state, with a
+/// column a coordinate; states that weigh the modes, a column each; and the mean states of the automaton less their
+/// mean.
+struct LetterBlocks {
+  std::vector<std::vector<Eigen::MatrixXd>> matrices;
+  std::vector<Eigen::MatrixXd> readers, states, code;
+};
+
+/// `blocks` of the result stay empty. O(letters · Σ n³).
+Spectrum spectrum(const LetterBlocks& given);
 
 /// Throws InputError unless the network has one layer and its numbers are finite for some letters. O(letters · n³).
 Spectrum spectrum(const Network& network);

@@ -39,6 +39,9 @@ class Machine : public TrainedMachine {
     return input_.after.empty() ? best(logits) : answer_behind(numbers);
   }
 
+  std::vector<StateBlock> blocks() const override { return plain_->blocks(); }
+  LetterMaps letter_maps(Letter letter) const override { return plain_->letter_maps(input_.inputs[letter]); }
+
   std::vector<std::vector<double>> states(const Memory& memory) const override {
     const std::vector<Real> numbers = read_back(memory);
     std::vector<std::vector<double>> parts;
@@ -150,6 +153,29 @@ struct Visit {
   std::vector<std::vector<double>> parts;
 };
 
+/// Along random words of the task, the automaton's state beside.
+std::vector<Visit> visits_of(const TrainedMachine& machine, const Task& task, const Dfa& automaton,
+                             const CentreOptions& options) {
+  constexpr int kTries = 256;  // of random letters that may stand at a place
+  const TrackedAutomaton tracked = tracked_automaton(task, input_machine(task).automaton);
+  std::vector<Visit> visits;
+  Random random(options.seed);
+  for (std::uint64_t word = 0; automaton.letters() > 0 && word < options.words; ++word) {
+    MachineRun run(machine, tracked);
+    State state = automaton.initial();
+    for (std::uint64_t t = 0; t < options.length; ++t) {
+      Letter letter = 0;
+      int tries = 0;
+      do letter = static_cast<Letter>(random.below(automaton.letters()));
+      while (!run.read(letter) && ++tries < kTries);
+      if (tries == kTries) break;
+      state = automaton.next(state, letter);
+      visits.push_back({state, machine.states(run.memory())});
+    }
+  }
+  return visits;
+}
+
 Eigen::VectorXd scaled(const Visit& visit, const std::vector<double>& scales) {
   std::vector<double> numbers;
   for (std::size_t i = 0; i < scales.size(); ++i)
@@ -202,24 +228,7 @@ Extraction extract_trained(const TrainedMachine& machine, const Task& task, cons
 
 StateCentres trained_centres(const TrainedMachine& machine, const Task& task, const Dfa& automaton,
                              const CentreOptions& options) {
-  const TrackedAutomaton tracked = tracked_automaton(task, input_machine(task).automaton);
-  std::vector<Visit> visits;
-  Random random(options.seed);
-  constexpr int kTries = 64;  // of random letters that may stand at a place
-  for (std::uint64_t word = 0; automaton.letters() > 0 && word < options.words; ++word) {
-    MachineRun run(machine, tracked);
-    State state = automaton.initial();
-    for (std::uint64_t t = 0; t < options.length; ++t) {
-      std::optional<Letter> letter;
-      for (int tries = 0; tries < kTries && !letter; ++tries) {
-        const auto drawn = static_cast<Letter>(random.below(automaton.letters()));
-        if (run.read(drawn)) letter = drawn;
-      }
-      if (!letter) break;
-      state = automaton.next(state, *letter);
-      visits.push_back({state, machine.states(run.memory())});
-    }
-  }
+  const std::vector<Visit> visits = visits_of(machine, task, automaton, options);
   const std::vector<double> scales = scales_of(visits);
   StateCentres result;
   result.is_scaled = true;
@@ -242,6 +251,34 @@ StateCentres trained_centres(const TrainedMachine& machine, const Task& task, co
     result.spread = std::max(result.spread, (scaled(visit, scales) - result.centres.col(visit.state)).norm());
   result.gap = least_distance(result.centres);
   return result;
+}
+
+Spectrum trained_spectrum(const TrainedMachine& machine, const Task& task) {
+  const Dfa own = input_machine(task).automaton;
+  const Eigen::MatrixXd means = trained_centres(machine, task, own).centres;
+  const Eigen::MatrixXd code = means.colwise() - means.rowwise().mean();
+  LetterBlocks given;
+  for (Letter letter = 0; letter < own.letters(); ++letter)
+    given.matrices.push_back(machine.letter_maps(letter).matrices);
+  // The first layer's numbers come first, in the memory and in the means.
+  const auto columns_of = [](const Eigen::MatrixXd& numbers, const StateBlock& block) {
+    using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    const auto size = static_cast<Eigen::Index>(block.size), columns = static_cast<Eigen::Index>(block.columns);
+    Eigen::MatrixXd all(size, columns * numbers.cols());
+    for (Eigen::Index i = 0; i < numbers.cols(); ++i) {
+      const Eigen::VectorXd own_numbers =
+          numbers.col(i).segment(static_cast<Eigen::Index>(block.first), size * columns);
+      all.middleCols(i * columns, columns) = Eigen::Map<const Rows>(own_numbers.data(), size, columns);
+    }
+    return all;
+  };
+  for (const StateBlock& block : machine.blocks()) {
+    const auto size = static_cast<Eigen::Index>(block.size);
+    given.readers.emplace_back(Eigen::MatrixXd::Identity(size, size));
+    given.states.push_back(columns_of(code, block));
+    given.code.push_back(given.states.back());
+  }
+  return spectrum(given);
 }
 
 }  // namespace krohn

@@ -14,8 +14,9 @@
 #include "simulate/certify_machine.h"
 #include "simulate/extract_automaton.h"
 #include "simulate/input_machine.h"
-#include "simulate/learn_automaton.h"
+#include "simulate/plain_model.h"
 #include "simulate/sequence_model.h"
+#include "simulate/spectrum.h"
 #include "simulate/state_centres.h"
 #include "simulate/step_machine.h"
 #include "simulate/task.h"
@@ -26,6 +27,9 @@ class TrainedMachine : public StepMachine {
  public:
   /// The recurrent states of the memory, without the tokens that convolutions keep: one list for each layer and head.
   virtual std::vector<std::vector<double>> states(const Memory& memory) const = 0;
+  /// Of the first layer: PlainModel's blocks and maps, by letter of the task's inputs.
+  virtual std::vector<StateBlock> blocks() const = 0;
+  virtual LetterMaps letter_maps(Letter letter) const = 0;
 };
 
 /// The model needs its task, of which it keeps nothing, and is copied. Throws InputError when the letters or labels of
@@ -48,5 +52,9 @@ Extraction extract_trained(const TrainedMachine& machine, const Task& task, cons
 /// shortest word. Throws InputError when a number is not finite.
 StateCentres trained_centres(const TrainedMachine& machine, const Task& task, const Dfa& automaton,
                              const CentreOptions& options = {});
+
+/// What the letters do to the first layer's recurrent state. A mode weighs by how far the mean states of the task's
+/// automaton move along it.
+Spectrum trained_spectrum(const TrainedMachine& machine, const Task& task);
 
 }  // namespace krohn

@@ -58,8 +58,10 @@ TEST_CASE("smoothed targets keep the modulus at 1 and the angles exact, far past
   CHECK(evaluate_model(trainer.model(), *task, 2000, evaluation).right == 50);
   const Network network = network_of(trainer.model(), *task);
   const Spectrum found = spectrum(network);
+  CHECK(found.alive == 2);  // a plane of nine coordinates
   for (Letter letter = 0; letter < network.automaton.letters(); ++letter) {
     CHECK(found.letters[letter].spectral_radius == doctest::Approx(1).epsilon(0.01));
+    CHECK(found.letters[letter].orthogonality_defect < 0.9);  // 1 where dead modes count
     const Mode& mode = found.letters[letter].modes[0];
     const Turn turn = nearest_exact_turn(network.automaton.letter_map(letter), mode.turn());
     CHECK(turn_distance(mode.turn(), double(turn.numerator) / double(turn.denominator)) < 1e-3);

@@ -26,6 +26,8 @@ namespace {
 const std::vector<const char*> kModels = {
     "bilinear:hidden=6,inputs=3,bias,input-bias",
     "bilinear:block=2,hidden=6,inputs=3",
+    "bilinear:rank=4,hidden=5,inputs=3,bias",
+    "bilinear:rotations,hidden=6,inputs=3,input-bias",
     "dense:size=3",
     "deltaproduct:width=4,heads=2,keys=3,values=3,mlp=3",
     "deltaproduct:width=4,heads=1,keys=3,values=8,reflections=2,signed,conv=2,mlp=0",
@@ -141,10 +143,7 @@ TEST_CASE("plain arithmetic is the model's, whatever its family") {
       const auto precise = made<double>(name, *task);
       std::ranges::copy(model->parameters(), precise->parameters().begin());
       const double loss = precise->loss(batch, {}).loss;
-      // A linear view holds the letters' matrices as floats.
-      const double tolerance = model->linear_view() ? 1e-6 : 1e-12;
-      CHECK(plain_loss(*plain_model<double>(*model), batch, model->labels()) ==
-            doctest::Approx(loss).epsilon(tolerance));
+      CHECK(plain_loss(*plain_model<double>(*model), batch, model->labels()) == doctest::Approx(loss).epsilon(1e-12));
       CHECK(plain_loss(*plain_model<float>(*model), batch, model->labels()) == doctest::Approx(loss).epsilon(1e-4));
     }
   }
@@ -234,6 +233,55 @@ TEST_CASE("what a closing model has learned is extracted, snapped and proved") {
   const SnapResult snapped = snap_network(learned.automaton, centres);
   CHECK(snapped.choices[snapped.chosen].explained > 0.99);
   CHECK(certify(snapped.network, {}).claim == Claim::kProved);
+}
+
+TEST_CASE("the letters of a reflection, and what is alive of its state") {
+  const auto task = make_task("parity");
+  const auto model = parity_by_hand(*task, kNever);
+  const auto machine = trained_machine(*model, *task, Precision::kFp64);
+  CHECK(machine->letter_maps(0).betas == std::vector<double>{0});
+  CHECK(machine->letter_maps(1).betas == std::vector<double>{2});
+  CHECK(machine->letter_maps(0).matrices[0] == Eigen::MatrixXd::Identity(2, 2));
+  const Spectrum found = trained_spectrum(*machine, *task);
+  CHECK(found.coordinates == 2);
+  CHECK(found.alive == 1);
+  CHECK(found.letters[1].modes[0].value == std::complex<double>(-1, 0));
+  CHECK(found.letters[1].modes[0].weight == 1);
+  CHECK(found.letters[1].modes[1].weight < 1e-12);
+  CHECK(found.letters[1].orthogonality_defect < 1e-12);
+}
+
+TEST_CASE("letter maps are what the letters do to the difference of two memories") {
+  for (const char* name : {"dense:size=3", "deltaproduct:width=4,heads=2,keys=3,values=2,reflections=2,signed,mlp=2",
+                           "diagonal:width=3,channels=4,states=2,signed,conv=0", "fan:blocks=2,size=3,layers=2",
+                           "bilinear:block=2,hidden=6,inputs=3,bias"}) {
+    CAPTURE(std::string(name));
+    const auto task = make_task("modadd3");
+    const auto plain = plain_model<double>(*made<float>(name, *task));
+    for (Letter letter = 0; letter < 3; ++letter) {
+      std::vector<double> one = plain->start(), other = one;
+      plain->read(2, one, {});
+      plain->read(1, other, {});
+      const std::vector<double> one_before = one, other_before = other;
+      plain->read(letter, one, {});
+      plain->read(letter, other, {});
+      const LetterMaps maps = plain->letter_maps(letter);
+      const std::vector<StateBlock> blocks = plain->blocks();
+      REQUIRE(maps.matrices.size() == blocks.size());
+      for (std::size_t b = 0; b < blocks.size(); ++b)
+        for (std::size_t row = 0; row < blocks[b].size; ++row)
+          for (std::size_t column = 0; column < blocks[b].columns; ++column) {
+            double expected = 0;
+            for (std::size_t k = 0; k < blocks[b].size; ++k) {
+              const std::size_t at = blocks[b].first + k * blocks[b].columns + column;
+              expected += maps.matrices[b](static_cast<Eigen::Index>(row), static_cast<Eigen::Index>(k)) *
+                          (one_before[at] - other_before[at]);
+            }
+            const std::size_t at = blocks[b].first + row * blocks[b].columns + column;
+            CHECK(one[at] - other[at] == doctest::Approx(expected).epsilon(1e-9));
+          }
+    }
+  }
 }
 
 TEST_CASE("a memory that fades is refuted by a long word, which ends at its first wrong answer") {
