@@ -81,6 +81,75 @@ TEST_CASE("snap proves what it writes") {
   CHECK(!std::filesystem::exists(place / "x.safetensors"));
 }
 
+TEST_CASE("a trained model that is no network is verified, extracted, snapped and compared") {
+  const Workplace place("trained");
+  REQUIRE(place
+              .shell("krohn train parity --model deltaproduct:signed,width=16,heads=1,mlp=0 --rates 1e-2 --steps 2000 "
+                     "--schedule cosine --stop-at 0 --threads 1 -o run")
+              .status == 0);
+  CHECK(!std::filesystem::exists(place / "run/model.safetensors"));
+  const Outcome verified = place.shell("krohn verify run --max-pairs 20000 --json");
+  CHECK(verified.status == 1);
+  const json verdict = json::parse(verified.out);
+  CHECK(verdict["verdict"]["claim"] == "refuted");
+  CHECK(verdict["verdict"]["shortest"] == false);
+  CHECK(verdict["verdict"]["failing_word_length"].get<int>() > 40);  // the lengths of training are right
+  CHECK(verdict["answers"]["model"] != verdict["answers"]["automaton"]);
+  // The word again: its parity is what the automaton says.
+  const std::string word = verdict["verdict"]["failing_word"];
+  CHECK((verdict["answers"]["automaton"] == "accept") == (count(word, "1") % 2 == 1));
+  CHECK(contains(place.shell("krohn verify run/parameters.safetensors --max-pairs 20000").out, "the model says"));
+  // Held against the even words it is wrong at once, and no shorter word is.
+  place.write("even.dot",
+              "digraph { node [shape=circle]; e [shape=doublecircle]; i [shape=point]; i -> e; e -> e [label=\"0\"]; "
+              "o -> o [label=\"0\"]; e -> o [label=\"1\"]; o -> e [label=\"1\"]; }");
+  const json even = json::parse(place.shell("krohn verify run --against even.dot --json").out)["verdict"];
+  CHECK(even["failing_word_length"] == 1);
+  CHECK(even["shortest"] == true);
+
+  const Outcome extracted = place.shell("krohn extract run -o learned.dot --length 32 --against name:parity --json");
+  CHECK(extracted.status == 0);
+  CHECK(json::parse(extracted.out)["states"] == 2);
+  const Outcome snapped = place.shell("krohn snap run -o exact.safetensors --length 32 --against name:parity");
+  CHECK(snapped.status == 0);
+  CHECK(contains(snapped.out, "non-linear read-out"));
+  CHECK(place.shell("krohn verify exact.safetensors --against name:parity").status == 0);
+
+  const Outcome compared = place.shell("krohn compare run exact.safetensors --plot circles.svg --json");
+  CHECK(compared.status == 0);
+  const json sides = json::parse(compared.out);
+  CHECK(sides["alive"].get<int>() < sides["coordinates"].get<int>());
+  const json& one = sides["letters"][1];
+  CHECK(one["letter"] == "1");
+  CHECK(one["betas"].size() == 1);
+  CHECK(one["betas"][0].get<double>() == doctest::Approx(2).epsilon(0.05));
+  CHECK(one["modes"][0]["nearest_turn"] == json::array({1, 2}));
+  CHECK(contains(contents(place / "circles.svg"), "letter 1"));
+
+  for (const char* line : {"krohn verify run --precision bf16", "krohn verify run --order scan",
+                           "krohn verify run --certificate c.json", "krohn verify run --against name:S3",
+                           "krohn extract run -o x.dot --precision fp16", "krohn compare run name:parity"}) {
+    CAPTURE(std::string(line));
+    CHECK(place.shell(line).status == 2);
+  }
+}
+
+TEST_CASE("the folder of a linear model is the network in it") {
+  const Workplace place("linear-run");
+  REQUIRE(place
+              .shell("krohn train modadd2 --model bilinear:full,hidden=8,inputs=8,spread=0.1 --steps 2000 --rates 3e-3 "
+                     "--smoothing 0.1 --schedule cosine --stop-at 0 --threads 1 -o run")
+              .status == 0);
+  const auto without_first = [](const std::string& text) { return text.substr(text.find(": ")); };
+  const Outcome folder = place.shell("krohn verify run --max-pairs 1000"),
+                file = place.shell("krohn verify run/model.safetensors --max-pairs 1000");
+  CHECK(folder.status == file.status);
+  CHECK(without_first(folder.out) == without_first(file.out));
+  CHECK(place.shell("krohn extract run -o learned.dot --length 8").status == 0);
+  // Its parameters alone are read as any other model.
+  CHECK(contains(place.shell("krohn verify run/parameters.safetensors --max-pairs 1000").out, "letter after letter"));
+}
+
 TEST_CASE("accuracy by length is drawn with its intervals") {
   krohn::AccuracyPicture picture{
       "a <title>", {{"one", {{10, 1, 0.98, 1}, {1000, 0.5, 0.4, 0.6}, {1'000'000, 0, -0.1, 0.1}}}}, {2, 10}};

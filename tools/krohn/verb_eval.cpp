@@ -33,7 +33,7 @@ krohn eval run/ --lengths 10,100,500 --words 200 --plot acc.svg
     R"(Runs fresh samples of every length through the model that `krohn train` left in FOLDER, and prints the accuracy, scaled
 so that 0 is chance and 1 is perfect, with Wilson's 95 % interval, and the share of words that are right throughout.
 Models without additive terms have their state rescaled after every letter, which changes no answer of a read-out without
-a bias; --as-trained leaves it alone. A sample is a test, not a proof: `krohn verify FOLDER/model.safetensors` proves.
+a bias; --as-trained leaves it alone. A sample is a test, not a proof: `krohn verify FOLDER` proves or refutes.
 Exit status: 0 measured, 2 bad input.
 )"};
 

@@ -1,4 +1,4 @@
-// krohn extract — the automaton that a network has learned.
+// krohn extract — the automaton that a model has learned.
 
 #include <fmt/format.h>
 
@@ -12,9 +12,11 @@
 #include "groups/error.h"
 #include "simulate/extract_automaton.h"
 #include "simulate/state_centres.h"
+#include "simulate/trained_machine.h"
 #include "tools/krohn/count.h"
 #include "tools/krohn/json_output.h"
 #include "tools/krohn/progress.h"
+#include "tools/krohn/run_folder.h"
 #include "tools/krohn/subject.h"
 #include "tools/krohn/table.h"
 #include "tools/krohn/verb.h"
@@ -24,17 +26,21 @@ namespace krohn {
 namespace {
 
 constexpr VerbHelp kHelp = {
-    "extract", "The automaton that a network has learned", "extract MODEL -o AUTOMATON.dot [--against LANGUAGE]",
+    "extract", "The automaton that a model has learned", "extract MODEL -o AUTOMATON.dot [--against LANGUAGE]",
     R"(
 krohn extract abb.safetensors -o abb-again.dot
 krohn extract z5.safetensors -o z5.json --against name:Z5 --precision bf16
+krohn train parity --model deltaproduct:signed,width=16,heads=1,mlp=0 --rates 1e-2 --schedule cosine --steps 2000 -o parity-run/
+krohn extract parity-run/ -o learned.dot --length 32 --against name:parity
 )",
     R"(Finds the minimal automaton that MODEL follows on words of up to --length letters, or of as many as an automaton of at
 most --most states explains, by running it: a learner asks for answers until its guess agrees with the network on all short words, on random words, on detours from every state that it
 knows, and on the powers of short words. The automaton inside the file is not looked at, except to say in the end whether
 the two agree, or whether the network agrees with --against. Where the network can reach finitely many states only, the
 comparison is exact and holds for words of every length; otherwise longer words show how far it goes on as that
-automaton, and the shortest one found on which it does not is printed.
+automaton, and the shortest one found on which it does not is printed. A trained model that is no network is read in
+fp32 or fp64, with its task's special tokens around every word; what no sample of the task asks (the empty word, inputs
+that are no expressions) is taken from the automaton of the task.
 Exit status: 0 extracted and as expected, 1 another language than --against, 2 bad input, 3 no such automaton within the
 limits.
 )"};
@@ -55,9 +61,9 @@ struct Expected {
   Alphabet alphabet;
 };
 
-Expected compare(const Options& options, const Network& network, const Dfa& found) {
-  if (options.against.empty())
-    return {"the automaton in the file", distinguishing_word(found, network.automaton), found.alphabet()};
+/// `own`: the automaton in the file, or of the model's task, and what it is called.
+Expected compare(const Options& options, const Dfa& own, const char* name, const Dfa& found) {
+  if (options.against.empty()) return {name, distinguishing_word(found, own), found.alphabet()};
   const Dfa language = load_language(options.against, options.reading);
   return {options.against, distinguishing_word(found, language), refine(found.alphabet(), language.alphabet()).merged};
 }
@@ -122,16 +128,42 @@ void report(const Options& options, const Extraction& found, const StateCentres&
   line(beyond(found, options));
   if (automaton.states() > 1)
     line(fmt::format("its numbers in a state lie within {:.2g} of their mean{}, the nearest two means {:.2g} apart",
-                     centres.spread, centres.is_scaled ? ", scaled to norm 1" : "", centres.gap));
+                     centres.spread, centres.is_scaled ? ", scaled" : "", centres.gap));
   line(expected.difference ? fmt::format("not {}: they differ on {}", expected.name,
                                          quoted_word(expected.alphabet, *expected.difference))
                            : fmt::format("computes {}", expected.name));
 }
 
+int finish(const Options& options, const Extraction& found, const StateCentres& centres, const Expected& expected) {
+  write_automaton_file(found.automaton, options.output);
+  if (options.json)
+    print_json(to_json(options, found, centres, expected));
+  else
+    report(options, found, centres, expected);
+  return expected.difference && !options.against.empty() ? kRefuted : kDone;
+}
+
+int extract_from_trained(Options options) {
+  const TrainedSubject subject = load_trained_subject(options.model, options.reading);
+  const auto machine = trained_machine(*subject.trained.model, *subject.task, parse_precision(options.precision));
+  std::optional<Extraction> found;
+  {
+    Progress progress("reading letters");
+    options.extract.progress = [&progress](std::uint64_t letters) { progress.update(letters); };
+    found = extract_trained(*machine, *subject.task, options.extract);
+  }
+  return finish(
+      options, *found, trained_centres(*machine, *subject.task, found->automaton),
+      compare(options, input_machine(*subject.task).automaton, "the automaton of the task", found->automaton));
+}
+
 int extract(Options options) {
+  options.model = file_of_run(options.model);
   if (!is_model_name(options.model))
     throw InputError(options.model,
-                     "extract takes a .safetensors network; `krohn compile` and `krohn train` write them");
+                     "extract takes a .safetensors network or a folder of `krohn train`; `krohn compile` writes "
+                     "networks");
+  if (is_trained_model(options.model)) return extract_from_trained(std::move(options));
   const Network network = load_network(options.model);
   const ArithmeticName arithmetic = ArithmeticName::parse(options.precision);
   std::optional<Extraction> found;
@@ -140,14 +172,8 @@ int extract(Options options) {
     options.extract.progress = [&progress](std::uint64_t letters) { progress.update(letters); };
     found = extract_automaton(network, arithmetic, options.extract);
   }
-  const StateCentres centres = state_centres(network, found->automaton, arithmetic);
-  const Expected expected = compare(options, network, found->automaton);
-  write_automaton_file(found->automaton, options.output);
-  if (options.json)
-    print_json(to_json(options, *found, centres, expected));
-  else
-    report(options, *found, centres, expected);
-  return expected.difference && !options.against.empty() ? kRefuted : kDone;
+  return finish(options, *found, state_centres(network, found->automaton, arithmetic),
+                compare(options, network.automaton, "the automaton in the file", found->automaton));
 }
 
 }  // namespace
@@ -155,7 +181,7 @@ int extract(Options options) {
 void add_extract(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<Options>();
   Verb verb = add_verb(app, kHelp);
-  verb.add_option("MODEL", options->model, "A .safetensors network").required();
+  verb.add_option("MODEL", options->model, "A .safetensors network, or a folder of `krohn train`").required();
   verb.add_option("-o,--output", options->output, "The automaton to write: .dot, .gv, .json, .att, .jff")
       .type_name("FILE")
       .required();

@@ -329,7 +329,7 @@ int train(Options options) {
     print_json(json);
   } else {
     report(options, json);
-    if (!refusal.empty()) fmt::print("  no network for `krohn verify`: {}\n", refusal);
+    if (!refusal.empty()) fmt::print("  no network: {}; `krohn verify {}` reads the model itself\n", refusal, options.output);
   }
   if (best != nullptr) return kDone;
   throw InputError("--rates",

@@ -25,8 +25,10 @@
 #include "tools/krohn/long_test.h"
 #include "tools/krohn/on_device.h"
 #include "tools/krohn/progress.h"
+#include "tools/krohn/run_folder.h"
 #include "tools/krohn/subject.h"
 #include "tools/krohn/table.h"
+#include "tools/krohn/trained_verdict.h"
 #include "tools/krohn/verb.h"
 #include "tools/krohn/verdict.h"
 
@@ -50,7 +52,11 @@ contract are proved for every length, others up to the length at which errors co
 search of pairs goes on to --max-pairs or --time; the strongest claim is printed. --order multiplies the letters'
 matrices as chunked kernels (chunked:64) and parallel scans (scan, doubling) do: where nothing rounds, the proof holds
 in every association; where numbers round, each order is proved or refuted by itself. --against names the language that
-MODEL has to compute instead of trusting the automaton in the file. --length also runs random words of that length, or
+MODEL has to compute instead of trusting the automaton in the file.
+A folder of `krohn train` is the network in it; a model that is none (a non-linear way out, several layers) is read
+letter by letter in fp32 or fp64, every operation rounded by itself, and held against the automaton of its task where
+the task asks: pairs of automaton state and all that the model remembers are searched, then long words, of which the
+shortest wrong one found refutes. --length also runs random words of that length, or
 random --accepted words where few are accepted: a test, not a proof. Up to 10^8 letters in all, and in other orders than
 the sequential one, the network is evaluated letter by letter; beyond, its reachable states under the stated arithmetic
 are found first, bit for bit, and the automaton that they are runs beside the automaton of the language, at the speed of
@@ -325,14 +331,39 @@ void write_certificate(const Options& options, const Certificate& certificate, c
              options.certificate, certificate.method);
 }
 
-int verify(const Options& options) {
+TrainedQuestion trained_question_of(const Options& options) {
+  TrainedQuestion question;
+  question.file = options.model;
+  question.against = options.against;
+  question.reading = options.reading;
+  question.precision = options.precision;
+  if (options.max_pairs != CertifyOptions{}.max_pairs) question.max_pairs = options.max_pairs;
+  question.seconds = options.seconds;
+  question.length = options.length;
+  question.words = options.words;
+  question.seed = options.seed;
+  question.json = options.json;
+  if (!parse_order(options.order).is_sequential())
+    throw InputError("--order", "a trained model that is no network is read letter after letter");
+  if (!options.certificate.empty())
+    throw InputError("--certificate", "certificate files are of networks; of a trained model take --json");
+  if (!options.save.empty() || !options.resume.empty() || options.accepted || options.test_only)
+    throw InputError(options.model, "a trained model takes none of --save, --resume, --accepted and --test-only");
+  return question;
+}
+
+int verify(Options options) {
+  options.model = file_of_run(options.model);
   if (is_checkpoint_folder(options.model)) {
     if (!options.certificate.empty())
       throw InputError("--certificate", "certificate files are of .safetensors models; of a checkpoint take --json");
     return verify_checkpoint(question_of(options));
   }
   if (!is_model_name(options.model))
-    throw InputError(options.model, "verify takes a .safetensors model; `krohn compile` makes one of a language");
+    throw InputError(options.model,
+                     "verify takes a .safetensors model or a folder of `krohn train`; `krohn compile` "
+                     "makes a model of a language");
+  if (is_trained_model(options.model)) return verify_trained(trained_question_of(options));
   wants_cuda(options.device);  // or say at once that there is none
   const Network network = load_network(options.model);
   if (options.test_only && options.length == 0)
@@ -361,7 +392,7 @@ int verify(const Options& options) {
 void add_verify(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<Options>();
   Verb verb = add_verb(app, kHelp);
-  verb.add_option("MODEL", options->model, "A .safetensors file that `krohn compile` wrote").required();
+  verb.add_option("MODEL", options->model, "A .safetensors file, or a folder of `krohn train`").required();
   verb.add_option("--against", options->against, "The language that MODEL has to compute").type_name("LANGUAGE");
   add_arithmetic(verb, options->precision, "The arithmetic of the proof");
   add_order(verb, options->order);

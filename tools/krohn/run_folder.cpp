@@ -1,0 +1,33 @@
+#include "tools/krohn/run_folder.h"
+
+#include <filesystem>
+
+#include "constructions/safetensors.h"
+#include "simulate/tasks.h"
+#include "tools/krohn/subject.h"
+
+namespace krohn {
+
+namespace fs = std::filesystem;
+
+std::string file_of_run(const std::string& name) {
+  for (const char* file : {"model.safetensors", "parameters.safetensors"})
+    if (fs::is_regular_file(fs::path(name) / "parameters.safetensors") && fs::is_regular_file(fs::path(name) / file))
+      return (fs::path(name) / file).string();
+  return name;
+}
+
+bool is_trained_model(const std::string& name) {
+  if (!is_model_name(name) || !fs::is_regular_file(name)) return false;
+  const TensorFile file = read_safetensors(name);
+  const auto format = file.metadata.find("format");
+  return format != file.metadata.end() && format->second == "krohn.model";
+}
+
+TrainedSubject load_trained_subject(const std::string& name, const LanguageOptions& options) {
+  TrainedModel trained = load_model(name);
+  auto task = make_task(trained.task, options);
+  return {name, std::move(trained), std::move(task)};
+}
+
+}  // namespace krohn

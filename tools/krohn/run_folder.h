@@ -1,0 +1,28 @@
+// tools/krohn/run_folder.h — what a verb is given of a trained model: the folder of a run, or a file in it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "automata/language.h"
+#include "simulate/model_file.h"
+#include "simulate/task.h"
+
+namespace krohn {
+
+/// Of a folder that `krohn train` wrote, the network in it, "RUN/model.safetensors", where the model is one, otherwise
+/// its parameters, "RUN/parameters.safetensors"; any other name as it is.
+std::string file_of_run(const std::string& name);
+
+/// Whether a .safetensors file holds the parameters of a model, rather than a network.
+bool is_trained_model(const std::string& name);
+
+struct TrainedSubject {
+  std::string name;  ///< as the user wrote it
+  TrainedModel trained;
+  std::unique_ptr<Task> task;
+};
+
+TrainedSubject load_trained_subject(const std::string& name, const LanguageOptions& options);
+
+}  // namespace krohn
