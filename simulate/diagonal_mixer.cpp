@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <cmath>
+#include <numbers>
 
 #include "simulate/initialise.h"
 #include "simulate/training_kernels.h"
@@ -19,10 +20,11 @@ class DiagonalMixer : public Mixer<Real> {
   explicit DiagonalMixer(const DiagonalShape& shape) : shape_(shape) {}
 
   std::vector<ParameterPart> parts() const override {
-    return {{"in", {shape_.width, 2 * shape_.channels}}, {"taps", {shape_.taps, shape_.channels}},
-            {"select", {shape_.channels, selected()}},   {"step", {shape_.channels}},
-            {"decay", {shape_.states, shape_.channels}}, {"skip", {shape_.channels}},
-            {"out", {shape_.channels, shape_.width}}};
+    return {
+        {"in", {shape_.width, 2 * shape_.channels}}, {"taps", {shape_.taps, shape_.channels}},
+        {"select", {shape_.channels, selected()}},   {"step", {shape_.channels}},
+        {"decay", {shape_.states, shape_.channels}}, {"skip", {shape_.channels}},
+        {"out", {shape_.channels, shape_.width}},    {"angle", {shape_.complex ? shape_.states : 0, shape_.channels}}};
   }
 
   void initialise(const Gradients& weights, Random& random) const override {
@@ -39,6 +41,10 @@ class DiagonalMixer : public Mixer<Real> {
                   static_cast<Real>(std::log((shape_.fixed ? 0.1 : 1.0) * static_cast<double>(i + 1))));
     std::ranges::fill(weights[kSkip], Real{1});
     fill_normal(weights[kOut], random, 1 / std::sqrt(channels));
+    // Of S4D-Lin, or of LRU.
+    for (std::size_t i = 0; i < weights[kAngle].size(); ++i)
+      weights[kAngle][i] = static_cast<Real>(
+          std::numbers::pi * (shape_.fixed ? uniform(random) : static_cast<double>(i / shape_.channels + 1)));
   }
 
   bool needs_own_rows() const override { return shape_.taps > 0; }
@@ -103,7 +109,7 @@ class DiagonalMixer : public Mixer<Real> {
   using L = TokenLayers<Real>;
   using List = Eigen::Array<Real, Eigen::Dynamic, 1>;
   using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  enum Part { kIn, kTaps, kSelect, kStep, kDecay, kSkip, kOut };
+  enum Part { kIn, kTaps, kSelect, kStep, kDecay, kSkip, kOut, kAngle };
   /// selected: Δ before its softplus, k, q; step: Δ; scaled: Δ ∘ u; decay: a.
   enum { kRaw, kGate, kMixed, kInput, kSelected, kSteps, kScaled, kDecays, kHistory, kRead, kGated, kMemory };
   enum { kState, kBefore };
@@ -129,8 +135,9 @@ class DiagonalMixer : public Mixer<Real> {
   }
   static auto sigmoid(const auto& x) { return (Real{1} + (-x).exp()).inverse(); }
 
-  std::size_t selected() const { return shape_.channels + 2 * shape_.states; }
-  std::size_t state_size() const { return std::size_t{shape_.states} * shape_.channels; }
+  std::size_t parts_of_state() const { return shape_.complex ? 2 : 1; }
+  std::size_t selected() const { return shape_.channels + (1 + parts_of_state()) * shape_.states; }
+  std::size_t state_size() const { return parts_of_state() * shape_.states * shape_.channels; }
   std::size_t decay_row() const { return shape_.fixed ? 0 : state_size(); }
   std::span<const Real> before_activation(const Memory& memory) const {
     return memory[shape_.taps > 0 ? kMixed : kRaw];
@@ -154,13 +161,18 @@ class DiagonalMixer : public Mixer<Real> {
     memory[kDecays].resize(decays * state_size());
     for (std::size_t row = 0; row < decays; ++row)
       for (std::size_t i = 0; i < shape_.states; ++i) {
-        auto a = array(memory[kDecays], row * state_size() + i * channels);
+        auto a = array(memory[kDecays], row * state_size() + i * parts_of_state() * channels);
         const auto rate = array(weights[kDecay], i * channels).exp();
         if (shape_.fixed)
           a = (-rate).exp();
         else
           a = (-rate * array(memory[kSteps], row * channels)).exp();
         if (shape_.negative) a = Real{2} * a - Real{1};
+        if (!shape_.complex) continue;
+        List angle = array(weights[kAngle], i * channels);
+        if (!shape_.fixed) angle *= array(memory[kSteps], row * channels);
+        array(memory[kDecays], row * state_size() + (2 * i + 1) * channels) = a * angle.sin();
+        a *= angle.cos();
       }
   }
 
@@ -170,6 +182,7 @@ class DiagonalMixer : public Mixer<Real> {
     run.tokens = rows.length(word);
     run.states = shape_.states;
     run.channels = channels;
+    run.complex = shape_.complex;
     run.source = rows.source.data() + first;
     run.a = memory[kDecays].data();
     run.a_row = decay_row();
@@ -218,14 +231,25 @@ class DiagonalMixer : public Mixer<Real> {
     Numbers<Real> by_steps(memory[kSteps].size(), 0);
     for (std::size_t row = 0; row < decays; ++row)
       for (std::size_t i = 0; i < shape_.states; ++i) {
-        const auto a = array(memory[kDecays], row * state_size() + i * channels);
-        const auto by = array(by_decays, row * state_size() + i * channels);
+        const std::size_t at = row * state_size() + i * parts_of_state() * channels;
+        const auto a = array(memory[kDecays], at), by = array(by_decays, at);
         const List rate = array(weights[kDecay], i * channels).exp();
         List by_log(channels);  // by log s = −Δ · rate
-        if (shape_.negative)
+        if (shape_.complex) {
+          const auto turn = array(memory[kDecays], at + channels), by_turn = array(by_decays, at + channels);
+          by_log = by * a + by_turn * turn;
+          const List by_angle = by_turn * a - by * turn;  // by Δ · θ
+          if (shape_.fixed) {
+            array(by_weights[kAngle], i * channels) += by_angle;
+          } else {
+            array(by_weights[kAngle], i * channels) += by_angle * array(memory[kSteps], row * channels);
+            array(by_steps, row * channels) += by_angle * array(weights[kAngle], i * channels);
+          }
+        } else if (shape_.negative) {
           by_log = by * (a + Real{1});
-        else
+        } else {
           by_log = by * a;
+        }
         if (shape_.fixed) {
           array(by_weights[kDecay], i * channels) -= by_log * rate;
         } else {

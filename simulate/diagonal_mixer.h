@@ -1,8 +1,10 @@
 // simulate/diagonal_mixer.h — diagonal recurrences: Mamba's, whose decay depends on the input (Gu & Dao 2023), with
-// values in [0, 1] or [−1, 1] (Grazzi et al. 2025, Table 2), and the one whose decay does not (S4D, LRU), real.
+// values in [0, 1] or [−1, 1] (Grazzi et al. 2025, Table 2) or complex ones of modulus at most 1 (as in S4D and LRU),
+// and the one whose decay does not (S4D, Gu et al. 2022; LRU, Orvieto et al. 2023).
 //
 // u = SiLU(convolution(x W)), Δ = softplus(u W_Δ + b), h ← a ∘ h + k (Δ ∘ u) with a = s or 2s − 1 for
-// s = exp(−Δ exp(w)); y = qᵀh + D ∘ u, gated by SiLU(x W_z). Without input dependence Δ = 1 in a.
+// s = exp(−Δ exp(w)), or a = exp(−Δ exp(w) + iΔθ); y = qᵀh + D ∘ u, gated by SiLU(x W_z). Without input dependence Δ =
+// 1 in a. A complex h has real k and two numbers of q, for its real and its imaginary part.
 #pragma once
 
 #include "simulate/mixer.h"
@@ -14,6 +16,7 @@ struct DiagonalShape {
   std::uint32_t taps = 4;                                 ///< of the convolution; 0: none
   bool negative = false;                                  ///< values in [−1, 1]
   bool fixed = false;                                     ///< values that do not depend on the input
+  bool complex = false;                                   ///< complex values; never with `negative`
   friend bool operator==(const DiagonalShape&, const DiagonalShape&) = default;
 };
 

@@ -131,6 +131,7 @@ class PlainDiagonal : public PlainMixer<Real> {
         select_(plain_numbers<Real>(tensors, prefix + "select")),
         step_(plain_numbers<Real>(tensors, prefix + "step")),
         rates_(plain_numbers<Real>(tensors, prefix + "decay")),
+        angles_(plain_numbers<Real>(tensors, prefix + "angle")),
         skip_(plain_numbers<Real>(tensors, prefix + "skip")),
         out_(plain_numbers<Real>(tensors, prefix + "out")) {
     for (Real& rate : rates_) rate = plain_exp(rate);
@@ -141,7 +142,7 @@ class PlainDiagonal : public PlainMixer<Real> {
 
   std::vector<StateBlock> blocks() const override {
     std::vector<StateBlock> all;
-    for (std::size_t i = 0; i < state_size(); ++i) all.push_back({i, 1, 1});
+    for (std::size_t i = 0; i < state_size(); i += parts()) all.push_back({i, parts(), 1});
     return all;
   }
 
@@ -149,8 +150,15 @@ class PlainDiagonal : public PlainMixer<Real> {
     std::vector<Real> chosen(looked.begin() + static_cast<std::ptrdiff_t>(shape_.channels), looked.end());
     if (shape_.taps > 0) chosen = choose(plain_steady<Real>(chosen, taps_));
     LetterMaps result;
-    for (std::size_t i = chosen.size() - state_size(); i < chosen.size(); ++i)
-      result.matrices.push_back(Eigen::MatrixXd::Constant(1, 1, static_cast<double>(chosen[i])));
+    for (std::size_t i = chosen.size() - state_size(); i < chosen.size(); i += parts()) {
+      const double a = static_cast<double>(chosen[i]);
+      if (shape_.complex) {
+        const double turn = static_cast<double>(chosen[i + 1]);
+        result.matrices.push_back((Eigen::MatrixXd(2, 2) << a, -turn, turn, a).finished());
+      } else {
+        result.matrices.push_back(Eigen::MatrixXd::Constant(1, 1, a));
+      }
+    }
     return result;
   }
 
@@ -175,11 +183,20 @@ class PlainDiagonal : public PlainMixer<Real> {
       choice = chosen;
     }
     const auto input = choice.first(channels), scaled = choice.subspan(channels, channels),
-               k = choice.subspan(2 * channels, states), q = choice.subspan(2 * channels + states, states),
-               decays = choice.subspan(2 * channels + 2 * states);
+               k = choice.subspan(2 * channels, states), q = choice.subspan(2 * channels + states, parts() * states),
+               decays = choice.subspan(2 * channels + (1 + parts()) * states);
     std::vector<Real> read(channels, 0);
     for (std::size_t i = 0; i < states; ++i)
       for (std::size_t c = 0; c < channels; ++c) {
+        if (shape_.complex) {
+          const std::size_t at = 2 * (i * channels + c), turned = at + 1;
+          const Real real = decays[at] * memory[at] - decays[turned] * memory[turned] + k[i] * scaled[c];
+          memory[turned] = decays[at] * memory[turned] + decays[turned] * memory[at];
+          memory[at] = real;
+          read[c] += q[2 * i] * real;
+          read[c] += q[2 * i + 1] * memory[turned];
+          continue;
+        }
         Real& h = memory[i * channels + c];
         h = decays[i * channels + c] * h + k[i] * scaled[c];
         read[c] += q[i] * h;
@@ -190,7 +207,9 @@ class PlainDiagonal : public PlainMixer<Real> {
   }
 
  private:
-  std::size_t state_size() const { return std::size_t{shape_.states} * shape_.channels; }
+  /// Numbers of a state: its real and its imaginary part, side by side.
+  std::size_t parts() const { return shape_.complex ? 2 : 1; }
+  std::size_t state_size() const { return parts() * shape_.states * shape_.channels; }
   std::size_t kept_rows() const { return shape_.taps > 0 ? shape_.taps - 1 : 0; }
 
   /// u, Δ ∘ u, k, q and a, one after another.
@@ -206,15 +225,22 @@ class PlainDiagonal : public PlainMixer<Real> {
       chosen.push_back(steps[c] * input[c]);
     }
     chosen.insert(chosen.end(), selected.begin() + static_cast<std::ptrdiff_t>(channels), selected.end());
-    for (std::size_t i = 0; i < state_size(); ++i) {
-      const Real a = plain_exp(shape_.fixed ? -rates_[i] : -rates_[i] * steps[i % channels]);
-      chosen.push_back(shape_.negative ? Real{2} * a - Real{1} : a);
+    const std::size_t decays = chosen.size();
+    chosen.resize(decays + state_size());
+    for (std::size_t i = 0; i < shape_.states * channels; ++i) {
+      const Real step = shape_.fixed ? Real{1} : steps[i % channels], a = plain_exp(-rates_[i] * step);
+      const std::size_t at = decays + i * parts();
+      chosen[at] = shape_.negative ? Real{2} * a - Real{1} : a;
+      if (!shape_.complex) continue;
+      const double angle = static_cast<double>(angles_[i] * step);
+      chosen[at] = a * static_cast<Real>(std::cos(angle));
+      chosen[at + 1] = a * static_cast<Real>(std::sin(angle));
     }
     return chosen;
   }
 
   DiagonalShape shape_;
-  std::vector<Real> in_, taps_, select_, step_, rates_, skip_, out_;
+  std::vector<Real> in_, taps_, select_, step_, rates_, angles_, skip_, out_;
 };
 
 template <class Real>

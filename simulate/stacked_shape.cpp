@@ -13,7 +13,8 @@ constexpr char kReflectionGrammar[] =
     "reflections=K (a token), signed (eigenvalues in [−1, 1], not [0, 1]), conv=TAPS, mlp=UNITS, plain (no SiLU)";
 constexpr char kDiagonalGrammar[] =
     "a diagonal model is `diagonal:PART,PART,…` with layers=L, width=D, channels=C, states=N, signed (values in "
-    "[−1, 1], not [0, 1]), fixed (values that do not depend on the input), conv=TAPS, mlp=UNITS";
+    "[−1, 1], not [0, 1]), complex (values of modulus at most 1), fixed (values that do not depend on the input), "
+    "conv=TAPS, mlp=UNITS";
 constexpr char kBlockGrammar[] =
     "Fan et al.'s model is `fan:PART,PART,…` with layers=L, blocks=H, size=B, norm=P, generator=UNITS, mlp=UNITS";
 
@@ -51,6 +52,8 @@ StackedShape diagonal_shape(std::string_view text) {
   shape.taps = parts.count("conv", 0, kMostTaps).value_or(shape.taps);
   shape.negative = parts.has("signed");
   shape.fixed = parts.has("fixed");
+  shape.complex = parts.has("complex");
+  if (shape.complex && shape.negative) parts.refuse("complex values have every argument; leave signed out");
   stacked.mlp = parts.count("mlp", 0, kMostUnits).value_or(0);
   parts.require_all_taken();
   stacked.mixer = shape;
@@ -83,8 +86,9 @@ std::string parts_of(const ReflectionShape& shape) {
 }
 
 std::string parts_of(const DiagonalShape& shape) {
-  return fmt::format("width={},channels={},states={},conv={}{}{}", shape.width, shape.channels, shape.states,
-                     shape.taps, shape.negative ? ",signed" : "", shape.fixed ? ",fixed" : "");
+  return fmt::format("width={},channels={},states={},conv={}{}{}{}", shape.width, shape.channels, shape.states,
+                     shape.taps, shape.negative ? ",signed" : "", shape.complex ? ",complex" : "",
+                     shape.fixed ? ",fixed" : "");
 }
 
 std::string parts_of(const BlockShape& shape) {

@@ -69,17 +69,20 @@ template <class Real>
 std::size_t reflection_scratch(const Reflections<Real>& run);
 
 /// One word of h ← a ∘ h + k (∘) u with states × channels numbers h: h(i, c) ← a(i, c) h(i, c) + k(i) u(c), and then
-/// y(c) = Σ_i q(i) h(i, c). Token t reads row source[t] of a, k, u and q and has row t of y.
+/// y(c) = Σ_i q(i) h(i, c). Token t reads row source[t] of a, k, u and q and has row t of y. Where h is complex, its
+/// state i has rows 2i and 2i + 1 of h and a, real and imaginary parts, and both numbers of q: y = Σ q(2i) Re h + q(2i
+/// + 1) Im h.
 template <class Real>
 struct Diagonal {
   std::size_t tokens, states, channels;
   const std::uint32_t* source;
-  const Real *a, *k, *u, *q;  ///< states × channels, states, channels, states a row
+  const Real *a, *k, *u, *q;  ///< states × channels, states, channels, states a row; twice the states of a and q
   std::size_t a_row, k_row, u_row, q_row;
   Real* state;    ///< before the first token, then after the last
-  Real* history;  ///< the states before every token, tokens × states × channels; null: not kept
+  Real* history;  ///< the states before every token, as many numbers each; null: not kept
   Real* y;
   std::size_t y_row;
+  bool complex = false;
 };
 
 template <class Real>

@@ -8,16 +8,74 @@
 namespace krohn {
 namespace {
 
+/// One token of complex states.
+template <class Real>
+void step_complex(const Diagonal<Real>& run, std::size_t source, Real* y) {
+  const std::size_t channels = run.channels;
+  const Real* const u = run.u + source * run.u_row;
+  for (std::size_t i = 0; i < run.states; ++i) {
+    const Real *const a = run.a + source * run.a_row + 2 * i * channels, *const turn = a + channels;
+    const Real k = run.k[source * run.k_row + i];
+    const Real q = run.q[source * run.q_row + 2 * i], q_turned = run.q[source * run.q_row + 2 * i + 1];
+    Real *const h = run.state + 2 * i * channels, *const turned = h + channels;
+#pragma omp simd
+    for (std::size_t c = 0; c < channels; ++c) {
+      const Real real = a[c] * h[c] - turn[c] * turned[c] + k * u[c], imaginary = a[c] * turned[c] + turn[c] * h[c];
+      h[c] = real;
+      turned[c] = imaginary;
+      y[c] += q * real + q_turned * imaginary;
+    }
+  }
+}
+
+template <class Real>
+void step_complex_adjoint(const Diagonal<Real>& run, std::size_t t, const DiagonalAdjoint<Real>& adjoint) {
+  const std::size_t channels = run.channels, source = run.source[t];
+  const Real* const u = run.u + source * run.u_row;
+  const Real* const by_y = adjoint.by_y + t * run.y_row;
+  Real* const by_u = adjoint.by_u + source * run.u_row;
+  for (std::size_t i = 0; i < run.states; ++i) {
+    const std::size_t row = 2 * i * channels;
+    const Real *const a = run.a + source * run.a_row + row, *const turn = a + channels;
+    const Real k = run.k[source * run.k_row + i];
+    const Real q = run.q[source * run.q_row + 2 * i], q_turned = run.q[source * run.q_row + 2 * i + 1];
+    const Real *const before = run.history + 2 * t * run.states * channels + row, *const turned = before + channels;
+    Real *const by_h = adjoint.by_state + row, *const by_turned = by_h + channels;
+    Real *const by_a = adjoint.by_a + source * run.a_row + row, *const by_turn = by_a + channels;
+    Real by_q = 0, by_q_turned = 0, by_k = 0;
+#pragma omp simd reduction(+ : by_q, by_q_turned, by_k)
+    for (std::size_t c = 0; c < channels; ++c) {
+      const Real real = a[c] * before[c] - turn[c] * turned[c] + k * u[c],
+                 imaginary = a[c] * turned[c] + turn[c] * before[c];
+      const Real by = by_h[c] + q * by_y[c], by_i = by_turned[c] + q_turned * by_y[c];
+      by_q += real * by_y[c];
+      by_q_turned += imaginary * by_y[c];
+      by_k += by * u[c];
+      by_u[c] += k * by;
+      by_a[c] += by * before[c] + by_i * turned[c];
+      by_turn[c] += by_i * before[c] - by * turned[c];
+      by_h[c] = a[c] * by + turn[c] * by_i;
+      by_turned[c] = a[c] * by_i - turn[c] * by;
+    }
+    adjoint.by_q[source * run.q_row + 2 * i] += by_q;
+    adjoint.by_q[source * run.q_row + 2 * i + 1] += by_q_turned;
+    adjoint.by_k[source * run.k_row + i] += by_k;
+  }
+}
+
 template <class Real>
 void scan_diagonal(const Diagonal<Real>& run) {
-  const std::size_t channels = run.channels;
+  const std::size_t channels = run.channels, numbers = (run.complex ? 2 : 1) * run.states * channels;
   for (std::size_t t = 0; t < run.tokens; ++t) {
     const std::size_t source = run.source[t];
-    if (run.history != nullptr)
-      std::memcpy(run.history + t * run.states * channels, run.state, run.states * channels * sizeof(Real));
+    if (run.history != nullptr) std::memcpy(run.history + t * numbers, run.state, numbers * sizeof(Real));
     const Real* const u = run.u + source * run.u_row;
     Real* const y = run.y + t * run.y_row;
     std::memset(y, 0, channels * sizeof(Real));
+    if (run.complex) {
+      step_complex(run, source, y);
+      continue;
+    }
     for (std::size_t i = 0; i < run.states; ++i) {
       const Real* const a = run.a + source * run.a_row + i * channels;
       const Real k = run.k[source * run.k_row + i], q = run.q[source * run.q_row + i];
@@ -35,6 +93,10 @@ template <class Real>
 void scan_diagonal_adjoint(const Diagonal<Real>& run, const DiagonalAdjoint<Real>& adjoint) {
   const std::size_t channels = run.channels;
   for (std::size_t t = run.tokens; t-- > 0;) {
+    if (run.complex) {
+      step_complex_adjoint(run, t, adjoint);
+      continue;
+    }
     const std::size_t source = run.source[t];
     const Real* const u = run.u + source * run.u_row;
     const Real* const by_y = adjoint.by_y + t * run.y_row;

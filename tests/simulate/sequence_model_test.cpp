@@ -3,6 +3,7 @@
 #include "simulate/sequence_model.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <cmath>
 
@@ -32,6 +33,8 @@ const std::vector<const char*> kModels = {
     "diagonal:width=3,channels=4,states=2,conv=0",
     "diagonal:width=3,channels=4,states=2,signed,conv=3,mlp=2",
     "diagonal:layers=2,width=3,channels=3,states=2,fixed,conv=0",
+    "diagonal:width=3,channels=4,states=2,complex,conv=2,mlp=2",
+    "diagonal:layers=2,width=3,channels=3,states=2,complex,fixed,conv=0",
     "fan:blocks=2,size=2",
     "fan:blocks=2,size=3,generator=4,norm=1",
     "fan:blocks=2,size=2,layers=2,mlp=3"};
@@ -140,7 +143,8 @@ TEST_CASE("models that do not fit are refused") {
        {Fact{"lstm", "fan:…"}, Fact{"bilinear:width=3", "\"width=3\" is not known"},
         Fact{"deltaproduct:heads=3", "divide"}, Fact{"deltaproduct:reflections=0", "from 1 to"},
         Fact{"deltaproduct:signed,signed", "twice"}, Fact{"deltaproduct:signed=1", "no value"},
-        Fact{"diagonal:rank=2", "fixed"}, Fact{"diagonal:states", "value"}, Fact{"dense:size=100000", "from 1 to"},
+        Fact{"diagonal:rank=2", "fixed"}, Fact{"diagonal:states", "value"},
+        Fact{"diagonal:signed,complex", "leave signed out"}, Fact{"dense:size=100000", "from 1 to"},
         Fact{"fan:norm=0.5", "below 1"}, Fact{"fan:mlp=8", "layers=2"}})
     CHECK_THROWS_WITH_AS(make_model<float>(name, 4, 3, 1), doctest::Contains(why), InputError);
   CHECK_THROWS_AS(make_model<float>("fan:blocks=1024,size=128", 4, 3, 1), LimitError);
@@ -175,6 +179,28 @@ TEST_CASE("recurrences with negative eigenvalues learn parity past the lengths o
     while (trainer.state() == Trainer::State::kRunning) trainer.step();
     const double accuracy = evaluate_model(trainer.model(), *task, 64, evaluation).accuracy();
     CHECK((learns ? accuracy > 0.99 : accuracy < 0.6));
+  }
+}
+
+TEST_CASE("complex values learn to count modulo 3, real ones do not") {
+  const auto task = make_task("Z3");
+  TrainOptions options;
+  options.lengths = {2, 12};
+  options.words = 32;
+  options.smoothing = 0.1;
+  options.stop_at = 0;
+  options.optimiser.steps = 1200;
+  options.optimiser.learning_rate = 1e-2;
+  options.optimiser.clip = 1;
+  options.optimiser.schedule = Schedule::kCosine;
+  for (const bool complex : {true, false}) {
+    const std::string name =
+        fmt::format("diagonal:{},width=16,channels=16,states=4,conv=0", complex ? "complex" : "signed");
+    Trainer trainer(*task, name, options);
+    while (trainer.state() == Trainer::State::kRunning) trainer.step();
+    const BatchLoss& seen = trainer.validation();
+    const double accuracy = static_cast<double>(seen.right) / static_cast<double>(seen.targets);
+    CHECK((complex ? accuracy > 0.99 : accuracy < 0.95));
   }
 }
 

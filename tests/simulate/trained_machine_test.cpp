@@ -35,6 +35,8 @@ const std::vector<const char*> kModels = {
     "diagonal:width=3,channels=4,states=2,conv=0",
     "diagonal:width=3,channels=4,states=2,signed,conv=3,mlp=2",
     "diagonal:layers=2,width=3,channels=3,states=2,fixed,conv=2",
+    "diagonal:width=3,channels=3,states=2,complex,conv=2",
+    "diagonal:layers=2,width=3,channels=3,states=2,complex,fixed,conv=0",
     "fan:blocks=2,size=2",
     "fan:blocks=2,size=3,generator=4,norm=1,layers=2",
     "fan:blocks=2,size=2,layers=2,mlp=3"};

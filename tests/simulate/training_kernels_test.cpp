@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <complex>
 #include <span>
 
 #include "groups/random.h"
@@ -194,15 +195,18 @@ double difference(const Lists<double>& left, const Lists<double>& right, std::si
 }
 
 template <class Real>
-Lists<Real> scanned(const TrainingKernels<Real>& kernels, std::size_t channels) {
-  const std::size_t states = 2, tokens = kSource.size();
-  const auto a = integers<Real>(3 * states * channels, 1, 1), k = integers<Real>(3 * states, 2, 2),
-             u = integers<Real>(3 * channels, 2, 3), q = integers<Real>(3 * states, 2, 4);
-  std::vector<Real> state = integers<Real>(states * channels, 2, 5), history(tokens * states * channels),
-                    y(tokens * channels);
-  const Diagonal<Real> run{tokens,       states,         channels,          kSource.data(), a.data(), k.data(),
-                           u.data(),     q.data(),       states * channels, states,         channels, states,
-                           state.data(), history.data(), y.data(),          channels};
+Lists<Real> scanned(const TrainingKernels<Real>& kernels, std::size_t channels, bool complex) {
+  const std::size_t states = 2, parts = complex ? 2 : 1, tokens = kSource.size();
+  const auto a = integers<Real>(3 * parts * states * channels, 1, 1), k = integers<Real>(3 * states, 2, 2),
+             u = integers<Real>(3 * channels, 2, 3), q = integers<Real>(3 * parts * states, 2, 4);
+  std::vector<Real> state = integers<Real>(parts * states * channels, 2, 5),
+                    history(tokens * parts * states * channels), y(tokens * channels);
+  const Diagonal<Real> run{tokens,         states,         channels,
+                           kSource.data(), a.data(),       k.data(),
+                           u.data(),       q.data(),       parts * states * channels,
+                           states,         channels,       parts * states,
+                           state.data(),   history.data(), y.data(),
+                           channels,       complex};
   kernels.scan_diagonal(run);
   const std::vector<Real> by_y = integers<Real>(y.size(), 2, 6);
   std::vector<Real> by_a(a.size(), 1), by_k(k.size(), 1), by_u(u.size(), 1), by_q(q.size(), 1),
@@ -259,10 +263,35 @@ TEST_CASE("scans and their adjoints are the same on every instruction set") {
     const TrainingKernels<float> kernels = training_kernels(set);
     for (const std::size_t extent : {1u, 3u, 8u, 21u}) {
       CAPTURE(extent);
-      CHECK(same(scanned(kernels, extent), scanned(portable, extent)));
+      for (const bool complex : {false, true})
+        CHECK(same(scanned(kernels, extent, complex), scanned(portable, extent, complex)));
       CHECK(same(blocked(kernels, extent), blocked(portable, extent)));
     }
   }
+}
+
+TEST_CASE("complex states are those of complex arithmetic") {
+  const std::size_t channels = 5, states = 2;
+  const Lists<double> lists = scanned(training_kernels<double>(), channels, true);
+  const auto a = integers<double>(3 * 2 * states * channels, 1, 1), k = integers<double>(3 * states, 2, 2),
+             u = integers<double>(3 * channels, 2, 3), q = integers<double>(3 * 2 * states, 2, 4),
+             first = integers<double>(2 * states * channels, 2, 5);
+  std::vector<double> y(kSource.size() * channels, 0);
+  for (std::size_t i = 0; i < states; ++i)
+    for (std::size_t c = 0; c < channels; ++c) {
+      const std::size_t real = 2 * i * channels + c, imaginary = real + channels;
+      std::complex<double> h(first[real], first[imaginary]);
+      for (std::size_t t = 0; t < kSource.size(); ++t) {
+        const std::size_t source = kSource[t], row = source * 2 * states * channels;
+        h = std::complex(a[row + real], a[row + imaginary]) * h + k[source * states + i] * u[source * channels + c];
+        // Re of the state times the conjugate of what reads it
+        const std::complex reader(q[source * 2 * states + 2 * i], q[source * 2 * states + 2 * i + 1]);
+        y[t * channels + c] += (std::conj(reader) * h).real();
+      }
+      CHECK(lists[1][real] == h.real());
+      CHECK(lists[1][imaginary] == h.imag());
+    }
+  CHECK(lists[0] == y);
 }
 
 TEST_CASE("chunks of reflections are those written out, letter after letter") {

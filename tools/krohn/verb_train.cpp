@@ -60,10 +60,10 @@ weights; the model has to have room for them (bilinear, dense and one-layer fan 
 MODEL is one of the following, with PART,PART,… after the colon (docs/training.md says what they compute):
   bilinear:      full, diagonal, rotations, block=B or rank=R; hidden=H, inputs=D, bias, input-bias, spread=S, frozen
   deltaproduct:  layers=L, width=D, heads=H, keys=N, values=M, reflections=K, signed, conv=TAPS, mlp=UNITS, plain
-  diagonal:      layers=L, width=D, channels=C, states=N, signed, fixed, conv=TAPS, mlp=UNITS
+  diagonal:      layers=L, width=D, channels=C, states=N, signed, complex, fixed, conv=TAPS, mlp=UNITS
   dense:         size=N
   fan:           layers=L, blocks=H, size=B, norm=P, generator=UNITS, mlp=UNITS
-`signed` lets eigenvalues range over [−1, 1] instead of [0, 1]. TASK is one of `krohn tasks --list`.
+`signed` lets eigenvalues range over [−1, 1] instead of [0, 1], `complex` over the disk. TASK is one of `krohn tasks --list`.
 Exit status: 0 trained, 2 bad input, or every run diverged.
 )"};
 
