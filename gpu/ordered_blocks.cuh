@@ -13,9 +13,7 @@
 
 #include <cstdint>
 
-#include "gpu/atomics.cuh"
-#include "gpu/device_network.cuh"
-#include "gpu/random_reader.cuh"
+#include "gpu/ordered_positions.cuh"
 #include "simulate/affine_operations.h"
 
 namespace krohn {
@@ -35,20 +33,18 @@ using MapView = AffineView<Column<Number>, Column<std::uint32_t>>;
 
 /// What all blocks of one word share.
 template <class D>
-struct OrderedWord {
+struct OrderedWord : LayerWord<D> {
   using Number = typename D::Number;
+  using LayerWord<D>::letters;
 
   AffineShape shape;
-  std::uint32_t entries = 0;               ///< of a map's blocks
-  MapArray<Number> letter_maps;            ///< by action
-  const std::uint32_t* actions = nullptr;  ///< by letter
-  DeviceNetwork<Number> network;           ///< of one layer, for its decoder and the automaton
+  std::uint32_t entries = 0;     ///< of a map's blocks
+  MapArray<Number> letter_maps;  ///< by action
   BlockOrder order = BlockOrder::kScan;
   std::uint32_t log_block = 0;  ///< m; chunks have `block` letters instead
-  std::uint64_t block = 1, key = 0;
-  std::uint64_t segment = 0, letters = 0;  ///< the segment's first letter in the word, and its letters
-  MapArray<Number> totals[40];             ///< doubling: of level k from m on, of blocks 0 … count − 1
-  Number* ends = nullptr;                  ///< doubling: the state at position 2^a − 1, from a · size on
+  std::uint64_t block = 1;
+  MapArray<Number> totals[40];  ///< doubling: of level k from m on, of blocks 0 … count − 1
+  Number* ends = nullptr;       ///< doubling: the state at position 2^a − 1, from a · size on
 
   KROHN_HOST_DEVICE std::uint32_t size() const { return shape.dimension * shape.columns; }
   KROHN_HOST_DEVICE MapView<Number> map(const MapArray<Number>& maps, std::uint64_t i) const {
@@ -118,9 +114,9 @@ class BlockReader {
     return word_.order == BlockOrder::kChunked ? map_ : level(word_.log_block);
   }
 
-  /// Reads the letter at `position`, from 0 on in the segment, the next one of this block.
-  KROHN_DO_NOT_INLINE KROHN_HOST_DEVICE void read(std::uint64_t position, std::uint32_t letter) {
-    const MapView<Number> own = word_.map(word_.letter_maps, word_.actions[letter]);
+  /// Reads the letter at `position`, from 0 on in the segment, the next one of this block, in its context.
+  KROHN_DO_NOT_INLINE KROHN_HOST_DEVICE void read(std::uint64_t position, std::uint32_t context) {
+    const MapView<Number> own = word_.map(word_.letter_maps, word_.actions[context]);
     if (word_.order == BlockOrder::kChunked) return read_chunked(own);
     copy_view(word_, own, map_);
     word_.order == BlockOrder::kScan ? read_scan() : read_doubling(position);
@@ -218,8 +214,8 @@ struct MakeTotals {
     // The block of doubling's position 0 holds the start, and is never composed.
     if (begin < word.shift()) return;
     BlockReader<D> reader(word, room, static_cast<std::uint32_t>(item), false);
-    RandomReader letters(word.key, word.network.letters, word.segment + begin - word.shift());
-    for (std::uint64_t i = 0; i < word.block; ++i) reader.read(begin + i, letters.next());
+    ContextReader<D> contexts(word, begin - word.shift());
+    for (std::uint64_t i = 0; i < word.block; ++i) reader.read(begin + i, contexts.next());
     copy_view(word, reader.total(), word.map(totals, first_block + item));
   }
 };
@@ -264,14 +260,7 @@ struct ApplyTotals {
   }
 };
 
-/// What became of one word.
-struct OrderedOutcome {
-  std::uint32_t state = 0, answer = 0;  ///< after the last letter
-  unsigned long long right_letters = 0;
-  unsigned long long failing_at = ~0ULL;  ///< in letters of the word
-};
-
-/// Reads blocks first_block + item from their starts, decodes every position and compares it with the automaton.
+/// Reads blocks first_block + item from their starts and decodes every position.
 template <class D>
 struct ReadBlocks {
   using Number = typename D::Number;
@@ -281,7 +270,7 @@ struct ReadBlocks {
   std::uint64_t first_block = 0;
   const Number* starts = nullptr;                   ///< state before each block, and after the last whole one; not for
                                                     ///< doubling
-  const std::uint32_t* automaton_states = nullptr;  ///< the automaton's before each item's block
+  const std::uint32_t* automaton_states = nullptr;  ///< the automaton's before each item's block; for a layer alone
   OrderedOutcome* outcome = nullptr;
   Number* end = nullptr;  ///< the state after the last letter
 
@@ -294,35 +283,19 @@ struct ReadBlocks {
       for (std::uint32_t e = 0; e < word.size(); ++e)
         reader.start()[e] = starts[(first_block + item) * word.size() + e];
     std::uint64_t position = begin < word.shift() ? word.shift() : begin;
-    RandomReader letters(word.key, word.network.letters, word.segment + position - word.shift());
-    std::uint32_t state = automaton_states[item], answer = 0;
-    unsigned long long right = 0, failing = ~0ULL;
-    const DeviceLayer<Number>& layer = word.network.layers[0];
-    const LaneStep<D> step(layer, reader.state(), reader.state());
-    std::uint32_t codeword = word.network.initial_codewords[0];
+    ContextReader<D> contexts(word, position - word.shift());
+    PositionJudge<D> judge(word, reader.state(), word.is_alone() ? automaton_states[item] : 0);
     for (; position < stop; ++position) {
-      const std::uint32_t letter = letters.next();
-      state = word.network.next[std::uint64_t{state} * word.network.letters + letter];
-      reader.read(position, letter);
+      const std::uint32_t context = contexts.next();
+      reader.read(position, context);
       // A whole block's end is the next one's start: the levels above have made it, from higher bits.
       if (word.order == BlockOrder::kScan && position + 1 == begin + word.block)
         for (std::uint32_t e = 0; e < word.size(); ++e)
           reader.state()[e] = starts[(first_block + item + 1) * word.size() + e];
-      codeword = step.decode(step.action_of(letter), codeword);
-      answer = step.node_after(0, step.label_of(codeword));
-      if (answer == state) {
-        ++right;
-        continue;
-      }
-      const unsigned long long here = word.segment + position - word.shift() + 1;
-      if (here < failing) failing = here;
-      if (answer < word.network.states && word.network.outputs[answer] == word.network.outputs[state]) ++right;
+      judge.judge(position - word.shift(), context);
     }
-    add_to(&outcome->right_letters, right);
-    if (failing != ~0ULL) take_minimum(&outcome->failing_at, failing);
+    judge.tell(outcome, stop == word.positions());
     if (stop != word.positions()) return;
-    outcome->state = state;
-    outcome->answer = answer;
     for (std::uint32_t e = 0; e < word.size(); ++e) end[e] = reader.state()[e];
   }
 };

@@ -5,38 +5,10 @@
 #include <algorithm>
 #include <tuple>
 
-#include "gpu/network_image.h"
-#include "gpu/ordered_blocks.cuh"
-#include "simulate/affine_layer.h"
-#include "simulate/layer_run.h"
+#include "gpu/ordered_layer.h"
 
 namespace krohn {
 namespace {
-
-constexpr std::uint32_t kLogBlock = 6;
-constexpr std::uint64_t kMostItems = std::uint64_t{1} << 15, kRoomBytes = std::uint64_t{1} << 28;
-
-/// Maps with their memory.
-template <class Number>
-class Maps {
- public:
-  Maps(Place place, const AffineShape& shape, std::uint64_t numbers_each, std::uint64_t count)
-      : numbers_(place, numbers_each * count),
-        targets_(place, shape.only_moves ? shape.dimension * count : 0),
-        count_(static_cast<std::uint32_t>(count)) {}
-
-  MapArray<Number> array() { return {numbers_.data(), targets_.data(), count_}; }
-  std::uint64_t count() const { return count_; }
-  void write(std::span<const Number> numbers, std::span<const std::uint32_t> targets) {
-    numbers_.write(numbers);
-    targets_.write(targets);
-  }
-
- private:
-  Buffer<Number> numbers_;
-  Buffer<std::uint32_t> targets_;
-  std::uint32_t count_;
-};
 
 template <class A, class D>
 class OrderedSampler {
@@ -50,36 +22,31 @@ class OrderedSampler {
         automaton_(network.automaton),
         image_(network, options.form),
         bytes_(place),
-        affine_(network.layers[0], options.form),
-        actions_(place, std::span<const std::uint32_t>(network.layers[0].wiring.action_of)),
-        blocks_(place, std::span<const std::uint32_t>(affine_.blocks())),
         outcome_(place, 1),
-        state_(place, affine_.size()) {
+        first_unknown_(place, 1) {
     ImageWriter measure(nullptr);
     image_.write(measure);
     bytes_ = Buffer<std::byte>(place, measure.bytes().size());
     ImageWriter image(bytes_.data());
-    word_.network = image_.write(image);
+    network_ = image_.write(image);
     bytes_.write(image.bytes());
-    word_.shape = affine_.shape();
-    word_.shape.blocks = blocks_.data();
-    for (const std::uint32_t size : affine_.blocks()) word_.entries += size * size;
-    word_.actions = actions_.data();
-    write_letters();
-    choose_blocks();
+    make_layers(network);
+    const Order& order = options.order;
+    segment_ = order.kind == Order::Kind::kChunked || order.block == 0 ? UINT64_MAX : order.block;
   }
 
   SampleReport run(std::uint64_t length) {
     LengthReport& row = report_.lengths.emplace_back();
     row.length = length;
     for (std::uint64_t word = 0; word < options_.words; ++word) {
-      OrderedOutcome outcome = read_word(word, length);
+      const OrderedOutcome outcome = read_word(word, length);
       ++row.words;
       row.letters += length;
       row.right_letters += outcome.right_letters;
       row.right_state += outcome.answer == outcome.state;
       row.right_output +=
           outcome.answer < automaton_.states() && automaton_.output(outcome.answer) == automaton_.output(outcome.state);
+      done_ += length;
       if (outcome.failing_at == ~0ULL) continue;
       if (report_.failing_at && std::make_tuple(*report_.failing_at, *report_.failing_word_index) <=
                                     std::make_tuple(std::uint64_t{outcome.failing_at}, word))
@@ -91,173 +58,130 @@ class OrderedSampler {
   }
 
  private:
-  std::uint64_t numbers_each() const { return word_.entries + (word_.shape.adds ? affine_.size() : 0); }
-  Maps<Number> make_maps(std::uint64_t count) const { return Maps<Number>(place_, word_.shape, numbers_each(), count); }
-
-  void write_letters() {
-    const std::size_t count = affine_.letters();
-    letters_.push_back(make_maps(count));
-    std::vector<Number> numbers(numbers_each() * count);
-    std::vector<std::uint32_t> targets(word_.shape.only_moves ? word_.shape.dimension * count : 0);
-    for (Action action = 0; action < count; ++action) {
-      const auto& map = affine_.letter(action);
-      std::size_t e = 0;
-      for (const auto* part : {&map.entries, &map.addition})
-        for (const auto number : *part) numbers[e++ * count + action] = static_cast<Number>(to_double(number));
-      for (std::size_t j = 0; j < map.targets.size(); ++j) targets[j * count + action] = map.targets[j];
+  void make_layers(const Network& network) {
+    const std::vector<Number> all = image_.initial_numbers();
+    const RoundedNetwork<Reference> rounded(network, options_.form);
+    auto at = all.begin();
+    for (std::size_t k = 0; k < network.layers.size(); ++k) {
+      const Layer& layer = network.layers[k];
+      const auto end = at + static_cast<std::ptrdiff_t>(std::size_t{layer.dimension} * layer.columns);
+      std::vector<Number> initial(at, end);
+      at = end;
+      if (options_.order.kind == Order::Kind::kChunked && takes_ut_form(layer, options_.form)) {
+        const OrderedLayer<Reference> ordered(layer, rounded.layers()[k], options_.form, options_.order);
+        layers_.push_back(std::make_unique<ChunkLayerReader<D>>(place_, layer, ordered, std::move(initial)));
+      } else {
+        layers_.push_back(std::make_unique<MapLayerReader<D>>(place_, layer, options_, std::move(initial)));
+      }
     }
-    letters_[0].write(numbers, targets);
-    word_.letter_maps = letters_[0].array();
-  }
-
-  void choose_blocks() {
-    const Order& order = options_.order;
-    word_.order = order.kind == Order::Kind::kChunked ? BlockOrder::kChunked
-                  : order.kind == Order::Kind::kScan  ? BlockOrder::kScan
-                                                      : BlockOrder::kDoubling;
-    const bool chunked = word_.order == BlockOrder::kChunked;
-    word_.log_block = chunked ? 0 : kLogBlock;
-    word_.block = chunked ? order.block : std::uint64_t{1} << kLogBlock;
-    segment_ = chunked || order.block == 0 ? UINT64_MAX : order.block;
-    const std::uint64_t maps = BlockRoom<Number>::kMaps + word_.log_block,
-                        states = BlockRoom<Number>::kStates + word_.log_block;
-    const std::uint64_t bytes =
-        maps * (numbers_each() * sizeof(Number) + word_.shape.dimension * 4) + states * affine_.size() * sizeof(Number);
-    items_ = std::clamp<std::uint64_t>(kRoomBytes / bytes, 1, place_ == Place::kDevice ? kMostItems : 64);
-    room_maps_.push_back(make_maps(maps * items_));
-    room_states_ = Buffer<Number>(place_, states * affine_.size() * items_);
-    room_ = {room_maps_[0].array(), room_states_.data(), static_cast<std::uint32_t>(items_)};
   }
 
   OrderedOutcome read_word(std::uint64_t index, std::uint64_t length) {
     const RandomWord word(automaton_.letters(), options_.seed, index);
-    word_.key = word.key();
     OrderedOutcome outcome;
     outcome.state = automaton_.initial();
-    outcome.answer = word_.network.initial_answer;
+    outcome.answer = network_.initial_answer;
     if (outcome.state != outcome.answer) outcome.failing_at = 0;
     outcome_.write({&outcome, 1});
-    state_.write(image_.initial_numbers());
+    for (const auto& layer : layers_) layer->reset();
+    labels_before_ = image_.initial_labels();
+    known_.assign(layers_.size(), length);
     automaton_state_ = automaton_.initial();
-    for (word_.segment = 0; word_.segment < length; word_.segment += word_.letters) {
-      word_.letters = std::min(segment_, length - word_.segment);
-      read_segment(word);
+    for (std::uint64_t first = 0, letters = 0; first < length; first += letters) {
+      letters = std::min(segment_, length - first);
+      LayerWord<D> segment;
+      segment.network = network_;
+      segment.key = word.key();
+      segment.segment = first;
+      segment.letters = letters;
+      asked_ = 0;
+      const AutomatonStates states = [&](std::uint64_t from, std::uint64_t step, std::uint64_t count) {
+        return automaton_states(word, segment, from, step, count);
+      };
+      layers_.size() == 1 ? layers_[0]->read(segment, states, outcome_.data()) : read_layers(segment, states);
+      if (asked_ < letters) automaton_states(word, segment, letters, 1, 0);
     }
     outcome_.read({&outcome, 1});
     return outcome;
   }
 
-  void read_segment(const RandomWord& word) {
-    const std::uint64_t positions = word_.positions(), whole = positions / word_.block;
-    const std::uint64_t blocks = (positions + word_.block - 1) / word_.block;
-    if (blocks > UINT32_MAX)
-      throw LimitError("a segment of so many letters has more maps than a device indexes; take a shorter length");
-    std::vector<Maps<Number>> totals;
-    make_totals(totals, whole);
-    Buffer<Number> starts(place_, (blocks + 1) * affine_.size());
-    starts.write(state_.values());
-    Buffer<Number> ends(place_, 41 * affine_.size());
-    ends.write(state_.values());
-    word_.ends = ends.data();
-    if (word_.order == BlockOrder::kChunked)
-      chain(totals, starts, blocks);
-    else if (word_.order == BlockOrder::kScan)
-      hand_down(totals, starts, whole);
-    std::uint64_t first = 0;
-    if (word_.order == BlockOrder::kDoubling) {
-      read_blocks(word, starts, 0, 1);
-      find_ends(totals, ends);
-      first = 1;
-    }
-    for (; first < blocks; first += items_) read_blocks(word, starts, first, std::min(items_, blocks - first));
-  }
-
-  /// Level by level: of the blocks, and of twice as many positions each time.
-  void make_totals(std::vector<Maps<Number>>& totals, std::uint64_t whole) {
-    if (whole == 0) return;
-    totals.push_back(make_maps(whole));
-    for (std::uint64_t first = 0; first < whole; first += items_)
-      launch(place_, MakeTotals<D>{word_, room_, first, totals[0].array()}, std::min(items_, whole - first));
-    if (word_.order == BlockOrder::kChunked) return;
-    while (totals.back().count() >= 2) {
-      const std::uint64_t count = totals.back().count() / 2;
-      totals.push_back(make_maps(count));
-      Buffer<Number> sums(place_, word_.shape.dimension * count);
-      launch(place_,
-             JoinTotals<D>{word_, totals[totals.size() - 2].array(), totals.back().array(), sums.data(), word_.shift()},
-             count);
-      state_.values();  // before the sums go
-    }
-    for (std::size_t k = 0; k < totals.size(); ++k) word_.totals[k + word_.log_block] = totals[k].array();
-  }
-
-  void apply(Maps<Number>& maps, ApplyTotals<D> job, std::uint64_t items) {
-    Buffer<Number> sums(place_, word_.shape.dimension * items);
-    job.word = word_;
-    job.totals = maps.array();
-    job.sums = sums.data();
-    launch(place_, job, items);
-    state_.values();  // before the sums go
-  }
-
-  /// Chunk after chunk: as the order has it, there is nothing to be done side by side.
-  void chain(std::vector<Maps<Number>>& totals, Buffer<Number>& starts, std::uint64_t blocks) {
-    if (blocks < 2) return;
-    ApplyTotals<D> job;
-    job.states = starts.data();
-    job.links = blocks - 1;
-    apply(totals[0], job, 1);
-  }
-
-  /// The down-sweep: from the highest level on, a right half starts where the left half's total takes its start.
-  void hand_down(std::vector<Maps<Number>>& totals, Buffer<Number>& starts, std::uint64_t whole) {
-    for (std::size_t k = totals.size(); k-- > 0;) {
-      const std::uint64_t half = std::uint64_t{1} << k;
-      ApplyTotals<D> job;
-      job.states = starts.data();
-      job.total_step = 2;
-      job.to = half;
-      job.step = 2 * half;
-      apply(totals[k], job, (whole - half) / (2 * half) + 1);
-    }
-  }
-
-  /// H at position 2^{a+1} − 1 from that at 2^a − 1, for all a above the first block.
-  void find_ends(std::vector<Maps<Number>>& totals, Buffer<Number>& ends) {
-    for (std::size_t k = 0; k < totals.size() && totals[k].count() > 1; ++k) {
-      ApplyTotals<D> job;
-      job.states = ends.data();
-      job.total_first = 1;
-      job.from = word_.log_block + k;
-      job.to = job.from + 1;
-      apply(totals[k], job, 1);
-    }
-  }
-
-  void read_blocks(const RandomWord& word, const Buffer<Number>& starts, std::uint64_t first, std::uint64_t count) {
-    // The truth is the processor's own: the automaton, letter by letter.
+  /// Before letters from, from + step, … of a segment. The truth is the processor's own: the automaton, letter by
+  /// letter.
+  std::vector<std::uint32_t> automaton_states(const RandomWord& word, const LayerWord<D>& segment, std::uint64_t from,
+                                              std::uint64_t step, std::uint64_t count) {
     std::vector<std::uint32_t> before;
-    for (std::uint64_t block = first; block < first + count; ++block) {
+    const auto read_to = [&](std::uint64_t end) {
+      constexpr std::uint64_t kSlice = 1 << 16;
+      while (asked_ < end) {
+        slice_.resize(std::min(kSlice, end - asked_));
+        word.fill(segment.segment + asked_, slice_);
+        for (const Letter letter : slice_) automaton_state_ = automaton_.next(automaton_state_, letter);
+        asked_ += slice_.size();
+      }
+    };
+    read_to(from);
+    for (std::uint64_t i = 0; i < count; ++i) {
       before.push_back(automaton_state_);
-      const std::uint64_t begin = std::max(block * word_.block, word_.shift()) - word_.shift();
-      const std::uint64_t end = std::min((block + 1) * word_.block, word_.positions()) - word_.shift();
-      slice_.resize(end - begin);
-      word.fill(word_.segment + begin, slice_);
-      for (const Letter letter : slice_) automaton_state_ = automaton_.next(automaton_state_, letter);
+      read_to(std::min(from + (i + 1) * step, segment.letters));
     }
-    const Buffer<std::uint32_t> automaton_states(place_, before);
-    ReadBlocks<D> job;
-    job.word = word_;
-    job.room = room_;
-    job.first_block = first;
-    job.starts = starts.data();
-    job.automaton_states = automaton_states.data();
+    if (options_.progress)
+      options_.progress(done_ + segment.segment + asked_, options_.lengths.back() * options_.words);
+    return before;
+  }
+
+  /// Layer after layer; then the answers are compared.
+  void read_layers(LayerWord<D> segment, const AutomatonStates& states) {
+    const std::uint64_t letters = segment.letters;
+    Buffer<std::uint32_t> contexts(place_, letters), labels(place_, letters), nodes(place_, letters);
+    segment.contexts = contexts.data();
+    segment.labels = labels.data();
+    segment.nodes = nodes.data();
+    launch(place_, WriteLetters{segment.key, segment.segment, letters, network_.letters, contexts.data()},
+           (letters + kLettersAnItem - 1) / kLettersAnItem);
+    for (std::uint32_t k = 0; k < layers_.size(); ++k) {
+      const std::uint64_t known = known_[k] - std::min(known_[k], segment.segment);
+      segment.layer = k;
+      segment.letters = std::min(letters, known);
+      if (segment.letters == 0) break;
+      layers_[k]->read(segment, states, outcome_.data());
+      if (k + 1 < layers_.size()) raise_contexts(segment, contexts);
+      if (segment.letters == letters) labels.read({&labels_before_[k], 1}, letters - 1);
+    }
+    compare(segment, letters, nodes, states);
+  }
+
+  /// Letters of the layer whose context above is unknown end what the layers above read, for good.
+  void raise_contexts(const LayerWord<D>& segment, Buffer<std::uint32_t>& contexts) {
+    first_unknown_.write(std::vector<unsigned long long>{~0ULL});
+    launch(place_,
+           MakeContexts<Number>{network_, segment.layer, labels_before_[segment.layer], segment.labels, contexts.data(),
+                                first_unknown_.data()},
+           segment.letters);
+    const unsigned long long unknown = first_unknown_.values()[0];
+    std::uint64_t known = known_[segment.layer];
+    if (unknown != ~0ULL) known = std::min<std::uint64_t>(known, segment.segment + unknown);
+    for (std::size_t above = segment.layer + 1; above < known_.size(); ++above)
+      known_[above] = std::min(known_[above], known);
+  }
+
+  void compare(const LayerWord<D>& segment, std::uint64_t letters, const Buffer<std::uint32_t>& nodes,
+               const AutomatonStates& states) {
+    const std::uint64_t items = (letters + kLettersAnItem - 1) / kLettersAnItem;
+    CompareNodes<Number> job;
+    job.network = network_;
+    job.key = segment.key;
+    job.segment = segment.segment;
+    job.count = letters;
+    job.known = known_.back() - std::min(known_.back(), segment.segment);
+    job.nodes = nodes.data();
     job.outcome = outcome_.data();
-    job.end = state_.data();
-    launch(place_, job, count);
-    state_.values();  // before the automaton's states go
-    done_ += count * word_.block;
-    if (options_.progress) options_.progress(done_, options_.lengths.back() * options_.words);
+    for (; job.first_item < items; job.first_item += kMostItems) {
+      const std::uint64_t count = std::min(kMostItems, items - job.first_item);
+      const Buffer<std::uint32_t> before(place_, states(job.first_item * kLettersAnItem, kLettersAnItem, count));
+      job.automaton_states = before.data();
+      launch(place_, job, count);
+      outcome_.values();  // before the automaton's states go
+    }
   }
 
   Place place_;
@@ -265,16 +189,15 @@ class OrderedSampler {
   const Dfa& automaton_;
   NetworkImage<A> image_;
   Buffer<std::byte> bytes_;
-  AffineLayer<Reference> affine_;
-  Buffer<std::uint32_t> actions_, blocks_;
+  DeviceNetwork<Number> network_;
   Buffer<OrderedOutcome> outcome_;
-  Buffer<Number> state_;  ///< at the end of the segment read last
-  OrderedWord<D> word_;
-  std::vector<Maps<Number>> letters_, room_maps_;
-  Buffer<Number> room_states_{place_};
-  BlockRoom<Number> room_;
-  std::uint64_t items_ = 1, segment_ = UINT64_MAX, done_ = 0;
+  Buffer<unsigned long long> first_unknown_;
+  std::vector<std::unique_ptr<LayerReader<D>>> layers_;
+  std::vector<std::uint64_t> known_;          ///< by layer: letters of the word whose contexts are known
+  std::vector<std::uint32_t> labels_before_;  ///< by layer: before the segment
+  std::uint64_t segment_ = UINT64_MAX, done_ = 0;
   State automaton_state_ = 0;
+  std::uint64_t asked_ = 0;  ///< letters of the segment that the automaton has read
   Word slice_;
   SampleReport report_;
 };
@@ -290,9 +213,6 @@ SampleReport sample_words_in_order(Place place, const Network& network, Arithmet
   if (options.order.is_sequential()) refuse("this order composes nothing");
   if (network.automaton.letters() == 0) throw InputError("sampling needs an alphabet of at least one letter");
   require_linear(network, "order " + to_string(options.order));
-  if (network.layers.size() != 1) refuse("networks of one layer only");
-  if (options.order.kind == Order::Kind::kChunked && takes_ut_form(network.layers[0], options.form))
-    refuse("chunks of reflections are evaluated on the processor only");
   SampleReport report = with_device_arithmetic(arithmetic, [&](auto format, auto device) {
     return OrderedSampler<decltype(format), decltype(device)>(place, network, options).run(options.lengths[0]);
   });

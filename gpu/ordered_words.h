@@ -1,5 +1,5 @@
-// gpu/ordered_words.h — random words through a network of one layer in the orders that compose letters, each word by a
-// parallel scan over its affine maps, on a CUDA device.
+// gpu/ordered_words.h — random words through a network in the orders that compose letters, each word by a parallel scan
+// over its affine maps or in chunks of reflections, layer after layer, on a CUDA device.
 #pragma once
 
 #include "constructions/network.h"
@@ -9,8 +9,8 @@
 namespace krohn {
 
 /// The report of `sample` (simulate/evaluate.h) in options.order, equal in every number: the products are made side by
-/// side, but each is the one that the order names. Memory: a map for every 64 letters, or for every chunk. Throws as
-/// `sample`; InputError for several lengths or layers, the sequential order, chunks of reflections in the UT form, an
+/// side, but each is the one that the order names. Memory: a map for every 64 letters, or for every chunk; with several
+/// layers 12 bytes a letter too. Throws as `sample`; InputError for several lengths, the sequential order, an
 /// arithmetic or a network that devices do not have; SystemError when there is no device, or it fails.
 SampleReport sample_words_in_order(Place place, const Network& network, ArithmeticName arithmetic,
                                    const SampleOptions& options);

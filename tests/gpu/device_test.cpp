@@ -145,6 +145,24 @@ TEST_CASE("scans on the device make the products that the order names") {
         }
 }
 
+TEST_CASE("chunks of reflections, and layer after layer, on the device") {
+  if (is_skipped()) return;
+  std::vector<Network> networks = meaningful_networks();
+  networks.push_back(failing_cascade());
+  networks.push_back(symmetric(4, 3, Swap::kUnit));
+  for (std::uint64_t seed = 1; seed < 4; ++seed) networks.push_back(random_network(seed, 5, 2, 4, Kind::kReflections));
+  for (const Network& network : networks)
+    for (const ArithmeticName arithmetic : kArithmetics)
+      for (const char* order : {"scan", "chunked:16", "chunked:64", "doubling:130"}) {
+        CAPTURE(to_string(arithmetic));
+        CAPTURE(order);
+        SampleOptions options = sample_of({4097}, 1, 9);
+        options.order = parse_order(order);
+        CHECK(sample_words_in_order(Place::kDevice, network, arithmetic, options) ==
+              sample(network, arithmetic, options));
+      }
+}
+
 TEST_CASE("searches on the device find the pairs and the words of the processor") {
   if (is_skipped()) return;
   for (const std::uint32_t m : {3U, 5U, 12U, 60U})

@@ -204,8 +204,11 @@ void measure_scans(Figures& figures) {
     std::string name;
     Network network;
   };
-  const std::vector<Subject> subjects{{"S5 by maps", network("S5", "permutation-base")},
-                                      {"Z60 by rotations", network("Z60", "rotation")}};
+  const std::vector<Subject> subjects{
+      {"S5 by maps", network("S5", "permutation-base")},
+      {"S5 by reflections", network("S5", "permutation-base-reflections", "transpositions")},
+      {"Z60 by rotations", network("Z60", "rotation")},
+      {"modarith5 by a cascade of two layers", network("modarith5", "cascade-holonomy")}};
   for (const auto& [name, subject] : subjects)
     for (const char* order : {"scan", "doubling", "chunked:64"}) {
       const std::string what = name + ", " + order + ", fp32";
