@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 #include "simulate/host_device.h"
@@ -35,6 +36,22 @@ KROHN_HOST_DEVICE inline double sum_of(double a, double b) {
   return __dadd_rn(a, b);
 #else
   return a + b;
+#endif
+}
+
+/// a · b + c, rounded once.
+KROHN_HOST_DEVICE inline float fused_sum(float a, float b, float c) {
+#ifdef __CUDA_ARCH__
+  return __fmaf_rn(a, b, c);
+#else
+  return std::fma(a, b, c);
+#endif
+}
+KROHN_HOST_DEVICE inline double fused_sum(double a, double b, double c) {
+#ifdef __CUDA_ARCH__
+  return __fma_rn(a, b, c);
+#else
+  return std::fma(a, b, c);
 #endif
 }
 
@@ -89,6 +106,34 @@ KROHN_HOST_DEVICE inline float round_fp16(float a) {
   return float_of((rounded >= 0x47800000U ? 0x7f800000U : rounded) | sign);
 }
 
+/// A float rounded to 11 significant bits, as to_tf32 of simulate/arithmetic.h does.
+KROHN_HOST_DEVICE inline float round_tf32(float a) {
+  const std::uint32_t bits = bits_of(a);
+  if ((bits & 0x7f800000U) == 0x7f800000U) return a;
+  return float_of((bits + 0xfff + (bits >> 13 & 1)) & ~std::uint32_t{0x1fff});
+}
+
+/// add_to_odd of simulate/arithmetic.h: a + b, or else the neighbour whose last bit is 1.
+KROHN_HOST_DEVICE inline double sum_to_odd(double a, double b) {
+  const double sum = sum_of(a, b);
+  const double b_part = sum_of(sum, -a), a_part = sum_of(sum, -b_part);
+  const double error = sum_of(sum_of(a, -a_part), sum_of(b, -b_part));
+  const std::uint64_t bits = bits_of(sum);
+  if (error == 0 || bits % 2 == 1 || !is_finite(sum)) return sum;
+  return double_of((error > 0) == (sum > 0) ? bits + 1 : bits - 1);
+}
+
+/// to_odd_float of simulate/arithmetic.h.
+KROHN_HOST_DEVICE inline float round_to_odd(double value) {
+  const auto nearest = static_cast<float>(value);
+  const double back = static_cast<double>(nearest);
+  if (back == value || value != value) return nearest;
+  std::uint32_t bits = bits_of(nearest);
+  const bool is_larger = (bits_of(back) & ~(std::uint64_t{1} << 63)) > (bits_of(value) & ~(std::uint64_t{1} << 63));
+  if (is_larger) --bits;  // towards zero; from infinity too
+  return float_of(bits | 1U);
+}
+
 /// Which 16-bit format a number is rounded to.
 enum class ShortFormat : std::uint8_t { kNone, kFp16, kBf16 };
 
@@ -105,6 +150,7 @@ struct DeviceArithmetic {
   using Number = NumberType;
   using Sum = NumberType;
   static constexpr bool kRoundsStored = kOperations != kStored;
+  static constexpr bool kShortensFactors = false;  ///< a product with ±1 may round
 
   KROHN_HOST_DEVICE static Number load(Number a) { return a; }
   KROHN_HOST_DEVICE static Number product(Number a, Number b) { return rounded_to<kOperations>(multiply(a, b)); }
@@ -121,5 +167,35 @@ using DeviceFp16 = DeviceArithmetic<float, ShortFormat::kFp16, ShortFormat::kFp1
 using DeviceBf16 = DeviceArithmetic<float, ShortFormat::kBf16, ShortFormat::kBf16>;
 using DeviceFp16InFp32 = DeviceArithmetic<float, ShortFormat::kNone, ShortFormat::kFp16>;
 using DeviceBf16InFp32 = DeviceArithmetic<float, ShortFormat::kNone, ShortFormat::kBf16>;
+
+/// acc + a · b is rounded once. In the 16-bit formats the product is exact in double, and its sum is rounded to odd
+/// first.
+template <class NumberType, ShortFormat kFormat>
+struct DeviceFused : DeviceArithmetic<NumberType, kFormat, kFormat> {
+  using Number = NumberType;
+
+  KROHN_HOST_DEVICE static Number add_product(Number accumulator, Number a, Number b) {
+    if constexpr (kFormat == ShortFormat::kNone)
+      return fused_sum(a, b, accumulator);
+    else
+      return rounded_to<kFormat>(round_to_odd(
+          sum_to_odd(multiply(static_cast<double>(a), static_cast<double>(b)), static_cast<double>(accumulator))));
+  }
+};
+
+using DeviceFp64Fused = DeviceFused<double, ShortFormat::kNone>;
+using DeviceFp32Fused = DeviceFused<float, ShortFormat::kNone>;
+using DeviceFp16Fused = DeviceFused<float, ShortFormat::kFp16>;
+using DeviceBf16Fused = DeviceFused<float, ShortFormat::kBf16>;
+
+/// fp32, but both factors of a product are cut to 11 significant bits.
+struct DeviceTf32 : DeviceFp32 {
+  static constexpr bool kShortensFactors = true;
+
+  KROHN_HOST_DEVICE static float product(float a, float b) { return multiply(round_tf32(a), round_tf32(b)); }
+  KROHN_HOST_DEVICE static float add_product(float accumulator, float a, float b) {
+    return sum_of(accumulator, product(a, b));
+  }
+};
 
 }  // namespace krohn

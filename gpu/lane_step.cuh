@@ -64,6 +64,9 @@ class LaneStep {
     const auto flags = p_.flags == nullptr ? 0U : static_cast<std::uint32_t>(p_.flags[action]);
     for (std::uint32_t s = 0; s < p_.stage_count; ++s) {
       const Stage& stage = p_.stages[s];
+      // Ones, which leave other numbers as they are.
+      if constexpr (D::kShortensFactors)
+        if (stage.member_flag != 0 && (flags & stage.member_flag) == 0) continue;
       if (stage.flag == 0 || (flags & stage.flag) != 0) run(stage, action);
     }
     if constexpr (D::kRoundsStored)
@@ -152,7 +155,7 @@ class LaneStep {
       auto dot = Number(-0.0);
       for_support(stage, action,
                   [&](std::uint32_t e) { dot = D::add_product(dot, number(stage, e, action), x[stage.positions[e]]); });
-      if (stage.has_beta) dot = D::product(beta, dot);
+      if (stage.has_beta || D::kShortensFactors) dot = D::product(beta, dot);
       for_support(stage, action, [&](std::uint32_t e) {
         Number& y = x[stage.positions[e]];
         y = D::add_product(y, -number(stage, e, action), dot);
@@ -175,7 +178,7 @@ class LaneStep {
       const Number weight = number(stage, i, action);
       for (std::uint32_t c = 0; c < p_.columns; ++c) {
         Number& x = column(c)[stage.first + i];
-        x = D::product(weight, x);
+        x = D::kShortensFactors && stage.only_signs ? (weight < 0 ? -x : x) : D::product(weight, x);
       }
     }
   }

@@ -211,6 +211,27 @@ struct ArithmeticOf<DeviceBf16InFp32> {
   using type = AccumulatedInFp32<Bf16>;
 };
 
+template <>
+struct ArithmeticOf<DeviceFp64Fused> {
+  using type = Fused<Fp64>;
+};
+template <>
+struct ArithmeticOf<DeviceFp32Fused> {
+  using type = Fused<Fp32>;
+};
+template <>
+struct ArithmeticOf<DeviceFp16Fused> {
+  using type = Fused<Fp16>;
+};
+template <>
+struct ArithmeticOf<DeviceBf16Fused> {
+  using type = Fused<Bf16>;
+};
+template <>
+struct ArithmeticOf<DeviceTf32> {
+  using type = Tf32;
+};
+
 /// Calls body(A, D): the format of the tables, and the arithmetic on a device. Throws InputError for arithmetics that
 /// devices do not have.
 template <class Body>
@@ -225,6 +246,17 @@ decltype(auto) with_device_arithmetic(ArithmeticName name, Body&& body) {
       default:
         return body(Bf16{}, DeviceBf16{});
     }
+  if (name.kind() == ArithmeticName::Kind::kFused) switch (name.storage()) {
+      case Precision::kFp64:
+        return body(Fp64{}, DeviceFp64Fused{});
+      case Precision::kFp32:
+        return body(Fp32{}, DeviceFp32Fused{});
+      case Precision::kFp16:
+        return body(Fp16{}, DeviceFp16Fused{});
+      default:
+        return body(Bf16{}, DeviceBf16Fused{});
+    }
+  if (name.kind() == ArithmeticName::Kind::kTf32) return body(Fp32{}, DeviceTf32{});
   if (name.kind() != ArithmeticName::Kind::kAccumulatedInFp32)
     throw InputError("--device", to_string(name) + " is evaluated on the processor only; take --device cpu");
   return name.storage() == Precision::kFp16 ? body(Fp16{}, DeviceFp16InFp32{}) : body(Bf16{}, DeviceBf16InFp32{});

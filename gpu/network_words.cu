@@ -54,5 +54,10 @@ template void cuda_read_words(const NetworkWordsJob<DeviceFp16>&);
 template void cuda_read_words(const NetworkWordsJob<DeviceBf16>&);
 template void cuda_read_words(const NetworkWordsJob<DeviceFp16InFp32>&);
 template void cuda_read_words(const NetworkWordsJob<DeviceBf16InFp32>&);
+template void cuda_read_words(const NetworkWordsJob<DeviceFp64Fused>&);
+template void cuda_read_words(const NetworkWordsJob<DeviceFp32Fused>&);
+template void cuda_read_words(const NetworkWordsJob<DeviceFp16Fused>&);
+template void cuda_read_words(const NetworkWordsJob<DeviceBf16Fused>&);
+template void cuda_read_words(const NetworkWordsJob<DeviceTf32>&);
 
 }  // namespace krohn

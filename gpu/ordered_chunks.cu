@@ -49,6 +49,26 @@ template void cuda_launch(const MakeChunks<DeviceBf16InFp32>&, std::uint64_t);
 template void cuda_launch(const ReadChunks<DeviceBf16InFp32>&, std::uint64_t);
 template void cuda_chain_chunks(const ChainChunks<DeviceBf16InFp32>&);
 
+template void cuda_launch(const MakeChunks<DeviceFp64Fused>&, std::uint64_t);
+template void cuda_launch(const ReadChunks<DeviceFp64Fused>&, std::uint64_t);
+template void cuda_chain_chunks(const ChainChunks<DeviceFp64Fused>&);
+
+template void cuda_launch(const MakeChunks<DeviceFp32Fused>&, std::uint64_t);
+template void cuda_launch(const ReadChunks<DeviceFp32Fused>&, std::uint64_t);
+template void cuda_chain_chunks(const ChainChunks<DeviceFp32Fused>&);
+
+template void cuda_launch(const MakeChunks<DeviceFp16Fused>&, std::uint64_t);
+template void cuda_launch(const ReadChunks<DeviceFp16Fused>&, std::uint64_t);
+template void cuda_chain_chunks(const ChainChunks<DeviceFp16Fused>&);
+
+template void cuda_launch(const MakeChunks<DeviceBf16Fused>&, std::uint64_t);
+template void cuda_launch(const ReadChunks<DeviceBf16Fused>&, std::uint64_t);
+template void cuda_chain_chunks(const ChainChunks<DeviceBf16Fused>&);
+
+template void cuda_launch(const MakeChunks<DeviceTf32>&, std::uint64_t);
+template void cuda_launch(const ReadChunks<DeviceTf32>&, std::uint64_t);
+template void cuda_chain_chunks(const ChainChunks<DeviceTf32>&);
+
 template void cuda_launch(const WriteLetters&, std::uint64_t);
 template void cuda_launch(const MakeContexts<float>&, std::uint64_t);
 template void cuda_launch(const MakeContexts<double>&, std::uint64_t);

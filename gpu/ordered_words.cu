@@ -36,4 +36,29 @@ template void cuda_launch(const JoinTotals<DeviceBf16InFp32>&, std::uint64_t);
 template void cuda_launch(const ApplyTotals<DeviceBf16InFp32>&, std::uint64_t);
 template void cuda_launch(const ReadBlocks<DeviceBf16InFp32>&, std::uint64_t);
 
+template void cuda_launch(const MakeTotals<DeviceFp64Fused>&, std::uint64_t);
+template void cuda_launch(const JoinTotals<DeviceFp64Fused>&, std::uint64_t);
+template void cuda_launch(const ApplyTotals<DeviceFp64Fused>&, std::uint64_t);
+template void cuda_launch(const ReadBlocks<DeviceFp64Fused>&, std::uint64_t);
+
+template void cuda_launch(const MakeTotals<DeviceFp32Fused>&, std::uint64_t);
+template void cuda_launch(const JoinTotals<DeviceFp32Fused>&, std::uint64_t);
+template void cuda_launch(const ApplyTotals<DeviceFp32Fused>&, std::uint64_t);
+template void cuda_launch(const ReadBlocks<DeviceFp32Fused>&, std::uint64_t);
+
+template void cuda_launch(const MakeTotals<DeviceFp16Fused>&, std::uint64_t);
+template void cuda_launch(const JoinTotals<DeviceFp16Fused>&, std::uint64_t);
+template void cuda_launch(const ApplyTotals<DeviceFp16Fused>&, std::uint64_t);
+template void cuda_launch(const ReadBlocks<DeviceFp16Fused>&, std::uint64_t);
+
+template void cuda_launch(const MakeTotals<DeviceBf16Fused>&, std::uint64_t);
+template void cuda_launch(const JoinTotals<DeviceBf16Fused>&, std::uint64_t);
+template void cuda_launch(const ApplyTotals<DeviceBf16Fused>&, std::uint64_t);
+template void cuda_launch(const ReadBlocks<DeviceBf16Fused>&, std::uint64_t);
+
+template void cuda_launch(const MakeTotals<DeviceTf32>&, std::uint64_t);
+template void cuda_launch(const JoinTotals<DeviceTf32>&, std::uint64_t);
+template void cuda_launch(const ApplyTotals<DeviceTf32>&, std::uint64_t);
+template void cuda_launch(const ReadBlocks<DeviceTf32>&, std::uint64_t);
+
 }  // namespace krohn

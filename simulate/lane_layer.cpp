@@ -270,6 +270,7 @@ void LaneLayer<A>::make_rotations(const std::vector<std::uint32_t>& group) {
     PlacedStage& placed =
         add_stage(is_sign ? LaneStageKind::kDiagonal : LaneStageKind::kRotation, layout[b].position, is_sign ? 1 : 2);
     placed.stage.flag = flag;
+    placed.stage.only_signs = is_sign;
     Number* const cosine = add_numbers(1);
     for (const std::uint32_t a : group) {
       const auto& block = std::get<Blocks>(matrix(a)).blocks[b];
@@ -285,7 +286,7 @@ void LaneLayer<A>::make_rotations(const std::vector<std::uint32_t>& group) {
 /// Those outside of the group have ones, which change nothing.
 template <class A>
 void LaneLayer<A>::make_diagonal(const std::vector<std::uint32_t>& group) {
-  add_stage(LaneStageKind::kDiagonal, 0, layer_->dimension);
+  add_stage(LaneStageKind::kDiagonal, 0, layer_->dimension).stage.member_flag = add_flag(group);
   for (std::uint32_t i = 0; i < layer_->dimension; ++i) {
     Number* const table = add_numbers(1);
     for (const std::uint32_t a : group)

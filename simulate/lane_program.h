@@ -65,6 +65,10 @@ struct LaneStage {
   const std::uint32_t* positions = nullptr;
   std::uint32_t position_count = 0;
   bool has_sums = false, has_signs = false, has_few_pairs = false, has_beta = false, has_supports = false;
+  // kDiagonal, for arithmetics in which a product with one may round: a flag of the actions that multiply, where those
+  // that do not have ones (0: all multiply); and whether what is ±1 is a sign, with which nothing is multiplied.
+  std::uint32_t member_flag = 0;
+  bool only_signs = false;
 };
 
 /// How labels are found without looking at every codeword.

@@ -52,7 +52,12 @@ TEST_CASE("operations on held numbers round as the formats do") {
   check_operations<Bf16, DeviceBf16>();
   check_operations<AccumulatedInFp32<Fp16>, DeviceFp16InFp32>();
   check_operations<AccumulatedInFp32<Bf16>, DeviceBf16InFp32>();
+  check_operations<Fused<Fp32>, DeviceFp32Fused>();
+  check_operations<Fused<Fp16>, DeviceFp16Fused>();
+  check_operations<Fused<Bf16>, DeviceBf16Fused>();
+  check_operations<Tf32, DeviceTf32>();
   CHECK(DeviceFp64::add_product(0.1, 0.2, 0.3) == Fp64::add_product(0.1, 0.2, 0.3));
+  CHECK(DeviceFp64Fused::add_product(0.1, 0.2, 0.3) == Fused<Fp64>::add_product(0.1, 0.2, 0.3));
 }
 
 TEST_CASE("what is not a number stays so, whatever its bits") {

@@ -32,13 +32,6 @@ bool is_skipped() {
   return true;
 }
 
-const ArithmeticName kArithmetics[] = {Precision::kFp64,
-                                       Precision::kFp32,
-                                       Precision::kFp16,
-                                       Precision::kBf16,
-                                       ArithmeticName::accumulated_in_fp32(Precision::kFp16),
-                                       ArithmeticName::accumulated_in_fp32(Precision::kBf16)};
-
 }  // namespace
 
 TEST_CASE("the kernel counts what the processor counts") {
@@ -100,7 +93,7 @@ TEST_CASE("networks on the device answer as on the processor, bit for bit") {
                                       static_cast<std::uint32_t>(1 + seed % 3), 7, std::nullopt));
   networks.push_back(one_hot(krohn::random_automaton(120, 3, 8)));  // too large for a block's shared memory
   for (const Network& network : networks)
-    for (const ArithmeticName arithmetic : kArithmetics) {
+    for (const ArithmeticName arithmetic : ArithmeticName::all()) {
       CAPTURE(to_string(arithmetic));
       const SampleOptions options = sample_of({0, 33, 500}, 133, 3);
       CHECK(sample_words(Place::kDevice, network, arithmetic, options) == sample(network, arithmetic, options));
@@ -132,7 +125,7 @@ TEST_CASE("scans on the device make the products that the order names") {
   std::vector<Network> networks{rotation(7, all_residues(7)), symmetric(4, 3, Swap::kMap)};
   for (std::uint64_t seed = 1; seed < 5; ++seed) networks.push_back(random_network(seed, 4, 2, 3, std::nullopt));
   for (const Network& network : networks)
-    for (const ArithmeticName arithmetic : kArithmetics)
+    for (const ArithmeticName arithmetic : ArithmeticName::all())
       for (const char* order : {"scan", "doubling", "chunked:17", "scan:100", "doubling:130"})
         for (const std::uint64_t length : {1, 33, 127, 4097, 20'000}) {
           CAPTURE(to_string(arithmetic));
@@ -152,7 +145,7 @@ TEST_CASE("chunks of reflections, and layer after layer, on the device") {
   networks.push_back(symmetric(4, 3, Swap::kUnit));
   for (std::uint64_t seed = 1; seed < 4; ++seed) networks.push_back(random_network(seed, 5, 2, 4, Kind::kReflections));
   for (const Network& network : networks)
-    for (const ArithmeticName arithmetic : kArithmetics)
+    for (const ArithmeticName arithmetic : ArithmeticName::all())
       for (const char* order : {"scan", "chunked:16", "chunked:64", "doubling:130"}) {
         CAPTURE(to_string(arithmetic));
         CAPTURE(order);
@@ -166,7 +159,7 @@ TEST_CASE("chunks of reflections, and layer after layer, on the device") {
 TEST_CASE("searches on the device find the pairs and the words of the processor") {
   if (is_skipped()) return;
   for (const std::uint32_t m : {3U, 5U, 12U, 60U})
-    for (const ArithmeticName arithmetic : kArithmetics) {
+    for (const ArithmeticName arithmetic : ArithmeticName::all()) {
       CAPTURE(m);
       CAPTURE(to_string(arithmetic));
       const Network network = rotation(m, all_residues(m));

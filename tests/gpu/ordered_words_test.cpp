@@ -50,10 +50,7 @@ TEST_CASE("maps, blocks, dense matrices and additions, in every arithmetic") {
     networks.push_back(random_network(seed, 4, static_cast<std::uint32_t>(1 + seed % 2), 3,
                                       seed % 2 == 0 ? std::optional(Kind::kDense) : std::nullopt));
   for (const Network& network : networks)
-    for (const ArithmeticName arithmetic :
-         {ArithmeticName(Precision::kFp64), ArithmeticName(Precision::kFp32), ArithmeticName(Precision::kFp16),
-          ArithmeticName(Precision::kBf16), ArithmeticName::accumulated_in_fp32(Precision::kFp16),
-          ArithmeticName::accumulated_in_fp32(Precision::kBf16)}) {
+    for (const ArithmeticName arithmetic : ArithmeticName::all()) {
       check_order(network, arithmetic, "scan", 150, 2);
       check_order(network, arithmetic, "doubling", 141, 2);
       check_order(network, arithmetic, "chunked:16", 70, 1, Form::kDense);
@@ -69,11 +66,7 @@ TEST_CASE("chunks of reflections in the UT form: odd lengths, in every arithmeti
       CAPTURE(seed);
       const Network reflections =
           random_network(seed, 5, static_cast<std::uint32_t>(1 + seed % 3), 4, Kind::kReflections);
-      for (const ArithmeticName arithmetic :
-           {ArithmeticName(Precision::kFp64), ArithmeticName(Precision::kFp32), ArithmeticName(Precision::kFp16),
-            ArithmeticName(Precision::kBf16), ArithmeticName::accumulated_in_fp32(Precision::kFp16),
-            ArithmeticName::accumulated_in_fp32(Precision::kBf16)})
-        check_order(reflections, arithmetic, order, 150, 2);
+      for (const ArithmeticName arithmetic : ArithmeticName::all()) check_order(reflections, arithmetic, order, 150, 2);
     }
   // More chunks than are in work at once.
   check_order(symmetric(4, 3, Swap::kUnit), Precision::kFp16, "chunked:7", 12'345);

@@ -59,7 +59,8 @@ TEST_CASE("the search by kernels is the search one by one: networks with a meani
   for (const Network& network : meaningful_networks())
     for (const ArithmeticName arithmetic :
          {ArithmeticName(Precision::kFp64), ArithmeticName(Precision::kFp32), ArithmeticName(Precision::kFp16),
-          ArithmeticName::accumulated_in_fp32(Precision::kBf16)})
+          ArithmeticName::accumulated_in_fp32(Precision::kBf16), ArithmeticName::fused(Precision::kBf16),
+          ArithmeticName::tf32()})
       check_search(network, arithmetic, 700);
   check_search(failing_cascade(), Precision::kBf16, 1000);
 }
@@ -86,7 +87,7 @@ TEST_CASE("searches that devices do not do are refused") {
   const Network network = rotation(5, all_residues(5));
   CertifyOptions options;
   options.max_pairs = 100;
-  options.arithmetic = ArithmeticName::tf32();
+  options.arithmetic = ArithmeticName::exact();
   CHECK_THROWS_AS(search_pairs(Place::kProcessor, network, options), InputError);
   options.arithmetic = Precision::kFp32;
   if (!cuda_available()) CHECK_THROWS_AS(search_pairs(Place::kDevice, network, options), SystemError);
