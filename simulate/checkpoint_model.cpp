@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "groups/error.h"
+#include "simulate/stated_exp.h"
 
 namespace krohn {
 namespace {
@@ -40,7 +41,7 @@ std::vector<float> numbers_of(const Checkpoint& checkpoint, const std::string& n
   return numbers;
 }
 
-float sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
+float sigmoid(float x) { return 1 / (1 + stated_exp(-x)); }
 
 }  // namespace
 

@@ -10,6 +10,7 @@
 //                 layer has it; q and k times 1 / √(Σx² + 10⁻⁶), rounded; β = sigmoid, doubled for negative
 //                 eigenvalues. For every Householder j and head, S (K×V) in fp32: u = β_j (v_j − Sᵀ k_j);  S ← S + k_j
 //                 uᵀ. Then o = Sᵀ q / √K, rounded, and norm(o) per head.
+// e^x is that of simulate/stated_exp.h.
 // This is the order of the library's recurrent kernel (`read_chunk`: of its chunked kernels), but for the order of
 // additions inside its reductions, which its compiler chooses. Where all sums are exact, as in krohn's own checkpoints,
 // that makes no difference.
@@ -29,6 +30,17 @@ namespace krohn {
 /// Immutable, shared by threads.
 class CheckpointModel {
  public:
+  /// A matrix by rows, applied to a column.
+  struct Projection {
+    std::uint32_t rows = 0, columns = 0;
+    std::vector<float> weights;
+  };
+  struct Layer {
+    std::vector<float> attention_norm, output_norm, mlp_norm;
+    Projection query, key, value, beta, output, gate, up, down;
+    std::vector<float> query_taps, key_taps, value_taps;
+  };
+
   /// What the model remembers between tokens.
   struct Memory {
     std::vector<float> recurrent;    ///< layer, head, key coordinate, value coordinate
@@ -41,6 +53,12 @@ class CheckpointModel {
   CheckpointModel(const Checkpoint& checkpoint, Precision precision);
 
   const CheckpointConfig& config() const { return config_; }
+  bool is_bf16() const { return is_bf16_; }
+  // The weights, rounded.
+  const std::vector<std::vector<float>>& embeddings() const { return embeddings_; }
+  const std::vector<Layer>& layers() const { return layers_; }
+  const std::vector<float>& final_norm() const { return final_norm_; }
+  const Projection& head() const { return head_; }
   Memory start() const;
 
   /// Reads one token and returns the logits of the next, one per token of the vocabulary.
@@ -52,17 +70,6 @@ class CheckpointModel {
   std::vector<std::vector<float>> read_chunk(std::span<const std::uint32_t> tokens, Memory& memory) const;
 
  private:
-  /// A matrix by rows, applied to a column.
-  struct Projection {
-    std::uint32_t rows = 0, columns = 0;
-    std::vector<float> weights;
-  };
-  struct Layer {
-    std::vector<float> attention_norm, output_norm, mlp_norm;
-    Projection query, key, value, beta, output, gate, up, down;
-    std::vector<float> query_taps, key_taps, value_taps;
-  };
-
   /// The rows of q, k, v and β before the convolution, one after another.
   std::vector<float> project(const Layer& layer, std::span<const float> input) const;
   /// What the recurrence takes of one token: rows of q, k, v and β.

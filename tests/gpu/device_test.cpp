@@ -5,6 +5,9 @@
 
 #include <cstdio>
 
+#include "automata/language.h"
+#include "constructions/export_checkpoint.h"
+#include "gpu/checkpoint_words.h"
 #include "gpu/device.h"
 #include "gpu/final_states.h"
 #include "gpu/linear_words.h"
@@ -118,6 +121,24 @@ TEST_CASE("trained models on the device answer as on the processor") {
       CHECK(found.targets == expected.targets);
       CHECK(found.right_words == expected.right_words);
     }
+}
+
+TEST_CASE("checkpoints on the device have the numbers of the processor") {
+  if (is_skipped()) return;
+  for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+    const Checkpoint checkpoint = gated_delta_product_checkpoint(named_language("S3", {}));
+    const CheckpointModel model(checkpoint, precision);
+    CheckpointReader there(Place::kDevice, checkpoint, model, 5), here(Place::kProcessor, checkpoint, model, 5);
+    for (CheckpointReader* const reader : {&there, &here}) {
+      reader->start(3, 9);
+      reader->read(33);
+      reader->read(2);
+    }
+    for (std::uint64_t word = 0; word < 9; ++word) {
+      CHECK(there.records()[word].failing_at == here.records()[word].failing_at);
+      CHECK((there.memory(word) == here.memory(word)));
+    }
+  }
 }
 
 TEST_CASE("scans on the device make the products that the order names") {

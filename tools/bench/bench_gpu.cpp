@@ -12,9 +12,11 @@
 
 #include "automata/json.h"
 #include "automata/language.h"
+#include "constructions/export_checkpoint.h"
 #include "constructions/planner.h"
 #include "gpu/bilinear_plan.h"
 #include "gpu/bilinear_stepper.h"
+#include "gpu/checkpoint_words.h"
 #include "gpu/device.h"
 #include "gpu/final_states.h"
 #include "gpu/linear_words.h"
@@ -199,6 +201,20 @@ void measure_trained_models(Figures& figures) {
     });
 }
 
+void measure_checkpoints(Figures& figures) {
+  for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+    const std::string what = "S3 as gated DeltaProduct, 4096 words, " + to_string(precision);
+    measure(figures, "checkpoints", what, [&] {
+      const Checkpoint checkpoint = gated_delta_product_checkpoint(language("S3"));
+      const CheckpointModel model(checkpoint, precision);
+      CheckpointSampleOptions options;
+      options.words = 4096;
+      const double seconds = seconds_of([&] { sample_checkpoint(Place::kDevice, checkpoint, model, options); });
+      figures.add("checkpoints", what, static_cast<double>(options.words * options.length) / seconds, "tokens/s", 0);
+    });
+  }
+}
+
 void measure_scans(Figures& figures) {
   struct Subject {
     std::string name;
@@ -293,6 +309,7 @@ int main(int argc, char** argv) {
   measure_stored_words(figures);
   measure_networks(figures);
   measure_trained_models(figures);
+  measure_checkpoints(figures);
   measure_scans(figures);
   measure_training(figures);
   measure_searches(figures);

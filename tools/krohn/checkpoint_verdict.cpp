@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include "automata/json.h"
+#include "gpu/checkpoint_words.h"
+#include "gpu/device.h"
 #include "groups/error.h"
 #include "simulate/certify_checkpoint.h"
 #include "simulate/word.h"
 #include "tools/krohn/against.h"
 #include "tools/krohn/count.h"
 #include "tools/krohn/json_output.h"
+#include "tools/krohn/on_device.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/table.h"
 #include "tools/krohn/verb.h"
@@ -23,10 +26,10 @@ constexpr std::size_t kSlice = 1 << 12;
 /// A random word as tokens, the one that begins words first, with the state that each leads to.
 class TokenStream {
  public:
-  TokenStream(const Checkpoint& checkpoint, const CheckpointQuestion& asked)
+  TokenStream(const Checkpoint& checkpoint, const CheckpointQuestion& asked, std::uint64_t word)
       : table_(checkpoint.tokens),
         automaton_(*checkpoint.automaton),
-        word_(automaton_.letters(), asked.seed, 0),
+        word_(automaton_.letters(), asked.seed, word),
         length_(asked.length),
         state_(automaton_.initial()),
         letters_(kSlice) {}
@@ -61,18 +64,17 @@ class TokenStream {
   bool begun_ = false;
 };
 
-/// Letters of one random word until the first wrong answer, or all of them.
-std::uint64_t right_letters(const Checkpoint& checkpoint, const CheckpointModel& model,
-                            const CheckpointQuestion& asked) {
-  Progress progress("testing letters");
-  TokenStream stream(checkpoint, asked);
+/// Letters of a random word until the first wrong answer, or `most` of them.
+std::uint64_t right_letters(const Checkpoint& checkpoint, const CheckpointModel& model, const CheckpointQuestion& asked,
+                            std::uint64_t word, std::uint64_t most, Progress& progress) {
+  TokenStream stream(checkpoint, asked, word);
   CheckpointModel::Memory memory = model.start();
   std::vector<std::uint32_t> tokens;
   std::vector<State> states;
-  while (true) {
+  while (stream.drawn() < most) {
     stream.read(asked.in_chunks ? kDeltaChunk : 1, tokens, states);
-    if (tokens.empty()) return asked.length;
-    progress.update(stream.drawn(), asked.length);
+    if (tokens.empty()) break;
+    progress.update(word * asked.length + stream.drawn(), asked.words * asked.length);
     const auto answers = asked.in_chunks ? model.read_chunk(tokens, memory)
                                          : std::vector<std::vector<float>>{model.step(tokens[0], memory)};
     for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -80,6 +82,44 @@ std::uint64_t right_letters(const Checkpoint& checkpoint, const CheckpointModel&
       if (arg_max(answers[i]) != checkpoint.tokens.of_state[states[i]]) return stream.drawn() - (tokens.size() - i);
     }
   }
+  return most;
+}
+
+/// The least letter of all words at which the model is wrong, and the least such word.
+std::optional<CheckpointFailure> first_failure(const Checkpoint& checkpoint, const CheckpointModel& model,
+                                               const CheckpointQuestion& asked) {
+  Progress progress("testing letters");
+  std::optional<CheckpointFailure> failure;
+  for (std::uint64_t word = 0; word < asked.words; ++word) {
+    const std::uint64_t most = failure ? failure->at - 1 : asked.length;
+    const std::uint64_t right = right_letters(checkpoint, model, asked, word, most, progress);
+    if (right < most) failure = {right + 1, word};
+  }
+  return failure;
+}
+
+/// A device is worth it for many words side by side; `--device cuda` insists.
+bool tests_on_device(const CheckpointQuestion& asked) {
+  constexpr std::uint64_t kManyWords = 128;
+  if (asked.device == "cuda") return wants_cuda(asked.device);
+  return asked.words >= kManyWords && !asked.in_chunks && wants_cuda(asked.device);
+}
+
+std::optional<CheckpointFailure> first_failure_anywhere(const Checkpoint& checkpoint, const CheckpointModel& model,
+                                                        const CheckpointQuestion& asked) {
+  const auto on_processor = [&] { return first_failure(checkpoint, model, asked); };
+  if (!tests_on_device(asked)) return on_processor();
+  return on_device(
+      asked.device,
+      [&] {
+        if (asked.in_chunks)
+          throw InputError("--order", "checkpoints are read in chunks on the processor only; take --device cpu");
+        Progress progress("testing letters");
+        CheckpointSampleOptions options{asked.length, asked.words, asked.seed, {}};
+        options.progress = [&progress](std::uint64_t done, std::uint64_t all) { progress.update(done, all); };
+        return sample_checkpoint(Place::kDevice, checkpoint, model, options);
+      },
+      on_processor);
 }
 
 /// The output of the state whose token the model gives after the word.
@@ -95,22 +135,24 @@ std::string answer_after(const Checkpoint& checkpoint, const CheckpointModel& mo
   return "nothing";
 }
 
-void test(Certificate& certificate, const Checkpoint& checkpoint, const CheckpointModel& model,
+/// False when some letter was answered wrongly.
+bool test(Certificate& certificate, const Checkpoint& checkpoint, const CheckpointModel& model,
           const CheckpointQuestion& asked) {
   if (checkpoint.automaton->letters() == 0)
     throw InputError("--length", "there are no words to draw: the alphabet is empty");
-  const std::uint64_t right = right_letters(checkpoint, model, asked);
+  const std::optional<CheckpointFailure> failure = first_failure_anywhere(checkpoint, model, asked);
   certificate.seed = asked.seed;
-  certificate.letters_tested = right == asked.length ? right : right + 1;
-  if (right == asked.length || certificate.claim == Claim::kRefuted) return;
-  if (certificate.claim == Claim::kProved || certificate.length > right)
-    throw Error(
-        fmt::format("{}: the random word of seed {} disagrees at letter {}, against the proof; please report this",
-                    asked.folder, asked.seed, right + 1));
+  certificate.letters_tested = failure ? failure->at : asked.length * asked.words;
+  if (!failure || certificate.claim == Claim::kRefuted) return !failure;
+  const std::string what =
+      fmt::format("the random word of seed {}{} disagrees at letter {}", asked.seed,
+                  failure->word == 0 ? "" : fmt::format(", number {},", failure->word), with_thousands(failure->at));
+  if (certificate.claim == Claim::kProved || certificate.length >= failure->at)
+    throw Error(fmt::format("{}: {}, against the proof; please report this", asked.folder, what));
   certificate.claim = Claim::kRefuted;
   certificate.method = "sampled";
-  certificate.evidence =
-      fmt::format("the random word of seed {} disagrees at letter {}", asked.seed, with_thousands(right + 1));
+  certificate.evidence = what;
+  return false;
 }
 
 Certificate prove(const Checkpoint& checkpoint, const CheckpointModel& model, const CheckpointQuestion& asked) {
@@ -148,7 +190,7 @@ int verify_checkpoint(const CheckpointQuestion& asked) {
     const auto output_after = [&](const Word& word) { return answer_after(checkpoint, model, word); };
     compare_with_language(certificate, Claimant{*checkpoint.automaton, output_after}, asked.against, asked.reading);
   }
-  if (asked.length > 0) test(certificate, checkpoint, model, asked);
+  const bool is_tested_right = asked.length == 0 || test(certificate, checkpoint, model, asked);
   const Alphabet& alphabet = checkpoint.automaton->alphabet();
   if (asked.json) {
     print_json({{"model", asked.folder},
@@ -162,8 +204,9 @@ int verify_checkpoint(const CheckpointQuestion& asked) {
   fmt::print("  {}\n", wrapped(certificate.method + ": " + certificate.evidence, kColumns, "    "));
   if (!certificate.limit.empty()) fmt::print("  {}\n", wrapped("limit met: " + certificate.limit, kColumns, "    "));
   if (certificate.letters_tested > 0)
-    fmt::print("  {} letters of a random word, seed {}: {}\n", with_thousands(certificate.letters_tested), asked.seed,
-               certificate.letters_tested == asked.length ? "all right" : "the last one wrong");
+    fmt::print("  {} letters of {}, seed {}: {}\n", with_thousands(certificate.letters_tested),
+               asked.words == 1 ? "a random word" : "random words", asked.seed,
+               is_tested_right ? "all right" : "the last one wrong");
   return exit_status(certificate, asked.length);
 }
 

@@ -15,7 +15,9 @@ struct CheckpointQuestion {
   std::string precision = "fp32";
   std::uint64_t max_pairs = 1'000'000;
   bool in_chunks = false;    ///< as the library's chunked kernels; only tested, never proved
-  std::uint64_t length = 0;  ///< of one random word to test beside the proof; 0: none
+  std::uint64_t length = 0;  ///< of random words to test beside the proof; 0: none
+  std::uint64_t words = 1;
+  std::string device = "auto";  ///< where they are read
   std::uint64_t seed = 1;
   bool json = false;
 };

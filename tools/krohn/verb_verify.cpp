@@ -311,6 +311,8 @@ CheckpointQuestion question_of(const Options& options) {
   if (!question.in_chunks && !order.is_sequential())
     throw InputError("--order", "checkpoints are read token by token, or in the library's chunks of 64 tokens");
   question.length = options.length;
+  question.words = options.words;
+  question.device = options.device;
   question.seed = options.seed;
   question.json = options.json;
   return question;
@@ -345,6 +347,8 @@ TrainedQuestion trained_question_of(const Options& options) {
   question.json = options.json;
   if (!parse_order(options.order).is_sequential())
     throw InputError("--order", "a trained model that is no network is read letter after letter");
+  if (options.device == "cuda")
+    throw InputError("--device", "a trained model that is no network is verified on the processor; take --device cpu");
   if (!options.certificate.empty())
     throw InputError("--certificate", "certificate files are of networks; of a trained model take --json");
   if (!options.save.empty() || !options.resume.empty() || options.accepted || options.test_only)
@@ -354,9 +358,13 @@ TrainedQuestion trained_question_of(const Options& options) {
 
 int verify(Options options) {
   options.model = file_of_run(options.model);
+  wants_cuda(options.device);  // or say at once that there is none
   if (is_checkpoint_folder(options.model)) {
     if (!options.certificate.empty())
       throw InputError("--certificate", "certificate files are of .safetensors models; of a checkpoint take --json");
+    if (options.device == "cuda" && options.length == 0)
+      throw InputError("--device",
+                       "checkpoints are proved on the processor; a device reads random words: add --length");
     return verify_checkpoint(question_of(options));
   }
   if (!is_model_name(options.model))
@@ -364,7 +372,6 @@ int verify(Options options) {
                      "verify takes a .safetensors model or a folder of `krohn train`; `krohn compile` "
                      "makes a model of a language");
   if (is_trained_model(options.model)) return verify_trained(trained_question_of(options));
-  wants_cuda(options.device);  // or say at once that there is none
   const Network network = load_network(options.model);
   if (options.test_only && options.length == 0)
     throw InputError("--test-only", "say with --length how many letters to test");
