@@ -27,7 +27,7 @@ class AutomatonTask : public Task {
   const Alphabet& alphabet() const override { return oracle_.alphabet(); }
   std::span<const std::string> labels() const override { return labels_; }
   const Dfa* oracle() const override { return &oracle_; }
-  std::optional<Dfa> asked_inputs() const override;
+  std::optional<Dfa> asked_inputs(std::uint64_t least_length) const override;
   std::unique_ptr<SampleStream> open(std::uint64_t length, std::uint64_t seed, std::uint64_t index) const override;
 
   SamplePlan plan(std::uint64_t length) const {
@@ -97,8 +97,11 @@ class AutomatonTask::Stream : public SampleStream {
 };
 
 /// States count the letters read, up to the least input that is asked about and then around a cycle.
-std::optional<Dfa> AutomatonTask::asked_inputs() const {
-  const auto content_of = [&](std::uint64_t k) { return shape_(info_.least_length + k * info_.length_step).content; };
+std::optional<Dfa> AutomatonTask::asked_inputs(std::uint64_t least_length) const {
+  least_length = std::max(least_length, info_.least_length);
+  while (!has_length(least_length)) ++least_length;
+
+  const auto content_of = [&](std::uint64_t k) { return shape_(least_length + k * info_.length_step).content; };
   std::uint64_t least = 1, step = 1;
   if (info_.place == TargetPlace::kEnd) {
     constexpr std::uint64_t kLengths = 8;

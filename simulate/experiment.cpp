@@ -121,7 +121,7 @@ ExperimentResult run_experiment(const Experiment& experiment, const ExperimentOp
     result.lengths.push_back(measure(*best, *task, length_of(*task, length), words, options.threads));
     if (result.lengths.back().low <= 0) break;
   }
-  const ModelFindings findings = examine_model(*best, *task);
+  const ModelFindings findings = examine_model(*best, *task, experiment.training.lengths.least);
   result.claim = findings.claim;
   result.claim_length = findings.claim_length;
   result.snapped = findings.snapped;

@@ -80,9 +80,9 @@ InputMachine input_machine(const Task& task) {
   return machine;
 }
 
-TrackedAutomaton tracked_automaton(const Task& task, const Dfa& automaton) {
+TrackedAutomaton tracked_automaton(const Task& task, const Dfa& automaton, std::uint64_t least_length) {
   const Dfa own = input_machine(task).automaton;
-  const std::optional<Dfa> asked = task.asked_inputs();
+  const std::optional<Dfa> asked = task.asked_inputs(least_length);
   if (!asked) throw InputError(fmt::format("task {} does not say which words it asks about", task.info().name));
   const std::vector<Letter> letters = letters_by_name(own.alphabet(), automaton, task.info().name);
   const std::vector<Output> labels = labels_by_name(own, automaton, task.info().name);

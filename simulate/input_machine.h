@@ -20,8 +20,9 @@ struct InputMachine {
 InputMachine input_machine(const Task& task);
 
 /// What a model of the task is held against: an automaton over the task's input letters, asked where samples of the
-/// task ask. A right answer is the task's label with the name of the automaton's output. The product of the automaton
-/// with Task::asked_inputs. Throws InputError when the automaton has other letters, or no output of a label's name.
-TrackedAutomaton tracked_automaton(const Task& task, const Dfa& automaton);
+/// task ask, of that length or longer ones where they ask at the end. A right answer is the task's label with the name
+/// of the automaton's output. The product of the automaton with Task::asked_inputs. Throws InputError when the
+/// automaton has other letters, or no output of a label's name.
+TrackedAutomaton tracked_automaton(const Task& task, const Dfa& automaton, std::uint64_t least_length = 0);
 
 }  // namespace krohn

@@ -53,7 +53,7 @@ void examine(const Network& network, ModelFindings& findings) {
 }
 
 /// What can be said of a model that is no network, in the arithmetic of simulate/plain_model.h.
-void examine(const SequenceModel<float>& model, const Task& task, ModelFindings& findings) {
+void examine(const SequenceModel<float>& model, const Task& task, std::uint64_t least_length, ModelFindings& findings) {
   const auto machine = trained_machine(model, task, Precision::kFp32);
   const Dfa automaton = input_machine(task).automaton;
   CertifyMachineOptions options;
@@ -62,7 +62,7 @@ void examine(const SequenceModel<float>& model, const Task& task, ModelFindings&
   options.max_bytes = kMostBytes;
   options.long_letters = kLongLetters;
   const Certificate certificate =
-      certify_trained(*machine, tracked_automaton(task, automaton), Precision::kFp32, options);
+      certify_trained(*machine, tracked_automaton(task, automaton, least_length), Precision::kFp32, options);
   record(certificate, findings);
   // A model that is wrong on the first words has learned another automaton, or none.
   if (certificate.claim == Claim::kRefuted && certificate.shortest) return;
@@ -71,14 +71,14 @@ void examine(const SequenceModel<float>& model, const Task& task, ModelFindings&
   extract.words = kExtractWords;
   extract.beyond = 0;
   extract.max_states = automaton.states() + std::uint64_t{1};
-  const Extraction learned = extract_trained(*machine, task, extract);
+  const Extraction learned = extract_trained(*machine, task, extract, least_length);
   if (equivalent(learned.automaton, automaton))
     snap(learned.automaton, trained_centres(*machine, task, learned.automaton), findings);
 }
 
 }  // namespace
 
-ModelFindings examine_model(const SequenceModel<float>& model, const Task& task) {
+ModelFindings examine_model(const SequenceModel<float>& model, const Task& task, std::uint64_t least_length) {
   ModelFindings findings;
   try {
     std::optional<Network> network;
@@ -89,7 +89,7 @@ ModelFindings examine_model(const SequenceModel<float>& model, const Task& task)
     if (network)
       examine(*network, findings);
     else
-      examine(model, task, findings);
+      examine(model, task, least_length, findings);
   } catch (const Error& error) {
     if (findings.claim.empty()) findings.claim = error.what();
   }

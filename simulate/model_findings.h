@@ -17,7 +17,8 @@ struct ModelFindings {
 
 /// In fp32, letter after letter, within limits that suit a table: as the network that the model is
 /// (simulate/certify.h), where its task's answers tell states apart, otherwise as the model in the arithmetic of
-/// simulate/plain_model.h (simulate/trained_machine.h).
-ModelFindings examine_model(const SequenceModel<float>& model, const Task& task);
+/// simulate/plain_model.h (simulate/trained_machine.h), of which words below `least_length` are not asked: no model
+/// promises what is shorter than all that it was trained on.
+ModelFindings examine_model(const SequenceModel<float>& model, const Task& task, std::uint64_t least_length = 0);
 
 }  // namespace krohn

@@ -67,10 +67,11 @@ class Task {
   /// it. Null when no finite automaton does it (unbounded brackets).
   virtual const Dfa* oracle() const = 0;
 
-  /// An acceptor of the inputs, without special tokens, at whose end an answer is due in some sample, over the letters
-  /// of `alphabet()` that are no special tokens. State 0 is the initial one; from the last state, where there is more
-  /// than one, no sample goes on. Nothing when no finite automaton does it.
-  virtual std::optional<Dfa> asked_inputs() const { return std::nullopt; }
+  /// An acceptor of the inputs, without special tokens, at whose end an answer is due in some sample, of at least the
+  /// length where one answer is due, at the end; over the letters of `alphabet()` that are no special tokens. State 0
+  /// is the initial one; from the last state, where there is more than one, no sample goes on. Nothing when no finite
+  /// automaton does it.
+  virtual std::optional<Dfa> asked_inputs([[maybe_unused]] std::uint64_t least_length) const { return std::nullopt; }
 
   /// Throws InputError when the length is not one of the task's.
   virtual std::unique_ptr<SampleStream> open(std::uint64_t length, std::uint64_t seed, std::uint64_t index) const = 0;

@@ -216,9 +216,10 @@ Certificate certify_trained(const TrainedMachine& machine, const TrackedAutomato
   return certificate;
 }
 
-Extraction extract_trained(const TrainedMachine& machine, const Task& task, const ExtractOptions& options) {
+Extraction extract_trained(const TrainedMachine& machine, const Task& task, const ExtractOptions& options,
+                           std::uint64_t least_length) {
   const Dfa own = input_machine(task).automaton;
-  const TrackedAutomaton tracked = tracked_automaton(task, own);
+  const TrackedAutomaton tracked = tracked_automaton(task, own, least_length);
   std::vector<std::string> names(own.output_names().begin(), own.output_names().end());
   names.emplace_back("nothing");
   Extraction extraction = extract_by_asking(own.alphabet(), names, OracleOf(machine, tracked, own), options);

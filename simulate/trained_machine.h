@@ -43,8 +43,9 @@ Certificate certify_trained(const TrainedMachine& machine, const TrackedAutomato
                             const CertifyMachineOptions& options);
 
 /// The automaton that the model follows. What the task never asks about, the empty word in most tasks and inputs that
-/// are no expressions, has the outputs of the task's automaton.
-Extraction extract_trained(const TrainedMachine& machine, const Task& task, const ExtractOptions& options);
+/// are no expressions, has the outputs of the task's automaton; so have words below `least_length` (tracked_automaton).
+Extraction extract_trained(const TrainedMachine& machine, const Task& task, const ExtractOptions& options,
+                           std::uint64_t least_length = 0);
 
 /// Where the recurrent states lie while the model is in each state of an automaton over the task's input letters: the
 /// mean over the visits, after words of the task. Every layer's and head's numbers are divided by their root mean

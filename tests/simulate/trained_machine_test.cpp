@@ -194,6 +194,13 @@ TEST_CASE("words that no sample has are not asked about") {
   state = dfa.next(state, plus);
   CHECK_FALSE(tracked.is_asked(state));
   CHECK(tracked.is_asked(dfa.next(state, digit)));
+  // From two integers on.
+  const TrackedAutomaton longer = tracked_automaton(*task, input_machine(*task).automaton, 2);
+  state = longer.automaton.next(longer.automaton.initial(), digit);
+  CHECK_FALSE(longer.is_asked(state));
+  state = longer.automaton.next(longer.automaton.next(state, plus), digit);
+  CHECK(longer.is_asked(state));
+  CHECK(longer.wanted[longer.automaton.next(state, digit)] == TrackedAutomaton::kNoSuchWord);
 }
 
 TEST_CASE("a model whose memory closes is proved for words of every length") {

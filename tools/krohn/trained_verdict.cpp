@@ -120,7 +120,8 @@ int verify_trained(const TrainedQuestion& asked) {
   const Dfa own = input_machine(*subject.task).automaton;
   Verdict verdict{
       trained_machine(*subject.trained.model, *subject.task, parse_precision(asked.precision)),
-      tracked_automaton(*subject.task, asked.against.empty() ? own : load_language(asked.against, asked.reading)),
+      tracked_automaton(*subject.task, asked.against.empty() ? own : load_language(asked.against, asked.reading),
+                        asked.least_length),
       {},
       {},
       {}};

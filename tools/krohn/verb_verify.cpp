@@ -70,7 +70,7 @@ constexpr std::size_t kColumns = 100;
 struct Options {
   std::string model, against, precision = "fp32", order = "sequential", form = "structured", device = "auto",
                               certificate, through = "auto", save, resume;
-  std::uint64_t length = 0, words = 1, max_pairs = CertifyOptions{}.max_pairs, seed = 1;
+  std::uint64_t length = 0, from = 0, words = 1, max_pairs = CertifyOptions{}.max_pairs, seed = 1;
   unsigned threads = 0;
   double seconds = 0;
   LanguageOptions reading;
@@ -341,6 +341,7 @@ TrainedQuestion trained_question_of(const Options& options) {
   question.precision = options.precision;
   if (options.max_pairs != CertifyOptions{}.max_pairs) question.max_pairs = options.max_pairs;
   question.seconds = options.seconds;
+  question.least_length = options.from;
   question.length = options.length;
   question.words = options.words;
   question.seed = options.seed;
@@ -410,6 +411,8 @@ void add_verify(CLI::App& app, Work& chosen) {
   verb.add_option("--time", options->seconds, "Most seconds for each search, of pairs and of bounds")
       .type_name("SECONDS")
       .positive();
+  add_count(verb, "--from", options->from, "Of a trained model: shorter words of its task are not asked about")
+      .show_default("");
   verb.add_option("--certificate", options->certificate, "Write what was found, for `krohn check`").type_name("FILE");
   const std::string sampling = "Testing beside the proof";
   add_count(verb, "--length", options->length, "Also run random words of this length").show_default("").group(sampling);
