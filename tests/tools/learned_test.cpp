@@ -134,6 +134,18 @@ TEST_CASE("a trained model that is no network is verified, extracted, snapped an
   }
 }
 
+TEST_CASE("words below --from are not asked about") {
+  const Workplace place("from");
+  REQUIRE(place.shell("krohn train ltrarith2 --model dense:size=2 --steps 1 --threads 1 -o run").status == 0);
+  const auto failing_length = [&](const std::string& options) {
+    const Outcome outcome = place.shell("krohn verify run --json" + options);
+    CHECK(outcome.status == 1);
+    return json::parse(outcome.out)["verdict"]["failing_word_length"].get<int>();
+  };
+  CHECK(failing_length("") < 5);            // one or two integers: "1", "1+1"
+  CHECK(failing_length(" --from 3") >= 5);  // three, with two operators
+}
+
 TEST_CASE("the folder of a linear model is the network in it") {
   const Workplace place("linear-run");
   REQUIRE(place
