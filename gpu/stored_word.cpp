@@ -70,8 +70,8 @@ class StoredWordRunner::Reader {
   virtual std::string description() const = 0;
   /// The state after the word's whole bytes.
   virtual State read(const PlacedWord& word, State from) const = 0;
-  /// The states after every letter of its bytes.
-  virtual Buffer<StatesVector> states(const PlacedWord& word, State from, TileOrder order) const = 0;
+  /// The states after every letter of its bytes, of which there are some.
+  virtual void write_states(const PlacedWord& word, State from, StatesVector* states, TileOrder order) const = 0;
 };
 
 template <class Algebra>
@@ -116,22 +116,19 @@ class StoredWordRunner::Scanner final : public Reader {
     return from;
   }
 
-  Buffer<StatesVector> states(const PlacedWord& word, State from, TileOrder order) const override {
+  void write_states(const PlacedWord& word, State from, StatesVector* states, TileOrder order) const override {
     StoredScan<Algebra> scan = scan_;
     scan.word = word.vectors();
     scan.bytes = word.bytes();
     scan.start = from;
-    Buffer<StatesVector> states(place_,
-                                (scan.bytes * scan.steps.letters + StatesVector::kStates - 1) / StatesVector::kStates);
     Buffer<Element> totals(place_, scan.tiles());
     Buffer<std::uint32_t> status(place_, scan.tiles()), next_tile(place_, 1);
-    scan.states = states.data();
+    scan.states = states;
     scan.totals = totals.data();
     scan.status = status.data();
     scan.next_tile = next_tile.data();
-    if (scan.bytes > 0) write_tiles(scan, order);
+    write_tiles(scan, order);
     status.values();  // before it goes
-    return states;
   }
 
  private:
@@ -233,20 +230,16 @@ class StoredWordRunner::EndsReader final : public Reader {
     return from;
   }
 
-  Buffer<StatesVector> states(const PlacedWord& word, State from, TileOrder) const override {
+  void write_states(const PlacedWord& word, State from, StatesVector* states, TileOrder) const override {
     StoredSlices slices = cut(word, word.bytes());
-    Buffer<StatesVector> states(
-        place_, (word.bytes() * by_letters_.per_byte + StatesVector::kStates - 1) / StatesVector::kStates);
-    if (word.bytes() == 0) return states;
     std::vector<std::uint32_t> from_states = starts(slices, from);
     from_states.pop_back();  // where the last one ends
     const Buffer<std::uint32_t> starts(place_, from_states);
     slices.table = letters_.data();
     slices.cut = by_letters_;
-    launch(place_, WriteSliceStates{slices, starts.data(), reinterpret_cast<std::uint8_t*>(states.data())},
+    launch(place_, WriteSliceStates{slices, starts.data(), reinterpret_cast<std::uint8_t*>(states)},
            from_states.size());
     starts.values();  // before they go
-    return states;
   }
 
  private:
@@ -385,10 +378,20 @@ State StoredWordRunner::run(const PackedWord& word, State from) const {
 }
 
 PlacedStates StoredWordRunner::states(const PlacedWord& word, State from, TileOrder order) const {
+  PlacedStates states{0, Buffer<StatesVector>(place_)};
+  write_states(word, from, states, order);
+  return states;
+}
+
+void StoredWordRunner::write_states(const PlacedWord& word, State from, PlacedStates& states, TileOrder order) const {
   require_letters(word.letters());
   if (state_count_ > 256)
     throw InputError(fmt::format("the states of an automaton of {} states are not written as bytes", state_count_));
-  return {word.size(), reader_->states(word, from, order)};
+  const std::uint64_t positions = word.bytes() * letters_per_byte(letters_);
+  const std::uint64_t vectors = (positions + StatesVector::kStates - 1) / StatesVector::kStates;
+  if (states.vectors.size() < vectors) states.vectors = Buffer<StatesVector>(place_, vectors);
+  states.size = word.size();
+  if (vectors > 0) reader_->write_states(word, from, states.vectors.data(), order);
 }
 
 }  // namespace krohn

@@ -81,6 +81,9 @@ class StoredWordRunner {
   State run(const PackedWord& word, State from) const;
   /// Throws InputError for more than 256 states too. `order` is for tests on the processor.
   PlacedStates states(const PlacedWord& word, State from, TileOrder order = TileOrder::kInOrder) const;
+  /// The same into memory that is there, where it is enough.
+  void write_states(const PlacedWord& word, State from, PlacedStates& states,
+                    TileOrder order = TileOrder::kInOrder) const;
 
  private:
   class Reader;

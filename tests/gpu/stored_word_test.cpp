@@ -96,7 +96,10 @@ TEST_CASE("a stored word ends where the automaton ends, and passes through its s
       const State from = static_cast<State>(length) % one.dfa.states();
       CHECK(runner.run(packed, from) == one.dfa.run(word, from));
       const PlacedWord placed(Place::kProcessor, packed);
-      CHECK(runner.states(placed, from).values() == states_of(one.dfa, word, from));
+      PlacedStates states = runner.states(placed, from);
+      CHECK(states.values() == states_of(one.dfa, word, from));
+      runner.write_states(placed, 0, states);
+      CHECK(states.values() == states_of(one.dfa, word, 0));
     }
   }
 }
