@@ -24,6 +24,9 @@ inline void check_launch() { check(cudaGetLastError(), "cannot start a kernel");
 /// Throws SystemError when there is no device.
 void require_device();
 
+/// Where this thread's kernels go: the default stream, but while a graph is recorded.
+cudaStream_t& launch_stream();
+
 inline int device_attribute(cudaDeviceAttr attribute) {
   int device = 0, value = 0;
   check(cudaGetDevice(&device), "no device");
@@ -51,7 +54,7 @@ __global__ void __launch_bounds__(kItemThreads) run_items(const __grid_constant_
 template <class Job>
 void cuda_launch(const Job& job, std::uint64_t items) {
   if (items == 0) return;
-  run_items<<<blocks_for(items, kItemThreads), kItemThreads>>>(job, items);
+  run_items<<<blocks_for(items, kItemThreads), kItemThreads, 0, launch_stream()>>>(job, items);
   check_launch();
 }
 

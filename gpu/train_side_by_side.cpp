@@ -5,10 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/bilinear_plan.h"
-#include "gpu/bilinear_stepper.h"
+#include "gpu/stepper.h"
 #include "groups/error.h"
-#include "simulate/bilinear_model.h"
 
 namespace krohn {
 namespace {
@@ -16,15 +14,9 @@ namespace {
 /// Steps between two looks at the user.
 constexpr std::uint64_t kStepsAtOnce = 32;
 
-const BilinearModel<float>& bilinear(const Trainer& trainer) {
-  const auto* model = dynamic_cast<const BilinearModel<float>*>(&trainer.model());
-  if (model == nullptr) throw InputError("--device", "only bilinear models are trained on a device; take --device cpu");
-  return *model;
-}
-
 void require_alike(std::span<Trainer* const> trainers) {
   for (const Trainer* trainer : trainers)
-    if (bilinear(*trainer).name() != bilinear(*trainers[0]).name() ||
+    if (trainer->model().name() != trainers[0]->model().name() ||
         trainer->options().words != trainers[0]->options().words ||
         trainer->options().samples != trainers[0]->options().samples ||
         trainer->options().optimiser.clip != trainers[0]->options().optimiser.clip)
@@ -36,7 +28,7 @@ class Group {
  public:
   Group(Place place, std::vector<Trainer*> trainers)
       : trainers_(std::move(trainers)),
-        stepper_(place, plan_of(bilinear(*trainers_[0])), static_cast<std::uint32_t>(trainers_.size()),
+        stepper_(place, trainers_[0]->model(), static_cast<std::uint32_t>(trainers_.size()),
                  trainers_[0]->batch_of(0).words, static_cast<float>(trainers_[0]->options().optimiser.clip)) {
     for (std::uint32_t i = 0; i < trainers_.size(); ++i)
       stepper_.load(i, trainers_[i]->model().parameters(), trainers_[i]->optimiser().mean,
@@ -108,7 +100,7 @@ class Group {
   }
 
   std::vector<Trainer*> trainers_;
-  BilinearStepper stepper_;
+  Stepper stepper_;
   std::uint64_t done_ = 0;  ///< steps that the trainers do not know of
 };
 

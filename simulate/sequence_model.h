@@ -56,6 +56,8 @@ class SequenceModel {
   std::span<Real> parameters() { return parameters_; }
   std::span<const Real> parameters() const { return parameters_; }
   virtual std::size_t first_trained() const { return 0; }
+  /// The tensors among them, in the order of `parameters`.
+  const std::vector<ParameterPart>& tensor_parts() const { return parts_; }
 
   /// The loss of a batch, and its gradient by every parameter added to `gradient` (as long as `parameters`, or empty:
   /// no gradient). Targets of the batch are ordered as draw_batch orders them.

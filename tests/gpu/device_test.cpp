@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstdio>
+#include <vector>
 
 #include "automata/language.h"
 #include "constructions/export_checkpoint.h"
@@ -15,6 +17,7 @@
 #include "gpu/ordered_words.h"
 #include "gpu/pair_search.h"
 #include "gpu/sample_words.h"
+#include "gpu/stepper.h"
 #include "gpu/stored_word.h"
 #include "groups/error.h"
 #include "simulate/models.h"
@@ -22,6 +25,7 @@
 #include "simulate/tasks.h"
 #include "tests/gpu/automata.h"
 #include "tests/gpu/samples.h"
+#include "tests/gpu/trained_shapes.h"
 #include "tests/simulate/formed_networks.h"
 
 using namespace krohn;
@@ -199,6 +203,43 @@ TEST_CASE("searches on the device find the pairs and the words of the processor"
       CHECK(found.failing_word == expected.failing_word);
       CHECK((found.proof == expected.proof));
     }
+}
+
+TEST_CASE("steps of training on the device are the processor's, and have the same bits in a graph and without one") {
+  if (is_skipped()) return;
+  constexpr std::uint32_t kWords = 40;
+  const auto task = make_task("modadd5", {});
+  for (const char* shape : kTrainedShapes) {
+    CAPTURE(shape);
+    const auto model =
+        make_model<float>(shape, task->alphabet().size(), static_cast<std::uint32_t>(task->labels().size()), 1);
+    const std::vector<float> zeros(model->parameters().size(), 0);
+    struct Run {
+      std::vector<float> gradient, parameters;
+    };
+    const auto run = [&](Place place, std::uint32_t models, bool graph) {
+      Stepper stepper(place, *model, models, kWords, 1);
+      for (std::uint32_t m = 0; m < models; ++m) stepper.load(m, model->parameters(), zeros, zeros);
+      for (std::uint64_t step = 0; step < 4; ++step) {
+        std::vector<ModelStep> steps;
+        for (std::uint32_t m = 0; m < models; ++m)
+          steps.push_back({draw_batch(*task, {1, 20}, 1, (step + 100 * m) * kWords, kWords), 1e-3F, 0.99F});
+        graph ? stepper.step(steps) : stepper.step_one_by_one(steps);
+      }
+      Run result{stepper.gradient(0), std::vector<float>(zeros.size())};
+      stepper.store_parameters(0, result.parameters);
+      return result;
+    };
+    const Run alone = run(Place::kDevice, 1, true), here = run(Place::kProcessor, 1, true);
+    CHECK(run(Place::kDevice, 1, false).parameters == alone.parameters);
+    CHECK(run(Place::kDevice, 5, true).parameters == alone.parameters);
+    double greatest = 0, error = 0;
+    for (std::size_t i = 0; i < zeros.size(); ++i) {
+      greatest = std::max(greatest, double{std::fabs(here.gradient[i])});
+      error = std::max(error, std::fabs(double{here.gradient[i]} - double{alone.gradient[i]}));
+    }
+    CHECK(error < 1e-3 * greatest);  // after three steps of AdamW, which divides by small numbers
+  }
 }
 
 TEST_CASE("too little memory is said in one line, and the device goes on") {

@@ -14,6 +14,9 @@ using namespace krohn;
 namespace {
 
 constexpr char kShape[] = "bilinear:hidden=8,inputs=4,rotations";
+const char* const kShapes[] = {kShape, "deltaproduct:width=8,heads=2,reflections=2,signed,conv=2,mlp=6",
+                               "diagonal:width=6,channels=8,states=2,signed", "fan:blocks=2,size=3,layers=2",
+                               "dense:size=4"};
 
 TrainOptions options_of(double rate, std::uint64_t seed, std::uint64_t steps) {
   TrainOptions options;
@@ -28,10 +31,10 @@ TrainOptions options_of(double rate, std::uint64_t seed, std::uint64_t steps) {
 }
 
 /// The parameters of three runs, taken to their ends together.
-std::vector<std::vector<float>> run_three(const Task& task, std::uint64_t steps) {
+std::vector<std::vector<float>> run_three(const Task& task, std::uint64_t steps, const char* shape = kShape) {
   std::vector<std::unique_ptr<Trainer>> trainers;
   for (const std::uint64_t seed : {1, 2, 3})
-    trainers.push_back(std::make_unique<Trainer>(task, kShape, options_of(seed == 2 ? 3e-3 : 1e-2, seed, steps)));
+    trainers.push_back(std::make_unique<Trainer>(task, shape, options_of(seed == 2 ? 3e-3 : 1e-2, seed, steps)));
   const std::vector<Trainer*> all{trainers[0].get(), trainers[1].get(), trainers[2].get()};
   std::uint64_t told = 0;
   train_side_by_side(Place::kProcessor, all, [&](std::uint64_t done) { told = done; });
@@ -49,14 +52,17 @@ std::vector<std::vector<float>> run_three(const Task& task, std::uint64_t steps)
 
 TEST_CASE("runs side by side go where the trainer goes, up to the order of sums") {
   const auto task = make_task("parity", {});
-  const auto found = run_three(*task, 50);
-  CHECK(run_three(*task, 50) == found);
-  Trainer alone(*task, kShape, options_of(1e-2, 1, 50));
-  while (alone.state() == Trainer::State::kRunning) alone.step();
-  double difference = 0;
-  for (std::size_t i = 0; i < found[0].size(); ++i)
-    difference = std::max(difference, double{std::abs(found[0][i] - alone.model().parameters()[i])});
-  CHECK(difference < 1e-3);
+  for (const char* shape : kShapes) {
+    CAPTURE(shape);
+    const auto found = run_three(*task, 50, shape);
+    CHECK(run_three(*task, 50, shape) == found);
+    Trainer alone(*task, shape, options_of(1e-2, 1, 50));
+    while (alone.state() == Trainer::State::kRunning) alone.step();
+    double difference = 0;
+    for (std::size_t i = 0; i < found[0].size(); ++i)
+      difference = std::max(difference, double{std::abs(found[0][i] - alone.model().parameters()[i])});
+    CHECK(difference < 1e-3);
+  }
 }
 
 TEST_CASE("an interrupted group goes on from a whole step, and lands where it would have") {
@@ -81,6 +87,9 @@ TEST_CASE("runs that do not fit together are refused") {
   const std::vector<Trainer*> both{&a, &b};
   CHECK_THROWS_AS(train_side_by_side(Place::kProcessor, both), InputError);
   CHECK_NOTHROW(train_side_by_side(Place::kProcessor, {}));
+  Trainer turning(*task, "diagonal:width=4,states=2,complex", options_of(1e-2, 1, 40));
+  Trainer* const only = &turning;
+  CHECK_THROWS_AS(train_side_by_side(Place::kProcessor, {&only, 1}), InputError);
   Trainer* const one = &a;
   if (!cuda_available()) CHECK_THROWS_AS(train_side_by_side(Place::kDevice, {&one, 1}), SystemError);
 }

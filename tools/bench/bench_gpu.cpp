@@ -14,8 +14,6 @@
 #include "automata/language.h"
 #include "constructions/export_checkpoint.h"
 #include "constructions/planner.h"
-#include "gpu/bilinear_plan.h"
-#include "gpu/bilinear_stepper.h"
 #include "gpu/checkpoint_words.h"
 #include "gpu/device.h"
 #include "gpu/final_states.h"
@@ -24,9 +22,9 @@
 #include "gpu/ordered_words.h"
 #include "gpu/pair_search.h"
 #include "gpu/sample_words.h"
+#include "gpu/stepper.h"
 #include "gpu/stored_word.h"
 #include "groups/error.h"
-#include "simulate/bilinear_model.h"
 #include "simulate/models.h"
 #include "simulate/tasks.h"
 
@@ -257,30 +255,43 @@ void measure_searches(Figures& figures) {
   }
 }
 
+/// Steps of whole models; a bound where docs/gpu.md derives one.
 void measure_training(Figures& figures) {
-  const auto task = make_task("modadd5", {});
-  BilinearShape shape = parse_bilinear_shape("bilinear:hidden=256,inputs=256");
-  for (const std::uint32_t models : {1U, 64U}) {
-    const std::string what = fmt::format("Ebrahimi, hidden 256, batch 64, {} at once", models);
-    measure(figures, "training", what, [&] {
-      constexpr std::uint32_t kWords = 64, kSteps = 50;
-      std::vector<ModelStep> steps;
-      const BilinearModel<float> first(shape, task->alphabet().size(),
-                                       static_cast<std::uint32_t>(task->labels().size()), 1);
-      BilinearStepper stepper(Place::kDevice, plan_of(first), models, kWords, 0);
-      const std::vector<float> zeros(first.parameters().size(), 0);
-      for (std::uint32_t m = 0; m < models; ++m) {
-        const BilinearModel<float> model(shape, first.letters(), first.labels(), m + 1);
-        stepper.load(m, model.parameters(), zeros, zeros);
-        steps.push_back({draw_batch(*task, {2, 10}, m + 1, 0, kWords), 1e-4F, 1});
-      }
-      const double seconds = seconds_of([&] {
-        for (std::uint32_t i = 0; i < kSteps; ++i) stepper.step(steps);
-        stepper.has_failed(0);  // waits
+  constexpr std::uint32_t kWords = 64, kSteps = 50;
+  struct Subject {
+    const char *name, *task, *shape;
+    LengthRange lengths;
+    double bound;  ///< models · steps a second, with many models at once
+  };
+  const Subject subjects[]{
+      {"Ebrahimi, full, H = 256", "modadd5", "bilinear:hidden=256,inputs=256", {2, 10}, 5e3},
+      {"reflections, n = 32", "S5", "deltaproduct:width=32,heads=1,keys=32,values=32,signed,mlp=0", {40, 40}, 6e4},
+      {"reflections, 2 layers, 4 a token", "S5", "deltaproduct:layers=2,reflections=4,signed,conv=4", {40, 40}, 0},
+      {"Mamba, signed", "parity", "diagonal:signed", {40, 40}, 0},
+      {"Fan et al., 8 blocks of 8", "parity", "fan:", {40, 40}, 0},
+      {"dense, n = 32", "S5", "dense:size=32", {40, 40}, 0}};
+  for (const Subject& subject : subjects)
+    for (const std::uint32_t models : {1U, 64U}) {
+      const std::string what = fmt::format("{}, batch 64, {} at once", subject.name, models);
+      measure(figures, "training", what, [&] {
+        const auto task = make_task(subject.task, {});
+        const auto labels = static_cast<std::uint32_t>(task->labels().size());
+        const auto first = make_model<float>(subject.shape, task->alphabet().size(), labels, 1);
+        Stepper stepper(Place::kDevice, *first, models, kWords, 0);
+        const std::vector<float> zeros(first->parameters().size(), 0);
+        std::vector<ModelStep> steps;
+        for (std::uint32_t m = 0; m < models; ++m) {
+          const auto model = make_model<float>(subject.shape, task->alphabet().size(), labels, m + 1);
+          stepper.load(m, model->parameters(), zeros, zeros);
+          steps.push_back({draw_batch(*task, subject.lengths, m + 1, 0, kWords), 1e-4F, 1});
+        }
+        const double seconds = seconds_of([&] {
+          for (std::uint32_t i = 0; i < kSteps; ++i) stepper.step(steps);
+          stepper.has_failed(0);  // waits
+        });
+        figures.add("training", what, kSteps * models / seconds, "steps/s", models > 1 ? subject.bound : 0);
       });
-      figures.add("training", what, kSteps * models / seconds, "steps/s", 0);
-    });
-  }
+    }
 }
 
 std::string date_of_today() {
