@@ -15,7 +15,7 @@
 namespace krohn {
 namespace {
 
-constexpr std::uint64_t kLeastWords = 4;
+constexpr std::uint64_t kLeastWords = 2;
 constexpr std::uint64_t kReportEvery = 64;
 
 MeasuredLength measure(const SequenceModel<float>& model, const Task& task, std::uint64_t length, std::uint64_t words,

@@ -65,14 +65,15 @@ Spread spread_of(const std::vector<double>& figures);
 struct ExperimentOptions {
   std::vector<std::uint64_t> lengths{500, 10'000, 1'000'000};  ///< the next longer one where the task lacks it
   std::uint64_t words = 300;                                   ///< of every length, while letters allow
-  std::uint64_t letters = 4'000'000;  ///< read at every length but the paper's, at most, but for four words
+  std::uint64_t letters = 1'000'000;  ///< read at every length but the paper's, at most, but for two words
   unsigned threads = 0;
   std::string folder;  ///< keeps every run's model, which is not trained again; empty: nothing is kept
   std::function<void(std::uint64_t, std::uint64_t)> progress;  ///< steps done, steps in all; may throw Interrupted
 };
 
 /// Trains every rate and seed, takes the run with the least validation loss, and examines it. A length is left out
-/// where a shorter one was no better than chance. Deterministic but for `seconds`.
+/// where a shorter one was no better than chance. Deterministic but for `seconds` and what the search for bounds finds
+/// in its time.
 ExperimentResult run_experiment(const Experiment& experiment, const ExperimentOptions& options);
 
 }  // namespace krohn

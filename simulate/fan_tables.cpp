@@ -54,6 +54,7 @@ PaperTable fan2(TableScale scale, Recipe recipe) {
       cell.model = is_deep ? "fan:norm=1.2,layers=3" : "fan:norm=1.2";
     }
     if (is_deep) cell.training.optimiser.clip = 1;
+    if (is_deep && is_small) cell.seeds = {1, 2, 3};
     table.experiments.push_back(std::move(cell));
   }
   return table;

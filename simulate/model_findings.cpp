@@ -16,6 +16,9 @@ namespace krohn {
 namespace {
 
 constexpr std::uint64_t kMostPairs = 100'000;
+/// Numbers of all states' centres for which bounds are looked for; with more, of dense letters, that takes minutes, and
+/// trained angles are not exact enough for a bound past the lengths that the pairs reach.
+constexpr std::size_t kMostUnknowns = 128;
 // Of a model that is read letter by letter.
 constexpr std::uint64_t kMostSteps = 100'000, kMostBytes = std::uint64_t{1} << 29, kLongLetters = 300'000;
 constexpr std::uint64_t kExtractLength = 32, kExtractWords = 500;
@@ -40,7 +43,8 @@ void snap(const Dfa& learned, const StateCentres& centres, ModelFindings& findin
 void examine(const Network& network, ModelFindings& findings) {
   CertifyOptions options;
   options.max_pairs = kMostPairs;
-  const Certificate certificate = certify(network, options);
+  const bool is_small = network.layers.front().dimension * network.automaton.states() <= kMostUnknowns;
+  const Certificate certificate = is_small ? certify(network, options) : certify_reachable_set(network, options);
   record(certificate, findings);
   const Extraction learned = extract_automaton(network, options.arithmetic, {});
   const auto difference = distinguishing_word(learned.automaton, network.automaton);
