@@ -72,8 +72,8 @@ std::string reflections(const char* range, std::uint32_t count, const char* size
   return fmt::format("deltaproduct:{}plain,reflections={},{}", range, count, sizes);
 }
 
-// Of one layer of reflections without an activation on keys: a SiLU bends them out of the directions that products of
-// swaps need.
+// One layer, keys without SiLU: of the three reflections of S_3 some two have keys of negative product, whatever their
+// signs.
 constexpr char kSigned[] = "signed,", kUnsigned[] = "", kSizes[] = "width=64,heads=4,keys=8,values=16,mlp=128",
                kWide[] = "width=64,heads=2,keys=16,values=32,mlp=128";
 

@@ -2,8 +2,10 @@
 // every operation rounded by itself (simulate/plain_model.h).
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -58,7 +60,14 @@ void plain_rms_norm(std::span<Real> x, const std::vector<Real>& gain) {
   for (std::size_t first = 0; first < x.size(); first += width) {
     Real sum = 0;
     for (std::size_t i = 0; i < width; ++i) sum += x[first + i] * x[first + i];
-    const Real norm = std::sqrt(sum / static_cast<Real>(width) + Real(1e-5));
+    Real norm = std::sqrt(sum / static_cast<Real>(width) + Real(1e-5));
+    if (sum > std::numeric_limits<Real>::max()) {  // the squares overflow: divided by the greatest number first
+      Real greatest = 0;
+      sum = 0;
+      for (std::size_t i = 0; i < width; ++i) greatest = std::max(greatest, std::abs(x[first + i]));
+      for (std::size_t i = 0; i < width; ++i) sum += x[first + i] / greatest * (x[first + i] / greatest);
+      norm = std::sqrt(sum / static_cast<Real>(width)) * greatest;
+    }
     for (std::size_t i = 0; i < width; ++i) x[first + i] = x[first + i] * gain[i] / norm;
   }
 }

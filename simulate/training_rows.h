@@ -2,6 +2,8 @@
 // by the translation unit of every instruction set, and nothing else.
 #pragma once
 
+#include <limits>
+
 #include "simulate/training_kernels.h"
 #include "simulate/training_tiles.h"
 
@@ -39,9 +41,19 @@ inline Real dot(const Real* x, const Real* y, std::size_t width) {
 inline float square_root(float x) { return __builtin_sqrtf(x); }
 inline double square_root(double x) { return __builtin_sqrt(x); }
 
+/// Of numbers whose squares overflow too: they are divided by the greatest first.
 template <class Real, std::size_t kLanes>
 inline Real rms_scale(const Real* x, std::size_t width) {
-  return 1 / square_root(dot<Real, kLanes>(x, x, width) / static_cast<Real>(width) + Real(1e-5));
+  constexpr Real kMost = std::numeric_limits<Real>::max();
+  const Real squares = dot<Real, kLanes>(x, x, width);
+  if (squares <= kMost) return 1 / square_root(squares / static_cast<Real>(width) + Real(1e-5));
+  Real greatest = 0, sum = 0;
+  for (std::size_t i = 0; i < width; ++i) {
+    const Real size = x[i] < 0 ? -x[i] : x[i];
+    if (size > greatest) greatest = size;
+  }
+  for (std::size_t i = 0; i < width; ++i) sum += x[i] / greatest * (x[i] / greatest);
+  return 1 / square_root(sum / static_cast<Real>(width)) / greatest;
 }
 
 template <class Real, std::size_t kLanes>

@@ -2,6 +2,7 @@
 // on small integers, where nothing rounds, for scans and products.
 
 #include "simulate/training_kernels.h"
+#include "simulate/plain_layers.h"
 
 #include <doctest/doctest.h>
 
@@ -11,6 +12,7 @@
 
 #include "groups/random.h"
 #include "simulate/lane_kernels.h"
+#include "simulate/plain_layers.h"
 
 using namespace krohn;
 
@@ -399,6 +401,27 @@ TEST_CASE("norms and activations are those written out, on every instruction set
       CAPTURE(to_string(set));
       CHECK(difference(tokens_seen(training_kernels(set), width), expected, expected.size()) < 1e-6);
     }
+  }
+}
+
+TEST_CASE("numbers whose squares overflow are normalised like any others") {
+  for (const std::size_t width : {1u, 3u, 16u, 21u, 64u}) {
+    CAPTURE(width);
+    const auto x = drawn<float>(width, 1, 3), gain = drawn<float>(width, 2);
+    std::vector<float> large = x, plain = x;
+    for (float& number : large) number *= 0x1p100f;
+    for (float& number : plain) number *= 0x1p40f;  // so that the 1e-5 under the root counts for nothing
+    for (const InstructionSet set : available_instruction_sets()) {
+      CAPTURE(to_string(set));
+      std::vector<float> seen(width), expected(width);
+      training_kernels(set).rms_norm({1, width, large.data()}, gain.data(), seen.data());
+      training_kernels(set).rms_norm({1, width, plain.data()}, gain.data(), expected.data());
+      for (std::size_t i = 0; i < width; ++i) CHECK(seen[i] == doctest::Approx(expected[i]).epsilon(1e-5));
+    }
+    std::vector<float> token = large, expected = plain;
+    plain_rms_norm<float>(token, gain);
+    plain_rms_norm<float>(expected, gain);
+    for (std::size_t i = 0; i < width; ++i) CHECK(token[i] == doctest::Approx(expected[i]).epsilon(1e-5));
   }
 }
 
