@@ -37,13 +37,14 @@ KROHN_HOST_DEVICE inline float row_sum(const float* a, const float* x, std::size
 inline constexpr std::uint64_t kSettledLetters = 8;
 
 /// What a state is multiplied with after `read` letters so that it has the norm that it had after kSettledLetters,
-/// which `norm` keeps: 1 up to there. The sum of squares is in double, from left to right.
+/// which `norm` keeps: 1 up to there, and for the state 0, which has no scale. The sum of squares is in double, from
+/// left to right.
 KROHN_HOST_DEVICE inline float norm_scale(const float* state, std::size_t hidden, std::uint64_t read, double& norm) {
   double sum = 0;
   for (std::size_t i = 0; i < hidden; ++i) sum += double{state[i]} * double{state[i]};
   const double now = std::sqrt(sum);
   if (read <= kSettledLetters) norm = now;
-  return static_cast<float>(norm / now);
+  return now == 0 ? 1.0f : static_cast<float>(norm / now);
 }
 
 /// bias + Σ w_i x_i, from left to right.

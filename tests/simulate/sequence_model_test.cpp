@@ -217,6 +217,30 @@ TEST_CASE("one layer of blocks is the network that its linear view says") {
   CHECK(!made<float>("dense:size=3", *task)->linear_view());
 }
 
+TEST_CASE("a state that a letter sends to 0 is not rescaled") {
+  // Letter 0 keeps the state, letter 1 ends it; what remains is the bias, which says 1.
+  LinearView view;
+  view.hidden = view.block = 2;
+  view.letters = view.labels = 2;
+  view.matrices = {1, 0, 0, 1, 0, 0, 0, 0};
+  view.initial = {3, 4};
+  view.readout = {1, 1, 0, 0};
+  view.readout_bias = {0, 1};
+  TrainingBatch batch;
+  batch.words = 1;
+  batch.positions = 24;
+  batch.letters.assign(batch.positions, 0);
+  batch.letters[20] = 1;
+  batch.lengths = {batch.positions};
+  for (std::uint32_t position = 0; position < batch.positions; ++position) batch.targets.push_back({position, 0, 0});
+  for (const bool normalise : {true, false}) {
+    std::vector<TaskLabel> answers(batch.targets.size(), ModelReader::kNoAnswer);
+    linear_readers(view, normalise)(1)->read(batch, answers);
+    for (std::uint32_t position = 0; position < batch.positions; ++position)
+      CHECK(answers[position] == (position < 20 ? 0u : 1u));
+  }
+}
+
 TEST_CASE("columns of the blocks have p-norm at most 1") {
   const auto view = make_model<float>("fan:blocks=3,size=4,norm=1.5", 6, 2, 3)->linear_view().value();
   for (std::size_t first = 0; first < view.matrices.size(); first += 16)
