@@ -37,6 +37,20 @@ TEST_CASE("extract writes the minimal automaton of a compiled language") {
   CHECK(place.shell("krohn extract abb.safetensors -o a.safetensors").status == 2);
 }
 
+TEST_CASE("verify refutes what drifts by a long word, and writes it down") {
+  const Workplace place("long-words");
+  REQUIRE(place.shell("krohn compile name:Z7 --construction rotation -o z7.safetensors").status == 0);
+  const Outcome found =
+      place.shell("krohn verify z7.safetensors --precision bf16 --max-pairs 1000 --certificate z7.json --json");
+  CHECK(found.status == 1);
+  const json verdict = json::parse(found.out)["verdict"];
+  CHECK(verdict["method"] == "long words");
+  CHECK(verdict["shortest"] == false);
+  const Outcome checked = place.shell("krohn check z7.json z7.safetensors");
+  CHECK(checked.status == 0);
+  CHECK(contains(checked.out, "refuted"));
+}
+
 TEST_CASE("compare finds the turns of a rotation, and draws them") {
   const Workplace place("compare");
   REQUIRE(place.shell("krohn compile name:Z5 --construction rotation -o rotation.safetensors").status == 0);

@@ -343,7 +343,7 @@ int train(Options options) {
 void add_train(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<Options>();
   Verb verb = add_verb(app, kHelp);
-  verb.add_option("TASK", options->task, "A task of `krohn tasks --list`").required();
+  verb.add_option("TASK,--task", options->task, "A task of `krohn tasks --list`").required();
   verb.add_option("--model", options->model, "The model").required();
   verb.add_option("-o,--output", options->output, "The folder of the run").type_name("FOLDER").required();
   verb.add_option("--length", options->lengths, "Lengths to train on; the paper's without it").type_name("N|M..N");

@@ -18,6 +18,7 @@
 #include "simulate/certify.h"
 #include "simulate/evaluate.h"
 #include "simulate/reachable_machine.h"
+#include "simulate/wrong_word.h"
 #include "tools/krohn/against.h"
 #include "tools/krohn/checkpoint_verdict.h"
 #include "tools/krohn/count.h"
@@ -49,10 +50,12 @@ krohn verify s5.safetensors --length 1e9 --save s5.run.json
 shows a shortest word on which it fails; or says how far it came. First the codewords are tried (a proof by induction),
 then all reachable pairs of automaton and network states, then bounds for any weights, trained ones too: steps that
 contract are proved for every length, others up to the length at which errors could reach the decoder's margin. The
-search of pairs goes on to --max-pairs or --time; the strongest claim is printed. --order multiplies the letters'
-matrices as chunked kernels (chunked:64) and parallel scans (scan, doubling) do: where nothing rounds, the proof holds
-in every association; where numbers round, each order is proved or refuted by itself. --against names the language that
-MODEL has to compute instead of trusting the automaton in the file.
+search of pairs goes on to --max-pairs or --time; the strongest claim is printed. Where it is a proof up to fewer than
+4096 letters, a million letters of longer words follow, powers of short ones and random ones, and a wrong one refutes.
+--order multiplies
+the letters' matrices as chunked kernels (chunked:64) and parallel scans (scan, doubling) do: where nothing rounds, the
+proof holds in every association; where numbers round, each order is proved or refuted by itself. --against names the
+language that MODEL has to compute instead of trusting the automaton in the file.
 A folder of `krohn train` is the network in it; a model that is none (a non-linear way out, several layers) is read
 letter by letter in fp32 or fp64, every operation rounded by itself, and held against the automaton of its task where
 the task asks: pairs of automaton state and all that the model remembers are searched, then long words, of which the
@@ -86,6 +89,34 @@ Certificate untested(const Options& options) {
   return certificate;
 }
 
+/// A proof up to a few letters says little: errors that it could not bound add up in words of thousands.
+void try_long_words(Certificate& certificate, const Network& network) {
+  constexpr std::uint64_t kFew = 4096;  // about as far as the long words go
+  if (certificate.claim != Claim::kProvedUpTo || certificate.length >= kFew || !certificate.order.is_sequential() ||
+      certificate.arithmetic.is_exact())
+    return;
+  Progress progress("reading long words, letters");
+  WrongWordOptions options;
+  options.progress = [&progress](std::uint64_t letters) { progress.update(letters); };
+  std::uint64_t letters = 0;
+  std::optional<WrongWord> wrong = find_wrong_word(network, certificate.arithmetic, certificate.form, options, letters);
+  if (!wrong) {
+    certificate.evidence += fmt::format("; so were {} letters of longer words", with_thousands(letters));
+    return;
+  }
+  certificate.evidence = fmt::format(
+      "all words of up to {} letters are right; this is the shortest wrong one found in {} letters of powers "
+      "of short words and random words",
+      with_thousands(certificate.length), with_thousands(letters));
+  certificate.claim = Claim::kRefuted;
+  certificate.method = "long words";
+  certificate.failing_word = std::move(wrong->word);
+  certificate.shortest = false;
+  certificate.proof = wrong->run;
+  certificate.length = 0;
+  certificate.limit.clear();
+}
+
 Certificate prove(const Network& network, const Options& options) {
   Progress progress("examining pairs of states");
   CertifyOptions certify_options;
@@ -107,7 +138,10 @@ Certificate prove(const Network& network, const Options& options) {
           });
     };
   }
-  return certify(network, certify_options);
+  Certificate certificate = certify(network, certify_options);
+  progress.update(certificate.pairs);
+  try_long_words(certificate, network);
+  return certificate;
 }
 
 /// A device is worth it for many words side by side, or for one that is read by a scan; `--device cuda` insists.
@@ -377,6 +411,7 @@ int verify(Options options) {
   if (options.test_only && options.length == 0)
     throw InputError("--test-only", "say with --length how many letters to test");
   Certificate certificate = options.test_only ? untested(options) : prove(network, options);
+  try_long_words(certificate, network);
   if (!options.against.empty()) compare_with_language(certificate, network, options.against, options.reading);
   std::optional<SampleReport> tested;
   std::optional<LongTestReport> through_states;
