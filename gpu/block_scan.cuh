@@ -45,11 +45,8 @@ struct BlockForward {
       const std::uint64_t from = s.source.of(m, token);
       team.each(s.width(), [&](std::uint32_t row) {
         const std::uint32_t block = row / s.size * s.size;
-        const float *const a = s.matrices.of(m, from) + std::uint64_t{block} * s.size + row % s.size, *const x =
-                                                                                                          s.before(
-                                                                                                              m,
-                                                                                                              token) +
-                                                                                                          block;
+        const float* const a = s.matrices.of(m, from) + std::uint64_t{block} * s.size + row % s.size;
+        const float* const x = s.before(m, token) + block;
         float sum = s.inputs.of(m, from)[row];
         for (std::uint32_t column = 0; column < s.size; ++column)
           sum = multiply_add(a[std::uint64_t{column} * s.size], x[column], sum);

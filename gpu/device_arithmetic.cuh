@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "simulate/double_bits.h"
 #include "simulate/host_device.h"
 
 namespace krohn {
@@ -67,21 +68,6 @@ KROHN_HOST_DEVICE inline float float_of(std::uint32_t bits) {
   return __uint_as_float(bits);
 #else
   return std::bit_cast<float>(bits);
-#endif
-}
-KROHN_HOST_DEVICE inline std::uint64_t bits_of(double a) {
-#ifdef __CUDA_ARCH__
-  return static_cast<std::uint64_t>(__double_as_longlong(a));
-#else
-  return std::bit_cast<std::uint64_t>(a);
-#endif
-}
-
-KROHN_HOST_DEVICE inline double double_of(std::uint64_t bits) {
-#ifdef __CUDA_ARCH__
-  return __longlong_as_double(static_cast<long long>(bits));
-#else
-  return std::bit_cast<double>(bits);
 #endif
 }
 

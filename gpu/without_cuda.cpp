@@ -1,4 +1,4 @@
-// Compiled when nvcc was not found: says so to whoever asks for a device.
+// Compiled without nvcc: says so to whoever asks for a device.
 
 #include "gpu/device.h"
 #include "gpu/final_states.h"
@@ -15,7 +15,9 @@ namespace {
 
 bool cuda_available() { return false; }
 
-std::string cuda_status() { return "built without CUDA: nvcc was not found when krohn was configured"; }
+std::string cuda_status() {
+  return "built without CUDA: nvcc was not found, or KROHN_CUDA was off, when krohn was configured";
+}
 
 double cuda_copy_rate() { refuse(); }
 double shared_accesses_per_second() { refuse(); }

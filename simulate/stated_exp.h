@@ -4,11 +4,11 @@
 // gives on processors that have them (without, glibc's differs for two floats).
 #pragma once
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 
+#include "simulate/double_bits.h"
 #include "simulate/host_device.h"
 
 namespace krohn {
@@ -16,21 +16,6 @@ namespace krohn {
 namespace stated_exp_bits {
 
 inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-KROHN_HOST_DEVICE inline std::uint64_t of(double x) {
-#ifdef __CUDA_ARCH__
-  return static_cast<std::uint64_t>(__double_as_longlong(x));
-#else
-  return std::bit_cast<std::uint64_t>(x);
-#endif
-}
-KROHN_HOST_DEVICE inline double to_double(std::uint64_t bits) {
-#ifdef __CUDA_ARCH__
-  return __longlong_as_double(static_cast<long long>(bits));
-#else
-  return std::bit_cast<double>(bits);
-#endif
-}
 
 }  // namespace stated_exp_bits
 
@@ -59,9 +44,9 @@ KROHN_HOST_DEVICE inline float stated_exp(float x) {
   if (x > 0x1.62e42ep6F) return stated_exp_bits::kInfinity;
   if (x < -0x1.9fe368p6F) return 0;
   const double wide = x, shifted = std::fma(kInverse, wide, kShift);
-  const std::uint64_t k = stated_exp_bits::of(shifted);
+  const std::uint64_t k = bits_of(shifted);
   const double r = std::fma(kInverse, wide, -(shifted - kShift));  // e^x = 2^(k/32) · 2^(r/32)
-  const double power = stated_exp_bits::to_double(exp_table(static_cast<std::uint32_t>(k % 32)) + (k << 47));
+  const double power = double_of(exp_table(static_cast<std::uint32_t>(k % 32)) + (k << 47));
   const double high = std::fma(kCubic, r, kSquare), low = std::fma(kLinear, r, 1.0);
   return static_cast<float>(std::fma(high, r * r, low) * power);
 }

@@ -52,10 +52,9 @@ then all reachable pairs of automaton and network states, then bounds for any we
 contract are proved for every length, others up to the length at which errors could reach the decoder's margin. The
 search of pairs goes on to --max-pairs or --time; the strongest claim is printed. Where it is a proof up to fewer than
 4096 letters, a million letters of longer words follow, powers of short ones and random ones, and a wrong one refutes.
---order multiplies
-the letters' matrices as chunked kernels (chunked:64) and parallel scans (scan, doubling) do: where nothing rounds, the
-proof holds in every association; where numbers round, each order is proved or refuted by itself. --against names the
-language that MODEL has to compute instead of trusting the automaton in the file.
+--order multiplies the letters' matrices as chunked kernels (chunked:64) and parallel scans (scan, doubling) do: where
+nothing rounds, the proof holds in every association; where numbers round, each order is proved or refuted by itself.
+--against names the language that MODEL has to compute instead of trusting the automaton in the file.
 A folder of `krohn train` is the network in it; a model that is none (a non-linear way out, several layers) is read
 letter by letter in fp32 or fp64, every operation rounded by itself, and held against the automaton of its task where
 the task asks: pairs of automaton state and all that the model remembers are searched, then long words, of which the
