@@ -1,7 +1,7 @@
-#include "automata/language.h"
+#include "krohn/automata/language.h"
 
-#include "automata/format_file.h"
-#include "automata/regex.h"
+#include "krohn/automata/formats/format_file.h"
+#include "krohn/automata/regex/regex.h"
 
 namespace krohn {
 

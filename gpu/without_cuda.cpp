@@ -1,10 +1,10 @@
 // Compiled without nvcc: says so to whoever asks for a device.
 
-#include "gpu/device.h"
-#include "gpu/final_states.h"
-#include "gpu/long_word.h"
-#include "gpu/place.h"
-#include "groups/error.h"
+#include "krohn/gpu/automata/final_states.h"
+#include "krohn/gpu/automata/long_word.h"
+#include "krohn/gpu/device/device.h"
+#include "krohn/gpu/device/place.h"
+#include "krohn/groups/error.h"
 
 namespace krohn {
 namespace {

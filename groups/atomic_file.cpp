@@ -1,4 +1,4 @@
-#include "groups/atomic_file.h"
+#include "krohn/groups/atomic_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "groups/error.h"
+#include "krohn/groups/error.h"
 
 namespace krohn {
 

@@ -1,4 +1,4 @@
-#include "groups/near_miss.h"
+#include "krohn/groups/near_miss.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "groups/random.h"
+#include "krohn/groups/random.h"
 
 #include <cassert>
 #include <numeric>
@@ -25,13 +25,6 @@ std::uint64_t Random::below(std::uint64_t bound) {
     const Wide product = static_cast<Wide>(next()) * bound;
     if (static_cast<std::uint64_t>(product) >= threshold) return static_cast<std::uint64_t>(product >> 64);
   }
-}
-
-Permutation random_permutation(Point degree, Random& random) {
-  std::vector<Point> images(degree);
-  std::iota(images.begin(), images.end(), Point{0});
-  random.shuffle(std::span<Point>(images));
-  return Permutation::from_images(std::move(images));
 }
 
 }  // namespace krohn

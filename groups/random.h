@@ -5,8 +5,6 @@
 #include <span>
 #include <utility>
 
-#include "groups/permutation.h"
-
 namespace krohn {
 
 /// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): a Weyl sequence through a 64-bit mixer. Named random automata are
@@ -29,8 +27,5 @@ class Random {
  private:
   std::uint64_t state_;
 };
-
-/// A uniformly random permutation of {0, …, degree−1}.
-Permutation random_permutation(Point degree, Random& random);
 
 }  // namespace krohn

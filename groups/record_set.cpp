@@ -1,8 +1,8 @@
-#include "groups/record_set.h"
+#include "krohn/groups/record_set.h"
 
 #include <algorithm>
 
-#include "groups/error.h"
+#include "krohn/groups/error.h"
 
 namespace krohn {
 

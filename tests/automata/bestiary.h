@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "automata/dfa.h"
+#include "krohn/automata/dfa/dfa.h"
 
 namespace krohn {
 

@@ -1,9 +1,9 @@
-#include "automata/language.h"
+#include "krohn/automata/language.h"
 
 #include <doctest/doctest.h>
 
-#include "automata/regex.h"
-#include "groups/error.h"
+#include "krohn/automata/regex/regex.h"
+#include "krohn/groups/error.h"
 
 using namespace krohn;
 

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "constructions/network.h"
+#include "krohn/constructions/network/network.h"
 
 namespace krohn {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "automata/dfa.h"
-#include "groups/generating_set.h"
-#include "groups/group_elements.h"
-#include "groups/named_group.h"
+#include "krohn/automata/dfa/dfa.h"
+#include "krohn/groups/names/generating_set.h"
+#include "krohn/groups/names/named_group.h"
+#include "krohn/groups/permutations/group_elements.h"
 
 namespace krohn {
 

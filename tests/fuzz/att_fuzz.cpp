@@ -1,5 +1,5 @@
 // The input is AT&T text, optionally followed by a NUL and a symbol table.
-#include "automata/format_att.h"
+#include "krohn/automata/formats/format_att.h"
 
 #include "round_trip.h"
 
@@ -9,7 +9,7 @@ namespace {
 
 void read_again(const Dfa& dfa) {
   const std::string text = write_att(dfa);  // refuses what it cannot hold
-  const SymbolTable symbols = read_symbol_table(write_symbol_table(dfa.alphabet()), "symbols again");
+  const AttSymbols symbols = read_symbol_table(write_symbol_table(dfa.alphabet()), "symbols again");
   fuzz::require_equal(dfa, to_dfa(read_att(text, "again", &symbols), "again"), text);
 }
 
@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view input = fuzz::as_text(data, size);
   const std::size_t split = input.find('\0');
   fuzz::only_errors([&] {
-    SymbolTable symbols;
+    AttSymbols symbols;
     if (split != std::string_view::npos) symbols = read_symbol_table(input.substr(split + 1), "symbols");
     const Draft draft = read_att(input.substr(0, split), "input", split == std::string_view::npos ? nullptr : &symbols);
     const Dfa dfa = to_dfa(draft, "input", fuzz::kFewStates);

@@ -2,11 +2,11 @@
 // was, and the re-checker never establishes that the network is right in bf16 for words of every length.
 #include <cstdlib>
 
-#include "automata/language.h"
-#include "constructions/planner.h"
+#include "krohn/automata/language.h"
+#include "krohn/constructions/build/planner.h"
+#include "krohn/simulate/check/certificate_file.h"
+#include "krohn/simulate/check/recheck.h"
 #include "round_trip.h"
-#include "simulate/certificate_file.h"
-#include "simulate/recheck.h"
 
 using namespace krohn;
 
@@ -15,7 +15,7 @@ namespace {
 /// Fails in bf16 after 249 letters.
 const Network& drifting() {
   static const Network network = [] {
-    Wishes wishes;
+    BuildOptions wishes;
     wishes.construction = "rotation";
     return build(named_language("Z5"), wishes);
   }();

@@ -7,9 +7,9 @@
 #include <fstream>
 #include <string>
 
-#include "constructions/checkpoint_config.h"
+#include "krohn/constructions/checkpoints/checkpoint_config.h"
+#include "krohn/simulate/checkpoints/checkpoint_model.h"
 #include "round_trip.h"
-#include "simulate/checkpoint_model.h"
 
 using namespace krohn;
 

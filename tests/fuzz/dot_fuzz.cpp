@@ -1,4 +1,4 @@
-#include "automata/format_dot.h"
+#include "krohn/automata/formats/format_dot.h"
 
 #include "round_trip.h"
 

@@ -1,4 +1,4 @@
-#include "automata/format_jff.h"
+#include "krohn/automata/formats/format_jff.h"
 
 #include "round_trip.h"
 

@@ -1,4 +1,4 @@
-#include "automata/format_mata.h"
+#include "krohn/automata/formats/format_mata.h"
 
 #include "round_trip.h"
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <span>
 
-#include "constructions/network_file.h"
-#include "groups/error.h"
+#include "krohn/constructions/files/network_file.h"
+#include "krohn/groups/error.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace krohn;

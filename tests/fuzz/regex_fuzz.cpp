@@ -5,10 +5,10 @@
 #include <iostream>
 #include <string_view>
 
-#include "automata/minimise.h"
-#include "automata/regex.h"
-#include "automata/regex_syntax.h"
-#include "groups/error.h"
+#include "krohn/automata/operations/minimise.h"
+#include "krohn/automata/regex/regex.h"
+#include "krohn/automata/regex/regex_syntax.h"
+#include "krohn/groups/error.h"
 
 using namespace krohn;
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "automata/format_json.h"
-#include "groups/error.h"
+#include "krohn/automata/formats/format_json.h"
+#include "krohn/groups/error.h"
 
 namespace krohn::fuzz {
 

@@ -2,8 +2,8 @@
 #include <cstdlib>
 #include <span>
 
-#include "constructions/safetensors.h"
-#include "groups/error.h"
+#include "krohn/constructions/files/safetensors.h"
+#include "krohn/groups/error.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace krohn;

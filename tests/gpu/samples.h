@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "simulate/evaluate.h"
+#include "krohn/simulate/evaluate/evaluate.h"
 
 namespace krohn {
 

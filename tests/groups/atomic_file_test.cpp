@@ -1,4 +1,4 @@
-#include "groups/atomic_file.h"
+#include "krohn/groups/atomic_file.h"
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>
@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <string>
 
-#include "groups/error.h"
+#include "krohn/groups/error.h"
 
 using namespace krohn;
 namespace fs = std::filesystem;

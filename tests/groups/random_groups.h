@@ -4,8 +4,9 @@
 #include <set>
 #include <vector>
 
-#include "groups/permutation_group.h"
-#include "groups/random.h"
+#include "krohn/groups/permutations/permutation_group.h"
+#include "krohn/groups/permutations/random_permutation.h"
+#include "krohn/groups/random.h"
 
 namespace krohn {
 

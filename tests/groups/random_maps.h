@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "groups/transformation.h"
+#include "krohn/groups/transformations/transformation.h"
 
 namespace krohn {
 

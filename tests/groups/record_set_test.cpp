@@ -1,11 +1,11 @@
-#include "groups/record_set.h"
+#include "krohn/groups/record_set.h"
 
 #include <doctest/doctest.h>
 
 #include <map>
 #include <random>
 
-#include "groups/error.h"
+#include "krohn/groups/error.h"
 
 using namespace krohn;
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "groups/permutation_group.h"
+#include "krohn/groups/permutations/permutation_group.h"
 
 namespace krohn {
 

@@ -97,7 +97,7 @@ inline Matrix random_form(std::mt19937_64& random, Kind kind, std::uint32_t n) {
 /// A network without a meaning: letters of the given kinds (all when none is named), some with B, and codewords that
 /// are random, or zeros and ones.
 inline Network random_network(std::uint64_t seed, std::uint32_t n, std::uint32_t columns, Letter letters,
-                       std::optional<Kind> kind) {
+                              std::optional<Kind> kind) {
   std::mt19937_64 random(seed);
   std::vector<Matrix> actions;
   for (Letter a = 0; a < letters; ++a)

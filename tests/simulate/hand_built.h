@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "constructions/network.h"
+#include "krohn/constructions/network/network.h"
 
 namespace krohn::hand_built {
 

@@ -5,7 +5,7 @@
 #include <deque>
 #include <map>
 
-#include "simulate/evaluate.h"
+#include "krohn/simulate/evaluate/evaluate.h"
 
 namespace krohn {
 

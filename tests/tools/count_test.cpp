@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "groups/error.h"
+#include "krohn/groups/error.h"
 
 using namespace krohn;
 

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/tools/shell.h"
-#include "tools/krohn/accuracy_plot.h"
+#include "tools/krohn/pictures/accuracy_plot.h"
 
 using namespace krohn::test;
 using nlohmann::json;

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "automata/json.h"
+#include "krohn/automata/formats/json.h"
 
 namespace krohn::test {
 

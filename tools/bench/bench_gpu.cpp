@@ -10,23 +10,23 @@
 #include <string>
 #include <vector>
 
-#include "automata/json.h"
-#include "automata/language.h"
-#include "constructions/export_checkpoint.h"
-#include "constructions/planner.h"
-#include "gpu/checkpoint_words.h"
-#include "gpu/device.h"
-#include "gpu/final_states.h"
-#include "gpu/linear_words.h"
-#include "gpu/long_word.h"
-#include "gpu/ordered_words.h"
-#include "gpu/pair_search.h"
-#include "gpu/sample_words.h"
-#include "gpu/stepper.h"
-#include "gpu/stored_word.h"
-#include "groups/error.h"
-#include "simulate/models.h"
-#include "simulate/tasks.h"
+#include "krohn/automata/formats/json.h"
+#include "krohn/automata/language.h"
+#include "krohn/constructions/build/planner.h"
+#include "krohn/constructions/checkpoints/export_checkpoint.h"
+#include "krohn/gpu/automata/final_states.h"
+#include "krohn/gpu/automata/long_word.h"
+#include "krohn/gpu/automata/stored_word.h"
+#include "krohn/gpu/checkpoints/checkpoint_words.h"
+#include "krohn/gpu/device/device.h"
+#include "krohn/gpu/networks/ordered_words.h"
+#include "krohn/gpu/networks/pair_search.h"
+#include "krohn/gpu/networks/sample_words.h"
+#include "krohn/gpu/training/linear_model_words.h"
+#include "krohn/gpu/training/stepper.h"
+#include "krohn/groups/error.h"
+#include "krohn/simulate/models/models.h"
+#include "krohn/simulate/tasks/tasks.h"
 
 namespace {
 
@@ -87,7 +87,7 @@ Dfa language(const std::string& name, const std::string& generators = "") {
 Network network(const std::string& name, const std::string& construction, const std::string& generators = "") {
   LanguageOptions options;
   if (!generators.empty()) options.generators = generators;
-  Wishes wishes;
+  BuildOptions wishes;
   wishes.construction = construction;
   if (construction == "permutation-base-reflections") wishes.keys = KeyStyle::kUnnormalised;
   return build(named_language(name, options), wishes);

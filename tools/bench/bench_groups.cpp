@@ -6,9 +6,9 @@
 
 #include <array>
 
-#include "groups/named_group.h"
-#include "groups/recognise.h"
-#include "groups/stabiliser_chain.h"
+#include "krohn/groups/names/named_group.h"
+#include "krohn/groups/names/recognise.h"
+#include "krohn/groups/permutations/stabiliser_chain.h"
 
 namespace {
 

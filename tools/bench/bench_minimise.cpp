@@ -4,8 +4,8 @@
 #include <functional>
 #include <string>
 
-#include "automata/minimise.h"
-#include "simulate/random_letters.h"
+#include "krohn/automata/operations/minimise.h"
+#include "krohn/simulate/words/random_letters.h"
 #include "tools/bench/measure.h"
 #include "tools/bench/openfst_rival.h"
 

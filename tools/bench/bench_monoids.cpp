@@ -5,10 +5,10 @@
 
 #include <random>
 
-#include "automata/algebra.h"
-#include "automata/holonomy.h"
-#include "automata/language.h"
-#include "groups/transformation_monoid.h"
+#include "krohn/automata/cascades/holonomy.h"
+#include "krohn/automata/language.h"
+#include "krohn/automata/monoid/algebra.h"
+#include "krohn/groups/transformations/transformation_monoid.h"
 
 namespace {
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "automata/language.h"
-#include "constructions/planner.h"
-#include "simulate/batch.h"
+#include "krohn/automata/language.h"
+#include "krohn/constructions/build/planner.h"
+#include "krohn/simulate/evaluate/lanes/batch.h"
 
 namespace {
 
@@ -35,7 +35,7 @@ const std::vector<Subject> kSubjects{
 Network network_of(const Subject& subject) {
   LanguageOptions language;
   if (!subject.generators.empty()) language.generators = subject.generators;
-  Wishes wishes;
+  BuildOptions wishes;
   wishes.construction = subject.construction;
   if (subject.construction == "permutation-base-reflections") wishes.keys = KeyStyle::kUnnormalised;
   return build(named_language(subject.language, language), wishes);

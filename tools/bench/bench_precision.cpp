@@ -14,13 +14,15 @@
 #include <optional>
 #include <string>
 
-#include "automata/language.h"
-#include "constructions/build_permutation.h"
-#include "constructions/build_rotation.h"
-#include "simulate/certify.h"
-#include "simulate/evaluate.h"
-#include "simulate/order.h"
-#include "simulate/quantise.h"
+#include "krohn/automata/language.h"
+#include "krohn/constructions/build/build_permutation.h"
+#include "krohn/constructions/build/build_rotation.h"
+#include "krohn/simulate/arithmetic/order.h"
+#include "krohn/simulate/evaluate/evaluate.h"
+#include "krohn/simulate/evaluate/quantise.h"
+#include "krohn/simulate/prove/certify.h"
+#include "krohn/simulate/prove/certify_codewords.h"
+#include "krohn/simulate/prove/certify_reachable.h"
 
 namespace {
 

@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "automata/language.h"
-#include "automata/random_automata.h"
-#include "simulate/run_dfa.h"
+#include "krohn/automata/families/random_automata.h"
+#include "krohn/automata/language.h"
+#include "krohn/simulate/run/run_dfa.h"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <deque>
 #include <optional>
 
-#include "groups/error.h"
+#include "krohn/groups/error.h"
 
 namespace krohn::bench {
 namespace {

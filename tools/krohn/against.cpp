@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "automata/equivalence.h"
-#include "groups/error.h"
-#include "simulate/evaluate.h"
+#include "krohn/automata/operations/equivalence.h"
+#include "krohn/groups/error.h"
+#include "krohn/simulate/evaluate/evaluate.h"
 #include "tools/krohn/verdict.h"
 
 namespace krohn {

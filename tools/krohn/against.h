@@ -4,9 +4,9 @@
 #include <functional>
 #include <string>
 
-#include "automata/language.h"
-#include "constructions/network.h"
-#include "simulate/certificate.h"
+#include "krohn/automata/language.h"
+#include "krohn/constructions/network/network.h"
+#include "krohn/simulate/prove/claims/certificate.h"
 
 namespace krohn {
 

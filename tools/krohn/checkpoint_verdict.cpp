@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "automata/json.h"
-#include "gpu/checkpoint_words.h"
-#include "gpu/device.h"
-#include "groups/error.h"
-#include "simulate/certify_checkpoint.h"
-#include "simulate/word.h"
+#include "krohn/automata/formats/json.h"
+#include "krohn/gpu/checkpoints/checkpoint_words.h"
+#include "krohn/gpu/device/device.h"
+#include "krohn/groups/error.h"
+#include "krohn/simulate/checkpoints/certify_checkpoint.h"
+#include "krohn/simulate/words/word.h"
 #include "tools/krohn/against.h"
 #include "tools/krohn/count.h"
 #include "tools/krohn/json_output.h"

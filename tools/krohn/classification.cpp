@@ -1,7 +1,7 @@
 #include "tools/krohn/classification.h"
 
-#include "automata/json.h"
-#include "automata/minimise.h"
+#include "krohn/automata/formats/json.h"
+#include "krohn/automata/operations/minimise.h"
 
 namespace krohn {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "automata/algebra.h"
-#include "constructions/architectures.h"
+#include "krohn/automata/monoid/algebra.h"
+#include "krohn/constructions/build/architectures.h"
 
 namespace krohn {
 

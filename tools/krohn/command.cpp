@@ -9,7 +9,7 @@
 #include <cstring>
 #include <new>
 
-#include "groups/error.h"
+#include "krohn/groups/error.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {

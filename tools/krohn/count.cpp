@@ -5,7 +5,7 @@
 #include <limits>
 #include <optional>
 
-#include "groups/error.h"
+#include "krohn/groups/error.h"
 
 namespace krohn {
 namespace {

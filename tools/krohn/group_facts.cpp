@@ -4,15 +4,15 @@
 
 #include <functional>
 
-#include "automata/cascade.h"
-#include "groups/abelian_invariants.h"
-#include "groups/block_systems.h"
-#include "groups/centre.h"
-#include "groups/composition.h"
-#include "groups/conjugacy_classes.h"
-#include "groups/error.h"
-#include "groups/recognise.h"
-#include "groups/series.h"
+#include "krohn/automata/cascades/cascade.h"
+#include "krohn/groups/error.h"
+#include "krohn/groups/names/recognise.h"
+#include "krohn/groups/permutations/block_systems.h"
+#include "krohn/groups/structure/abelian_invariants.h"
+#include "krohn/groups/structure/centre.h"
+#include "krohn/groups/structure/composition.h"
+#include "krohn/groups/structure/conjugacy_classes.h"
+#include "krohn/groups/structure/series.h"
 #include "tools/krohn/table.h"
 
 namespace krohn {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "automata/dfa.h"
-#include "automata/json.h"
+#include "krohn/automata/dfa/dfa.h"
+#include "krohn/automata/formats/json.h"
 
 namespace krohn {
 

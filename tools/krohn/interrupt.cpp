@@ -6,8 +6,8 @@
 #include <atomic>
 #include <string_view>
 
-#include "groups/atomic_file.h"
-#include "groups/error.h"
+#include "krohn/groups/atomic_file.h"
+#include "krohn/groups/error.h"
 
 namespace krohn {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "automata/json.h"
+#include "krohn/automata/formats/json.h"
 
 namespace krohn {
 

@@ -5,8 +5,8 @@
 #include <chrono>
 #include <memory>
 
-#include "gpu/long_word.h"
-#include "groups/error.h"
+#include "krohn/gpu/automata/long_word.h"
+#include "krohn/groups/error.h"
 #include "tools/krohn/count.h"
 #include "tools/krohn/progress.h"
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "constructions/network.h"
-#include "simulate/long_comparison.h"
+#include "krohn/constructions/network/network.h"
+#include "krohn/simulate/run/long_comparison.h"
 #include "tools/krohn/saved_run.h"
 
 namespace krohn {

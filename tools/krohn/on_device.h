@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "groups/error.h"
+#include "krohn/groups/error.h"
 
 namespace krohn {
 

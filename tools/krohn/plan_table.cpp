@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "automata/json.h"
+#include "krohn/automata/formats/json.h"
 #include "tools/krohn/table.h"
 
 namespace krohn {
@@ -18,21 +18,21 @@ std::string precisions(const std::vector<Precision>& precisions) {
 }
 
 /// Precisions in brackets are exact letter after letter only.
-std::string exact_column(const Plan& row) {
+std::string exact_column(const PlanRow& row) {
   if (row.exact_in.empty() && row.locked_in.empty()) return "none";
   if (row.locked_in.empty()) return precisions(row.exact_in);
   const std::string locked = fmt::format("({})", precisions(row.locked_in));
   return row.exact_in.empty() ? locked : precisions(row.exact_in) + " " + locked;
 }
 
-std::string alphabets(const Plan& row) {
+std::string alphabets(const PlanRow& row) {
   const std::size_t shown = std::min(row.alphabet_sizes.size(), kListedLayers);
   const std::vector<std::size_t> first(row.alphabet_sizes.begin(),
                                        row.alphabet_sizes.begin() + static_cast<std::ptrdiff_t>(shown));
   return fmt::format("{}{}", fmt::join(first, ","), shown < row.alphabet_sizes.size() ? ",…" : "");
 }
 
-std::vector<std::string> table_row(const Plan& row) {
+std::vector<std::string> table_row(const PlanRow& row) {
   const std::string mark = row.chosen ? "→" : " ";
   const std::string remark = shortened(row.reason, kRemarkWidth);
   if (!row.possible) return {mark, row.construction, "-", "-", "-", "-", "-", "-", remark};
@@ -49,14 +49,14 @@ std::vector<std::string> table_row(const Plan& row) {
 
 }  // namespace
 
-std::string plan_table(const std::vector<Plan>& plans) {
+std::string plan_table(const std::vector<PlanRow>& plans) {
   std::vector<std::vector<std::string>> rows = {
       {" ", "construction", "layers", "state", "reflections", "actions", "margin", "exact in", "remark"}};
-  for (const Plan& row : plans) rows.push_back(table_row(row));
+  for (const PlanRow& row : plans) rows.push_back(table_row(row));
   return format_table(rows, "");
 }
 
-std::string exactness(const Plan& row) {
+std::string exactness(const PlanRow& row) {
   if (row.snap_every > 0)
     return fmt::format(
         "not linear: every {} letters the state snaps to the nearest codeword; `krohn verify` proves that "
@@ -69,7 +69,7 @@ std::string exactness(const Plan& row) {
   return fmt::format("exact for words of every length in {}", precisions(row.exact_in));
 }
 
-nlohmann::ordered_json plan_to_json(const Plan& row) {
+nlohmann::ordered_json plan_to_json(const PlanRow& row) {
   nlohmann::ordered_json json;
   json["construction"] = row.construction;
   json["theorem"] = row.theorem;

@@ -5,16 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "constructions/planner.h"
+#include "krohn/constructions/build/planner.h"
 
 namespace krohn {
 
 /// One line per construction, possible or not; "→" marks the chosen one.
-std::string plan_table(const std::vector<Plan>& plans);
+std::string plan_table(const std::vector<PlanRow>& plans);
 
 /// "exact for words of every length in fp64 fp32", or that it is not.
-std::string exactness(const Plan& row);
+std::string exactness(const PlanRow& row);
 
-nlohmann::ordered_json plan_to_json(const Plan& row);
+nlohmann::ordered_json plan_to_json(const PlanRow& row);
 
 }  // namespace krohn

@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
-#include "constructions/safetensors.h"
-#include "simulate/tasks.h"
+#include "krohn/constructions/files/safetensors.h"
+#include "krohn/simulate/tasks/tasks.h"
 #include "tools/krohn/subject.h"
 
 namespace krohn {

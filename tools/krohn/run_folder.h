@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
-#include "automata/language.h"
-#include "simulate/model_file.h"
-#include "simulate/task.h"
+#include "krohn/automata/language.h"
+#include "krohn/simulate/models/model_file.h"
+#include "krohn/simulate/tasks/task.h"
 
 namespace krohn {
 

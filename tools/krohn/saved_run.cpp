@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "automata/json.h"
-#include "groups/atomic_file.h"
-#include "groups/error.h"
+#include "krohn/automata/formats/json.h"
+#include "krohn/groups/atomic_file.h"
+#include "krohn/groups/error.h"
 
 namespace krohn {
 namespace {

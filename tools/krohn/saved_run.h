@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "simulate/long_comparison.h"
+#include "krohn/simulate/run/long_comparison.h"
 
 namespace krohn {
 

@@ -1,9 +1,9 @@
 #include "tools/krohn/subject.h"
 
-#include "automata/regex.h"
-#include "constructions/network_file.h"
-#include "groups/atomic_file.h"
-#include "groups/error.h"
+#include "krohn/automata/regex/regex.h"
+#include "krohn/constructions/files/network_file.h"
+#include "krohn/groups/atomic_file.h"
+#include "krohn/groups/error.h"
 
 namespace krohn {
 namespace {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "automata/language.h"
-#include "constructions/network.h"
+#include "krohn/automata/language.h"
+#include "krohn/constructions/network/network.h"
 
 namespace krohn {
 

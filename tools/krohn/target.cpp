@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "constructions/export_checkpoint.h"
-#include "constructions/network_file.h"
-#include "constructions/npz.h"
-#include "constructions/onnx.h"
-#include "constructions/recurrence_file.h"
-#include "groups/atomic_file.h"
-#include "groups/error.h"
+#include "krohn/constructions/checkpoints/export_checkpoint.h"
+#include "krohn/constructions/files/network_file.h"
+#include "krohn/constructions/files/npz.h"
+#include "krohn/constructions/files/onnx.h"
+#include "krohn/constructions/files/recurrence_file.h"
+#include "krohn/groups/atomic_file.h"
+#include "krohn/groups/error.h"
 #include "network_module.h"
 #include "tools/krohn/json_output.h"
 

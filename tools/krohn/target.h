@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "automata/dfa.h"
-#include "constructions/checkpoint.h"
-#include "constructions/network.h"
+#include "krohn/automata/dfa/dfa.h"
+#include "krohn/constructions/checkpoints/checkpoint.h"
+#include "krohn/constructions/network/network.h"
 
 namespace krohn {
 
@@ -25,7 +25,8 @@ void check_output_name(const std::string& target, const std::string& output);
 /// Writes the network for a target that is no checkpoint: one file, or a folder. Whole or not at all, file by file.
 void write_network(const Network& network, const std::string& target, const std::string& output);
 
-/// The checkpoint of a target for which `is_checkpoint_target` holds. Throws as constructions/export_checkpoint.h.
+/// The checkpoint of a target for which `is_checkpoint_target` holds. Throws as
+/// constructions/checkpoints/export_checkpoint.h.
 Checkpoint build_checkpoint(const Dfa& automaton, const std::string& target);
 
 /// Writes a checkpoint's folder and says, as text or JSON, what is in it. Throws as build_checkpoint.

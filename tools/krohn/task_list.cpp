@@ -1,8 +1,8 @@
 #include "tools/krohn/task_list.h"
 
-#include "automata/families.h"
-#include "automata/json.h"
-#include "simulate/tasks.h"
+#include "krohn/automata/families/families.h"
+#include "krohn/automata/formats/json.h"
+#include "krohn/simulate/tasks/tasks.h"
 
 namespace krohn {
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "automata/json.h"
-#include "groups/error.h"
+#include "krohn/automata/formats/json.h"
+#include "krohn/groups/error.h"
 #include "tools/krohn/count.h"
 #include "tools/krohn/interrupt.h"
 

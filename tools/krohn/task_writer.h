@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "groups/atomic_file.h"
-#include "simulate/task.h"
+#include "krohn/groups/atomic_file.h"
+#include "krohn/simulate/tasks/task.h"
 
 namespace krohn {
 

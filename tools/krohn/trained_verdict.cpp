@@ -4,11 +4,11 @@
 
 #include <optional>
 
-#include "automata/json.h"
-#include "groups/error.h"
-#include "groups/random.h"
-#include "simulate/evaluate.h"
-#include "simulate/trained_machine.h"
+#include "krohn/automata/formats/json.h"
+#include "krohn/groups/error.h"
+#include "krohn/groups/random.h"
+#include "krohn/simulate/evaluate/evaluate.h"
+#include "krohn/simulate/learned/trained_reader.h"
 #include "tools/krohn/count.h"
 #include "tools/krohn/json_output.h"
 #include "tools/krohn/progress.h"
@@ -25,7 +25,7 @@ constexpr std::uint64_t kLongLetters = 1'000'000;  ///< read in search of long f
 
 /// A trained model, what it is held against, and what is known of it.
 struct Verdict {
-  std::unique_ptr<TrainedMachine> machine;
+  std::unique_ptr<TrainedReader> machine;
   TrackedAutomaton tracked;
   Certificate certificate;
   std::string said, wanted;  ///< after the word that refutes

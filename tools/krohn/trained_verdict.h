@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "automata/language.h"
+#include "krohn/automata/language.h"
 
 namespace krohn {
 

@@ -2,9 +2,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "groups/error.h"
-#include "simulate/arithmetic_name.h"
-#include "simulate/order.h"
+#include "krohn/groups/error.h"
+#include "krohn/simulate/arithmetic/arithmetic_name.h"
+#include "krohn/simulate/arithmetic/order.h"
 #include "tools/krohn/count.h"
 #include "tools/krohn/help.h"
 

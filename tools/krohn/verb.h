@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "automata/language.h"
+#include "krohn/automata/language.h"
 #include "tools/krohn/options.h"
 
 namespace krohn {
@@ -61,9 +61,9 @@ VerbOption add_optional_count(Verb& verb, const std::string& name, std::optional
                               const std::string& description);
 /// --precision fp64|fp32|fp16|bf16.
 VerbOption add_precision(Verb& verb, std::string& precision, const std::string& description);
-/// --precision with the names of simulate/arithmetic_name.h.
+/// --precision with the names of simulate/arithmetic/arithmetic_name.h.
 VerbOption add_arithmetic(Verb& verb, std::string& arithmetic, const std::string& description);
-/// --order with the names of simulate/order.h.
+/// --order with the names of simulate/arithmetic/order.h.
 VerbOption add_order(Verb& verb, std::string& order);
 
 }  // namespace krohn

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "automata/json.h"
+#include "krohn/automata/formats/json.h"
 #include "tools/krohn/count.h"
 #include "tools/krohn/table.h"
 #include "tools/krohn/verb.h"

@@ -4,8 +4,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "automata/alphabet.h"
-#include "simulate/certificate.h"
+#include "krohn/automata/dfa/alphabet.h"
+#include "krohn/simulate/prove/claims/certificate.h"
 
 namespace krohn {
 
@@ -16,7 +16,7 @@ std::string claim_in_words(const Certificate& certificate, const Alphabet& alpha
 std::string quoted_word(const Alphabet& alphabet, std::span<const Letter> word);
 
 /// What `--json` says of an outcome: the claim, how far it goes and what was examined. What a re-checker needs is in
-/// the certificate file (simulate/certificate_file.h).
+/// the certificate file (simulate/check/certificate_file.h).
 nlohmann::ordered_json verdict_to_json(const Certificate& certificate, const Alphabet& alphabet);
 
 /// 0 when proved (or up to at least `wanted_length` letters, when that is not 0), 1 when refuted, 3 otherwise.

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "simulate/accepted_word.h"
-#include "simulate/word_file.h"
+#include "krohn/simulate/evaluate/lanes/accepted_word.h"
+#include "krohn/simulate/words/word_file.h"
 #include "tools/krohn/count.h"
 #include "tools/krohn/verdict.h"
 

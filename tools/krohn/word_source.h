@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "automata/dfa.h"
-#include "simulate/word.h"
+#include "krohn/automata/dfa/dfa.h"
+#include "krohn/simulate/words/word.h"
 
 namespace krohn {
 

@@ -2,10 +2,10 @@
 
 #include <cstdio>
 
-#include "automata/regex.h"
-#include "constructions/planner.h"
-#include "simulate/certify.h"
-#include "simulate/evaluate.h"
+#include <krohn/automata/regex/regex.h>
+#include <krohn/constructions/build/planner.h>
+#include <krohn/simulate/evaluate/evaluate.h>
+#include <krohn/simulate/prove/certify.h>
 
 int main() {
   const krohn::Network network = krohn::build(krohn::parse_regex("(a|b)*abb"), {});

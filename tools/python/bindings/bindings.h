@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "automata/dfa.h"
+#include "krohn/automata/dfa/dfa.h"
 
 namespace krohn::python {
 

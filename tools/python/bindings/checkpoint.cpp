@@ -6,9 +6,9 @@
 
 #include <memory>
 
-#include "automata/json.h"
-#include "groups/error.h"
-#include "simulate/checkpoint_model.h"
+#include "krohn/automata/formats/json.h"
+#include "krohn/groups/error.h"
+#include "krohn/simulate/checkpoints/checkpoint_model.h"
 #include "tools/krohn/json_output.h"
 #include "tools/python/bindings/bindings.h"
 

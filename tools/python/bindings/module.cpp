@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "groups/error.h"
+#include "krohn/groups/error.h"
 #include "tools/python/bindings/bindings.h"
 
 namespace krohn::python {

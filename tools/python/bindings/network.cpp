@@ -8,15 +8,15 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "automata/draw.h"
-#include "automata/json.h"
-#include "constructions/network_file.h"
-#include "constructions/planner.h"
-#include "groups/error.h"
-#include "simulate/evaluate.h"
-#include "simulate/quantise.h"
+#include "krohn/automata/draw/draw.h"
+#include "krohn/automata/formats/json.h"
+#include "krohn/constructions/build/planner.h"
+#include "krohn/constructions/files/network_file.h"
+#include "krohn/groups/error.h"
+#include "krohn/simulate/evaluate/evaluate.h"
+#include "krohn/simulate/evaluate/quantise.h"
 #include "tools/krohn/json_output.h"
-#include "tools/krohn/network_picture.h"
+#include "tools/krohn/pictures/network_picture.h"
 #include "tools/krohn/plan_table.h"
 #include "tools/krohn/target.h"
 #include "tools/python/bindings/bindings.h"
@@ -29,9 +29,10 @@ using Text = std::optional<std::string>;
 using GivenMatrices = Given<double, 3>;
 using GivenMatrix = Given<double, 2>;
 
-Wishes wishes_of(const Text& construction, const Text& precision, const Text& keys,
-                 std::optional<std::int64_t> max_reflections, std::optional<std::uint64_t> max_dimension, bool exact) {
-  Wishes wishes;
+BuildOptions wishes_of(const Text& construction, const Text& precision, const Text& keys,
+                       std::optional<std::int64_t> max_reflections, std::optional<std::uint64_t> max_dimension,
+                       bool exact) {
+  BuildOptions wishes;
   wishes.construction = construction;
   if (precision) wishes.precision = parse_precision(*precision);
   if (keys) wishes.keys = parse_key_style(*keys);
@@ -44,7 +45,7 @@ Wishes wishes_of(const Text& construction, const Text& precision, const Text& ke
 Network compile(const Dfa& dfa, const std::string& source, const Text& construction, const Text& precision,
                 const Text& keys, std::optional<std::int64_t> max_reflections,
                 std::optional<std::uint64_t> max_dimension, bool exact) {
-  const Wishes wishes = wishes_of(construction, precision, keys, max_reflections, max_dimension, exact);
+  const BuildOptions wishes = wishes_of(construction, precision, keys, max_reflections, max_dimension, exact);
   Network network = build(dfa, wishes);
   network.provenance.source = source;
   return wishes.precision ? quantise(network, *wishes.precision) : network;
@@ -53,7 +54,7 @@ Network compile(const Dfa& dfa, const std::string& source, const Text& construct
 std::string plans(const Dfa& dfa, const Text& construction, const Text& precision, const Text& keys,
                   std::optional<std::int64_t> max_reflections, std::optional<std::uint64_t> max_dimension, bool exact) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  for (const Plan& row : plan(dfa, wishes_of(construction, precision, keys, max_reflections, max_dimension, exact)))
+  for (const PlanRow& row : plan(dfa, wishes_of(construction, precision, keys, max_reflections, max_dimension, exact)))
     rows.push_back(plan_to_json(row));
   return json_text(rows);
 }

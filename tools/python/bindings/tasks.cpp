@@ -5,10 +5,10 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "automata/json.h"
-#include "groups/error.h"
-#include "simulate/dataset.h"
-#include "simulate/tasks.h"
+#include "krohn/automata/formats/json.h"
+#include "krohn/groups/error.h"
+#include "krohn/simulate/tasks/dataset.h"
+#include "krohn/simulate/tasks/tasks.h"
 #include "tools/krohn/json_output.h"
 #include "tools/krohn/task_list.h"
 #include "tools/python/bindings/bindings.h"

@@ -4,12 +4,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "automata/json.h"
-#include "groups/error.h"
-#include "simulate/certificate_file.h"
-#include "simulate/certify.h"
-#include "simulate/certify_checkpoint.h"
-#include "simulate/evaluate.h"
+#include "krohn/automata/formats/json.h"
+#include "krohn/groups/error.h"
+#include "krohn/simulate/check/certificate_file.h"
+#include "krohn/simulate/checkpoints/certify_checkpoint.h"
+#include "krohn/simulate/evaluate/evaluate.h"
+#include "krohn/simulate/prove/certify.h"
 #include "tools/krohn/json_output.h"
 #include "tools/krohn/verdict.h"
 #include "tools/python/bindings/bindings.h"

@@ -12,7 +12,7 @@ from krohn.arrays import as_indices
 
 class Checkpoint:
     """A folder with a DeltaNet or gated DeltaProduct language model, as `from_pretrained` reads it, evaluated as the
-    library's layers do (simulate/checkpoint_model.h states the order): in "fp32" or "bf16"."""
+    library's layers do (simulate/checkpoints/checkpoint_model.h states the order): in "fp32" or "bf16"."""
 
     def __init__(self, folder: Union[str, "os.PathLike[str]"], *, precision: str = "fp32") -> None:
         self._core = _krohn.Checkpoint.load(os.fspath(folder), precision)

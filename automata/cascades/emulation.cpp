@@ -1,0 +1,210 @@
+#include "krohn/automata/cascades/emulation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "krohn/groups/error.h"
+#include "krohn/groups/record_set.h"
+
+namespace krohn {
+namespace {
+
+Label shown_by(const LabelLayer& layer, Label state) { return layer.shown.empty() ? state : layer.shown[state]; }
+
+/// The readout node after a layer, or kNoContext when the label or the entry is missing.
+Context descend(const LabelMachine& machine, std::size_t k, Context node, Label label) {
+  if (node == kNoContext || label == kNoLabel) return kNoContext;
+  return machine.readout[k][std::size_t{node} * machine.layers[k].labels + label];
+}
+
+std::optional<State> decoded(const LabelMachine& machine, std::span<const Label> tuple) {
+  Context node = 0;
+  for (std::size_t k = 0; k < machine.layers.size(); ++k)
+    node = descend(machine, k, node, shown_by(machine.layers[k], tuple[k]));
+  if (node == kNoContext) return std::nullopt;
+  return node;
+}
+
+std::string letter_text(const Dfa& dfa, Letter letter) {
+  return fmt::format("letter \"{}\"", dfa.alphabet().name(letter));
+}
+
+std::string state_text(std::optional<State> state) {
+  return state.has_value() ? fmt::format("state {}", state.value()) : "no state";
+}
+
+/// Checks the base of both arguments; the text of the fault, or nothing.
+std::optional<std::string> fault_at_start(const LabelMachine& machine, const Dfa& dfa) {
+  std::vector<Label> tuple;
+  for (const LabelLayer& layer : machine.layers) tuple.push_back(layer.initial);
+  const std::optional<State> state = decoded(machine, tuple);
+  if (state == dfa.initial()) return std::nullopt;
+  return fmt::format("before the first letter the labels stand for {}, the automaton is in state {}", state_text(state),
+                     dfa.initial());
+}
+
+/// The induction of prove_emulation, one letter at a time and level by level.
+class Induction {
+ public:
+  Induction(const LabelMachine& machine, const Dfa& dfa, std::uint64_t max_triples)
+      : machine_(machine), dfa_(dfa), max_triples_(max_triples) {
+    mark_live_nodes();
+  }
+
+  EmulationResult run() {
+    if (auto fault = fault_at_start(machine_, dfa_)) return {false, *fault, 0};
+    for (Letter letter = 0; letter < dfa_.letters(); ++letter)
+      if (auto fault = fault_on(letter)) return {false, *fault, checked_};
+    return {true, "", checked_};
+  }
+
+ private:
+  struct Triple {
+    Context context, before, after;
+    auto key() const { return std::tie(context, before, after); }
+    friend bool operator<(const Triple& a, const Triple& b) { return a.key() < b.key(); }
+    friend bool operator==(const Triple& a, const Triple& b) { return a.key() == b.key(); }
+  };
+
+  /// live_[k][node]: some labels of layers k, k+1, … lead from the node to a state.
+  void mark_live_nodes() {
+    const std::size_t depth = machine_.layers.size();
+    live_.resize(depth + 1);
+    live_[depth].assign(dfa_.states(), true);
+    for (std::size_t k = depth; k-- > 0;) {
+      const Label labels = machine_.layers[k].labels;
+      const std::vector<Context>& next = machine_.readout[k];
+      live_[k].assign(next.size() / labels, false);
+      for (std::size_t entry = 0; entry < next.size(); ++entry)
+        if (next[entry] != kNoContext && live_[k + 1][next[entry]]) live_[k][entry / labels] = true;
+    }
+  }
+
+  std::optional<std::string> fault_on(Letter letter) {
+    std::vector<Triple> level{{letter, 0, 0}};
+    for (std::size_t k = 0; k < machine_.layers.size(); ++k) {
+      std::vector<Triple> above;
+      std::size_t compact_at = 1 << 16;
+      for (const Triple& triple : level) {
+        count_one();
+        if (!extend(k, triple, above))
+          return fmt::format("{}: in layer {} the wiring or the readout has no entry for labels that decode",
+                             letter_text(dfa_, letter), k + 1);
+        if (above.size() > compact_at) {
+          sort_unique(above);
+          compact_at = std::max(compact_at, 2 * above.size());
+        }
+      }
+      sort_unique(above);
+      level = std::move(above);
+    }
+    for (const Triple& triple : level)
+      if (triple.after != dfa_.next(triple.before, letter))
+        return fmt::format("{}: labels of state {} go to labels of state {}, the automaton goes to {}",
+                           letter_text(dfa_, letter), triple.before, triple.after, dfa_.next(triple.before, letter));
+    return std::nullopt;
+  }
+
+  /// Every state of layer k with which the old labels may still decode; false when the new labels then do not.
+  bool extend(std::size_t k, const Triple& triple, std::vector<Triple>& above) const {
+    const LabelLayer& layer = machine_.layers[k];
+    const bool last = k + 1 == machine_.layers.size();
+    const std::vector<Label>& move = layer.moves[layer.move_of[triple.context]];
+    for (Label state = 0; state < layer.states; ++state) {
+      const Label pre = shown_by(layer, state);
+      const Context before = descend(machine_, k, triple.before, pre);
+      if (before == kNoContext || !live_[k + 1][before]) continue;
+      const Context after = descend(machine_, k, triple.after, shown_by(layer, move[state]));
+      const Context context = last ? 0 : layer.next[std::size_t{triple.context} * layer.labels + pre];
+      if (after == kNoContext || context == kNoContext) return false;
+      above.push_back({context, before, after});
+    }
+    return true;
+  }
+
+  void count_one() {
+    if (++checked_ > max_triples_)
+      throw LimitError(fmt::format("the proof of emulation met its limit of {} triples", max_triples_));
+  }
+
+  static void sort_unique(std::vector<Triple>& triples) {
+    std::sort(triples.begin(), triples.end());
+    triples.erase(std::unique(triples.begin(), triples.end()), triples.end());
+  }
+
+  const LabelMachine& machine_;
+  const Dfa& dfa_;
+  std::uint64_t max_triples_;
+  std::uint64_t checked_ = 0;
+  std::vector<std::vector<bool>> live_;
+};
+
+/// One step of all layers; false when the wiring has no entry.
+bool step_tuple(const LabelMachine& machine, Letter letter, std::span<const Label> from, std::span<Label> to) {
+  Context context = letter;
+  for (std::size_t k = 0; k < machine.layers.size(); ++k) {
+    const LabelLayer& layer = machine.layers[k];
+    if (context == kNoContext) return false;
+    to[k] = layer.moves[layer.move_of[context]][from[k]];
+    const Label pre = shown_by(layer, from[k]);
+    if (k + 1 == machine.layers.size()) break;
+    context = pre == kNoLabel ? kNoContext : layer.next[std::size_t{context} * layer.labels + pre];
+  }
+  return true;
+}
+
+}  // namespace
+
+LabelMachine label_machine(const Cascade& cascade) {
+  LabelMachine machine;
+  for (std::size_t k = 0; k < cascade.layers.size(); ++k) {
+    const CascadeLayer& layer = cascade.layers[k];
+    LabelLayer& made = machine.layers.emplace_back();
+    made.states = made.labels = layer.width;
+    made.initial = cascade.initial[k];
+    for (const Transformation& action : layer.actions)
+      made.moves.emplace_back(action.images().begin(), action.images().end());
+    made.move_of = layer.wiring.action_of;
+    made.next = layer.wiring.next;
+  }
+  machine.readout = cascade.readout.next;
+  return machine;
+}
+
+EmulationResult prove_emulation(const LabelMachine& machine, const Dfa& dfa, std::uint64_t max_triples) {
+  return Induction(machine, dfa, max_triples).run();
+}
+
+EmulationResult explore_emulation(const LabelMachine& machine, const Dfa& dfa, std::uint64_t max_tuples) {
+  if (auto fault = fault_at_start(machine, dfa)) return {false, *fault, 0};
+  // An automaton of one state may need no layer at all; a record needs a word.
+  std::vector<Label> from(std::max<std::size_t>(machine.layers.size(), 1), 0);
+  std::vector<Label> to = from;
+  for (std::size_t k = 0; k < machine.layers.size(); ++k) from[k] = machine.layers[k].initial;
+  RecordSet reached(from.size());
+  reached.insert(from);
+  EmulationResult result{true, "", 0};
+  for (RecordSet::Index index = 0; index < reached.size(); ++index) {
+    from.assign(reached[index].begin(), reached[index].end());
+    const State before = *decoded(machine, from);
+    for (Letter letter = 0; letter < dfa.letters(); ++letter, ++result.checked) {
+      const bool wired = step_tuple(machine, letter, from, to);
+      const std::optional<State> after = wired ? decoded(machine, to) : std::nullopt;
+      if (after != dfa.next(before, letter))
+        return {false,
+                fmt::format("{}: reachable labels of state {} go to {}, the automaton goes to state {}",
+                            letter_text(dfa, letter), before, state_text(after), dfa.next(before, letter)),
+                result.checked + 1};
+      reached.insert(to);
+    }
+    if (reached.size() > max_tuples)
+      throw LimitError(fmt::format("the search over reachable labels met its limit of {} tuples", max_tuples));
+  }
+  return result;
+}
+
+}  // namespace krohn

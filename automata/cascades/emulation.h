@@ -1,0 +1,50 @@
+// automata/cascades/emulation.h — proves that a machine of labels, layer above layer, emulates an automaton: what
+// certifies a cascade's tables and, with the labels that numbers were found to show, a network's.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "krohn/automata/cascades/cascade.h"
+#include "krohn/automata/dfa/dfa.h"
+
+namespace krohn {
+
+inline constexpr Label kNoLabel = UINT32_MAX;
+
+/// One layer of a label machine. It has `states` of its own; each state shows a label, and only labels are seen by the
+/// wiring and the readout. In a cascade states and labels are the same thing; in a network the states are the numeric
+/// states that were found by evaluation, and a state that does not decode shows kNoLabel.
+struct LabelLayer {
+  Label states = 0;
+  Label initial = 0;                      ///< a state
+  Label labels = 0;                       ///< the stride of `next` and of the readout
+  std::vector<Label> shown;               ///< state ↦ label or kNoLabel; empty: state x shows label x
+  std::vector<std::vector<Label>> moves;  ///< move ↦ (state ↦ state)
+  std::vector<std::uint32_t> move_of;     ///< context ↦ move
+  std::span<const Context> next;          ///< context · labels + pre label ↦ context of the next layer
+};
+
+/// Layers and readout; the wiring and the readout are views that must outlive the machine.
+struct LabelMachine {
+  std::vector<LabelLayer> layers;
+  std::span<const std::vector<Context>> readout;  ///< per layer: node · labels + label ↦ node, as in Readout
+};
+
+/// The machine of a cascade: states are labels, moves are actions. The cascade must outlive it.
+LabelMachine label_machine(const Cascade& cascade);
+
+/// Emulation by induction: whatever state tuple t the readout decodes, reached or not, and whatever letter s is read,
+/// decode(step(t, s)) = δ(decode(t), s); and the initial tuple decodes to the initial state. Walks, from every letter,
+/// the triples (context, readout node before, readout node after), each once: O(letters · triples · states).
+/// `holds` false says only that the induction broke, perhaps on a tuple that no word reaches: see explore_emulation.
+/// Throws LimitError past `max_triples` examined.
+EmulationResult prove_emulation(const LabelMachine& machine, const Dfa& dfa, std::uint64_t max_triples = 50'000'000);
+
+/// The same claim for the tuples that words reach, by breadth-first search over them; exact in both directions, and as
+/// expensive as the number of reachable tuples. `checked` counts (tuple, letter) pairs. Throws LimitError past
+/// `max_tuples`.
+EmulationResult explore_emulation(const LabelMachine& machine, const Dfa& dfa, std::uint64_t max_tuples = 20'000'000);
+
+}  // namespace krohn

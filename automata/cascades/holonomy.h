@@ -1,0 +1,22 @@
+// automata/cascades/holonomy.h — the holonomy decomposition: a cascade whose groups all divide the transition monoid.
+#pragma once
+
+#include <cstdint>
+
+#include "krohn/automata/cascades/cascade.h"
+#include "krohn/automata/dfa/dfa.h"
+
+namespace krohn {
+
+struct HolonomyOptions {
+  std::uint64_t max_sets = 2'000'000;       ///< image sets; LimitError beyond
+  std::uint64_t max_contexts = 20'000'000;  ///< over all layers; LimitError beyond
+};
+
+/// The holonomy decomposition (Eilenberg; Egri-Nagy & Nehaniv; MATH.md §3): one layer per height of the subduction
+/// order, labels are tiles. A layer's bijections act on the tiles of a class as its holonomy group, so every group in
+/// the cascade divides the transition monoid: aperiodic automata get resets and identities only, group automata a
+/// single layer. Unreachable states are dropped first; the result is trimmed. May have more than n−1 layers.
+Cascade holonomy_decomposition(const Dfa& dfa, const HolonomyOptions& options = {});
+
+}  // namespace krohn

@@ -1,0 +1,309 @@
+#include "krohn/automata/dfa/alphabet.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <unordered_map>
+
+#include "krohn/automata/dfa/symbol_names.h"
+#include "krohn/automata/dfa/utf8.h"
+#include "krohn/groups/error.h"
+
+namespace krohn {
+
+namespace {
+
+constexpr Letter kNoLetter = UINT32_MAX;
+
+struct OwnedRange {
+  CodePointRange range;
+  Letter letter;
+};
+
+}  // namespace
+
+struct Alphabet::Table {
+  std::vector<Symbol> symbols;
+  std::unordered_map<std::string_view, Letter> by_name;  ///< views into `symbols`
+  std::vector<OwnedRange> by_character;                  ///< sorted by first code point
+  std::array<Letter, 128> ascii{};                       ///< the same for ASCII, without a search
+  bool characterwise = true;
+  bool brackets_protect = true;  ///< no name has an unbalanced bracket
+
+  Table() { ascii.fill(kNoLetter); }
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
+
+  void index_names();
+  void index_characters();
+  void refuse_ambiguous_names() const;
+  std::optional<Letter> find(char32_t character) const;
+};
+
+namespace {
+
+char32_t representative(const CharacterSet& characters) {
+  for (const CodePointRange& range : characters)
+    for (char32_t c = range.first; c <= range.last; ++c)
+      if (is_printable(c)) return c;
+  return characters.front().first;
+}
+
+}  // namespace
+
+void Alphabet::Table::index_names() {
+  by_name.reserve(symbols.size());
+  for (Letter letter = 0; letter < symbols.size(); ++letter) {
+    const std::string& name = symbols[letter].name;
+    if (name.empty()) throw InputError(fmt::format("letter {} of the alphabet has an empty name", letter));
+    decode_utf8(name);
+    if (!by_name.emplace(name, letter).second)
+      throw InputError(fmt::format("the alphabet has the letter \"{}\" twice; remove one", name));
+    brackets_protect = brackets_protect && has_balanced_brackets(name);
+    characterwise = characterwise && !symbols[letter].characters.empty();
+  }
+}
+
+void Alphabet::Table::index_characters() {
+  for (Letter letter = 0; letter < symbols.size(); ++letter)
+    for (const CodePointRange& range : symbols[letter].characters) by_character.push_back({range, letter});
+  std::sort(by_character.begin(), by_character.end(),
+            [](const OwnedRange& a, const OwnedRange& b) { return a.range < b.range; });
+  for (std::size_t i = 1; i < by_character.size(); ++i)
+    if (by_character[i].range.first <= by_character[i - 1].range.last)
+      throw InputError(fmt::format("the letters \"{}\" and \"{}\" of the alphabet share the character {}",
+                                   symbols[by_character[i - 1].letter].name, symbols[by_character[i].letter].name,
+                                   character_symbol(by_character[i].range.first).name));
+  for (const OwnedRange& owned : by_character)
+    for (char32_t c = owned.range.first; c <= owned.range.last && c < ascii.size(); ++c) ascii[c] = owned.letter;
+}
+
+/// Otherwise "a" in a word could mean the token a or a member of the class [a-z].
+void Alphabet::Table::refuse_ambiguous_names() const {
+  for (Letter letter = 0; letter < symbols.size(); ++letter) {
+    const auto character = single_code_point(symbols[letter].name);
+    if (!character) continue;
+    const auto owner = find(*character);
+    if (owner && *owner != letter)
+      throw InputError(fmt::format("the letter \"{}\" is named like a character of the letter \"{}\"; rename one",
+                                   symbols[letter].name, symbols[*owner].name));
+  }
+}
+
+std::optional<Letter> Alphabet::Table::find(char32_t character) const {
+  if (character < ascii.size()) return ascii[character] == kNoLetter ? std::nullopt : std::optional(ascii[character]);
+  const auto after = std::upper_bound(by_character.begin(), by_character.end(), character,
+                                      [](char32_t c, const OwnedRange& owned) { return c < owned.range.first; });
+  if (after == by_character.begin() || character > std::prev(after)->range.last) return std::nullopt;
+  return std::prev(after)->letter;
+}
+
+Alphabet::Alphabet() {
+  static const auto empty = std::make_shared<const Table>();
+  table_ = empty;
+}
+
+Alphabet Alphabet::from_symbols(std::vector<Symbol> symbols) {
+  if (symbols.size() >= kNoLetter) throw LimitError("an alphabet has at most 2^32 − 2 letters");
+  auto table = std::make_shared<Table>();
+  table->symbols = std::move(symbols);
+  for (Symbol& symbol : table->symbols) {
+    for (const CodePointRange& range : symbol.characters)
+      if (range.first > range.last || range.last > kLastCodePoint)
+        throw InputError(
+            fmt::format("the letter \"{}\" has the range U+{:04X}–U+{:04X}, which is reversed or ends past "
+                        "U+10FFFF",
+                        symbol.name, static_cast<std::uint32_t>(range.first), static_cast<std::uint32_t>(range.last)));
+    const bool had_characters = !symbol.characters.empty();
+    symbol.characters = normalised(std::move(symbol.characters));
+    if (had_characters && symbol.characters.empty())
+      throw InputError(fmt::format("the letter \"{}\" has only surrogates, which are not characters", symbol.name));
+  }
+  table->index_names();
+  table->index_characters();
+  table->refuse_ambiguous_names();
+  return Alphabet(std::move(table));
+}
+
+Alphabet Alphabet::from_names(std::span<const std::string> names) {
+  std::vector<Symbol> symbols;
+  symbols.reserve(names.size());
+  for (const std::string& name : names) {
+    const auto character = named_character(name);
+    symbols.push_back(character ? character_symbol(*character) : Symbol{name, {}});
+  }
+  return from_symbols(std::move(symbols));
+}
+
+Alphabet Alphabet::of_characters(std::string_view text) {
+  std::vector<Symbol> symbols;
+  std::vector<bool> seen(kLastCodePoint + 1, false);
+  for (const char32_t character : decode_utf8(text)) {
+    if (!seen[character]) symbols.push_back(character_symbol(character));
+    seen[character] = true;
+  }
+  return from_symbols(std::move(symbols));
+}
+
+Letter Alphabet::size() const { return static_cast<Letter>(table_->symbols.size()); }
+
+std::span<const Symbol> Alphabet::symbols() const { return table_->symbols; }
+
+std::optional<Letter> Alphabet::find(std::string_view name) const {
+  if (const auto found = table_->by_name.find(name); found != table_->by_name.end()) return found->second;
+  const auto character = single_code_point(name);
+  return character ? find(*character) : std::nullopt;
+}
+
+std::optional<Letter> Alphabet::find(char32_t character) const { return table_->find(character); }
+
+bool Alphabet::is_characterwise() const { return table_->characterwise; }
+
+Word Alphabet::parse_word(std::string_view text) const {
+  Word word;
+  if (is_characterwise()) {
+    const std::u32string characters = decode_utf8(text);
+    word.reserve(characters.size());
+    for (std::size_t i = 0; i < characters.size(); ++i) {
+      if (const auto letter = find(characters[i]))
+        word.push_back(*letter);
+      else if (!is_white_space(characters[i]))
+        throw InputError(fmt::format("character {} of the word, \"{}\", is not in the alphabet {}", i + 1,
+                                     character_symbol(characters[i]).name, to_string(*this)));
+    }
+    return word;
+  }
+  for (const ListedName& item : split_names(text, table_->brackets_protect)) {
+    const auto letter = find(item.name);
+    if (!letter)
+      throw InputError(fmt::format("symbol {} of the word, \"{}\" at byte {}, is not in the alphabet {}",
+                                   word.size() + 1, item.name, item.offset, to_string(*this)));
+    word.push_back(*letter);
+  }
+  return word;
+}
+
+std::string Alphabet::format_word(std::span<const Letter> word) const {
+  std::string text;
+  for (const Letter letter : word) {
+    if (letter >= size()) throw InputError(fmt::format("letter {} of an alphabet of {}", letter, size()));
+    const Symbol& symbol = (*this)[letter];
+    if (is_characterwise()) {
+      append_utf8(text, representative(symbol.characters));
+      continue;
+    }
+    if (!text.empty()) text += ' ';
+    text += protected_name(symbol.characters.empty() ? symbol.name : to_utf8(representative(symbol.characters)),
+                           table_->brackets_protect);
+  }
+  return text;
+}
+
+bool operator==(const Alphabet& a, const Alphabet& b) {
+  return a.table_ == b.table_ || a.table_->symbols == b.table_->symbols;
+}
+
+std::string to_string(const Alphabet& alphabet) {
+  constexpr std::size_t kShown = 60;
+  std::string text = "{";
+  for (Letter letter = 0; letter < alphabet.size(); ++letter) {
+    if (letter > 0) text += ", ";
+    if (text.size() > kShown) return text + fmt::format("…}} ({} letters)", alphabet.size());
+    text += alphabet.name(letter);
+  }
+  return text + "}";
+}
+namespace {
+
+/// Reads the characters of an option such as "a-z0-9", one or a range at a time.
+class CharacterListReader {
+ public:
+  explicit CharacterListReader(std::string_view text) : text_(decode_utf8(text)) {}
+
+  std::vector<Symbol> read() {
+    std::vector<Symbol> symbols;
+    while (next_ < text_.size()) {
+      const std::size_t start = next_;
+      const char32_t first = read_character();
+      char32_t last = first;
+      if (next_ + 1 < text_.size() && text_[next_] == U'-') {
+        ++next_;
+        last = read_character();
+      }
+      if (last < first)
+        throw InputError(fmt::format("the range at character {} of the alphabet is reversed", start + 1));
+      for (char32_t c = first; c <= last; ++c)
+        if (c < kFirstSurrogate || c > kLastSurrogate) symbols.push_back(character_symbol(c));
+    }
+    return symbols;
+  }
+
+ private:
+  char32_t read_character() {
+    const char32_t character = text_[next_++];
+    if (character != U'\\') return character;
+    if (next_ == text_.size()) throw InputError("the alphabet ends in a backslash; write \\\\ for the character");
+    const char32_t kind = text_[next_++];
+    if (kind == U'n') return U'\n';
+    if (kind == U't') return U'\t';
+    if (kind == U'r') return U'\r';
+    return kind == U'x' ? read_hexadecimal() : kind;
+  }
+
+  char32_t read_hexadecimal() {
+    const std::size_t start = next_ - 2;
+    const bool braces = next_ < text_.size() && text_[next_] == U'{';
+    if (braces) ++next_;
+    const std::size_t digits = next_, longest = braces ? 6 : 2;
+    char32_t value = 0;
+    while (next_ < text_.size() && next_ - digits < longest && text_[next_] < 0x80 &&
+           std::isxdigit(static_cast<int>(text_[next_])) != 0)
+      value = value * 16 + hexadecimal_value(text_[next_++]);
+    const bool closed = !braces || (next_ < text_.size() && text_[next_] == U'}');
+    const bool complete = braces ? next_ > digits : next_ == digits + 2;
+    if (!complete || !closed || !contains(all_characters(), value))
+      throw InputError(
+          fmt::format("the escape at character {} of the alphabet is not \\xHH or \\x{{H…}} of a "
+                      "character",
+                      start + 1));
+    if (braces) ++next_;
+    return value;
+  }
+
+  static char32_t hexadecimal_value(char32_t digit) {
+    return digit <= U'9' ? digit - U'0' : (digit | 0x20) - U'a' + 10;
+  }
+
+  std::u32string text_;
+  std::size_t next_ = 0;
+};
+
+Alphabet alphabet_of_bytes() {
+  std::vector<Symbol> symbols;
+  for (char32_t byte = 0; byte < 256; ++byte) symbols.push_back(character_symbol(byte));
+  return Alphabet::from_symbols(std::move(symbols));
+}
+
+Alphabet alphabet_of_names(std::string_view text) {
+  std::vector<std::string> names;
+  for (ListedName& listed : split_names(text, has_balanced_brackets(text))) names.push_back(std::move(listed.name));
+  return Alphabet::from_names(names);
+}
+
+}  // namespace
+
+Alphabet parse_alphabet(std::string_view text) {
+  if (text == "bytes") return alphabet_of_bytes();
+  if (text == "unicode") return Alphabet::from_symbols({{class_name(all_characters()), all_characters()}});
+  const bool has_white_space =
+      std::any_of(text.begin(), text.end(), [](char c) { return is_white_space(static_cast<unsigned char>(c)); });
+  const Alphabet alphabet =
+      has_white_space ? alphabet_of_names(text) : Alphabet::from_symbols(CharacterListReader(text).read());
+  if (alphabet.size() == 0)
+    throw InputError("the alphabet is empty; give its letters, as \"ab\", \"a-z0-9\", \"bytes\" or \"SYN ACK\"");
+  return alphabet;
+}
+
+}  // namespace krohn

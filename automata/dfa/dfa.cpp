@@ -1,0 +1,78 @@
+#include "krohn/automata/dfa/dfa.h"
+
+#include <fmt/format.h>
+
+#include <cassert>
+
+#include "krohn/groups/error.h"
+
+namespace krohn {
+
+Dfa Dfa::moore(Alphabet alphabet, std::vector<State> table, State initial, std::vector<Output> outputs,
+               std::vector<std::string> output_names) {
+  const std::size_t states = outputs.size(), letters = alphabet.size();
+  if (states == 0) throw InputError("an automaton needs at least one state");
+  if (states >= UINT32_MAX) throw LimitError(fmt::format("{} states; the limit is 2^32 − 2", states));
+  if (table.size() != states * letters)
+    throw InputError(fmt::format("the table has {} entries; {} states × {} letters need {}", table.size(), states,
+                                 letters, states * letters));
+  if (initial >= states) throw InputError(fmt::format("initial state {} is outside 0…{}", initial, states - 1));
+  for (std::size_t i = 0; i < table.size(); ++i)
+    if (table[i] >= states)
+      throw InputError(fmt::format("state {} goes to {} on \"{}\", outside 0…{}", i / letters, table[i],
+                                   alphabet.name(static_cast<Letter>(i % letters)), states - 1));
+  for (std::size_t q = 0; q < states; ++q)
+    if (outputs[q] >= output_names.size())
+      throw InputError(
+          fmt::format("state {} has output {}, but only {} outputs are named", q, outputs[q], output_names.size()));
+  Dfa dfa;
+  dfa.alphabet_ = std::move(alphabet);
+  dfa.table_ = std::move(table);
+  dfa.initial_ = initial;
+  dfa.outputs_ = std::move(outputs);
+  dfa.output_names_ = std::move(output_names);
+  return dfa;
+}
+
+Dfa Dfa::acceptor(Alphabet alphabet, std::vector<State> table, State initial, const std::vector<bool>& accepting) {
+  return moore(std::move(alphabet), std::move(table), initial, {accepting.begin(), accepting.end()},
+               {"reject", "accept"});
+}
+
+bool Dfa::is_acceptor() const {
+  return output_names_.size() == 2 && output_names_[0] == "reject" && output_names_[1] == "accept";
+}
+
+Dfa Dfa::with_state_names(std::vector<std::string> names) && {
+  if (!names.empty() && names.size() != outputs_.size())
+    throw InputError(fmt::format("{} state names for {} states", names.size(), outputs_.size()));
+  state_names_ = std::move(names);
+  return std::move(*this);
+}
+
+std::string Dfa::state_name(State state) const {
+  return state_names_.empty() ? std::to_string(state) : state_names_[state];
+}
+
+State Dfa::run(std::span<const Letter> word, State from) const {
+  State state = from;
+  for (const Letter letter : word) {
+    assert(letter < letters());
+    state = next(state, letter);
+  }
+  return state;
+}
+
+Transformation Dfa::letter_map(Letter letter) const {
+  std::vector<Point> images(states());
+  for (State state = 0; state < states(); ++state) images[state] = next(state, letter);
+  return Transformation::from_images(std::move(images));
+}
+
+bool Dfa::is_permutation_automaton() const {
+  for (Letter letter = 0; letter < letters(); ++letter)
+    if (!letter_map(letter).is_permutation()) return false;
+  return true;
+}
+
+}  // namespace krohn

@@ -1,0 +1,80 @@
+// automata/dfa/dfa.h — complete deterministic automata with an output per state (Moore machines).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "krohn/automata/dfa/alphabet.h"
+#include "krohn/groups/transformations/transformation.h"
+
+namespace krohn {
+
+using State = std::uint32_t;
+/// The index of an output in `Dfa::output_names()`.
+using Output = std::uint32_t;
+
+/// A complete deterministic automaton: a dense table state × letter ↦ state, one initial state, an output per state.
+/// Accept/reject is the two-valued case: output 0 is "reject", 1 is "accept". A value that cannot be invalid: at least
+/// one state, every target in range, every output named. It models Boost.Graph's VertexListGraph and IncidenceGraph
+/// (automata/dfa/dfa_graph.h).
+class Dfa {
+ public:
+  /// `table[q * alphabet.size() + letter]` is the target. Takes the table over without copying.
+  /// Throws InputError naming the first entry that is out of range. O(states · letters).
+  static Dfa moore(Alphabet alphabet, std::vector<State> table, State initial, std::vector<Output> outputs,
+                   std::vector<std::string> output_names);
+  /// The two-valued case, with output names {"reject", "accept"}.
+  static Dfa acceptor(Alphabet alphabet, std::vector<State> table, State initial, const std::vector<bool>& accepting);
+
+  const Alphabet& alphabet() const { return alphabet_; }
+  State states() const { return static_cast<State>(outputs_.size()); }
+  Letter letters() const { return alphabet_.size(); }
+  State initial() const { return initial_; }
+  State next(State state, Letter letter) const { return table_[std::size_t{state} * letters() + letter]; }
+  /// The targets of one state, one per letter.
+  std::span<const State> row(State state) const { return {table_.data() + std::size_t{state} * letters(), letters()}; }
+  std::span<const State> table() const { return table_; }
+
+  Output output(State state) const { return outputs_[state]; }
+  std::span<const Output> outputs() const { return outputs_; }
+  std::span<const std::string> output_names() const { return output_names_; }
+  /// True when the output names are exactly {"reject", "accept"}.
+  bool is_acceptor() const;
+  /// Output 1 of an acceptor; assert(is_acceptor()).
+  bool accepts(State state) const { return outputs_[state] == 1; }
+
+  /// Names for pictures and messages: empty, or one per state. Not part of what the automaton computes.
+  std::span<const std::string> state_names() const { return state_names_; }
+  /// Throws InputError unless empty or one name per state.
+  Dfa with_state_names(std::vector<std::string> names) &&;
+  /// The name when there is one, otherwise the number.
+  std::string state_name(State state) const;
+
+  /// The state after reading `word` from `from`. O(|word|).
+  State run(std::span<const Letter> word, State from) const;
+  State run(std::span<const Letter> word) const { return run(word, initial_); }
+
+  /// What the letter does to all states.
+  Transformation letter_map(Letter letter) const;
+  /// True when every letter permutes the states.
+  bool is_permutation_automaton() const;
+
+  /// Identical representation: alphabet, table, initial state, outputs and their names. State names do not count.
+  friend bool operator==(const Dfa& a, const Dfa& b) {
+    return a.initial_ == b.initial_ && a.table_ == b.table_ && a.outputs_ == b.outputs_ &&
+           a.output_names_ == b.output_names_ && a.alphabet_ == b.alphabet_;
+  }
+
+ private:
+  Dfa() = default;
+  Alphabet alphabet_;
+  std::vector<State> table_;
+  State initial_ = 0;
+  std::vector<Output> outputs_;
+  std::vector<std::string> output_names_;
+  std::vector<std::string> state_names_;
+};
+
+}  // namespace krohn

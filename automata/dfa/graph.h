@@ -1,0 +1,72 @@
+// automata/dfa/graph.h — what the Boost Graph Library says about an automaton: what is reachable, by which shortest
+// words, and which states are strongly connected. No algorithm here recurses, so long chains are safe.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "krohn/automata/dfa/dfa.h"
+
+namespace krohn {
+
+/// Per state: some word leads to it from the initial state. O(k n).
+std::vector<bool> reachable_states(const Dfa& dfa);
+
+/// The length-lexicographically least word from the initial state to every reachable state, as a search tree. O(k n)
+/// time, 12 bytes a state.
+class ShortestWords {
+ public:
+  explicit ShortestWords(const Dfa& dfa);
+
+  /// The reachable states in the order of their words.
+  std::span<const State> states() const { return order_; }
+  /// Nothing when no word leads there. O(length).
+  std::optional<Word> to(State state) const;
+
+ private:
+  struct Arc {
+    State parent;
+    Letter letter;
+  };
+  State initial_;
+  std::vector<State> order_;
+  std::vector<Arc> tree_;  ///< the parent of a state that is not reachable is no state
+};
+
+using Component = std::uint32_t;
+
+/// The strongly connected components of all states, reachable or not, numbered in topological order: every transition
+/// stays in its component or goes to a greater one.
+struct Components {
+  Component count = 0;
+  std::vector<Component> of;  ///< state ↦ component
+
+  /// The states of each component, in increasing order. O(n).
+  std::vector<std::vector<State>> members() const;
+};
+
+/// Tarjan's algorithm, with an explicit stack. O(k n).
+Components strongly_connected_components(const Dfa& dfa);
+
+/// The acyclic graph of the components: for each, the greater components that a single transition reaches, sorted and
+/// without repetition. O(k n log k).
+std::vector<std::vector<Component>> condensation(const Dfa& dfa, const Components& components);
+
+/// For every pair of components, whether some word, possibly empty, leads from the one to the other: a bit per pair.
+class ComponentReachability {
+ public:
+  /// Propagates sets of bits against the topological order: O(c · arcs / 64) time and c²/8 bytes for c components.
+  /// Throws LimitError past `max_bytes`.
+  explicit ComponentReachability(const std::vector<std::vector<Component>>& condensation,
+                                 std::uint64_t max_bytes = std::uint64_t{1} << 30);
+
+  bool reaches(Component from, Component to) const { return (bits_[from * words_ + to / 64] >> (to % 64) & 1) != 0; }
+
+ private:
+  std::size_t words_;
+  std::vector<std::uint64_t> bits_;
+};
+
+}  // namespace krohn

@@ -1,0 +1,142 @@
+#include "krohn/automata/dfa/symbol_names.h"
+
+#include <fmt/format.h>
+
+#include "krohn/automata/dfa/alphabet.h"
+#include "krohn/automata/dfa/utf8.h"
+#include "krohn/groups/error.h"
+
+namespace krohn {
+
+namespace {
+
+int bracket_step(char c) {
+  if (c == '(' || c == '[' || c == '{') return 1;
+  if (c == ')' || c == ']' || c == '}') return -1;
+  return 0;
+}
+
+bool is_separator(char c) { return c == ',' || is_white_space(static_cast<unsigned char>(c)); }
+
+/// Reads a quoted name from `text[i] == '"'` on; leaves `i` behind the closing quote.
+std::string read_quoted(std::string_view text, std::size_t& i) {
+  const std::size_t start = i++;
+  std::string name;
+  for (; i < text.size() && text[i] != '"'; ++i) {
+    if (text[i] == '\\' && i + 1 < text.size()) ++i;
+    name += text[i];
+  }
+  if (i == text.size()) throw InputError(fmt::format("the quote that opens at byte {} is not closed", start));
+  ++i;
+  return name;
+}
+
+std::string read_bare(std::string_view text, std::size_t& i, bool brackets_protect) {
+  const std::size_t start = i;
+  for (int depth = 0; i < text.size() && (depth > 0 || !is_separator(text[i])); ++i)
+    if (brackets_protect) depth += bracket_step(text[i]);
+  return std::string(text.substr(start, i - start));
+}
+
+std::string in_quotes(std::string_view name) {
+  std::string text = "\"";
+  for (const char c : name) {
+    if (c == '"' || c == '\\') text += '\\';
+    text += c;
+  }
+  return text + '"';
+}
+
+/// A character as a regular expression writes it, outside or inside a class.
+std::string escaped(char32_t character, bool in_class) {
+  switch (character) {
+    case U'\n':
+      return "\\n";
+    case U'\t':
+      return "\\t";
+    case U'\r':
+      return "\\r";
+    case U' ':
+      return " ";
+    default:
+      break;
+  }
+  if (!is_printable(character)) return fmt::format("\\x{{{:02X}}}", static_cast<std::uint32_t>(character));
+  const bool special = in_class && std::u32string_view(U"[]\\^-\"").find(character) != std::u32string_view::npos;
+  return (special ? "\\" : "") + to_utf8(character);
+}
+
+std::string range_name(CodePointRange range) {
+  std::string text = escaped(range.first, true);
+  if (range.last == range.first) return text;
+  if (range.last > range.first + 1) text += '-';
+  return text + escaped(range.last, true);
+}
+
+}  // namespace
+
+bool is_white_space(char32_t character) { return character == ' ' || (character >= '\t' && character <= '\r'); }
+
+bool has_balanced_brackets(std::string_view name) {
+  int depth = 0;
+  for (const char c : name)
+    if ((depth += bracket_step(c)) < 0) return false;
+  return depth == 0;
+}
+
+std::vector<ListedName> split_names(std::string_view text, bool brackets_protect) {
+  std::vector<ListedName> names;
+  for (std::size_t i = 0; i < text.size();) {
+    if (is_separator(text[i])) {
+      ++i;
+      continue;
+    }
+    const std::size_t offset = i;
+    names.push_back({text[i] == '"' ? read_quoted(text, i) : read_bare(text, i, brackets_protect), offset});
+  }
+  return names;
+}
+
+std::string protected_name(const std::string& name, bool brackets_protect) {
+  if (name.front() == '"' || (brackets_protect && !has_balanced_brackets(name))) return in_quotes(name);
+  const std::vector<ListedName> names = split_names(name, brackets_protect);
+  return names.size() == 1 && names.front().name == name ? name : in_quotes(name);
+}
+
+std::optional<char32_t> named_character(std::string_view name) {
+  if (const auto single = single_code_point(name)) return single;
+  if (name == "\\n") return U'\n';
+  if (name == "\\t") return U'\t';
+  if (name == "\\r") return U'\r';
+  if (name.size() < 5 || name.size() > 10 || name.substr(0, 3) != "\\x{" || name.back() != '}') return std::nullopt;
+  const std::string digits(name.substr(3, name.size() - 4));
+  if (digits.find_first_not_of("0123456789ABCDEF") != std::string::npos) return std::nullopt;
+  const auto character = static_cast<char32_t>(std::stoul(digits, nullptr, 16));
+  if (!contains(all_characters(), character) || character_symbol(character).name != name) return std::nullopt;
+  return character;
+}
+
+std::string class_name(std::span<const CodePointRange> characters) {
+  constexpr std::size_t kLongest = 24;
+  if (cardinality(characters) == 1) return escaped(characters.front().first, false);
+  const auto these = joined_across_surrogates(characters);
+  const auto others = joined_across_surrogates(complement(characters));
+  const bool negated = !others.empty() && others.size() < these.size();
+  std::string text = negated ? "[^" : "[";
+  std::size_t shown = 0;
+  for (const CodePointRange& range : negated ? others : these) {
+    const std::string name = range_name(range);
+    const std::size_t length = decode_utf8(name).size();
+    if (shown > 0 && shown + length > kLongest) return text + "…]";
+    text += name;
+    shown += length;
+  }
+  return text + "]";
+}
+
+Symbol character_symbol(char32_t character) {
+  const CodePointRange range{character, character};
+  return {class_name({&range, 1}), {range}};
+}
+
+}  // namespace krohn

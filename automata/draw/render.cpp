@@ -1,0 +1,128 @@
+// Graphviz keeps its errors, its parser and its plugins in global state: one lock round everything, and its messages
+// are collected instead of printed.
+#include <fmt/format.h>
+#include <graphviz/gvc.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "krohn/automata/draw/draw.h"
+#include "krohn/automata/formats/format_dot.h"
+#include "krohn/groups/error.h"
+
+namespace krohn {
+
+namespace {
+
+std::string graphviz_messages;  ///< guarded by graphviz_mutex()
+
+int collect_message(char* message) {
+  graphviz_messages += message;
+  return 0;
+}
+
+/// Collects what Graphviz says for as long as it lives.
+class MessageCollector {
+ public:
+  MessageCollector() : previous_(agseterrf(collect_message)) { graphviz_messages.clear(); }
+  ~MessageCollector() { agseterrf(previous_); }
+  MessageCollector(const MessageCollector&) = delete;
+  MessageCollector& operator=(const MessageCollector&) = delete;
+
+  /// What was said, on one line.
+  std::string text() const {
+    std::string line = graphviz_messages;
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    while (!line.empty() && line.back() == ' ') line.pop_back();
+    return line.empty() ? "no reason given" : line;
+  }
+
+ private:
+  agusererrf previous_;
+};
+
+/// One for the life of the process and never freed: the Pango plugin remembers the last font by a pointer into the
+/// context, which a second context would leave dangling (Graphviz 2.42).
+GVC_t* graphviz_context() {
+  static GVC_t* const context = gvContext();
+  return context;
+}
+
+struct CloseGraph {
+  void operator()(Agraph_t* graph) const { agclose(graph); }
+};
+struct FreeRendering {
+  void operator()(char* data) const { gvFreeRenderData(data); }
+};
+
+/// What the installation offers: kind "device" lists formats, "layout" engines.
+std::set<std::string> plugins(const char* kind) {
+  static const std::set<std::string> windows{"gtk", "x11", "xlib"};  // open a window and wait
+  int count = 0;
+  char** names = gvPluginList(graphviz_context(), kind, &count, nullptr);
+  std::set<std::string> result;
+  for (int i = 0; i < count; ++i) {
+    if (windows.count(names[i]) == 0) result.insert(names[i]);
+    std::free(names[i]);
+  }
+  std::free(names);
+  return result;
+}
+
+void require_plugin(const std::set<std::string>& offered, const char* what, const std::string& name) {
+  if (offered.count(name) == 0)
+    throw InputError(
+        fmt::format("\"{}\" is not a {} that Graphviz has here; it has {}", name, what, fmt::join(offered, ", ")));
+}
+
+/// Undoes the layout before the graph is closed.
+class Layout {
+ public:
+  Layout(GVC_t* context, Agraph_t* graph, const std::string& engine) : context_(context), graph_(graph) {
+    failed_ = gvLayout(context, graph, engine.c_str()) != 0;
+  }
+  ~Layout() { gvFreeLayout(context_, graph_); }
+  Layout(const Layout&) = delete;
+  Layout& operator=(const Layout&) = delete;
+  bool failed() const { return failed_; }
+
+ private:
+  GVC_t* context_;
+  Agraph_t* graph_;
+  bool failed_ = false;
+};
+
+/// Dots per inch for pictures made of dots: sharp, but not more than 8,000 dots along the longer side.
+double sharp_resolution(Agraph_t* graph) {
+  const boxf box = GD_bb(graph);
+  const double points = std::max({box.UR.x - box.LL.x, box.UR.y - box.LL.y, 1.0});
+  return std::min(144.0, 8'000.0 * 72.0 / points);
+}
+
+}  // namespace
+
+std::string render_dot(const std::string& dot, const std::string& format, const std::string& engine) {
+  const std::lock_guard<std::mutex> guard(graphviz_mutex());
+  const MessageCollector messages;
+  GVC_t* const context = graphviz_context();
+  static const std::set<std::string> formats = plugins("device"), engines = plugins("layout");
+  require_plugin(formats, "format", format);
+  require_plugin(engines, "layout engine", engine);
+  const std::unique_ptr<Agraph_t, CloseGraph> graph(agmemread(dot.c_str()));
+  if (graph == nullptr) throw InputError("the text is not DOT", messages.text());
+  if (format == "dot") return dot;
+  const Layout layout(context, graph.get(), engine);
+  if (layout.failed()) throw InputError(fmt::format("Graphviz cannot lay this out by {}", engine), messages.text());
+  if (format == "png") GD_drawing(graph.get())->dpi = sharp_resolution(graph.get());
+  char* data = nullptr;
+  unsigned length = 0;
+  if (gvRenderData(context, graph.get(), format.c_str(), &data, &length) != 0)
+    throw InputError(fmt::format("Graphviz cannot render this as {}", format), messages.text());
+  const std::unique_ptr<char, FreeRendering> rendering(data);
+  return {data, length};
+}
+
+}  // namespace krohn

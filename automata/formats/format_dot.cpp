@@ -1,0 +1,474 @@
+#include "krohn/automata/formats/format_dot.h"
+
+#include <fmt/format.h>
+#include <graphviz/cgraph.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "krohn/automata/formats/format_dot_text.h"
+#include "krohn/automata/formats/format_json.h"
+#include "krohn/groups/error.h"
+
+namespace krohn {
+
+namespace {
+
+constexpr State kNoState = UINT32_MAX;
+
+// --- cgraph behind one lock, its messages kept instead of printed
+
+std::string& messages() {
+  static std::string text;
+  return text;
+}
+
+/// While it lives, Graphviz' messages go into `messages()`.
+class MessageCapture {
+ public:
+  MessageCapture() : printer_(agseterrf(&append)), level_(agseterr(AGWARN)) {
+    messages().clear();
+    agreseterrors();
+  }
+  MessageCapture(const MessageCapture&) = delete;
+  MessageCapture& operator=(const MessageCapture&) = delete;
+  ~MessageCapture() {
+    agseterrf(printer_);
+    agseterr(level_);
+    agreseterrors();
+  }
+
+ private:
+  static int append(char* message) {
+    messages() += message;
+    return 0;
+  }
+  agusererrf printer_;
+  agerrlevel_t level_;
+};
+
+struct CloseGraph {
+  void operator()(Agraph_t* graph) const { agclose(graph); }
+};
+using Graph = std::unique_ptr<Agraph_t, CloseGraph>;
+
+/// "Error: : syntax error in line 3 near '}'" becomes "FILE:3: syntax error near '}'".
+[[noreturn]] void fail_with_message(const std::string& said, std::string_view where) {
+  std::string message = said.substr(0, said.find('\n'));
+  for (const std::string_view prefix : {"Error", "Warning", ": ", ": "})
+    if (message.starts_with(prefix)) message.erase(0, prefix.size());
+  constexpr std::string_view kInLine = " in line ";
+  const std::size_t at = message.find(kInLine);
+  if (at == std::string::npos) throw InputError(where, message.empty() ? "not a DOT graph" : message);
+  const std::size_t digits = at + kInLine.size(), end = message.find_first_not_of("0123456789", digits);
+  const std::string line = message.substr(digits, end - digits);
+  message.erase(at, (end == std::string::npos ? message.size() : end) - at);
+  throw InputError(fmt::format("{}:{}", where, line), message);
+}
+
+/// Graphviz keeps what it did not read of one text, also after an error, for the next read. A read that returns nothing
+/// empties its buffer.
+void drain_lexer() {
+  while (Agraph_t* rest = agmemread("")) agclose(rest);
+  messages().clear();
+}
+
+/// A graph that Graphviz read without an error or a warning (it warns where it guesses).
+Graph parse(std::string_view text, std::string_view where) {
+  const std::string prepared = prepare_dot(text, where);
+  drain_lexer();       // whoever read before
+  agsetfile(nullptr);  // counts lines from 1 again
+  Graph graph(agmemread(prepared.c_str()));
+  if (!graph || !messages().empty()) fail_with_message(messages(), where);
+  if (agisundirected(graph.get())) throw InputError(where, "an undirected graph; an automaton is a digraph with ->");
+  return graph;
+}
+
+/// An attribute as written, "" when there is none. The library takes non-const names that it does not change.
+std::string attribute(void* object, const char* name) {
+  const char* value = agget(object, const_cast<char*>(name));
+  return value == nullptr ? "" : value;
+}
+
+// --- What the file says, before it is interpreted
+
+struct DotNode {
+  std::string id, label, shape, output;
+  bool has_arrivals = false, has_departures = false, all_departures_unlabelled = true;
+  bool accepting = false;
+
+  bool is_record() const { return (shape == "record" || shape == "Mrecord") && label.find('|') != std::string::npos; }
+  bool marks_start() const {
+    const bool shapeless = shape == "none" || shape == "point" || shape == "plaintext" || shape == "plain";
+    return !has_arrivals && has_departures && all_departures_unlabelled && (shapeless || id.starts_with("__start"));
+  }
+};
+
+struct DotArc {
+  std::size_t source = 0, target = 0;
+  std::uint64_t sequence = 0;  ///< counts arcs in the order of the file
+  std::string label;           ///< unescaped
+  std::string symbol;          ///< exact, wins over the label
+  bool unlabelled() const { return label.empty() && symbol.empty(); }
+};
+
+struct DotFile {
+  std::vector<DotNode> nodes;
+  std::vector<DotArc> arcs;
+  std::string alphabet, outputs;  ///< JSON, or empty
+};
+
+DotNode to_node(Agnode_t* node) {
+  DotNode result;
+  result.id = agnameof(node);
+  result.shape = attribute(node, "shape");
+  result.output = unescape_dot(attribute(node, "output"));
+  char* label = agget(node, const_cast<char*>("label"));
+  const bool own_label = label != nullptr && *label != 0 && !aghtmlstr(label) && std::string_view(label) != "\\N";
+  result.label = own_label ? unescape_dot(label) : result.id;
+  const auto peripheries = parse_number(attribute(node, "peripheries"));
+  result.accepting =
+      result.shape == "doublecircle" || result.shape == "doubleoctagon" || (peripheries && *peripheries > 1);
+  return result;
+}
+
+DotArc to_arc(Agedge_t* edge, std::string_view where) {
+  DotArc arc;
+  char* label = agget(edge, const_cast<char*>("label"));
+  if (label != nullptr && aghtmlstr(label))
+    throw InputError(where, fmt::format("the arc {} -> {} has an HTML-like label; write plain text",
+                                        agnameof(agtail(edge)), agnameof(aghead(edge))));
+  if (label != nullptr) arc.label = unescape_dot(label);
+  arc.symbol = unescape_dot(attribute(edge, "symbol"));
+  return arc;
+}
+
+/// Copies everything out of Graphviz, so that no later error can happen while its memory is held.
+DotFile read_graph(std::string_view text, std::string_view where) {
+  const std::lock_guard lock(graphviz_mutex());
+  const MessageCapture capture;
+  const Graph graph = parse(text, where);
+  DotFile file;
+  file.alphabet = unescape_dot(attribute(graph.get(), "alphabet"));
+  file.outputs = unescape_dot(attribute(graph.get(), "outputs"));
+  std::unordered_map<Agnode_t*, std::size_t> index;
+  for (Agnode_t* node = agfstnode(graph.get()); node != nullptr; node = agnxtnode(graph.get(), node)) {
+    index.emplace(node, file.nodes.size());
+    file.nodes.push_back(to_node(node));
+  }
+  for (Agnode_t* node = agfstnode(graph.get()); node != nullptr; node = agnxtnode(graph.get(), node))
+    for (Agedge_t* edge = agfstout(graph.get(), node); edge != nullptr; edge = agnxtout(graph.get(), edge)) {
+      DotArc arc = to_arc(edge, where);
+      arc.source = index.at(node);
+      arc.target = index.at(aghead(edge));
+      file.nodes[arc.target].has_arrivals = true;
+      file.nodes[arc.source].has_departures = true;
+      if (!arc.unlabelled()) file.nodes[arc.source].all_departures_unlabelled = false;
+      arc.sequence = AGSEQ(edge);
+      file.arcs.push_back(std::move(arc));
+    }
+  // Graphviz lists the arcs of a node by their targets; the order of the letters follows the file.
+  std::sort(file.arcs.begin(), file.arcs.end(),
+            [](const DotArc& a, const DotArc& b) { return a.sequence < b.sequence; });
+  return file;
+}
+
+// --- What it means
+
+/// An arc between states with the symbols that it bears.
+struct LabelledArc {
+  const DotArc* arc;
+  std::vector<std::string> symbols;
+};
+
+class Interpreter {
+ public:
+  Interpreter(DotFile file, std::string_view where, const DotOptions& options)
+      : file_(std::move(file)), where_(where), options_(options) {}
+
+  std::variant<Draft, Mealy> run() {
+    number_states();
+    find_initial();
+    collect_arcs();
+    const bool mealy = is_mealy();
+    if (mealy && !options_.mealy_as_labels) return to_mealy();
+    return to_draft(mealy);
+  }
+
+ private:
+  void number_states() {
+    states_.assign(file_.nodes.size(), kNoState);
+    for (std::size_t i = 0; i < file_.nodes.size(); ++i)
+      if (!file_.nodes[i].marks_start()) {
+        states_[i] = static_cast<State>(nodes_.size());
+        nodes_.push_back(&file_.nodes[i]);
+      }
+    if (nodes_.empty()) throw InputError(where_, "the graph has no states");
+  }
+
+  void find_initial() {
+    for (const DotArc& arc : file_.arcs) {
+      if (states_[arc.source] != kNoState) continue;
+      const State state = states_[arc.target];
+      if (initial_ != kNoState && initial_ != state)
+        throw InputError(where_, fmt::format("two start states, {} and {}; an automaton has one",
+                                             in_quotes(nodes_[initial_]->id), in_quotes(nodes_[state]->id)));
+      initial_ = state;
+    }
+    if (initial_ == kNoState)
+      throw InputError(where_, fmt::format("no start state; add the lines  __start0 [label=\"\", shape=none];  and  "
+                                           "__start0 -> \"{}\";  to begin there",
+                                           escape_dot(nodes_.front()->id)));
+  }
+
+  std::string describe(const DotArc& arc) const {
+    return fmt::format("the arc {} -> {}", in_quotes(file_.nodes[arc.source].id),
+                       in_quotes(file_.nodes[arc.target].id));
+  }
+
+  void collect_arcs() {
+    for (const DotArc& arc : file_.arcs) {
+      if (states_[arc.source] == kNoState) continue;
+      std::vector<std::string> symbols =
+          arc.symbol.empty() ? split_dot_label(arc.label) : std::vector<std::string>{arc.symbol};
+      if (arc.unlabelled()) throw InputError(where_, describe(arc) + " has no label; write ε for the empty word");
+      if (symbols.empty())
+        throw InputError(where_,
+                         fmt::format("{} has an empty symbol in its label {}", describe(arc), in_quotes(arc.label)));
+      arcs_.push_back({&arc, std::move(symbols)});
+    }
+  }
+
+  bool is_mealy() const {
+    if (!file_.outputs.empty() || arcs_.empty()) return false;
+    if (std::any_of(nodes_.begin(), nodes_.end(), [](const DotNode* node) { return node->accepting; })) return false;
+    return std::all_of(arcs_.begin(), arcs_.end(), [](const LabelledArc& arc) {
+      return arc.arc->symbol.empty() &&
+             std::all_of(arc.symbols.begin(), arc.symbols.end(),
+                         [](const std::string& symbol) { return split_input_output(symbol).has_value(); });
+    });
+  }
+
+  // --- Acceptors and Moore machines, traces of Mealy machines
+
+  Draft to_draft(bool traces) const {
+    Draft draft;
+    draft.initial = {initial_};
+    draft.state_names = state_names();
+    read_outputs(draft, traces);
+    NameTable letters;
+    const bool declared = !file_.alphabet.empty();
+    if (declared) draft.alphabet = read_json_alphabet(file_.alphabet, where_);
+    for (const Symbol& symbol : draft.alphabet.symbols()) letters.intern(symbol.name);
+    for (const LabelledArc& arc : arcs_)
+      for (std::string symbol : arc.symbols) {
+        if (traces) symbol = join(*split_input_output(symbol));
+        const bool epsilon = arc.arc->symbol.empty() && symbol == "ε";
+        if (declared && !epsilon && !letters.find(symbol))
+          throw InputError(where_, fmt::format("{} reads {}, which is not in the graph's alphabet", describe(*arc.arc),
+                                               in_quotes(symbol)));
+        draft.arcs.push_back(
+            {states_[arc.arc->source], epsilon ? kEpsilon : letters.intern(symbol), states_[arc.arc->target]});
+      }
+    if (!declared) draft.alphabet = alphabet_of_names(letters.names(), where_);
+    return draft;
+  }
+
+  /// Without the blanks that may stand around the slash.
+  static std::string join(const std::pair<std::string, std::string>& pair) { return pair.first + "/" + pair.second; }
+
+  void read_outputs(Draft& draft, bool traces) const {
+    if (!file_.outputs.empty()) return read_listed_outputs(draft);
+    const auto count = [&](auto holds) { return std::count_if(nodes_.begin(), nodes_.end(), holds); };
+    const auto with_output = count([](const DotNode* node) { return !node->output.empty(); });
+    if (with_output > 0) return read_named_outputs(draft, [](const DotNode& node) { return node.output; });
+    if (count([](const DotNode* node) { return node->is_record(); }) == static_cast<std::ptrdiff_t>(nodes_.size()))
+      return read_named_outputs(draft, record_output);
+    for (const DotNode* node : nodes_) draft.outputs.push_back(traces || node->accepting ? 1 : 0);
+  }
+
+  /// The outputs in the order in which `write_dot` had them.
+  void read_listed_outputs(Draft& draft) const {
+    draft.output_names = read_json_strings(file_.outputs, where_);
+    NameTable outputs;
+    for (const std::string& name : draft.output_names) outputs.intern(name);
+    if (outputs.size() != draft.output_names.size()) throw InputError(where_, "the graph's outputs repeat a name");
+    for (const DotNode* node : nodes_) {
+      const auto output = outputs.find(node->output);
+      if (!output)
+        throw InputError(where_, fmt::format("the output {} of state {} is not among the graph's outputs",
+                                             in_quotes(node->output), in_quotes(node->id)));
+      draft.outputs.push_back(*output);
+    }
+  }
+
+  template <class OutputOf>
+  void read_named_outputs(Draft& draft, OutputOf output_of) const {
+    NameTable outputs;
+    for (const DotNode* node : nodes_) {
+      const std::string output = output_of(*node);
+      if (output.empty())
+        throw InputError(where_, fmt::format("state {} has no output, but others do", in_quotes(node->id)));
+      draft.outputs.push_back(outputs.intern(output));
+    }
+    draft.output_names = outputs.names();
+  }
+
+  /// What follows the bar in "name|output" or "{name|output}".
+  static std::string record_output(const DotNode& node) {
+    std::string output = node.label.substr(node.label.find('|') + 1);
+    if (node.label.front() == '{' && output.ends_with('}')) output.pop_back();
+    return output;
+  }
+
+  /// Empty when the names are only the numbers.
+  std::vector<std::string> state_names() const {
+    std::vector<std::string> names;
+    bool plain = true;
+    for (const DotNode* node : nodes_) {
+      const std::string suffix = "/" + node->output;
+      const bool shows_output =
+          suffix.size() > 1 && node->label.size() > suffix.size() && node->label.ends_with(suffix);
+      names.push_back(shows_output ? node->label.substr(0, node->label.size() - suffix.size()) : node->label);
+      plain = plain && names.back() == std::to_string(names.size() - 1);
+    }
+    if (plain) names.clear();
+    return names;
+  }
+
+  // --- Mealy machines
+
+  Mealy to_mealy() const {
+    NameTable inputs, outputs;
+    struct Move {
+      State source, target;
+      Letter input;
+      Output output;
+    };
+    std::vector<Move> moves;
+    for (const LabelledArc& arc : arcs_)
+      for (const std::string& symbol : arc.symbols) {
+        const auto [input, output] = *split_input_output(symbol);
+        moves.push_back(
+            {states_[arc.arc->source], states_[arc.arc->target], inputs.intern(input), outputs.intern(output)});
+      }
+    if (nodes_.size() * inputs.size() > kMaxMealyEntries)
+      throw LimitError(fmt::format("{}: {} states × {} inputs; the limit is {} arcs", where_, nodes_.size(),
+                                   inputs.size(), kMaxMealyEntries));
+    std::vector<State> table(nodes_.size() * inputs.size(), kNoState);
+    std::vector<Output> written(table.size());
+    for (const Move& move : moves) {
+      const std::size_t entry = std::size_t{move.source} * inputs.size() + move.input;
+      if (table[entry] != kNoState)
+        throw InputError(where_,
+                         fmt::format("state {} has two arcs on input {}; a Mealy machine is deterministic. To read "
+                                     "its arcs as plain letters use --mealy-as-labels",
+                                     in_quotes(nodes_[move.source]->id), in_quotes(inputs.names()[move.input])));
+      table[entry] = move.target;
+      written[entry] = move.output;
+    }
+    require_complete(table, inputs);
+    return Mealy::machine(alphabet_of_names(inputs.names(), where_), std::move(table), initial_, std::move(written),
+                          outputs.names(), static_cast<State>(nodes_.size()))
+        .with_state_names(state_names());
+  }
+
+  void require_complete(const std::vector<State>& table, const NameTable& inputs) const {
+    const auto missing = std::find(table.begin(), table.end(), kNoState);
+    if (missing == table.end()) return;
+    const auto entry = static_cast<std::size_t>(missing - table.begin());
+    throw InputError(
+        where_,
+        fmt::format("state {} has no arc on input {}; a Mealy machine has one on every input. To read "
+                    "its arcs as plain letters use --mealy-as-labels",
+                    in_quotes(nodes_[entry / inputs.size()]->id), in_quotes(inputs.names()[entry % inputs.size()])));
+  }
+
+  static constexpr std::size_t kMaxMealyEntries = std::size_t{1} << 26;
+
+  DotFile file_;
+  std::string_view where_;
+  DotOptions options_;
+  std::vector<State> states_;          ///< per node; kNoState for start marks
+  std::vector<const DotNode*> nodes_;  ///< per state
+  std::vector<LabelledArc> arcs_;      ///< between states
+  State initial_ = kNoState;
+};
+
+// --- Writing
+
+/// True when a label that is just this name is read back as exactly this symbol.
+bool is_plain_label(const std::string& name) {
+  return split_dot_label(name) == std::vector<std::string>{name} && name != "ε" && name.find('/') == std::string::npos;
+}
+
+std::string start_lines(State initial) {
+  return fmt::format("  __start0 [label=\"\", shape=none];\n  __start0 -> {};\n", initial);
+}
+
+std::string state_line(const Dfa& dfa, State state) {
+  const std::string name = escape_dot(dfa.state_name(state));
+  if (dfa.is_acceptor())
+    return fmt::format("  {} [label=\"{}\"{}];\n", state, name, dfa.accepts(state) ? ", shape=doublecircle" : "");
+  const std::string output = escape_dot(dfa.output_names()[dfa.output(state)]);
+  return fmt::format("  {} [label=\"{}/{}\", output=\"{}\"];\n", state, name, output, output);
+}
+
+std::vector<std::string> arc_attributes(const Alphabet& alphabet) {
+  std::vector<std::string> attributes;
+  for (const Symbol& symbol : alphabet.symbols()) {
+    const std::string name = escape_dot(symbol.name);
+    attributes.push_back(is_plain_label(symbol.name) ? fmt::format("[label=\"{}\"]", name)
+                                                     : fmt::format("[label=\"{}\", symbol=\"{}\"]", name, name));
+  }
+  return attributes;
+}
+
+}  // namespace
+
+std::mutex& graphviz_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+std::variant<Draft, Mealy> read_dot(std::string_view text, std::string_view where, const DotOptions& options) {
+  return Interpreter(read_graph(text, where), where, options).run();
+}
+
+std::string write_dot(const Dfa& dfa) {
+  std::string text = "digraph automaton {\n  rankdir=LR;\n  node [shape=circle];\n";
+  if (!names_suffice(dfa.alphabet()))
+    text += fmt::format("  alphabet=\"{}\";\n", escape_dot(write_json_alphabet(dfa.alphabet())));
+  if (!dfa.is_acceptor())
+    text += fmt::format("  outputs=\"{}\";\n",
+                        escape_dot(write_json_strings({dfa.output_names().begin(), dfa.output_names().end()})));
+  for (State state = 0; state < dfa.states(); ++state) text += state_line(dfa, state);
+  text += start_lines(dfa.initial());  // after the states: Graphviz numbers nodes as they are first named
+  const std::vector<std::string> attributes = arc_attributes(dfa.alphabet());
+  for (State state = 0; state < dfa.states(); ++state)
+    for (Letter letter = 0; letter < dfa.letters(); ++letter)
+      fmt::format_to(std::back_inserter(text), "  {} -> {} {};\n", state, dfa.next(state, letter), attributes[letter]);
+  return text + "}\n";
+}
+
+std::string write_dot(const Mealy& mealy) {
+  std::string text = "digraph automaton {\n  rankdir=LR;\n  node [shape=circle];\n";
+  for (State state = 0; state < mealy.states(); ++state)
+    text += fmt::format("  {} [label=\"{}\"];\n", state,
+                        escape_dot(mealy.state_names().empty() ? std::to_string(state) : mealy.state_names()[state]));
+  text += start_lines(mealy.initial());
+  for (State state = 0; state < mealy.states(); ++state)
+    for (Letter input = 0; input < mealy.inputs().size(); ++input) {
+      const std::string& name = mealy.inputs().name(input);
+      const std::string& output = mealy.output_names()[mealy.output(state, input)];
+      const std::string label = name + "/" + output;
+      if (split_dot_label(label) != std::vector{label} || split_input_output(label) != std::pair(name, output))
+        throw InputError(
+            fmt::format("a DOT label cannot hold the input {} with the output {}", in_quotes(name), in_quotes(output)));
+      fmt::format_to(std::back_inserter(text), "  {} -> {} [label=\"{}\"];\n", state, mealy.next(state, input),
+                     escape_dot(label));
+    }
+  return text + "}\n";
+}
+
+}  // namespace krohn

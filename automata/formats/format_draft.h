@@ -1,0 +1,80 @@
+// automata/formats/format_draft.h — an automaton as a file gives it: named, perhaps partial, perhaps nondeterministic.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "krohn/automata/dfa/dfa.h"
+#include "krohn/automata/dfa/nfa.h"
+#include "krohn/automata/operations/determinise.h"
+
+namespace krohn {
+
+/// What every reader returns. States are numbered as the file numbers or first names them, so that a complete
+/// deterministic file comes back state for state.
+struct Draft {
+  struct Arc {
+    State source = 0;
+    Letter letter = kEpsilon;
+    State target = 0;
+  };
+
+  Alphabet alphabet;
+  std::vector<Arc> arcs;
+  std::vector<State> initial;
+  std::vector<Output> outputs;  ///< one per state
+  std::vector<std::string> output_names = {"reject", "accept"};
+  std::vector<std::string> state_names;  ///< empty, or one per state
+
+  State states() const { return static_cast<State>(outputs.size()); }
+};
+
+/// The automaton with ε-moves and all. Throws InputError for a machine with outputs: only acceptors can be
+/// nondeterministic.
+Nfa to_nfa(const Draft& draft, std::string_view where);
+
+/// The complete deterministic automaton. A deterministic draft keeps its numbering and its names; an acceptor that
+/// lacks arcs gets one more state, a rejecting sink. A nondeterministic acceptor goes through the subset construction.
+/// `where` names the file in errors. O(states · letters + arcs) when deterministic. Throws InputError when there is no
+/// initial state or a machine with outputs is partial or nondeterministic, LimitError when the table would have more
+/// than 2^28 entries or the subsets are too many.
+Dfa to_dfa(const Draft& draft, std::string_view where, const DeterminiseOptions& options = {});
+
+/// Names in order of their first appearance, found again in O(1) expected.
+class NameTable {
+ public:
+  std::uint32_t intern(std::string_view name);
+  std::optional<std::uint32_t> find(std::string_view name) const;
+  std::uint32_t size() const { return static_cast<std::uint32_t>(names_.size()); }
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  std::vector<std::string> names_;
+  std::unordered_map<std::string, std::uint32_t> index_;
+};
+
+/// `Alphabet::from_names` with the file named in errors.
+Alphabet alphabet_of_names(const std::vector<std::string>& names, std::string_view where);
+
+/// True when `Alphabet::from_names` of the names alone gives this alphabet back: no classes, no odd tokens.
+bool names_suffice(const Alphabet& alphabet);
+
+/// "where:line:column" of a byte of the text; columns count code points, from 1.
+std::string position_in(std::string_view text, std::size_t offset, std::string_view where);
+
+/// The text without a byte order mark. Throws InputError when there is nothing but white space, at the first byte that
+/// is not UTF-8, and at a NUL.
+std::string_view checked_text(std::string_view text, std::string_view where);
+
+/// The number that the text consists of. Nothing on a sign, a letter, an overflow of 64 bits or no digits.
+std::optional<std::uint64_t> parse_number(std::string_view text);
+
+/// A name for a message: in quotes, shortened to about 60 bytes, control characters replaced.
+std::string in_quotes(std::string_view name);
+
+}  // namespace krohn

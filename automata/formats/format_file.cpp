@@ -1,0 +1,184 @@
+#include "krohn/automata/formats/format_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <variant>
+
+#include "krohn/automata/formats/format_att.h"
+#include "krohn/automata/formats/format_dot.h"
+#include "krohn/automata/formats/format_jff.h"
+#include "krohn/automata/formats/format_json.h"
+#include "krohn/automata/formats/format_mata.h"
+#include "krohn/groups/atomic_file.h"
+#include "krohn/groups/error.h"
+
+namespace krohn {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower;
+}
+
+std::string extension_of(const std::string& path) { return lower_case(fs::path(path).extension().string()); }
+
+std::string symbols_beside(const std::string& path) { return fs::path(path).replace_extension(".syms").string(); }
+
+/// Levenshtein's distance, O(|a|·|b|).
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+/// "; did you mean a.dot or b.dot?", or nothing. Looks at no more than 10,000 names.
+std::string suggestion(const fs::path& path) {
+  std::error_code error;
+  const std::string wanted = path.filename().string();
+  if (wanted.empty() || wanted.size() > 255) return "";
+  std::vector<std::pair<std::size_t, std::string>> near;
+  const fs::path directory = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  std::size_t looked_at = 0;
+  for (fs::directory_iterator entry(directory, error), end; !error && entry != end && looked_at < 10'000;
+       entry.increment(error), ++looked_at) {
+    const std::string name = entry->path().filename().string();
+    const std::size_t distance = edit_distance(lower_case(wanted), lower_case(name));
+    if (distance <= std::max<std::size_t>(1, wanted.size() / 5))
+      near.emplace_back(distance, path.has_parent_path() ? entry->path().string() : name);
+  }
+  std::sort(near.begin(), near.end());
+  if (near.size() > 3) near.resize(3);
+  std::string text;
+  for (const auto& candidate : near) text += (text.empty() ? "; did you mean " : " or ") + candidate.second;
+  return text.empty() ? text : text + "?";
+}
+
+std::string read_existing_file(const std::string& path) {
+  std::error_code error;
+  if (path != "-" && !fs::exists(path, error) && !error)
+    throw SystemError(fmt::format("{}: no such file{}\nA language is a file, regex:EXPRESSION or name:FAMILY.", path,
+                                  suggestion(path)));
+  return read_file(path);
+}
+
+FileFormat format_of(const std::string& path, std::string_view text, const LanguageOptions& options) {
+  if (options.format) {
+    if (const auto format = format_of_extension(*options.format)) return *format;
+    throw InputError(
+        fmt::format("the format {} is not known; the formats are dot, att, mata, jff, json", *options.format));
+  }
+  if (const auto format = format_of_extension(extension_of(path))) return *format;
+  if (const auto format = format_of_content(text)) return *format;
+  throw InputError(path,
+                   "neither the name nor the content tells the format; name it with --format dot, att, mata, jff or "
+                   "json");
+}
+
+Dfa read_att_automaton(std::string_view text, std::string_view where, const LanguageOptions& options) {
+  if (!options.symbols) return to_dfa(read_att(text, where), where, {options.max_states});
+  const AttSymbols symbols = read_symbol_table(read_file(*options.symbols), *options.symbols);
+  return to_dfa(read_att(text, where, &symbols), where, {options.max_states});
+}
+
+Dfa read_dot_automaton(std::string_view text, std::string_view where, const LanguageOptions& options) {
+  const auto machine = read_dot(text, where, {options.mealy_as_labels});
+  if (const auto* mealy = std::get_if<Mealy>(&machine)) return to_moore(*mealy);
+  return to_dfa(std::get<Draft>(machine), where, {options.max_states});
+}
+
+}  // namespace
+
+std::optional<FileFormat> format_of_extension(std::string_view extension) {
+  if (extension.starts_with('.')) extension.remove_prefix(1);
+  const std::string name = lower_case(extension);
+  if (name == "dot" || name == "gv") return FileFormat::kDot;
+  if (name == "att" || name == "fsm") return FileFormat::kAtt;
+  if (name == "mata") return FileFormat::kMata;
+  if (name == "jff") return FileFormat::kJff;
+  if (name == "json") return FileFormat::kJson;
+  return std::nullopt;
+}
+
+std::optional<FileFormat> format_of_content(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  if (text.empty()) return std::nullopt;
+  if (text.front() == '@') return FileFormat::kMata;
+  if (text.front() == '<') return FileFormat::kJff;
+  if (text.front() == '{') return FileFormat::kJson;
+  if (text.front() >= '0' && text.front() <= '9') return FileFormat::kAtt;
+  for (const std::string_view keyword : {"digraph", "strict", "graph", "//", "/*"})
+    if (text.starts_with(keyword)) return FileFormat::kDot;
+  return std::nullopt;
+}
+
+Dfa read_automaton(std::string_view text, std::string_view where, FileFormat format, const LanguageOptions& options) {
+  const DeterminiseOptions limits{options.max_states};
+  switch (format) {
+    case FileFormat::kDot:
+      return read_dot_automaton(text, where, options);
+    case FileFormat::kAtt:
+      return read_att_automaton(text, where, options);
+    case FileFormat::kMata:
+      return to_dfa(read_mata(text, where), where, limits);
+    case FileFormat::kJff:
+      return to_dfa(read_jff(text, where), where, limits);
+    case FileFormat::kJson:
+      return to_dfa(read_json(text, where), where, limits);
+  }
+  throw InputError("unknown format");
+}
+
+Dfa read_automaton_file(const std::string& path, const LanguageOptions& options) {
+  if (!options.format && extension_of(path) == ".safetensors")
+    throw InputError(path, "a network, not an automaton; only commands that take a network read .safetensors");
+  const std::string text = read_existing_file(path);
+  const FileFormat format = format_of(path, text, options);
+  LanguageOptions resolved = options;
+  std::error_code error;
+  if (format == FileFormat::kAtt && !options.symbols && path != "-" && fs::exists(symbols_beside(path), error))
+    resolved.symbols = symbols_beside(path);
+  return read_automaton(text, path == "-" ? "standard input" : path, format, resolved);
+}
+
+std::string write_automaton(const Dfa& dfa, FileFormat format) {
+  switch (format) {
+    case FileFormat::kDot:
+      return write_dot(dfa);
+    case FileFormat::kAtt:
+      return write_att(dfa);
+    case FileFormat::kMata:
+      throw InputError(".mata files are read, not written; write json, dot, att or jff");
+    case FileFormat::kJff:
+      return write_jff(dfa);
+    case FileFormat::kJson:
+      return write_json(dfa);
+  }
+  throw InputError("unknown format");
+}
+
+void write_automaton_file(const Dfa& dfa, const std::string& path, std::optional<FileFormat> format) {
+  if (!format) format = format_of_extension(extension_of(path));
+  if (!format) throw InputError(path, "the name does not tell the format; end it in .dot, .att, .jff or .json");
+  const std::string text = write_automaton(dfa, *format);
+  if (*format == FileFormat::kAtt && path != "-") write_file(symbols_beside(path), write_symbol_table(dfa.alphabet()));
+  write_file(path, text);
+}
+
+}  // namespace krohn

@@ -1,0 +1,39 @@
+// automata/formats/format_file.h — which format a file has, and the reader or writer for it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "krohn/automata/dfa/dfa.h"
+#include "krohn/automata/formats/language_options.h"
+
+namespace krohn {
+
+enum class FileFormat { kDot, kAtt, kMata, kJff, kJson };
+
+/// "dot", "gv", "att", "fsm", "mata", "jff", "json", in any case and with or without a leading dot.
+std::optional<FileFormat> format_of_extension(std::string_view extension);
+
+/// By the first thing in the text: `@`, `<`, `{`, `digraph`, a digit.
+std::optional<FileFormat> format_of_content(std::string_view text);
+
+/// Parses the text of an automaton and completes it (`to_dfa`). A Mealy machine becomes the Moore machine of its last
+/// output, or the acceptor of its traces with `options.mealy_as_labels`. `where` names the file in errors.
+/// Throws InputError, LimitError, and SystemError when the symbol table cannot be read.
+Dfa read_automaton(std::string_view text, std::string_view where, FileFormat format,
+                   const LanguageOptions& options = {});
+
+/// Reads the file at `path` ("-": standard input) in `options.format`, else the format of its extension, else of its
+/// content. AT&T text without `options.symbols` uses the symbol table beside it, the same name with `.syms`, if there
+/// is one. A file that does not exist is reported with the names in its directory that look alike.
+Dfa read_automaton_file(const std::string& path, const LanguageOptions& options = {});
+
+/// The text of the automaton. Throws InputError when the format cannot hold it, or cannot be written (.mata).
+std::string write_automaton(const Dfa& dfa, FileFormat format);
+
+/// Writes the automaton to `path` in the format of its extension or in `format`; AT&T text takes its symbol table along
+/// as `.syms` beside it (not to standard output), so that reading it back gives the same automaton.
+void write_automaton_file(const Dfa& dfa, const std::string& path, std::optional<FileFormat> format = std::nullopt);
+
+}  // namespace krohn

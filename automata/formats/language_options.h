@@ -1,0 +1,24 @@
+// automata/formats/language_options.h — how a language that a user names is read.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace krohn {
+
+struct LanguageOptions {
+  /// For regex: "ab", "a-z0-9", "bytes", "unicode", or names separated by white space.
+  std::optional<std::string> alphabet;
+  /// Path of an OpenFst symbol table for .att files.
+  std::optional<std::string> symbols;
+  /// Overrides the file extension: dot att mata jff json.
+  std::optional<std::string> format;
+  /// For groups: "transpositions", "all", "standard", or cycles "(1 2),(1 2 3)".
+  std::optional<std::string> generators;
+  /// Read the "input/output" arcs of a Mealy machine in DOT as plain letters instead of outputs.
+  bool mealy_as_labels = false;
+  std::uint64_t max_states = 10'000'000;
+};
+
+}  // namespace krohn

@@ -1,0 +1,140 @@
+#include "krohn/automata/operations/equivalence.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <string>
+
+#include "krohn/automata/operations/emptiness.h"
+#include "krohn/automata/operations/product.h"
+#include "krohn/groups/error.h"
+
+namespace krohn {
+namespace {
+
+/// A disjoint-set forest with path halving and union by size.
+class UnionFind {
+ public:
+  explicit UnionFind(std::size_t elements) : parent_(elements), size_(elements, 1) {
+    std::iota(parent_.begin(), parent_.end(), std::size_t{0});
+  }
+
+  /// False when the two were already together.
+  bool unite(std::size_t a, std::size_t b) {
+    a = find(a);
+    b = find(b);
+    if (a == b) return false;
+    if (size_[a] < size_[b]) std::swap(a, b);
+    parent_[b] = a;
+    size_[a] += size_[b];
+    return true;
+  }
+
+ private:
+  std::size_t find(std::size_t element) {
+    while (parent_[element] != element) element = parent_[element] = parent_[parent_[element]];
+    return element;
+  }
+  std::vector<std::size_t> parent_, size_;
+};
+
+/// Both automata over the common alphabet, outputs as numbers that are equal exactly when the names are.
+class Comparison {
+ public:
+  Comparison(const Dfa& a, const Dfa& b) : Comparison(a, b, refine(a.alphabet(), b.alphabet())) {}
+
+  const ReadOver& a() const { return a_; }
+  const ReadOver& b() const { return b_; }
+  Letter letters() const { return letters_; }
+  bool differ(StatePair pair) const { return kinds_a_[pair.a] != kinds_b_[pair.b]; }
+  StatePair start() const { return {a_.initial(), b_.initial()}; }
+  StatePair next(StatePair pair, Letter letter) const { return {a_.next(pair.a, letter), b_.next(pair.b, letter)}; }
+
+ private:
+  Comparison(const Dfa& a, const Dfa& b, AlphabetRefinement common)
+      : a_(a, std::move(common.in_a)), b_(b, std::move(common.in_b)), letters_(common.merged.size()) {
+    if (!(a.alphabet() == b.alphabet()) && !(a.is_acceptor() && b.is_acceptor()))
+      throw InputError("two automata over different alphabets can only be compared when both are acceptors");
+    std::map<std::string, std::size_t> kinds;
+    kinds_a_ = kinds_of(a, kinds);
+    kinds_b_ = kinds_of(b, kinds);
+  }
+
+  /// By state, the sink last.
+  static std::vector<std::size_t> kinds_of(const Dfa& dfa, std::map<std::string, std::size_t>& kinds) {
+    std::vector<std::size_t> of_output, of_state;
+    for (const std::string& name : dfa.output_names())
+      of_output.push_back(kinds.emplace(name, kinds.size()).first->second);
+    for (const Output output : dfa.outputs()) of_state.push_back(of_output[output]);
+    of_state.push_back(of_output[0]);  // reject, where the sink is reachable at all
+    return of_state;
+  }
+
+  ReadOver a_, b_;
+  Letter letters_;
+  std::vector<std::size_t> kinds_a_, kinds_b_;
+};
+
+}  // namespace
+
+std::optional<Word> distinguishing_word(const Dfa& a, const Dfa& b) {
+  const Comparison comparison(a, b);
+  if (comparison.differ(comparison.start())) return Word{};
+  struct Entry {
+    StatePair pair;
+    std::size_t parent;
+    Letter letter;
+  };
+  const std::size_t offset = comparison.a().states();
+  UnionFind assumed_equal(offset + comparison.b().states());
+  std::vector<Entry> queue{{comparison.start(), 0, 0}};
+  assumed_equal.unite(comparison.start().a, offset + comparison.start().b);
+  for (std::size_t i = 0; i < queue.size(); ++i)
+    for (Letter letter = 0; letter < comparison.letters(); ++letter) {
+      const StatePair pair = comparison.next(queue[i].pair, letter);
+      if (comparison.differ(pair)) {
+        Word word{letter};
+        for (std::size_t j = i; j != 0; j = queue[j].parent) word.push_back(queue[j].letter);
+        std::reverse(word.begin(), word.end());
+        return word;
+      }
+      if (assumed_equal.unite(pair.a, offset + pair.b)) queue.push_back({pair, i, letter});
+    }
+  return std::nullopt;
+}
+
+bool equivalent(const Dfa& a, const Dfa& b) { return !distinguishing_word(a, b); }
+
+std::optional<Word> reference_distinguishing_word(const Dfa& a, const Dfa& b) {
+  const Comparison comparison(a, b);
+  PairSearch search(comparison.start(), "comparing two automata", std::numeric_limits<std::uint32_t>::max());
+  for (PairSearch::Index i = 0; i < search.size(); ++i) {
+    if (comparison.differ(search[i])) return search.word_to(i);
+    for (Letter letter = 0; letter < comparison.letters(); ++letter)
+      search.visit(comparison.next(search[i], letter), i, letter);
+  }
+  return std::nullopt;
+}
+
+std::optional<Word> shortest_word_outside(const Dfa& a, const Dfa& b, std::uint64_t max_pairs) {
+  require_acceptor(b, "inclusion");
+  const std::vector<bool> useful = coaccessible_states(a);
+  const Comparison comparison(a, b);
+  PairSearch search(comparison.start(), "inclusion", max_pairs);
+  for (PairSearch::Index i = 0; i < search.size(); ++i) {
+    const StatePair pair = search[i];
+    if (comparison.a().accepts(pair.a) && !comparison.b().accepts(pair.b)) return search.word_to(i);
+    for (Letter letter = 0; letter < comparison.letters(); ++letter) {
+      const StatePair next = comparison.next(pair, letter);
+      if (next.a != comparison.a().sink() && useful[next.a]) search.visit(next, i, letter);
+    }
+  }
+  return std::nullopt;
+}
+
+bool is_included(const Dfa& a, const Dfa& b, std::uint64_t max_pairs) {
+  return !shortest_word_outside(a, b, max_pairs);
+}
+
+}  // namespace krohn

@@ -1,0 +1,71 @@
+// automata/operations/product.h — two automata read side by side over the common refinement of their alphabets.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "krohn/automata/dfa/dfa.h"
+#include "krohn/groups/record_set.h"
+
+namespace krohn {
+
+/// Any construction on acceptors stops here, with a LimitError, unless told otherwise.
+inline constexpr std::uint64_t kDefaultMaxStates = 10'000'000;
+
+/// Throws InputError naming `operation` unless the automaton is an acceptor.
+void require_acceptor(const Dfa& dfa, const char* operation);
+
+/// An acceptor read over a larger or finer alphabet: a letter that it lacks leads to one more state, a rejecting sink.
+class ReadOver {
+ public:
+  /// `letters[l]` is the letter of `dfa` that stands for letter l, if any does. Keeps a reference to `dfa`.
+  ReadOver(const Dfa& dfa, std::vector<std::optional<Letter>> letters) : dfa_(dfa), letters_(std::move(letters)) {}
+
+  State initial() const { return dfa_.initial(); }
+  State sink() const { return dfa_.states(); }
+  /// The states of the automaton and the sink.
+  std::size_t states() const { return std::size_t{dfa_.states()} + 1; }
+  State next(State state, Letter letter) const {
+    return state == sink() || !letters_[letter] ? sink() : dfa_.next(state, *letters_[letter]);
+  }
+  bool accepts(State state) const { return state != sink() && dfa_.accepts(state); }
+
+ private:
+  const Dfa& dfa_;
+  std::vector<std::optional<Letter>> letters_;
+};
+
+struct StatePair {
+  State a = 0, b = 0;
+};
+
+/// The reachable pairs of states in the order of their length-lexicographically least words, each with the arc of the
+/// search tree that found it. 20 bytes a pair.
+class PairSearch {
+ public:
+  using Index = RecordSet::Index;
+
+  /// Starts with the one pair. `operation` and `max_pairs` are for the LimitError.
+  PairSearch(StatePair start, const char* operation, std::uint64_t max_pairs);
+
+  Index size() const { return pairs_.size(); }
+  StatePair operator[](Index index) const { return {pairs_[index][0], pairs_[index][1]}; }
+  /// The index of the pair; on its first visit it becomes a child of `parent`. Throws LimitError.
+  Index visit(StatePair pair, Index parent, Letter letter);
+  /// The word from the start to the pair.
+  Word word_to(Index index) const;
+
+ private:
+  struct Arc {
+    Index parent;
+    Letter letter;
+  };
+  RecordSet pairs_;
+  std::vector<Arc> tree_;
+  const char* operation_;
+  std::uint64_t max_pairs_;
+};
+
+}  // namespace krohn

@@ -1,0 +1,24 @@
+// automata/regex/regex.h — regular expressions to automata.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "krohn/automata/dfa/alphabet.h"
+#include "krohn/automata/dfa/dfa.h"
+
+namespace krohn {
+
+struct RegexOptions {
+  /// The letters; unset: the coarsest classes of the characters and tokens that the expression names (docs/regex.md).
+  std::optional<Alphabet> alphabet;
+  std::uint64_t max_states = 10'000'000;          ///< of any automaton on the way
+  std::uint64_t max_expression_size = 5'000'000;  ///< nodes after unfolding {m,n}
+};
+
+/// The minimal canonical automaton of a regular expression, matched against the whole word. Syntax: docs/regex.md.
+/// Throws InputError as "regex:COLUMN: …", also past `max_expression_size`; LimitError past `max_states`.
+Dfa parse_regex(std::string_view expression, const RegexOptions& options = {});
+
+}  // namespace krohn

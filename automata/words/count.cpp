@@ -1,0 +1,85 @@
+#include "krohn/automata/words/count.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "krohn/automata/operations/emptiness.h"
+#include "krohn/automata/operations/minimise.h"
+
+namespace krohn {
+
+CountingGraph::CountingGraph(const Dfa& dfa) {
+  constexpr State kUseless = std::numeric_limits<State>::max();
+  const Dfa reachable = canonical(dfa);
+  const std::vector<bool> useful = coaccessible_states(reachable);
+  std::vector<State> number(reachable.states(), kUseless);
+  State states = 0;
+  for (State state = 0; state < reachable.states(); ++state)
+    if (useful[state]) number[state] = states++;
+  arcs_.resize(states);
+  for (State state = 0; state < reachable.states(); ++state) {
+    if (!useful[state]) continue;
+    accepting_.push_back(reachable.accepts(state));
+    std::vector<State> targets(reachable.row(state).begin(), reachable.row(state).end());
+    std::sort(targets.begin(), targets.end());
+    std::vector<Arc>& arcs = arcs_[number[state]];
+    for (const State target : targets) {
+      if (!useful[target]) continue;
+      if (arcs.empty() || arcs.back().target != number[target]) arcs.push_back({number[target], 0});
+      ++arcs.back().multiplicity;
+    }
+  }
+}
+
+std::vector<Count> CountingGraph::counts_of_empty_word() const {
+  return std::vector<Count>(accepting_.begin(), accepting_.end());
+}
+
+std::vector<Count> CountingGraph::one_letter_more(const std::vector<Count>& counts) const {
+  std::vector<Count> result(states());
+  for (State state = 0; state < states(); ++state)
+    for (const Arc& arc : arcs_[state]) {
+      if (arc.multiplicity == 1)
+        result[state] += counts[arc.target];
+      else
+        result[state] += counts[arc.target] * arc.multiplicity;
+    }
+  return result;
+}
+
+namespace {
+
+/// Calls `each` with the number of accepted words of 0, 1, …, `max_length` letters.
+template <class Each>
+void for_each_length(const Dfa& dfa, std::uint64_t max_length, Each each) {
+  const Count none = 0;
+  const CountingGraph graph(dfa);
+  std::vector<Count> counts = graph.counts_of_empty_word();
+  for (std::uint64_t length = 0;; ++length) {
+    each(graph.states() == 0 ? none : counts[0]);
+    if (length == max_length) return;
+    counts = graph.one_letter_more(counts);
+  }
+}
+
+}  // namespace
+
+Count count_words(const Dfa& dfa, std::uint64_t length) {
+  Count result;
+  for_each_length(dfa, length, [&](const Count& count) { result = count; });
+  return result;
+}
+
+Count count_words_up_to(const Dfa& dfa, std::uint64_t max_length) {
+  Count result;
+  for_each_length(dfa, max_length, [&](const Count& count) { result += count; });
+  return result;
+}
+
+std::vector<Count> count_words_by_length(const Dfa& dfa, std::uint64_t max_length) {
+  std::vector<Count> result;
+  for_each_length(dfa, max_length, [&](const Count& count) { result.push_back(count); });
+  return result;
+}
+
+}  // namespace krohn

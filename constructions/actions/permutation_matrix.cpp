@@ -1,0 +1,48 @@
+#include "krohn/constructions/actions/permutation_matrix.h"
+
+#include <utility>
+
+namespace krohn {
+namespace {
+
+/// The reflection that swaps points i < j of n.
+Reflection swap_reflection(Point i, Point j, Point n, KeyStyle keys) {
+  Reflection reflection;
+  reflection.entries = {{i, 1}, {j, -1}};
+  switch (keys) {
+    case KeyStyle::kUnit:
+      reflection.scale_squared_denominator = 2;
+      break;
+    case KeyStyle::kUnnormalised:
+      reflection.beta = 1;
+      break;
+    case KeyStyle::kDoubled:
+      reflection.entries.push_back({n + i, 1});
+      reflection.entries.push_back({n + j, -1});
+      reflection.scale_squared_denominator = 4;
+      break;
+  }
+  return reflection;
+}
+
+}  // namespace
+
+std::uint32_t coordinate_copies(std::optional<KeyStyle> keys) { return keys == KeyStyle::kDoubled ? 2 : 1; }
+
+ReflectionProduct reflection_product(const Permutation& permutation, KeyStyle keys) {
+  const Point n = permutation.degree();
+  ReflectionProduct product{n * coordinate_copies(keys), {}};
+  // Cycles start at their least point, so every swap below has its points in order.
+  for (const auto& cycle : permutation.cycles())
+    for (std::size_t i = 1; i < cycle.size(); ++i)
+      product.factors.push_back(swap_reflection(cycle[0], cycle[i], n, keys));
+  return product;
+}
+
+Matrix permutation_matrix(const Permutation& permutation, std::optional<KeyStyle> keys) {
+  if (keys) return reflection_product(permutation, *keys);
+  const auto images = permutation.images();
+  return MapMatrix{Transformation::from_images({images.begin(), images.end()})};
+}
+
+}  // namespace krohn

@@ -1,0 +1,180 @@
+#include "krohn/constructions/build/architectures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "krohn/groups/error.h"
+#include "krohn/groups/structure/composition.h"
+
+namespace krohn {
+namespace {
+
+constexpr std::size_t kEveryPrecision = 4;
+
+class Table {
+ public:
+  Table(const Dfa& automaton, const Algebra& algebra, std::span<const PlanRow> plan)
+      : automaton_(automaton), algebra_(algebra), plan_(plan) {}
+
+  std::vector<Architecture> rows() const {
+    return {by_verdict("diagonal, A in [0, 1]", "aperiodic",
+                       "star-free = aperiodic (Sarrof et al. 2024; rounding is monotone, so it holds in IEEE too)",
+                       "diagonal-unit-interval"),
+            position_signal(),
+            by_verdict("diagonal, A in [-1, 1]", "2-groups only",
+                       "Krohn–Rhodes into Z_2 and resets; the rounding argument gives the converse", "diagonal-signed"),
+            unit_circle(),
+            orthogonal_blocks(),
+            one_layer(1, "one generalized Householder per token, one layer"),
+            one_layer(std::nullopt, "products of k generalized Householders, one layer"),
+            cascade()};
+  }
+
+ private:
+  const PlanRow* planned(const std::string& construction) const {
+    const auto found =
+        std::find_if(plan_.begin(), plan_.end(), [&](const PlanRow& row) { return row.construction == construction; });
+    return found == plan_.end() ? nullptr : &*found;
+  }
+
+  /// The construction when its row is possible; otherwise a remark says why it is not at hand.
+  void show_by(Architecture& row, const std::string& construction) const {
+    const PlanRow* plan = planned(construction);
+    if (plan != nullptr && plan->possible) {
+      row.construction = construction;
+      if (is_exact(*plan)) row.exact = construction;
+    } else if (plan != nullptr) {
+      row.reason = fmt::format("not built: {}", plan->reason);
+    }
+  }
+
+  Architecture by_verdict(std::string family, std::string_view property, std::string theorem,
+                          const std::string& construction) const {
+    const Verdict& verdict = algebra_.verdict(property);
+    Architecture row{std::move(family), verdict.answer, std::move(theorem), {}, {}, verdict.witness};
+    if (verdict.answer == Answer::kYes) show_by(row, construction);
+    return row;
+  }
+
+  Architecture position_signal() const {
+    Architecture row = by_verdict("diagonal, A in [0, 1], with a position signal", "quasi-aperiodic",
+                                  "quasi-aperiodic stamp (literature)", "diagonal-unit-interval");
+    if (row.answer != Answer::kYes || !row.construction.empty()) return row;
+    show_by(row, "diagonal-position");
+    if (!row.construction.empty())
+      row.reason = fmt::format("a counter of positions first; stable at words of {} letters", algebra_.stability_index);
+    return row;
+  }
+
+  Architecture unit_circle() const {
+    Architecture row = by_verdict("complex diagonal, |A| in {0, 1}", "solvable groups",
+                                  "Krohn–Rhodes into Z_p and resets, in exact arithmetic; no IEEE converse is known",
+                                  "diagonal-unit-circle");
+    if (!row.construction.empty()) name_exact(row, "cascade-primes", "with the same eigenvalues");
+    return row;
+  }
+
+  static bool is_exact(const PlanRow& row) { return row.possible && row.exact_in.size() == kEveryPrecision; }
+
+  /// Names the bit-exact companion of a construction whose turns round.
+  void name_exact(Architecture& row, const std::string& companion, const char* how) const {
+    const PlanRow* exact = planned(companion);
+    if (!row.exact.empty() || exact == nullptr || !is_exact(*exact)) return;
+    row.exact = companion;
+    std::string known;
+    for (const auto precision : planned(row.construction)->exact_in)
+      known += (known.empty() ? "bit-exact in " : " ") + to_string(precision);
+    row.reason = fmt::format("{}; in every precision {}: {}", known.empty() ? "rounds" : known, how, companion);
+  }
+
+  /// The simple groups in O(3) are the cyclic ones and A_5; a cascade of blocks has the simple divisors of its blocks.
+  Architecture orthogonal_blocks() const {
+    Architecture row{"3×3 orthogonal blocks", Answer::kYes, "finite subgroups of O(3) (argument)", {}, {}, {}};
+    for (const MaximalSubgroup& group : algebra_.groups) {
+      if (group.solvable) continue;
+      try {
+        for (const CompositionFactor& factor : composition_factors(algebra_.green.d_classes()[group.d_class].group)) {
+          if (factor.name.starts_with("Z_") || factor.name == "A_5") continue;
+          row.answer = Answer::kNo;
+          row.reason = fmt::format("{} has the composition factor {}, which is not in O(3)", group.name, factor.name);
+          return row;
+        }
+      } catch (const LimitError& error) {
+        row.answer = Answer::kUnknown;
+        row.reason = fmt::format("{}: {}", group.name, error.what());
+      }
+    }
+    if (row.answer == Answer::kYes) show_blocks(row);
+    return row;
+  }
+
+  void show_blocks(Architecture& row) const {
+    const PlanRow* orthogonal = planned("orthogonal");
+    const bool one_layer = orthogonal != nullptr && orthogonal->possible && orthogonal->state_numbers <= 3;
+    show_by(row, one_layer ? "orthogonal" : "orthogonal-blocks");
+    if (!row.construction.empty()) name_exact(row, "cascade-holonomy", "in larger blocks");
+  }
+
+  /// The row of one layer with the fewest reflections per token, among all or those that are bit-exact.
+  const PlanRow* fewest_reflections(bool exact) const {
+    const PlanRow* best = nullptr;
+    for (const PlanRow& row : plan_) {
+      const bool counts = row.possible && row.layers == 1 && row.reflections >= 0 && (!exact || is_exact(row));
+      if (counts && (best == nullptr || row.reflections < best->reflections)) best = &row;
+    }
+    return best;
+  }
+
+  Architecture one_layer(std::optional<std::int64_t> limit, std::string family) const {
+    Architecture row{std::move(family), Answer::kUnknown, "Grazzi Thm. 3", {}, {}, {}};
+    const Verdict& group = algebra_.verdict("group");
+    if (group.answer == Answer::kNo) {
+      row.reason = fmt::format("Theorem 3 speaks of group automata, and {}", group.witness);
+      return row;
+    }
+    const PlanRow* best = fewest_reflections(false);
+    if (best != nullptr && (!limit || best->reflections <= *limit)) {
+      row.answer = Answer::kYes;
+      row.construction = best->construction;
+      row.reason = fmt::format("k = {}", best->reflections);
+      const PlanRow* exact = fewest_reflections(true);
+      if (exact == nullptr || (limit && exact->reflections > *limit)) return row;
+      row.exact = exact->construction;
+      if (row.exact != row.construction)
+        row.reason += fmt::format("; bit-exact with k = {}: {}", exact->reflections, row.exact);
+      return row;
+    }
+    for (Letter letter = 0; limit == 1 && letter < automaton_.letters(); ++letter) {
+      const std::uint64_t letter_order = automaton_.letter_map(letter).to_permutation().order();
+      if (letter_order <= 2) continue;
+      row.answer = Answer::kNo;
+      row.reason = fmt::format("\"{}\" has order {}, and a reflection has order 2", automaton_.alphabet().name(letter),
+                               letter_order);
+      return row;
+    }
+    row.reason = best == nullptr ? "no representation was found within the limits"
+                                 : fmt::format("the least that was found is {} per token", best->reflections);
+    return row;
+  }
+
+  Architecture cascade() const {
+    Architecture row{"products of generalized Householders, any depth", Answer::kYes, "Grazzi Thm. 4", {}, {}, {}};
+    show_by(row, "cascade-holonomy-reflections");
+    if (row.construction.empty()) show_by(row, "cascade-chain-reflections");
+    return row;
+  }
+
+  const Dfa& automaton_;
+  const Algebra& algebra_;
+  std::span<const PlanRow> plan_;
+};
+
+}  // namespace
+
+std::vector<Architecture> architectures(const Dfa& automaton, const Algebra& algebra, std::span<const PlanRow> plan) {
+  return Table(automaton, algebra, plan).rows();
+}
+
+}  // namespace krohn

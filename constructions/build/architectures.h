@@ -1,0 +1,30 @@
+// constructions/build/architectures.h — which recurrent architecture can hold an automaton at every length (MATH.md
+// §4).
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "krohn/automata/monoid/algebra.h"
+#include "krohn/constructions/build/planner.h"
+
+namespace krohn {
+
+/// One family of linear recurrent networks, with its answer for one automaton.
+struct Architecture {
+  std::string family;  ///< "diagonal, A in [0, 1]"
+  Answer answer = Answer::kUnknown;
+  std::string theorem;       ///< what decides it, and what kind of claim that is
+  std::string construction;  ///< with kYes: what `build` takes; empty when no construction of krohn shows it
+  /// With kYes: the construction that shows it bit for bit: `construction` itself, or where that rounds one with the
+  /// same eigenvalues (complex diagonal), in larger blocks (3×3), or with more reflections.
+  std::string exact;
+  std::string reason;  ///< with kNo: the obstruction and its witness; otherwise a remark
+};
+
+/// The table of MATH.md §4 for one automaton: its algebra decides, its plan says which construction shows a yes. Depth
+/// is not bounded unless the family says so.
+std::vector<Architecture> architectures(const Dfa& automaton, const Algebra& algebra, std::span<const PlanRow> plan);
+
+}  // namespace krohn

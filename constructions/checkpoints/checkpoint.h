@@ -1,0 +1,81 @@
+// constructions/checkpoints/checkpoint.h — a causal language model of the flash-linear-attention library on disk: a
+// folder with config.json and model.safetensors, as its `from_pretrained` reads it (library versions 0.5 and 0.6).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "krohn/automata/dfa/dfa.h"
+#include "krohn/constructions/files/safetensors.h"
+
+namespace krohn {
+
+/// The layers of a checkpoint, all alike. Shapes of the tensors, d = hidden_size, H = heads, K = key_dim, V =
+/// value_dim, n = householders, without biases:
+///   model.embeddings.weight [vocabulary, d]   model.norm.weight [d]   lm_head.weight [vocabulary, d]
+///   model.layers.{i}.attn_norm.weight, mlp_norm.weight [d]   mlp.gate_proj, up_proj [I, d]   mlp.down_proj [d, I]
+///   attn.q_proj [H·K, d]   attn.k_proj [n·H·K, d]   attn.v_proj [n·H·V, d]   attn.b_proj [n·H, d]
+///   attn.o_norm [V]   attn.o_proj [d, H·V]   attn.{q,k,v}_conv1d [rows, 1, taps] when `convolution_taps` > 0
+/// The rows of k, v and b are ordered (householder, head, coordinate).
+struct CheckpointConfig {
+  enum class Family : std::uint8_t { kDeltaNet, kGatedDeltaProduct };
+  Family family = Family::kDeltaNet;
+  std::uint32_t hidden_size = 0;
+  std::uint32_t layers = 1;
+  std::uint32_t heads = 1;
+  std::uint32_t key_dim = 1;    ///< of one head
+  std::uint32_t value_dim = 1;  ///< of one head
+  std::uint32_t householders = 1;
+  std::uint32_t intermediate_size = 256;
+  std::uint32_t vocabulary = 0;
+  std::uint32_t convolution_taps = 0;  ///< 0: no short convolution
+  bool negative_eigenvalues = true;    ///< β = 2·sigmoid instead of sigmoid
+  bool silu_keys = false;              ///< SiLU on queries and keys; values always take it
+  double norm_epsilon = 1e-6;
+  std::uint32_t begin_token = 0;
+  friend bool operator==(const CheckpointConfig&, const CheckpointConfig&) = default;
+};
+
+/// "delta_net", "gated_deltaproduct": the library's `model_type`.
+std::string model_type(CheckpointConfig::Family family);
+
+/// What the tokens of a checkpoint mean to an automaton. Several states may share a token: then it stands for what they
+/// have in common, such as being accepting.
+struct TokenTable {
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+  std::vector<std::uint32_t> of_letter;  ///< letter ↦ token
+  std::vector<std::uint32_t> of_state;   ///< state ↦ the token that the model should give next; kNone: unreachable
+  std::optional<std::uint32_t> begin;    ///< what every word begins with; none: words begin with their first letter
+  friend bool operator==(const TokenTable&, const TokenTable&) = default;
+};
+
+/// A checkpoint in memory, with the automaton that it should track when that is known.
+struct Checkpoint {
+  CheckpointConfig config;
+  TensorFile tensors;
+  std::optional<Dfa> automaton;
+  TokenTable tokens;  ///< empty without an automaton
+};
+
+/// The folder's files by name: config.json, model.safetensors, and with an automaton also automaton.json (krohn's own
+/// format) and tokens.json, which says what each token means. Throws InputError when a tensor has a wrong shape.
+std::vector<std::pair<std::string, std::string>> checkpoint_files(const Checkpoint& checkpoint);
+
+/// Writes the folder, which is made when it does not exist. Every file is whole or absent; config.json comes last, so
+/// that an interrupted folder does not load. Throws SystemError.
+void save_checkpoint(const Checkpoint& checkpoint, const std::string& folder);
+
+/// Reads a folder: model.safetensors, or the shards that model.safetensors.index.json names. F32, BF16, F16 and F64
+/// tensors of the shapes above; those of older gated DeltaProduct checkpoints are joined (older_checkpoint.h). The
+/// automaton is that of automaton.json, unless `automaton` is given; with either, tokens.json says what the tokens
+/// mean. Throws InputError for what the emulation does not have (attention layers, gates, tied embeddings, another
+/// model_type), for missing or additional tensors, and for folders with pickled weights only, which are never loaded
+/// because loading runs code.
+Checkpoint load_checkpoint(const std::string& folder, std::optional<Dfa> automaton = std::nullopt);
+
+/// True when `path` is a folder with a config.json.
+bool is_checkpoint_folder(const std::string& path);
+
+}  // namespace krohn

@@ -1,0 +1,104 @@
+// constructions/checkpoints/checkpoint_writer.h — fills the tensors of a checkpoint with exact numbers (MATH.md §8).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "krohn/automata/dfa/dfa.h"
+#include "krohn/constructions/actions/tracked_states.h"
+#include "krohn/constructions/checkpoints/checkpoint.h"
+#include "krohn/groups/permutations/permutation.h"
+
+namespace krohn {
+
+/// The least power of 4 that is at least `least`.
+std::uint32_t least_power_of_4(std::uint32_t least);
+
+/// The weights of a model whose hidden vectors have, at every norm, the same number of coordinates that are not zero,
+/// all equal, and a size that is a power of 4: RMSNorm makes the same power of two of each. An *input* is such a
+/// coordinate. Everything is zero until it is set, norms are 1, convolutions pass the present token on.
+class CheckpointWriter {
+ public:
+  /// An active coordinate: a power of two whose square leaves nothing of the norms' 10⁻⁶.
+  static constexpr float kActive = 1024;
+
+  /// `active` coordinates, a power of 4. Throws LimitError when the weights would be more than 2^27 numbers.
+  CheckpointWriter(const CheckpointConfig& config, std::uint32_t active);
+
+  const CheckpointConfig& config() const { return config_; }
+
+  // Of one layer. Entries of keys and queries before normalisation are ±64 or 0; with 4^j of them a key's norm is
+  // exact.
+
+  void set_key(std::uint32_t layer, std::uint32_t input, std::uint32_t householder, std::uint32_t head,
+               std::uint32_t coordinate, float sign = 1);
+  void set_query(std::uint32_t layer, std::uint32_t input, std::uint32_t head, std::uint32_t coordinate);
+  /// β is 1 unless it is made 2.
+  void reflect(std::uint32_t layer, std::uint32_t input, std::uint32_t householder, std::uint32_t head);
+  /// What the first Householder writes.
+  void set_value(std::uint32_t layer, std::uint32_t input, std::uint32_t head, std::uint32_t coordinate, float value);
+  /// This value is that of the token before.
+  void delay_value(std::uint32_t layer, std::uint32_t head, std::uint32_t coordinate);
+  /// Adds to hidden coordinate `output` what the head reads, normalised, times `value`.
+  void set_output(std::uint32_t layer, std::uint32_t head, std::uint32_t coordinate, std::uint32_t output, float value);
+
+  struct Term {
+    std::uint32_t coordinate;
+    float factor;
+  };
+  /// A hidden unit of the MLP: where the sum of `when` over the inputs is 1, it adds `change` times kActive;
+  /// where the sum is 0 or less it does nothing. One of `always` is active.
+  void add_unit(std::uint32_t layer, std::span<const Term> when, std::span<const std::uint32_t> always,
+                std::span<const Term> change);
+
+  /// The token's hidden vector has these coordinates.
+  void set_embedding(std::uint32_t token, std::uint32_t coordinate);
+  void set_logit(std::uint32_t token, std::uint32_t coordinate);
+
+  Checkpoint finish() const;
+
+ private:
+  struct Layer {
+    std::vector<float> query, key, value, beta, output, gate, up, down, value_taps;
+    std::uint32_t units = 0;
+  };
+  CheckpointConfig config_;
+  float scale_;  ///< an active coordinate after a norm
+  std::vector<Layer> layers_;
+  std::vector<float> embeddings_, head_;
+};
+
+/// Adds the automaton. Token i is letter i; then comes the token that begins words; then a token per tracked state.
+Checkpoint with_automaton(Checkpoint checkpoint, const Dfa& automaton, const TrackedStates& tracked);
+
+// ---- Permutations of points in the rows of a head's state, reflection by reflection.
+//
+// DeltaNet: point i is e_i + e_{n+i}, and a swap is one reflection with key ½(e_i − e_j + e_{n+i} − e_{n+j}).
+// Gated DeltaProduct: its SiLU leaves no key with negative entries, so point i is (e_i, −e_i, e_i, −e_i) in blocks
+// a, b, c, d, and a swap is two reflections with keys ½(a_i + b_j + c_i + d_j) and ½(a_j + b_i + c_j + d_i).
+
+struct Swap {
+  Point first, second;
+};
+
+/// n − c swaps, first to last: (a_0 a_1), (a_0 a_2), … of each cycle.
+std::vector<Swap> swaps_of(const Permutation& permutation);
+
+/// Coordinates of a key for n points, `starts` of which are written together at the beginning.
+std::uint32_t key_dim_for_points(CheckpointConfig::Family family, Point n, std::uint32_t starts);
+/// Householders per token.
+std::uint32_t householders_for_points(CheckpointConfig::Family family, std::size_t swaps, std::uint32_t starts);
+
+/// With this input, the head's state is permuted.
+void write_swaps(CheckpointWriter& writer, std::uint32_t layer, std::uint32_t input, std::uint32_t head, Point n,
+                 std::span<const Swap> swaps);
+/// With this input, the head's state, which is zero, becomes the sum of the points times `value`/2^j, 4^j entries being
+/// in the key that writes them.
+void write_start(CheckpointWriter& writer, std::uint32_t layer, std::uint32_t input, std::uint32_t head, Point n,
+                 std::span<const Point> points, float value);
+
+/// Throws LimitError when a key has more coordinates than the library's kernels take.
+void require_key_dim(std::uint64_t key_dim, Point points);
+
+}  // namespace krohn

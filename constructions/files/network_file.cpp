@@ -1,0 +1,380 @@
+#include "krohn/constructions/files/network_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "krohn/automata/formats/json.h"
+#include "krohn/constructions/files/matrix_tensors.h"
+#include "krohn/constructions/files/recurrence_file.h"
+#include "krohn/constructions/files/strict_json.h"
+#include "krohn/constructions/files/tensor_values.h"
+#include "krohn/groups/error.h"
+
+namespace krohn {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kFormat = "krohn.network";
+constexpr const char* kVersion = "1";
+constexpr const char* kSnapEvery = "snap_every";  ///< readers that do not know it must refuse: the network is another
+
+std::string layer_prefix(std::size_t k) { return fmt::format("layers.{}", k); }
+
+// ---- Writing
+
+json alphabet_json(const Alphabet& alphabet) {
+  json symbols = json::array();
+  for (const Symbol& symbol : alphabet.symbols()) {
+    json ranges = json::array();
+    for (const CodePointRange& range : symbol.characters)
+      ranges.push_back({static_cast<std::uint32_t>(range.first), static_cast<std::uint32_t>(range.last)});
+    symbols.push_back({{"name", symbol.name}, {"characters", std::move(ranges)}});
+  }
+  return symbols;
+}
+
+void add_automaton(TensorFile& file, const Dfa& dfa) {
+  file.metadata["automaton"] =
+      json{{"alphabet", alphabet_json(dfa.alphabet())},
+           {"initial", dfa.initial()},
+           {"output_names", std::vector<std::string>(dfa.output_names().begin(), dfa.output_names().end())},
+           {"state_names", std::vector<std::string>(dfa.state_names().begin(), dfa.state_names().end())}}
+          .dump();
+  file.tensors["automaton.table"] =
+      make_tensor(std::vector<std::uint32_t>(dfa.table().begin(), dfa.table().end()), {dfa.states(), dfa.letters()});
+  file.tensors["automaton.outputs"] =
+      make_tensor(std::vector<std::uint32_t>(dfa.outputs().begin(), dfa.outputs().end()), {dfa.states()});
+}
+
+/// `count` matrices n×d, one after the other, each row by row.
+Tensor stacked(std::size_t count, const Layer& layer, const std::vector<const Eigen::MatrixXd*>& matrices) {
+  std::vector<double> values;
+  for (const Eigen::MatrixXd* m : matrices)
+    for (Eigen::Index i = 0; i < Eigen::Index{layer.dimension}; ++i)
+      for (Eigen::Index j = 0; j < Eigen::Index{layer.columns}; ++j) values.push_back(m->size() == 0 ? 0 : (*m)(i, j));
+  return make_real_tensor(values, {count, layer.dimension, layer.columns});
+}
+
+/// B of all actions and which of them have one, unless none has.
+void add_offsets(TensorFile& file, const std::string& prefix, const Layer& layer) {
+  std::vector<const Eigen::MatrixXd*> b;
+  std::vector<std::uint8_t> given;
+  for (const Transition& transition : layer.transitions) {
+    b.push_back(&transition.b);
+    given.push_back(transition.b.size() != 0);
+  }
+  if (std::find(given.begin(), given.end(), 1) == given.end()) return;
+  file.tensors[prefix + ".B"] = stacked(b.size(), layer, b);
+  file.tensors[prefix + ".B.given"] = make_tensor(given, {given.size()});
+}
+
+void add_dense(TensorFile& file, const std::string& prefix, const Layer& layer) {
+  std::vector<double> values;
+  for (const Transition& transition : layer.transitions) {
+    const LongMatrix a = to_dense(transition.a);
+    for (Eigen::Index i = 0; i < a.rows(); ++i)
+      for (Eigen::Index j = 0; j < a.cols(); ++j) values.push_back(static_cast<double>(a(i, j)));
+  }
+  file.tensors[prefix + ".A"] = make_real_tensor(values, {layer.transitions.size(), layer.dimension, layer.dimension});
+}
+
+void add_decoder(TensorFile& file, const std::string& prefix, const Layer& layer) {
+  const Decoder& decoder = layer.decoder;
+  if (decoder.unit_copies > 0) return;
+  std::vector<const Eigen::MatrixXd*> codewords;
+  for (const Eigen::MatrixXd& word : decoder.codewords) codewords.push_back(&word);
+  file.tensors[prefix + ".codewords"] = stacked(codewords.size(), layer, codewords);
+  if (!decoder.label_of.empty())
+    file.tensors[prefix + ".codewords.label"] = make_tensor(decoder.label_of, {decoder.label_of.size()});
+  if (!decoder.book.empty())
+    file.tensors[prefix + ".codewords.book"] = make_tensor(decoder.book, {decoder.book.size()});
+}
+
+void add_wiring(TensorFile& file, const std::string& prefix, const Layer& layer, bool last) {
+  const std::uint64_t contexts = layer.wiring.action_of.size();
+  file.tensors[prefix + ".action_of"] = make_tensor(layer.wiring.action_of, {contexts});
+  if (!last) file.tensors[prefix + ".next"] = make_tensor(layer.wiring.next, {contexts, layer.labels});
+  if (!layer.book_of_context.empty())
+    file.tensors[prefix + ".book_of_context"] = make_tensor(layer.book_of_context, {contexts});
+}
+
+/// Adds the tensors of one layer; what its metadata say.
+json add_layer(TensorFile& file, std::size_t k, const Layer& layer, bool last, bool dense) {
+  const std::string prefix = layer_prefix(k);
+  std::vector<const Matrix*> matrices;
+  for (const Transition& transition : layer.transitions) matrices.push_back(&transition.a);
+  const std::vector<std::string> forms = add_structured(file, prefix, matrices);
+  if (dense) add_dense(file, prefix, layer);
+  add_offsets(file, prefix, layer);
+  file.tensors[prefix + ".H0"] = stacked(1, layer, {&layer.initial});
+  file.tensors[prefix + ".H0"].shape.erase(file.tensors[prefix + ".H0"].shape.begin());
+  add_decoder(file, prefix, layer);
+  add_wiring(file, prefix, layer, last);
+  return {{"dimension", layer.dimension},
+          {"columns", layer.columns},
+          {"labels", layer.labels},
+          {"initial_label", layer.initial_label},
+          {"unit_copies", layer.decoder.unit_copies},
+          {"forms", forms}};
+}
+
+std::uint64_t dense_numbers(const Network& network) {
+  std::uint64_t numbers = 0;
+  for (const Layer& layer : network.layers)
+    numbers += layer.transitions.size() * std::uint64_t{layer.dimension} * layer.dimension;
+  return numbers;
+}
+
+void add_weights(TensorFile& file, const Network& network, bool dense) {
+  json layers = json::array();
+  for (std::size_t k = 0; k < network.layers.size(); ++k) {
+    const bool last = k + 1 == network.layers.size();
+    layers.push_back(add_layer(file, k, network.layers[k], last, dense));
+    const std::vector<Context>& readout = network.readout.next[k];
+    file.tensors[fmt::format("readout.{}", k)] =
+        make_tensor(readout, {readout.size() / network.layers[k].labels, network.layers[k].labels});
+  }
+  file.metadata["layers"] = layers.dump();
+  if (network.snap_every > 0) file.metadata[kSnapEvery] = std::to_string(network.snap_every);
+}
+
+TensorFile to_tensors_unguarded(const Network& network) {
+  TensorFile file;
+  file.metadata["format"] = kFormat;
+  file.metadata["version"] = kVersion;
+  add_automaton(file, network.automaton);
+  add_weights(file, network, dense_numbers(network) <= kMaxDenseNumbers);
+  const Provenance& from = network.provenance;
+  file.metadata["provenance"] = json{
+      {"construction", from.construction},
+      {"source", from.source},
+      {"theorem", from.theorem},
+      {"note", from.note}}.dump();
+  return file;
+}
+
+template <class Write>
+decltype(auto) with_valid_text(Write&& write) {
+  try {
+    return write();
+  } catch (const json::exception&) {
+    throw InputError("the provenance or the automaton holds text that is not valid UTF-8");
+  }
+}
+
+// ---- Reading
+
+const std::string& metadata(const TensorFile& file, const std::string& key) {
+  const auto found = file.metadata.find(key);
+  if (found == file.metadata.end()) throw InputError(fmt::format("the metadata lack \"{}\"", key));
+  return found->second;
+}
+
+void require_format(const TensorFile& file) {
+  const auto format = file.metadata.find("format");
+  if (format == file.metadata.end() || format->second != kFormat)
+    throw InputError("not a network of krohn: the metadata do not say \"format\": \"krohn.network\"");
+  if (metadata(file, "version") != kVersion)
+    throw InputError(
+        fmt::format("format version \"{}\"; this program reads version {}", metadata(file, "version"), kVersion));
+  for (const auto& [key, value] : file.metadata)
+    if (key != "format" && key != "version" && key != "automaton" && key != "layers" && key != "provenance" &&
+        key != kSnapEvery)
+      throw InputError(fmt::format("the metadata have the unknown key \"{}\"", key));
+}
+
+Symbol read_symbol(const StrictJson& description) {
+  description.require_keys({"name", "characters"});
+  Symbol symbol{description["name"].text(), {}};
+  for (const StrictJson& range : description["characters"].items()) {
+    const std::vector<StrictJson> ends = range.items();
+    if (ends.size() != 2) throw InputError(fmt::format("symbol \"{}\" has a range without two ends", symbol.name));
+    symbol.characters.push_back({static_cast<char32_t>(ends[0].number()), static_cast<char32_t>(ends[1].number())});
+  }
+  return symbol;
+}
+
+Dfa read_automaton(const TensorFile& file, TensorReader& reader) {
+  const StrictJson description = StrictJson::parse(metadata(file, "automaton"), "metadata \"automaton\"");
+  description.require_keys({"alphabet", "initial", "output_names", "state_names"});
+  std::vector<Symbol> symbols;
+  for (const StrictJson& symbol : description["alphabet"].items()) symbols.push_back(read_symbol(symbol));
+  Alphabet alphabet = Alphabet::from_symbols(std::move(symbols));
+  std::vector<Output> outputs = reader.values<std::uint32_t>("automaton.outputs", {kAnyExtent});
+  std::vector<State> table = reader.values<std::uint32_t>("automaton.table", {outputs.size(), alphabet.size()});
+  return Dfa::moore(std::move(alphabet), std::move(table), description["initial"].number(), std::move(outputs),
+                    description["output_names"].texts())
+      .with_state_names(description["state_names"].texts());
+}
+
+/// The inverse of `stacked`.
+std::vector<Eigen::MatrixXd> unstacked(const std::vector<double>& values, std::size_t count, const Layer& layer) {
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const auto rows = Eigen::Index{layer.dimension}, columns = Eigen::Index{layer.columns};
+  std::vector<Eigen::MatrixXd> result;
+  for (const double* at = values.data(); result.size() < count; at += rows * columns)
+    result.emplace_back(Eigen::Map<const RowMajor>(at, rows, columns));
+  return result;
+}
+
+void read_offsets(TensorReader& reader, const std::string& prefix, Layer& layer) {
+  const std::size_t actions = layer.transitions.size();
+  if (!reader.has(prefix + ".B")) return;
+  const auto b = unstacked(reader.reals(prefix + ".B", {actions, layer.dimension, layer.columns}), actions, layer);
+  const auto given = reader.values<std::uint8_t>(prefix + ".B.given", {actions});
+  for (std::size_t action = 0; action < actions; ++action) {
+    if (given[action] > 1 || (given[action] == 0 && !b[action].isZero(0)))
+      throw InputError(fmt::format("tensor \"{}.B.given\" does not fit B of action {}", prefix, action));
+    if (given[action] == 1) layer.transitions[action].b = b[action];
+  }
+}
+
+void read_decoder(TensorReader& reader, const std::string& prefix, Layer& layer) {
+  if (layer.decoder.unit_copies > 0) return;
+  const std::vector<double> values = reader.reals(prefix + ".codewords", {kAnyExtent, layer.dimension, layer.columns});
+  const std::uint64_t count = reader.shape(prefix + ".codewords")[0];
+  layer.decoder.codewords = unstacked(values, count, layer);
+  layer.decoder.label_of = reader.optional_values<std::uint32_t>(prefix + ".codewords.label", {count});
+  layer.decoder.book = reader.optional_values<std::uint32_t>(prefix + ".codewords.book", {count});
+}
+
+void read_wiring(TensorReader& reader, const std::string& prefix, Layer& layer, bool last) {
+  layer.wiring.action_of = reader.values<std::uint32_t>(prefix + ".action_of", {kAnyExtent});
+  const std::uint64_t contexts = layer.wiring.action_of.size();
+  if (!last) layer.wiring.next = reader.values<std::uint32_t>(prefix + ".next", {contexts, layer.labels});
+  layer.book_of_context = reader.optional_values<std::uint32_t>(prefix + ".book_of_context", {contexts});
+}
+
+Layer read_layer(TensorReader& reader, const std::string& prefix, const StrictJson& description, bool last) {
+  description.require_keys({"dimension", "columns", "labels", "initial_label", "unit_copies", "forms"});
+  Layer layer;
+  layer.dimension = description["dimension"].number();
+  layer.columns = description["columns"].number();
+  layer.labels = description["labels"].number();
+  layer.initial_label = description["initial_label"].number();
+  layer.decoder.unit_copies = description["unit_copies"].number();
+  if (layer.dimension == 0 || layer.columns == 0)
+    throw InputError(fmt::format("\"{}\" has a state of {}×{} numbers", prefix, layer.dimension, layer.columns));
+  // First the one tensor whose size is that of the state, so that no dimension is believed that the file cannot back.
+  layer.initial = unstacked(reader.reals(prefix + ".H0", {layer.dimension, layer.columns}), 1, layer).front();
+  for (Matrix& a : read_structured(reader, prefix, description["forms"].texts(), layer.dimension))
+    layer.transitions.push_back({std::move(a), {}});
+  read_offsets(reader, prefix, layer);
+  read_decoder(reader, prefix, layer);
+  read_wiring(reader, prefix, layer, last);
+  return layer;
+}
+
+/// Equal, or neighbours where the derived number had to be rounded and another machine's cosine may round otherwise.
+bool agree(double stored, long double exact) {
+  const double derived = static_cast<double>(exact);
+  if (stored == derived) return true;
+  const bool rounded = derived != exact || static_cast<double>(static_cast<float>(derived)) != derived;
+  return rounded && std::nextafter(stored, derived) == derived;
+}
+
+/// The dense forms, when the file has them, must be those of the structured forms; needs a validated network.
+void check_dense(const Network& network, const TensorFile& file) {
+  TensorReader reader(file);
+  for (std::size_t k = 0; k < network.layers.size(); ++k) {
+    const std::string name = layer_prefix(k) + ".A";
+    if (!reader.has(name)) continue;
+    const Layer& layer = network.layers[k];
+    const auto stored = reader.reals(name, {layer.transitions.size(), layer.dimension, layer.dimension});
+    std::size_t at = 0;
+    for (std::size_t action = 0; action < layer.transitions.size(); ++action) {
+      const LongMatrix a = to_dense(layer.transitions[action].a);
+      for (Eigen::Index i = 0; i < a.rows(); ++i)
+        for (Eigen::Index j = 0; j < a.cols(); ++j, ++at)
+          if (!agree(stored[at], a(i, j)))
+            throw InputError(
+                fmt::format("tensor \"{}\" has {} for action {}, row {}, column {}; its structured form "
+                            "gives {}",
+                            name, stored[at], action, i, j, static_cast<double>(a(i, j))));
+    }
+  }
+}
+
+Provenance read_provenance(const TensorFile& file) {
+  const StrictJson from = StrictJson::parse(metadata(file, "provenance"), "metadata \"provenance\"");
+  from.require_keys({"construction", "source", "theorem", "note"});
+  return {from["construction"].text(), from["source"].text(), from["theorem"].text(), from["note"].text()};
+}
+
+/// A decimal number without signs, spaces or leading zeros, at least 1; 0 when the file has none.
+std::uint64_t read_snap_every(const TensorFile& file) {
+  const auto found = file.metadata.find(kSnapEvery);
+  if (found == file.metadata.end()) return 0;
+  const std::string& text = found->second;
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || text[0] == '0')
+    throw InputError(
+        fmt::format("metadata \"{}\" is \"{}\"; it must be a number of letters, at least 1", kSnapEvery, text));
+  return number;
+}
+
+Network read_network(const TensorFile& file) {
+  require_format(file);
+  TensorReader reader(file);
+  Network network{read_automaton(file, reader), {}, {}, read_provenance(file), read_snap_every(file)};
+  const std::vector<StrictJson> layers = StrictJson::parse(metadata(file, "layers"), "metadata \"layers\"").items();
+  for (std::size_t k = 0; k < layers.size(); ++k) {
+    network.layers.push_back(read_layer(reader, layer_prefix(k), layers[k], k + 1 == layers.size()));
+    network.readout.next.push_back(
+        reader.values<std::uint32_t>(fmt::format("readout.{}", k), {kAnyExtent, network.layers[k].labels}));
+    reader.leave_for_later(layer_prefix(k) + ".A");
+  }
+  reader.require_all_taken();
+  validate(network);
+  check_dense(network, file);
+  return network;
+}
+
+/// A network file, or one of another architecture's parameters.
+Network from_either(const TensorFile& file, const std::string& where) {
+  return is_recurrence(file) ? from_recurrence(file, where) : from_tensors(file, where);
+}
+
+}  // namespace
+
+TensorFile to_tensors(const Network& network) {
+  validate(network);
+  return with_valid_text([&] { return to_tensors_unguarded(network); });
+}
+
+std::string canonical_weights(const Network& network) {
+  validate(network);
+  TensorFile file;
+  add_weights(file, network, false);
+  return format_safetensors(file);
+}
+
+std::string canonical_automaton(const Dfa& dfa) {
+  TensorFile file;
+  with_valid_text([&] { add_automaton(file, Dfa(dfa).with_state_names({})); });
+  return format_safetensors(file);
+}
+
+Network from_tensors(const TensorFile& file, const std::string& where) {
+  try {
+    return read_network(file);
+  } catch (const InputError& error) {
+    throw InputError(where, error.what());
+  }
+}
+
+void save_network(const Network& network, const std::string& path) { write_safetensors(to_tensors(network), path); }
+
+Network load_network(const std::string& path) { return from_either(read_safetensors(path), path); }
+
+Network parse_network(std::span<const std::byte> bytes, const std::string& where) {
+  return from_either(parse_safetensors(bytes, where), where);
+}
+
+}  // namespace krohn

@@ -1,0 +1,306 @@
+#include "krohn/constructions/files/safetensors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "krohn/automata/formats/json.h"
+#include "krohn/groups/atomic_file.h"
+#include "krohn/groups/error.h"
+
+namespace krohn {
+namespace {
+
+static_assert(std::endian::native == std::endian::little,
+              "the format is little-endian, and so are the bytes in memory");
+
+constexpr std::uint64_t kLengthBytes = 8;
+constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;
+constexpr std::string_view kMetadataKey = "__metadata__";
+
+struct ElementType {
+  std::string_view name;
+  std::uint64_t bytes;
+};
+constexpr std::array kElementTypes{
+    ElementType{"BOOL", 1}, ElementType{"U8", 1},  ElementType{"I8", 1},      ElementType{"F8_E4M3", 1},
+    ElementType{"U16", 2},  ElementType{"I16", 2}, ElementType{"F8_E5M2", 1}, ElementType{"F8_E8M0", 1},
+    ElementType{"F16", 2},  ElementType{"U32", 4}, ElementType{"I32", 4},     ElementType{"F32", 4},
+    ElementType{"BF16", 2}, ElementType{"U64", 8}, ElementType{"I64", 8},     ElementType{"F64", 8},
+    ElementType{"C64", 8},
+};
+
+/// The bytes that shape and type ask for.
+std::uint64_t bytes_needed(const std::string& name, const std::string& dtype, const std::vector<std::uint64_t>& shape) {
+  std::uint64_t bytes = element_bytes(dtype);
+  for (const std::uint64_t extent : shape)
+    if (__builtin_mul_overflow(bytes, extent, &bytes))
+      throw InputError(fmt::format("tensor \"{}\" has a shape whose size overflows 64 bits", name));
+  return bytes;
+}
+
+/// What the header says of one tensor.
+struct Entry {
+  std::string name;
+  std::string dtype;
+  std::vector<std::uint64_t> shape;
+  std::vector<std::uint64_t> offsets;
+};
+
+/// Follows the header's events through the few places that a well-formed one has; anything else is a fault at once, so
+/// that neither depth nor repetition costs anything.
+class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  std::vector<Entry> entries;
+  std::map<std::string, std::string> metadata;
+  std::string fault;
+
+  bool start_object(std::size_t) override {
+    if (place_ == Place::kStart) return go(Place::kTop);
+    if (place_ == Place::kTop && key_ == kMetadataKey) return go(Place::kMetadata);
+    if (place_ != Place::kTop) return unexpected("an object");
+    entries.emplace_back().name = key_;
+    fields_.clear();
+    return go(Place::kTensor);
+  }
+
+  bool end_object() override {
+    if (place_ == Place::kTop) return go(Place::kEnd);
+    if (place_ == Place::kTensor && fields_.size() != 3)
+      return fail(fmt::format("tensor \"{}\" lacks one of dtype, shape, data_offsets", entries.back().name));
+    return go(Place::kTop);
+  }
+
+  bool key(std::string& key) override {
+    key_ = std::move(key);
+    switch (place_) {
+      case Place::kTop:
+        return names_.insert(key_).second || repeated();
+      case Place::kMetadata:
+        return metadata.try_emplace(key_).second || repeated();
+      default:
+        return known_field() && (fields_.insert(key_).second || repeated());
+    }
+  }
+
+  bool start_array(std::size_t) override {
+    if (place_ == Place::kTensor && key_ == "shape") return go(Place::kShape);
+    if (place_ == Place::kTensor && key_ == "data_offsets") return go(Place::kOffsets);
+    return unexpected("an array");
+  }
+
+  bool end_array() override {
+    if (place_ == Place::kOffsets && entries.back().offsets.size() != 2)
+      return fail(fmt::format("tensor \"{}\" has {} data_offsets; it needs 2", entries.back().name,
+                              entries.back().offsets.size()));
+    return go(Place::kTensor);
+  }
+
+  bool number_unsigned(std::uint64_t number) override {
+    if (place_ == Place::kShape) return entries.back().shape.push_back(number), true;
+    if (place_ == Place::kOffsets) return entries.back().offsets.push_back(number), true;
+    return unexpected("a number");
+  }
+
+  bool string(std::string& text) override {
+    if (place_ == Place::kMetadata) return metadata[key_] = std::move(text), true;
+    if (place_ == Place::kTensor && key_ == "dtype") return entries.back().dtype = std::move(text), true;
+    return unexpected("a string");
+  }
+
+  bool number_integer(std::int64_t number) override {
+    return unexpected(fmt::format("the negative number {}", number));
+  }
+  bool number_float(double, const std::string& text) override {
+    return unexpected(fmt::format("{}, which is not an integer below 2^64", text));
+  }
+  bool null() override { return unexpected("null"); }
+  bool boolean(bool) override { return unexpected("a boolean"); }
+  bool binary(nlohmann::json::binary_t&) override { return unexpected("binary data"); }
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
+    return fail(fmt::format("the header is not JSON at its byte {}", position));
+  }
+
+ private:
+  enum class Place { kStart, kTop, kMetadata, kTensor, kShape, kOffsets, kEnd };
+
+  bool go(Place place) {
+    place_ = place;
+    return true;
+  }
+  bool fail(std::string text) {
+    fault = std::move(text);
+    return false;
+  }
+  bool unexpected(std::string_view what) {
+    return fail(fmt::format("unexpected {} in the header{}", what, key_.empty() ? "" : ", near \"" + key_ + "\""));
+  }
+  bool repeated() { return fail(fmt::format("the header repeats the key \"{}\"", key_)); }
+  bool known_field() {
+    return key_ == "dtype" || key_ == "shape" || key_ == "data_offsets" ||
+           fail(fmt::format("tensor \"{}\" has the unknown field \"{}\"", entries.back().name, key_));
+  }
+
+  Place place_ = Place::kStart;
+  std::string key_;
+  std::set<std::string> names_;
+  std::set<std::string> fields_;
+};
+
+HeaderReader read_header(std::string_view header) {
+  // The parser takes a zero byte for the end of its input and skips a byte-order mark: neither may hide anything.
+  if (header.empty() || header.front() != '{') throw InputError("the header does not begin with \"{\"");
+  if (header.find('\0') != std::string_view::npos) throw InputError("the header contains a zero byte");
+  HeaderReader reader;
+  if (!nlohmann::json::sax_parse(header, &reader)) throw InputError(reader.fault);
+  return reader;
+}
+
+/// The header's length after the checks that need no JSON.
+std::uint64_t header_length(std::span<const std::byte> file) {
+  if (file.size() < kLengthBytes)
+    throw InputError(fmt::format("{} bytes; a safetensors file starts with 8 bytes of header length", file.size()));
+  std::uint64_t length = 0;
+  std::memcpy(&length, file.data(), kLengthBytes);
+  if (length > kMaxHeaderBytes)
+    throw InputError(fmt::format("the header claims {} bytes; at most {} are allowed", length, kMaxHeaderBytes));
+  if (length > file.size() - kLengthBytes)
+    throw InputError(
+        fmt::format("the header claims {} bytes; the file has {} after the length: it is truncated or not "
+                    "a safetensors file",
+                    length, file.size() - kLengthBytes));
+  return length;
+}
+
+/// Tensors must tile the buffer: sorted by offset, each begins where the one before ended.
+void require_tiling(std::vector<Entry>& entries, std::uint64_t buffer) {
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.offsets < b.offsets; });
+  std::uint64_t end = 0;
+  for (const Entry& entry : entries) {
+    const std::uint64_t first = entry.offsets[0], last = entry.offsets[1];
+    if (first != end)
+      throw InputError(fmt::format("tensor \"{}\" begins at offset {}, where {} was expected: {}", entry.name, first,
+                                   end, first < end ? "tensors overlap" : "a gap"));
+    if (last < first || last > buffer)
+      throw InputError(
+          fmt::format("tensor \"{}\" ends at offset {}, outside its buffer of {} bytes", entry.name, last, buffer));
+    const std::uint64_t needed = bytes_needed(entry.name, entry.dtype, entry.shape);
+    if (last - first != needed)
+      throw InputError(
+          fmt::format("tensor \"{}\" has {} bytes; its shape and type need {}", entry.name, last - first, needed));
+    end = last;
+  }
+  if (end != buffer) throw InputError(fmt::format("{} bytes after the last tensor belong to none", buffer - end));
+}
+
+TensorFile parse_checked(std::span<const std::byte> file) {
+  const std::uint64_t length = header_length(file);
+  HeaderReader header =
+      read_header({reinterpret_cast<const char*>(file.data()) + kLengthBytes, static_cast<std::size_t>(length)});
+  const std::span<const std::byte> buffer = file.subspan(kLengthBytes + length);
+  require_tiling(header.entries, buffer.size());
+  TensorFile result;
+  result.metadata = std::move(header.metadata);
+  for (Entry& entry : header.entries) {
+    const auto bytes = buffer.subspan(entry.offsets[0], entry.offsets[1] - entry.offsets[0]);
+    result.tensors.emplace(std::move(entry.name),
+                           Tensor{std::move(entry.dtype), std::move(entry.shape), {bytes.begin(), bytes.end()}});
+  }
+  return result;
+}
+
+using NamedTensor = std::pair<const std::string, Tensor>;
+
+std::vector<const NamedTensor*> in_file_order(const TensorFile& file) {
+  std::vector<const NamedTensor*> order;
+  for (const NamedTensor& named : file.tensors) order.push_back(&named);
+  std::stable_sort(order.begin(), order.end(), [](const NamedTensor* a, const NamedTensor* b) {
+    return element_bytes(a->second.dtype) > element_bytes(b->second.dtype);
+  });
+  return order;
+}
+
+/// Text, not one JSON value: the order of the tensors is ours, and inserting into an ordered object is linear.
+std::string format_header(const TensorFile& file, std::span<const NamedTensor* const> order) {
+  using nlohmann::json;
+  std::vector<std::string> members;
+  if (!file.metadata.empty()) members.push_back(fmt::format("\"{}\":{}", kMetadataKey, json(file.metadata).dump()));
+  std::uint64_t offset = 0;
+  for (const NamedTensor* named : order) {
+    const auto& [name, tensor] = *named;
+    const std::uint64_t needed = bytes_needed(name, tensor.dtype, tensor.shape);
+    if (name == kMetadataKey) throw InputError("a tensor cannot be called \"__metadata__\"");
+    if (tensor.bytes.size() != needed)
+      throw InputError(
+          fmt::format("tensor \"{}\" has {} bytes; its shape and type need {}", name, tensor.bytes.size(), needed));
+    members.push_back(fmt::format(R"({}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})", json(name).dump(),
+                                  tensor.dtype, fmt::join(tensor.shape, ","), offset, offset + needed));
+    offset += needed;
+  }
+  std::string text = fmt::format("{{{}}}", fmt::join(members, ","));
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  if (text.size() > kMaxHeaderBytes)
+    throw LimitError(
+        fmt::format("the header would have {} bytes; readers of the format take at most {}: shorten the "
+                    "names and the metadata",
+                    text.size(), kMaxHeaderBytes));
+  return text;
+}
+
+}  // namespace
+
+std::uint64_t Tensor::elements() const {
+  std::uint64_t count = 1;
+  for (const std::uint64_t extent : shape)
+    if (__builtin_mul_overflow(count, extent, &count)) throw InputError("a tensor's shape overflows 64 bits");
+  return count;
+}
+
+std::uint64_t element_bytes(std::string_view dtype) {
+  for (const ElementType& type : kElementTypes)
+    if (type.name == dtype) return type.bytes;
+  throw InputError(fmt::format("unknown tensor type \"{}\"", dtype));
+}
+
+TensorFile parse_safetensors(std::span<const std::byte> bytes, const std::string& where) {
+  try {
+    return parse_checked(bytes);
+  } catch (const InputError& error) {
+    throw InputError(where, error.what());
+  }
+}
+
+TensorFile read_safetensors(const std::string& path) {
+  const std::string file = read_file(path);
+  return parse_safetensors(std::as_bytes(std::span(file)), path);
+}
+
+std::string format_safetensors(const TensorFile& file) {
+  const std::vector<const NamedTensor*> order = in_file_order(file);
+  std::string header;
+  try {
+    header = format_header(file, order);
+  } catch (const nlohmann::json::exception&) {
+    throw InputError("a tensor's name or the metadata is not valid UTF-8");
+  }
+  std::string result(kLengthBytes, '\0');
+  const std::uint64_t length = header.size();
+  std::memcpy(result.data(), &length, kLengthBytes);
+  std::size_t total = result.size() + header.size();
+  for (const NamedTensor* named : order) total += named->second.bytes.size();
+  result.reserve(total);
+  result += header;
+  for (const NamedTensor* named : order)
+    result.append(reinterpret_cast<const char*>(named->second.bytes.data()), named->second.bytes.size());
+  return result;
+}
+
+void write_safetensors(const TensorFile& file, const std::string& path) { write_file(path, format_safetensors(file)); }
+
+}  // namespace krohn

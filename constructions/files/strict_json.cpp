@@ -1,0 +1,94 @@
+#include "krohn/constructions/files/strict_json.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "krohn/groups/error.h"
+
+namespace krohn {
+
+using nlohmann::json;
+
+namespace {
+
+std::uint32_t narrow(const json& value, const std::string& place) {
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > UINT32_MAX)
+    throw InputError(place, "expected an integer from 0 to 2^32 − 1");
+  return value.get<std::uint32_t>();
+}
+
+}  // namespace
+
+StrictJson StrictJson::parse(const std::string& text, const std::string& place) {
+  constexpr int kMaxDepth = 8;
+  std::vector<std::set<std::string>> open;
+  const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
+    if (depth > kMaxDepth) throw InputError(place, fmt::format("JSON nested deeper than {}", kMaxDepth));
+    if (event == json::parse_event_t::object_start) open.emplace_back();
+    if (event == json::parse_event_t::object_end) open.pop_back();
+    if (event == json::parse_event_t::key && !open.back().insert(parsed.get<std::string>()).second)
+      throw InputError(place, fmt::format("repeated key \"{}\"", parsed.get<std::string>()));
+    return true;
+  };
+  // The parser takes a zero byte for the end of its input.
+  if (text.find('\0') != std::string::npos) throw InputError(place, "a zero byte in JSON");
+  try {
+    return {json::parse(text, watch), place};
+  } catch (const json::parse_error& error) {
+    throw InputError(place, fmt::format("not JSON at byte {}", error.byte));
+  } catch (const json::out_of_range&) {
+    throw InputError(place, "a number in JSON that is too large for any format");
+  }
+}
+
+void StrictJson::require_keys(std::initializer_list<std::string_view> keys) const {
+  if (!value_.is_object()) throw InputError(place_, "expected a JSON object");
+  for (const std::string_view key : keys)
+    if (!value_.contains(std::string(key))) throw InputError(place_, fmt::format("\"{}\" is missing", key));
+  for (const auto& [key, value] : value_.items())
+    if (std::find(keys.begin(), keys.end(), key) == keys.end())
+      throw InputError(place_, fmt::format("the unknown member \"{}\"; remove it", key));
+}
+
+StrictJson StrictJson::operator[](const std::string& key) const { return {value_.at(key), place_ + "." + key}; }
+
+std::vector<StrictJson> StrictJson::items() const {
+  if (!value_.is_array()) throw InputError(place_, "expected a JSON array");
+  std::vector<StrictJson> result;
+  for (const json& item : value_) result.push_back({item, fmt::format("{}[{}]", place_, result.size())});
+  return result;
+}
+
+std::string StrictJson::text() const {
+  if (!value_.is_string()) throw InputError(place_, "expected a string");
+  return value_.get<std::string>();
+}
+
+std::uint32_t StrictJson::number() const { return narrow(value_, place_); }
+
+std::uint64_t StrictJson::large_number() const {
+  if (!value_.is_number_unsigned()) throw InputError(place_, "expected an integer from 0 to 2^64 − 1");
+  return value_.get<std::uint64_t>();
+}
+
+bool StrictJson::truth() const {
+  if (!value_.is_boolean()) throw InputError(place_, "expected true or false");
+  return value_.get<bool>();
+}
+
+std::vector<std::uint32_t> StrictJson::numbers() const {
+  if (!value_.is_array()) throw InputError(place_, "expected a JSON array");
+  std::vector<std::uint32_t> result;
+  for (const json& item : value_) result.push_back(narrow(item, place_));
+  return result;
+}
+
+std::vector<std::string> StrictJson::texts() const {
+  std::vector<std::string> result;
+  for (const StrictJson& item : items()) result.push_back(item.text());
+  return result;
+}
+
+}  // namespace krohn

@@ -1,0 +1,46 @@
+// constructions/files/strict_json.h — JSON from files that are not trusted: no repeated keys, no depth, no surprises.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "krohn/automata/formats/json.h"
+
+namespace krohn {
+
+/// One value with its place in the file, for messages. Functions throw InputError naming the place.
+class StrictJson {
+ public:
+  /// Throws InputError when `text` is not JSON, repeats a key in one object, or nests deeper than 8.
+  static StrictJson parse(const std::string& text, const std::string& place);
+
+  /// Throws unless this is an object with exactly these keys.
+  void require_keys(std::initializer_list<std::string_view> keys) const;
+  StrictJson operator[](const std::string& key) const;
+  /// Throws unless this is an array.
+  std::vector<StrictJson> items() const;
+  std::string text() const;
+  /// Throws unless this is an integer from 0 to 2^32 − 1.
+  std::uint32_t number() const;
+  /// Throws unless this is an integer from 0 to 2^64 − 1.
+  std::uint64_t large_number() const;
+  /// Throws unless this is true or false.
+  bool truth() const;
+  bool is_null() const { return value_.is_null(); }
+  /// Whether this is an object with that member.
+  bool has(const std::string& key) const { return value_.is_object() && value_.contains(key); }
+  /// The elements of an array of integers from 0 to 2^32 − 1, without a copy of each.
+  std::vector<std::uint32_t> numbers() const;
+  const std::string& place() const { return place_; }
+  std::vector<std::string> texts() const;
+
+ private:
+  StrictJson(nlohmann::json value, std::string place) : value_(std::move(value)), place_(std::move(place)) {}
+  nlohmann::json value_;
+  std::string place_;
+};
+
+}  // namespace krohn

@@ -1,0 +1,30 @@
+// gpu/device/device.h — whether there is a CUDA device, and which.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace krohn {
+
+/// True when this krohn was built with CUDA and a device answers.
+bool cuda_available();
+
+/// Why `cuda_available()` is false: "built without CUDA", or what the CUDA runtime says. The device's name otherwise.
+std::string cuda_status();
+
+/// What the option --device asks for: "cpu", "cuda", or "auto", which is a device when there is one. Throws SystemError
+/// when "cuda" was asked for and there is none.
+bool wants_cuda(std::string_view device);
+
+/// Where something ran, for reports: the device's name, or "the processor".
+std::string device_name(bool on_cuda);
+
+// For benchmarks. They throw SystemError without a device.
+
+/// Bytes read and written in a second by copies of a gigabyte within the device: the fastest of ten.
+double cuda_copy_rate();
+/// Accesses of shared memory, of 32 bits each, that the device's processors make in a second without conflicts: 32 a
+/// clock each.
+double shared_accesses_per_second();
+
+}  // namespace krohn

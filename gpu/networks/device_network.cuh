@@ -1,0 +1,104 @@
+// gpu/networks/device_network.cuh — one letter of one word through all layers of a network, beside the automaton. For
+// the processor and for CUDA devices.
+#pragma once
+
+#include <cstdint>
+
+#include "krohn/gpu/networks/lane_step.cuh"
+#include "krohn/simulate/words/random_letters.h"
+
+namespace krohn {
+
+/// Plain pointers into one piece of memory, the device's or the processor's (gpu/networks/network_image.h).
+template <class Number>
+struct DeviceNetwork {
+  const DeviceLayer<Number>* layers = nullptr;
+  std::uint32_t layer_count = 0;
+  std::uint32_t numbers = 0;  ///< of all layers
+  std::uint32_t scratch = 0;  ///< the greatest dimension
+  const Number* initial = nullptr;
+  const std::uint32_t* initial_codewords = nullptr;  ///< by layer, as are the labels
+  const std::uint32_t* initial_labels = nullptr;
+  // The automaton: next[state · letters + letter], and the output of every state.
+  const std::uint32_t* next = nullptr;
+  const std::uint32_t* outputs = nullptr;
+  std::uint32_t letters = 0, states = 0, initial_state = 0, initial_answer = 0;
+};
+
+/// One word's place: what is kept between letters, and room for one step.
+template <class Number>
+struct WordPlace {
+  Column<Number> numbers, scratch;
+  Column<std::uint32_t> codewords, labels;  ///< by layer; of the last layer, the label is that of the last letter
+};
+
+/// Reads a letter: the state of the readout, or all bits for none. A layer whose context is unknown stays as it is, and
+/// decodes nothing.
+template <class D>
+KROHN_HOST_DEVICE std::uint32_t read_letter(const DeviceNetwork<typename D::Number>& network,
+                                            const WordPlace<typename D::Number>& word, std::uint32_t letter) {
+  std::uint32_t context = letter, node = 0;
+  for (std::uint32_t k = 0; k < network.layer_count; ++k) {
+    const auto& layer = network.layers[k];
+    const LaneStep<D> step(layer, word.numbers + layer.first_number, word.scratch);
+    const std::uint32_t before = word.labels[k];
+    std::uint32_t label = layer.program.labels;
+    if (!step.holds(context)) {
+      const std::uint32_t action = step.action_of(context);
+      step.move(action);
+      const std::uint32_t codeword = step.decode(action, word.codewords[k]);
+      word.codewords[k] = codeword;
+      label = step.label_of(codeword);
+    }
+    word.labels[k] = label;
+    if (k + 1 < network.layer_count) context = step.context_above(context, before);
+    node = step.node_after(node, label);
+  }
+  return node;
+}
+
+/// Puts a word at its beginning.
+template <class Number>
+KROHN_HOST_DEVICE void start_word(const DeviceNetwork<Number>& network, const WordPlace<Number>& word) {
+  for (std::uint32_t e = 0; e < network.numbers; ++e) word.numbers[e] = network.initial[e];
+  for (std::uint32_t k = 0; k < network.layer_count; ++k) {
+    word.codewords[k] = network.initial_codewords[k];
+    word.labels[k] = network.initial_labels[k];
+  }
+}
+
+/// How one word fared so far.
+struct WordOutcome {
+  std::uint32_t state = 0, answer = 0;           ///< the automaton's, and the network's or all bits
+  std::uint64_t right_letters = 0;               ///< letters after which the outputs agreed
+  std::uint64_t failing_at = ~std::uint64_t{0};  ///< letters after which the states first differed; all bits: never
+};
+
+/// Letters [position, position + count) of the random word with this key, compared at every letter.
+template <class D>
+KROHN_HOST_DEVICE void read_random_letters(const DeviceNetwork<typename D::Number>& network,
+                                           const WordPlace<typename D::Number>& word, std::uint64_t key,
+                                           std::uint64_t position, std::uint64_t count, WordOutcome& outcome) {
+  const std::uint32_t per_block = letters_per_block(network.letters);
+  const std::uint64_t end = position + count;
+  auto skip = static_cast<std::uint32_t>(position % per_block);
+  for (std::uint64_t block = position / per_block; position < end; ++block, skip = 0) {
+    std::uint64_t fraction = random_fraction(key, block, network.letters);
+    for (std::uint32_t digit = 0; digit < per_block && position < end; ++digit) {
+      const std::uint32_t letter = next_letter(fraction, network.letters);
+      if (digit < skip) continue;
+      ++position;
+      outcome.state = network.next[std::uint64_t{outcome.state} * network.letters + letter];
+      outcome.answer = read_letter<D>(network, word, letter);
+      if (outcome.answer == outcome.state) {
+        ++outcome.right_letters;
+        continue;
+      }
+      if (position < outcome.failing_at) outcome.failing_at = position;
+      if (outcome.answer < network.states && network.outputs[outcome.answer] == network.outputs[outcome.state])
+        ++outcome.right_letters;
+    }
+  }
+}
+
+}  // namespace krohn

@@ -1,0 +1,265 @@
+// gpu/networks/network_image.h — a network's lane programs, its code books and its automaton in one piece of memory,
+// ready to be copied to a device: pointers in it are those of the place where it will lie.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <vector>
+
+#include "krohn/constructions/network/network.h"
+#include "krohn/gpu/networks/device_arithmetic.cuh"
+#include "krohn/gpu/networks/device_network.cuh"
+#include "krohn/groups/error.h"
+#include "krohn/simulate/arithmetic/arithmetic.h"
+#include "krohn/simulate/arithmetic/form.h"
+#include "krohn/simulate/evaluate/lanes/lane_network.h"
+
+namespace krohn {
+
+/// Collects arrays one after another. Their addresses are from `base` on, which may be another machine's memory.
+class ImageWriter {
+ public:
+  explicit ImageWriter(const void* base) : base_(reinterpret_cast<std::uintptr_t>(base)) {}
+
+  /// Where `count` values will be. Null stays null.
+  template <class T>
+  const T* place(const T* from, std::size_t count) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    if (from == nullptr) return nullptr;
+    constexpr std::size_t kAlignment = 16;
+    const std::size_t at = (bytes_.size() + kAlignment - 1) / kAlignment * kAlignment;
+    bytes_.resize(at + count * sizeof(T));
+    if (count > 0) std::memcpy(bytes_.data() + at, from, count * sizeof(T));
+    return reinterpret_cast<const T*>(base_ + at);
+  }
+  template <class T>
+  const T* place(const std::vector<T>& values) {
+    return place(values.data(), values.size());
+  }
+
+  const std::vector<std::byte>& bytes() const { return bytes_; }
+
+ private:
+  std::uintptr_t base_;
+  std::vector<std::byte> bytes_;
+};
+
+/// The tables of one layer in the storage format A of the arithmetic.
+template <class A>
+class NetworkImage {
+ public:
+  using Number = LaneNumber<A>;
+
+  /// Throws InputError for networks that have no lane form, or that snap.
+  NetworkImage(const Network& network, Form form) : network_(network), lanes_(network, form) {
+    require_linear(network, "--device cuda");
+    if (!lanes_.make(network))
+      throw InputError("this network's layers have no form for devices (factored, or too large); take --device cpu");
+  }
+
+  const Network& network() const { return network_; }
+
+  // Before the first letter: of all layers; by layer.
+  std::vector<Number> initial_numbers() const {
+    std::vector<Number> numbers;
+    for (const RoundedLayer<A>& layer : lanes_.rounded.layers())
+      for (const auto number : layer.initial()) numbers.push_back(static_cast<Number>(to_double(number)));
+    return numbers;
+  }
+  std::vector<std::uint32_t> initial_codewords() const {
+    std::vector<std::uint32_t> codewords;
+    for (const LaneLayer<A>& layer : lanes_.layers) codewords.push_back(layer.initial_codeword());
+    return codewords;
+  }
+  std::vector<Label> initial_labels() const {
+    std::vector<Label> labels;
+    for (const RoundedLayer<A>& layer : lanes_.rounded.layers()) labels.push_back(layer.initial_label());
+    return labels;
+  }
+
+  /// The network as it will lie at `base`. Call it twice: the bytes are as many wherever it lies.
+  DeviceNetwork<Number> write(ImageWriter& image) const {
+    DeviceNetwork<Number> out;
+    std::vector<DeviceLayer<Number>> layers;
+    for (const LaneLayer<A>& layer : lanes_.layers) {
+      layers.push_back(write_layer(layer, image));
+      layers.back().first_number = out.numbers;
+      out.numbers += layers.back().size();
+      out.scratch = std::max(out.scratch, layers.back().program.dimension);
+    }
+    const Dfa& automaton = network_.automaton;
+    const std::vector<Label> labels = initial_labels();
+    out.layer_count = static_cast<std::uint32_t>(layers.size());
+    out.layers = image.place(layers);
+    out.initial = image.place(initial_numbers());
+    out.initial_codewords = image.place(initial_codewords());
+    out.initial_labels = image.place(labels);
+    out.next = image.place(automaton.table().data(), automaton.table().size());
+    out.outputs = image.place(automaton.outputs().data(), automaton.outputs().size());
+    out.letters = automaton.letters();
+    out.states = automaton.states();
+    out.initial_state = automaton.initial();
+    out.initial_answer = lanes_.rounded.read(labels.data());
+    return out;
+  }
+
+ private:
+  static DeviceLayer<Number> write_layer(const LaneLayer<A>& layer, ImageWriter& image) {
+    DeviceLayer<Number> out;
+    const LaneProgram<Number>& p = layer.program();
+    out.program = p;
+    const std::size_t size = out.size();
+    std::vector<LaneStage<Number>> stages;
+    for (std::uint32_t s = 0; s < p.stage_count; ++s) stages.push_back(write_stage(p, p.stages[s], image));
+    out.program.stages = image.place(stages);
+    out.program.flags = image.place(p.flags, p.actions);
+    out.program.action_of = image.place(p.action_of, std::size_t{p.contexts} + 1);
+    out.program.patterns = p.decoding == LaneDecoding::kBits ? image.place(p.patterns, p.slots) : nullptr;
+    out.program.codeword_of_slot =
+        p.decoding == LaneDecoding::kBits ? image.place(p.codeword_of_slot, p.slots) : nullptr;
+    out.program.guesses = p.decoding == LaneDecoding::kGuess ? image.place(p.guesses, p.guess_count) : nullptr;
+    out.program.entries =
+        p.decoding == LaneDecoding::kGuess ? image.place(p.entries, size * p.codeword_stride) : nullptr;
+    out.program.label_of = image.place(p.label_of, std::size_t{p.codewords} + 1);
+    out.program.next = p.next_count == 0 ? nullptr : image.place(p.next, p.next_count);
+    out.program.readout = image.place(p.readout, p.readout_count);
+    std::vector<double> codewords;
+    for (std::uint32_t i = 0; i < p.codewords; ++i)
+      for (std::size_t e = 0; e < size; ++e) codewords.push_back(layer.entry(i, e));
+    std::vector<std::uint32_t> begin, end;
+    for (std::uint32_t action = 0; action < p.actions; ++action) {
+      const auto [first, count] = layer.codewords_after(action);
+      begin.push_back(first);
+      end.push_back(first + count);
+    }
+    out.codewords = image.place(codewords);
+    out.book_begin = image.place(begin);
+    out.book_end = image.place(end);
+    return out;
+  }
+
+  /// The tables that lane_program.h gives to each kind of stage.
+  static LaneStage<Number> write_stage(const LaneProgram<Number>& p, const LaneStage<Number>& stage,
+                                       ImageWriter& image) {
+    LaneStage<Number> out = stage;
+    const std::size_t n = p.dimension, count = stage.position_count;
+    std::size_t numbers = 0, indices = 0, positions = 0;
+    switch (stage.kind) {
+      case LaneStageKind::kMoves:
+        numbers = (stage.has_sums ? n : 0) + (stage.has_signs ? n : 0);
+        indices = n;
+        break;  // positions are for vectors: a thread goes from sources to targets
+      case LaneStageKind::kReflection:
+        numbers = count + (stage.has_beta ? 1 : 0);
+        indices = (count + kLaneBits - 1) / kLaneBits;
+        positions = count;
+        break;
+      case LaneStageKind::kRotation:
+        numbers = 2;
+        break;
+      case LaneStageKind::kDiagonal:
+        numbers = stage.size;
+        break;
+      case LaneStageKind::kDense:
+        numbers = std::size_t{stage.size} * stage.size;
+        break;
+      case LaneStageKind::kAdd:
+      case LaneStageKind::kSet:
+        numbers = n * p.columns;
+        break;
+      case LaneStageKind::kZero:
+        break;
+    }
+    out.numbers = image.place(stage.numbers, numbers * p.stride);
+    out.indices = image.place(stage.indices, indices * p.stride);
+    out.positions = image.place(stage.positions, positions);
+    return out;
+  }
+
+  const Network& network_;
+  LaneNetwork<A> lanes_;
+};
+
+/// The arithmetic of simulate/arithmetic/arithmetic.h that a device's is.
+template <class D>
+struct ArithmeticOf;
+template <>
+struct ArithmeticOf<DeviceFp64> {
+  using type = Fp64;
+};
+template <>
+struct ArithmeticOf<DeviceFp32> {
+  using type = Fp32;
+};
+template <>
+struct ArithmeticOf<DeviceFp16> {
+  using type = Fp16;
+};
+template <>
+struct ArithmeticOf<DeviceBf16> {
+  using type = Bf16;
+};
+template <>
+struct ArithmeticOf<DeviceFp16InFp32> {
+  using type = AccumulatedInFp32<Fp16>;
+};
+template <>
+struct ArithmeticOf<DeviceBf16InFp32> {
+  using type = AccumulatedInFp32<Bf16>;
+};
+
+template <>
+struct ArithmeticOf<DeviceFp64Fused> {
+  using type = Fused<Fp64>;
+};
+template <>
+struct ArithmeticOf<DeviceFp32Fused> {
+  using type = Fused<Fp32>;
+};
+template <>
+struct ArithmeticOf<DeviceFp16Fused> {
+  using type = Fused<Fp16>;
+};
+template <>
+struct ArithmeticOf<DeviceBf16Fused> {
+  using type = Fused<Bf16>;
+};
+template <>
+struct ArithmeticOf<DeviceTf32> {
+  using type = Tf32;
+};
+
+/// Calls body(A, D): the format of the tables, and the arithmetic on a device. Throws InputError for arithmetics that
+/// devices do not have.
+template <class Body>
+decltype(auto) with_device_arithmetic(ArithmeticName name, Body&& body) {
+  if (name.kind() == ArithmeticName::Kind::kSeparate) switch (name.storage()) {
+      case Precision::kFp64:
+        return body(Fp64{}, DeviceFp64{});
+      case Precision::kFp32:
+        return body(Fp32{}, DeviceFp32{});
+      case Precision::kFp16:
+        return body(Fp16{}, DeviceFp16{});
+      default:
+        return body(Bf16{}, DeviceBf16{});
+    }
+  if (name.kind() == ArithmeticName::Kind::kFused) switch (name.storage()) {
+      case Precision::kFp64:
+        return body(Fp64{}, DeviceFp64Fused{});
+      case Precision::kFp32:
+        return body(Fp32{}, DeviceFp32Fused{});
+      case Precision::kFp16:
+        return body(Fp16{}, DeviceFp16Fused{});
+      default:
+        return body(Bf16{}, DeviceBf16Fused{});
+    }
+  if (name.kind() == ArithmeticName::Kind::kTf32) return body(Fp32{}, DeviceTf32{});
+  if (name.kind() != ArithmeticName::Kind::kAccumulatedInFp32)
+    throw InputError("--device", to_string(name) + " is evaluated on the processor only; take --device cpu");
+  return name.storage() == Precision::kFp16 ? body(Fp16{}, DeviceFp16InFp32{}) : body(Bf16{}, DeviceBf16InFp32{});
+}
+
+}  // namespace krohn

@@ -1,0 +1,63 @@
+// The kernel that reads random words through networks, one word a thread: state, scratch and labels of a block's words
+// lie in its shared memory, entry by entry, so that the threads of a warp never share a bank; tables are read through
+// the first-level cache. Words too large for that work in the device's memory.
+
+#include <algorithm>
+
+#include "krohn/gpu/device/device_kernels.cuh"
+#include "krohn/gpu/networks/network_words.cuh"
+
+namespace krohn {
+namespace {
+
+constexpr unsigned kMostThreads = 128, kLeastThreads = 32;
+constexpr std::size_t kSharedBytes = 48 * 1024;  // what every device grants without asking
+
+/// Words are read in shared memory, a column of `numbers` and one of 32-bit words a thread; or in `large`, where every
+/// thread of the grid has both.
+template <class D>
+__global__ void __launch_bounds__(kMostThreads)
+    read_words(const __grid_constant__ NetworkWordsJob<D> job, typename D::Number* large, std::uint64_t columns) {
+  using Number = typename D::Number;
+  extern __shared__ __align__(16) unsigned char shared[];
+  const auto stride = static_cast<std::uint32_t>(large == nullptr ? blockDim.x : columns);
+  Number* const numbers = large == nullptr ? reinterpret_cast<Number*>(shared) : large;
+  auto* const words = reinterpret_cast<std::uint32_t*>(numbers + std::uint64_t{job.work_numbers()} * stride);
+  const std::uint64_t column = large == nullptr ? threadIdx.x : first_item();
+  for (std::uint64_t item = first_item(); item < job.words; item += item_stride())
+    job.read(item, {numbers + column, stride}, {words + column, stride});
+}
+
+}  // namespace
+
+template <class D>
+void cuda_read_words(const NetworkWordsJob<D>& job) {
+  using Number = typename D::Number;
+  const std::size_t bytes = job.work_numbers() * sizeof(Number) + job.work_words() * sizeof(std::uint32_t);
+  unsigned threads = kMostThreads;
+  while (threads > kLeastThreads && bytes * threads > kSharedBytes) threads /= 2;
+  if (bytes * threads <= kSharedBytes) {
+    read_words<D><<<blocks_for(job.words, threads), threads, bytes * threads>>>(job, nullptr, 0);
+    return check_launch();
+  }
+  const unsigned blocks = blocks_for(std::min<std::uint64_t>(cuda_resident_threads() / 2, job.words), kMostThreads);
+  const std::uint64_t columns = std::uint64_t{blocks} * kMostThreads;
+  Buffer<std::byte> large(Place::kDevice, bytes * columns);
+  read_words<D><<<blocks, kMostThreads>>>(job, reinterpret_cast<Number*>(large.data()), columns);
+  check_launch();
+  check(cudaDeviceSynchronize(), "a kernel failed");  // before its memory goes
+}
+
+template void cuda_read_words(const NetworkWordsJob<DeviceFp64>&);
+template void cuda_read_words(const NetworkWordsJob<DeviceFp32>&);
+template void cuda_read_words(const NetworkWordsJob<DeviceFp16>&);
+template void cuda_read_words(const NetworkWordsJob<DeviceBf16>&);
+template void cuda_read_words(const NetworkWordsJob<DeviceFp16InFp32>&);
+template void cuda_read_words(const NetworkWordsJob<DeviceBf16InFp32>&);
+template void cuda_read_words(const NetworkWordsJob<DeviceFp64Fused>&);
+template void cuda_read_words(const NetworkWordsJob<DeviceFp32Fused>&);
+template void cuda_read_words(const NetworkWordsJob<DeviceFp16Fused>&);
+template void cuda_read_words(const NetworkWordsJob<DeviceBf16Fused>&);
+template void cuda_read_words(const NetworkWordsJob<DeviceTf32>&);
+
+}  // namespace krohn

@@ -1,0 +1,304 @@
+// gpu/networks/ordered_blocks.cuh — one long word through a layer in an order that composes letters
+// (simulate/arithmetic/order.h), a block of positions an item. A block's total is made without knowing where it starts;
+// once the starts are known, each block is read letter by letter in the same order of operations. For the processor and
+// for CUDA devices.
+//
+//   scan       Letter t (from 1) is position t − 1; blocks have 2^m positions. Within a block the levels below m are a
+//              binary counter's; a block starts from the state that the levels above give it, and ends in the next
+//              one's start.
+//   doubling   H_0 is position 0 and letter t is position t. A letter's map is composed with the totals to its left of
+//              the levels below m, made in the block, then of those above, and applied to the state at 2^a − 1
+//              positions, a the highest bit of t.
+//   chunked    A block is a chunk: every map is composed after the one before it, and applied to the block's start.
+#pragma once
+
+#include <cstdint>
+
+#include "krohn/gpu/networks/ordered_positions.cuh"
+#include "krohn/simulate/evaluate/affine_operations.h"
+
+namespace krohn {
+
+enum class BlockOrder : std::uint8_t { kChunked, kScan, kDoubling };
+
+/// Maps one after another, entry e of map i at [e · count + i].
+template <class Number>
+struct MapArray {
+  Number* numbers = nullptr;
+  std::uint32_t* targets = nullptr;
+  std::uint32_t count = 0;
+};
+
+template <class Number>
+using MapView = AffineView<Column<Number>, Column<std::uint32_t>>;
+
+/// What all blocks of one word share.
+template <class D>
+struct OrderedWord : LayerWord<D> {
+  using Number = typename D::Number;
+  using LayerWord<D>::letters;
+
+  AffineShape shape;
+  std::uint32_t entries = 0;     ///< of a map's blocks
+  MapArray<Number> letter_maps;  ///< by action
+  BlockOrder order = BlockOrder::kScan;
+  std::uint32_t log_block = 0;  ///< m; chunks have `block` letters instead
+  std::uint64_t block = 1;
+  MapArray<Number> totals[40];  ///< doubling: of level k from m on, of blocks 0 … count − 1
+  Number* ends = nullptr;       ///< doubling: the state at position 2^a − 1, from a · size on
+
+  KROHN_HOST_DEVICE std::uint32_t size() const { return shape.dimension * shape.columns; }
+  KROHN_HOST_DEVICE MapView<Number> map(const MapArray<Number>& maps, std::uint64_t i) const {
+    const Column<Number> numbers{maps.numbers + i, maps.count};
+    return {{maps.targets + i, maps.count}, numbers, numbers + entries};
+  }
+  /// How far a position is from its letter, counted from 0.
+  KROHN_HOST_DEVICE std::uint64_t shift() const { return order == BlockOrder::kDoubling ? 1 : 0; }
+  KROHN_HOST_DEVICE std::uint64_t positions() const { return letters + shift(); }
+};
+
+// Called from many places, and long: kept apart, so that they are compiled once for each arithmetic.
+template <class D, class Number = typename D::Number>
+KROHN_DO_NOT_INLINE KROHN_HOST_DEVICE void compose_views(const AffineShape& shape, const MapView<Number>& second,
+                                                         const MapView<Number>& first, const MapView<Number>& out,
+                                                         const Column<Number>& sums) {
+  compose_maps<D>(shape, second, first, out, sums);
+}
+template <class D, class Number = typename D::Number>
+KROHN_DO_NOT_INLINE KROHN_HOST_DEVICE void apply_view(const AffineShape& shape, const MapView<Number>& map,
+                                                      const Column<Number>& from, const Column<Number>& to,
+                                                      const Column<Number>& sums) {
+  apply_map<D>(shape, map, from, to, sums);
+}
+template <class D, class Number = typename D::Number>
+KROHN_DO_NOT_INLINE KROHN_HOST_DEVICE void copy_view(const OrderedWord<D>& word, const MapView<Number>& from,
+                                                     const MapView<Number>& to) {
+  if (word.shape.only_moves)
+    for (std::uint32_t j = 0; j < word.shape.dimension; ++j) to.targets[j] = from.targets[j];
+  const std::uint32_t numbers = word.entries + (word.shape.adds ? word.size() : 0);
+  for (std::uint32_t e = 0; e < numbers; ++e) to.entries[e] = from.entries[e];
+}
+
+/// Room for the blocks in work, place by place: of maps, the one at hand, a spare one, and totals of levels 0 … m; of
+/// states, sums, the start, the one at hand, and those of levels 0 … m.
+template <class Number>
+struct BlockRoom {
+  static constexpr std::uint32_t kMaps = 3, kStates = 4;  ///< and m more of each
+
+  MapArray<Number> maps;
+  Number* states = nullptr;
+  std::uint32_t items = 0;
+};
+
+/// One block being read. Level maps lie in the room; states are made too, or the total alone.
+template <class D>
+class BlockReader {
+ public:
+  using Number = typename D::Number;
+
+  KROHN_HOST_DEVICE BlockReader(const OrderedWord<D>& word, const BlockRoom<Number>& room, std::uint32_t item,
+                                bool makes_states)
+      : word_(word),
+        room_(room),
+        item_(item),
+        makes_states_(makes_states),
+        map_(room_map(0)),
+        spare_(room_map(1)),
+        sums_(state_place(0)) {}
+
+  /// The state that the block starts from is in `start()`.
+  KROHN_HOST_DEVICE Column<Number> start() const { return state_place(1); }
+  /// The state after the letter read last.
+  KROHN_HOST_DEVICE Column<Number> state() const { return state_place(2); }
+  /// What all letters so far do, after the last letter of a block.
+  KROHN_HOST_DEVICE MapView<Number> total() const {
+    return word_.order == BlockOrder::kChunked ? map_ : level(word_.log_block);
+  }
+
+  /// Reads the letter at `position`, from 0 on in the segment, the next one of this block, in its context.
+  KROHN_DO_NOT_INLINE KROHN_HOST_DEVICE void read(std::uint64_t position, std::uint32_t context) {
+    const MapView<Number> own = word_.map(word_.letter_maps, word_.actions[context]);
+    if (word_.order == BlockOrder::kChunked) return read_chunked(own);
+    copy_view(word_, own, map_);
+    word_.order == BlockOrder::kScan ? read_scan() : read_doubling(position);
+  }
+
+ private:
+  KROHN_HOST_DEVICE MapView<Number> room_map(std::uint32_t place) const {
+    return word_.map(room_.maps, std::uint64_t{place} * room_.items + item_);
+  }
+  KROHN_HOST_DEVICE MapView<Number> level(std::uint32_t k) const { return room_map(k + 2); }
+  KROHN_HOST_DEVICE Column<Number> state_place(std::uint32_t place) const {
+    return {room_.states + std::uint64_t{place} * word_.size() * room_.items + item_, room_.items};
+  }
+  KROHN_HOST_DEVICE Column<Number> level_state(std::uint32_t k) const { return state_place(k + 3); }
+
+  KROHN_HOST_DEVICE void copy_state(const Column<Number>& from, const Column<Number>& to) const {
+    for (std::uint32_t e = 0; e < word_.size(); ++e) to[e] = from[e];
+  }
+  KROHN_HOST_DEVICE Column<Number> end_of(std::uint32_t a) const {
+    return {word_.ends + std::uint64_t{a} * word_.size(), 1};
+  }
+  KROHN_HOST_DEVICE void swap_maps() {
+    const MapView<Number> made = spare_;
+    spare_ = map_;
+    map_ = made;
+  }
+  /// map ← map after first.
+  KROHN_HOST_DEVICE void compose_after(const MapView<Number>& first) {
+    compose_views<D>(word_.shape, map_, first, spare_, sums_);
+    swap_maps();
+  }
+
+  KROHN_HOST_DEVICE void read_chunked(const MapView<Number>& own) {
+    if (count_++ == 0) {
+      copy_view(word_, own, map_);
+    } else {
+      compose_views<D>(word_.shape, own, map_, spare_, sums_);
+      swap_maps();
+    }
+    if (makes_states_) apply_view<D>(word_.shape, map_, start(), state(), sums_);
+  }
+
+  KROHN_HOST_DEVICE void read_scan() {
+    ++count_;
+    const std::uint32_t bit = lowest_bit(count_), earlier = count_ & (count_ - 1);
+    for (std::uint32_t k = 0; k < bit; ++k) compose_after(level(k));
+    copy_view(word_, map_, level(bit));
+    if (makes_states_) {
+      apply_view<D>(word_.shape, map_, earlier == 0 ? start() : level_state(lowest_bit(earlier)), state(), sums_);
+      copy_state(state(), level_state(bit));
+    }
+  }
+
+  KROHN_HOST_DEVICE void read_doubling(std::uint64_t position) {
+    std::uint32_t highest = 0, trailing = 0;
+    while (position >> (highest + 1) != 0) ++highest;
+    while ((position >> trailing & 1) != 0) ++trailing;
+    if (trailing == 0) copy_view(word_, map_, level(0));
+    for (std::uint32_t k = 0; k < highest; ++k) {
+      if ((position >> k & 1) == 0) continue;
+      if (k >= word_.log_block) {
+        if (makes_states_) compose_after(word_.map(word_.totals[k], (position >> k) - 1));
+        continue;
+      }
+      compose_after(level(k));
+      if (k + 1 == trailing || (k + 1 == word_.log_block && trailing > k)) copy_view(word_, map_, level(k + 1));
+    }
+    if (makes_states_) {
+      apply_view<D>(word_.shape, map_, end_of(highest), state(), sums_);
+      // In the first block, which is read before the others, these ends are met on the way.
+      if (highest < word_.log_block && trailing == highest + 1) copy_state(state(), end_of(trailing));
+    }
+  }
+
+  const OrderedWord<D>& word_;
+  BlockRoom<Number> room_;
+  std::uint32_t item_, count_ = 0;
+  bool makes_states_;
+  MapView<Number> map_, spare_;
+  Column<Number> sums_;
+};
+
+/// Totals of blocks first_block + item, each whole.
+template <class D>
+struct MakeTotals {
+  using Number = typename D::Number;
+
+  OrderedWord<D> word;
+  BlockRoom<Number> room;
+  std::uint64_t first_block = 0;
+  MapArray<Number> totals;  ///< of all blocks
+
+  KROHN_HOST_DEVICE void operator()(std::uint64_t item) const {
+    const std::uint64_t begin = (first_block + item) * word.block;
+    // The block of doubling's position 0 holds the start, and is never composed.
+    if (begin < word.shift()) return;
+    BlockReader<D> reader(word, room, static_cast<std::uint32_t>(item), false);
+    ContextReader<D> contexts(word, begin - word.shift());
+    for (std::uint64_t i = 0; i < word.block; ++i) reader.read(begin + i, contexts.next());
+    copy_view(word, reader.total(), word.map(totals, first_block + item));
+  }
+};
+
+/// above[item] = below[2 · item + 1] after below[2 · item].
+template <class D>
+struct JoinTotals {
+  using Number = typename D::Number;
+
+  OrderedWord<D> word;
+  MapArray<Number> below, above;
+  Number* sums = nullptr;   ///< columns of `dimension`
+  std::uint64_t first = 0;  ///< doubling: 1, for the total of block 0 does not exist
+
+  KROHN_HOST_DEVICE void operator()(std::uint64_t item) const {
+    if (item < first) return;
+    compose_views<D>(word.shape, word.map(below, 2 * item + 1), word.map(below, 2 * item), word.map(above, item),
+                     Column<Number>{sums + item, above.count});
+  }
+};
+
+/// states[first + item · step] = totals[total_first + item · total_step] applied to states[from + item · step], the
+/// items one after another where `chained`: then there is one item, of `links` links.
+template <class D>
+struct ApplyTotals {
+  using Number = typename D::Number;
+
+  OrderedWord<D> word;
+  MapArray<Number> totals;
+  std::uint64_t total_first = 0, total_step = 1;
+  Number* states = nullptr;  ///< state i from i · size on
+  std::uint64_t from = 0, to = 1, step = 1, links = 1;
+  Number* sums = nullptr;  ///< `dimension` for each item
+
+  KROHN_HOST_DEVICE void operator()(std::uint64_t item) const {
+    for (std::uint64_t link = 0; link < links; ++link) {
+      const std::uint64_t i = item + link;
+      const Column<Number> x{states + (from + i * step) * word.size(), 1}, y{states + (to + i * step) * word.size(), 1};
+      apply_view<D>(word.shape, word.map(totals, total_first + i * total_step), x, y,
+                    Column<Number>{sums + item * word.shape.dimension, 1});
+    }
+  }
+};
+
+/// Reads blocks first_block + item from their starts and decodes every position.
+template <class D>
+struct ReadBlocks {
+  using Number = typename D::Number;
+
+  OrderedWord<D> word;
+  BlockRoom<Number> room;
+  std::uint64_t first_block = 0;
+  const Number* starts = nullptr;                   ///< state before each block, and after the last whole one; not for
+                                                    ///< doubling
+  const std::uint32_t* automaton_states = nullptr;  ///< the automaton's before each item's block; for a layer alone
+  OrderedOutcome* outcome = nullptr;
+  Number* end = nullptr;  ///< the state after the last letter
+
+  KROHN_HOST_DEVICE void operator()(std::uint64_t item) const {
+    const std::uint64_t begin = (first_block + item) * word.block;
+    std::uint64_t stop = begin + word.block;
+    if (stop > word.positions()) stop = word.positions();
+    BlockReader<D> reader(word, room, static_cast<std::uint32_t>(item), true);
+    if (word.order != BlockOrder::kDoubling)
+      for (std::uint32_t e = 0; e < word.size(); ++e)
+        reader.start()[e] = starts[(first_block + item) * word.size() + e];
+    std::uint64_t position = begin < word.shift() ? word.shift() : begin;
+    ContextReader<D> contexts(word, position - word.shift());
+    PositionJudge<D> judge(word, reader.state(), word.is_alone() ? automaton_states[item] : 0);
+    for (; position < stop; ++position) {
+      const std::uint32_t context = contexts.next();
+      reader.read(position, context);
+      // A whole block's end is the next one's start: the levels above have made it, from higher bits.
+      if (word.order == BlockOrder::kScan && position + 1 == begin + word.block)
+        for (std::uint32_t e = 0; e < word.size(); ++e)
+          reader.state()[e] = starts[(first_block + item + 1) * word.size() + e];
+      judge.judge(position - word.shift(), context);
+    }
+    judge.tell(outcome, stop == word.positions());
+    if (stop != word.positions()) return;
+    for (std::uint32_t e = 0; e < word.size(); ++e) end[e] = reader.state()[e];
+  }
+};
+
+}  // namespace krohn

@@ -1,0 +1,205 @@
+// gpu/networks/ordered_chunks.cuh — one long word through a layer of reflections in chunks of the UT form, with the
+// operations of simulate/evaluate/reflection_chunk.h in their order. What does not depend on the state, T and W, is
+// made for many chunks side by side; the states are then handed from chunk to chunk; at last every chunk is read factor
+// by factor from its start. For the processor and for CUDA devices.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "krohn/gpu/device/block_threads.cuh"
+#include "krohn/gpu/networks/ordered_positions.cuh"
+
+namespace krohn {
+
+template <class D>
+struct ChunkedWord : LayerWord<D> {
+  using Number = typename D::Number;
+
+  std::uint32_t dimension = 0, columns = 0;
+  std::uint64_t chunk = 1;  ///< letters
+  std::uint32_t rows = 0;   ///< the most factors of a chunk
+  // The layer's letters: factors factor_begin[action] … factor_begin[action + 1] − 1, rows of K and K̂ each.
+  const std::uint32_t* factor_begin = nullptr;
+  const Number *keys = nullptr, *scaled = nullptr;
+
+  KROHN_HOST_DEVICE std::uint32_t size() const { return dimension * columns; }
+  KROHN_HOST_DEVICE std::uint64_t begin(std::uint64_t which) const { return which * chunk; }
+  KROHN_HOST_DEVICE std::uint64_t end(std::uint64_t which) const {
+    return begin(which + 1) < this->letters ? begin(which + 1) : this->letters;
+  }
+};
+
+/// Room for chunks in work, entry by entry: chunk i of `items` has entry e at [e · items + i].
+template <class Number>
+struct ChunkRoom {
+  std::uint32_t items = 0;
+  std::uint32_t *factors = nullptr, *counts = nullptr;          ///< each row's factor; the rows
+  Number *solved = nullptr, *row = nullptr, *w = nullptr;       ///< T − I by rows; one row of L; W
+  Number *sums = nullptr, *state = nullptr, *update = nullptr;  ///< Σ k_r U_r; a state; of the chain: U
+
+  KROHN_HOST_DEVICE Column<Number> column(Number* first, std::uint64_t item) const { return {first + item, items}; }
+  KROHN_HOST_DEVICE Column<std::uint32_t> factors_of(std::uint64_t item) const { return {factors + item, items}; }
+};
+
+/// The factors, T and W of chunks first + item.
+template <class D>
+struct MakeChunks {
+  using Number = typename D::Number;
+  /// In accumulators of their own the rows are solved in fp32.
+  using Solver = std::conditional_t<D::kRoundsStored, DeviceFp32, D>;
+
+  ChunkedWord<D> word;
+  ChunkRoom<Number> room;
+  std::uint64_t first = 0;
+
+  KROHN_HOST_DEVICE void operator()(std::uint64_t item) const {
+    const std::uint64_t which = first + item;
+    ContextReader<D> contexts(word, word.begin(which));
+    std::uint32_t r = 0;
+    for (std::uint64_t at = word.begin(which); at < word.end(which); ++at) {
+      const std::uint32_t action = word.actions[contexts.next()];
+      for (std::uint32_t f = word.factor_begin[action]; f < word.factor_begin[action + 1]; ++f) append(item, r++, f);
+    }
+    room.counts[item] = r;
+  }
+
+ private:
+  KROHN_DO_NOT_INLINE KROHN_HOST_DEVICE void append(std::uint64_t item, std::uint32_t r, std::uint32_t factor) const {
+    const std::uint32_t n = word.dimension;
+    const Column<std::uint32_t> factors = room.factors_of(item);
+    const Column<Number> solved = room.column(room.solved, item), row = room.column(room.row, item);
+    const Number* const own = word.scaled + std::uint64_t{factor} * n;
+    factors[r] = factor;
+    for (std::uint32_t j = 0; j < r; ++j) {
+      const Number* const key = word.keys + std::uint64_t{factors[j]} * n;
+      Number dot = D::product(own[0], key[0]);
+      for (std::uint32_t i = 1; i < n; ++i) dot = D::add_product(dot, own[i], key[i]);
+      row[j] = -dot;
+    }
+    const std::uint64_t line = std::uint64_t{r} * word.rows;
+    for (std::uint32_t j = 0; j < r; ++j) {
+      Number out = row[j];
+      if (j + 1 < r) {
+        Number sum = Solver::product(row[j + 1], solved[std::uint64_t{j + 1} * word.rows + j]);
+        for (std::uint32_t l = j + 2; l < r; ++l)
+          sum = Solver::add_product(sum, row[l], solved[std::uint64_t{l} * word.rows + j]);
+        out = D::add(out, sum);
+      }
+      solved[line + j] = out;
+    }
+    const Column<Number> w = room.column(room.w, item);
+    for (std::uint32_t i = 0; i < n; ++i) {
+      const auto scaled = [&](std::uint32_t j) { return word.scaled[std::uint64_t{factors[j]} * n + i]; };
+      const auto t = [&](std::uint32_t j) { return j == r ? Number(1) : D::store(solved[line + j]); };
+      Number sum = D::product(t(0), scaled(0));
+      for (std::uint32_t j = 1; j <= r; ++j) sum = D::add_product(sum, t(j), scaled(j));
+      w[std::uint64_t{r} * n + i] = D::store(sum);
+    }
+  }
+};
+
+/// −(W_r · h), stored.
+template <class D>
+KROHN_HOST_DEVICE typename D::Number chunk_update(const Column<typename D::Number>& w,
+                                                  const Column<typename D::Number>& h, std::uint32_t n) {
+  typename D::Number dot = D::product(w[0], h[0]);
+  for (std::uint32_t i = 1; i < n; ++i) dot = D::add_product(dot, w[i], h[i]);
+  return -D::store(dot);
+}
+
+/// The state after every chunk from that before it, one chunk after another: starts[first + i + 1] from
+/// starts[first + i]. A block's threads share the rows, then the numbers of the state.
+template <class D>
+struct ChainChunks {
+  using Number = typename D::Number;
+
+  ChunkedWord<D> word;
+  ChunkRoom<Number> room;
+  std::uint64_t first = 0, count = 0;
+  Number* starts = nullptr;  ///< state i from i · size on
+
+  template <class Threads>
+  KROHN_HOST_DEVICE void run(const Threads& threads) const {
+    const std::uint32_t n = word.dimension;
+    for (std::uint64_t item = 0; item < count; ++item) {
+      const std::uint32_t rows = room.counts[item];
+      Number* const from = starts + (first + item) * word.size();
+      threads.each([&](std::uint32_t thread) {
+        for (std::uint32_t i = thread; i < rows * word.columns; i += threads.count) {
+          const std::uint32_t r = i / word.columns, c = i % word.columns;
+          const Column<Number> w = room.column(room.w, item) + std::uint64_t{r} * n;
+          room.update[i] = chunk_update<D>(w, Column<Number>{from + std::uint64_t{c} * n, 1}, n);
+        }
+      });
+      threads.each([&](std::uint32_t thread) {
+        for (std::uint32_t e = thread; e < word.size(); e += threads.count) {
+          const std::uint32_t c = e / n, i = e % n;
+          Number sum = 0;
+          for (std::uint32_t r = 0; r < rows; ++r) {
+            const Number key = word.keys[std::uint64_t{room.factors_of(item)[r]} * n + i];
+            const Number update = room.update[std::uint64_t{r} * word.columns + c];
+            sum = r == 0 ? D::product(key, update) : D::add_product(sum, key, update);
+          }
+          from[word.size() + e] = rows == 0 ? from[e] : D::store(D::add(from[e], sum));
+        }
+      });
+    }
+  }
+};
+
+/// Reads chunks first + item from their starts and decodes every position.
+template <class D>
+struct ReadChunks {
+  using Number = typename D::Number;
+
+  ChunkedWord<D> word;
+  ChunkRoom<Number> room;
+  std::uint64_t first = 0;
+  Number* starts = nullptr;
+  const std::uint32_t* automaton_states = nullptr;  ///< before each item's chunk; for a layer alone
+  OrderedOutcome* outcome = nullptr;
+  bool is_last = true;  ///< the last letter is that of the segment
+
+  KROHN_HOST_DEVICE void operator()(std::uint64_t item) const {
+    const std::uint64_t which = first + item;
+    const Column<Number> start{starts + which * word.size(), 1}, state = room.column(room.state, item);
+    ContextReader<D> contexts(word, word.begin(which));
+    PositionJudge<D> judge(word, state, word.is_alone() ? automaton_states[item] : 0);
+    std::uint32_t r = 0;
+    for (std::uint64_t at = word.begin(which); at < word.end(which); ++at) {
+      const std::uint32_t context = contexts.next(), action = word.actions[context];
+      for (std::uint32_t f = word.factor_begin[action]; f < word.factor_begin[action + 1]; ++f)
+        append(item, r++, f, start);
+      const Column<Number> sums = room.column(room.sums, item);
+      for (std::uint32_t e = 0; e < word.size(); ++e)
+        state[e] = r == 0 ? start[e] : D::store(D::add(start[e], sums[e]));
+      judge.judge(at, context);
+    }
+    judge.tell(outcome, is_last && word.end(which) == word.letters);
+  }
+
+ private:
+  KROHN_DO_NOT_INLINE KROHN_HOST_DEVICE void append(std::uint64_t item, std::uint32_t r, std::uint32_t factor,
+                                                    const Column<Number>& start) const {
+    const std::uint32_t n = word.dimension;
+    const Number* const key = word.keys + std::uint64_t{factor} * n;
+    const Column<Number> sums = room.column(room.sums, item);
+    const Column<Number> w = room.column(room.w, item) + std::uint64_t{r} * n;
+    for (std::uint32_t c = 0; c < word.columns; ++c) {
+      const Number update = chunk_update<D>(w, start + std::uint64_t{c} * n, n);
+      for (std::uint32_t i = 0; i < n; ++i) {
+        Number& sum = sums[std::uint64_t{c} * n + i];
+        sum = r == 0 ? D::product(key[i], update) : D::add_product(sum, key[i], update);
+      }
+    }
+  }
+};
+
+#ifdef KROHN_WITH_CUDA
+/// One block.
+template <class D>
+void cuda_chain_chunks(const ChainChunks<D>& job);
+#endif
+
+}  // namespace krohn

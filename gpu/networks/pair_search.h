@@ -1,0 +1,16 @@
+// gpu/networks/pair_search.h — simulate/prove/certify.h's closed reachable set, searched on a CUDA device.
+#pragma once
+
+#include "krohn/gpu/device/place.h"
+#include "krohn/simulate/prove/certify_reachable.h"
+#include "krohn/simulate/prove/claims/certify_options.h"
+
+namespace krohn {
+
+/// The certificate of certify_reachable_set, equal in claim, counts and failing word, for up to 2^31 − 2 pairs. The
+/// memory for options.max_pairs, or as many as options.max_bytes and the device hold, is taken at once: a record, its
+/// parent and at most 16 bytes of table for each. Throws InputError for an arithmetic or a network that devices do not
+/// have; SystemError when there is no device, or it fails.
+Certificate search_pairs(Place place, const Network& network, const CertifyOptions& options);
+
+}  // namespace krohn

@@ -1,0 +1,127 @@
+#include "krohn/gpu/training/linear_model_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "krohn/gpu/training/linear_model_words.cuh"
+#include "krohn/groups/error.h"
+#include "krohn/simulate/tasks/automaton_task.h"
+
+namespace krohn {
+namespace {
+
+constexpr std::size_t kSharedBytes = 48 * 1024;  ///< of a block, granted by every device without asking
+/// Products between two looks at the clock and the user: about a tenth of a second of a device.
+constexpr std::uint64_t kProductsAtOnce = std::uint64_t{1} << 36;
+constexpr std::uint64_t kMostWordsAtOnce = std::uint64_t{1} << 16, kStateNumbersAtOnce = std::uint64_t{1} << 28;
+
+class LinearEvaluation {
+ public:
+  LinearEvaluation(Place place, const LinearModel& view, const SamplePlan& plan, const EvaluateModelOptions& options)
+      : place_(place),
+        options_(options),
+        matrices_(place, view.matrices),
+        additions_(place, view.additions),
+        initial_(place, view.initial),
+        readout_(place, view.readout),
+        bias_(place, view.readout_bias),
+        before_(place, plan.before),
+        after_(place, plan.after),
+        next_(place, plan.oracle->table()),
+        outputs_(place, plan.oracle->outputs()) {
+    job_.view = {view.hidden,       view.block,      view.labels,     matrices_.data(),
+                 additions_.data(), initial_.data(), readout_.data(), bias_.data()};
+    job_.plan = {plan.letters,
+                 before_.data(),
+                 after_.data(),
+                 plan.before.size(),
+                 plan.content,
+                 plan.after.size(),
+                 plan.place == TargetPlace::kEveryPosition,
+                 next_.data(),
+                 outputs_.data(),
+                 plan.oracle->letters(),
+                 plan.oracle->initial(),
+                 options.seed};
+    job_.normalise = options.normalise && view.additions.empty();
+  }
+
+  ModelAccuracy run(std::uint64_t length) {
+    ModelAccuracy result{length, options_.words, 0, 0, 0};
+    const std::uint64_t at_once = std::clamp<std::uint64_t>(kStateNumbersAtOnce / job_.view.hidden, 1,
+                                                            std::min(kMostWordsAtOnce, options_.words));
+    Buffer<float> states(place_, at_once * job_.view.hidden);
+    Buffer<LinearRecord> records(place_, at_once);
+    job_.states = states.data();
+    job_.records = records.data();
+    for (job_.first_word = 0; job_.first_word < options_.words; job_.first_word += at_once) {
+      const std::uint64_t words = std::min(at_once, options_.words - job_.first_word);
+      read_words(words, records);
+      std::vector<LinearRecord> ends(words);
+      records.read(ends);
+      for (const LinearRecord& end : ends) {
+        result.right += end.right;
+        result.targets += end.targets;
+        result.right_words += end.right == end.targets;
+      }
+    }
+    return result;
+  }
+
+ private:
+  void read_words(std::uint64_t words, const Buffer<LinearRecord>& records) {
+    const std::uint64_t tokens = job_.plan.tokens();
+    const std::uint64_t products = std::uint64_t{job_.view.hidden} * (job_.view.block + job_.view.labels) * words;
+    const std::uint64_t at_once = std::max<std::uint64_t>(kProductsAtOnce / std::max<std::uint64_t>(products, 1), 1);
+    for (job_.begin = 0; job_.begin < tokens; job_.begin = job_.end) {
+      job_.end = std::min(job_.begin + at_once, tokens);
+      read(words);
+      LinearRecord first;
+      records.read({&first, 1});  // waits, so that progress is not told in advance
+      if (options_.progress) options_.progress(job_.first_word * tokens + job_.end * words, options_.words * tokens);
+    }
+  }
+
+  void read(std::uint64_t words) const {
+#ifdef KROHN_WITH_CUDA
+    if (place_ == Place::kDevice) return cuda_read_linear_words(job_, words);
+#endif
+    constexpr std::uint32_t kThreads = 3;
+    std::vector<LinearMemory::Told> shared(LinearMemory::bytes(job_.view) / sizeof(LinearMemory::Told) + 1);
+    for (std::uint64_t word = 0; word < words; ++word)
+      job_.read_word(HostThreads{kThreads}, LinearMemory(job_.view, shared.data()), word);
+  }
+
+  Place place_;
+  const EvaluateModelOptions& options_;
+  Buffer<float> matrices_, additions_, initial_, readout_, bias_;
+  Buffer<std::uint32_t> before_, after_, next_, outputs_;
+  LinearWords job_;
+};
+
+}  // namespace
+
+ModelAccuracy evaluate_words(Place place, const SequenceModel<float>& model, const Task& task, std::uint64_t length,
+                             const EvaluateModelOptions& options) {
+  const std::optional<LinearModel> view = model.linear_view();
+  if (!view)
+    throw InputError(fmt::format(
+        "the model {} is no linear recurrence with a linear read-out, which devices evaluate; take --device cpu",
+        model.name()));
+  const std::optional<SamplePlan> plan = sample_plan(task, length);
+  if (!plan)
+    throw InputError(
+        fmt::format("the task {} has no finite automaton, beside which devices read its samples; take "
+                    "--device cpu",
+                    task.info().name));
+  if (LinearMemory::bytes({view->hidden, view->block, view->labels}) > kSharedBytes)
+    throw InputError(
+        fmt::format("a state of {} numbers and {} answers are too many for a block of a device; take "
+                    "--device cpu",
+                    view->hidden, view->labels));
+  return LinearEvaluation(place, *view, *plan, options).run(length);
+}
+
+}  // namespace krohn

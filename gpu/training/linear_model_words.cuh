@@ -1,0 +1,176 @@
+// gpu/training/linear_model_words.cuh — samples of a task through a model of one linear layer and a linear read-out,
+// one word a block: its threads take the rows of the state and of the read-out. For the processor and for CUDA devices.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "krohn/gpu/automata/random_reader.cuh"
+#include "krohn/gpu/device/block_threads.cuh"
+#include "krohn/simulate/models/linear_model_step.h"
+#include "krohn/simulate/tasks/task_content.h"
+
+namespace krohn {
+
+/// Pointers to a LinearModel's numbers (simulate/models/linear_model.h).
+struct PlacedView {
+  std::uint32_t hidden = 0, block = 0, labels = 0;
+  const float *matrices = nullptr, *additions = nullptr, *initial = nullptr, *readout = nullptr, *bias = nullptr;
+};
+
+/// A SamplePlan (simulate/tasks/automaton_task.h) and its automaton.
+struct PlacedPlan {
+  ContentPlan letters;
+  const std::uint32_t *before = nullptr, *after = nullptr;
+  std::uint64_t before_count = 0, content = 0, after_count = 0;
+  bool answers_everywhere = false;
+  const std::uint32_t *next = nullptr, *outputs = nullptr;
+  std::uint32_t oracle_letters = 0, initial = 0;
+  std::uint64_t seed = 0;
+
+  KROHN_HOST_DEVICE std::uint64_t tokens() const { return before_count + content + after_count; }
+  /// An answer is due after token `at`.
+  KROHN_HOST_DEVICE bool is_due(std::uint64_t at) const {
+    return answers_everywhere ? at >= before_count && at < before_count + content : at + 1 == tokens();
+  }
+};
+
+/// The tokens of one sample, from any one on.
+class PlanReader {
+ public:
+  KROHN_HOST_DEVICE PlanReader(const PlacedPlan& plan, std::uint64_t index, std::uint64_t at)
+      : plan_(plan),
+        at_(at),
+        first_(random_key(plan.seed, is_alternating() ? 2 * index : index), plan.letters.letters, first_of(done())),
+        second_(random_key(plan.seed, 2 * index + 1), 3, is_alternating() ? done() / 2 : 0) {}
+
+  KROHN_HOST_DEVICE std::uint32_t next() {
+    const std::uint64_t at = at_++;
+    if (at < plan_.before_count) return plan_.before[at];
+    if (at >= plan_.before_count + plan_.content) return plan_.after[at - plan_.before_count - plan_.content];
+    const std::uint64_t position = at - plan_.before_count;
+    if (plan_.letters.kind == ContentPlan::Kind::kUniform) return first_.next();
+    if (is_alternating()) return position % 2 == 0 ? first_.next() : plan_.letters.letters + second_.next();
+    return (position + 1) % plan_.letters.period == 0 ? first_.next() : plan_.letters.letters;
+  }
+
+ private:
+  KROHN_HOST_DEVICE bool is_alternating() const { return plan_.letters.kind == ContentPlan::Kind::kAlternating; }
+  /// Letters of the content before the first token.
+  KROHN_HOST_DEVICE std::uint64_t done() const { return at_ < plan_.before_count ? 0 : at_ - plan_.before_count; }
+  KROHN_HOST_DEVICE std::uint64_t first_of(std::uint64_t done) const {
+    return is_alternating() ? (done + 1) / 2 : done / plan_.letters.period;
+  }
+
+  const PlacedPlan& plan_;
+  std::uint64_t at_;
+  RandomReader first_, second_;
+};
+
+/// What is kept of a word between launches, beside its state.
+struct LinearRecord {
+  double norm = 1;
+  std::uint64_t right = 0, targets = 0;
+  std::uint32_t oracle = 0;
+};
+
+/// The shared memory of a block: the state, the one after it, logits, and what one thread tells the others.
+struct LinearMemory {
+  float *state = nullptr, *next = nullptr, *logits = nullptr;
+
+  struct Told {
+    float scale = 1;
+    std::uint32_t answer = 0;
+    double norm = 1;
+  };
+  Told* told = nullptr;
+
+  KROHN_HOST_DEVICE LinearMemory(const PlacedView& view, Told* at)
+      : state(reinterpret_cast<float*>(at + 1)), next(state + view.hidden), logits(next + view.hidden), told(at) {}
+  static std::size_t bytes(const PlacedView& view) {
+    return sizeof(Told) + (2 * std::size_t{view.hidden} + view.labels) * sizeof(float);
+  }
+};
+
+/// Tokens [begin, end) of words first_word … first_word + words − 1. What is kept of word w is records[w], and its
+/// state from w · hidden on.
+struct LinearWords {
+  PlacedView view;
+  PlacedPlan plan;
+  bool normalise = false;
+  std::uint64_t first_word = 0, begin = 0, end = 0;
+  float* states = nullptr;
+  LinearRecord* records = nullptr;
+
+  template <class Threads>
+  KROHN_HOST_DEVICE void read_word(const Threads& threads, LinearMemory memory, std::uint64_t word) const {
+    LinearRecord record = begin == 0 ? LinearRecord{} : records[word];
+    if (begin == 0) record.oracle = plan.initial;
+    threads.each([&](std::uint32_t thread) {
+      const float* const from = begin == 0 ? view.initial : states + word * view.hidden;
+      for (std::uint32_t i = thread; i < view.hidden; i += threads.count) memory.state[i] = from[i];
+      if (thread == 0) memory.told->norm = record.norm;
+    });
+    PlanReader tokens(plan, first_word + word, begin);
+    for (std::uint64_t at = begin; at < end; ++at) {
+      const std::uint32_t letter = tokens.next();
+      record.oracle = plan.next[std::size_t{record.oracle} * plan.oracle_letters + letter];
+      move(threads, memory, letter, at + 1);
+      if (!plan.is_due(at)) continue;
+      ++record.targets;
+      record.right += answer(threads, memory) == plan.outputs[record.oracle];
+    }
+    threads.each([&](std::uint32_t thread) {
+      for (std::uint32_t i = thread; i < view.hidden; i += threads.count)
+        states[word * view.hidden + i] = memory.state[i];
+      if (thread != 0) return;
+      record.norm = memory.told->norm;
+      records[word] = record;
+    });
+  }
+
+ private:
+  /// `read` letters with this one.
+  template <class Threads>
+  KROHN_HOST_DEVICE void move(const Threads& threads, LinearMemory& memory, std::uint32_t letter,
+                              std::uint64_t read) const {
+    threads.each([&](std::uint32_t thread) {
+      for (std::uint32_t row = thread; row < view.hidden; row += threads.count) {
+        const float* const a = view.matrices + (std::size_t{letter} * view.hidden + row) * view.block;
+        float sum = row_sum(a, memory.state + row / view.block * view.block, view.block);
+        if (view.additions != nullptr) sum += view.additions[std::size_t{letter} * view.hidden + row];
+        memory.next[row] = sum;
+      }
+    });
+    float* const moved = memory.next;
+    memory.next = memory.state;
+    memory.state = moved;
+    if (!normalise) return;
+    threads.each([&](std::uint32_t thread) {
+      if (thread == 0) memory.told->scale = norm_scale(memory.state, view.hidden, read, memory.told->norm);
+    });
+    threads.each([&](std::uint32_t thread) {
+      for (std::uint32_t i = thread; i < view.hidden; i += threads.count) memory.state[i] *= memory.told->scale;
+    });
+  }
+
+  template <class Threads>
+  KROHN_HOST_DEVICE std::uint32_t answer(const Threads& threads, const LinearMemory& memory) const {
+    threads.each([&](std::uint32_t thread) {
+      for (std::uint32_t label = thread; label < view.labels; label += threads.count)
+        memory.logits[label] =
+            logit_of(view.readout + std::size_t{label} * view.hidden, memory.state, view.hidden, view.bias[label]);
+    });
+    threads.each([&](std::uint32_t thread) {
+      if (thread == 0) memory.told->answer = answer_of(memory.logits, view.labels);
+    });
+    return memory.told->answer;
+  }
+};
+
+#ifdef KROHN_WITH_CUDA
+/// A block a word.
+void cuda_read_linear_words(const LinearWords& job, std::uint64_t words);
+#endif
+
+}  // namespace krohn

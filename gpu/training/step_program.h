@@ -1,0 +1,135 @@
+// gpu/training/step_program.h — the stages of a training step, recorded once from a model's shape: tables for what goes
+// up and comes down, and the kernels between them (gpu/device/graph.h).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "krohn/gpu/training/batch_queue.h"
+#include "krohn/gpu/training/product_job.cuh"
+#include "krohn/gpu/training/row_jobs.cuh"
+#include "krohn/gpu/training/token_jobs.cuh"
+#include "krohn/gpu/training/training_steps.cuh"
+#include "krohn/simulate/models/sequence_model.h"
+
+namespace krohn {
+
+/// A tensor among the parameters of every model, as a matrix, and its gradient.
+struct Weights {
+  Table value, by;
+  std::uint32_t rows = 0, columns = 0;
+  bool is_empty() const { return rows == 0 || columns == 0; }
+};
+
+/// A norm on its way up, for its way down.
+struct RecordedNorm {
+  RmsNorm norm;
+  RowCount rows;
+  Weights gain;
+};
+
+class StepProgram {
+ public:
+  /// Lists of `values` and `gradient` hold one model's parameters after another. `losses`: [model][target].
+  StepProgram(Place place, const BatchRows& batch, const std::vector<ParameterPart>& parts, float* values,
+              float* gradient, double* losses);
+
+  const BatchRows& batch() const { return batch_; }
+  JobGraph& graph() { return graph_; }
+
+  /// The tensor of that name. Throws Error when there is none, or it is not of that shape.
+  Weights weights(const std::string& name, std::uint64_t rows, std::uint64_t columns);
+  /// Throws Error when a tensor was never asked for: models have parts that this program does not know.
+  void require_all_known() const;
+
+  RowCount letters() const { return {batch_.letters, nullptr}; }
+  RowCount tokens() const { return {batch_.most_rows, batch_.rows}; }
+  RowCount targets() const { return {batch_.most_targets, batch_.target_counts}; }
+  RowCount words() const { return {batch_.words, nullptr}; }
+
+  /// Zeros at first; as long as the program.
+  Table table(RowCount rows, std::uint32_t columns);
+  float* numbers(std::uint64_t count) { return memory<float>(count); }
+  template <class T>
+  T* memory(std::uint64_t count) {
+    memory_.emplace_back(place_, (count * sizeof(T) + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t));
+    return reinterpret_cast<T*>(memory_.back().data());
+  }
+  /// Of all models, one after another.
+  float* values() const { return values_; }
+  float* gradient() const { return gradient_; }
+  double* losses() const { return losses_; }
+
+  template <class Op>
+  void each(const Op& op, RowCount rows, std::uint32_t columns) {
+    const EachNumber<Op> job{op, rows, batch_.models, columns};
+    graph_.add(job, job.items());
+  }
+  template <class Op>
+  void row_sums(const Op& op, RowCount rows, std::uint32_t width) {
+    const RowSums<Op> job{op, rows, batch_.models, width};
+    graph_.add_teams(job, job.teams());
+  }
+  /// A single row of `to`.
+  template <class Term>
+  void column_sums(const Term& term, RowCount rows, std::uint32_t columns, Table to) {
+    add_column_sums(ColumnSums<Term>{term, batch_, rows, false, columns, to});
+  }
+  /// A row of `to` for every letter, from the tokens that read it.
+  template <class Term>
+  void letter_sums(const Term& term, std::uint32_t columns, Table to) {
+    add_column_sums(ColumnSums<Term>{term, batch_, tokens(), true, columns, to});
+  }
+  template <class Job>
+  void teams(const Job& job) {
+    graph_.add_teams(job, job.teams());
+  }
+  template <class Job>
+  void items(const Job& job, std::uint64_t count) {
+    graph_.add(job, count);
+  }
+  void clear(float* numbers, std::uint64_t count) { items(ClearJob{numbers}, count); }
+
+  /// y = x W, for `rows` of x.
+  Table linear(Table x, RowCount rows, const Weights& by);
+  /// With a bias (a single row), or rows of the source to begin with.
+  void linear(Table x, RowCount rows, const Weights& by, Table y, const Weights* bias, Table addend = {},
+              const Source& source = {});
+  /// The gradient by W of y = x W.
+  void linear_by_weights(Table x, RowCount rows, const Weights& of, Table by_y);
+  /// by_x = by_y Wᵀ, or that added to it.
+  void linear_adjoint(RowCount rows, const Weights& of, Table by_y, Table by_x, bool add = false);
+
+  /// Rows are cut into groups as wide as the gain.
+  RecordedNorm rms_norm(Table x, RowCount rows, const Weights& gain, std::uint32_t groups, Table y);
+  void rms_norm_adjoint(const RecordedNorm& recorded, Table by_y, Table by_x, bool add);
+
+  /// From what targets read to the losses and back: by what they read. `normed`, `by_normed`: a row a target.
+  void read_out(Table normed, std::uint32_t width, std::uint32_t labels, Table by_normed);
+
+ private:
+  struct KnownPart {
+    std::string name;
+    std::uint64_t begin = 0, size = 0;
+    bool taken = false;
+  };
+  template <class Job>
+  void add_column_sums(const Job& job) {
+    graph_.add_teams(job, job.teams());
+  }
+  float* scratch(std::uint64_t count);
+
+  Place place_;
+  BatchRows batch_;
+  std::vector<KnownPart> parts_;
+  std::uint64_t parameters_ = 0;
+  float *values_, *gradient_;
+  double* losses_;
+  std::vector<Buffer<std::uint64_t>> memory_;
+  float* scratch_ = nullptr;
+  std::uint64_t scratch_size_ = 0;
+  JobGraph graph_;
+};
+
+}  // namespace krohn

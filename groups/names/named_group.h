@@ -1,0 +1,42 @@
+// groups/names/named_group.h — groups by name: "S5", "Z2xZ4", "PSL(2,7)", "M11".
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "krohn/groups/permutations/permutation_group.h"
+
+namespace krohn {
+
+/// The group of that name, with its standard generators. Upper and lower case, spaces and "_" do not matter.
+///
+///   S5, A5          symmetric and alternating group on n points: (1 2), (1 2 … n); 3-cycles for A_n
+///   Z6, C6          cyclic, on m points; elements are named by residues
+///   D4              the dihedral group of *order 2n* on n points (n = 1: on 2; n = 2: V4 on 4)
+///   V4              {1, (1 2)(3 4), (1 3)(2 4), (1 4)(2 3)}
+///   Q8, Q16, Q12    (generalised) quaternion or dicyclic group of that *order*, a multiple of 4, in its regular action
+///   F20, F21        Frobenius group of that *order* p·d, p prime, d a divisor of p−1, on p points: x ↦ ax + b, a^d = 1
+///   AGL(1,p)        x ↦ ax + b on p points
+///   PSL(2,p), PGL(2,p)   on the p+1 points of the projective line
+///   GL(3,2)         PSL(2,7) on the 7 points of the Fano plane
+///   M11 M12 M22 M23 M24  Mathieu groups on that many points
+///   Rubik           the six face turns of Rubik's cube on its 48 moving stickers
+///   G x H, G^k, G wr H   direct product on disjoint points, power, wreath product (imprimitive); brackets group
+///
+/// Throws InputError with near misses and the column, LimitError for parameters above 10^6 and degrees above 10^7.
+PermutationGroup named_group(std::string_view name);
+
+/// True when `named_group` would read the name as an expression of groups it knows (it may still refuse a parameter).
+bool is_group_name(std::string_view name);
+
+/// One line about each kind of group that has a name.
+struct NamedGroupInfo {
+  std::string pattern;
+  std::string summary;
+  std::string example;
+};
+std::vector<NamedGroupInfo> named_groups();
+
+}  // namespace krohn

@@ -1,0 +1,285 @@
+#include "krohn/groups/permutations/stabiliser_chain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "krohn/groups/error.h"
+#include "krohn/groups/permutations/giant.h"
+#include "krohn/groups/permutations/product_replacement.h"
+
+namespace krohn {
+namespace {
+
+/// A number that |G| cannot exceed: Π |orbit|!, halved when some orbit has two points and no generator is odd.
+Integer largest_possible_order(const PermutationGroup& group) {
+  Integer bound = 1;
+  for (const std::vector<Point>& orbit : orbits(group)) bound *= factorial(static_cast<Point>(orbit.size()));
+  if (bound > 1 && all_even(group)) bound /= 2;
+  return bound;
+}
+
+bool is_identity(std::span<const Point> images) {
+  for (std::size_t point = 0; point < images.size(); ++point)
+    if (images[point] != point) return false;
+  return true;
+}
+
+Point least_moved_point(std::span<const Point> images) {
+  Point point = 0;
+  while (images[point] == point) ++point;
+  return point;
+}
+
+/// images := images · factor. On the right a product can be taken in place.
+void multiply_in_place(std::span<Point> images, std::span<const Point> factor) {
+  for (Point& image : images) image = factor[image];
+}
+
+void check_first_base(std::span<const Point> points, Point degree) {
+  std::vector<bool> seen(degree, false);
+  for (const Point point : points) {
+    if (point >= degree || seen[point])
+      throw InputError(fmt::format("base point {} is {}", point, point >= degree ? "outside the degree" : "repeated"));
+    seen[point] = true;
+  }
+}
+
+}  // namespace
+
+StabiliserChain::StabiliserChain(const PermutationGroup& group, const StabiliserChainOptions& options)
+    : degree_(group.degree()), max_entries_(options.max_entries), scratch_(degree_) {
+  check_first_base(options.first_base, degree_);
+  std::vector<Permutation> generators;
+  for (const NamedPermutation& generator : group.generators())
+    if (!generator.value.is_identity()) generators.push_back(generator.value);
+  if (generators.empty()) return;
+  for (const Point point : options.first_base) add_level(point);
+  const Integer bound = largest_possible_order(group);
+  find_strong_generators(generators, bound);
+  // The chain found so far is one of subsets of G, so its order is at most |G| ≤ bound: equality proves it complete.
+  if (order() == bound) return;
+  drop_redundant_generators();
+  for (const Permutation& generator : generators) absorb(generator);
+  check_schreier_generators();
+}
+
+Integer StabiliserChain::order() const {
+  Integer product = 1;
+  for (const Level& level : levels_) product *= level.orbit.size();
+  return product;
+}
+
+std::vector<Point> StabiliserChain::base() const {
+  std::vector<Point> points;
+  for (const Level& level : levels_) points.push_back(level.base_point);
+  return points;
+}
+
+std::vector<Permutation> StabiliserChain::strong_generators_from(std::size_t level) const {
+  std::vector<Permutation> generators;
+  if (level < levels_.size())
+    for (const std::uint32_t generator : levels_[level].generators) generators.push_back(strong_[generator]);
+  return generators;
+}
+
+bool StabiliserChain::contains(const Permutation& permutation) const {
+  if (permutation.degree() != degree_)
+    throw InputError(fmt::format("a permutation of degree {} was compared with a group of degree {}",
+                                 permutation.degree(), degree_));
+  std::vector<Point> images(permutation.images().begin(), permutation.images().end());
+  return sift(images, 0) == levels_.size() && is_identity(images);
+}
+
+Permutation StabiliserChain::least_in_right_coset(Permutation t) const {
+  for (const Level& level : levels_) {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < level.orbit.size(); ++i)
+      if (t[level.orbit[i]] < t[level.orbit[best]]) best = i;
+    const std::span<const Point> factor = row(level.from_base, best);
+    std::vector<Point> images(degree_);
+    for (Point point = 0; point < degree_; ++point) images[point] = t[factor[point]];
+    t = Permutation::from_images(std::move(images));
+  }
+  return t;
+}
+
+Permutation StabiliserChain::random_element(Random& random) const {
+  std::vector<Point> images(degree_);
+  std::iota(images.begin(), images.end(), Point{0});
+  for (auto level = levels_.rbegin(); level != levels_.rend(); ++level)
+    multiply_in_place(images, row(level->from_base, random.below(level->orbit.size())));
+  return Permutation::from_images(std::move(images));
+}
+
+/// Divides by coset representatives, level by level, until one is missing: the level where it stopped.
+std::size_t StabiliserChain::sift(std::span<Point> images, std::size_t from) const {
+  for (std::size_t i = from; i < levels_.size(); ++i) {
+    const Level& level = levels_[i];
+    const std::int32_t position = level.position[images[level.base_point]];
+    if (position < 0) return i;
+    if (position > 0) multiply_in_place(images, row(level.to_base, static_cast<std::size_t>(position)));
+  }
+  return levels_.size();
+}
+
+void StabiliserChain::add_level(Point base_point) {
+  levels_.emplace_back().base_point = base_point;
+  reset_orbit(levels_.back());
+}
+
+/// Only the base point, with the identity.
+void StabiliserChain::reset_orbit(Level& level) {
+  entries_ -= 2 * std::uint64_t{degree_} * level.orbit.size();
+  level.generators.clear();
+  level.orbit = {level.base_point};
+  level.position.assign(degree_, -1);
+  level.position[level.base_point] = 0;
+  level.from_base.resize(degree_);
+  std::iota(level.from_base.begin(), level.from_base.end(), Point{0});
+  level.to_base = level.from_base;
+  level.checked = {0};
+  entries_ += 2 * std::uint64_t{degree_};
+}
+
+/// The generator fixes the base points before `first`…; it joins levels `first` to `last`.
+void StabiliserChain::add_strong_generator(std::span<const Point> images, std::size_t first, std::size_t last) {
+  if (last == levels_.size()) add_level(least_moved_point(images));
+  const auto index = static_cast<std::uint32_t>(strong_.size());
+  strong_.push_back(Permutation::from_images({images.begin(), images.end()}));
+  for (std::size_t i = first; i <= last; ++i) extend_orbit(levels_[i], index);
+}
+
+/// Grows the orbit of a level by a new generator, keeping every representative that is there.
+void StabiliserChain::extend_orbit(Level& level, std::uint32_t new_generator) {
+  level.generators.push_back(new_generator);
+  const std::size_t old_size = level.orbit.size();
+  for (std::size_t i = 0; i < old_size; ++i) visit(level, i, new_generator);
+  for (std::size_t i = old_size; i < level.orbit.size(); ++i)
+    for (const std::uint32_t generator : level.generators) visit(level, i, generator);
+}
+
+void StabiliserChain::visit(Level& level, std::size_t index, std::uint32_t generator) {
+  const Point image = strong_[generator][level.orbit[index]];
+  if (level.position[image] >= 0) return;
+  entries_ += 2 * std::uint64_t{degree_};
+  if (entries_ > max_entries_)
+    throw LimitError(fmt::format("the stabiliser chain of this group of degree {} needs more than {} numbers", degree_,
+                                 max_entries_));
+  level.position[image] = static_cast<std::int32_t>(level.orbit.size());
+  const std::size_t start = level.orbit.size() * degree_;
+  level.orbit.push_back(image);
+  level.checked.push_back(0);
+  level.from_base.resize(start + degree_);
+  level.to_base.resize(start + degree_);
+  const Point* from = level.from_base.data() + index * degree_;
+  for (Point point = 0; point < degree_; ++point) {
+    const Point target = strong_[generator][from[point]];
+    level.from_base[start + point] = target;
+    level.to_base[start + target] = point;
+  }
+}
+
+/// Sifts an element of the group; what is left joins the strong generators. True when nothing was left.
+bool StabiliserChain::absorb(const Permutation& element) {
+  std::copy(element.images().begin(), element.images().end(), scratch_.begin());
+  const std::size_t stopped = sift(scratch_, 0);
+  if (is_identity(scratch_)) return true;
+  add_strong_generator(scratch_, 0, stopped);
+  return false;
+}
+
+void StabiliserChain::find_strong_generators(const std::vector<Permutation>& generators, const Integer& bound) {
+  constexpr std::uint64_t kSeed = 1;
+  constexpr int kEnoughSuccesses = 12;
+  for (const Permutation& generator : generators) absorb(generator);
+  Random random(kSeed);
+  ProductReplacement elements(generators, random);
+  for (int successes = 0; successes < kEnoughSuccesses && order() != bound;)
+    successes = absorb(elements.next()) ? successes + 1 : 0;
+}
+
+/// From the bottom up, for each level, the generators of the level below and as few more as reach the whole orbit.
+/// When the chain is complete these are strong generators too, since they reach the same orbits.
+std::vector<std::vector<std::uint32_t>> StabiliserChain::sufficient_generators() const {
+  std::vector<std::vector<std::uint32_t>> kept(levels_.size());
+  std::vector<std::uint32_t> chosen;
+  for (std::size_t i = levels_.size(); i-- > 0;) {
+    const Level& level = levels_[i];
+    std::vector<bool> seen(degree_, false);
+    std::vector<Point> orbit{level.base_point};
+    seen[level.base_point] = true;
+    const auto close = [&] {
+      for (std::size_t k = 0; k < orbit.size(); ++k)
+        for (const std::uint32_t generator : chosen)
+          if (const Point image = strong_[generator][orbit[k]]; !seen[image]) {
+            seen[image] = true;
+            orbit.push_back(image);
+          }
+    };
+    close();
+    for (const std::uint32_t candidate : level.generators) {
+      if (orbit.size() == level.orbit.size()) break;
+      const bool enlarges =
+          std::any_of(orbit.begin(), orbit.end(), [&](Point p) { return !seen[strong_[candidate][p]]; });
+      if (!enlarges) continue;
+      chosen.push_back(candidate);
+      close();
+    }
+    kept[i] = chosen;
+  }
+  return kept;
+}
+
+/// Every generator costs a Schreier generator per orbit point. The transversals are made anew from those that stay, as
+/// Schreier's lemma asks.
+void StabiliserChain::drop_redundant_generators() {
+  const std::vector<std::vector<std::uint32_t>> kept = sufficient_generators();
+  for (std::size_t i = 0; i < levels_.size(); ++i) {
+    reset_orbit(levels_[i]);
+    for (const std::uint32_t generator : kept[i]) extend_orbit(levels_[i], generator);
+  }
+}
+
+/// Schreier's lemma: the chain is complete when at every level every from_base[β]·s·to_base[β·s] sifts to the identity
+/// through the levels below.
+void StabiliserChain::check_schreier_generators() {
+  for (std::size_t level = levels_.size(); level > 0;) {
+    std::size_t resume = 0;
+    level = check_level(level - 1, resume) ? level - 1 : resume + 1;
+  }
+}
+
+/// False when a Schreier generator of `level` did not sift; its residue was added and checking goes on at `resume`.
+/// Pairs that sifted once always will, because representatives never change.
+bool StabiliserChain::check_level(std::size_t level, std::size_t& resume) {
+  Level& here = levels_[level];
+  for (std::size_t i = 0; i < here.orbit.size(); ++i)
+    for (std::uint32_t& k = here.checked[i]; k < here.generators.size(); ++k) {
+      const Permutation& generator = strong_[here.generators[k]];
+      const auto target = static_cast<std::size_t>(here.position[generator[here.orbit[i]]]);
+      const Point* from = here.from_base.data() + i * degree_;
+      const Point* back = here.to_base.data() + target * degree_;
+      for (Point point = 0; point < degree_; ++point) scratch_[point] = back[generator[from[point]]];
+      const std::size_t stopped = sift(scratch_, level + 1);
+      if (is_identity(scratch_)) continue;
+      add_strong_generator(scratch_, level + 1, stopped);
+      resume = stopped;
+      return false;
+    }
+  return true;
+}
+
+Integer order(const PermutationGroup& group, const StabiliserChainOptions& options) {
+  if (group.generators().size() == 1) {
+    Integer order = 1;
+    for (const auto& cycle : group.generators().front().value.cycles())
+      order = boost::multiprecision::lcm(order, Integer(cycle.size()));
+    return order;
+  }
+  if (const std::optional<Giant> giant = find_giant(group)) return giant->order();
+  return StabiliserChain(group, options).order();
+}
+
+}  // namespace krohn

@@ -1,0 +1,255 @@
+#include "krohn/groups/representations/orthogonal_representation.h"
+
+#include <Eigen/LU>
+#include <Eigen/SVD>
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <random>
+
+#include "krohn/groups/error.h"
+#include "krohn/groups/representations/irreducible_blocks.h"
+
+namespace krohn {
+namespace {
+
+constexpr double kSame = 1e-7;  ///< codewords closer than this are one; far above rounding, far below any margin
+
+/// A set of blocks put side by side, with the matrix of every element.
+struct Candidate {
+  std::vector<std::uint32_t> blocks;
+  std::vector<Eigen::MatrixXd> generators;
+  std::vector<Eigen::MatrixXd> elements;
+};
+
+Eigen::MatrixXd direct_sum(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
+  Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(a.rows() + b.rows(), a.cols() + b.cols());
+  sum.topLeftCorner(a.rows(), a.cols()) = a;
+  sum.bottomRightCorner(b.rows(), b.cols()) = b;
+  return sum;
+}
+
+Candidate candidate(const GroupElements& elements, const std::vector<IrreducibleBlock>& blocks,
+                    const std::vector<std::size_t>& chosen) {
+  Candidate result;
+  const std::size_t letters = elements.group().generators().size();
+  result.generators.assign(letters, Eigen::MatrixXd(0, 0));
+  for (const std::size_t i : chosen) {
+    result.blocks.push_back(blocks[i].dimension);
+    for (std::size_t g = 0; g < letters; ++g)
+      result.generators[g] = direct_sum(result.generators[g], blocks[i].generators[g]);
+  }
+  result.elements = element_matrices(elements, result.generators);
+  return result;
+}
+
+/// Sets of at most three blocks whose elements of joint full character fix every point of the orbit, least total
+/// dimension first; all of that dimension.
+class FaithfulSets {
+ public:
+  FaithfulSets(const GroupElements& elements, const std::vector<IrreducibleBlock>& blocks,
+               const std::vector<bool>& fixes_orbit)
+      : blocks_(blocks) {
+    for (const IrreducibleBlock& block : blocks) {
+      std::vector<bool> kernel(elements.size());
+      for (ElementIndex e = 0; e < elements.size(); ++e)
+        kernel[e] = std::abs(block.character[e] - block.dimension) < 1e-6 && !fixes_orbit[e];
+      kernels_.push_back(std::move(kernel));
+    }
+  }
+
+  std::vector<std::vector<std::size_t>> least() {
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+      try_set({i});
+      for (std::size_t j = i + 1; j < blocks_.size(); ++j) {
+        try_set({i, j});
+        for (std::size_t k = j + 1; k < blocks_.size(); ++k) try_set({i, j, k});
+      }
+    }
+    return best_;
+  }
+
+ private:
+  void try_set(const std::vector<std::size_t>& set) {
+    std::uint32_t dimension = 0;
+    for (const std::size_t i : set) dimension += blocks_[i].dimension;
+    if (dimension > best_dimension_ || !is_faithful(set)) return;
+    if (dimension < best_dimension_) best_.clear();
+    best_dimension_ = dimension;
+    best_.push_back(set);
+  }
+
+  bool is_faithful(const std::vector<std::size_t>& set) const {
+    for (std::size_t e = 0; e < kernels_.front().size(); ++e)
+      if (std::all_of(set.begin(), set.end(), [&](std::size_t i) { return kernels_[i][e]; })) return false;
+    return true;
+  }
+
+  const std::vector<IrreducibleBlock>& blocks_;
+  std::vector<std::vector<bool>> kernels_;  ///< without the elements that fix the whole orbit
+  std::uint32_t best_dimension_ = UINT32_MAX;
+  std::vector<std::vector<std::size_t>> best_;
+};
+
+/// The vectors that all these elements fix: the image of their average, as an orthonormal basis.
+Eigen::MatrixXd fixed_space(const Candidate& candidate, const std::vector<ElementIndex>& subgroup) {
+  const Eigen::Index n = candidate.elements.front().rows();
+  Eigen::MatrixXd average = Eigen::MatrixXd::Zero(n, n);
+  for (const ElementIndex e : subgroup) average += candidate.elements[e];
+  average /= static_cast<double>(subgroup.size());
+  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(average, Eigen::ComputeFullU);
+  Eigen::Index rank = 0;
+  while (rank < n && svd.singularValues()(rank) > 0.5) ++rank;
+  return svd.matrixU().leftCols(rank);
+}
+
+/// Searches for v.
+class StartVector {
+ public:
+  StartVector(const GroupElements& elements, const Candidate& candidate, Point start, std::uint64_t seed)
+      : elements_(elements), candidate_(candidate), start_(start), random_(seed) {}
+
+  /// A v that separates, and its least distance; an empty vector when none was found. Spaces fixed by larger subgroups
+  /// come first, because they give fewer codewords, and the search stops at the first kind of space that separates.
+  std::pair<Eigen::VectorXd, double> best() {
+    std::vector<ElementIndex> stabiliser;
+    for (ElementIndex e = 0; e < elements_.size(); ++e)
+      if (elements_.images(e)[start_] == start_) stabiliser.push_back(e);
+    search(fixed_space(candidate_, stabiliser));
+    if (best_vector_.size() == 0) search_cyclic(stabiliser);
+    if (best_vector_.size() == 0) search(fixed_space(candidate_, {0}));
+    return {best_vector_, best_distance_};
+  }
+
+ private:
+  static constexpr int kMaxCyclic = 60, kStarts = 16, kSteps = 60;
+
+  void search_cyclic(const std::vector<ElementIndex>& stabiliser) {
+    int tried = 0;
+    for (const ElementIndex e : stabiliser)
+      if (e != 0 && tried++ < kMaxCyclic) search(fixed_space(candidate_, cyclic(e)));
+  }
+
+  std::vector<ElementIndex> cyclic(ElementIndex e) const {
+    const Permutation generator = elements_[e];
+    std::vector<ElementIndex> powers{0};
+    for (Permutation power = generator; !power.is_identity(); power = power * generator)
+      powers.push_back(*elements_.find(power));
+    return powers;
+  }
+
+  /// Between codewords of different points. One end may be v itself, since the group moves any pair to such a one; an
+  /// element that fixes v but not the start makes it 0.
+  double least_distance(const Eigen::VectorXd& v) const {
+    double least = 2;
+    for (ElementIndex e = 1; e < elements_.size(); ++e)
+      if (elements_.images(e)[start_] != start_) least = std::min(least, (candidate_.elements[e] * v - v).norm());
+    return least;
+  }
+
+  /// Random starts, each improved by steps that shrink when they fail.
+  void search(const Eigen::MatrixXd& space) {
+    if (space.cols() == 0) return;
+    std::normal_distribution<double> normal;
+    const auto random_coordinates = [&] {
+      Eigen::VectorXd x(space.cols());
+      for (Eigen::Index i = 0; i < x.size(); ++i) x(i) = normal(random_);
+      return x.normalized().eval();
+    };
+    const bool line = space.cols() == 1;
+    for (int round = 0; round < (line ? 1 : kStarts); ++round) {
+      Eigen::VectorXd centre = random_coordinates();
+      double reached = least_distance(space * centre);
+      double width = 0.5;
+      for (int i = 0; !line && i < kSteps; ++i) {
+        const Eigen::VectorXd next = (centre + width * random_coordinates()).normalized();
+        const double distance = least_distance(space * next);
+        if (distance > reached) {
+          centre = next;
+          reached = distance;
+        } else {
+          width *= 0.93;
+        }
+      }
+      consider(space * centre, reached);
+    }
+  }
+
+  void consider(const Eigen::VectorXd& v, double distance) {
+    if (distance <= best_distance_ + 1e-6) return;
+    best_distance_ = distance;
+    best_vector_ = v;
+  }
+
+  const GroupElements& elements_;
+  const Candidate& candidate_;
+  Point start_;
+  std::mt19937_64 random_;
+  Eigen::VectorXd best_vector_;
+  double best_distance_ = 10 * kSame;
+};
+
+/// The orbit of v, each vector once, with the point that it names.
+void list_codewords(const GroupElements& elements, const Candidate& candidate, const Eigen::VectorXd& v, Point start,
+                    OrthogonalRepresentation& result) {
+  for (ElementIndex e = 0; e < elements.size(); ++e) {
+    const Eigen::VectorXd code = candidate.elements[e] * v;
+    const bool known = std::any_of(result.codewords.begin(), result.codewords.end(),
+                                   [&](const Eigen::VectorXd& other) { return (other - code).norm() < kSame; });
+    if (known) continue;
+    result.codewords.push_back(code);
+    result.point_of.push_back(elements.images(e)[start]);
+  }
+}
+
+std::uint32_t reflection_count(const Eigen::MatrixXd& orthogonal) {
+  Eigen::FullPivLU<Eigen::MatrixXd> lu(orthogonal - Eigen::MatrixXd::Identity(orthogonal.rows(), orthogonal.cols()));
+  lu.setThreshold(1e-9);
+  return static_cast<std::uint32_t>(lu.rank());
+}
+
+std::vector<bool> elements_that_fix_orbit(const GroupElements& elements, Point start) {
+  std::vector<bool> in_orbit(elements.group().degree(), false);
+  for (ElementIndex e = 0; e < elements.size(); ++e) in_orbit[elements.images(e)[start]] = true;
+  std::vector<bool> fixes(elements.size(), true);
+  for (ElementIndex e = 0; e < elements.size(); ++e)
+    for (Point point = 0; point < elements.group().degree(); ++point)
+      if (in_orbit[point] && elements.images(e)[point] != point) fixes[e] = false;
+  return fixes;
+}
+
+}  // namespace
+
+OrthogonalRepresentation smallest_separating_representation(const PermutationGroup& group, Point start,
+                                                            const RepresentationOptions& options) {
+  const GroupElements elements = GroupElements::enumerate(group, options.max_order);
+  const std::vector<IrreducibleBlock> blocks = irreducible_blocks(elements, options.max_eigenproblem, options.seed);
+  OrthogonalRepresentation result;
+  std::optional<Candidate> best;
+  Eigen::VectorXd vector;
+  if (!blocks.empty())
+    for (const auto& set : FaithfulSets(elements, blocks, elements_that_fix_orbit(elements, start)).least()) {
+      Candidate next = candidate(elements, blocks, set);
+      const auto [v, distance] = StartVector(elements, next, start, options.seed).best();
+      if (v.size() == 0 || distance <= result.least_distance + 1e-6) continue;
+      result.least_distance = distance;
+      vector = v;
+      best = std::move(next);
+    }
+  if (!best) throw InputError("no three real irreducible blocks together are faithful on the orbit of the start");
+  result.blocks = best->blocks;
+  result.generators = best->generators;
+  for (const Eigen::MatrixXd& generator : best->generators) result.reflections.push_back(reflection_count(generator));
+  list_codewords(elements, *best, vector, start, result);
+  return result;
+}
+
+std::vector<std::vector<double>> real_characters(const PermutationGroup& group, const RepresentationOptions& options) {
+  const GroupElements elements = GroupElements::enumerate(group, options.max_order);
+  std::vector<std::vector<double>> characters;
+  for (const IrreducibleBlock& block : irreducible_blocks(elements, options.max_eigenproblem, options.seed))
+    characters.push_back(block.character);
+  return characters;
+}
+
+}  // namespace krohn

@@ -1,0 +1,50 @@
+// groups/representations/orthogonal_representation.h — the smallest orthogonal representation of a permutation group
+// that tells the points apart (MATH.md §6).
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <vector>
+
+#include "krohn/groups/permutations/permutation_group.h"
+
+namespace krohn {
+
+/// Matrices for the generators and a start vector v whose images name the points: the codeword of a group element g is
+/// v·g, and the point start·g depends on the codeword alone.
+struct OrthogonalRepresentation {
+  std::vector<std::uint32_t> blocks;        ///< dimensions of the irreducible blocks, in order
+  std::vector<Eigen::MatrixXd> generators;  ///< one per generator, n×n orthogonal; products act from the left
+  std::vector<std::uint32_t> reflections;   ///< per generator: rank(M − I), the codimension of its fixed space
+  std::vector<Eigen::VectorXd> codewords;   ///< distinct unit vectors; the first is v
+  std::vector<Point> point_of;              ///< codeword ↦ point
+  double least_distance = 0;                ///< between codewords of different points
+
+  std::uint32_t dimension() const {
+    std::uint32_t n = 0;
+    for (const std::uint32_t block : blocks) n += block;
+    return n;
+  }
+};
+
+struct RepresentationOptions {
+  std::uint64_t max_order = 10'000;      ///< of the group; LimitError beyond
+  std::uint32_t max_eigenproblem = 400;  ///< permutation representations of a larger degree are not decomposed
+  std::uint64_t seed = 1;                ///< of the random commutant element and of the search for v
+};
+
+/// The real irreducible blocks come from random symmetric elements of the commutant of three permutation
+/// representations: on the points, on ordered pairs of points, on the group (the latter two within `max_eigenproblem`).
+/// Among the sets of at most three blocks with trivial joint kernel, the least total dimension wins; then v is searched
+/// for the greatest least distance, in the space fixed by Stab(start), else by its cyclic subgroups, else anywhere. A
+/// vector works iff its stabiliser lies in Stab(start). Only the orbit of `start` counts. Throws InputError when no set
+/// of blocks is faithful on that orbit, LimitError past `max_order`.
+OrthogonalRepresentation smallest_separating_representation(const PermutationGroup& group, Point start,
+                                                            const RepresentationOptions& options = {});
+
+/// The characters of the real irreducible blocks that were found, one row per block, one column per element in the
+/// order of GroupElements. Same limits.
+std::vector<std::vector<double>> real_characters(const PermutationGroup& group,
+                                                 const RepresentationOptions& options = {});
+
+}  // namespace krohn

@@ -1,0 +1,123 @@
+#include "krohn/groups/transformations/transformation_monoid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "krohn/groups/error.h"
+
+namespace krohn {
+
+TransformationMonoid TransformationMonoid::enumerate(std::span<const Transformation> generators, Point degree,
+                                                     const Options& options) {
+  if (degree > WideTransformations::kMaxDegree)
+    throw InputError(
+        fmt::format("transformations of degree {}; the limit is {}", degree, WideTransformations::kMaxDegree));
+  if (generators.size() > UINT16_MAX)
+    throw InputError(fmt::format("{} generators; the limit is {}", generators.size(), UINT16_MAX));
+  for (const Transformation& generator : generators)
+    if (generator.degree() != degree)
+      throw InputError(fmt::format("a generator of degree {} among those of degree {}", generator.degree(), degree));
+  Store store = degree <= TinyTransformations::kMaxDegree ? Store(TinyTransformations(generators, degree))
+                                                          : Store(WideTransformations(generators, degree));
+  TransformationMonoid monoid(std::move(store), degree, static_cast<std::uint32_t>(generators.size()));
+  std::visit([&](auto& elements) { monoid.expand(elements, options); }, monoid.store_);
+  return monoid;
+}
+
+template <class Elements>
+void TransformationMonoid::expand(Elements& elements, const Options& options) {
+  constexpr Element kAhead = 16;
+  elements.insert(Transformation::identity(degree_));
+  prefix_.push_back(0);
+  last_.push_back(0);
+  for (Element e = 0; e < elements.size(); ++e) {
+    if (e + kAhead < elements.size())
+      for (std::uint32_t g = 0; g < generators_; ++g) elements.prefetch(e + kAhead, g);
+    for (std::uint32_t g = 0; g < generators_; ++g) {
+      const RecordSet::Insertion product = elements.insert_product(e, g);
+      right_.push_back(product.index);
+      if (!product.fresh) continue;
+      prefix_.push_back(e);
+      last_.push_back(static_cast<std::uint16_t>(g));
+      if (elements.size() > options.max_elements) return;
+      if (options.progress && elements.size() % (1U << 20) == 0) options.progress(elements.size());
+    }
+  }
+  complete_ = true;
+}
+
+TransformationMonoid::Element TransformationMonoid::size() const {
+  return std::visit([](const auto& elements) { return elements.size(); }, store_);
+}
+
+Transformation TransformationMonoid::element(Element e) const {
+  return std::visit([&](const auto& elements) { return elements[e]; }, store_);
+}
+
+std::optional<TransformationMonoid::Element> TransformationMonoid::find(const Transformation& transformation) const {
+  if (transformation.degree() != degree_) return std::nullopt;
+  return std::visit([&](const auto& elements) { return elements.find(transformation); }, store_);
+}
+
+Blocks<TransformationMonoid::Element> TransformationMonoid::left_cayley_graph() const {
+  // a·(u·b) = (a·u)·b, and u = prefix(u·b) comes before u·b.
+  Blocks<Element> left;
+  for (std::uint32_t a = 0; a < generators_; ++a) left.push_back(right(0, a));
+  for (Element e = 1; e < size(); ++e)
+    for (std::uint32_t a = 0; a < generators_; ++a)
+      left.push_back(right(left[std::size_t{prefix_[e]} * generators_ + a], last_[e]));
+  return left;
+}
+
+TransformationMonoid::Word TransformationMonoid::word(Element e) const {
+  Word letters;
+  for (; e != 0; e = prefix_[e]) letters.push_back(last_[e]);
+  std::reverse(letters.begin(), letters.end());
+  return letters;
+}
+
+std::uint32_t TransformationMonoid::length(Element e) const {
+  std::uint32_t letters = 0;
+  for (; e != 0; e = prefix_[e]) ++letters;
+  return letters;
+}
+
+TransformationMonoid::Element TransformationMonoid::product(Element e, Element f) const {
+  for (const std::uint32_t letter : word(f)) e = right(e, letter);
+  return e;
+}
+
+std::uint64_t TransformationMonoid::idempotents() const {
+  std::uint64_t count = 0;
+  for (Element e = 0; e < size(); ++e) count += is_idempotent(e);
+  return count;
+}
+
+bool TransformationMonoid::is_tree_edge(Element from, std::uint32_t generator) const {
+  const Element to = right(from, generator);
+  return to != 0 && prefix_[to] == from && last_[to] == generator;
+}
+
+void TransformationMonoid::for_each_rule(const std::function<void(Element, std::uint32_t, Element)>& rule) const {
+  // u·a is a left side when it is not reduced but u without its first letter, then a, is.
+  Blocks<Element> suffix;
+  suffix.push_back(0);
+  for (Element e = 1; e < size(); ++e) suffix.push_back(prefix_[e] == 0 ? 0 : right(suffix[prefix_[e]], last_[e]));
+  for (Element u = 0; u < size(); ++u)
+    for (std::uint32_t a = 0; a < generators_; ++a)
+      if (!is_tree_edge(u, a) && (u == 0 || is_tree_edge(suffix[u], a))) rule(u, a, right(u, a));
+}
+
+std::uint64_t TransformationMonoid::rules() const {
+  std::uint64_t count = 0;
+  for_each_rule([&](Element, std::uint32_t, Element) { ++count; });
+  return count;
+}
+
+std::uint64_t TransformationMonoid::bytes() const {
+  return right_.bytes() + prefix_.bytes() + last_.bytes() +
+         std::visit([](const auto& elements) { return elements.bytes(); }, store_);
+}
+
+}  // namespace krohn

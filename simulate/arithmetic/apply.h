@@ -1,0 +1,195 @@
+// simulate/arithmetic/apply.h — one product y = A x for each structured form, in the operations of an arithmetic. This
+// page is the definition of the evaluation order that certificates call "sequential"; simulate/arithmetic/arithmetic.h
+// says how each of the operations rounds.
+//
+//   H is loaded; H ← A H, column by column; then, when the transition has a B, H ← H + B, entry by entry; H is stored.
+//   Every sum below is built by `add`, every a·b that starts a sum or stands alone by `product`, and every a·b that is
+//   added to or subtracted from something by `add_product`, with −a for a subtraction.
+//
+//   gather            y_i = the sum of the x_j with map[j] = i, in increasing j; 0 when there is none.
+//   signed gather     y_i = ± x_j. Exact.
+//   reflections       for each factor I − β k kᵀ, first to last, over the stored non-zeros of k by increasing position:
+//                     s = Σ k_j x_j, left to right from the first product;  t = β s;  x_j ← x_j − k_j t.
+//   rotation blocks   y_0 = c x_0 + (−s) x_1,  y_1 = s x_0 + c x_1; a sign block: y = ± x. A 2×2 dense product.
+//   diagonal          y_i = a_i x_i.
+//   zero              y_i = +0.
+//   dense             y_i = a_i0 x_0 + a_i1 x_1 + …, left to right from the first product, zeros included.
+//   block-diagonal    each block as a dense matrix.
+//   factored          y starts as +0; for each term that is on, in order: s = the sum of x over the input support,
+//                     left to right; then y_i ← y_i + s over the output support.
+//
+// Weights were rounded to the format before, once (rounded_matrix.h). x and y never overlap.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+namespace krohn {
+
+/// Row i sums sources[first[i]], …, sources[first[i + 1] − 1].
+struct Gather {
+  std::vector<std::uint32_t> first, sources;
+};
+
+/// Row i is ± x[source[i]].
+struct SignedGather {
+  std::vector<std::uint32_t> source;
+  std::vector<bool> negative;
+};
+
+template <class Number>
+struct RoundedReflections {
+  struct Entry {
+    std::uint32_t position;
+    Number key;
+  };
+  struct Factor {
+    std::vector<Entry> entries;
+    Number beta;
+  };
+  std::uint32_t dimension = 0;
+  std::vector<Factor> factors;
+};
+
+template <class Number>
+struct RoundedBlocks {
+  /// A rotation of coordinates position and position + 1, or (is_sign) a scaling of one coordinate by ±1.
+  struct Block {
+    std::uint32_t position;
+    bool is_sign, negative;
+    Number cosine, sine, minus_sine;
+  };
+  std::vector<Block> blocks;
+};
+
+template <class Number>
+struct RoundedDiagonal {
+  std::vector<Number> values;
+};
+
+struct RoundedZero {
+  std::uint32_t dimension = 0;
+};
+
+/// Row-major, so that a row's products are taken from left to right in memory too.
+template <class Number>
+struct RoundedDense {
+  std::uint32_t dimension = 0;
+  std::vector<Number> rows;
+};
+
+template <class Number>
+struct RoundedBlockDiagonal {
+  std::vector<RoundedDense<Number>> blocks;
+};
+
+struct SparseTerms {
+  struct Term {
+    std::vector<std::uint32_t> outputs, inputs;
+  };
+  std::uint32_t dimension = 0;
+  std::vector<Term> terms;
+};
+
+template <class Number>
+using RoundedMatrix =
+    std::variant<Gather, SignedGather, RoundedReflections<Number>, RoundedBlocks<Number>, RoundedDiagonal<Number>,
+                 RoundedZero, RoundedDense<Number>, RoundedBlockDiagonal<Number>, SparseTerms>;
+
+template <class A>
+void apply(const Gather& a, const typename A::Sum* x, typename A::Sum* y) {
+  for (std::size_t i = 0; i + 1 < a.first.size(); ++i) {
+    const std::uint32_t begin = a.first[i], end = a.first[i + 1];
+    typename A::Sum sum = begin == end ? typename A::Sum(0) : x[a.sources[begin]];
+    for (std::uint32_t e = begin + 1; e < end; ++e) sum = A::add(sum, x[a.sources[e]]);
+    y[i] = sum;
+  }
+}
+
+template <class A>
+void apply(const SignedGather& a, const typename A::Sum* x, typename A::Sum* y) {
+  for (std::size_t i = 0; i < a.source.size(); ++i) y[i] = a.negative[i] ? -x[a.source[i]] : x[a.source[i]];
+}
+
+template <class A>
+void apply(const RoundedReflections<typename A::Number>& a, const typename A::Sum* x, typename A::Sum* y) {
+  std::copy_n(x, a.dimension, y);
+  for (const auto& factor : a.factors) {
+    if (factor.entries.empty()) continue;
+    typename A::Sum dot = A::product(factor.entries[0].key, y[factor.entries[0].position]);
+    for (std::size_t e = 1; e < factor.entries.size(); ++e)
+      dot = A::add_product(dot, factor.entries[e].key, y[factor.entries[e].position]);
+    const typename A::Sum scaled = A::product(factor.beta, dot);
+    for (const auto& entry : factor.entries) y[entry.position] = A::add_product(y[entry.position], -entry.key, scaled);
+  }
+}
+
+template <class A>
+void apply(const RoundedBlocks<typename A::Number>& a, const typename A::Sum* x, typename A::Sum* y) {
+  for (const auto& block : a.blocks) {
+    const typename A::Sum* in = x + block.position;
+    typename A::Sum* out = y + block.position;
+    if (block.is_sign) {
+      out[0] = block.negative ? -in[0] : in[0];
+      continue;
+    }
+    out[0] = A::add_product(A::product(block.cosine, in[0]), block.minus_sine, in[1]);
+    out[1] = A::add_product(A::product(block.sine, in[0]), block.cosine, in[1]);
+  }
+}
+
+template <class A>
+void apply(const RoundedDiagonal<typename A::Number>& a, const typename A::Sum* x, typename A::Sum* y) {
+  for (std::size_t i = 0; i < a.values.size(); ++i) y[i] = A::product(a.values[i], x[i]);
+}
+
+template <class A>
+void apply(const RoundedZero& a, const typename A::Sum*, typename A::Sum* y) {
+  std::fill_n(y, a.dimension, typename A::Sum(0));
+}
+
+template <class A>
+void apply(const RoundedDense<typename A::Number>& a, const typename A::Sum* x, typename A::Sum* y) {
+  for (std::size_t i = 0; i < a.dimension; ++i) {
+    const typename A::Number* row = a.rows.data() + i * a.dimension;
+    typename A::Sum sum = A::product(row[0], x[0]);
+    for (std::size_t j = 1; j < a.dimension; ++j) sum = A::add_product(sum, row[j], x[j]);
+    y[i] = sum;
+  }
+}
+
+template <class A>
+void apply(const RoundedBlockDiagonal<typename A::Number>& a, const typename A::Sum* x, typename A::Sum* y) {
+  for (const auto& block : a.blocks) {
+    apply<A>(block, x, y);
+    x += block.dimension;
+    y += block.dimension;
+  }
+}
+
+template <class A>
+void apply(const SparseTerms& a, const typename A::Sum* x, typename A::Sum* y) {
+  std::fill_n(y, a.dimension, typename A::Sum(0));
+  for (const auto& term : a.terms) {
+    if (term.inputs.empty()) continue;
+    typename A::Sum sum = x[term.inputs[0]];
+    for (std::size_t e = 1; e < term.inputs.size(); ++e) sum = A::add(sum, x[term.inputs[e]]);
+    for (const std::uint32_t i : term.outputs) y[i] = A::add(y[i], sum);
+  }
+}
+
+/// y = A x for each of `columns` columns of `dimension` numbers, columns one after another. One dispatch a call.
+template <class A>
+void apply(const RoundedMatrix<typename A::Number>& matrix, std::uint32_t dimension, std::uint32_t columns,
+           const typename A::Sum* x, typename A::Sum* y) {
+  std::visit(
+      [&](const auto& form) {
+        for (std::uint32_t column = 0; column < columns; ++column, x += dimension, y += dimension) apply<A>(form, x, y);
+      },
+      matrix);
+}
+
+}  // namespace krohn

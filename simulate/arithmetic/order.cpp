@@ -1,0 +1,58 @@
+#include "krohn/simulate/arithmetic/order.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "krohn/groups/error.h"
+
+namespace krohn {
+namespace {
+
+std::string_view name_of(Order::Kind kind) {
+  switch (kind) {
+    case Order::Kind::kSequential:
+      return "sequential";
+    case Order::Kind::kChunked:
+      return "chunked";
+    case Order::Kind::kScan:
+      return "scan";
+    default:
+      return "doubling";
+  }
+}
+
+Order::Kind parse_kind(std::string_view name, std::string_view order) {
+  for (const Order::Kind kind :
+       {Order::Kind::kSequential, Order::Kind::kChunked, Order::Kind::kScan, Order::Kind::kDoubling})
+    if (name_of(kind) == name) return kind;
+  throw InputError(order,
+                   "no evaluation order of this name; take sequential, chunked, chunked:LETTERS, scan, "
+                   "scan:LETTERS, doubling or doubling:LETTERS");
+}
+
+std::uint32_t parse_block(std::string_view digits, std::string_view order) {
+  std::uint32_t block = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), block);
+  if (error != std::errc() || end != digits.data() + digits.size() || block == 0 || block > Order::kGreatestBlock)
+    throw InputError(
+        order, fmt::format("after the colon comes how many letters are taken together, 1 … {}", Order::kGreatestBlock));
+  return block;
+}
+
+}  // namespace
+
+std::string to_string(Order order) {
+  const std::string_view name = name_of(order.kind);
+  return order.block == 0 ? std::string(name) : fmt::format("{}:{}", name, order.block);
+}
+
+Order parse_order(std::string_view name) {
+  const std::size_t colon = name.find(':');
+  const Order::Kind kind = parse_kind(name.substr(0, colon), name);
+  if (colon == std::string_view::npos) return {kind, kind == Order::Kind::kChunked ? Order::kDefaultChunk : 0};
+  if (kind == Order::Kind::kSequential) throw InputError(name, "sequential takes no number of letters");
+  return {kind, parse_block(name.substr(colon + 1), name)};
+}
+
+}  // namespace krohn

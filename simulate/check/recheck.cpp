@@ -1,0 +1,341 @@
+#include "krohn/simulate/check/recheck.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <map>
+#include <set>
+#include <unordered_set>
+
+#include "krohn/groups/error.h"
+#include "krohn/simulate/check/recheck_horizon.h"
+#include "krohn/simulate/check/recheck_network.h"
+
+namespace krohn {
+namespace {
+
+using Moment = RecheckedNetwork::Moment;
+
+// ---- Closed reachable set
+
+void append(std::string& key, const auto& value) { key.append(reinterpret_cast<const char*>(&value), sizeof value); }
+
+/// The automaton's state, every number (−0 as +0), and every label that the next letter's wiring will use.
+std::string key_of(State state, const Moment& moment) {
+  std::string key;
+  append(key, state);
+  for (std::size_t k = 0; k + 1 < moment.labels.size(); ++k) append(key, *moment.labels[k]);
+  for (const RecheckedNumbers& numbers : moment.numbers)
+    for (const double number : numbers) append(key, number + 0.0);
+  return key;
+}
+
+struct Explored {
+  std::uint64_t pairs = 0;   ///< reached by words that were expanded
+  std::uint64_t levels = 0;  ///< that were expanded
+  bool closed = false;       ///< nothing is left to expand
+  bool right = true;         ///< on every word that was read
+};
+
+/// Breadth-first from the empty word; words of at most `levels` letters are read.
+Explored explore(const RecheckedNetwork& plain, const Dfa& automaton, std::uint64_t levels, std::uint64_t max_pairs) {
+  Explored explored;
+  std::vector<std::pair<State, Moment>> level{{automaton.initial(), plain.start()}}, deeper;
+  explored.right = plain.read(level[0].second) == automaton.initial();
+  std::unordered_set<std::string> seen{key_of(automaton.initial(), level[0].second)};
+  for (; explored.right && explored.levels < levels && !level.empty(); ++explored.levels, level.swap(deeper)) {
+    explored.pairs += level.size();
+    deeper.clear();
+    for (const auto& [state, moment] : level)
+      for (Letter letter = 0; letter < automaton.letters(); ++letter) {
+        const State right = automaton.next(state, letter);
+        Moment after = plain.step(moment, letter);
+        if (plain.read(after) != right) return {explored.pairs, explored.levels, false, false};
+        if (!seen.insert(key_of(right, after)).second) continue;
+        if (seen.size() > max_pairs) throw LimitError(fmt::format("{} pairs; raise --max-pairs", max_pairs));
+        deeper.emplace_back(right, std::move(after));
+      }
+  }
+  explored.closed = level.empty();
+  return explored;
+}
+
+std::string check(const ReachedPairs& proof, const Certificate& certificate, const Network& network,
+                  const RecheckedNetwork& plain, const RecheckOptions& options) {
+  const bool up_to = certificate.claim == Claim::kProvedUpTo;
+  require(proof.depth < UINT64_MAX, "the depth is absurd");
+  require(!up_to || certificate.length == proof.depth + 1, "the length is not one more than the depth");
+  const Explored found = explore(plain, network.automaton, proof.depth + 1, options.max_pairs);
+  require(found.right, fmt::format("a word of {} letters is read wrongly", found.levels + 1));
+  require(found.levels == proof.depth + 1 && found.pairs == proof.pairs,
+          fmt::format("{} pairs within {} letters, not {} within {}", found.pairs, found.levels - 1, proof.pairs,
+                      proof.depth));
+  require(up_to || found.closed, fmt::format("the set does not close after {} letters", proof.depth));
+  return fmt::format("{} pairs, found again, and right on every one", found.pairs);
+}
+
+// ---- Closed codewords
+
+/// The machine of labels that the tables describe, once every entry was evaluated.
+class LabelTables {
+ public:
+  LabelTables(const ClosedCodewords& proof, const Network& network, const RecheckedNetwork& plain)
+      : proof_(proof), network_(network) {
+    require(proof.layers.size() == network.layers.size(), "the tables are not one for each layer");
+    for (std::size_t k = 0; k < proof.layers.size(); ++k) {
+      check_shape(k);
+      check_codewords(k, plain);
+    }
+  }
+
+  /// Every tuple of labels that the readout decodes steps to one that it decodes, to the right state (docs/MATH.md §3).
+  void induct() {
+    require(initial_state() == network_.automaton.initial(), "the initial labels are read wrongly");
+    for (Letter letter = 0; letter < network_.automaton.letters(); ++letter) {
+      visited_.clear();
+      descend(letter, 0, letter, 0, 0);
+    }
+  }
+
+  /// The same for the tuples that words reach.
+  std::size_t explore_tuples(std::uint64_t max_tuples) const {
+    using Tuple = std::vector<std::uint32_t>;
+    const Dfa& automaton = network_.automaton;
+    require(initial_state() == automaton.initial(), "the initial labels are read wrongly");
+    std::set<std::pair<State, Tuple>> seen{{automaton.initial(), Tuple(proof_.layers.size(), 0)}};
+    std::vector<std::pair<State, Tuple>> waiting(seen.begin(), seen.end());
+    while (!waiting.empty()) {
+      const auto [state, tuple] = waiting.back();
+      waiting.pop_back();
+      for (Letter letter = 0; letter < automaton.letters(); ++letter) {
+        Tuple after = tuple;
+        Context context = letter, node = 0;
+        for (std::size_t k = 0; k < tuple.size(); ++k) {
+          require(context != kNoContext, "the wiring has no entry for labels that words reach");
+          after[k] = next(k, context, tuple[k]);
+          node = read(k, node, after[k]);
+          require(node != kNoContext, "the readout has no entry for labels that words reach");
+          context = above(k, context, tuple[k]);
+        }
+        require(node == automaton.next(state, letter), "labels that words reach are read as a wrong state");
+        if (!seen.emplace(node, after).second) continue;
+        if (seen.size() > max_tuples) throw LimitError(fmt::format("{} tuples; raise --max-pairs", max_tuples));
+        waiting.emplace_back(node, std::move(after));
+      }
+    }
+    return seen.size();
+  }
+
+ private:
+  Label label(std::size_t k, std::uint32_t i) const {
+    return codeword_label(network_.layers[k], proof_.layers[k].codewords[i]);
+  }
+  std::uint32_t next(std::size_t k, Context context, std::uint32_t i) const {
+    return proof_.layers[k].next[move_of_[k][context]][i];
+  }
+  Context above(std::size_t k, Context context, std::uint32_t i) const {
+    if (k + 1 == proof_.layers.size()) return 0;
+    return network_.layers[k].wiring.next[std::size_t{context} * network_.layers[k].labels + label(k, i)];
+  }
+  Context read(std::size_t k, Context node, std::uint32_t i) const {
+    return network_.readout.next[k][std::size_t{node} * network_.layers[k].labels + label(k, i)];
+  }
+  Context initial_state() const {
+    Context node = 0;
+    for (std::size_t k = 0; k < proof_.layers.size() && node != kNoContext; ++k) node = read(k, node, 0);
+    return node;
+  }
+
+  /// All indices fit, and every context has its move.
+  void check_shape(std::size_t k) {
+    const ClosedTable& table = proof_.layers[k];
+    const Layer& layer = network_.layers[k];
+    const std::string bad = fmt::format("the table of layer {} does not fit the layer", k + 1);
+    require(!table.codewords.empty() && table.next.size() == table.moves.size(), bad);
+    for (const std::uint32_t codeword : table.codewords) require(codeword < codeword_count(layer), bad);
+    std::map<std::pair<Action, std::uint32_t>, std::size_t> moves;
+    for (std::size_t m = 0; m < table.moves.size(); ++m) {
+      require(table.moves[m].action < layer.transitions.size() && table.next[m].size() == table.codewords.size(), bad);
+      for (const std::uint32_t to : table.next[m]) require(to < table.codewords.size(), bad);
+      moves[{table.moves[m].action, table.moves[m].book}] = m;
+    }
+    require(moves.size() == table.moves.size(), bad);
+    auto& move_of = move_of_.emplace_back();
+    for (std::size_t context = 0; context < layer.wiring.action_of.size(); ++context) {
+      const auto found = moves.find(
+          {layer.wiring.action_of[context], layer.book_of_context.empty() ? 0 : layer.book_of_context[context]});
+      require(found != moves.end(), bad);
+      move_of.push_back(found->second);
+    }
+  }
+
+  /// H_0 is the first codeword, and every move takes every codeword to the one that the table names, bit for bit, which
+  /// the move's book reads as its label.
+  void check_codewords(std::size_t k, const RecheckedNetwork& plain) const {
+    const ClosedTable& table = proof_.layers[k];
+    const Layer& layer = network_.layers[k];
+    require(plain.rounded(layer.initial) == plain.codeword_numbers(k, table.codewords[0]) &&
+                label(k, 0) == layer.initial_label,
+            fmt::format("H_0 of layer {} is not the codeword {}", k + 1, table.codewords[0]));
+    std::set<std::pair<std::uint32_t, std::uint32_t>> decoded;
+    for (std::uint32_t i = 0; i < table.codewords.size(); ++i) {
+      const RecheckedNumbers from = plain.codeword_numbers(k, table.codewords[i]);
+      for (std::size_t m = 0; m < table.moves.size(); ++m) {
+        const std::uint32_t to = table.next[m][i];
+        const RecheckedNumbers reached = plain.move(k, table.moves[m].action, from);
+        const std::string where =
+            fmt::format("layer {}, action {} on codeword {}", k + 1, table.moves[m].action, table.codewords[i]);
+        require(reached == plain.codeword_numbers(k, table.codewords[to]), where + " does not give the next codeword");
+        if (!decoded.emplace(to, table.moves[m].book).second) continue;
+        require(plain.decode(k, table.moves[m].book, reached) == label(k, to), where + " is decoded as another label");
+      }
+    }
+  }
+
+  void descend(Letter letter, std::size_t k, Context context, Context before, Context after) {
+    if (!visited_.emplace(k, context, before, after).second) return;
+    for (std::uint32_t i = 0; i < proof_.layers[k].codewords.size(); ++i) {
+      const Context decoded = read(k, before, i);
+      if (decoded == kNoContext) continue;
+      const Context reached = read(k, after, next(k, context, i)), higher = above(k, context, i);
+      require(reached != kNoContext && higher != kNoContext, "labels that decode step to labels that do not");
+      if (k + 1 < proof_.layers.size())
+        descend(letter, k + 1, higher, decoded, reached);
+      else
+        require(reached == network_.automaton.next(decoded, letter), "labels that decode step to a wrong state");
+    }
+  }
+
+  const ClosedCodewords& proof_;
+  const Network& network_;
+  std::vector<std::vector<std::size_t>> move_of_;  ///< by layer and context
+  std::set<std::tuple<std::size_t, Context, Context, Context>> visited_;
+};
+
+std::string check(const ClosedCodewords& proof, const Certificate&, const Network& network,
+                  const RecheckedNetwork& plain, const RecheckOptions& options) {
+  LabelTables tables(proof, network, plain);
+  if (!proof.by_induction)
+    return fmt::format("every table entry, evaluated again, and {} tuples of labels",
+                       tables.explore_tuples(options.max_pairs));
+  tables.induct();
+  return "every table entry, evaluated again, and the induction over labels";
+}
+
+// ---- Words
+
+/// The letters of docs/certificate-file.md, one after another.
+class RandomLetters {
+ public:
+  RandomLetters(Letter letters, std::uint64_t seed, std::uint64_t stream)
+      : letters_(letters), key_(mixed(seed + kStep * mixed(stream + kStep))) {
+    const std::uint64_t base = letters < 2 ? 2 : letters, most = std::uint64_t{1} << (letters > 256 ? 32 : 8);
+    std::uint64_t power = 1;
+    for (; power * base <= most; power *= base) ++digits_;
+    if (letters > 256) return;
+    digits_ *= power == most ? 8 : 4;
+    dropped_ = power == most ? 0 : 0xff;
+  }
+  Letter next() {
+    if (read_ % digits_ == 0) fraction_ = mixed(key_ + kStep * (read_ / digits_ + 1)) & ~dropped_;
+    ++read_;
+    __extension__ typedef unsigned __int128 Wide;
+    const Wide product = Wide{fraction_} * letters_;
+    fraction_ = static_cast<std::uint64_t>(product);
+    return static_cast<Letter>(product >> 64);
+  }
+
+ private:
+  static constexpr std::uint64_t kStep = 0x9e3779b97f4a7c15;
+  static std::uint64_t mixed(std::uint64_t x) {
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    return x ^ (x >> 31);
+  }
+  Letter letters_;
+  std::uint64_t key_, fraction_ = 0, read_ = 0, digits_ = 0, dropped_ = 0;
+};
+
+std::string check(const FailingRun& run, const Certificate& certificate, const Network& network,
+                  const RecheckedNetwork& plain, const RecheckOptions& options) {
+  const Dfa& automaton = network.automaton;
+  const std::uint64_t length = run.random ? run.random->letters : certificate.failing_word->size();
+  if (length > options.max_letters) throw LimitError(fmt::format("a word of {} letters; raise --max-letters", length));
+  require(!run.random || automaton.letters() > 0, "there are no random words over no letters");
+  RandomLetters random(automaton.letters(), run.random ? run.random->seed : 0, run.random ? run.random->stream : 0);
+  State state = automaton.initial();
+  Moment moment = plain.start();
+  for (std::uint64_t t = 0; t < length; ++t) {
+    const Letter letter = run.random ? random.next() : (*certificate.failing_word)[t];
+    state = automaton.next(state, letter);
+    moment = plain.step(moment, letter);
+  }
+  require(plain.read(moment) != state, "the word is read rightly");
+  require(run.expected == state, fmt::format("the word leads to state {}, not {}", state, run.expected));
+  require(plain.read(moment) == run.given, "the network gives another answer than the one that is stated");
+  if (!certificate.shortest) return fmt::format("a word of {} letters, read again, is read wrongly", length);
+  require(length == 0 || explore(plain, automaton, length - 1, options.max_pairs).right, "a shorter word fails");
+  return fmt::format("a word of {} letters, read again, is read wrongly, and no shorter one is", length);
+}
+
+std::string check(const SampledWords& proof, const Certificate&, const Network& network, const RecheckedNetwork& plain,
+                  const RecheckOptions& options) {
+  const Dfa& automaton = network.automaton;
+  require(automaton.letters() > 0 && proof.words > 0 && proof.length > 0, "no letter is sampled");
+  if (proof.length > options.max_letters / proof.words)
+    throw LimitError(fmt::format("more than {} letters; raise --max-letters", options.max_letters));
+  for (std::uint64_t word = 0; word < proof.words; ++word) {
+    RandomLetters random(automaton.letters(), proof.seed, word);
+    State state = automaton.initial();
+    Moment moment = plain.start();
+    for (std::uint64_t t = 1; t <= proof.length; ++t) {
+      const Letter letter = random.next();
+      state = automaton.next(state, letter);
+      moment = plain.step(moment, letter);
+      require(plain.read(moment) == state, fmt::format("random word {} is read wrongly at letter {}", word, t));
+    }
+  }
+  return fmt::format("{} random words of {} letters, read again, are read rightly; not a proof", proof.words,
+                     proof.length);
+}
+
+std::string check(const LinearHorizon& proof, const Certificate& certificate, const Network& network,
+                  const RecheckedNetwork& plain, const RecheckOptions&) {
+  require(certificate.length == proof.length, "the length is not that of the horizon");
+  return check_horizon(proof, network, plain);
+}
+
+std::string check(const std::monostate&, const Certificate&, const Network&, const RecheckedNetwork&,
+                  const RecheckOptions&) {
+  throw NotEstablished{"the certificate has no proof"};
+}
+
+/// Whether a proof of this kind can give this claim.
+bool suits(const Proof& proof, Claim claim) {
+  switch (claim) {
+    case Claim::kProved:
+      return std::holds_alternative<ClosedCodewords>(proof) || std::holds_alternative<ReachedPairs>(proof);
+    case Claim::kProvedUpTo:
+      return std::holds_alternative<ReachedPairs>(proof) || std::holds_alternative<LinearHorizon>(proof);
+    case Claim::kRefuted:
+      return std::holds_alternative<FailingRun>(proof);
+    default:
+      return std::holds_alternative<SampledWords>(proof);
+  }
+}
+
+}  // namespace
+
+Recheck recheck(const Certificate& certificate, const Network& network, const RecheckOptions& options) try {
+  require(certificate.order.is_sequential() && !certificate.every_association,
+          fmt::format("the order \"{}\" is not known", to_string(certificate.order)));
+  require(suits(certificate.proof, certificate.claim), "the proof is none of this claim");
+  if (network.snap_every > 0) throw LimitError("this checker does not evaluate networks that snap to their codewords");
+  const RecheckedNetwork plain(network, to_string(certificate.arithmetic), certificate.form);
+  return {true, std::visit([&](const auto& proof) { return check(proof, certificate, network, plain, options); },
+                           certificate.proof)};
+} catch (const NotEstablished& found) {
+  return {false, found.reason};
+}
+
+}  // namespace krohn

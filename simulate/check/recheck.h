@@ -1,0 +1,31 @@
+// simulate/check/recheck.h — establishes a certificate anew. The re-checker shares no code with what made the
+// certificate: it has its own arithmetic (recheck_arithmetic.h), evaluation (recheck_network.h), searches and
+// inductions, all of them the plainest that will do. Only the readers of the two files and the data structures are
+// common.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "krohn/constructions/network/network.h"
+#include "krohn/simulate/prove/claims/certificate.h"
+
+namespace krohn {
+
+struct RecheckOptions {
+  std::uint64_t max_pairs = 20'000'000;       ///< pairs or tuples kept at once; about 100 bytes and the numbers each
+  std::uint64_t max_letters = 1'000'000'000;  ///< read in one random word, or in all of them
+};
+
+/// What became of a certificate: established, or the reason why it is not, as a sentence.
+struct Recheck {
+  bool established = false;
+  std::string finding;
+};
+
+/// Establishes the claim, and every figure of its evidence, for this network; the certificate was read for it
+/// (parse_certificate compares the hashes). `established` false: the claim does not follow, whether or not it is true.
+/// Throws LimitError past a limit.
+Recheck recheck(const Certificate& certificate, const Network& network, const RecheckOptions& options = {});
+
+}  // namespace krohn

@@ -1,0 +1,83 @@
+// simulate/check/recheck_network.h — a network evaluated the slow way, for the re-checker of certificates alone: every
+// matrix as lists of weights, every codeword looked at. What is computed is defined by simulate/arithmetic/apply.h and
+// docs/network-file.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "krohn/constructions/network/network.h"
+#include "krohn/simulate/arithmetic/form.h"
+#include "krohn/simulate/check/recheck_arithmetic.h"
+
+namespace krohn {
+
+using RecheckedNumbers = std::vector<double>;
+
+/// Views the network, which must outlive it.
+class RecheckedNetwork {
+ public:
+  /// Throws InputError for an arithmetic that is not known.
+  RecheckedNetwork(const Network& network, const std::string& arithmetic, Form form);
+
+  /// What the network remembers after a word: per layer its numbers, column after column, and the label that they were
+  /// read as, if any.
+  struct Moment {
+    std::vector<RecheckedNumbers> numbers;
+    std::vector<std::optional<Label>> labels;
+  };
+  Moment start() const;
+  Moment step(const Moment& before, Letter letter) const;
+  std::optional<State> read(const Moment& moment) const;
+
+  /// The parts of a step. A codeword is rounded as weights are.
+  RecheckedNumbers move(std::size_t layer, Action action, const RecheckedNumbers& from) const;
+  std::optional<Label> decode(std::size_t layer, std::uint32_t book, const RecheckedNumbers& numbers) const;
+  RecheckedNumbers codeword_numbers(std::size_t layer, std::size_t codeword) const;
+  RecheckedNumbers rounded(const Eigen::MatrixXd& matrix) const;
+
+  /// The stored weights of an action that sums products row by row; nothing for other forms.
+  struct Weights {
+    Eigen::MatrixXd a;
+    RecheckedNumbers b;        ///< column after column; empty without B
+    std::size_t products = 0;  ///< the most in one row
+  };
+  std::optional<Weights> weights(std::size_t layer, Action action) const;
+  /// The stored factors I − β k kᵀ of an action that reflects, the first one applied first; nothing for other forms,
+  /// nor beside a B.
+  struct Factor {
+    std::vector<std::pair<std::uint32_t, double>> key;  ///< coordinates and their entries
+    double beta = 0;
+  };
+  std::optional<std::vector<Factor>> factors(std::size_t layer, Action action) const;
+  const DeterministicArithmetic& arithmetic() const { return in_; }
+
+ private:
+  struct Entry {
+    std::uint32_t column;
+    double weight;
+    bool is_sign;  ///< ± the number itself, no product
+  };
+  using Row = std::vector<Entry>;
+  /// One of three: rows; factors I − β k kᵀ as (k, β); 0/1 terms as (outputs, inputs).
+  struct RecheckedMatrix {
+    std::vector<Row> rows;
+    std::vector<std::pair<Row, double>> reflections;
+    std::vector<std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>>> terms;
+    bool is_rows = false;
+  };
+  struct Prepare;
+
+  void multiply(const RecheckedMatrix& matrix, const double* x, double* y, std::size_t dimension) const;
+  double dot(const Row& row, const double* x) const;
+
+  const Network& network_;
+  DeterministicArithmetic in_;
+  std::vector<std::vector<RecheckedMatrix>> matrices_;    ///< by layer and action
+  std::vector<std::vector<RecheckedNumbers>> additions_;  ///< B by layer and action, empty where there is none
+};
+
+}  // namespace krohn

@@ -1,0 +1,304 @@
+#include "krohn/simulate/checkpoints/checkpoint_model.h"
+
+#include <fmt/format.h>
+
+#include <Eigen/Core>
+#include <cmath>
+#include <cstring>
+
+#include "krohn/groups/error.h"
+#include "krohn/simulate/arithmetic/stated_exp.h"
+
+namespace krohn {
+namespace {
+
+constexpr float kKeyEpsilon = 1e-6f;
+/// First-layer projections are kept for all tokens up to this many numbers.
+constexpr std::uint64_t kMaxCachedNumbers = std::uint64_t{1} << 26;
+
+float to_bf16(float value) { return static_cast<float>(Eigen::bfloat16(value)); }
+
+template <class Stored>
+void read_numbers(const Tensor& tensor, std::vector<float>& numbers) {
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    Stored stored;
+    std::memcpy(&stored, tensor.bytes.data() + i * sizeof(Stored), sizeof(Stored));
+    numbers[i] = static_cast<float>(stored);
+  }
+}
+
+std::vector<float> numbers_of(const Checkpoint& checkpoint, const std::string& name, bool as_bf16) {
+  const Tensor& tensor = checkpoint.tensors.tensors.at(name);
+  std::vector<float> numbers(tensor.elements());
+  if (tensor.dtype == "F32") read_numbers<float>(tensor, numbers);
+  if (tensor.dtype == "F64") read_numbers<double>(tensor, numbers);
+  if (tensor.dtype == "F16") read_numbers<Eigen::half>(tensor, numbers);
+  if (tensor.dtype == "BF16") read_numbers<Eigen::bfloat16>(tensor, numbers);
+  for (float& number : numbers) {
+    if (as_bf16) number = to_bf16(number);
+    if (!std::isfinite(number)) throw InputError(name, "holds a number that is not finite");
+  }
+  return numbers;
+}
+
+float sigmoid(float x) { return 1 / (1 + stated_exp(-x)); }
+
+}  // namespace
+
+CheckpointModel::CheckpointModel(const Checkpoint& checkpoint, Precision precision)
+    : config_(checkpoint.config), is_bf16_(precision == Precision::kBf16) {
+  if (precision != Precision::kFp32 && precision != Precision::kBf16)
+    throw InputError("--precision", "checkpoints run in fp32 or bf16, as the library's layers do");
+  const auto vector_of = [&](const std::string& name) { return numbers_of(checkpoint, name, is_bf16_); };
+  const auto projection_of = [&](const std::string& name) {
+    const auto& shape = checkpoint.tensors.tensors.at(name).shape;
+    return Projection{static_cast<std::uint32_t>(shape[0]), static_cast<std::uint32_t>(shape[1]), vector_of(name)};
+  };
+  const std::vector<float> embeddings = vector_of("model.embeddings.weight");
+  for (std::uint32_t token = 0; token < config_.vocabulary; ++token) {
+    const auto row = embeddings.begin() + static_cast<std::ptrdiff_t>(std::size_t{token} * config_.hidden_size);
+    embeddings_.emplace_back(row, row + config_.hidden_size);
+  }
+  final_norm_ = vector_of("model.norm.weight");
+  head_ = projection_of("lm_head.weight");
+  for (std::uint32_t i = 0; i < config_.layers; ++i) {
+    const std::string prefix = fmt::format("model.layers.{}.", i), mixer = prefix + "attn.";
+    Layer layer{vector_of(prefix + "attn_norm.weight"),
+                vector_of(mixer + "o_norm.weight"),
+                vector_of(prefix + "mlp_norm.weight"),
+                projection_of(mixer + "q_proj.weight"),
+                projection_of(mixer + "k_proj.weight"),
+                projection_of(mixer + "v_proj.weight"),
+                projection_of(mixer + "b_proj.weight"),
+                projection_of(mixer + "o_proj.weight"),
+                projection_of(prefix + "mlp.gate_proj.weight"),
+                projection_of(prefix + "mlp.up_proj.weight"),
+                projection_of(prefix + "mlp.down_proj.weight"),
+                {},
+                {},
+                {}};
+    if (config_.convolution_taps != 0) {
+      layer.query_taps = vector_of(mixer + "q_conv1d.weight");
+      layer.key_taps = vector_of(mixer + "k_conv1d.weight");
+      layer.value_taps = vector_of(mixer + "v_conv1d.weight");
+    }
+    layers_.push_back(std::move(layer));
+  }
+  const Layer& first = layers_.front();
+  const std::uint64_t rows = first.query.rows + first.key.rows + first.value.rows + first.beta.rows;
+  if (rows * config_.vocabulary > kMaxCachedNumbers) return;
+  for (const auto& embedding : embeddings_)
+    first_rows_.push_back(project(first, normalise(embedding, first.attention_norm)));
+}
+
+float CheckpointModel::round(float value) const { return is_bf16_ ? to_bf16(value) : value; }
+
+CheckpointModel::Memory CheckpointModel::start() const {
+  const std::size_t state = std::size_t{config_.heads} * config_.key_dim * config_.value_dim;
+  const Layer& layer = layers_.front();
+  const std::size_t rows = layer.query.rows + layer.key.rows + layer.value.rows;
+  const std::size_t older = config_.convolution_taps == 0 ? 0 : config_.convolution_taps - 1;
+  return {std::vector<float>(config_.layers * state, 0), std::vector<float>(config_.layers * rows * older, 0)};
+}
+
+std::vector<float> CheckpointModel::apply(const Projection& projection, std::span<const float> input) const {
+  // Weights are finite: a zero times them adds a zero to a sum that is never −0. krohn's own inputs are mostly zeros.
+  std::vector<std::size_t> nonzero;
+  for (std::size_t column = 0; column < input.size(); ++column)
+    if (input[column] != 0) nonzero.push_back(column);
+  std::vector<float> output(projection.rows);
+  for (std::size_t row = 0; row < output.size(); ++row) {
+    float sum = 0;
+    for (const std::size_t column : nonzero) sum += projection.weights[row * input.size() + column] * input[column];
+    output[row] = round(sum);
+  }
+  return output;
+}
+
+std::vector<float> CheckpointModel::normalise(std::span<const float> input, std::span<const float> weights) const {
+  float sum = 0;
+  for (const float x : input) sum += x * x;
+  const float mean = sum / static_cast<float>(input.size());
+  const float scale = 1 / std::sqrt(mean + static_cast<float>(config_.norm_epsilon));
+  std::vector<float> output(input.size());
+  for (std::size_t i = 0; i < input.size(); ++i) output[i] = round(input[i] * scale * weights[i]);
+  return output;
+}
+
+std::vector<float> CheckpointModel::project(const Layer& layer, std::span<const float> input) const {
+  std::vector<float> rows;
+  for (const Projection* projection : {&layer.query, &layer.key, &layer.value, &layer.beta}) {
+    const std::vector<float> part = apply(*projection, input);
+    rows.insert(rows.end(), part.begin(), part.end());
+  }
+  return rows;
+}
+
+/// Row r: taps · (older tokens, this one), the last tap being this token's. Then the older tokens move up by one.
+void CheckpointModel::convolve(std::span<float> rows, std::span<const float> taps, float* older) const {
+  const std::size_t count = config_.convolution_taps, kept = count - 1;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    float* const memory = older + row * kept;
+    float sum = 0;
+    for (std::size_t tap = 0; tap < kept; ++tap) sum += taps[row * count + tap] * memory[tap];
+    sum += taps[row * count + kept] * rows[row];
+    for (std::size_t tap = 0; tap + 1 < kept; ++tap) memory[tap] = memory[tap + 1];
+    if (kept > 0) memory[kept - 1] = rows[row];
+    rows[row] = sum;
+  }
+}
+
+void CheckpointModel::normalise_keys(std::span<float> rows) const {
+  for (std::size_t first = 0; first < rows.size(); first += config_.key_dim) {
+    float sum = 0;
+    for (const float x : rows.subspan(first, config_.key_dim)) sum += x * x;
+    const float scale = 1 / std::sqrt(sum + kKeyEpsilon);
+    for (float& x : rows.subspan(first, config_.key_dim)) x = round(x * scale);
+  }
+}
+
+CheckpointModel::Read CheckpointModel::prepare(const Layer& layer, std::vector<float> rows, float* convolution) const {
+  Read read{std::move(rows), layer.query.rows, layer.key.rows, layer.value.rows};
+  if (config_.convolution_taps != 0) {
+    const std::size_t older = config_.convolution_taps - 1, keys = layer.query.rows, values = keys + layer.key.rows;
+    convolve(read.query(), layer.query_taps, convolution);
+    convolve(read.key(), layer.key_taps, convolution + keys * older);
+    convolve(read.value(), layer.value_taps, convolution + values * older);
+  }
+  const auto activate = [&](std::span<float> part, bool silu) {
+    for (float& x : part) x = round(silu ? x * sigmoid(x) : x);
+  };
+  activate(read.query(), config_.silu_keys);
+  activate(read.key(), config_.silu_keys);
+  activate(read.value(), true);
+  normalise_keys(read.query());
+  normalise_keys(read.key());
+  for (float& b : read.beta()) b = round(sigmoid(b)) * (config_.negative_eigenvalues ? 2.f : 1.f);
+  return read;
+}
+
+void CheckpointModel::recur(Read& read, std::size_t head, float* state, std::span<float> out) const {
+  const std::size_t keys = config_.key_dim, values = config_.value_dim, heads = config_.heads;
+  for (std::size_t j = 0; j < config_.householders; ++j) {
+    const float* const k = read.key().data() + (j * heads + head) * keys;
+    const float* const v = read.value().data() + (j * heads + head) * values;
+    for (std::size_t column = 0; column < values; ++column) {
+      float seen = 0;
+      for (std::size_t row = 0; row < keys; ++row) seen += state[row * values + column] * k[row];
+      const float update = (v[column] - seen) * read.beta()[j * heads + head];
+      for (std::size_t row = 0; row < keys; ++row) state[row * values + column] += k[row] * update;
+    }
+  }
+  const float scale = 1 / std::sqrt(static_cast<float>(keys));
+  for (std::size_t column = 0; column < values; ++column) {
+    float sum = 0;
+    for (std::size_t row = 0; row < keys; ++row)
+      sum += state[row * values + column] * (read.query()[head * keys + row] * scale);
+    out[column] = round(sum);
+  }
+}
+
+DeltaChunk CheckpointModel::chunk_of(std::span<Read> reads, std::size_t head) const {
+  const std::size_t keys = config_.key_dim, values = config_.value_dim, heads = config_.heads;
+  DeltaChunk chunk{keys, values, config_.householders, {}, {}, {}, {}};
+  const auto append = [](std::vector<float>& all, std::span<const float> part) {
+    all.insert(all.end(), part.begin(), part.end());
+  };
+  for (Read& read : reads) {
+    append(chunk.query, read.query().subspan(head * keys, keys));
+    for (std::size_t j = 0; j < config_.householders; ++j) {
+      append(chunk.key, read.key().subspan((j * heads + head) * keys, keys));
+      append(chunk.value, read.value().subspan((j * heads + head) * values, values));
+      chunk.beta.push_back(read.beta()[j * heads + head]);
+    }
+  }
+  return chunk;
+}
+
+/// What the heads read, normalised and projected.
+std::vector<float> CheckpointModel::project_out(const Layer& layer, std::span<const float> out) const {
+  std::vector<float> output;
+  for (std::size_t first = 0; first < out.size(); first += config_.value_dim) {
+    const std::vector<float> normalised = normalise(out.subspan(first, config_.value_dim), layer.output_norm);
+    output.insert(output.end(), normalised.begin(), normalised.end());
+  }
+  return apply(layer.output, output);
+}
+
+void CheckpointModel::mix(const Layer& layer, std::span<Read> reads, float* recurrent, bool in_chunks,
+                          std::span<std::vector<float>> changes) const {
+  const std::size_t values = config_.value_dim, numbers = std::size_t{config_.key_dim} * values;
+  std::vector<std::vector<float>> out(reads.size(), std::vector<float>(config_.heads * values));
+  for (std::size_t head = 0; head < config_.heads; ++head) {
+    float* const state = recurrent + head * numbers;
+    if (!in_chunks) {
+      for (std::size_t t = 0; t < reads.size(); ++t)
+        recur(reads[t], head, state, std::span(out[t]).subspan(head * values, values));
+      continue;
+    }
+    const std::vector<float> answers = read_delta_chunk(chunk_of(reads, head), {state, numbers}, is_bf16_);
+    for (std::size_t i = 0; i < answers.size(); ++i) out[i / values][head * values + i % values] = round(answers[i]);
+  }
+  for (std::size_t t = 0; t < reads.size(); ++t) changes[t] = project_out(layer, out[t]);
+}
+
+/// down(swish(gate(y)) · up(y))
+std::vector<float> CheckpointModel::look_up(const Layer& layer, std::span<const float> y) const {
+  std::vector<float> gate = apply(layer.gate, y);
+  const std::vector<float> up = apply(layer.up, y);
+  for (std::size_t j = 0; j < gate.size(); ++j) gate[j] = round(gate[j] * sigmoid(gate[j]) * up[j]);
+  return apply(layer.down, gate);
+}
+
+std::vector<std::vector<float>> CheckpointModel::read(std::span<const std::uint32_t> tokens, Memory& memory,
+                                                      bool in_chunks) const {
+  const std::size_t state = memory.recurrent.size() / layers_.size();
+  const std::size_t older = memory.convolution.size() / layers_.size();
+  std::vector<std::vector<float>> hidden, changes(tokens.size());
+  for (const std::uint32_t token : tokens) hidden.push_back(embeddings_[token]);
+  const auto add = [&](std::vector<float>& x, const std::vector<float>& change) {
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = round(x[i] + change[i]);
+  };
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const Layer& layer = layers_[i];
+    const bool is_known = i == 0 && !first_rows_.empty();
+    std::vector<Read> reads;
+    for (std::size_t t = 0; t < tokens.size(); ++t)
+      reads.push_back(
+          prepare(layer, is_known ? first_rows_[tokens[t]] : project(layer, normalise(hidden[t], layer.attention_norm)),
+                  memory.convolution.data() + i * older));
+    mix(layer, reads, memory.recurrent.data() + i * state, in_chunks, changes);
+    for (std::size_t t = 0; t < tokens.size(); ++t) {
+      add(hidden[t], changes[t]);
+      add(hidden[t], look_up(layer, normalise(hidden[t], layer.mlp_norm)));
+    }
+  }
+  for (std::vector<float>& x : hidden) x = apply(head_, normalise(x, final_norm_));
+  return hidden;
+}
+
+std::vector<std::vector<float>> CheckpointModel::read_chunk(std::span<const std::uint32_t> tokens,
+                                                            Memory& memory) const {
+  if (tokens.size() > kDeltaChunk)
+    throw InputError(fmt::format("a chunk has at most {} tokens, not {}", kDeltaChunk, tokens.size()));
+  return read(tokens, memory, true);
+}
+
+std::vector<float> CheckpointModel::step(std::uint32_t token, Memory& memory) const {
+  return std::move(read({&token, 1}, memory, false).front());
+}
+
+std::optional<std::uint32_t> arg_max(std::span<const float> logits) {
+  std::uint32_t best = 0;
+  bool is_shared = false;
+  for (std::uint32_t i = 0; i < logits.size(); ++i) {
+    if (std::isnan(logits[i])) return std::nullopt;
+    if (i == 0 || logits[i] < logits[best]) continue;
+    is_shared = logits[i] == logits[best];
+    if (!is_shared) best = i;
+  }
+  if (logits.empty() || is_shared) return std::nullopt;
+  return best;
+}
+
+}  // namespace krohn

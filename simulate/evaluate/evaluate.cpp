@@ -1,0 +1,88 @@
+#include "krohn/simulate/evaluate/evaluate.h"
+
+#include "krohn/simulate/evaluate/exact_network.h"
+#include "krohn/simulate/evaluate/ordered_network.h"
+#include "krohn/simulate/evaluate/rounded_network.h"
+
+namespace krohn {
+namespace {
+
+std::optional<State> optional_state(State state) {
+  if (state == kNoState) return std::nullopt;
+  return state;
+}
+
+/// Two copies of the state, one read and one written, that change places at every letter.
+template <class Arithmetic>
+class RoundedEvaluator final : public Evaluator {
+ public:
+  using Number = typename Arithmetic::Number;
+
+  explicit RoundedEvaluator(std::shared_ptr<const RoundedNetwork<Arithmetic>> network)
+      : network_(std::move(network)),
+        scratch_(network_->make_scratch()),
+        now_(network_->size()),
+        then_(network_->size()),
+        labels_(network_->layers().size()),
+        then_labels_(network_->layers().size()) {
+    start();
+  }
+
+  void reset() override { start(); }
+  std::optional<State> step(Letter letter) override { return optional_state(advance(letter)); }
+
+  void run(std::span<const Letter> letters, std::span<State> states) override {
+    for (std::size_t t = 0; t < letters.size(); ++t) states[t] = advance(letters[t]);
+  }
+
+  std::optional<State> current() const override { return optional_state(network_->read(labels_.data())); }
+
+  std::vector<double> numbers() const override {
+    std::vector<double> exact;
+    for (const Number number : now_) exact.push_back(to_double(number));
+    return exact;
+  }
+
+  std::unique_ptr<Evaluator> fresh() const override { return std::make_unique<RoundedEvaluator>(network_); }
+
+ private:
+  void start() {
+    network_->start(now_.data(), labels_.data());
+    since_snap_ = 0;
+  }
+
+  State advance(Letter letter) {
+    const State state =
+        network_->step(now_.data(), labels_.data(), letter, then_.data(), then_labels_.data(), scratch_);
+    now_.swap(then_);
+    labels_.swap(then_labels_);
+    if (network_->snap_every() != 0 && ++since_snap_ == network_->snap_every()) {
+      network_->snap(now_.data(), labels_.data(), scratch_);
+      since_snap_ = 0;
+    }
+    return state;
+  }
+
+  std::shared_ptr<const RoundedNetwork<Arithmetic>> network_;
+  typename RoundedNetwork<Arithmetic>::Scratch scratch_;
+  std::vector<Number> now_, then_;
+  std::vector<Label> labels_, then_labels_;
+  std::uint64_t since_snap_ = 0;  ///< letters
+};
+
+}  // namespace
+
+std::unique_ptr<Evaluator> make_evaluator(const Network& network, ArithmeticName arithmetic, Form form, Order order) {
+  if (arithmetic.is_exact()) {
+    require_linear(network, "exact arithmetic");
+    return exact_evaluator(network);
+  }
+  if (!order.is_sequential()) return make_ordered_evaluator(network, arithmetic, form, order);
+  return with_arithmetic(arithmetic, [&](auto type) -> std::unique_ptr<Evaluator> {
+    using Arithmetic = decltype(type);
+    return std::make_unique<RoundedEvaluator<Arithmetic>>(
+        std::make_shared<const RoundedNetwork<Arithmetic>>(network, form));
+  });
+}
+
+}  // namespace krohn

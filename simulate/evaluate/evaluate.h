@@ -1,0 +1,120 @@
+// simulate/evaluate/evaluate.h — runs a network over words in a stated arithmetic, letter by letter, beside the
+// automaton.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "krohn/constructions/network/network.h"
+#include "krohn/simulate/arithmetic/arithmetic_name.h"
+#include "krohn/simulate/arithmetic/form.h"
+#include "krohn/simulate/arithmetic/order.h"
+#include "krohn/simulate/words/word.h"
+#include "krohn/simulate/words/word_stream.h"
+
+namespace krohn {
+
+/// What `Evaluator::run` writes where no state could be read: a decoder tied or the readout has no entry.
+inline constexpr State kNoState = UINT32_MAX;
+
+/// A network in motion: `step` reads one letter and returns the state of the automaton that the readout gives, or
+/// nothing when a decoder ties or the readout has no entry (a failure). Non-finite states never decode. After a layer
+/// did not decode, the layers above it stay as they are for one letter, because their context is unknown. A network
+/// with `snap_every` = K snaps after letters K, 2K, … since the start, once their answers are read.
+class Evaluator {
+ public:
+  virtual ~Evaluator() = default;
+  virtual void reset() = 0;
+  virtual std::optional<State> step(Letter letter) = 0;
+  /// Many steps at once: states[t] is what the readout says after letters[t], or kNoState. The two spans have one
+  /// length. No allocation; the fast way.
+  virtual void run(std::span<const Letter> letters, std::span<State> states) = 0;
+  /// What the readout says before the first letter.
+  virtual std::optional<State> current() const = 0;
+  /// All numbers of all layers, converted exactly to double (layer by layer, column-major), for tests and tables.
+  virtual std::vector<double> numbers() const = 0;
+  /// Another evaluator of the same rounded weights, at the start; for threads.
+  virtual std::unique_ptr<Evaluator> fresh() const = 0;
+};
+
+/// The evaluator of `network` in `arithmetic`. Weights are rounded to its storage format first (nearest, ties to even);
+/// the order of operations is that of simulate/arithmetic/apply.h for `sequential`, and of simulate/arithmetic/order.h
+/// for the others: every answer is the one that the order gives for a word that ends there. In those, once a layer did
+/// not decode, the layers above it decode nothing until `reset`. `exact` is simulate/evaluate/exact_network.h in every
+/// order. The network must be valid and must outlive the evaluator. Throws LimitError when an order's matrices are too
+/// large.
+std::unique_ptr<Evaluator> make_evaluator(const Network& network, ArithmeticName arithmetic,
+                                          Form form = Form::kStructured, Order order = {});
+std::unique_ptr<Evaluator> make_evaluator(Network&& network, ArithmeticName arithmetic, Form form = Form::kStructured,
+                                          Order order = {}) = delete;
+
+/// The same, long-hand: every matrix from its exact description at every step, every operation in exact binary numbers
+/// and then rounded, every codeword looked at. Shares no arithmetic with make_evaluator; for tests.
+std::unique_ptr<Evaluator> reference_evaluator(const Network& network, ArithmeticName arithmetic,
+                                               Form form = Form::kStructured);
+std::unique_ptr<Evaluator> reference_evaluator(Network&& network, ArithmeticName arithmetic,
+                                               Form form = Form::kStructured) = delete;
+
+/// A word as one layer after another, each over the whole word, reads it.
+struct OrderedReading {
+  std::vector<std::optional<State>> answers;  ///< after 0, 1, …, word.size() letters
+  std::vector<std::vector<double>> numbers;   ///< of all layers at these positions, as Evaluator::numbers gives them
+};
+
+/// The reference for the orders but `sequential`: the word padded to a power of two, up-sweep and down-sweep, Fan's
+/// listing, and the UT transform a whole chunk at a time, with dense matrices. A layer above one that does not decode
+/// stays at its last state. For tests: O(word · n³) and all of it in memory.
+OrderedReading reference_reading(const Network& network, ArithmeticName arithmetic, Form form, Order order,
+                                 std::span<const Letter> word);
+
+/// How often the network's answer was the automaton's, at one length.
+struct LengthReport {
+  std::uint64_t length = 0;
+  std::uint64_t words = 0;
+  std::uint64_t right_state = 0;    ///< words whose final state is right
+  std::uint64_t right_output = 0;   ///< words whose final output is right
+  std::uint64_t letters = 0;        ///< positions compared
+  std::uint64_t right_letters = 0;  ///< positions whose output is right
+  friend bool operator==(const LengthReport&, const LengthReport&) = default;
+};
+
+struct SampleOptions {
+  std::vector<std::uint64_t> lengths{100};
+  std::uint64_t words = 16;  ///< per length
+  std::uint64_t seed = 1;
+  unsigned threads = 0;  ///< 0: all
+  Form form = Form::kStructured;
+  Order order{};
+  /// Called now and then with letters done and letters in all; may throw Interrupted. Never two calls at a time.
+  std::function<void(std::uint64_t, std::uint64_t)> progress;
+};
+
+struct SampleReport {
+  std::vector<LengthReport> lengths;                ///< in increasing length
+  std::uint64_t letters = 0;                        ///< letters read, each once
+  std::optional<Word> failing_word;                 ///< the first disagreement found, when short enough to print
+  std::optional<std::uint64_t> failing_at;          ///< its position (letters read)
+  std::optional<std::uint64_t> failing_word_index;  ///< which of the words it is: the stream of RandomWord
+  friend bool operator==(const SampleReport&, const SampleReport&) = default;
+};
+
+/// Failing words up to this length are kept whole.
+inline constexpr std::uint64_t kPrintableLength = 10'000;
+
+/// Runs the network beside the automaton on random words; the decoded state is compared at every letter. Word w is
+/// RandomWord(letters, seed, w), so the words of one length are the beginnings of the words of the next and each is
+/// read once, to the greatest length. Of all disagreements the least position is reported, then the least word.
+/// Deterministic in the seed, whatever the number of threads; a word is one thread's. Memory does not grow with the
+/// lengths.
+SampleReport sample(const Network& network, ArithmeticName arithmetic, const SampleOptions& options);
+
+/// The same comparison on every word of a stream, in order, on one thread. The report has one row, for the longest
+/// length. `options.lengths`, `words`, `seed` and `threads` are not used; progress is told letters done and 0.
+SampleReport sample_stream(const Network& network, ArithmeticName arithmetic, WordStream& words,
+                           const SampleOptions& options = {});
+
+}  // namespace krohn

@@ -1,0 +1,244 @@
+#include "krohn/simulate/evaluate/lanes/batch.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "krohn/groups/error.h"
+#include "krohn/simulate/evaluate/lanes/lane_network.h"
+
+namespace krohn {
+namespace {
+
+constexpr std::size_t kPiece = 64;  ///< letters of every word that one layer reads before the next one does
+
+/// Runs one program of this arithmetic.
+template <class A>
+using LaneKernelOf = void (*)(const LaneProgram<LaneNumber<A>>&, const LaneRun<LaneNumber<A>>&);
+
+template <class A>
+LaneKernelOf<A> kernel_of(const LaneKernels& kernels) {
+  if constexpr (std::is_same_v<A, Fp64>)
+    return kernels.fp64;
+  else if constexpr (std::is_same_v<A, Fp32>)
+    return kernels.fp32;
+  else if constexpr (std::is_same_v<A, Fp16>)
+    return kernels.fp16;
+  else
+    return kernels.bf16;
+}
+
+template <class A>
+class VectorLanes final : public LaneEvaluator {
+ public:
+  using Number = LaneNumber<A>;
+
+  VectorLanes(std::shared_ptr<const LaneNetwork<A>> network, LaneKernelOf<A> kernel)
+      : network_(std::move(network)),
+        kernel_(kernel),
+        exact_(network_->rounded.make_scratch()),
+        letters_(kPiece * kLanes),
+        contexts_(kPiece * kLanes) {
+    for (const LaneLayer<A>& layer : network_->layers) {
+      const std::size_t dimension = layer.program().dimension, size = dimension * layer.program().columns;
+      lanes_.push_back({LaneMemory<Number>(size * kLanes), {}, {}});
+      scratch_ = LaneMemory<Number>(std::max(scratch_.size(), (size + 2 * dimension) * kLanes));
+    }
+    reset();
+  }
+
+  void reset() override {
+    for (std::size_t k = 0; k < lanes_.size(); ++k) {
+      const auto& initial = network_->rounded.layers()[k].initial();
+      for (std::size_t e = 0; e < initial.size(); ++e)
+        std::fill_n(lanes_[k].numbers.data() + e * kLanes, kLanes, static_cast<Number>(to_double(initial[e])));
+      lanes_[k].codewords.fill(network_->layers[k].initial_codeword());
+      lanes_[k].labels.fill(network_->rounded.layers()[k].initial_label());
+    }
+  }
+
+  void run(const LaneLetters& letters, std::size_t steps) override { run(letters, steps, nullptr); }
+
+  void run(const LaneLetters& letters, std::size_t steps, std::span<State> states) override {
+    run(letters, steps, states.data());
+  }
+
+  void current(std::span<State, kLanes> states) const override {
+    std::vector<Label> labels(lanes_.size());
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      for (std::size_t k = 0; k < lanes_.size(); ++k) {
+        const Label label = lanes_[k].labels[lane];
+        labels[k] = label == network_->layers[k].program().labels ? kNoLabel : label;
+      }
+      states[lane] = network_->rounded.read(labels.data());
+    }
+  }
+
+  std::vector<double> numbers(std::size_t word) const override {
+    std::vector<double> exact;
+    for (const LayerLanes& layer : lanes_)
+      for (std::size_t at = word; at < layer.numbers.size(); at += kLanes)
+        exact.push_back(static_cast<double>(layer.numbers[at]));
+    return exact;
+  }
+
+  std::unique_ptr<LaneEvaluator> fresh() const override { return std::make_unique<VectorLanes>(network_, kernel_); }
+  bool is_vectorised() const override { return true; }
+
+ private:
+  /// Where every word is in one layer.
+  struct LayerLanes {
+    LaneMemory<Number> numbers;                   ///< [n·d][kLanes]
+    std::array<std::uint32_t, kLanes> codewords;  ///< found last; hints
+    std::array<Label, kLanes> labels;             ///< after the letter read last
+  };
+
+  /// `states` may be null. There the nodes of the readout are kept, from layer to layer.
+  void run(const LaneLetters& letters, std::size_t steps, State* states) {
+    for (std::size_t first = 0; first < steps; first += kPiece) {
+      LaneRun<Number> run;
+      run.steps = std::min(kPiece, steps - first);
+      run.scratch = scratch_.data();
+      run.owner = this;
+      run.resolve = [](void* owner, std::size_t lane, std::uint32_t action) {
+        return static_cast<VectorLanes*>(owner)->resolve(lane, action);
+      };
+      if (states != nullptr) {
+        run.nodes = states + first * kLanes;
+        std::fill_n(run.nodes, run.steps * kLanes, Context{0});
+      }
+      run.contexts = piece(letters, first, run.steps);
+      run.context_stride = run.contexts == letters_.data() ? kLanes : letters.stride;
+      for (layer_ = 0; layer_ < lanes_.size(); ++layer_) {
+        const bool is_last = layer_ + 1 == lanes_.size();
+        run.decoded = !is_last || states != nullptr ? LaneLabels::kAll
+                      : first + run.steps == steps  ? LaneLabels::kLast
+                                                    : LaneLabels::kNone;
+        run.state = lanes_[layer_].numbers.data();
+        run.codewords = lanes_[layer_].codewords.data();
+        run.labels = lanes_[layer_].labels.data();
+        run.above = is_last ? nullptr : contexts_.data();
+        kernel_(network_->layers[layer_].program(), run);
+        run.contexts = contexts_.data();
+        run.context_stride = kLanes;
+      }
+    }
+  }
+
+  /// Letters of all lanes; copied where not all lanes have a word.
+  const Letter* piece(const LaneLetters& letters, std::size_t first, std::size_t count) {
+    if (letters.words == kLanes) return letters.first + first * letters.stride;
+    for (std::size_t t = 0; t < count; ++t)
+      std::copy_n(letters.first + (first + t) * letters.stride, letters.words, letters_.data() + t * kLanes);
+    return letters_.data();
+  }
+
+  std::uint32_t resolve(std::size_t lane, std::uint32_t action) {
+    const LaneMemory<Number>& numbers = lanes_[layer_].numbers;
+    const std::size_t size = numbers.size() / kLanes;
+    for (std::size_t e = 0; e < size; ++e) exact_.state[e] = static_cast<double>(numbers[e * kLanes + lane]);
+    return network_->layers[layer_].nearest({exact_.state.data(), size}, action, exact_.hints[layer_]);
+  }
+
+  std::shared_ptr<const LaneNetwork<A>> network_;
+  LaneKernelOf<A> kernel_;
+  typename RoundedNetwork<A>::Scratch exact_;
+  std::vector<LayerLanes> lanes_;
+  LaneMemory<Number> scratch_;
+  std::vector<Letter> letters_;
+  std::vector<Context> contexts_;
+  std::size_t layer_ = 0;
+};
+
+/// kLanes evaluators, for networks without a fast form.
+class SeparateLanes final : public LaneEvaluator {
+ public:
+  explicit SeparateLanes(std::unique_ptr<Evaluator> first) {
+    words_.push_back(std::move(first));
+    while (words_.size() < kLanes) words_.push_back(words_[0]->fresh());
+  }
+
+  void reset() override {
+    for (const auto& word : words_) word->reset();
+  }
+
+  void run(const LaneLetters& letters, std::size_t steps) override { run_all(letters, steps, nullptr); }
+  void run(const LaneLetters& letters, std::size_t steps, std::span<State> states) override {
+    run_all(letters, steps, states.data());
+  }
+
+  void current(std::span<State, kLanes> states) const override {
+    for (std::size_t word = 0; word < kLanes; ++word) states[word] = words_[word]->current().value_or(kNoState);
+  }
+
+  std::vector<double> numbers(std::size_t word) const override { return words_[word]->numbers(); }
+  std::unique_ptr<LaneEvaluator> fresh() const override { return std::make_unique<SeparateLanes>(words_[0]->fresh()); }
+  bool is_vectorised() const override { return false; }
+
+ private:
+  void run_all(const LaneLetters& letters, std::size_t steps, State* states) {
+    std::array<Letter, kPiece> piece;
+    std::array<State, kPiece> read;
+    for (std::size_t word = 0; word < letters.words; ++word)
+      for (std::size_t first = 0; first < steps; first += kPiece) {
+        const std::size_t count = std::min(kPiece, steps - first);
+        for (std::size_t t = 0; t < count; ++t) piece[t] = letters.first[(first + t) * letters.stride + word];
+        words_[word]->run({piece.data(), count}, {read.data(), count});
+        for (std::size_t t = 0; t < count && states != nullptr; ++t) states[(first + t) * kLanes + word] = read[t];
+      }
+  }
+
+  std::vector<std::unique_ptr<Evaluator>> words_;
+};
+
+}  // namespace
+
+std::unique_ptr<LaneEvaluator> make_lane_evaluator(const Network& network, ArithmeticName arithmetic,
+                                                   const LaneOptions& options) {
+  const LaneKernels kernels = lane_kernels(options.instructions.value_or(available_instruction_sets().back()));
+  if (arithmetic.kind() == ArithmeticName::Kind::kSeparate && network.snap_every == 0)
+    if (auto lanes = with_format(arithmetic.storage(), [&](auto format) -> std::unique_ptr<LaneEvaluator> {
+          using Format = decltype(format);
+          const auto made = std::make_shared<LaneNetwork<Format>>(network, options.form);
+          if (!made->make(network)) return nullptr;
+          return std::make_unique<VectorLanes<Format>>(made, kernel_of<Format>(kernels));
+        }))
+      return lanes;
+  return std::make_unique<SeparateLanes>(make_evaluator(network, arithmetic, options.form));
+}
+
+std::vector<State> batch_final_states(const Network& network, ArithmeticName arithmetic,
+                                      std::span<const Letter> letters, std::size_t words, std::size_t length,
+                                      const BatchOptions& options) {
+  if (letters.size() != words * length)
+    throw InputError("a batch of words needs one letter for every word and position");
+  std::vector<State> states(words);
+  const auto evaluator = make_lane_evaluator(network, arithmetic, options);
+  const auto blocks = static_cast<std::int64_t>((words + kLanes - 1) / kLanes);
+  const int threads = options.threads == 0 ? omp_get_max_threads() : static_cast<int>(options.threads);
+  std::exception_ptr error;
+#pragma omp parallel num_threads(threads)
+  {
+    const auto lanes = evaluator->fresh();
+#pragma omp for schedule(dynamic)
+    for (std::int64_t block = 0; block < blocks; ++block) {
+      try {
+        const std::size_t first = static_cast<std::size_t>(block) * kLanes, count = std::min(kLanes, words - first);
+        std::array<State, kLanes> last;
+        lanes->reset();
+        lanes->run({letters.data() + first, words, count}, length);
+        lanes->current(last);
+        std::copy_n(last.begin(), count, states.begin() + static_cast<std::ptrdiff_t>(first));
+      } catch (...) {
+#pragma omp critical(krohn_batch)
+        error = std::current_exception();
+      }
+    }
+  }
+  if (error) std::rethrow_exception(error);
+  return states;
+}
+
+}  // namespace krohn

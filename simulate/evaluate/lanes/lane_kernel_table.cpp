@@ -1,0 +1,43 @@
+#include "krohn/simulate/evaluate/lanes/lane_kernel_table.h"
+
+#include <algorithm>
+
+#include "krohn/groups/error.h"
+
+namespace krohn {
+
+std::string to_string(InstructionSet set) {
+  switch (set) {
+    case InstructionSet::kAvx512:
+      return "AVX-512";
+    case InstructionSet::kAvx2:
+      return "AVX2";
+    default:
+      return "portable";
+  }
+}
+
+std::vector<InstructionSet> available_instruction_sets() {
+  std::vector<InstructionSet> sets{InstructionSet::kPortable};
+#ifdef __x86_64__
+  // Every processor with AVX2 has F16C, for which Clang 14 has no name here.
+  if (__builtin_cpu_supports("avx2")) sets.push_back(InstructionSet::kAvx2);
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl"))
+    sets.push_back(InstructionSet::kAvx512);
+#endif
+  return sets;
+}
+
+LaneKernels lane_kernels(InstructionSet set) {
+  const std::vector<InstructionSet> sets = available_instruction_sets();
+  if (std::find(sets.begin(), sets.end(), set) == sets.end())
+    throw InputError("this processor does not run " + to_string(set) + "; take another instruction set");
+#ifdef __x86_64__
+  if (set == InstructionSet::kAvx512) return avx512_lane_kernels();
+  if (set == InstructionSet::kAvx2) return avx2_lane_kernels();
+#endif
+  return portable_lane_kernels();
+}
+
+}  // namespace krohn

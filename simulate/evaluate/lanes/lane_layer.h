@@ -1,0 +1,135 @@
+// simulate/evaluate/lanes/lane_layer.h — makes the tables of a LaneProgram from one layer of a network.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "krohn/simulate/arithmetic/arithmetic.h"
+#include "krohn/simulate/evaluate/lanes/lane_memory.h"
+#include "krohn/simulate/evaluate/lanes/lane_program.h"
+#include "krohn/simulate/evaluate/rounded_network.h"
+
+namespace krohn {
+
+/// What a lane holds a number of the arithmetic in: fp16 and bf16 are kept in floats.
+template <class Arithmetic>
+using LaneNumber = std::conditional_t<std::is_same_v<typename Arithmetic::Number, double>, double, float>;
+
+/// What a layer needs to know of those around it.
+struct LanePlace {
+  bool may_hold = false;             ///< contexts can be unknown: all but the first layer's
+  Context contexts_above = 0;        ///< of the next layer; 0 above the last one
+  std::span<const Context> readout;  ///< this layer's level of the network's readout
+  Context unknown_above = kNoState;  ///< the node of the next level that stands for none: one past its last
+};
+
+/// The tables of one layer. An action of the lanes is an action of the layer together with the code book that decodes
+/// after it; one more, the last, leaves a lane as it is: where the context is unknown.
+template <class Arithmetic>
+class LaneLayer {
+ public:
+  using Number = LaneNumber<Arithmetic>;
+  using Integer = LaneIndex<Number>;
+
+  /// Nothing for a layer that has no fast form: factored matrices, or tables past the limits below. Both layers must
+  /// outlive this. O(tables), and O(actions · codewords) steps of the layer where codewords are not binary.
+  static std::optional<LaneLayer> make(const RoundedLayer<Arithmetic>& rounded, const Layer& layer,
+                                       const LanePlace& place);
+  LaneLayer(LaneLayer&&) = default;
+  LaneLayer& operator=(LaneLayer&&) = default;
+
+  static constexpr std::size_t kMostNumbers = 256;  ///< of the state, n·d
+  static constexpr std::size_t kMostActions = std::size_t{1} << 20;
+  static constexpr std::size_t kMostTableEntries = std::size_t{1} << 22;  ///< of weights
+  static constexpr std::size_t kMostGuesses = std::size_t{1} << 20;       ///< actions · codewords
+  static constexpr std::size_t kMostWiring = std::size_t{1} << 26;        ///< contexts · labels
+
+  const LaneProgram<Number>& program() const { return program_; }
+
+  std::uint32_t initial_codeword() const { return initial_codeword_; }
+
+  /// The codewords that may be decoded after a lane action: those of its book; none where it leaves the lane as it is.
+  struct CodewordRange {
+    std::uint32_t first = 0, count = 0;
+  };
+  CodewordRange codewords_after(std::uint32_t lane_action) const;
+  /// Entry e, in column-major order, of a codeword, exactly.
+  double entry(std::uint32_t codeword, std::size_t e) const;
+
+  /// The nearest codeword of one state, as NearestCodeword has it, after a lane action; program().codewords for none.
+  std::uint32_t nearest(std::span<const double> state, std::uint32_t lane_action,
+                        std::vector<NearestCodeword::Hints>& hints) const;
+
+ private:
+  /// A stage with places in the tables instead of pointers.
+  struct PlacedStage {
+    LaneStage<Number> stage;
+    std::size_t numbers = 0, indices = 0, positions = 0;
+  };
+  struct LaneAction {
+    std::optional<Action> action;  ///< none: hold
+    std::uint32_t book = 0;
+  };
+
+  LaneLayer(const RoundedLayer<Arithmetic>& rounded, const Layer& layer) : rounded_(&rounded), layer_(&layer) {}
+
+  bool collect_actions(bool may_hold);
+  bool make_wiring(const LanePlace& place);
+  bool make_stages();
+  bool make_moves(const std::vector<std::uint32_t>& group);
+  bool make_reflections(const std::vector<std::uint32_t>& group);
+  void make_rotations(const std::vector<std::uint32_t>& group);
+  void make_diagonal(const std::vector<std::uint32_t>& group);
+  void make_dense(const std::vector<std::uint32_t>& group);
+  void make_additions();
+  bool make_decoding();
+  bool make_bits();
+  bool find_hash(const std::vector<std::uint32_t>& patterns);
+  bool make_guesses();
+  std::uint32_t guess(const LaneAction& lane_action, std::size_t from,
+                      std::vector<NearestCodeword::Hints>& hints) const;
+  void find_accepted(double greatest_entry);
+  void place_tables();
+
+  const RoundedMatrix<typename Arithmetic::Number>& matrix(std::uint32_t lane_action) const {
+    return rounded_->matrix(*lane_actions_[lane_action].action);
+  }
+  std::uint32_t no_codeword() const { return static_cast<std::uint32_t>(codewords_); }
+  std::size_t actions() const { return lane_actions_.size(); }
+  std::size_t size() const { return std::size_t{layer_->dimension} * layer_->columns; }
+  PlacedStage& add_stage(LaneStageKind kind, std::uint32_t first, std::uint32_t size);
+  /// Appends a table that holds `otherwise` and returns it, to be filled by lane action.
+  Number* add_numbers(Number otherwise);
+  Integer* add_indices(Integer otherwise);
+  /// A flag for the lane actions of a group; 0 when that is all of them.
+  std::uint32_t add_flag(const std::vector<std::uint32_t>& group);
+
+  const RoundedLayer<Arithmetic>* rounded_;
+  const Layer* layer_;
+  std::vector<LaneAction> lane_actions_;
+  std::vector<std::size_t> first_of_book_;
+  std::size_t codewords_ = 0;
+  std::uint32_t initial_codeword_ = 0;
+
+  std::uint32_t stride_ = 0, flag_count_ = 0;
+  std::vector<PlacedStage> stages_;
+  std::vector<LaneStage<Number>> placed_;
+  std::vector<Number> numbers_;
+  std::vector<Integer> indices_, flags_;
+  std::vector<std::uint32_t> positions_;
+  LaneMemory<Number> number_memory_, entries_;
+  LaneMemory<Integer> index_memory_, flag_memory_, patterns_, codeword_of_slot_, guesses_;
+  LaneMemory<Integer> action_of_, label_of_, next_, readout_;
+  LaneProgram<Number> program_;
+};
+
+extern template class LaneLayer<Fp64>;
+extern template class LaneLayer<Fp32>;
+extern template class LaneLayer<Fp16>;
+extern template class LaneLayer<Bf16>;
+
+}  // namespace krohn

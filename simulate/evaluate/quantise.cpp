@@ -1,0 +1,122 @@
+#include "krohn/simulate/evaluate/quantise.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "krohn/groups/error.h"
+#include "krohn/simulate/arithmetic/arithmetic.h"
+
+namespace krohn {
+namespace {
+
+/// One case per structured form.
+class Quantised {
+ public:
+  explicit Quantised(Precision format) : format_(format) {}
+
+  double number(long double weight) const {
+    const auto nearest =
+        with_format(format_, [&](auto format) { return static_cast<double>(nearest_value<decltype(format)>(weight)); });
+    if (!std::isfinite(nearest))
+      throw InputError(
+          fmt::format("a weight of {} is too large for {}", static_cast<double>(weight), to_string(format_)));
+    return nearest;
+  }
+  Eigen::MatrixXd numbers(const Eigen::MatrixXd& weights) const {
+    return weights.unaryExpr([this](double weight) { return number(weight); });
+  }
+
+  Matrix operator()(const ReflectionProduct& product) const {
+    ReflectionProduct rounded{product.dimension, {}};
+    for (const Reflection& factor : product.factors) rounded.factors.push_back(reflection(factor));
+    return rounded;
+  }
+  Matrix operator()(const RotationBlocks& rotation) const {
+    BlockDiagonalMatrix rounded;
+    for (const auto& block : rotation.blocks) {
+      const double cosine = number(block.turn.cosine()), sine = number(block.turn.sine());
+      Eigen::MatrixXd& values = rounded.blocks.emplace_back(Eigen::MatrixXd::Constant(1, 1, cosine));
+      if (block.is_sign) continue;
+      values.resize(2, 2);
+      values << cosine, -sine, sine, cosine;
+    }
+    return rounded;
+  }
+  Matrix operator()(const DiagonalMatrix& diagonal) const {
+    DiagonalMatrix rounded;
+    for (const double value : diagonal.values) rounded.values.push_back(number(value));
+    return rounded;
+  }
+  Matrix operator()(const DenseMatrix& dense) const { return DenseMatrix{numbers(dense.values)}; }
+  Matrix operator()(const BlockDiagonalMatrix& matrix) const {
+    BlockDiagonalMatrix rounded;
+    for (const auto& block : matrix.blocks) rounded.blocks.push_back(numbers(block));
+    return rounded;
+  }
+  /// Maps, signed permutations, zeros and factored 0/1 matrices hold no number that could round.
+  Matrix operator()(const auto& exact) const { return exact; }
+
+ private:
+  Reflection reflection(const Reflection& factor) const {
+    std::vector<std::pair<std::uint32_t, double>> key;
+    if (factor.entries.empty()) {
+      key = {{factor.plane, number(factor.angle.cosine())}, {factor.plane + 1, number(factor.angle.sine())}};
+    } else {
+      const long double scale = std::sqrt(static_cast<long double>(factor.scale_squared_numerator) /
+                                          static_cast<long double>(factor.scale_squared_denominator));
+      for (const auto& [position, value] : factor.entries)
+        key.emplace_back(position, number(scale * static_cast<long double>(value)));
+    }
+    Reflection rounded = in_integers(key);
+    rounded.beta = number(factor.beta);
+    return rounded;
+  }
+
+  /// The key as integers times the greatest power of two, at most 1, that makes them so.
+  Reflection in_integers(const std::vector<std::pair<std::uint32_t, double>>& key) const {
+    constexpr int kMostBits = 31;  // of an integer, and of a power of two whose square is a 64-bit denominator
+    int bits = 0;
+    const auto is_fraction = [&](const auto& entry) {
+      return std::nearbyint(std::ldexp(entry.second, bits)) != std::ldexp(entry.second, bits);
+    };
+    while (bits <= kMostBits && std::any_of(key.begin(), key.end(), is_fraction)) ++bits;
+    Reflection reflection;
+    reflection.scale_squared_denominator = std::int64_t{1} << std::min(2 * bits, 62);
+    for (const auto& [position, value] : key) {
+      const double integer = std::ldexp(value, bits);
+      if (bits > kMostBits || std::fabs(integer) > std::numeric_limits<std::int32_t>::max())
+        throw InputError(
+            fmt::format("a key entry of {} in {} needs more than {} bits after the point, which network "
+                        "files do not hold; take a shorter format, or --keys unnormalised or doubled",
+                        value, to_string(format_), kMostBits));
+      reflection.entries.push_back({position, static_cast<std::int32_t>(integer)});
+    }
+    return reflection;
+  }
+
+  Precision format_;
+};
+
+}  // namespace
+
+Network quantise(const Network& network, Precision format) {
+  if (format == Precision::kFp64) return network;
+  const Quantised quantised(format);
+  Network rounded = network;
+  for (Layer& layer : rounded.layers) {
+    layer.initial = quantised.numbers(layer.initial);
+    for (Transition& transition : layer.transitions) {
+      transition.a = std::visit(quantised, std::as_const(transition.a));
+      transition.b = quantised.numbers(transition.b);
+    }
+  }
+  std::string& note = rounded.provenance.note;
+  note += fmt::format("{}weights rounded to {}", note.empty() ? "" : "; ", to_string(format));
+  return rounded;
+}
+
+}  // namespace krohn

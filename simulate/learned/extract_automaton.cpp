@@ -1,0 +1,277 @@
+#include "krohn/simulate/learned/extract_automaton.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "krohn/automata/operations/equivalence.h"
+#include "krohn/automata/operations/minimise.h"
+#include "krohn/groups/error.h"
+#include "krohn/groups/random.h"
+#include "krohn/simulate/evaluate/evaluate.h"
+#include "krohn/simulate/prove/network_automaton.h"
+#include "krohn/simulate/words/word.h"
+
+namespace krohn {
+namespace {
+
+constexpr std::uint64_t kMostShortWords = 20'000;  ///< of one length, tried one by one
+constexpr std::uint64_t kMostPowers = 2'000;       ///< words whose powers are tried
+constexpr std::uint64_t kLongestDetour = 4;
+constexpr std::uint64_t kPowerLetters = 4'000'000;  ///< of all powers past the length
+
+/// The most letters that leave at most `most` words.
+std::uint64_t letters_within(Letter letters, std::uint64_t most, std::uint64_t greatest) {
+  std::uint64_t count = 0, words = 1;
+  while (count < greatest && words * letters <= most) words *= letters, ++count;
+  return letters == 0 ? 0 : count;
+}
+
+/// Calls `use` with each word of `length` letters.
+template <class Use>
+void for_each_word(Letter letters, std::uint64_t length, const Use& use) {
+  Word word(length, 0);
+  while (true) {
+    use(word);
+    std::size_t at = word.size();
+    while (at > 0 && ++word[at - 1] == letters) word[--at] = 0;
+    if (at == 0) return;
+  }
+}
+
+enum class Wanted { kAnyDisagreement, kShortestDisagreement };
+
+/// Holds the learner's guess against the machine, word by word.
+class Comparison {
+ public:
+  Comparison(const OutputOracle& machine, const AutomatonLearner& guess, Wanted wanted, const ExtractOptions& options,
+             std::uint64_t& letters_read)
+      : machine_(machine), guess_(guess), wanted_(wanted), options_(options), letters_read_(letters_read) {}
+
+  /// Letters are not read past those of the shortest disagreement so far, or at all once any is enough.
+  void read(std::span<const Letter> word) {
+    if (found_ && wanted_ == Wanted::kAnyDisagreement) return;
+    if (found_) word = word.first(std::min(word.size(), found_->size() - 1));
+    outputs_.resize(word.size() + 1);
+    machine_(word, outputs_);
+    ++words_;
+    letters_ += word.size();
+    letters_read_ += word.size();
+    if (options_.progress) options_.progress(letters_read_);
+    State state = 0;
+    for (std::size_t t = 0;; ++t) {
+      if (outputs_[t] != guess_.output(state)) {
+        found_ = Word(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(t));
+        return;
+      }
+      if (t == word.size()) return;
+      state = guess_.next(state, word[t]);
+    }
+  }
+
+  const std::optional<Word>& found() const { return found_; }
+  std::uint64_t words() const { return words_; }
+  std::uint64_t letters() const { return letters_; }
+
+ private:
+  const OutputOracle& machine_;
+  const AutomatonLearner& guess_;
+  Wanted wanted_;
+  const ExtractOptions& options_;
+  std::uint64_t& letters_read_;
+  std::vector<Output> outputs_;
+  std::optional<Word> found_;
+  std::uint64_t words_ = 0, letters_ = 0;
+};
+
+/// Powers of the words of 1, 2, … letters while they are not too many, up to `length` letters each.
+void read_powers(Comparison& comparison, Letter letters, std::uint64_t length, std::uint64_t most_letters) {
+  const std::uint64_t powers = std::min(kMostPowers, std::max<std::uint64_t>(letters, most_letters / (length + 1)));
+  for (std::uint64_t base = 1; base <= letters_within(letters, powers, 6); ++base)
+    for_each_word(letters, base, [&](const Word& word) {
+      Word power;
+      while (power.size() < length) power.push_back(word[power.size() % base]);
+      comparison.read(power);
+    });
+}
+
+void read_random_words(Comparison& comparison, Letter letters, std::uint64_t length, std::uint64_t words,
+                       std::uint64_t seed) {
+  for (std::uint64_t i = 0; i < words; ++i) comparison.read(RandomWord(letters, seed, i).slice(0, length));
+}
+
+/// From a known state by a few random letters to a suffix that tells states apart.
+void read_detours(Comparison& comparison, const AutomatonLearner& guess, Letter letters,
+                  const ExtractOptions& options) {
+  Random random(options.seed);
+  for (std::uint64_t i = 0; i < options.words; ++i) {
+    Word word = guess.access(static_cast<State>(random.below(guess.states())));
+    for (std::uint64_t left = random.below(kLongestDetour + 1); left > 0; --left)
+      word.push_back(static_cast<Letter>(random.below(letters)));
+    const Word& suffix = guess.suffixes()[random.below(guess.suffixes().size())];
+    word.insert(word.end(), suffix.begin(), suffix.end());
+    if (word.size() <= options.length) comparison.read(word);
+  }
+}
+
+/// Everything that words up to the length have to say.
+Comparison compare_within(const OutputOracle& machine, const AutomatonLearner& guess, Letter letters,
+                          const ExtractOptions& options, std::uint64_t& letters_read) {
+  Comparison comparison(machine, guess, Wanted::kAnyDisagreement, options, letters_read);
+  for_each_word(letters, letters_within(letters, kMostShortWords, options.length),
+                [&](const Word& word) { comparison.read(word); });
+  if (letters == 0) return comparison;
+  read_powers(comparison, letters, options.length, kPowerLetters);
+  read_random_words(comparison, letters, options.length, options.words, options.seed);
+  read_detours(comparison, guess, letters, options);
+  return comparison;
+}
+
+/// A learner beside the machine that it asks.
+class Extractor {
+ public:
+  Extractor(const Alphabet& alphabet, std::span<const std::string> output_names, const OutputOracle& machine,
+            const ExtractOptions& options, const Dfa* exact)
+      : alphabet_(alphabet),
+        names_(output_names.begin(), output_names.end()),
+        machine_(machine),
+        options_(options),
+        exact_(exact),
+        learner_(alphabet.size(), machine, options.max_states) {}
+
+  Extraction run() {
+    Extraction extraction{learner_.hypothesis(alphabet_, names_)};
+    ExtractOptions stage = options_;
+    for (stage.length = std::min(kFirstLength, options_.length);; stage.length *= 2) {
+      stage.length = std::min(stage.length, options_.length);
+      const AutomatonLearner before = learner_;
+      const std::uint64_t refuted = extraction.refuted_guesses;
+      try {
+        learn(stage, extraction);
+      } catch (const LimitError& error) {
+        if (extraction.length == 0) throw;
+        learner_ = before;
+        extraction.refuted_guesses = refuted;
+        extraction.limit = fmt::format("on words of up to {} letters, {}", stage.length, error.what());
+        break;
+      }
+      extraction.length = stage.length;
+      if (stage.length == options_.length) break;
+    }
+    extraction.automaton = minimise(learner_.hypothesis(alphabet_, names_));
+    extraction.questions = learner_.questions();
+    look_beyond(extraction);
+    return extraction;
+  }
+
+ private:
+  static constexpr std::uint64_t kFirstLength = 8;
+
+  /// Until nothing up to the length disagrees.
+  void learn(const ExtractOptions& stage, Extraction& extraction) {
+    while (true) {
+      std::optional<Word> wrong;
+      if (exact_ != nullptr) {
+        wrong = distinguishing_word(learner_.hypothesis(alphabet_, names_), *exact_);
+      } else {
+        const Comparison comparison = compare_within(machine_, learner_, alphabet_.size(), stage, letters_read_);
+        wrong = comparison.found();
+        if (!wrong) extraction.words = comparison.words(), extraction.letters = comparison.letters();
+      }
+      if (!wrong || wrong->size() > stage.length) break;
+      ++extraction.refuted_guesses;
+      learner_.refine(*wrong);
+    }
+    if (exact_ == nullptr) extraction.all_up_to = letters_within(alphabet_.size(), kMostShortWords, stage.length);
+  }
+
+  void look_beyond(Extraction& extraction) {
+    std::optional<Word> wrong;
+    if (exact_ != nullptr) {
+      extraction.network_states = exact_->states();
+      wrong = distinguishing_word(extraction.automaton, *exact_);
+    } else if (options_.beyond > extraction.length && alphabet_.size() > 0) {
+      Comparison farther(machine_, learner_, Wanted::kShortestDisagreement, options_, letters_read_);
+      read_powers(farther, alphabet_.size(), options_.beyond, kPowerLetters);
+      read_random_words(farther, alphabet_.size(), options_.beyond, options_.beyond_words, options_.seed + 1);
+      extraction.beyond_words = farther.words();
+      extraction.beyond_letters = farther.letters();
+      wrong = farther.found();
+    }
+    if (!wrong) return;
+    std::vector<Output> outputs(wrong->size() + 1);
+    machine_(*wrong, outputs);
+    extraction.beyond = Disagreement{*wrong, names_[outputs.back()], names_[learner_.output(learner_.run(*wrong))]};
+  }
+
+  const Alphabet& alphabet_;
+  std::vector<std::string> names_;
+  const OutputOracle& machine_;
+  const ExtractOptions& options_;
+  const Dfa* exact_;
+  AutomatonLearner learner_;
+  std::uint64_t letters_read_ = 0;
+};
+
+}  // namespace
+
+Extraction extract_by_asking(const Alphabet& alphabet, std::span<const std::string> output_names,
+                             const OutputOracle& machine, const ExtractOptions& options, const Dfa* exact) {
+  return Extractor(alphabet, output_names, machine, options, exact).run();
+}
+
+namespace {
+
+/// The same automaton with the outputs of a network: states of its automaton become outputs, and what is no state
+/// becomes the last one.
+Dfa with_outputs(const Dfa& machine, const Dfa& named, const std::vector<std::string>& names) {
+  std::vector<Output> outputs;
+  for (const Output state : machine.outputs())
+    outputs.push_back(state < named.states() ? named.output(state) : static_cast<Output>(names.size() - 1));
+  return Dfa::moore(named.alphabet(), {machine.table().begin(), machine.table().end()}, machine.initial(),
+                    std::move(outputs), names);
+}
+
+/// Without the last output name, when no state has it.
+Dfa without_last_output(const Dfa& dfa) {
+  const auto last = static_cast<Output>(dfa.output_names().size() - 1);
+  if (std::ranges::count(dfa.outputs(), last) > 0) return dfa;
+  return Dfa::moore(dfa.alphabet(), {dfa.table().begin(), dfa.table().end()}, dfa.initial(),
+                    {dfa.outputs().begin(), dfa.outputs().end()},
+                    {dfa.output_names().begin(), dfa.output_names().end() - 1});
+}
+
+}  // namespace
+
+Extraction extract_automaton(const Network& network, ArithmeticName arithmetic, const ExtractOptions& options) {
+  const Dfa& named = network.automaton;
+  std::vector<std::string> names(named.output_names().begin(), named.output_names().end());
+  const auto undecided = static_cast<Output>(names.size());
+  names.emplace_back("undecided");
+  std::optional<Dfa> exact;
+  if (!arithmetic.is_exact()) {
+    ReachableMachineOptions reachable;
+    reachable.max_states = options.max_network_states;
+    reachable.max_transitions = options.max_network_states * std::max<std::uint64_t>(named.letters(), 1);
+    reachable.progress = options.progress;
+    if (const auto machine = reachable_machine(network, arithmetic, Form::kStructured, reachable))
+      exact = minimise(with_outputs(*machine, named, names));
+  }
+  const auto evaluator = make_evaluator(network, arithmetic);
+  std::vector<State> states;
+  const auto output_of = [&](State state) { return state == kNoState ? undecided : named.output(state); };
+  const OutputOracle ask = [&](std::span<const Letter> word, std::span<Output> outputs) {
+    evaluator->reset();
+    states.resize(word.size());
+    outputs[0] = output_of(evaluator->current().value_or(kNoState));
+    evaluator->run(word, states);
+    std::ranges::transform(states, outputs.begin() + 1, output_of);
+  };
+  Extraction extraction = extract_by_asking(named.alphabet(), names, ask, options, exact ? &*exact : nullptr);
+  extraction.automaton = without_last_output(extraction.automaton);
+  return extraction;
+}
+
+}  // namespace krohn

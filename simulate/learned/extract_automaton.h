@@ -1,0 +1,71 @@
+// simulate/learned/extract_automaton.h — the automaton that a network has learned, or was built to be: found by running
+// it alone. The transitions of the automaton in the network's file are read nowhere; only the names of its outputs are.
+//
+// Words up to a stated length define it, first those of a few letters, then twice as long ones. A learner
+// (simulate/learned/learn_automaton.h) asks the network, and its guess is held against the network on all words of a
+// few letters, on random words, on words that go from every state it knows by a detour to what tells states apart, and
+// on the powers of all short words, which let small errors add up. What disagrees within the length teaches it more.
+// Then: where the reachable states of the network under the stated arithmetic are finitely many
+// (simulate/prove/network_automaton.h), the two are compared exactly, for words of every length; otherwise longer words
+// of the same kinds show how far the network goes on as that automaton.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "krohn/automata/dfa/dfa.h"
+#include "krohn/constructions/network/network.h"
+#include "krohn/simulate/arithmetic/arithmetic_name.h"
+#include "krohn/simulate/learned/learn_automaton.h"
+
+namespace krohn {
+
+struct ExtractOptions {
+  std::uint64_t length = 64;      ///< letters of the words that define the automaton
+  std::uint64_t words = 2000;     ///< random words, and detours, that a guess must agree with
+  std::uint64_t beyond = 10'000;  ///< letters of the words that try how far it holds; not beyond `length`: none
+  std::uint64_t beyond_words = 16;
+  std::uint64_t max_states = 250;
+  std::uint64_t max_network_states = std::uint64_t{1} << 16;  ///< reachable ones, for the exact comparison
+  std::uint64_t seed = 1;
+  std::function<void(std::uint64_t)> progress;  ///< letters read so far; may throw Interrupted
+};
+
+/// A word on which a machine says something else than the extracted automaton.
+struct Disagreement {
+  Word word;
+  std::string machine, automaton;  ///< their outputs, by name
+};
+
+struct Extraction {
+  Dfa automaton;  ///< minimal, in canonical numbering
+  std::uint64_t length =
+      0;                ///< words up to this length define it: `ExtractOptions::length`, or less where `limit` says why
+  std::string limit{};  ///< that longer words tell more states apart than the limit
+  std::uint64_t questions = 0;  ///< words that the learner asked about
+  std::uint64_t words = 0,
+                letters = 0;    ///< read to test the last guess, up to `length`, where it was not compared exactly
+  std::uint64_t all_up_to = 0;  ///< among them, all words of at most so many letters
+  std::uint64_t refuted_guesses = 0;
+  /// The network's reachable states, when they are finitely many and all were compared. Then `beyond` is a shortest
+  /// word of all, and where there is none, network and automaton agree on words of every length.
+  std::optional<std::uint64_t> network_states{};
+  std::uint64_t beyond_words = 0, beyond_letters = 0;  ///< read to try longer words, when they are not
+  std::optional<Disagreement> beyond{};                ///< the shortest that was found past `length`
+
+  bool is_exact() const { return network_states && !beyond; }
+};
+
+/// Any machine that answers, over the letters of `alphabet`; `output_names` name its answers. `exact` is the same
+/// machine as an automaton, where it is known as one. Throws LimitError when words of a few letters already tell more
+/// than `max_states` states apart.
+Extraction extract_by_asking(const Alphabet& alphabet, std::span<const std::string> output_names,
+                             const OutputOracle& machine, const ExtractOptions& options, const Dfa* exact = nullptr);
+
+/// The network in that arithmetic. Its outputs are those of its automaton, and "undecided" where it gives none.
+Extraction extract_automaton(const Network& network, ArithmeticName arithmetic, const ExtractOptions& options);
+
+}  // namespace krohn

@@ -1,0 +1,27 @@
+// simulate/learned/initialise_model.h — models that begin with a construction instead of random weights.
+#pragma once
+
+#include "krohn/constructions/network/network.h"
+#include "krohn/simulate/models/sequence_model.h"
+#include "krohn/simulate/tasks/task.h"
+
+namespace krohn {
+
+/// Gives the model the construction's weights, so that it computes the task from its first step on: every letter gets
+/// an embedding of its own (one-hot), through which it has the construction's matrix, and the read-out tells the codes
+/// apart. Coordinates that the model has beyond the construction are 0. Additive terms of a construction need a model
+/// with `input-bias`, or become one more coordinate that is always 1.
+///
+///   bilinear   full; block=B and diagonal where letters mix at most B coordinates; rotations where they rotate pairs
+///              of them; rank=R from as many factors as matrices have entries
+///   dense      any
+///   fan        one layer without generator units, where columns have p-norm at most 1
+///
+/// Throws InputError naming what does not fit and which construction or model does: models with norms and gates around
+/// their recurrence (deltaproduct, diagonal) read no construction's codes.
+void initialise_from(SequenceModel<float>& model, const Network& network, const Task& task);
+
+/// Adds to every number of a tensor independent normal noise with `share` of the tensor's root mean square.
+void perturb(SequenceModel<float>& model, double share, std::uint64_t seed);
+
+}  // namespace krohn

@@ -1,0 +1,160 @@
+#include "krohn/simulate/learned/state_centres.h"
+
+#include <Eigen/QR>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "krohn/groups/error.h"
+#include "krohn/simulate/evaluate/evaluate.h"
+#include "krohn/simulate/words/word.h"
+
+namespace krohn {
+namespace {
+
+bool is_without_additions(const Network& network) {
+  return network.layers.size() == 1 &&
+         std::ranges::all_of(network.layers[0].transitions, [](const Transition& t) { return t.b.size() == 0; });
+}
+
+/// The network's numbers now, scaled if they are to be.
+class Visit {
+ public:
+  Visit(const Network& network, ArithmeticName arithmetic, bool is_scaled)
+      : evaluator_(make_evaluator(network, arithmetic)), is_scaled_(is_scaled) {}
+
+  Evaluator& evaluator() { return *evaluator_; }
+
+  Eigen::VectorXd numbers() const {
+    const std::vector<double> all = evaluator_->numbers();
+    Eigen::VectorXd numbers = Eigen::Map<const Eigen::VectorXd>(all.data(), static_cast<Eigen::Index>(all.size()));
+    if (!numbers.allFinite())
+      throw InputError("the network's numbers leave the range of the arithmetic within a few letters");
+    const double norm = numbers.norm();
+    if (is_scaled_ && norm > 0) numbers /= norm;
+    return numbers;
+  }
+
+ private:
+  std::unique_ptr<Evaluator> evaluator_;
+  bool is_scaled_;
+};
+
+Eigen::MatrixXd centred(const Eigen::MatrixXd& points) { return points.colwise() - points.rowwise().mean(); }
+
+void require_same_letters(const Network& network, const Dfa& automaton) {
+  if (!(network.automaton.alphabet() == automaton.alphabet()))
+    throw InputError("the network and the automaton have different letters");
+}
+
+Eigen::MatrixXd numbers_after_shortest_words(Visit& visit, const Dfa& automaton) {
+  visit.evaluator().reset();
+  Eigen::MatrixXd numbers(visit.numbers().size(), automaton.states());
+  const std::vector<Word> access = access_words(automaton);
+  for (State state = 0; state < automaton.states(); ++state) {
+    visit.evaluator().reset();
+    for (const Letter letter : access[state]) visit.evaluator().step(letter);
+    numbers.col(state) = visit.numbers();
+  }
+  return numbers;
+}
+
+}  // namespace
+
+std::vector<Word> access_words(const Dfa& automaton) {
+  std::vector<Word> words(automaton.states());
+  std::vector<bool> known(automaton.states(), false);
+  std::vector<State> queue{automaton.initial()};
+  known[automaton.initial()] = true;
+  for (std::size_t i = 0; i < queue.size(); ++i)
+    for (Letter letter = 0; letter < automaton.letters(); ++letter) {
+      const State next = automaton.next(queue[i], letter);
+      if (known[next]) continue;
+      known[next] = true;
+      words[next] = words[queue[i]];
+      words[next].push_back(letter);
+      queue.push_back(next);
+    }
+  return words;
+}
+
+double least_distance(const Eigen::MatrixXd& points) {
+  double least = std::numeric_limits<double>::infinity();
+  for (Eigen::Index i = 0; i < points.cols(); ++i)
+    for (Eigen::Index j = 0; j < i; ++j) least = std::min(least, (points.col(i) - points.col(j)).norm());
+  return points.cols() < 2 ? 0 : least;
+}
+
+Eigen::MatrixXd reached_numbers(const Network& network, const Dfa& automaton, ArithmeticName arithmetic) {
+  require_same_letters(network, automaton);
+  Visit visit(network, arithmetic, false);
+  return numbers_after_shortest_words(visit, automaton);
+}
+
+StateCentres state_centres(const Network& network, const Dfa& automaton, ArithmeticName arithmetic,
+                           const CentreOptions& options) {
+  require_same_letters(network, automaton);
+  StateCentres result;
+  result.is_scaled = is_without_additions(network);
+  Visit visit(network, arithmetic, result.is_scaled);
+  std::vector<std::vector<Eigen::VectorXd>> visits(automaton.states());
+  for (std::uint64_t word = 0; automaton.letters() > 0 && word < options.words; ++word) {
+    visit.evaluator().reset();
+    State state = automaton.initial();
+    for (const Letter letter : RandomWord(automaton.letters(), options.seed, word).slice(0, options.length)) {
+      visit.evaluator().step(letter);
+      state = automaton.next(state, letter);
+      visits[state].push_back(visit.numbers());
+    }
+  }
+  result.centres = numbers_after_shortest_words(visit, automaton);
+  for (State state = 0; state < automaton.states(); ++state) {
+    if (visits[state].empty()) continue;
+    Eigen::VectorXd sum = Eigen::VectorXd::Zero(result.centres.rows());
+    for (const Eigen::VectorXd& numbers : visits[state]) sum += numbers;
+    const Eigen::VectorXd centre = sum / static_cast<double>(visits[state].size());
+    result.centres.col(state) = centre;
+    for (const Eigen::VectorXd& numbers : visits[state])
+      result.spread = std::max(result.spread, (numbers - centre).norm());
+  }
+  result.gap = least_distance(result.centres);
+  return result;
+}
+
+std::vector<LetterError> letter_errors(const Network& network, const Dfa& automaton, const StateCentres& centres) {
+  if (network.layers.size() != 1) throw InputError("only the letters of a network of one layer can be compared");
+  const Layer& layer = network.layers[0];
+  std::vector<LetterError> errors;
+  for (Letter letter = 0; letter < automaton.letters(); ++letter) {
+    const Transition& transition = layer.transitions[layer.wiring.action_of[letter]];
+    const Eigen::MatrixXd a = to_dense(transition.a).cast<double>();
+    Eigen::MatrixXd done(centres.centres.rows(), centres.centres.cols()), said(done);
+    for (State state = 0; state < automaton.states(); ++state) {
+      const Eigen::Map<const Eigen::MatrixXd> h(centres.centres.col(state).data(), layer.dimension, layer.columns);
+      Eigen::MatrixXd next = a * h;
+      if (transition.b.size() > 0) next += transition.b;
+      done.col(state) = next.reshaped();
+      said.col(state) = centres.centres.col(automaton.next(state, letter));
+    }
+    LetterError error;
+    if (centres.is_scaled) error.scale = (said.array() * done.array()).sum() / said.squaredNorm();
+    error.distance = (done - error.scale * said).norm() / (std::abs(error.scale) * said.norm());
+    errors.push_back(error);
+  }
+  return errors;
+}
+
+double explained_share(const Eigen::MatrixXd& centres, const Eigen::MatrixXd& code) {
+  const Eigen::MatrixXd wanted = centred(centres), given = centred(code);
+  if (wanted.squaredNorm() == 0) return 1;
+  // T K ≈ C: least squares for Tᵀ in Kᵀ Tᵀ ≈ Cᵀ.
+  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> solver;
+  solver.setThreshold(1e-9);
+  solver.compute(given.transpose());
+  const Eigen::MatrixXd map = solver.solve(wanted.transpose());
+  return 1 - (wanted.transpose() - given.transpose() * map).squaredNorm() / wanted.squaredNorm();
+}
+
+}  // namespace krohn

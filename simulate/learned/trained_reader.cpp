@@ -1,0 +1,285 @@
+#include "krohn/simulate/learned/trained_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "krohn/groups/error.h"
+#include "krohn/groups/random.h"
+#include "krohn/simulate/learned/deterministic_model.h"
+
+namespace krohn {
+namespace {
+
+template <class Real>
+class Machine : public TrainedReader {
+ public:
+  Machine(const SequenceModel<float>& model, TaskAutomaton input)
+      : plain_(plain_model<Real>(model)), input_(std::move(input)), labels_(model.labels()), start_(plain_->start()) {
+    for (const Letter letter : input_.before) plain_->read(letter, start_, {});
+    std::vector<Real> numbers = start_;
+    at_start_ = input_.after.empty() ? Answer{} : answer_behind(numbers);
+  }
+
+  Letter letters() const override { return input_.automaton.letters(); }
+  Answer answer_at_start() const override { return at_start_; }
+  Memory start() const override {
+    Memory memory(start_.size() * kWords);
+    write(start_, memory);
+    return memory;
+  }
+
+  Answer step(Letter letter, Memory& memory, bool asked) const override {
+    std::vector<Real> numbers = read_back(memory), logits(asked && input_.after.empty() ? labels_ : 0);
+    plain_->read(input_.inputs[letter], numbers, logits);
+    write(numbers, memory);
+    if (!asked) return {};
+    return input_.after.empty() ? best(logits) : answer_behind(numbers);
+  }
+
+  std::vector<StateBlock> blocks() const override { return plain_->blocks(); }
+  LetterMaps letter_maps(Letter letter) const override { return plain_->letter_maps(input_.inputs[letter]); }
+
+  std::vector<std::vector<double>> states(const Memory& memory) const override {
+    const std::vector<Real> numbers = read_back(memory);
+    std::vector<std::vector<double>> parts;
+    for (const auto& part : plain_->states()) {
+      const auto first = numbers.begin() + static_cast<std::ptrdiff_t>(part.first);
+      parts.emplace_back(first, first + static_cast<std::ptrdiff_t>(part.count));
+    }
+    return parts;
+  }
+
+ private:
+  static constexpr std::size_t kWords = sizeof(Real) / sizeof(Memory::value_type);
+
+  static void write(const std::vector<Real>& numbers, Memory& memory) {
+    std::memcpy(memory.data(), numbers.data(), numbers.size() * sizeof(Real));
+  }
+  std::vector<Real> read_back(const Memory& memory) const {
+    std::vector<Real> numbers(memory.size() / kWords);
+    std::memcpy(numbers.data(), memory.data(), numbers.size() * sizeof(Real));
+    return numbers;
+  }
+
+  /// At the last of the tokens behind the word.
+  Answer answer_behind(std::vector<Real>& numbers) const {
+    std::vector<Real> logits(labels_);
+    for (std::size_t i = 0; i < input_.after.size(); ++i)
+      plain_->read(input_.after[i], numbers,
+                   i + 1 == input_.after.size() ? std::span<Real>(logits) : std::span<Real>());
+    return best(logits);
+  }
+
+  /// The greatest of the logits; a tie is no answer, nor is one among numbers that are not finite.
+  static Answer best(const std::vector<Real>& logits) {
+    if (!std::ranges::all_of(logits, [](Real logit) { return std::isfinite(logit); })) return {};
+    const auto greatest = std::ranges::max_element(logits);
+    double second = -INFINITY;
+    for (auto logit = logits.begin(); logit != logits.end(); ++logit)
+      if (logit != greatest) second = std::max(second, static_cast<double>(*logit));
+    const double margin = static_cast<double>(*greatest) - second;
+    return margin > 0 ? Answer{static_cast<Output>(greatest - logits.begin()), margin} : Answer{};
+  }
+
+  std::unique_ptr<DeterministicModel<Real>> plain_;
+  TaskAutomaton input_;
+  std::size_t labels_;
+  std::vector<Real> start_;
+  Answer at_start_;
+};
+
+/// Answers for words of any letters; where the task does not ask, those of its automaton.
+class OracleOf {
+ public:
+  OracleOf(const TrainedReader& machine, const TrackedAutomaton& tracked, const Dfa& own)
+      : own_(&own), places_{{MachineRun(machine, tracked), own.initial(), true}} {
+    if (tracked.is_asked(places_[0].run.state()))
+      places_[0].output = said(machine.answer_at_start());
+    else
+      places_[0].output = own.output(own.initial());
+  }
+
+  void operator()(std::span<const Letter> word, std::span<Output> outputs) {
+    std::size_t common = 0;
+    while (common < std::min(word.size(), last_.size()) && word[common] == last_[common]) ++common;
+    places_.resize(common + 1, places_[0]);
+    last_.assign(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(std::min(word.size(), kKept)));
+    for (std::size_t t = 0; t <= common; ++t) outputs[t] = places_[t].output;
+    Place place = places_[common];
+    for (std::size_t t = common; t < word.size(); ++t) {
+      place.state = own_->next(place.state, word[t]);
+      place.is_input = place.is_input && place.run.read(word[t]);
+      place.output = place.is_input && place.run.is_asked() ? said(place.run.answer()) : own_->output(place.state);
+      outputs[t + 1] = place.output;
+      if (t < last_.size()) places_.push_back(place);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kKept =
+      16;  ///< letters of the last word whose memories are kept: many words begin alike
+
+  struct Place {
+    MachineRun run;
+    State state;
+    bool is_input;
+    Output output = 0;
+  };
+
+  Output said(const LetterReader::Answer& answer) const {
+    return std::min(answer.output, static_cast<Output>(own_->output_names().size()));
+  }
+
+  const Dfa* own_;
+  Word last_;
+  std::vector<Place> places_;
+};
+
+/// The same automaton without the last output name, when no state has it.
+Dfa without_last_output(const Dfa& dfa) {
+  const auto last = static_cast<Output>(dfa.output_names().size() - 1);
+  if (std::ranges::count(dfa.outputs(), last) > 0) return dfa;
+  return Dfa::moore(dfa.alphabet(), {dfa.table().begin(), dfa.table().end()}, dfa.initial(),
+                    {dfa.outputs().begin(), dfa.outputs().end()},
+                    {dfa.output_names().begin(), dfa.output_names().end() - 1});
+}
+
+/// All recurrent states, one after another, each part to be scaled.
+struct Visit {
+  State state;
+  std::vector<std::vector<double>> parts;
+};
+
+/// Along random words of the task, the automaton's state beside.
+std::vector<Visit> visits_of(const TrainedReader& machine, const Task& task, const Dfa& automaton,
+                             const CentreOptions& options) {
+  constexpr int kTries = 256;  // of random letters that may stand at a place
+  const TrackedAutomaton tracked = tracked_automaton(task, input_machine(task).automaton);
+  std::vector<Visit> visits;
+  Random random(options.seed);
+  for (std::uint64_t word = 0; automaton.letters() > 0 && word < options.words; ++word) {
+    MachineRun run(machine, tracked);
+    State state = automaton.initial();
+    for (std::uint64_t t = 0; t < options.length; ++t) {
+      Letter letter = 0;
+      int tries = 0;
+      do letter = static_cast<Letter>(random.below(automaton.letters()));
+      while (!run.read(letter) && ++tries < kTries);
+      if (tries == kTries) break;
+      state = automaton.next(state, letter);
+      visits.push_back({state, machine.states(run.memory())});
+    }
+  }
+  return visits;
+}
+
+Eigen::VectorXd scaled(const Visit& visit, const std::vector<double>& scales) {
+  std::vector<double> numbers;
+  for (std::size_t i = 0; i < scales.size(); ++i)
+    for (const double x : visit.parts[i]) numbers.push_back(scales[i] > 0 ? x / scales[i] : x);
+  return Eigen::Map<const Eigen::VectorXd>(numbers.data(), static_cast<Eigen::Index>(numbers.size()));
+}
+
+/// By part: the root mean square of its norm.
+std::vector<double> scales_of(const std::vector<Visit>& visits) {
+  std::vector<double> scales(visits.empty() ? 0 : visits[0].parts.size(), 0);
+  for (const Visit& visit : visits)
+    for (std::size_t i = 0; i < scales.size(); ++i)
+      for (const double x : visit.parts[i]) scales[i] += x * x;
+  for (double& scale : scales) {
+    scale = std::sqrt(scale / static_cast<double>(visits.size()));
+    if (!std::isfinite(scale)) throw InputError("the model's numbers leave the range of fp64 within a few letters");
+  }
+  return scales;
+}
+
+}  // namespace
+
+std::unique_ptr<TrainedReader> trained_machine(const SequenceModel<float>& model, const Task& task,
+                                               Precision precision) {
+  if (task.alphabet().size() != model.letters() || task.labels().size() != model.labels())
+    throw InputError(fmt::format("the model has {} letters and {} answers, and the task {} has {} and {}",
+                                 model.letters(), model.labels(), task.info().name, task.alphabet().size(),
+                                 task.labels().size()));
+  if (precision == Precision::kFp32) return std::make_unique<Machine<float>>(model, input_machine(task));
+  if (precision == Precision::kFp64) return std::make_unique<Machine<double>>(model, input_machine(task));
+  throw InputError("a trained model is read in fp32 or fp64; take --precision fp32");
+}
+
+Certificate certify_trained(const TrainedReader& machine, const TrackedAutomaton& tracked, Precision precision,
+                            const CertifyMachineOptions& options) {
+  Certificate certificate = certify_machine(machine, tracked, options);
+  certificate.arithmetic = precision;
+  return certificate;
+}
+
+Extraction extract_trained(const TrainedReader& machine, const Task& task, const ExtractOptions& options,
+                           std::uint64_t least_length) {
+  const Dfa own = input_machine(task).automaton;
+  const TrackedAutomaton tracked = tracked_automaton(task, own, least_length);
+  std::vector<std::string> names(own.output_names().begin(), own.output_names().end());
+  names.emplace_back("nothing");
+  Extraction extraction = extract_by_asking(own.alphabet(), names, OracleOf(machine, tracked, own), options);
+  extraction.automaton = without_last_output(extraction.automaton);
+  return extraction;
+}
+
+StateCentres trained_centres(const TrainedReader& machine, const Task& task, const Dfa& automaton,
+                             const CentreOptions& options) {
+  const std::vector<Visit> visits = visits_of(machine, task, automaton, options);
+  const std::vector<double> scales = scales_of(visits);
+  StateCentres result;
+  result.is_scaled = true;
+  const std::vector<Word> access = access_words(automaton);
+  for (State state = 0; state < automaton.states(); ++state) {
+    LetterReader::Memory memory = machine.start();
+    for (const Letter letter : access[state]) machine.step(letter, memory, false);
+    const Eigen::VectorXd numbers = scaled({state, machine.states(memory)}, scales);
+    if (state == 0) result.centres.resize(numbers.size(), automaton.states());
+    result.centres.col(state) = numbers;
+  }
+  std::vector<double> counts(automaton.states(), 0);
+  for (const Visit& visit : visits) {
+    if (counts[visit.state]++ == 0) result.centres.col(visit.state).setZero();
+    result.centres.col(visit.state) += scaled(visit, scales);
+  }
+  for (State state = 0; state < automaton.states(); ++state)
+    if (counts[state] > 0) result.centres.col(state) /= counts[state];
+  for (const Visit& visit : visits)
+    result.spread = std::max(result.spread, (scaled(visit, scales) - result.centres.col(visit.state)).norm());
+  result.gap = least_distance(result.centres);
+  return result;
+}
+
+Spectrum trained_spectrum(const TrainedReader& machine, const Task& task) {
+  const Dfa own = input_machine(task).automaton;
+  const Eigen::MatrixXd means = trained_centres(machine, task, own).centres;
+  const Eigen::MatrixXd code = means.colwise() - means.rowwise().mean();
+  LetterBlocks given;
+  for (Letter letter = 0; letter < own.letters(); ++letter)
+    given.matrices.push_back(machine.letter_maps(letter).matrices);
+  // The first layer's numbers come first, in the memory and in the means.
+  const auto columns_of = [](const Eigen::MatrixXd& numbers, const StateBlock& block) {
+    using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    const auto size = static_cast<Eigen::Index>(block.size), columns = static_cast<Eigen::Index>(block.columns);
+    Eigen::MatrixXd all(size, columns * numbers.cols());
+    for (Eigen::Index i = 0; i < numbers.cols(); ++i) {
+      const Eigen::VectorXd own_numbers =
+          numbers.col(i).segment(static_cast<Eigen::Index>(block.first), size * columns);
+      all.middleCols(i * columns, columns) = Eigen::Map<const Rows>(own_numbers.data(), size, columns);
+    }
+    return all;
+  };
+  for (const StateBlock& block : machine.blocks()) {
+    const auto size = static_cast<Eigen::Index>(block.size);
+    given.readers.emplace_back(Eigen::MatrixXd::Identity(size, size));
+    given.states.push_back(columns_of(code, block));
+    given.code.push_back(given.states.back());
+  }
+  return spectrum(given);
+}
+
+}  // namespace krohn

@@ -1,0 +1,62 @@
+// simulate/learned/trained_reader.h — a trained model as a machine that reads its task's input letters and answers with
+// the task's labels: what `krohn verify`, `extract` and `snap` ask.
+//
+// The special tokens of the task stand around every word: those before it are read into the memory at the start, those
+// after it into every answer and then forgotten. The arithmetic is that of simulate/learned/deterministic_model.h, in
+// fp32 or fp64: the same on every processor, and not bit for bit that of the training kernels, by which `krohn eval`
+// reads.
+#pragma once
+
+#include <Eigen/Core>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "krohn/simulate/learned/deterministic_model.h"
+#include "krohn/simulate/learned/extract_automaton.h"
+#include "krohn/simulate/learned/spectrum.h"
+#include "krohn/simulate/learned/state_centres.h"
+#include "krohn/simulate/models/sequence_model.h"
+#include "krohn/simulate/prove/machine/certify_reader.h"
+#include "krohn/simulate/run/letter_reader.h"
+#include "krohn/simulate/tasks/task.h"
+#include "krohn/simulate/tasks/task_automaton.h"
+
+namespace krohn {
+
+class TrainedReader : public LetterReader {
+ public:
+  /// The recurrent states of the memory, without the tokens that convolutions keep: one list for each layer and head.
+  virtual std::vector<std::vector<double>> states(const Memory& memory) const = 0;
+  /// Of the first layer: DeterministicModel's blocks and maps, by letter of the task's inputs.
+  virtual std::vector<StateBlock> blocks() const = 0;
+  virtual LetterMaps letter_maps(Letter letter) const = 0;
+};
+
+/// The model needs its task, of which it keeps nothing, and is copied. Throws InputError when the letters or labels of
+/// model and task differ, for a task without an automaton, and for another precision than fp32 and fp64.
+std::unique_ptr<TrainedReader> trained_machine(const SequenceModel<float>& model, const Task& task,
+                                               Precision precision);
+
+/// `certify_machine` for a model: the claim is about its numbers in that precision, for words of the task's inputs
+/// after which the task asks, against the task's automaton or another one.
+Certificate certify_trained(const TrainedReader& machine, const TrackedAutomaton& tracked, Precision precision,
+                            const CertifyMachineOptions& options);
+
+/// The automaton that the model follows. What the task never asks about, the empty word in most tasks and inputs that
+/// are no expressions, has the outputs of the task's automaton; so have words below `least_length` (tracked_automaton).
+Extraction extract_trained(const TrainedReader& machine, const Task& task, const ExtractOptions& options,
+                           std::uint64_t least_length = 0);
+
+/// Where the recurrent states lie while the model is in each state of an automaton over the task's input letters: the
+/// mean over the visits, after words of the task. Every layer's and head's numbers are divided by their root mean
+/// square over all visits, so that each counts alike. States that no word visited are what the model remembers after a
+/// shortest word. Throws InputError when a number is not finite.
+StateCentres trained_centres(const TrainedReader& machine, const Task& task, const Dfa& automaton,
+                             const CentreOptions& options = {});
+
+/// What the letters do to the first layer's recurrent state. A mode weighs by how far the mean states of the task's
+/// automaton move along it.
+Spectrum trained_spectrum(const TrainedReader& machine, const Task& task);
+
+}  // namespace krohn

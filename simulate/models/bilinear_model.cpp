@@ -1,0 +1,265 @@
+#include "krohn/simulate/models/bilinear_model.h"
+
+#include <Eigen/Core>
+#include <cmath>
+#include <numbers>
+
+#include "krohn/simulate/models/block_recurrence.h"
+#include "krohn/simulate/models/cross_entropy.h"
+#include "krohn/simulate/models/initialise.h"
+#include "krohn/simulate/models/kernels/training_kernel_table.h"
+#include "krohn/simulate/models/linear_model_reader.h"
+
+namespace krohn {
+namespace {
+
+using Form = BilinearShape::Form;
+
+template <class Real>
+using RowMajor = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+template <class Real>
+using MapOf = Eigen::Map<RowMajor<Real>>;
+template <class Real>
+using ConstMapOf = Eigen::Map<const RowMajor<Real>>;
+
+template <class Real>
+ConstMapOf<Real> matrix(std::span<const Real> numbers, std::size_t rows) {
+  return {numbers.data(), static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(numbers.size() / rows)};
+}
+template <class Real>
+MapOf<Real> matrix(std::span<Real> numbers, std::size_t rows) {
+  return {numbers.data(), static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(numbers.size() / rows)};
+}
+
+}  // namespace
+
+std::uint32_t BilinearShape::block_size() const {
+  switch (form) {
+    case Form::kBlocks:
+      return block;
+    case Form::kRotations:
+      return 2;
+    default:
+      return hidden;
+  }
+}
+
+std::uint32_t BilinearShape::generated() const {
+  if (form == Form::kFactored) return rank;
+  if (form == Form::kRotations) return hidden / 2;
+  return hidden * block_size();
+}
+
+template <class Real>
+std::vector<ParameterPart> BilinearModel<Real>::parts(const BilinearShape& shape, Letter letters,
+                                                      std::uint32_t labels) {
+  const std::uint64_t hidden = shape.hidden, inputs = shape.inputs;
+  const std::uint64_t rank = shape.form == Form::kFactored ? shape.rank : 0;
+  return {{"embedding", {letters, inputs}},
+          {"weights", {inputs, shape.generated()}},
+          {"left", {hidden, rank}},
+          {"right", {hidden, rank}},
+          {"bias", {shape.bias ? hidden : 0}},
+          {"input_bias", {shape.input_bias ? inputs : 0, hidden}},
+          {"initial", {hidden}},
+          {"readout", {labels, hidden}},
+          {"readout_bias", {labels}}};
+}
+
+template <class Real>
+BilinearModel<Real>::BilinearModel(const BilinearShape& shape, Letter letters, std::uint32_t labels, std::uint64_t seed)
+    : Model(letters, labels, parts(shape, letters, labels)), shape_(shape) {
+  Random random(seed);
+  // Entries of variance spread²/3 · D in an s×s matrix: its spectral radius is about spread · √(D s / 3).
+  const double fan_in = shape.inputs * static_cast<double>(shape.block_size());
+  const double spread = shape.spread > 0 ? shape.spread : std::sqrt(3 / fan_in);
+  fill_normal(part(kEmbedding), random);
+  fill_uniform(
+      part(kWeights),
+      shape.form == Form::kRotations && shape.spread == 0 ? std::numbers::pi / std::sqrt(shape.inputs) : spread,
+      random);
+  const double factor =
+      shape.spread > 0 ? shape.spread : std::sqrt(3.0 / std::sqrt(double{1} * shape.rank * shape.hidden));
+  fill_uniform(part(kLeft), factor, random);
+  fill_uniform(part(kRight), factor, random);
+  fill_uniform(part(kBias), spread, random);
+  fill_uniform(part(kInputBias), spread, random);
+  fill_normal(part(kInitial), random);
+  const double readout = 1 / std::sqrt(static_cast<double>(shape.hidden));
+  fill_uniform(part(kReadout), readout, random);
+  fill_uniform(part(kReadoutBias), readout, random);
+}
+
+template <class Real>
+std::size_t BilinearModel<Real>::first_trained() const {
+  return shape_.frozen ? Model::begin_of(kReadout) : 0;
+}
+
+template <class Real>
+typename BilinearModel<Real>::Letters BilinearModel<Real>::letter_matrices() const {
+  const std::size_t hidden = shape_.hidden, size = shape_.block_size(), count = Model::letters();
+  Letters letters;
+  letters.matrices.resize(count * hidden * size);
+  const auto embedding = matrix(part(kEmbedding), count);
+  const std::vector<Real> numbers = generated();
+  const auto given = matrix(std::span<const Real>(numbers), count);
+  MapOf<Real> out = matrix(std::span<Real>(letters.matrices), count);
+  switch (shape_.form) {
+    case Form::kFull:
+    case Form::kBlocks:
+      out = given;
+      break;
+    case Form::kRotations:
+      for (std::size_t letter = 0; letter < count; ++letter)
+        for (Eigen::Index k = 0; k < given.cols(); ++k) {
+          const Real c = std::cos(given(letter, k)), s = std::sin(given(letter, k));
+          Real* const block = letters.matrices.data() + (letter * hidden / 2 + static_cast<std::size_t>(k)) * 4;
+          block[0] = c, block[1] = -s, block[2] = s, block[3] = c;
+        }
+      break;
+    case Form::kFactored: {
+      const auto left = matrix(part(kLeft), hidden), right = matrix(part(kRight), hidden);
+      for (std::size_t letter = 0; letter < count; ++letter)
+        matrix(std::span<Real>(letters.matrices).subspan(letter * hidden * hidden, hidden * hidden), hidden) =
+            left * given.row(letter).asDiagonal() * right.transpose();
+      break;
+    }
+  }
+  if (!shape_.bias && !shape_.input_bias) return letters;
+  letters.additions.assign(count * hidden, 0);
+  MapOf<Real> additions = matrix(std::span<Real>(letters.additions), count);
+  if (shape_.input_bias) additions = embedding * matrix(part(kInputBias), shape_.inputs);
+  if (shape_.bias) additions.rowwise() += matrix(part(kBias), 1).row(0);
+  return letters;
+}
+
+/// The adjoint of letter_matrices: gradients by matrices and additions become gradients by the parameters.
+template <class Real>
+void BilinearModel<Real>::add_generator_gradient(const Letters& letters, const Letters& gradient,
+                                                 std::span<Real> parameters) const {
+  const std::size_t hidden = shape_.hidden, count = Model::letters();
+  const auto embedding = matrix(part(kEmbedding), count);
+  auto embedding_gradient = matrix(part_of(parameters, kEmbedding), count);
+  if (!gradient.additions.empty()) {
+    const auto by_addition = matrix(std::span<const Real>(gradient.additions), count);
+    if (shape_.bias) matrix(part_of(parameters, kBias), 1) += by_addition.colwise().sum();
+    if (shape_.input_bias) {
+      matrix(part_of(parameters, kInputBias), shape_.inputs).noalias() += embedding.transpose() * by_addition;
+      embedding_gradient.noalias() += by_addition * matrix(part(kInputBias), shape_.inputs).transpose();
+    }
+  }
+  RowMajor<Real> by_given = matrix(std::span<const Real>(gradient.matrices), count);
+  if (shape_.form == Form::kRotations) {
+    by_given.resize(count, shape_.generated());
+    for (std::size_t letter = 0; letter < count; ++letter)
+      for (std::size_t k = 0; k < hidden / 2; ++k) {
+        const std::size_t at = (letter * hidden / 2 + k) * 4;
+        const Real* const block = letters.matrices.data() + at;
+        const Real* const by_block = gradient.matrices.data() + at;
+        const Real c = block[0], s = block[2];
+        by_given(letter, static_cast<Eigen::Index>(k)) =
+            c * (by_block[2] - by_block[1]) - s * (by_block[0] + by_block[3]);
+      }
+  }
+  if (shape_.form == Form::kFactored) {
+    const auto left = matrix(part(kLeft), hidden), right = matrix(part(kRight), hidden);
+    auto left_gradient = matrix(part_of(parameters, kLeft), hidden);
+    auto right_gradient = matrix(part_of(parameters, kRight), hidden);
+    const std::vector<Real> numbers = generated();
+    const auto given = matrix(std::span<const Real>(numbers), count);
+    by_given.resize(count, shape_.generated());
+    for (std::size_t letter = 0; letter < count; ++letter) {
+      const auto by_matrix =
+          matrix(std::span<const Real>(gradient.matrices).subspan(letter * hidden * hidden, hidden * hidden), hidden);
+      const RowMajor<Real> by_right = by_matrix * right;  // H×R
+      const RowMajor<Real> by_left = by_matrix.transpose() * left;
+      by_given.row(letter) = left.cwiseProduct(by_right).colwise().sum();
+      left_gradient += by_right * given.row(letter).asDiagonal();
+      right_gradient += by_left * given.row(letter).asDiagonal();
+    }
+  }
+  const std::size_t width = shape_.generated(), inputs = shape_.inputs;
+  training_kernels<Real>().add_product({inputs, width, count, part(kEmbedding).data(), 1, inputs, by_given.data(),
+                                        width, part_of(parameters, kWeights).data(), width});
+  // (weights · by_givenᵀ)ᵀ: rows of the weights, which are long, are read as they lie.
+  const RowMajor<Real> across = by_given.transpose();
+  RowMajor<Real> by_embedding = RowMajor<Real>::Zero(shape_.inputs, static_cast<Eigen::Index>(count));
+  training_kernels<Real>().add_product(
+      {inputs, count, width, part(kWeights).data(), width, 1, across.data(), count, by_embedding.data(), count});
+  embedding_gradient += by_embedding.transpose();
+}
+
+/// embedding · weights.
+template <class Real>
+std::vector<Real> BilinearModel<Real>::generated() const {
+  const std::size_t width = shape_.generated(), inputs = shape_.inputs, count = Model::letters();
+  std::vector<Real> rows(count * width, 0);
+  training_kernels<Real>().add_product(
+      {count, width, inputs, part(kEmbedding).data(), inputs, 1, part(kWeights).data(), width, rows.data(), width});
+  return rows;
+}
+
+template <class Real>
+BatchLoss BilinearModel<Real>::loss(const TrainingBatch& batch, std::span<Real> gradient) const {
+  const auto hidden = static_cast<Eigen::Index>(shape_.hidden);
+  const auto targets = static_cast<Eigen::Index>(batch.targets.size());
+  const std::uint32_t labels = Model::labels();
+  const Letters letters = letter_matrices();
+  const BlockRecurrence<Real> recurrence{shape_.hidden, shape_.block_size(), letters.matrices, letters.additions};
+  std::vector<Real> states = recurrence.run(batch, part(kInitial));
+  const std::size_t step = std::size_t{batch.words} * shape_.hidden;
+  const auto state_at = [&](std::vector<Real>& all, const TrainingBatch::Target& target) {
+    return Eigen::Map<Eigen::Matrix<Real, 1, Eigen::Dynamic>>(
+        all.data() + (target.position + 1) * step + std::size_t{target.word} * shape_.hidden, hidden);
+  };
+
+  RowMajor<Real> read(targets, hidden);
+  for (Eigen::Index i = 0; i < targets; ++i) read.row(i) = state_at(states, batch.targets[static_cast<std::size_t>(i)]);
+  const auto weights = matrix(part(kReadout), labels);
+  RowMajor<Real> logits = read * weights.transpose();
+  logits.rowwise() += matrix(part(kReadoutBias), 1).row(0);
+
+  const BatchLoss result =
+      cross_entropy(std::span<Real>(logits.data(), static_cast<std::size_t>(logits.size())), labels, batch.targets);
+  if (gradient.empty()) return result;
+
+  matrix(part_of(gradient, kReadout), labels).noalias() += logits.transpose() * read;
+  matrix(part_of(gradient, kReadoutBias), 1) += logits.colwise().sum();
+  if (shape_.frozen) return result;
+  const RowMajor<Real> by_read = logits * weights;
+  std::vector<Real> by_state(states.size(), 0);
+  for (Eigen::Index i = 0; i < targets; ++i)
+    state_at(by_state, batch.targets[static_cast<std::size_t>(i)]) += by_read.row(i);
+  Letters by_letters{std::vector<Real>(letters.matrices.size(), 0), std::vector<Real>(letters.additions.size(), 0)};
+  recurrence.run_adjoint(batch, states, by_state, by_letters.matrices, by_letters.additions);
+  matrix(part_of(gradient, kInitial), 1) +=
+      matrix(std::span<const Real>(by_state).first(step), batch.words).colwise().sum();
+  add_generator_gradient(letters, by_letters, gradient);
+  return result;
+}
+
+template <class Real>
+std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> BilinearModel<Real>::readers(bool normalise) const {
+  return linear_readers(*linear_view(), normalise);
+}
+
+template <class Real>
+std::optional<LinearModel> BilinearModel<Real>::linear_view() const {
+  const Letters own = letter_matrices();
+  const auto floats = [](std::span<const Real> numbers) { return std::vector<float>(numbers.begin(), numbers.end()); };
+  return LinearModel{shape_.hidden,
+                     shape_.block_size(),
+                     Model::letters(),
+                     Model::labels(),
+                     floats(own.matrices),
+                     floats(own.additions),
+                     floats(part(kInitial)),
+                     floats(part(kReadout)),
+                     floats(part(kReadoutBias)),
+                     "Ebrahimi & Memisevic 2025, eq. 2"};
+}
+
+template class BilinearModel<float>;
+template class BilinearModel<double>;
+
+}  // namespace krohn

@@ -1,0 +1,284 @@
+#include "krohn/simulate/models/diagonal_mixer.h"
+
+#include <Eigen/Core>
+#include <cmath>
+#include <numbers>
+
+#include "krohn/simulate/models/initialise.h"
+#include "krohn/simulate/models/kernels/training_kernel_table.h"
+
+namespace krohn {
+namespace {
+
+template <class Real>
+class DiagonalMixer : public Mixer<Real> {
+ public:
+  using typename Mixer<Real>::Weights;
+  using typename Mixer<Real>::Gradients;
+  using typename Mixer<Real>::Memory;
+
+  explicit DiagonalMixer(const DiagonalShape& shape) : shape_(shape) {}
+
+  std::vector<ParameterPart> parts() const override {
+    return {
+        {"in", {shape_.width, 2 * shape_.channels}}, {"taps", {shape_.taps, shape_.channels}},
+        {"select", {shape_.channels, selected()}},   {"step", {shape_.channels}},
+        {"decay", {shape_.states, shape_.channels}}, {"skip", {shape_.channels}},
+        {"out", {shape_.channels, shape_.width}},    {"angle", {shape_.complex ? shape_.states : 0, shape_.channels}}};
+  }
+
+  void initialise(const Gradients& weights, Random& random) const override {
+    const double channels = shape_.channels;
+    fill_normal(weights[kIn], random, 1 / std::sqrt(static_cast<double>(shape_.width)));
+    if (shape_.taps > 0) fill_uniform(weights[kTaps], 1 / std::sqrt(static_cast<double>(shape_.taps)), random);
+    fill_normal(weights[kSelect], random, 1 / std::sqrt(channels));
+    for (Real& bias : weights[kStep]) {  // softplus of it is log-uniform in [10⁻³, 10⁻¹], as in Mamba
+      const double step = std::exp(std::log(1e-3) + uniform(random) * std::log(1e2));
+      bias = static_cast<Real>(std::log(std::expm1(step)));
+    }
+    for (std::size_t i = 0; i < shape_.states; ++i)
+      std::fill_n(weights[kDecay].begin() + static_cast<std::ptrdiff_t>(i * shape_.channels), shape_.channels,
+                  static_cast<Real>(std::log((shape_.fixed ? 0.1 : 1.0) * static_cast<double>(i + 1))));
+    std::ranges::fill(weights[kSkip], Real{1});
+    fill_normal(weights[kOut], random, 1 / std::sqrt(channels));
+    // Of S4D-Lin, or of LRU.
+    for (std::size_t i = 0; i < weights[kAngle].size(); ++i)
+      weights[kAngle][i] = static_cast<Real>(
+          std::numbers::pi * (shape_.fixed ? uniform(random) : static_cast<double>(i / shape_.channels + 1)));
+  }
+
+  bool needs_own_rows() const override { return shape_.taps > 0; }
+
+  Memory run(const Weights& weights, const TokenRows& rows, std::span<const Real> x, std::span<Real> y,
+             Memory* carry) const override {
+    const std::size_t channels = shape_.channels;
+    Memory memory(kMemory), own;
+    if (carry == nullptr) carry = &own;
+    Matrix both = Matrix::Zero(at(rows.sources), at(2 * channels));
+    L::linear(x, weights[kIn], shape_.width, span(both));
+    keep(memory, kRaw, both.leftCols(at(channels)));
+    keep(memory, kGate, both.rightCols(at(channels)));
+    if (shape_.taps > 0) {
+      auto& before = carried(*carry, kBefore, rows.words() * (shape_.taps - 1) * channels);
+      memory[kMixed].resize(memory[kRaw].size());
+      L::convolve(rows, memory[kRaw], weights[kTaps], channels, before, memory[kMixed]);
+    }
+    memory[kInput].resize(memory[kRaw].size());
+    L::silu(before_activation(memory), memory[kInput]);
+    select(weights, rows, memory);
+    scan(rows, memory, *carry, weights);
+    memory[kGated].resize(rows.tokens() * channels);
+    for (std::size_t token = 0; token < rows.tokens(); ++token) {
+      const std::size_t source = rows.source[token] * channels;
+      const auto z = array(memory[kGate], source), read = array(memory[kRead], token * channels);
+      array(memory[kGated], token * channels) = read * z * sigmoid(z);
+    }
+    L::linear(memory[kGated], weights[kOut], channels, y);
+    return memory;
+  }
+
+  void run_adjoint(const Weights& weights, const TokenRows& rows, std::span<const Real> x, Memory& memory,
+                   std::span<const Real> by_y, std::span<Real> by_x, const Gradients& by_weights) const override {
+    const std::size_t channels = shape_.channels;
+    Numbers<Real> by_gated(memory[kGated].size(), 0), by_read(by_gated.size()), by_gate(memory[kGate].size(), 0),
+        by_input(memory[kInput].size(), 0);
+    L::linear_adjoint(memory[kGated], weights[kOut], channels, by_y, by_gated, by_weights[kOut]);
+    for (std::size_t token = 0; token < rows.tokens(); ++token) {
+      const std::size_t source = rows.source[token] * channels, own = token * channels;
+      const auto z = array(memory[kGate], source), by = array(by_gated, own);
+      const List s = sigmoid(z);
+      array(by_read, own) = by * z * s;
+      array(by_gate, source) += by * array(memory[kRead], own) * s * (Real{1} + z * (Real{1} - s));
+      array(by_input, source) += array(by_read, own) * array(weights[kSkip], 0);
+      array(by_weights[kSkip], 0) += array(by_read, own) * array(memory[kInput], source);
+    }
+    scan_adjoint(weights, rows, memory, by_read, by_input, by_weights);
+    Numbers<Real> by_raw(by_input.size(), 0);
+    L::silu_adjoint(before_activation(memory), by_input, by_raw);
+    if (shape_.taps > 0) {
+      Numbers<Real> by_mixed(by_raw.size(), 0);
+      by_mixed.swap(by_raw);
+      L::convolve_adjoint(rows, memory[kRaw], weights[kTaps], channels, by_mixed, by_raw, by_weights[kTaps]);
+    }
+    Matrix by_both(at(rows.sources), at(2 * channels));
+    by_both << view(by_raw), view(by_gate);
+    L::linear_adjoint(x, weights[kIn], shape_.width, span(by_both), by_x, by_weights[kIn]);
+  }
+
+ private:
+  using L = TokenLayers<Real>;
+  using List = Eigen::Array<Real, Eigen::Dynamic, 1>;
+  using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  enum Part { kIn, kTaps, kSelect, kStep, kDecay, kSkip, kOut, kAngle };
+  /// selected: Δ before its softplus, k, q; step: Δ; scaled: Δ ∘ u; decay: a.
+  enum { kRaw, kGate, kMixed, kInput, kSelected, kSteps, kScaled, kDecays, kHistory, kRead, kGated, kMemory };
+  enum { kState, kBefore };
+
+  static Eigen::Index at(std::size_t index) { return static_cast<Eigen::Index>(index); }
+  static std::span<Real> span(Matrix& matrix) { return {matrix.data(), static_cast<std::size_t>(matrix.size())}; }
+  auto array(Numbers<Real>& numbers, std::size_t first) const {
+    return Eigen::Map<List>(numbers.data() + first, shape_.channels);
+  }
+  auto array(std::span<Real> numbers, std::size_t first) const {
+    return Eigen::Map<List>(numbers.data() + first, shape_.channels);
+  }
+  auto array(std::span<const Real> numbers, std::size_t first) const {
+    return Eigen::Map<const List>(numbers.data() + first, shape_.channels);
+  }
+  Eigen::Map<const Matrix> view(const Numbers<Real>& numbers) const {
+    return {numbers.data(), at(numbers.size() / shape_.channels), shape_.channels};
+  }
+  template <class Columns>
+  static void keep(Memory& memory, std::size_t index, const Columns& columns) {
+    memory[index].resize(static_cast<std::size_t>(columns.size()));
+    Eigen::Map<Matrix>(memory[index].data(), columns.rows(), columns.cols()) = columns;
+  }
+  static auto sigmoid(const auto& x) { return (Real{1} + (-x).exp()).inverse(); }
+
+  std::size_t parts_of_state() const { return shape_.complex ? 2 : 1; }
+  std::size_t selected() const { return shape_.channels + (1 + parts_of_state()) * shape_.states; }
+  std::size_t state_size() const { return parts_of_state() * shape_.states * shape_.channels; }
+  std::size_t decay_row() const { return shape_.fixed ? 0 : state_size(); }
+  std::span<const Real> before_activation(const Memory& memory) const {
+    return memory[shape_.taps > 0 ? kMixed : kRaw];
+  }
+
+  /// Δ, Δ ∘ u and a of every source row.
+  void select(const Weights& weights, const TokenRows& rows, Memory& memory) const {
+    const std::size_t channels = shape_.channels;
+    memory[kSelected].resize(rows.sources * selected(), 0);
+    L::linear(memory[kInput], weights[kSelect], channels, memory[kSelected]);
+    memory[kSteps].resize(rows.sources * channels);
+    memory[kScaled].resize(rows.sources * channels);
+    for (std::size_t row = 0; row < rows.sources; ++row) {
+      const auto raw = array(memory[kSelected], row * selected()) + array(weights[kStep], 0);
+      array(memory[kSteps], row * channels) =
+          raw.max(Real{0}) + ((-raw.abs()).exp() + Real{1}).log();  // softplus, without overflow
+      array(memory[kScaled], row * channels) =
+          array(memory[kSteps], row * channels) * array(memory[kInput], row * channels);
+    }
+    const std::size_t decays = shape_.fixed ? 1 : rows.sources;
+    memory[kDecays].resize(decays * state_size());
+    for (std::size_t row = 0; row < decays; ++row)
+      for (std::size_t i = 0; i < shape_.states; ++i) {
+        auto a = array(memory[kDecays], row * state_size() + i * parts_of_state() * channels);
+        const auto rate = array(weights[kDecay], i * channels).exp();
+        if (shape_.fixed)
+          a = (-rate).exp();
+        else
+          a = (-rate * array(memory[kSteps], row * channels)).exp();
+        if (shape_.negative) a = Real{2} * a - Real{1};
+        if (!shape_.complex) continue;
+        List angle = array(weights[kAngle], i * channels);
+        if (!shape_.fixed) angle *= array(memory[kSteps], row * channels);
+        array(memory[kDecays], row * state_size() + (2 * i + 1) * channels) = a * angle.sin();
+        a *= angle.cos();
+      }
+  }
+
+  Diagonal<Real> diagonal(const TokenRows& rows, std::size_t word, Memory& memory, Numbers<Real>& state) const {
+    const std::size_t channels = shape_.channels, first = rows.first[word];
+    Diagonal<Real> run{};
+    run.tokens = rows.length(word);
+    run.states = shape_.states;
+    run.channels = channels;
+    run.complex = shape_.complex;
+    run.source = rows.source.data() + first;
+    run.a = memory[kDecays].data();
+    run.a_row = decay_row();
+    run.k = memory[kSelected].data() + channels;
+    run.q = run.k + shape_.states;
+    run.k_row = run.q_row = selected();
+    run.u = memory[kScaled].data();
+    run.u_row = run.y_row = channels;
+    run.state = state.data() + word * state_size();
+    run.history = memory[kHistory].data();
+    run.y = memory[kRead].data() + first * channels;
+    return run;
+  }
+
+  void scan(const TokenRows& rows, Memory& memory, Memory& carry, const Weights& weights) const {
+    const std::size_t channels = shape_.channels;
+    memory[kRead].resize(rows.tokens() * channels);
+    auto& state = carried(carry, kState, rows.words() * state_size());
+    for (std::size_t word = 0; word < rows.words(); ++word) {
+      Diagonal<Real> run = diagonal(rows, word, memory, state);
+      run.history = nullptr;
+      training_kernels<Real>().scan_diagonal(run);
+    }
+    for (std::size_t token = 0; token < rows.tokens(); ++token)
+      array(memory[kRead], token * channels) +=
+          array(weights[kSkip], 0) * array(memory[kInput], rows.source[token] * channels);
+  }
+
+  /// Adds to the gradients by the input u, and by the weights that choose Δ, a, k and q. States are computed anew, word
+  /// by word, rather than kept.
+  void scan_adjoint(const Weights& weights, const TokenRows& rows, Memory& memory, const Numbers<Real>& by_read,
+                    Numbers<Real>& by_input, const Gradients& by_weights) const {
+    const std::size_t channels = shape_.channels;
+    Numbers<Real> by_decays(memory[kDecays].size(), 0), by_selected(memory[kSelected].size(), 0),
+        by_scaled(memory[kScaled].size(), 0), state(rows.words() * state_size(), 0), by_state(state_size());
+    for (std::size_t word = 0; word < rows.words(); ++word) {
+      memory[kHistory].resize(rows.length(word) * state_size());
+      const Diagonal<Real> run = diagonal(rows, word, memory, state);
+      training_kernels<Real>().scan_diagonal(run);
+      std::ranges::fill(by_state, Real{0});
+      training_kernels<Real>().scan_diagonal_adjoint(
+          run, {by_read.data() + rows.first[word] * channels, by_decays.data(), by_selected.data() + channels,
+                by_scaled.data(), by_selected.data() + channels + shape_.states, by_state.data()});
+    }
+    const std::size_t decays = shape_.fixed ? 1 : rows.sources;
+    Numbers<Real> by_steps(memory[kSteps].size(), 0);
+    for (std::size_t row = 0; row < decays; ++row)
+      for (std::size_t i = 0; i < shape_.states; ++i) {
+        const std::size_t at = row * state_size() + i * parts_of_state() * channels;
+        const auto a = array(memory[kDecays], at), by = array(by_decays, at);
+        const List rate = array(weights[kDecay], i * channels).exp();
+        List by_log(channels);  // by log s = −Δ · rate
+        if (shape_.complex) {
+          const auto turn = array(memory[kDecays], at + channels), by_turn = array(by_decays, at + channels);
+          by_log = by * a + by_turn * turn;
+          const List by_angle = by_turn * a - by * turn;  // by Δ · θ
+          if (shape_.fixed) {
+            array(by_weights[kAngle], i * channels) += by_angle;
+          } else {
+            array(by_weights[kAngle], i * channels) += by_angle * array(memory[kSteps], row * channels);
+            array(by_steps, row * channels) += by_angle * array(weights[kAngle], i * channels);
+          }
+        } else if (shape_.negative) {
+          by_log = by * (a + Real{1});
+        } else {
+          by_log = by * a;
+        }
+        if (shape_.fixed) {
+          array(by_weights[kDecay], i * channels) -= by_log * rate;
+        } else {
+          array(by_weights[kDecay], i * channels) -= by_log * rate * array(memory[kSteps], row * channels);
+          array(by_steps, row * channels) -= by_log * rate;
+        }
+      }
+    for (std::size_t row = 0; row < rows.sources; ++row) {
+      const std::size_t own = row * channels;
+      array(by_steps, own) += array(by_scaled, own) * array(memory[kInput], own);
+      array(by_input, own) += array(by_scaled, own) * array(memory[kSteps], own);
+      // The derivative of softplus is 1 − exp(−softplus).
+      array(by_selected, row * selected()) += array(by_steps, own) * (Real{1} - (-array(memory[kSteps], own)).exp());
+      array(by_weights[kStep], 0) += array(by_selected, row * selected());
+    }
+    L::linear_adjoint(memory[kInput], weights[kSelect], channels, by_selected, by_input, by_weights[kSelect]);
+  }
+
+  DiagonalShape shape_;
+};
+
+}  // namespace
+
+template <class Real>
+std::unique_ptr<Mixer<Real>> diagonal_mixer(const DiagonalShape& shape) {
+  return std::make_unique<DiagonalMixer<Real>>(shape);
+}
+
+template std::unique_ptr<Mixer<float>> diagonal_mixer(const DiagonalShape&);
+template std::unique_ptr<Mixer<double>> diagonal_mixer(const DiagonalShape&);
+
+}  // namespace krohn

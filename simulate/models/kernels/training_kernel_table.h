@@ -1,0 +1,164 @@
+// simulate/models/kernels/training_kernel_table.h — the inner loops of training: matrix products and recurrences,
+// forward and adjoint, one thread each. Compiled once for every instruction set, with fused multiply-adds; nothing is
+// proved of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace krohn {
+
+enum class InstructionSet : std::uint8_t;
+
+/// c(i, j) += Σ_k a(i, k) b(k, j) for i < rows, j < columns, k < depth; b and c have their columns side by side.
+template <class Real>
+struct Product {
+  std::size_t rows, columns, depth;
+  const Real* a;
+  std::size_t a_row, a_depth;  ///< a(i, k) at i · a_row + k · a_depth: so a may be transposed
+  const Real* b;
+  std::size_t b_row;
+  Real* c;
+  std::size_t c_row;
+};
+
+/// One head of some words of S ← S + β k (v − Sᵀk)ᵀ = (I − β k kᵀ) S + β k vᵀ, `reflections` times a token, and then
+/// o = Sᵀ q. S is keys × values. Word w has tokens first[w] … first[w + 1] − 1; token t reads row source[t] of q, k, v
+/// and β and has row t of o and `lacks`.
+template <class Real>
+struct Reflections {
+  std::size_t words, reflections, keys, values;  ///< at most kMostChunkSteps reflections
+  const std::size_t* first;
+  const std::uint32_t* source;
+  std::size_t sources;           ///< rows of q, k, v, β
+  const Real *q, *k, *v, *beta;  ///< of the head: keys, reflections × keys, reflections × values, reflections a row
+  std::size_t q_row, k_row, v_row, beta_row;
+  Real* state;  ///< before every word's first token, then after its last; null: 0 before, and not wanted after
+  std::size_t state_row;
+  Real* starts;  ///< the states before all chunks, reflection_chunks · keys × values, which the adjoint reads; null:
+                 ///< not kept, and the adjoint takes them for 0
+  Real *o, *lacks;  ///< v − Sᵀk: values numbers a reflection, which the adjoint reads
+  std::size_t o_row, lacks_row;
+  Real* scratch;  ///< reflection_scratch numbers
+};
+
+/// Its gradients: by o given, by the others added.
+template <class Real>
+struct ReflectionsAdjoint {
+  const Real* by_o;
+  Real *by_q, *by_k, *by_v, *by_beta;
+  Real* by_state;  ///< by the states after the last tokens, then by those before the first; null: 0, and not wanted
+};
+
+/// Steps are made by chunks of so many at most.
+inline constexpr std::size_t kMostChunkSteps = 64;
+/// Rows of keys, one for every source and reflection, whose products are tabled, at most.
+inline constexpr std::size_t kMostSharedRows = 64;
+
+/// Tokens of a chunk of a word of so many tokens.
+std::size_t reflection_chunk(std::size_t tokens, std::size_t reflections, std::size_t keys);
+template <class Real>
+std::size_t reflection_chunks(const Reflections<Real>& run);
+
+struct ReflectionExtents {
+  std::size_t chunk_tokens, chunk_steps;  ///< at most
+  bool shared;                            ///< few rows are read by many tokens
+};
+template <class Real>
+ReflectionExtents reflection_extents(const Reflections<Real>& run);
+template <class Real>
+std::size_t reflection_scratch(const Reflections<Real>& run);
+
+/// One word of h ← a ∘ h + k (∘) u with states × channels numbers h: h(i, c) ← a(i, c) h(i, c) + k(i) u(c), and then
+/// y(c) = Σ_i q(i) h(i, c). Token t reads row source[t] of a, k, u and q and has row t of y. Where h is complex, its
+/// state i has rows 2i and 2i + 1 of h and a, real and imaginary parts, and both numbers of q: y = Σ q(2i) Re h + q(2i
+/// + 1) Im h.
+template <class Real>
+struct Diagonal {
+  std::size_t tokens, states, channels;
+  const std::uint32_t* source;
+  const Real *a, *k, *u, *q;  ///< states × channels, states, channels, states a row; twice the states of a and q
+  std::size_t a_row, k_row, u_row, q_row;
+  Real* state;    ///< before the first token, then after the last
+  Real* history;  ///< the states before every token, as many numbers each; null: not kept
+  Real* y;
+  std::size_t y_row;
+  bool complex = false;
+};
+
+template <class Real>
+struct DiagonalAdjoint {
+  const Real* by_y;
+  Real *by_a, *by_k, *by_u, *by_q, *by_state;
+};
+
+/// One word of x ← A x + u with `blocks` blocks of size × size in A: entry (row, column) of a block at column · size +
+/// row. Token t reads row source[t] of A and u and has row t of x.
+template <class Real>
+struct BlockScan {
+  std::size_t tokens, blocks, size;
+  const std::uint32_t* source;
+  const Real *a, *u;
+  const Real* start;
+  Real* x;
+};
+
+template <class Real>
+struct BlockScanAdjoint {
+  Real* by_x;  ///< as the rest of the model sees the states; becomes the gradient through all that follows
+  Real *by_a, *by_u, *by_start;
+};
+
+/// Rows of `width` numbers, one after another.
+template <class Real>
+struct Rows {
+  std::size_t count, width;
+  const Real* x;
+};
+
+/// A step of AdamW (simulate/train/optimiser.h) for `count` parameters; the gradient is taken times `scale`.
+template <class Real>
+struct AdamStep {
+  std::size_t count;
+  const Real* gradient;
+  Real scale, mean_decay, square_decay, rate, kept, epsilon;
+  Real *mean, *square, *parameters;
+};
+
+template <class Real>
+struct TrainingKernels {
+  void (*add_product)(const Product<Real>&);
+  void (*reflect)(const Reflections<Real>&);
+  void (*reflect_adjoint)(const Reflections<Real>&, const ReflectionsAdjoint<Real>&);
+  void (*scan_diagonal)(const Diagonal<Real>&);
+  void (*scan_diagonal_adjoint)(const Diagonal<Real>&, const DiagonalAdjoint<Real>&);
+  void (*scan_blocks)(const BlockScan<Real>&);
+  void (*scan_blocks_adjoint)(const BlockScan<Real>&, const BlockScanAdjoint<Real>&);
+
+  // What TokenLayers does with every token alone (simulate/models/token_layers.h); adjoints add.
+  void (*rms_norm)(const Rows<Real>&, const Real* gain, Real* y);
+  void (*rms_norm_adjoint)(const Rows<Real>&, const Real* gain, const Real* by_y, Real* by_x, Real* by_gain);
+  void (*unit_norm)(const Rows<Real>&, Real* y);
+  void (*unit_norm_adjoint)(const Rows<Real>&, const Real* by_y, Real* by_x);
+  void (*silu)(const Real* x, std::size_t count, Real* y);
+  void (*silu_adjoint)(const Real* x, std::size_t count, const Real* by_y, Real* by_x);
+  void (*gate)(const Rows<Real>&, Real* y);  ///< silu of a row's first half times its second
+  void (*gate_adjoint)(const Rows<Real>&, const Real* by_y, Real* by_x);
+  void (*exponentials)(const Real* x, std::size_t count, Real* y);
+
+  double (*squares)(const Real* x, std::size_t count);  ///< Σ x², summed in double
+  void (*adam)(const AdamStep<Real>&);
+};
+
+/// The fastest of this processor (float), and the portable ones.
+template <class Real>
+const TrainingKernels<Real>& training_kernels();
+/// Of a set that the processor runs. Sets other than the portable one hold floats alone.
+TrainingKernels<float> training_kernels(InstructionSet set);
+
+TrainingKernels<float> portable_training_kernels();
+TrainingKernels<double> portable_double_training_kernels();
+TrainingKernels<float> avx2_training_kernels();
+TrainingKernels<float> avx512_training_kernels();
+
+}  // namespace krohn

@@ -1,0 +1,245 @@
+// simulate/models/kernels/training_rows.h — norms and activations, row by row (simulate/models/token_layers.h has their
+// formulas). Included by the translation unit of every instruction set, and nothing else.
+#pragma once
+
+#include <limits>
+
+#include "krohn/simulate/models/kernels/training_kernel_table.h"
+#include "krohn/simulate/models/kernels/training_tiles.h"
+
+namespace krohn {
+namespace {
+
+/// body(first, count) for whole vectors, and for what is left of the last.
+template <std::size_t kLanes, class Body>
+inline void by_vectors(std::size_t count, const Body& body) {
+  std::size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) body(i, kLanes);
+  if (i < count) body(i, count - i);
+}
+
+/// Calls body(Extent<lanes>) with vectors of half the size where rows fill no more, so that what is left of a vector is
+/// no rule.
+template <std::size_t kLanes, class Body>
+inline void with_lanes(std::size_t width, const Body& body) {
+  if constexpr (kLanes > 4) {
+    if (2 * width <= kLanes) return with_lanes<kLanes / 2>(width, body);
+  }
+  body(Extent<kLanes>{});
+}
+
+/// Σ x y.
+template <class Real, std::size_t kLanes>
+inline Real dot(const Real* x, const Real* y, std::size_t width) {
+  using V = Vector<Real, kLanes>;
+  V sum{};
+  by_vectors<kLanes>(width,
+                     [&](std::size_t i, std::size_t n) { sum += load_some<V>(x + i, n) * load_some<V>(y + i, n); });
+  return sum_of<Real, kLanes>(sum);
+}
+
+inline float square_root(float x) { return __builtin_sqrtf(x); }
+inline double square_root(double x) { return __builtin_sqrt(x); }
+
+/// Of numbers whose squares overflow too: they are divided by the greatest first.
+template <class Real, std::size_t kLanes>
+inline Real rms_scale(const Real* x, std::size_t width) {
+  constexpr Real kMost = std::numeric_limits<Real>::max();
+  const Real squares = dot<Real, kLanes>(x, x, width);
+  if (squares <= kMost) return 1 / square_root(squares / static_cast<Real>(width) + Real(1e-5));
+  Real greatest = 0, sum = 0;
+  for (std::size_t i = 0; i < width; ++i) {
+    const Real size = x[i] < 0 ? -x[i] : x[i];
+    if (size > greatest) greatest = size;
+  }
+  for (std::size_t i = 0; i < width; ++i) sum += x[i] / greatest * (x[i] / greatest);
+  return 1 / square_root(sum / static_cast<Real>(width)) / greatest;
+}
+
+template <class Real, std::size_t kLanes>
+void rms_norm_rows(const Rows<Real>& rows, const Real* gain, Real* y) {
+  using V = Vector<Real, kLanes>;
+  for (std::size_t row = 0; row < rows.count; ++row) {
+    const Real* const x = rows.x + row * rows.width;
+    Real* const to = y + row * rows.width;
+    const Real scale = rms_scale<Real, kLanes>(x, rows.width);
+    by_vectors<kLanes>(rows.width, [&](std::size_t i, std::size_t n) {
+      store_some(to + i, load_some<V>(x + i, n) * load_some<V>(gain + i, n) * scale, n);
+    });
+  }
+}
+
+template <class Real, std::size_t kLanes>
+void rms_norm(const Rows<Real>& rows, const Real* gain, Real* y) {
+  with_lanes<kLanes>(rows.width, [&](auto lanes) { rms_norm_rows<Real, decltype(lanes)::count>(rows, gain, y); });
+}
+
+template <class Real, std::size_t kLanes>
+void rms_norm_adjoint_rows(const Rows<Real>& rows, const Real* gain, const Real* by_y, Real* by_x, Real* by_gain) {
+  using V = Vector<Real, kLanes>;
+  constexpr std::size_t kGroup = 4;  // rows whose share of by_gain is summed in registers
+  const Real width = static_cast<Real>(rows.width);
+  for (std::size_t begin = 0; begin < rows.count; begin += kGroup) {
+    const std::size_t count = rows.count - begin < kGroup ? rows.count - begin : kGroup;
+    Real scale[kGroup], along[kGroup];
+    for (std::size_t r = 0; r < count; ++r) {
+      const std::size_t first = (begin + r) * rows.width;
+      V squares{}, along_x{};
+      by_vectors<kLanes>(rows.width, [&](std::size_t i, std::size_t n) {
+        const V own = load_some<V>(rows.x + first + i, n);
+        squares += own * own;
+        along_x += own * load_some<V>(by_y + first + i, n) * load_some<V>(gain + i, n);
+      });
+      scale[r] = 1 / square_root(sum_of<Real, kLanes>(squares) / width + Real(1e-5));
+      along[r] = sum_of<Real, kLanes>(along_x) / width * scale[r] * scale[r] * scale[r];
+    }
+    by_vectors<kLanes>(rows.width, [&](std::size_t i, std::size_t n) {
+      const V own_gain = load_some<V>(gain + i, n);
+      V sum = load_some<V>(by_gain + i, n);
+      for (std::size_t r = 0; r < count; ++r) {
+        const std::size_t at = (begin + r) * rows.width + i;
+        const V own = load_some<V>(rows.x + at, n), scaled = load_some<V>(by_y + at, n) * scale[r];
+        store_some(by_x + at, load_some<V>(by_x + at, n) + scaled * own_gain - own * along[r], n);
+        sum += scaled * own;
+      }
+      store_some(by_gain + i, sum, n);
+    });
+  }
+}
+
+template <class Real, std::size_t kLanes>
+void rms_norm_adjoint(const Rows<Real>& rows, const Real* gain, const Real* by_y, Real* by_x, Real* by_gain) {
+  with_lanes<kLanes>(rows.width, [&](auto lanes) {
+    rms_norm_adjoint_rows<Real, decltype(lanes)::count>(rows, gain, by_y, by_x, by_gain);
+  });
+}
+
+template <class Real, std::size_t kLanes>
+inline Real unit_scale(const Real* x, std::size_t width) {
+  return 1 / square_root(dot<Real, kLanes>(x, x, width) + Real(1e-6));
+}
+
+template <class Real, std::size_t kLanes>
+void unit_norm_rows(const Rows<Real>& rows, Real* y) {
+  using V = Vector<Real, kLanes>;
+  for (std::size_t row = 0; row < rows.count; ++row) {
+    const Real* const x = rows.x + row * rows.width;
+    Real* const to = y + row * rows.width;
+    const Real scale = unit_scale<Real, kLanes>(x, rows.width);
+    by_vectors<kLanes>(rows.width,
+                       [&](std::size_t i, std::size_t n) { store_some(to + i, load_some<V>(x + i, n) * scale, n); });
+  }
+}
+
+template <class Real, std::size_t kLanes>
+void unit_norm(const Rows<Real>& rows, Real* y) {
+  with_lanes<kLanes>(rows.width, [&](auto lanes) { unit_norm_rows<Real, decltype(lanes)::count>(rows, y); });
+}
+
+template <class Real, std::size_t kLanes>
+void unit_norm_adjoint_rows(const Rows<Real>& rows, const Real* by_y, Real* by_x) {
+  using V = Vector<Real, kLanes>;
+  for (std::size_t row = 0; row < rows.count; ++row) {
+    const std::size_t first = row * rows.width;
+    const Real *const x = rows.x + first, *const by = by_y + first;
+    Real* const to = by_x + first;
+    const Real scale = unit_scale<Real, kLanes>(x, rows.width);
+    const Real along = dot<Real, kLanes>(by, x, rows.width) * scale * scale * scale;
+    by_vectors<kLanes>(rows.width, [&](std::size_t i, std::size_t n) {
+      store_some(to + i, load_some<V>(to + i, n) + load_some<V>(by + i, n) * scale - load_some<V>(x + i, n) * along, n);
+    });
+  }
+}
+
+template <class Real, std::size_t kLanes>
+void unit_norm_adjoint(const Rows<Real>& rows, const Real* by_y, Real* by_x) {
+  with_lanes<kLanes>(rows.width,
+                     [&](auto lanes) { unit_norm_adjoint_rows<Real, decltype(lanes)::count>(rows, by_y, by_x); });
+}
+
+template <class Real, std::size_t kLanes>
+void silu(const Real* x, std::size_t count, Real* y) {
+  using V = Vector<Real, kLanes>;
+  by_vectors<kLanes>(count, [&](std::size_t i, std::size_t n) {
+    const V own = load_some<V>(x + i, n);
+    store_some(y + i, own * logistic<Real, kLanes>(own), n);
+  });
+}
+
+template <class Real, std::size_t kLanes>
+void silu_adjoint(const Real* x, std::size_t count, const Real* by_y, Real* by_x) {
+  using V = Vector<Real, kLanes>;
+  by_vectors<kLanes>(count, [&](std::size_t i, std::size_t n) {
+    const V own = load_some<V>(x + i, n), s = logistic<Real, kLanes>(own);
+    const V slope = s * (Real{1} + own * (Real{1} - s));
+    store_some(by_x + i, load_some<V>(by_x + i, n) + load_some<V>(by_y + i, n) * slope, n);
+  });
+}
+
+template <class Real, std::size_t kLanes>
+void gate(const Rows<Real>& rows, Real* y) {
+  using V = Vector<Real, kLanes>;
+  const std::size_t half = rows.width / 2;
+  for (std::size_t row = 0; row < rows.count; ++row) {
+    const Real* const x = rows.x + row * rows.width;
+    Real* const to = y + row * half;
+    by_vectors<kLanes>(half, [&](std::size_t i, std::size_t n) {
+      const V left = load_some<V>(x + i, n);
+      store_some(to + i, left * logistic<Real, kLanes>(left) * load_some<V>(x + half + i, n), n);
+    });
+  }
+}
+
+template <class Real, std::size_t kLanes>
+void gate_adjoint(const Rows<Real>& rows, const Real* by_y, Real* by_x) {
+  using V = Vector<Real, kLanes>;
+  const std::size_t half = rows.width / 2;
+  for (std::size_t row = 0; row < rows.count; ++row) {
+    const Real *const x = rows.x + row * rows.width, *const by = by_y + row * half;
+    Real* const to = by_x + row * rows.width;
+    by_vectors<kLanes>(half, [&](std::size_t i, std::size_t n) {
+      const V left = load_some<V>(x + i, n), right = load_some<V>(x + half + i, n), own = load_some<V>(by + i, n);
+      const V s = logistic<Real, kLanes>(left), through = own * s;
+      store_some(to + i, load_some<V>(to + i, n) + through * right * (Real{1} + left * (Real{1} - s)), n);
+      store_some(to + half + i, load_some<V>(to + half + i, n) + through * left, n);
+    });
+  }
+}
+
+template <class Real, std::size_t kLanes>
+double squares(const Real* x, std::size_t count) {
+  using Doubles = Vector<double, kLanes>;
+  Doubles sums[2] = {};
+  std::size_t which = 0;
+  by_vectors<kLanes>(count, [&](std::size_t i, std::size_t n) {
+    const Doubles own = __builtin_convertvector((load_some<Vector<Real, kLanes>>(x + i, n)), Doubles);
+    sums[which ^= 1] += own * own;
+  });
+  double sum = 0;
+  for (std::size_t i = 0; i < kLanes; ++i) sum += sums[0][i] + sums[1][i];
+  return sum;
+}
+
+template <class Real, std::size_t kLanes>
+void adam(const AdamStep<Real>& step) {
+#pragma omp simd
+  for (std::size_t i = 0; i < step.count; ++i) {
+    const Real by = step.gradient[i] * step.scale;
+    const Real mean = step.mean[i] + (1 - step.mean_decay) * (by - step.mean[i]);
+    const Real square = step.square[i] + (1 - step.square_decay) * (by * by - step.square[i]);
+    step.mean[i] = mean;
+    step.square[i] = square;
+    step.parameters[i] = step.kept * step.parameters[i] - step.rate * mean / (square_root(square) + step.epsilon);
+  }
+}
+
+template <class Real, std::size_t kLanes>
+void exponentials(const Real* x, std::size_t count, Real* y) {
+  using V = Vector<Real, kLanes>;
+  by_vectors<kLanes>(count, [&](std::size_t i, std::size_t n) {
+    store_some(y + i, exponential<Real, kLanes>(load_some<V>(x + i, n)), n);
+  });
+}
+
+}  // namespace
+}  // namespace krohn

@@ -1,0 +1,55 @@
+// simulate/models/mixer.h — the part of a block that mixes tokens: a recurrence with the maps into and out of it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "krohn/groups/random.h"
+#include "krohn/simulate/arithmetic/numbers.h"
+#include "krohn/simulate/models/linear_model.h"
+#include "krohn/simulate/models/sequence_model.h"
+#include "krohn/simulate/models/token_layers.h"
+
+namespace krohn {
+
+template <class Real>
+class Mixer {
+ public:
+  /// One span a part, in the order of parts().
+  using Weights = std::vector<std::span<const Real>>;
+  using Gradients = std::vector<std::span<Real>>;
+  /// Lists of numbers, each mixer's own: what the adjoint needs of the forward, or what words carry on.
+  using Memory = std::vector<Numbers<Real>>;
+
+  virtual ~Mixer() = default;
+
+  virtual std::vector<ParameterPart> parts() const = 0;
+  virtual void initialise(const Gradients& weights, Random& random) const = 0;
+  /// Whether a token's row of the input must be its own, because tokens are mixed before the recurrence.
+  virtual bool needs_own_rows() const { return false; }
+
+  /// Adds to y, a row a token. `carry`, empty at the beginning of all words, becomes what they carry on; null: the
+  /// words begin and end here.
+  virtual Memory run(const Weights& weights, const TokenRows& rows, std::span<const Real> x, std::span<Real> y,
+                     Memory* carry) const = 0;
+
+  /// For words that begin and end here: adds the gradients by x (a row a source) and by the weights.
+  virtual void run_adjoint(const Weights& weights, const TokenRows& rows, std::span<const Real> x, Memory& memory,
+                           std::span<const Real> by_y, std::span<Real> by_x, const Gradients& by_weights) const = 0;
+
+  /// What `run` adds to y, as the state of a linear recurrence over the rows of x; where it is that. Leaves the
+  /// read-out empty.
+  virtual std::optional<LinearModel> linear_view(const Weights&, std::span<const Real>) const { return std::nullopt; }
+};
+
+/// A list of zeros where `memory` holds none yet.
+template <class Real>
+Numbers<Real>& carried(std::vector<Numbers<Real>>& memory, std::size_t index, std::size_t count) {
+  if (memory.size() <= index) memory.resize(index + 1);
+  if (memory[index].empty()) memory[index].resize(count, 0);
+  return memory[index];
+}
+
+}  // namespace krohn

@@ -1,0 +1,56 @@
+#include "krohn/simulate/models/sequence_model.h"
+
+#include <fmt/format.h>
+
+#include "krohn/constructions/files/tensor_values.h"
+#include "krohn/groups/error.h"
+
+namespace krohn {
+namespace {
+
+/// 1 GB of floats; training holds five times that.
+constexpr double kMostParameters = 1 << 28;
+
+}  // namespace
+
+template <class Real>
+SequenceModel<Real>::SequenceModel(Letter letters, std::uint32_t labels, std::vector<ParameterPart> parts)
+    : letters_(letters), labels_(labels), parts_(std::move(parts)), begin_{0} {
+  for (const ParameterPart& part : parts_) {
+    double count = 1;
+    for (const std::uint64_t extent : part.shape) count *= static_cast<double>(extent);
+    if (static_cast<double>(begin_.back()) + count > kMostParameters)
+      throw LimitError(fmt::format("a model of more than {} parameters (\"{}\" alone has {}); make it smaller",
+                                   kMostParameters, part.name, count));
+    begin_.push_back(begin_.back() + static_cast<std::size_t>(count));
+  }
+  parameters_.resize(begin_.back());
+}
+
+template <class Real>
+TensorFile SequenceModel<Real>::tensors() const {
+  TensorFile file;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const std::span<const Real> numbers = part(i);
+    if (numbers.empty()) continue;
+    file.tensors.emplace(parts_[i].name,
+                         make_tensor(std::vector<Real>(numbers.begin(), numbers.end()), parts_[i].shape));
+  }
+  return file;
+}
+
+template <class Real>
+void SequenceModel<Real>::load(const TensorFile& file) {
+  TensorReader reader(file);
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const std::span<Real> own = part(i);
+    if (own.empty()) continue;
+    const std::vector<Real> values = reader.template values<Real>(parts_[i].name, parts_[i].shape);
+    std::ranges::copy(values, own.begin());
+  }
+}
+
+template class SequenceModel<float>;
+template class SequenceModel<double>;
+
+}  // namespace krohn

@@ -1,0 +1,101 @@
+// simulate/models/sequence_model.h — a model that reads words letter by letter and answers: what the trainer, the
+// evaluator and files need of one, whatever its recurrence.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "krohn/constructions/files/safetensors.h"
+#include "krohn/simulate/models/linear_model.h"
+#include "krohn/simulate/tasks/training_batch.h"
+
+namespace krohn {
+
+/// How one batch went.
+struct BatchLoss {
+  double loss = 0;  ///< mean cross-entropy over the targets, in nats
+  std::uint64_t right = 0, targets = 0;
+};
+
+/// One named tensor among a model's parameters. Empty (an extent of 0): in no file.
+struct ParameterPart {
+  std::string name;
+  std::vector<std::uint64_t> shape;
+};
+
+/// Words read side by side, some positions at a time.
+class ModelReader {
+ public:
+  /// An answer that the model does not give: one of its numbers is not finite.
+  static constexpr TaskLabel kNoAnswer = UINT32_MAX;
+
+  virtual ~ModelReader() = default;
+  /// Reads the batch's positions after all those read before; answers[i] is what the model says at batch.targets[i].
+  /// Every batch has the number of words with which the reader was made.
+  virtual void read(const TrainingBatch& batch, std::span<TaskLabel> answers) = 0;
+};
+
+/// Real is float for training, double for checking the adjoint by finite differences.
+template <class Real>
+class SequenceModel {
+ public:
+  virtual ~SequenceModel() = default;
+
+  /// What make_model takes to make a model of this shape.
+  virtual std::string name() const = 0;
+  Letter letters() const { return letters_; }
+  std::uint32_t labels() const { return labels_; }
+
+  /// All parameters one after another, and where those begin that are trained.
+  std::span<Real> parameters() { return parameters_; }
+  std::span<const Real> parameters() const { return parameters_; }
+  virtual std::size_t first_trained() const { return 0; }
+  /// The tensors among them, in the order of `parameters`.
+  const std::vector<ParameterPart>& tensor_parts() const { return parts_; }
+
+  /// The loss of a batch, and its gradient by every parameter added to `gradient` (as long as `parameters`, or empty:
+  /// no gradient). Targets of the batch are ordered as draw_batch orders them.
+  virtual BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const = 0;
+
+  /// Makes readers of any number of words, each at its beginning. They and the function need the model alive. With
+  /// `normalise`, a recurrence whose answers do not depend on the scale of its state keeps that scale.
+  virtual std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> readers(bool normalise) const = 0;
+
+  /// The model as h_t = A(x_t) h_{t−1} + b(x_t) with a linear read-out, where it is that.
+  virtual std::optional<LinearModel> linear_view() const { return std::nullopt; }
+
+  /// Parameters by name and shape, and back. Throws InputError naming what is missing or of another shape.
+  TensorFile tensors() const;
+  void load(const TensorFile& tensors);
+
+ protected:
+  /// All parameters 0. Throws LimitError when there are more than 2^28.
+  SequenceModel(Letter letters, std::uint32_t labels, std::vector<ParameterPart> parts);
+
+  std::size_t begin_of(std::size_t part) const { return begin_[part]; }
+  std::span<const Real> part(std::size_t index) const { return part_of(parameters(), index); }
+  std::span<Real> part(std::size_t index) { return part_of(parameters(), index); }
+  /// The part of a list as long as `parameters`: of the gradient.
+  template <class Number>
+  std::span<Number> part_of(std::span<Number> all, std::size_t index) const {
+    return all.subspan(begin_[index], begin_[index + 1] - begin_[index]);
+  }
+
+ private:
+  Letter letters_;
+  std::uint32_t labels_;
+  std::vector<ParameterPart> parts_;
+  std::vector<std::size_t> begin_;
+  std::vector<Real> parameters_;
+};
+
+extern template class SequenceModel<float>;
+extern template class SequenceModel<double>;
+
+}  // namespace krohn

@@ -1,0 +1,297 @@
+#include "krohn/simulate/models/stacked_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "krohn/simulate/models/cross_entropy.h"
+#include "krohn/simulate/models/initialise.h"
+#include "krohn/simulate/models/linear_model_reader.h"
+
+namespace krohn {
+namespace {
+
+template <class Real>
+std::unique_ptr<Mixer<Real>> make_mixer(const StackedShape& shape) {
+  if (const auto* reflections = std::get_if<ReflectionShape>(&shape.mixer)) return reflection_mixer<Real>(*reflections);
+  if (const auto* diagonal = std::get_if<DiagonalShape>(&shape.mixer)) return diagonal_mixer<Real>(*diagonal);
+  return block_mixer<Real>(std::get<BlockShape>(shape.mixer));
+}
+
+/// The batch's words one after another, each token reading its letter's row.
+TokenRows rows_of(const TrainingBatch& batch, std::size_t letters) {
+  TokenRows rows;
+  rows.sources = letters;
+  for (std::uint32_t word = 0; word < batch.words; ++word) {
+    for (std::uint32_t t = 0; t < batch.lengths[word]; ++t)
+      rows.source.push_back(batch.letters[std::size_t{t} * batch.words + word]);
+    rows.first.push_back(rows.source.size());
+  }
+  return rows;
+}
+
+TokenRows with_own_rows(const TokenRows& rows) {
+  TokenRows own = rows;
+  own.sources = rows.tokens();
+  for (std::size_t i = 0; i < own.sources; ++i) own.source[i] = static_cast<std::uint32_t>(i);
+  return own;
+}
+
+template <class Real>
+Numbers<Real> gathered(std::span<const Real> x, std::size_t width, const TokenRows& rows) {
+  Numbers<Real> result(rows.tokens() * width);
+  for (std::size_t token = 0; token < rows.tokens(); ++token)
+    std::copy_n(x.data() + rows.source[token] * width, width, result.data() + token * width);
+  return result;
+}
+
+template <class Real>
+void scatter(std::span<const Real> by_rows, std::size_t width, const TokenRows& rows, std::span<Real> by_x) {
+  for (std::size_t token = 0; token < rows.tokens(); ++token)
+    for (std::size_t i = 0; i < width; ++i) by_x[rows.source[token] * width + i] += by_rows[token * width + i];
+}
+
+}  // namespace
+
+std::uint32_t StackedShape::width() const {
+  if (const auto* blocks = std::get_if<BlockShape>(&mixer)) return blocks->width();
+  if (const auto* diagonal = std::get_if<DiagonalShape>(&mixer)) return diagonal->width;
+  return std::get<ReflectionShape>(mixer).width;
+}
+
+template <class Real>
+struct StackedModel<Real>::Forward {
+  TokenRows letters, own;  ///< rows of the first layer, and of the others
+  bool gathered = false;   ///< whether the first layer had to have its own rows too
+  std::vector<Layer> layers;
+  Numbers<Real> y;
+
+  const TokenRows& rows(std::size_t layer) const { return layer == 0 && !gathered ? letters : own; }
+};
+
+template <class Real>
+std::vector<ParameterPart> StackedModel<Real>::parts(const StackedShape& shape, Letter letters, std::uint32_t labels) {
+  const std::uint64_t width = shape.width(), normed = shape.is_bare() ? 0 : width;
+  std::vector<ParameterPart> result = {{"embedding", {letters, width}}};
+  for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
+    const std::string prefix = fmt::format("layer{}.", layer);
+    result.push_back({prefix + "norm", {normed}});
+    for (ParameterPart part : make_mixer<Real>(shape)->parts()) {
+      part.name = prefix + "mixer." + part.name;
+      result.push_back(std::move(part));
+    }
+    result.push_back({prefix + "mlp.norm", {shape.mlp > 0 ? width : 0}});
+    result.push_back({prefix + "mlp.in", {width, 2 * shape.mlp}});
+    result.push_back({prefix + "mlp.out", {shape.mlp, width}});
+  }
+  result.push_back({"norm", {normed}});
+  result.push_back({"readout", {width, labels}});
+  result.push_back({"readout_bias", {labels}});
+  return result;
+}
+
+template <class Real>
+StackedModel<Real>::StackedModel(const StackedShape& shape, Letter letters, std::uint32_t labels, std::uint64_t seed)
+    : Model(letters, labels, parts(shape, letters, labels)),
+      shape_(shape),
+      mixer_(make_mixer<Real>(shape)),
+      mixer_parts_(mixer_->parts().size()) {
+  Random random(seed);
+  const double width = shape.width();
+  fill_normal(part(0), random);
+  for (std::size_t layer = 0; layer < shape.layers; ++layer) {
+    std::ranges::fill(part(part_of_layer(layer)), Real{1});
+    mixer_->initialise(mixer_parts(Model::parameters(), layer), random);
+    const std::size_t mlp = part_of_mlp(layer);
+    std::ranges::fill(part(mlp + kMlpNorm), Real{1});
+    fill_normal(part(mlp + kMlpIn), random, 1 / std::sqrt(width));
+    fill_normal(part(mlp + kMlpOut), random, 1 / std::sqrt(std::max(1.0, static_cast<double>(shape.mlp))));
+  }
+  std::ranges::fill(part(part_at_end() + kFinalNorm), Real{1});
+  fill_uniform(part(part_at_end() + kReadout), 1 / std::sqrt(width), random);
+}
+
+template <class Real>
+template <class Number>
+std::vector<std::span<Number>> StackedModel<Real>::mixer_parts(std::span<Number> all, std::size_t layer) const {
+  std::vector<std::span<Number>> result;
+  for (std::size_t i = 0; i < mixer_parts_; ++i) result.push_back(part_of(all, part_of_layer(layer) + 1 + i));
+  return result;
+}
+
+template <class Real>
+Numbers<Real> StackedModel<Real>::run_layer(std::size_t index, const TokenRows& rows, Layer& layer,
+                                            Memory* carry) const {
+  const std::size_t width = shape_.width(), mlp = part_of_mlp(index);
+  if (shape_.is_bare()) {
+    layer.normed = layer.x;
+    layer.middle.assign(rows.tokens() * width, 0);
+  } else {
+    layer.normed.resize(layer.x.size());
+    L::rms_norm(layer.x, part(part_of_layer(index)), layer.normed);
+    layer.middle = gathered<Real>(layer.x, width, rows);
+  }
+  layer.memory = mixer_->run(mixer_parts(Model::parameters(), index), rows, layer.normed, layer.middle, carry);
+  Numbers<Real> y = layer.middle;
+  if (shape_.mlp == 0) return y;
+  layer.mlp_normed.resize(y.size());
+  L::rms_norm(layer.middle, part(mlp + kMlpNorm), layer.mlp_normed);
+  layer.hidden.assign(rows.tokens() * 2 * shape_.mlp, 0);
+  L::linear(layer.mlp_normed, part(mlp + kMlpIn), width, layer.hidden);
+  layer.gated.resize(rows.tokens() * shape_.mlp);
+  L::gate(layer.hidden, shape_.mlp, layer.gated);
+  L::linear(layer.gated, part(mlp + kMlpOut), shape_.mlp, y);
+  return y;
+}
+
+template <class Real>
+Numbers<Real> StackedModel<Real>::run_layer_adjoint(std::size_t index, const TokenRows& rows, Layer& layer,
+                                                    Numbers<Real> by_y, std::span<Real> gradient) const {
+  const std::size_t width = shape_.width(), mlp = part_of_mlp(index);
+  Numbers<Real> by_middle = std::move(by_y);
+  if (shape_.mlp > 0) {
+    Numbers<Real> by_gated(layer.gated.size(), 0), by_hidden(layer.hidden.size(), 0), by_normed(by_middle.size(), 0);
+    L::linear_adjoint(layer.gated, part(mlp + kMlpOut), shape_.mlp, by_middle, by_gated,
+                      part_of(gradient, mlp + kMlpOut));
+    L::gate_adjoint(layer.hidden, shape_.mlp, by_gated, by_hidden);
+    L::linear_adjoint(layer.mlp_normed, part(mlp + kMlpIn), width, by_hidden, by_normed,
+                      part_of(gradient, mlp + kMlpIn));
+    L::rms_norm_adjoint(layer.middle, part(mlp + kMlpNorm), by_normed, by_middle, part_of(gradient, mlp + kMlpNorm));
+  }
+  Numbers<Real> by_normed(layer.x.size(), 0);
+  mixer_->run_adjoint(mixer_parts(Model::parameters(), index), rows, layer.normed, layer.memory, by_middle, by_normed,
+                      mixer_parts(gradient, index));
+  if (shape_.is_bare()) return by_normed;
+  Numbers<Real> by_x(layer.x.size(), 0);
+  scatter<Real>(by_middle, width, rows, by_x);
+  const std::size_t norm = part_of_layer(index);
+  L::rms_norm_adjoint(layer.x, part(norm), by_normed, by_x, part_of(gradient, norm));
+  return by_x;
+}
+
+template <class Real>
+typename StackedModel<Real>::Forward StackedModel<Real>::forward(const TrainingBatch& batch,
+                                                                 std::span<Memory> carries) const {
+  Forward result;
+  result.letters = rows_of(batch, Model::letters());
+  result.own = with_own_rows(result.letters);
+  result.gathered = mixer_->needs_own_rows();
+  result.layers.resize(shape_.layers);
+  const std::span<const Real> embedding = part(0);
+  result.y = result.gathered ? gathered<Real>(embedding, shape_.width(), result.letters)
+                             : Numbers<Real>(embedding.begin(), embedding.end());
+  for (std::size_t i = 0; i < shape_.layers; ++i) {
+    Layer& layer = result.layers[i];
+    layer.x = std::move(result.y);
+    result.y = run_layer(i, result.rows(i), layer, carries.empty() ? nullptr : &carries[i]);
+  }
+  return result;
+}
+
+template <class Real>
+Numbers<Real> StackedModel<Real>::read(const Forward& forward, const TrainingBatch& batch) const {
+  const std::size_t width = shape_.width();
+  Numbers<Real> result(batch.targets.size() * width);
+  Real* row = result.data();
+  for (const TrainingBatch::Target& target : batch.targets) {
+    std::copy_n(forward.y.data() + (forward.letters.first[target.word] + target.position) * width, width, row);
+    row += width;
+  }
+  return result;
+}
+
+template <class Real>
+Numbers<Real> StackedModel<Real>::final_norm(std::span<const Real> read) const {
+  if (shape_.is_bare()) return {read.begin(), read.end()};
+  Numbers<Real> normed(read.size());
+  L::rms_norm(read, part(part_at_end() + kFinalNorm), normed);
+  return normed;
+}
+
+template <class Real>
+Numbers<Real> StackedModel<Real>::logits(std::span<const Real> normed) const {
+  const std::span<const Real> bias = part(part_at_end() + kReadoutBias);
+  Numbers<Real> result(normed.size() / shape_.width() * bias.size());
+  for (std::size_t first = 0; first < result.size(); first += bias.size())
+    std::copy_n(bias.data(), bias.size(), result.data() + first);
+  L::linear(normed, part(part_at_end() + kReadout), shape_.width(), result);
+  return result;
+}
+
+template <class Real>
+BatchLoss StackedModel<Real>::loss(const TrainingBatch& batch, std::span<Real> gradient) const {
+  const std::size_t width = shape_.width(), end = part_at_end();
+  Forward up = forward(batch, {});
+  const Numbers<Real> seen = read(up, batch), normed = final_norm(seen);
+  Numbers<Real> by_logits = logits(normed);
+  const BatchLoss result = cross_entropy<Real>(by_logits, Model::labels(), batch.targets);
+  if (gradient.empty()) return result;
+
+  Numbers<Real> by_normed(normed.size(), 0), by_seen(seen.size(), 0);
+  L::linear_adjoint(normed, part(end + kReadout), width, by_logits, by_normed, part_of(gradient, end + kReadout));
+  const std::span<Real> by_bias = part_of(gradient, end + kReadoutBias);
+  for (std::size_t i = 0; i < by_logits.size(); ++i) by_bias[i % by_bias.size()] += by_logits[i];
+  if (shape_.is_bare())
+    by_seen = by_normed;
+  else
+    L::rms_norm_adjoint(seen, part(end + kFinalNorm), by_normed, by_seen, part_of(gradient, end + kFinalNorm));
+
+  Numbers<Real> by_y(up.y.size(), 0);
+  for (std::size_t i = 0; i < batch.targets.size(); ++i) {
+    Real* const row = by_y.data() + (up.letters.first[batch.targets[i].word] + batch.targets[i].position) * width;
+    for (std::size_t j = 0; j < width; ++j) row[j] += by_seen[i * width + j];
+  }
+  for (std::size_t i = shape_.layers; i-- > 0;)
+    by_y = run_layer_adjoint(i, up.rows(i), up.layers[i], std::move(by_y), gradient);
+  const std::span<Real> by_embedding = part_of(gradient, 0);
+  if (up.gathered)
+    scatter<Real>(by_y, width, up.letters, by_embedding);
+  else
+    for (std::size_t i = 0; i < by_y.size(); ++i) by_embedding[i] += by_y[i];
+  return result;
+}
+
+template <class Real>
+class StackedModel<Real>::Reader : public ModelReader {
+ public:
+  explicit Reader(const StackedModel& model) : model_(model), carries_(model.shape_.layers) {}
+
+  void read(const TrainingBatch& batch, std::span<TaskLabel> answers) override {
+    const Forward forward = model_.forward(batch, carries_);
+    const Numbers<Real> logits = model_.logits(model_.final_norm(model_.read(forward, batch)));
+    const std::size_t labels = model_.labels();
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      const auto row = std::span<const Real>(logits).subspan(i * labels, labels);
+      const bool finite = std::ranges::all_of(row, [](Real logit) { return std::isfinite(logit); });
+      answers[i] = finite ? static_cast<TaskLabel>(std::ranges::max_element(row) - row.begin()) : kNoAnswer;
+    }
+  }
+
+ private:
+  const StackedModel& model_;
+  std::vector<Memory> carries_;
+};
+
+template <class Real>
+std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> StackedModel<Real>::readers(bool) const {
+  return [this](std::uint32_t) { return std::make_unique<Reader>(*this); };
+}
+
+template <class Real>
+std::optional<LinearModel> StackedModel<Real>::linear_view() const {
+  if (!shape_.is_bare()) return std::nullopt;
+  std::optional<LinearModel> view = mixer_->linear_view(mixer_parts(Model::parameters(), 0), part(0));
+  view->labels = Model::labels();
+  const std::span<const Real> readout = part(part_at_end() + kReadout), bias = part(part_at_end() + kReadoutBias);
+  for (std::size_t label = 0; label < view->labels; ++label)
+    for (std::size_t i = 0; i < view->hidden; ++i)
+      view->readout.push_back(static_cast<float>(readout[i * view->labels + label]));
+  view->readout_bias.assign(bias.begin(), bias.end());
+  return view;
+}
+
+template class StackedModel<float>;
+template class StackedModel<double>;
+
+}  // namespace krohn

@@ -1,0 +1,59 @@
+#include "krohn/simulate/prove/certify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "krohn/simulate/prove/bounds/bounds.h"
+#include "krohn/simulate/prove/bounds/linear_horizon.h"
+#include "krohn/simulate/prove/certify_codewords.h"
+#include "krohn/simulate/prove/certify_exact.h"
+#include "krohn/simulate/prove/certify_reachable.h"
+#include "krohn/simulate/prove/certify_snapped.h"
+#include "krohn/simulate/prove/orders/certify_order.h"
+
+namespace krohn {
+namespace {
+
+/// A search of so many pairs takes less time than looking for bounds.
+constexpr std::uint64_t kQuickPairs = 65'536;
+
+Certificate search(const Network& network, CertifyOptions options, std::uint64_t max_pairs) {
+  options.max_pairs = max_pairs;
+  const bool elsewhere = options.search_pairs && max_pairs > kQuickPairs && network.snap_every == 0;
+  Certificate certificate =
+      elsewhere ? options.search_pairs(network, options) : certify_reachable_set(network, options);
+  if (network.snap_every > 0)
+    certificate.evidence += fmt::format("; it is not linear, but snaps every {} letters", network.snap_every);
+  return certificate;
+}
+
+}  // namespace
+
+Certificate certify(const Network& network, const CertifyOptions& options) {
+  if (options.arithmetic.is_exact()) {
+    require_linear(network, "exact arithmetic");
+    Certificate exact = certify_exact(network, options);
+    exact.order = options.order;
+    exact.every_association = exact.claim == Claim::kProved && !options.order.is_sequential();
+    return exact;
+  }
+  if (!options.order.is_sequential()) return certify_order(network, options);
+  if (std::optional<Certificate> closed = certify_closed_codewords(network, options)) return *std::move(closed);
+  Certificate searched = search(network, options, std::min(options.max_pairs, kQuickPairs));
+  if (searched.claim != Claim::kProvedUpTo) return searched;
+  if (std::optional<Certificate> snapped = certify_snapped(network, options)) return *std::move(snapped);
+  std::optional<BoundCertificate> bound = certify_bounds(network, options);
+  if (bound && bound->certificate.claim == Claim::kProved) return std::move(bound->certificate);
+  if (options.max_pairs > kQuickPairs) searched = search(network, options, options.max_pairs);
+  if (searched.claim != Claim::kProvedUpTo || !bound || bound->certificate.length <= searched.length) return searched;
+  bound->certificate.limit = searched.limit;
+  if (std::optional<LinearHorizon> horizon = linear_horizon(network, options.arithmetic, options.form)) {
+    horizon->length = std::min(horizon->length, bound->certificate.length);
+    bound->certificate.proof = *std::move(horizon);
+  }
+  return std::move(bound->certificate);
+}
+
+}  // namespace krohn

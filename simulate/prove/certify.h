@@ -1,0 +1,19 @@
+// simulate/prove/certify.h — proves that a network computes its automaton, or shows a shortest word on which it does
+// not.
+#pragma once
+
+#include "krohn/constructions/network/network.h"
+#include "krohn/simulate/prove/claims/certificate.h"
+#include "krohn/simulate/prove/claims/certify_options.h"
+
+namespace krohn {
+
+/// The strongest claim that the certificates give, each tried in turn: closed codewords; the reachable set as far as
+/// 65,536 pairs; of a network that snaps, the bounds between snaps; contraction (simulate/prove/bounds/bounds.h); the
+/// reachable set to the limits. A proof for all lengths or a failing word ends it. Otherwise the greater of two lengths
+/// is proved, that of the horizon bound or that of the search, with the `limit` that the search met. In another order
+/// than `sequential`: certify_order. In exact arithmetic, where all orders give the same:
+/// simulate/prove/certify_exact.h.
+Certificate certify(const Network& network, const CertifyOptions& options);
+
+}  // namespace krohn

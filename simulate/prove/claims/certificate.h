@@ -1,0 +1,116 @@
+// simulate/prove/claims/certificate.h — what is claimed about a network, and the evidence.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "krohn/automata/cascades/cascade.h"
+#include "krohn/automata/dfa/alphabet.h"
+#include "krohn/simulate/arithmetic/arithmetic_name.h"
+#include "krohn/simulate/arithmetic/form.h"
+#include "krohn/simulate/arithmetic/order.h"
+
+namespace krohn {
+
+enum class Claim : std::uint8_t {
+  kProved,      ///< for words of every length
+  kProvedUpTo,  ///< for words up to `length` letters
+  kRefuted,     ///< by a failing word
+  kSampled,     ///< no disagreement in `letters_tested` letters; not a proof
+};
+
+/// "proved", "proved up to a length", "refuted", "sampled".
+std::string to_string(Claim claim);
+
+// ---- Proofs: what a re-checker needs to establish the claim again, one type for each method
+// (docs/certificate-file.md)
+
+/// The codewords of one layer that its actions reach from H_0, and where each goes.
+struct ClosedTable {
+  struct Move {
+    Action action = 0;
+    std::uint32_t book = 0;  ///< decodes after the action
+    friend bool operator==(const Move&, const Move&) = default;
+  };
+  std::vector<std::uint32_t> codewords;  ///< as the decoder numbers them; the first is H_0
+  std::vector<Move> moves;
+  std::vector<std::vector<std::uint32_t>> next;  ///< [move][i]: where codewords[i] goes, an index of `codewords`
+  friend bool operator==(const ClosedTable&, const ClosedTable&) = default;
+};
+
+/// The method "closed codewords". The labels so found emulate the automaton by induction over all tuples of labels that
+/// the readout decodes, or else on those that words reach (automata/cascades/emulation.h).
+struct ClosedCodewords {
+  std::vector<ClosedTable> layers;
+  bool by_induction = false;
+  friend bool operator==(const ClosedCodewords&, const ClosedCodewords&) = default;
+};
+
+/// The method "closed reachable set". Words of at most `depth` letters reach `pairs` pairs (automaton state, all
+/// numbers, labels below the last layer). Proved: all words do. Proved up to T: depth = T − 1, and all were expanded.
+struct ReachedPairs {
+  std::uint64_t pairs = 0, depth = 0;
+  friend bool operator==(const ReachedPairs&, const ReachedPairs&) = default;
+};
+
+/// The first `letters` letters of RandomWord(letters of the alphabet, seed, stream).
+struct RandomBeginning {
+  std::uint64_t seed = 0, stream = 0, letters = 0;
+  friend bool operator==(const RandomBeginning&, const RandomBeginning&) = default;
+};
+
+/// The method "failing word": after `Certificate::failing_word`, or after the random beginning, the automaton is in
+/// state `expected` and the readout gives another state or none.
+struct FailingRun {
+  std::optional<RandomBeginning> random;  ///< when failing_word is not given
+  State expected = 0;
+  std::optional<State> given;
+  friend bool operator==(const FailingRun&, const FailingRun&) = default;
+};
+
+/// The method "sampled": streams 0 … words − 1 of RandomWord(letters of the alphabet, seed), each to `length` letters,
+/// were right at every letter.
+struct SampledWords {
+  std::uint64_t seed = 0, words = 0, length = 0;
+  friend bool operator==(const SampledWords&, const SampledWords&) = default;
+};
+
+/// The method "linear horizon", of one layer: words stay near the codewords that the table visits for `length` letters,
+/// by the inequality of simulate/prove/bounds/linear_horizon.h. `next` says which codeword is nearest, not which one is
+/// met.
+struct LinearHorizon {
+  ClosedTable table;
+  std::uint64_t length = 0;
+  friend bool operator==(const LinearHorizon&, const LinearHorizon&) = default;
+};
+
+using Proof = std::variant<std::monostate, ClosedCodewords, ReachedPairs, FailingRun, SampledWords, LinearHorizon>;
+
+/// The outcome of a verification, for one arithmetic and one evaluation order.
+struct Certificate {
+  Claim claim = Claim::kSampled;
+  ArithmeticName arithmetic = Precision::kFp32;
+  Form form = Form::kStructured;
+  Order order{};
+  bool every_association =
+      false;             ///< with kProved: in every order that composes letters as maps (simulate/arithmetic/order.h)
+  std::string method;    ///< "closed codewords", "closed reachable set", "sampled"
+  std::string evidence;  ///< one sentence: what was checked and how much of it
+  Proof proof;           ///< the same for a re-checker; nothing when the claim cannot be written down
+  std::uint64_t length = 0;          ///< with kProvedUpTo
+  std::uint64_t pairs = 0;           ///< (state, codeword) or (automaton state, network state) pairs examined
+  std::optional<Word> failing_word;  ///< with kRefuted
+  bool shortest = false;             ///< failing_word is a shortest one
+  std::uint64_t letters_tested = 0;  ///< sampled letters, beside a proof too
+  std::uint64_t seed = 0;            ///< of the sampled words
+  std::string limit;                 ///< the limit that was met, when one was
+};
+
+/// One sentence for people: "proved for words of every length", "refuted: the word abab of 4 letters is read wrongly,
+/// and no shorter one", …
+std::string headline(const Certificate& certificate, const Alphabet& alphabet);
+
+}  // namespace krohn

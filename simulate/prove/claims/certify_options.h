@@ -1,0 +1,25 @@
+// simulate/prove/claims/certify_options.h — in which arithmetic, form and order a network is asked about, and how hard.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "krohn/constructions/network/network.h"
+#include "krohn/simulate/arithmetic/form.h"
+#include "krohn/simulate/prove/claims/certificate.h"
+
+namespace krohn {
+
+struct CertifyOptions {
+  ArithmeticName arithmetic = Precision::kFp32;
+  Form form = Form::kStructured;
+  Order order{};
+  std::uint64_t max_pairs = 20'000'000;
+  std::uint64_t max_bytes = std::uint64_t{4} << 30;  ///< of the pairs and their table
+  double max_seconds = 0;                            ///< of each search, for pairs and for bounds; 0: no limit
+  std::function<void(std::uint64_t)> progress;       ///< pairs so far; may throw Interrupted
+  /// What `certify` has search long sets of pairs, in place of certify_reachable_set: a device. Empty: that.
+  std::function<Certificate(const Network&, const CertifyOptions&)> search_pairs;
+};
+
+}  // namespace krohn

@@ -1,0 +1,140 @@
+// simulate/prove/claims/closed_layer.h — the machine of labels that a layer is found to be when all its states are
+// codewords: the common part of the certificates by closed codewords (MATH.md §5).
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "krohn/automata/cascades/emulation.h"
+#include "krohn/simulate/evaluate/rounded_network.h"
+#include "krohn/simulate/prove/claims/certificate.h"
+#include "krohn/simulate/prove/claims/certify_options.h"
+
+namespace krohn {
+
+/// The states of one layer that its actions reach from H_0, all of them codewords. A state is a codeword of one book;
+/// a move is an action together with the book that decodes after it.
+template <class Arithmetic>
+class ClosedLayer {
+ public:
+  using Number = typename Arithmetic::Number;
+
+  ClosedLayer(const RoundedNetwork<Arithmetic>& network, std::size_t k, const Layer& layer)
+      : layer_(network.layers()[k]), from_(layer_.size()), to_(layer_.size()), exact_(layer_.size()) {
+    machine_.labels = layer.labels;
+    machine_.next = layer.wiring.next;
+    for (const NearestCodeword& book : layer_.books()) {
+      hints_.push_back(book.make_hints());
+      known_.emplace_back(book.size(), kNoLabel);
+    }
+    number_moves(layer);
+  }
+
+  /// `move(action, from, to)` evaluates one action on vectors of numbers. False as soon as a state is not a codeword.
+  template <class Move>
+  bool close(Move&& move) {
+    if (!find_start()) return false;
+    for (Label state = 0; state < states_.size(); ++state) {
+      load(states_[state], from_);
+      for (std::size_t i = 0; i < moves_.size(); ++i) {
+        move(moves_[i].first, from_, to_);
+        const std::optional<Codeword> reached = codeword_of(to_, moves_[i].second);
+        if (!reached) return false;
+        machine_.moves[i].push_back(number_of(*reached));
+      }
+    }
+    machine_.states = static_cast<Label>(states_.size());
+    return true;
+  }
+
+  LabelLayer take_machine() { return std::move(machine_); }
+
+  /// What was found, for the certificate: codewords by their numbers in the decoder.
+  ClosedTable table(const Layer& layer) const {
+    std::vector<std::vector<std::uint32_t>> in_book(hints_.size());
+    for (std::uint32_t i = 0; i < codeword_count(layer); ++i) in_book[codeword_book(layer, i)].push_back(i);
+    ClosedTable table;
+    for (const Codeword& state : states_) table.codewords.push_back(in_book[state.book][state.index]);
+    for (const auto& [action, book] : moves_) table.moves.push_back({action, book});
+    table.next = machine_.moves;
+    return table;
+  }
+
+  /// How many codewords were reached, and the numbers of one.
+  Label states() const { return static_cast<Label>(states_.size()); }
+  const std::vector<Number>& numbers(Label state) {
+    load(states_[state], from_);
+    return from_;
+  }
+
+ private:
+  struct Codeword {
+    std::uint32_t book, index;
+  };
+
+  void number_moves(const Layer& layer) {
+    std::map<std::pair<Action, std::uint32_t>, std::uint32_t> numbers;
+    for (Context context = 0; context < layer.wiring.action_of.size(); ++context) {
+      const std::pair move{layer_.action_of(context), layer_.book_of(context)};
+      const auto [found, fresh] = numbers.try_emplace(move, static_cast<std::uint32_t>(moves_.size()));
+      if (fresh) moves_.push_back(move);
+      machine_.move_of.push_back(found->second);
+    }
+    machine_.moves.resize(moves_.size());
+  }
+
+  bool find_start() {
+    for (std::uint32_t book = 0; book < hints_.size(); ++book) {
+      const std::optional<Codeword> start = codeword_of(layer_.initial(), book);
+      if (!start || layer_.books()[book].label(start->index) != layer_.initial_label()) continue;
+      machine_.initial = number_of(*start);
+      return true;
+    }
+    return false;
+  }
+
+  /// The codeword that the decoder picks in the book, if the numbers are that codeword, rounded, bit for bit.
+  std::optional<Codeword> codeword_of(const std::vector<Number>& numbers, std::uint32_t book) {
+    std::transform(numbers.begin(), numbers.end(), exact_.begin(), [](Number number) { return to_double(number); });
+    const std::uint32_t index = layer_.books()[book].nearest(exact_, hints_[book]);
+    if (index == NearestCodeword::kNoCodeword) return std::nullopt;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const Number entry = round_weight<Arithmetic>(layer_.books()[book].entry(index, i));
+      if (state_bits<Arithmetic>(entry) != state_bits<Arithmetic>(numbers[i])) return std::nullopt;
+    }
+    return Codeword{book, index};
+  }
+
+  void load(const Codeword& codeword, std::vector<Number>& numbers) const {
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      numbers[i] = round_weight<Arithmetic>(layer_.books()[codeword.book].entry(codeword.index, i));
+  }
+
+  Label number_of(const Codeword& codeword) {
+    Label& number = known_[codeword.book][codeword.index];
+    if (number != kNoLabel) return number;
+    number = static_cast<Label>(states_.size());
+    states_.push_back(codeword);
+    machine_.shown.push_back(layer_.books()[codeword.book].label(codeword.index));
+    return number;
+  }
+
+  const RoundedLayer<Arithmetic>& layer_;
+  LabelLayer machine_;
+  std::vector<std::pair<Action, std::uint32_t>> moves_;  ///< (action, book)
+  std::vector<Codeword> states_;
+  std::vector<std::vector<Label>> known_;  ///< book ↦ codeword ↦ its number, kNoLabel when not reached
+  std::vector<NearestCodeword::Hints> hints_;
+  std::vector<Number> from_, to_;
+  std::vector<double> exact_;
+};
+
+/// How the machine was found to emulate the automaton, in words; or nothing when it was not.
+std::optional<std::string> emulation_evidence(const LabelMachine& machine, const Network& network,
+                                              const CertifyOptions& options, bool* by_induction = nullptr);
+
+}  // namespace krohn

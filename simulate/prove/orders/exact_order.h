@@ -1,0 +1,49 @@
+// simulate/prove/orders/exact_order.h — proofs that a layer computes without any rounding, in whatever way its letters
+// are associated: then every order gives the numbers that exact arithmetic gives (MATH.md §5, "Orders").
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "krohn/simulate/evaluate/layer_run.h"
+
+namespace krohn {
+
+/// A set of numbers: all are multiples of `grain`, a power of two, and at most `most` in absolute value. Sums of them
+/// are multiples of the grain too, so a sum whose partial sums are within a bound is exact when {grain, bound} fits.
+struct Extent {
+  double grain = 0;  ///< 0 when all numbers are 0
+  double most = 0;
+
+  void add(double number);
+  Extent& operator|=(const Extent& other);
+  /// Products of a number of each.
+  friend Extent operator*(const Extent& a, const Extent& b) { return {a.grain * b.grain, a.most * b.most}; }
+};
+
+struct ExactnessLimits {
+  std::uint64_t max_maps = 1'000'000;  ///< maps, vectors of an orbit
+  std::uint64_t max_bytes = std::uint64_t{1} << 30;
+};
+
+/// All states of a layer that words reach, n·d numbers each, as far as the bounds need them.
+struct StateExtent {
+  Extent entries;
+  double column_sum = 0;  ///< most of Σ |h| over a column
+
+  /// Adds a state of n rows.
+  void add(const std::vector<double>& numbers, std::size_t n);
+};
+
+/// What makes the layer exact, in words; nothing when no proof was found, which says nothing about the layer. The
+/// states must be all that words reach if letters round nothing; that they do not is part of what is proved.
+///
+/// With maps (`ordered.affine()`): every composition of letters, in any association, and its application to any state.
+/// In the UT form: chunks of any number of letters. O(maps · letters · n³), O(vectors · factors · n).
+template <class A>
+std::optional<std::string> exactness(const OrderedLayer<A>& ordered, const StateExtent& states,
+                                     const ExactnessLimits& limits);
+
+}  // namespace krohn

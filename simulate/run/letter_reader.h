@@ -1,0 +1,46 @@
+// simulate/run/letter_reader.h — a machine that reads words letter by letter and answers, whatever is inside
+// it; and the automaton that it is held against. What certificates need of a language model, or of a trained model.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "krohn/automata/dfa/dfa.h"
+
+namespace krohn {
+
+/// Immutable, shared by threads.
+class LetterReader {
+ public:
+  /// All that it remembers between letters, always as many words of 32 bits. Machines with equal memories go on alike.
+  using Memory = std::vector<std::uint32_t>;
+
+  /// An answer that it does not give: two are equally good, or a number is not finite.
+  static constexpr Output kNoAnswer = UINT32_MAX;
+  struct Answer {
+    Output output = kNoAnswer;
+    double margin = 0;  ///< how far the second best answer is behind, in what the machine compares
+  };
+
+  virtual ~LetterReader() = default;
+  virtual Letter letters() const = 0;
+  /// Before the first letter, and what it answers there.
+  virtual Memory start() const = 0;
+  virtual Answer answer_at_start() const = 0;
+  /// Reads a letter. The answer after it, where it is `asked`.
+  virtual Answer step(Letter letter, Memory& memory, bool asked) const = 0;
+};
+
+/// What a machine is held against: an automaton over its letters, with the right answer in every state.
+struct TrackedAutomaton {
+  static constexpr Output kNotAsked = UINT32_MAX - 1;    ///< whatever the machine says
+  static constexpr Output kNoSuchWord = UINT32_MAX - 2;  ///< no word leads here, nor to what follows
+  static constexpr Output kNeverGiven = UINT32_MAX - 3;  ///< an answer that the machine does not have
+
+  Dfa automaton;
+  std::vector<Output> wanted;  ///< by state
+
+  bool is_asked(State state) const { return wanted[state] != kNotAsked && wanted[state] != kNoSuchWord; }
+};
+
+}  // namespace krohn

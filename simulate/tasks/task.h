@@ -1,0 +1,89 @@
+// simulate/tasks/task.h — a labelled task: words drawn from a seed, and the answers that a model should give.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "krohn/automata/dfa/dfa.h"
+
+namespace krohn {
+
+/// The index of an answer in `Task::labels()`.
+using TaskLabel = std::uint32_t;
+
+/// One token of a sample, with the answer due there when one is.
+struct TaskToken {
+  Letter letter = 0;
+  std::optional<TaskLabel> target;
+  friend bool operator==(const TaskToken&, const TaskToken&) = default;
+};
+
+/// One sample, read token by token. Holds memory for a buffer, not for the sample.
+class SampleStream {
+ public:
+  virtual ~SampleStream() = default;
+  /// The next token, or nothing after the last one.
+  virtual std::optional<TaskToken> next() = 0;
+};
+
+enum class TargetPlace : std::uint8_t {
+  kEveryPosition,  ///< an answer after every input token, none at special tokens
+  kEnd,            ///< one answer: at the last input token, or at the token that closes the input ("=", [EOI])
+};
+
+struct LengthRange {
+  std::uint64_t least = 0, greatest = 0;
+};
+
+/// What the paper that uses the task says about it.
+struct TaskInfo {
+  std::string name;         ///< what `make_task` takes
+  std::string summary;      ///< one line
+  std::string source;       ///< paper and place
+  std::string length_unit;  ///< what a length counts: "tokens", "inputs", "tokens with = and [PAD]"
+  std::uint64_t least_length = 1;
+  std::uint64_t length_step = 1;                      ///< lengths are least_length + k·length_step
+  LengthRange train, test;                            ///< lengths in the paper
+  std::uint64_t train_samples = 0, test_samples = 0;  ///< in the paper; 0: drawn anew at every step, or not said
+  TargetPlace place = TargetPlace::kEnd;
+  double chance = 0;  ///< accuracy of a uniform guess among the possible answers: 0 of scaled accuracy (MATH.md §1)
+};
+
+/// A task. A sample is a pure function of (length, seed, index): any one can be made without the others, on any
+/// machine.
+class Task {
+ public:
+  virtual ~Task() = default;
+
+  virtual const TaskInfo& info() const = 0;
+  /// Input tokens first, then special ones: [BOS], [EOI], =, [PAD].
+  virtual const Alphabet& alphabet() const = 0;
+  virtual std::span<const std::string> labels() const = 0;
+  /// The automaton over `alphabet()` whose output, wherever a target is due, is that target; special tokens do not move
+  /// it. Null when no finite automaton does it (unbounded brackets).
+  virtual const Dfa* oracle() const = 0;
+
+  /// An acceptor of the inputs, without special tokens, at whose end an answer is due in some sample, of at least the
+  /// length where one answer is due, at the end; over the letters of `alphabet()` that are no special tokens. State 0
+  /// is the initial one; from the last state, where there is more than one, no sample goes on. Nothing when no finite
+  /// automaton does it.
+  virtual std::optional<Dfa> asked_inputs([[maybe_unused]] std::uint64_t least_length) const { return std::nullopt; }
+
+  /// Throws InputError when the length is not one of the task's.
+  virtual std::unique_ptr<SampleStream> open(std::uint64_t length, std::uint64_t seed, std::uint64_t index) const = 0;
+
+  /// The whole sample at once. Memory O(length).
+  std::vector<TaskToken> sample(std::uint64_t length, std::uint64_t seed, std::uint64_t index) const;
+
+  bool has_length(std::uint64_t length) const;
+
+ protected:
+  /// Throws InputError naming the lengths that the task has.
+  void check_length(std::uint64_t length) const;
+};
+
+}  // namespace krohn

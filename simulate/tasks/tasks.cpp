@@ -1,0 +1,227 @@
+#include "krohn/simulate/tasks/tasks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "krohn/automata/families/arithmetic_families.h"
+#include "krohn/automata/families/family_name.h"
+#include "krohn/groups/error.h"
+#include "krohn/groups/names/named_group.h"
+#include "krohn/simulate/tasks/automaton_task.h"
+#include "krohn/simulate/tasks/bracket_task.h"
+
+namespace krohn {
+namespace {
+
+TaskShape as_given(std::uint64_t length) { return {length, 0}; }
+/// n integers with an operator between each two.
+TaskShape interleaved(std::uint64_t length) { return {2 * length - 1, 0}; }
+/// The longest expression of digits and operators that leaves room for "=".
+TaskShape expression_and_equals(std::uint64_t length) {
+  const std::uint64_t content = length % 2 == 0 ? length - 1 : length - 2;
+  return {content, length - content - 1};
+}
+
+TaskInfo fan_info(std::string name, std::string summary, double chance) {
+  TaskInfo info;
+  info.name = std::move(name);
+  info.summary = std::move(summary);
+  info.source = "Fan et al. 2024, §4.1";
+  info.length_unit = "tokens";
+  info.train = {40, 40};
+  info.test = {500, 500};
+  info.chance = chance;
+  return info;
+}
+
+TaskInfo fan_arithmetic_info(std::string name, double chance) {
+  TaskInfo info = fan_info(std::move(name), "arithmetic with * before + and −, odd lengths: ModArith(m)", chance);
+  info.length_step = 2;
+  info.train = {39, 39};
+  info.test = {499, 499};
+  return info;
+}
+
+TaskInfo chomsky_info(std::string name, std::string summary, double chance) {
+  TaskInfo info;
+  info.name = std::move(name);
+  info.summary = std::move(summary);
+  info.source = "Grazzi et al. 2025, E.1.2";
+  info.length_unit = "tokens with = and [PAD]";
+  info.least_length = 2;
+  info.train = {3, 40};
+  info.test = {40, 256};
+  info.test_samples = 8192;
+  info.chance = chance;
+  return info;
+}
+
+TaskInfo parity_info() {
+  TaskInfo info = chomsky_info("parity", "the parity of the ones so far", 0.5);
+  info.length_unit = "tokens";
+  info.least_length = 1;
+  info.place = TargetPlace::kEveryPosition;
+  return info;
+}
+
+TaskInfo group_info(std::string name, std::string summary, bool several_tokens, double chance) {
+  TaskInfo info;
+  info.name = std::move(name);
+  info.summary = std::move(summary);
+  info.source = "Grazzi et al. 2025, E.2";
+  info.length_unit = "tokens after [BOS]";
+  info.train = several_tokens ? LengthRange{64, 64} : LengthRange{32, 32};
+  info.test = {500, 500};
+  info.train_samples = 1'600'000;
+  info.test_samples = 40'000;
+  info.place = TargetPlace::kEveryPosition;
+  info.chance = chance;
+  return info;
+}
+
+TaskInfo ebrahimi_info(std::string name, std::string summary, double chance) {
+  TaskInfo info;
+  info.name = std::move(name);
+  info.summary = std::move(summary);
+  info.source = "Ebrahimi & Memisevic 2025, B.1";
+  info.length_unit = "inputs between [BOS] and [EOI]";
+  info.train = {2, 10};
+  info.test = {500, 500};
+  info.chance = chance;
+  return info;
+}
+
+TaskInfo language_info(std::string name, double chance) {
+  TaskInfo info;
+  info.summary = "uniformly random words of " + name + ", the output after every letter";
+  info.name = std::move(name);
+  info.source = "any automaton";
+  info.length_unit = "tokens";
+  info.place = TargetPlace::kEveryPosition;
+  info.chance = chance;
+  return info;
+}
+
+std::vector<std::string> output_names(const Dfa& machine) {
+  return {machine.output_names().begin(), machine.output_names().end()};
+}
+
+double uniform_chance(std::size_t answers) { return 1.0 / static_cast<double>(answers); }
+
+std::uint64_t modulus_of(const FamilyName& given, std::string_view name) {
+  std::optional<std::uint64_t> m = given.number;
+  if (given.named.size() == 1 && given.named.front().first == "m" && !m) m = given.named.front().second;
+  constexpr std::uint64_t kLargest = 1'000'000;
+  if (!m || *m == 0 || given.named.size() + (given.number ? 1 : 0) != 1)
+    throw InputError(fmt::format("task \"{}\": a modulus from 1 is needed (for example {}5)", name, given.family));
+  if (*m > kLargest) throw LimitError(fmt::format("task \"{}\": the modulus is at most {}", name, kLargest));
+  return *m;
+}
+
+std::unique_ptr<Task> fan_task(std::string_view name, const std::string& family, const LanguageOptions& options) {
+  const Dfa machine = named_language(name, options);
+  const double chance = uniform_chance(machine.output_names().size());
+  if (family == "modarith")
+    return automaton_task(fan_arithmetic_info(std::string(name), chance), machine,
+                          alternating_content(machine.letters() - 3), {{}, {}, false, as_given}, output_names(machine));
+  const bool pairs = family == "evenpair";
+  return automaton_task(
+      fan_info(std::string(name), pairs ? "does the last letter equal the first?" : "the sum modulo m", chance),
+      machine, uniform_content(machine.letters()), {{}, {}, false, as_given},
+      pairs ? std::vector<std::string>{"0", "1"} : output_names(machine));
+}
+
+std::unique_ptr<Task> chomsky_task(std::string_view name, const FamilyName& given, const LanguageOptions& options) {
+  if (given.family == "parity") {
+    const Dfa machine = named_language(name, options);
+    return automaton_task(parity_info(), machine, uniform_content(2), {{}, {}, false, as_given}, {"0", "1"});
+  }
+  const std::uint64_t m = modulus_of(given, name);
+  if (given.family == "modarith-brackets")
+    return bracket_task(chomsky_info(std::string(name), "arithmetic with brackets modulo m", uniform_chance(m)), m);
+  const Dfa machine = modular_arithmetic(m, {.max_states = options.max_states});
+  return automaton_task(chomsky_info(std::string(name), "arithmetic without brackets modulo m", uniform_chance(m)),
+                        machine, alternating_content(static_cast<Letter>(m)), {{}, {"="}, true, expression_and_equals},
+                        output_names(machine));
+}
+
+std::unique_ptr<Task> ebrahimi_task(std::string_view name, const std::string& family, const LanguageOptions& options) {
+  const Dfa machine = named_language(name, options);
+  const TaskLayout layout{{"[BOS]"}, {"[EOI]"}, false, family == "ltrarith" ? interleaved : as_given};
+  if (family == "ltrarith") {
+    const Letter m = machine.letters() - 3;
+    return automaton_task(ebrahimi_info(std::string(name), "arithmetic from left to right modulo m", uniform_chance(m)),
+                          machine, alternating_content(m), layout, output_names(machine));
+  }
+  const char* summary =
+      family == "rsm" ? "the final state of a random state machine" : "the sum of the inputs modulo m";
+  return automaton_task(ebrahimi_info(std::string(name), summary, uniform_chance(machine.letters())), machine,
+                        uniform_content(machine.letters()), layout, output_names(machine));
+}
+
+/// The k of ".../tokens=k"; `named_language` has checked the name.
+std::uint64_t tokens_per_transition(std::string_view name) {
+  const std::size_t at = name.rfind('=');
+  std::uint64_t tokens = 0;
+  for (const char c : name.substr(at + 1))
+    if (std::isdigit(static_cast<unsigned char>(c))) tokens = 10 * tokens + static_cast<std::uint64_t>(c - '0');
+  return tokens;
+}
+
+std::unique_ptr<Task> group_task(std::string_view name, const LanguageOptions& options) {
+  const Dfa machine = named_language(name, options);
+  const double chance = uniform_chance(machine.output_names().size());
+  const TaskLayout layout{{"[BOS]"}, {}, false, as_given};
+  const auto pause = machine.alphabet().find("pause");
+  if (!pause)
+    return automaton_task(group_info(std::string(name), "the product of the elements so far", false, chance), machine,
+                          uniform_content(machine.letters()), layout, output_names(machine));
+  const std::uint64_t tokens = tokens_per_transition(name);
+  TaskInfo info = group_info(std::string(name),
+                             fmt::format("one element every {} tokens, the product {} tokens late", tokens, tokens - 1),
+                             true, chance);
+  return automaton_task(std::move(info), machine, spaced_content(*pause, tokens), layout, output_names(machine));
+}
+
+bool is_one_of(const std::string& family, std::initializer_list<const char*> names) {
+  return std::find(names.begin(), names.end(), family) != names.end();
+}
+
+}  // namespace
+
+std::vector<TaskInfo> tasks() {
+  return {
+      fan_info("sum5", "the sum modulo 5: Sum(5)", 1.0 / 5),
+      fan_info("evenpair5", "does the last letter equal the first? EvenPair(5)", 1.0 / 2),
+      fan_arithmetic_info("modarith5", 1.0 / 5),
+      parity_info(),
+      chomsky_info("modarith-equals5", "arithmetic without brackets modulo 5", 1.0 / 5),
+      chomsky_info("modarith-brackets5", "arithmetic with brackets modulo 5", 1.0 / 5),
+      group_info("S5", "the product of permutations of five points", false, 1.0 / 120),
+      group_info("S5/swaps", "the same, only swaps and the identity", false, 1.0 / 120),
+      group_info("S5/swaps and 3-cycles", "the same, permutations that move at most three points", false, 1.0 / 120),
+      group_info("S5/tokens=4", "one permutation every 4 tokens, the product 3 tokens late", true, 1.0 / 120),
+      group_info("Z60", "addition modulo 60", false, 1.0 / 60),
+      group_info("Z60/tokens=2", "one residue every 2 tokens, the sum 1 token late", true, 1.0 / 60),
+      ebrahimi_info("modadd10", "the sum of the inputs modulo 10", 1.0 / 10),
+      ebrahimi_info("rsm:m=10,seed=1", "the final state of a random state machine", 1.0 / 10),
+      ebrahimi_info("ltrarith10", "arithmetic from left to right modulo 10", 1.0 / 10)};
+}
+
+std::unique_ptr<Task> make_task(std::string_view name, const LanguageOptions& options) {
+  if (const auto given = parse_family_name(name)) {
+    const std::string& family = given->family;
+    if (is_one_of(family, {"sum", "evenpair", "modarith"})) return fan_task(name, family, options);
+    if (is_one_of(family, {"parity", "modarith-equals", "modarith-brackets"}))
+      return chomsky_task(name, *given, options);
+    if (is_one_of(family, {"modadd", "rsm", "ltrarith"})) return ebrahimi_task(name, family, options);
+  }
+  if (is_group_name(name.substr(0, name.find('/')))) return group_task(name, options);
+  const Dfa machine = named_language(name, options);
+  return automaton_task(language_info(std::string(name), uniform_chance(machine.output_names().size())), machine,
+                        uniform_content(machine.letters()), {{}, {}, false, as_given}, output_names(machine));
+}
+
+}  // namespace krohn

@@ -1,0 +1,29 @@
+// simulate/tasks/tasks.h — the tasks of the three papers by name.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "krohn/automata/language.h"
+#include "krohn/simulate/tasks/task.h"
+
+namespace krohn {
+
+/// The tasks of Fan et al. 2024, Grazzi et al. 2025 and Ebrahimi & Memisevic 2025, with the parameters of the papers.
+std::vector<TaskInfo> tasks();
+
+/// The task of that name. Parameters may differ from the papers' ("sum7", "ltrarith20", "A5").
+///
+///   sum5 evenpair5 modarith5               Fan §4.1: no special tokens, the answer at the last token
+///   parity                                 Grazzi E.1.2: an answer at every token
+///   modarith-equals5 modarith-brackets5    Grazzi E.1.2: the answer at "=", [PAD] to the length
+///   S5 S5/swaps "S5/swaps and 3-cycles" S5/tokens=4 Z60 Z60/tokens=2, any group
+///                                          Grazzi E.2: [BOS], then elements, the product so far at every element
+///   modadd10 rsm:m=10,seed=1 ltrarith10    Ebrahimi B.1: [BOS] inputs [EOI], the answer at [EOI]
+///
+/// Any other name of a language gives words drawn uniformly, with the automaton's output due at every letter.
+/// Throws InputError with near misses, LimitError.
+std::unique_ptr<Task> make_task(std::string_view name, const LanguageOptions& options = {});
+
+}  // namespace krohn

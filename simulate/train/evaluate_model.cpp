@@ -1,0 +1,122 @@
+#include "krohn/simulate/train/evaluate_model.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <exception>
+#include <numeric>
+
+namespace krohn {
+namespace {
+
+/// Words that one reader reads side by side, and positions that it reads at once.
+constexpr std::uint32_t kSideBySide = 16, kPositions = 64;
+
+/// Some words of a task, a batch of positions at a time.
+class WordGroup {
+ public:
+  WordGroup(const Task& task, std::uint64_t length, std::uint64_t seed, std::uint64_t first, std::uint32_t words) {
+    for (std::uint32_t word = 0; word < words; ++word) streams_.push_back(task.open(length, seed, first + word));
+    batch_.words = words;
+  }
+
+  /// The next positions; none when every word has ended.
+  const TrainingBatch& next() {
+    const std::uint32_t words = batch_.words;
+    batch_.positions = 0;
+    batch_.targets.clear();
+    batch_.lengths.assign(words, 0);
+    batch_.letters.assign(std::size_t{kPositions} * words, 0);
+    for (bool reading = true; reading && batch_.positions < kPositions; batch_.positions += reading) {
+      reading = false;
+      for (std::uint32_t word = 0; word < words; ++word) {
+        const auto token = streams_[word] ? streams_[word]->next() : std::nullopt;
+        if (!token) {
+          streams_[word].reset();
+          continue;
+        }
+        reading = true;
+        ++batch_.lengths[word];
+        batch_.letters[std::size_t{batch_.positions} * words + word] = token->letter;
+        if (token->target) batch_.targets.push_back({batch_.positions, word, *token->target});
+      }
+    }
+    batch_.letters.resize(std::size_t{batch_.positions} * words);
+    return batch_;
+  }
+  const TrainingBatch& batch() const { return batch_; }
+
+ private:
+  std::vector<std::unique_ptr<SampleStream>> streams_;
+  TrainingBatch batch_;
+};
+
+/// Adds the answers of one group to `result`; `progress` is told of the letters of every batch.
+void read_group(WordGroup group, std::uint32_t words, ModelReader& reader, ModelAccuracy& result,
+                const std::function<void(std::uint64_t)>& progress) {
+  std::vector<std::uint64_t> wrong(words, 0);
+  std::vector<TaskLabel> answers;
+  while (group.next().positions > 0) {
+    const TrainingBatch& batch = group.batch();
+    answers.resize(batch.targets.size());
+    reader.read(batch, answers);
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      const bool right = answers[i] == batch.targets[i].label;
+      result.right += right;
+      wrong[batch.targets[i].word] += !right;
+    }
+    result.targets += answers.size();
+    progress(std::accumulate(batch.lengths.begin(), batch.lengths.end(), std::uint64_t{0}));
+  }
+  for (const std::uint64_t count : wrong) result.right_words += count == 0;
+}
+
+}  // namespace
+
+ProportionInterval confidence(std::uint64_t right, std::uint64_t all) {
+  if (all == 0) return {};
+  const double z = 1.959963984540054, n = static_cast<double>(all), p = static_cast<double>(right) / n;
+  const double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
+  const double half = z / (1 + z * z / n) * std::sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+  return {std::max(0.0, middle - half), std::min(1.0, middle + half)};
+}
+
+double scaled(double accuracy, double chance) { return (accuracy - chance) / (1 - chance); }
+
+ModelAccuracy evaluate_model(const SequenceModel<float>& model, const Task& task, std::uint64_t length,
+                             const EvaluateModelOptions& options) {
+  const auto make_reader = model.readers(options.normalise);
+  ModelAccuracy result{length, options.words, 0, 0, 0};
+  std::atomic<std::uint64_t> done = 0;
+  std::exception_ptr error;
+  const int threads = options.threads == 0 ? omp_get_max_threads() : static_cast<int>(options.threads);
+  const auto groups = static_cast<std::int64_t>((options.words + kSideBySide - 1) / kSideBySide);
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+  for (std::int64_t i = 0; i < groups; ++i) {
+    try {
+      const std::uint64_t first = static_cast<std::uint64_t>(i) * kSideBySide;
+      const auto words = static_cast<std::uint32_t>(std::min<std::uint64_t>(kSideBySide, options.words - first));
+      ModelAccuracy part;
+      read_group(WordGroup(task, length, options.seed, first, words), words, *make_reader(words), part,
+                 [&](std::uint64_t letters) {
+                   done += letters;
+                   if (options.progress && omp_get_thread_num() == 0) options.progress(done, options.words * length);
+                 });
+#pragma omp critical
+      {
+        result.right += part.right;
+        result.targets += part.targets;
+        result.right_words += part.right_words;
+      }
+    } catch (...) {
+#pragma omp critical
+      error = std::current_exception();
+    }
+  }
+  if (error) std::rethrow_exception(error);
+  return result;
+}
+
+}  // namespace krohn

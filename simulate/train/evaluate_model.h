@@ -1,0 +1,53 @@
+// simulate/train/evaluate_model.h — how often a trained model is right, by length, and the network that it is.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "krohn/constructions/network/network.h"
+#include "krohn/simulate/models/sequence_model.h"
+#include "krohn/simulate/tasks/task.h"
+
+namespace krohn {
+
+/// Answers at one length.
+struct ModelAccuracy {
+  std::uint64_t length = 0, words = 0;
+  std::uint64_t right = 0, targets = 0;  ///< answers due, over all words
+  std::uint64_t right_words = 0;         ///< words whose answers are all right
+
+  double accuracy() const { return static_cast<double>(right) / static_cast<double>(targets); }
+};
+
+/// Wilson's score interval (1927) for right of all, with 95 % confidence.
+struct ProportionInterval {
+  double low = 0, high = 1;
+};
+ProportionInterval confidence(std::uint64_t right, std::uint64_t all);
+
+/// (accuracy − chance) / (1 − chance) (MATH.md §1).
+double scaled(double accuracy, double chance);
+
+struct EvaluateModelOptions {
+  std::uint64_t words = 1000;
+  std::uint64_t seed = 1'000'003;  ///< of the samples; not that of training
+  bool normalise = true;           ///< as SequenceModel::readers
+  unsigned threads = 0;
+  std::function<void(std::uint64_t, std::uint64_t)> progress;  ///< letters done, letters in all; may throw Interrupted
+};
+
+/// Samples of one length, read some tokens at a time; memory does not grow with the length. Deterministic whatever the
+/// number of threads. Throws InputError when the task does not have the length.
+ModelAccuracy evaluate_model(const SequenceModel<float>& model, const Task& task, std::uint64_t length,
+                             const EvaluateModelOptions& options);
+
+/// The model as a network over the task's input letters, without special tokens: the token before the input is read
+/// into H_0, the one after it into the read-out. The arg max of W h + c over labels is the nearest codeword (w_l, e_l)
+/// in one more dimension, in which h is 0 and e_l² = K − 2c_l − ‖w_l‖². Weights are the floats of the model, except H_0
+/// and the codewords, which are double. The automaton is the task's; its states have to be told apart by their outputs,
+/// but for an initial state that nothing leads back to. Throws InputError when they are not, or the task has no
+/// automaton, or the model no linear view.
+Network network_of(const SequenceModel<float>& model, const Task& task);
+
+}  // namespace krohn

@@ -1,0 +1,60 @@
+#include "krohn/simulate/train/optimiser.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "krohn/groups/error.h"
+#include "krohn/simulate/models/kernels/training_kernel_table.h"
+
+namespace krohn {
+namespace {
+
+// Adam's constants, as published.
+constexpr float kMeanDecay = 0.9f, kSquareDecay = 0.999f, kEpsilon = 1e-8f;
+
+}  // namespace
+
+Schedule parse_schedule(std::string_view text) {
+  if (text == "constant") return Schedule::kConstant;
+  if (text == "cosine") return Schedule::kCosine;
+  throw InputError(fmt::format("schedule \"{}\" is not known; take constant or cosine", text));
+}
+
+std::string to_string(Schedule schedule) { return schedule == Schedule::kConstant ? "constant" : "cosine"; }
+
+double learning_rate_at(const OptimiserOptions& options, std::uint64_t step) {
+  if (step <= options.warm_up)
+    return options.learning_rate * static_cast<double>(step) / static_cast<double>(options.warm_up);
+  if (options.schedule == Schedule::kConstant || options.steps <= options.warm_up) return options.learning_rate;
+  const double done =
+      static_cast<double>(step - options.warm_up) / static_cast<double>(options.steps - options.warm_up);
+  const double height = (1 + std::cos(std::numbers::pi * std::min(done, 1.0))) / 2;
+  return options.least_rate + (options.learning_rate - options.least_rate) * height;
+}
+
+float corrected_rate(const OptimiserOptions& options, std::uint64_t step) {
+  const auto count = static_cast<double>(step);
+  return static_cast<float>(learning_rate_at(options, step) * std::sqrt(1 - std::pow(double{kSquareDecay}, count)) /
+                            (1 - std::pow(double{kMeanDecay}, count)));
+}
+
+float kept_share(const OptimiserOptions& options, std::uint64_t step) {
+  return static_cast<float>(1 - learning_rate_at(options, step) * options.weight_decay);
+}
+
+bool AdamW::step(const OptimiserOptions& options, std::uint64_t step, std::size_t first,
+                 std::span<const float> gradient, std::span<float> parameters) {
+  const auto& kernels = training_kernels<float>();
+  const double norm = std::sqrt(kernels.squares(gradient.data(), gradient.size()));
+  if (!std::isfinite(norm)) return false;
+  const auto scale = static_cast<float>(options.clip > 0 && norm > options.clip ? options.clip / norm : 1);
+  const float rate = corrected_rate(options, step), kept = kept_share(options, step);
+  kernels.adam({parameters.size() - first, gradient.data() + first, scale, kMeanDecay, kSquareDecay, rate, kept,
+                kEpsilon, mean.data() + first, square.data() + first, parameters.data() + first});
+  return true;
+}
+
+}  // namespace krohn

@@ -1,0 +1,53 @@
+// simulate/train/optimiser.h — AdamW (Loshchilov & Hutter 2019; Adam, Kingma & Ba 2015, where nothing decays), and how
+// the learning rate moves.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace krohn {
+
+enum class Schedule : std::uint8_t {
+  kConstant,
+  kCosine,  ///< from the rate down to the least rate along half a cosine (Loshchilov & Hutter 2017)
+};
+
+/// "constant", "cosine". Throws InputError listing them.
+Schedule parse_schedule(std::string_view text);
+std::string to_string(Schedule schedule);
+
+struct OptimiserOptions {
+  double learning_rate = 1e-3;
+  Schedule schedule = Schedule::kConstant;
+  std::uint64_t warm_up = 0;     ///< first steps, over which the rate grows linearly
+  double least_rate = 0;         ///< where a cosine ends
+  double weight_decay = 0;       ///< decoupled: every step takes rate · decay of each parameter off it
+  double clip = 0;               ///< greatest Euclidean norm of a gradient; 0: none
+  std::uint64_t steps = 20'000;  ///< of the whole run
+  friend bool operator==(const OptimiserOptions&, const OptimiserOptions&) = default;
+};
+
+/// The rate of step 1, 2, ….
+double learning_rate_at(const OptimiserOptions& options, std::uint64_t step);
+
+/// What step 1, 2, … multiplies with: the rate with Adam's corrections for its start, and what decay leaves.
+float corrected_rate(const OptimiserOptions& options, std::uint64_t step);
+float kept_share(const OptimiserOptions& options, std::uint64_t step);
+
+/// The optimiser's memory; a step needs nothing else.
+class AdamW {
+ public:
+  explicit AdamW(std::size_t parameters) : mean(parameters, 0), square(parameters, 0) {}
+
+  /// Moves the parameters from `first` on; `step` counts from 1. Returns false, and moves nothing, when the gradient's
+  /// norm is not finite.
+  bool step(const OptimiserOptions& options, std::uint64_t step, std::size_t first, std::span<const float> gradient,
+            std::span<float> parameters);
+
+  std::vector<float> mean, square;
+};
+
+}  // namespace krohn

@@ -1,0 +1,131 @@
+#include "krohn/simulate/train/tables/table_cell.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <numeric>
+
+#include "krohn/groups/error.h"
+#include "krohn/simulate/learned/model_report.h"
+#include "krohn/simulate/tasks/tasks.h"
+
+namespace krohn {
+namespace {
+
+constexpr std::uint64_t kLeastWords = 2;
+constexpr std::uint64_t kReportEvery = 64;
+
+MeasuredLength measure(const SequenceModel<float>& model, const Task& task, std::uint64_t length, std::uint64_t words,
+                       unsigned threads) {
+  EvaluateModelOptions evaluation;
+  evaluation.words = words;
+  evaluation.threads = threads;
+  const ModelAccuracy at = evaluate_model(model, task, length, evaluation);
+  const double chance = task.info().chance;
+  const ProportionInterval interval =
+      confidence(static_cast<std::uint64_t>(at.accuracy() * static_cast<double>(at.words)), at.words);
+  return {length,
+          at.words,
+          scaled(at.accuracy(), chance),
+          scaled(interval.low, chance),
+          scaled(interval.high, chance),
+          static_cast<double>(at.right_words) / static_cast<double>(at.words)};
+}
+
+/// `length`, or the next that the task has.
+std::uint64_t length_of(const Task& task, std::uint64_t length) {
+  while (!task.has_length(length)) ++length;
+  return length;
+}
+
+/// Out of the folder, or trained and put there.
+TrainedRun trained_or_kept(const Experiment& experiment, const Task& task, const TrainOptions& training,
+                           const ExperimentOptions& options, const std::function<void()>& on_step) {
+  if (options.folder.empty()) return train_run(task, experiment.model, training, on_step);
+  const std::string file = fmt::format("rate={}-seed={}.safetensors", training.optimiser.learning_rate, training.seed);
+  const std::string path = (std::filesystem::path(options.folder) / file).string();
+  if (std::filesystem::exists(path)) return load_trained_run(description(experiment), path);
+  TrainedRun run = train_run(task, experiment.model, training, on_step);
+  save_trained_run(run, experiment.task, description(experiment), path);
+  return run;
+}
+
+}  // namespace
+
+std::string description(const Experiment& experiment) {
+  const TrainOptions& t = experiment.training;
+  const OptimiserOptions& by = t.optimiser;
+  std::string text = fmt::format(
+      "{} {} lengths={}-{} words={} steps={} {} warm_up={} least_rate={} weight_decay={} "
+      "clip={} smoothing={} samples={} stop_at={} validate_every={} patience={}",
+      experiment.task, experiment.model, t.lengths.least, t.lengths.greatest, t.words, by.steps, to_string(by.schedule),
+      by.warm_up, by.least_rate, by.weight_decay, by.clip, t.smoothing, t.samples, t.stop_at, t.validate_every,
+      t.patience);
+  if (t.validation_lengths)
+    text += fmt::format(" validation={}-{}", t.validation_lengths->least, t.validation_lengths->greatest);
+  return text;
+}
+
+std::uint64_t ExperimentResult::holding_runs() const {
+  return static_cast<std::uint64_t>(
+      std::ranges::count_if(runs, [](const ExperimentRun& run) { return run.at.words > 0 && run.at.whole == 1; }));
+}
+
+double ExperimentResult::seconds() const {
+  return std::accumulate(runs.begin(), runs.end(), 0.0,
+                         [](double sum, const ExperimentRun& run) { return sum + run.record.seconds; });
+}
+
+Spread spread_of(const std::vector<double>& figures) {
+  if (figures.empty()) return {};
+  const auto count = static_cast<double>(figures.size());
+  Spread spread{std::accumulate(figures.begin(), figures.end(), 0.0) / count, 0, std::ranges::min(figures)};
+  if (figures.size() == 1) return spread;
+  double squares = 0;
+  for (const double figure : figures) squares += (figure - spread.mean) * (figure - spread.mean);
+  spread.deviation = std::sqrt(squares / (count - 1));
+  return spread;
+}
+
+ExperimentResult run_experiment(const Experiment& experiment, const ExperimentOptions& options) {
+  const auto task = make_task(experiment.task);
+  ExperimentResult result;
+  std::unique_ptr<SequenceModel<float>> best;
+  const std::uint64_t all = experiment.training.optimiser.steps * experiment.rates.size() * experiment.seeds.size();
+  std::uint64_t done = 0;
+  const auto on_step = [&] {
+    if (options.progress && ++done % kReportEvery == 0) options.progress(done, all);
+  };
+  for (const double rate : experiment.rates)
+    for (const std::uint64_t seed : experiment.seeds) {
+      TrainOptions training = experiment.training;
+      training.optimiser.learning_rate = rate;
+      training.seed = seed;
+      TrainedRun run = trained_or_kept(experiment, *task, training, options, on_step);
+      result.runs.push_back({run.record, {}});
+      if (!run.record.diverged())
+        result.runs.back().at =
+            measure(*run.model, *task, length_of(*task, experiment.length), experiment.words, options.threads);
+      const RunRecord& before = result.runs[result.best].record;
+      const bool is_better =
+          !run.record.diverged() && (before.diverged() || run.record.validation_loss < before.validation_loss);
+      if (best != nullptr && !is_better) continue;
+      result.best = result.runs.size() - 1;
+      best = std::move(run.model);
+    }
+  for (const std::uint64_t length : options.lengths) {
+    const std::uint64_t words = std::clamp(options.letters / length, kLeastWords, std::max(options.words, kLeastWords));
+    result.lengths.push_back(measure(*best, *task, length_of(*task, length), words, options.threads));
+    if (result.lengths.back().low <= 0) break;
+  }
+  const ModelFindings findings = examine_model(*best, *task, experiment.training.lengths.least);
+  result.claim = findings.claim;
+  result.claim_length = findings.claim_length;
+  result.snapped = findings.snapped;
+  return result;
+}
+
+}  // namespace krohn

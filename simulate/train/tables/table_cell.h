@@ -1,0 +1,79 @@
+// simulate/train/tables/table_cell.h — one cell of a paper's table, done anew: train, measure far past the paper's
+// length, and say what is proved of the model that came out.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "krohn/simulate/prove/claims/certificate.h"
+#include "krohn/simulate/train/evaluate_model.h"
+#include "krohn/simulate/train/trained_run.h"
+#include "krohn/simulate/train/trainer.h"
+
+namespace krohn {
+
+struct Experiment {
+  std::string row, column;  ///< where it stands in the table
+  std::string task, model;  ///< what make_task and make_model take
+  TrainOptions training;
+  std::vector<double> rates;
+  std::vector<std::uint64_t> seeds{1};  ///< a run for every rate and seed
+  std::optional<double> paper;          ///< what the paper reports at `length`, scaled
+  std::uint64_t length = 500;           ///< that the paper tests at
+  std::uint64_t words = 300;            ///< on which every run is tested at that length
+  double expected_share = -1;           ///< of runs that hold, where theory says one; otherwise −1
+};
+
+/// All that determines the parameters of its runs, but for rate and seed.
+std::string description(const Experiment& experiment);
+
+/// Answers at one length, as MODEL.accuracy.
+struct MeasuredLength {
+  std::uint64_t length = 0, words = 0;
+  double scaled = 0, low = 0, high = 0;
+  double whole = 0;  ///< share of words whose answers are all right
+};
+
+/// One learning rate and seed.
+struct ExperimentRun {
+  RunRecord record;
+  MeasuredLength at;  ///< the paper's length; no words where the run diverged
+};
+
+struct ExperimentResult {
+  std::vector<ExperimentRun> runs;
+  std::size_t best = 0;                 ///< the run with the least validation loss, which the rest is about
+  std::vector<MeasuredLength> lengths;  ///< those asked for
+  std::string claim;                    ///< "proved", "proved up to a length", "refuted", or why nothing can be
+  std::uint64_t claim_length = 0;       ///< letters proved, or of the word that refutes
+  std::string snapped;                  ///< the construction that it was snapped to and proved; empty: it was not
+
+  /// Runs that were right on all test words of the paper's length.
+  std::uint64_t holding_runs() const;
+  double seconds() const;  ///< of training, all runs
+};
+
+/// Mean and standard deviation (n − 1) of a figure over runs.
+struct Spread {
+  double mean = 0, deviation = 0, least = 0;
+};
+Spread spread_of(const std::vector<double>& figures);
+
+struct ExperimentOptions {
+  std::vector<std::uint64_t> lengths{500, 10'000, 1'000'000};  ///< the next longer one where the task lacks it
+  std::uint64_t words = 300;                                   ///< of every length, while letters allow
+  std::uint64_t letters = 1'000'000;  ///< read at every length but the paper's, at most, but for two words
+  unsigned threads = 0;
+  std::string folder;  ///< keeps every run's model, which is not trained again; empty: nothing is kept
+  std::function<void(std::uint64_t, std::uint64_t)> progress;  ///< steps done, steps in all; may throw Interrupted
+};
+
+/// Trains every rate and seed, takes the run with the least validation loss, and examines it. A length is left out
+/// where a shorter one was no better than chance. Deterministic but for `seconds` and what the search for bounds finds
+/// in its time.
+ExperimentResult run_experiment(const Experiment& experiment, const ExperimentOptions& options);
+
+}  // namespace krohn

@@ -1,0 +1,83 @@
+#include "krohn/simulate/train/trained_run.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <chrono>
+
+#include "krohn/constructions/files/safetensors.h"
+#include "krohn/groups/error.h"
+#include "krohn/simulate/models/model_file.h"
+
+namespace krohn {
+namespace {
+
+template <class Number>
+Number number_of(const TensorFile& file, const char* key, const std::string& path) {
+  const auto found = file.metadata.find(key);
+  const std::string text = found == file.metadata.end() ? "" : found->second;
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size())
+    throw InputError(path, fmt::format("its metadata \"{}\" is no number; delete it, and it is trained anew", key));
+  return value;
+}
+
+std::string text_of(const TensorFile& file, const char* key) {
+  const auto found = file.metadata.find(key);
+  return found == file.metadata.end() ? std::string() : found->second;
+}
+
+}  // namespace
+
+TrainedRun train_run(const Task& task, std::string_view model, const TrainOptions& options,
+                     const std::function<void()>& on_step) {
+  const auto start = std::chrono::steady_clock::now();
+  Trainer trainer(task, model, options);
+  while (trainer.state() == Trainer::State::kRunning) {
+    trainer.step();
+    if (on_step) on_step();
+  }
+  TrainedRun run;
+  const BatchLoss& validation = trainer.validation();
+  run.record = {options.optimiser.learning_rate,
+                options.seed,
+                trainer.steps(),
+                to_string(trainer.state()),
+                validation.loss,
+                validation.right,
+                validation.targets,
+                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+  run.model = trainer.take_model();
+  return run;
+}
+
+void save_trained_run(const TrainedRun& run, const std::string& task, const std::string& description,
+                      const std::string& path) {
+  const RunRecord& record = run.record;
+  save_model(task, *run.model, path,
+             {{"trained", description},
+              {"rate", fmt::format("{}", record.rate)},
+              {"seed", std::to_string(record.seed)},
+              {"steps", std::to_string(record.steps)},
+              {"end", record.end},
+              {"validation_loss", fmt::format("{}", record.validation_loss)},
+              {"right", std::to_string(record.right)},
+              {"targets", std::to_string(record.targets)},
+              {"seconds", fmt::format("{}", record.seconds)}});
+}
+
+TrainedRun load_trained_run(const std::string& description, const std::string& path) {
+  const TensorFile file = read_safetensors(path);
+  const std::string trained = text_of(file, "trained");
+  if (trained != description)
+    throw InputError(
+        path, fmt::format("holds another model (\"{}\", not \"{}\"); choose another folder", trained, description));
+  return {{number_of<double>(file, "rate", path), number_of<std::uint64_t>(file, "seed", path),
+           number_of<std::uint64_t>(file, "steps", path), text_of(file, "end"),
+           number_of<double>(file, "validation_loss", path), number_of<std::uint64_t>(file, "right", path),
+           number_of<std::uint64_t>(file, "targets", path), number_of<double>(file, "seconds", path)},
+          load_model(path).model};
+}
+
+}  // namespace krohn

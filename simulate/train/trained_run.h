@@ -1,0 +1,44 @@
+// simulate/train/trained_run.h — a model trained at one learning rate and seed, with how its training went, kept as a
+// file.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "krohn/simulate/train/trainer.h"
+
+namespace krohn {
+
+/// How a training run went.
+struct RunRecord {
+  double rate = 0;
+  std::uint64_t seed = 0, steps = 0;
+  std::string end;  ///< to_string(Trainer::State)
+  double validation_loss = 0;
+  std::uint64_t right = 0, targets = 0;  ///< answers in validation
+  double seconds = 0;                    ///< of training
+
+  bool diverged() const { return end == to_string(Trainer::State::kDiverged); }
+};
+
+struct TrainedRun {
+  RunRecord record;
+  std::unique_ptr<SequenceModel<float>> model;
+};
+
+/// Trains to the end, calling `on_step` after every step.
+TrainedRun train_run(const Task& task, std::string_view model, const TrainOptions& options,
+                     const std::function<void()>& on_step);
+
+/// As a model file (simulate/models/model_file.h) whose metadata also hold the record and `description`, which says
+/// what was trained.
+void save_trained_run(const TrainedRun& run, const std::string& task, const std::string& description,
+                      const std::string& path);
+
+/// Throws InputError when it is no such file, or of another description.
+TrainedRun load_trained_run(const std::string& description, const std::string& path);
+
+}  // namespace krohn

@@ -1,0 +1,199 @@
+#include "krohn/simulate/train/trainer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "krohn/constructions/files/tensor_values.h"
+#include "krohn/groups/error.h"
+#include "krohn/simulate/models/models.h"
+
+namespace krohn {
+namespace {
+
+constexpr std::uint32_t kValidationWords = 1024;
+/// Validation samples lie far behind those of any training run.
+constexpr std::uint64_t kFirstValidationSample = std::uint64_t{1} << 60;
+
+/// What tells runs of one configuration apart from others, and where one stands; kept in a checkpoint's metadata.
+constexpr char kRunKey[] = "run", kStepsKey[] = "steps", kStateKey[] = "state", kWaitedKey[] = "waited";
+
+std::string text_of(const TensorFile& file, const char* key) {
+  const auto found = file.metadata.find(key);
+  return found == file.metadata.end() ? std::string() : found->second;
+}
+
+std::uint64_t count_of(const TensorFile& file, const char* key) {
+  const std::string text = text_of(file, key);
+  std::uint64_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc() || end != text.data() + text.size())
+    throw InputError(fmt::format("the checkpoint's number \"{}\" is \"{}\"; delete it to start anew", key, text));
+  return count;
+}
+
+}  // namespace
+
+TrainingBatch Trainer::draw(LengthRange lengths, std::uint64_t first_sample, std::uint32_t words) const {
+  TrainingBatch batch = draw_batch(task_, lengths, options_.seed, first_sample, words);
+  for (TrainingBatch::Target& target : batch.targets) target.smoothing = static_cast<float>(options_.smoothing);
+  return batch;
+}
+
+std::string Trainer::fingerprint() const {
+  const OptimiserOptions& by = options_.optimiser;
+  std::string text = fmt::format("{} {} lengths={}-{} words={} learning_rate={} clip={} seed={}", task_.info().name,
+                                 model_->name(), options_.lengths.least, options_.lengths.greatest, options_.words,
+                                 by.learning_rate, by.clip, options_.seed);
+  if (options_.smoothing > 0) text += fmt::format(" smoothing={}", options_.smoothing);
+  if (options_.samples > 0) text += fmt::format(" samples={}", options_.samples);
+  if (by.schedule == Schedule::kCosine) text += fmt::format(" cosine={}-{}", by.steps, by.least_rate);
+  if (by.warm_up > 0) text += fmt::format(" warm_up={}", by.warm_up);
+  if (by.weight_decay > 0) text += fmt::format(" weight_decay={}", by.weight_decay);
+  if (options_.patience > 0) text += fmt::format(" patience={} of {}", options_.patience, by.steps);
+  if (options_.patience > 0 && options_.validate_every != TrainOptions{}.validate_every)
+    text += fmt::format(" every {}", options_.validate_every);
+  if (options_.validation_lengths)
+    text += fmt::format(" validation={}-{}", options_.validation_lengths->least, options_.validation_lengths->greatest);
+  if (!options_.start.empty()) text += fmt::format(" start={}", options_.start);
+  return text;
+}
+
+Trainer::Trainer(const Task& task, std::string_view model, const TrainOptions& options,
+                 const std::function<void(SequenceModel<float>&)>& prepare)
+    : task_(task),
+      options_(options),
+      model_(make_model<float>(model, task.alphabet().size(), static_cast<std::uint32_t>(task.labels().size()),
+                               options.seed)),
+      optimiser_(model_->parameters().size()),
+      gradient_(model_->parameters().size(), 0) {
+  if (prepare) prepare(*model_);
+  kept_.assign(model_->parameters().begin(), model_->parameters().end());
+  validation_.loss = INFINITY;
+  validate();
+  if (state_ == State::kRunning && options.optimiser.steps == 0) state_ = State::kFinished;
+}
+
+void Trainer::validate() {
+  const BatchLoss now = model_->loss(
+      draw(options_.validation_lengths.value_or(options_.lengths), kFirstValidationSample, kValidationWords),
+      std::span<float>());
+  if (!std::isfinite(now.loss)) return return_to_kept(State::kDiverged);
+  if (options_.patience == 0 || now.loss < validation_.loss) {
+    keep(now);
+    if (now.loss < options_.stop_at) state_ = State::kStopped;
+  } else if (++waited_ >= options_.patience) {
+    return_to_kept(State::kStopped);
+  }
+}
+
+void Trainer::keep(const BatchLoss& validation) {
+  validation_ = validation;
+  waited_ = 0;
+  kept_.assign(model_->parameters().begin(), model_->parameters().end());
+}
+
+void Trainer::return_to_kept(State state) {
+  std::ranges::copy(kept_, model_->parameters().begin());
+  state_ = state;
+}
+
+void Trainer::step() {
+  if (state_ != State::kRunning) return;
+  const TrainingBatch batch = batch_of(steps_);
+  std::ranges::fill(gradient_, 0.f);
+  loss_ = model_->loss(batch, gradient_);
+  if (!std::isfinite(loss_.loss) ||
+      !optimiser_.step(options_.optimiser, steps_ + 1, model_->first_trained(), gradient_, model_->parameters()))
+    return return_to_kept(State::kDiverged);
+  ++steps_;
+  end_step();
+}
+
+void Trainer::end_step() {
+  const bool last = steps_ >= options_.optimiser.steps;
+  if (steps_ % options_.validate_every == 0 || last) validate();
+  if (state_ == State::kRunning && last) return_to_kept(State::kFinished);
+}
+
+TrainingBatch Trainer::batch_of(std::uint64_t step) const {
+  std::uint64_t words = options_.words, first = step * words;
+  if (options_.samples > 0) {
+    words = std::min(words, options_.samples);
+    first = step % (options_.samples / words) * words;
+  }
+  return draw(options_.lengths, first, static_cast<std::uint32_t>(words));
+}
+
+std::uint64_t Trainer::steps_to_validation() const {
+  return std::min(options_.validate_every - steps_ % options_.validate_every, options_.optimiser.steps - steps_);
+}
+
+void Trainer::go_on_from(std::uint64_t steps, std::span<const float> parameters) {
+  if (state_ != State::kRunning) return;
+  std::ranges::copy(parameters, model_->parameters().begin());
+  steps_ += steps;
+  if (steps > 0) end_step();
+}
+
+void Trainer::diverge() {
+  if (state_ == State::kRunning) return_to_kept(State::kDiverged);
+}
+
+TensorFile Trainer::checkpoint() const {
+  TensorFile file = model_->tensors();
+  const Shape shape{gradient_.size()};
+  file.tensors.emplace("adam.mean", make_tensor(optimiser_.mean, shape));
+  file.tensors.emplace("adam.square", make_tensor(optimiser_.square, shape));
+  file.tensors.emplace("kept", make_tensor(kept_, shape));
+  file.tensors.emplace("validation",
+                       make_tensor(std::vector<double>{validation_.loss, static_cast<double>(validation_.right),
+                                                       static_cast<double>(validation_.targets)},
+                                   {3}));
+  file.metadata[kRunKey] = fingerprint();
+  file.metadata[kStepsKey] = std::to_string(steps_);
+  file.metadata[kStateKey] = to_string(state_);
+  if (options_.patience > 0) file.metadata[kWaitedKey] = std::to_string(waited_);
+  return file;
+}
+
+void Trainer::resume(const TensorFile& checkpoint) {
+  const std::string own = fingerprint(), other = text_of(checkpoint, kRunKey);
+  if (other != own)
+    throw InputError(
+        fmt::format("the checkpoint is of another run (\"{}\", not \"{}\"); choose another folder, or the same "
+                    "options",
+                    other, own));
+  model_->load(checkpoint);
+  TensorReader reader(checkpoint);
+  const Shape shape{gradient_.size()};
+  optimiser_.mean = reader.values<float>("adam.mean", shape);
+  optimiser_.square = reader.values<float>("adam.square", shape);
+  kept_ = reader.values<float>("kept", shape);
+  const std::vector<double> validation = reader.reals("validation", {3});
+  validation_ = {validation[0], static_cast<std::uint64_t>(validation[1]), static_cast<std::uint64_t>(validation[2])};
+  steps_ = count_of(checkpoint, kStepsKey);
+  if (options_.patience > 0) waited_ = count_of(checkpoint, kWaitedKey);
+  const bool stopped = validation_.loss < options_.stop_at || (options_.patience > 0 && waited_ >= options_.patience);
+  state_ = text_of(checkpoint, kStateKey) == to_string(State::kDiverged) ? State::kDiverged
+           : stopped                                                     ? State::kStopped
+           : steps_ >= options_.optimiser.steps                          ? State::kFinished
+                                                                         : State::kRunning;
+}
+
+std::string to_string(Trainer::State state) {
+  switch (state) {
+    case Trainer::State::kRunning:
+      return "running";
+    case Trainer::State::kStopped:
+      return "stopped early";
+    case Trainer::State::kFinished:
+      return "finished";
+    default:
+      return "diverged";
+  }
+}
+
+}  // namespace krohn

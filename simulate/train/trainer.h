@@ -1,0 +1,102 @@
+// simulate/train/trainer.h — trains a model on a task: AdamW on batches drawn anew at every step.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "krohn/simulate/models/sequence_model.h"
+#include "krohn/simulate/tasks/task.h"
+#include "krohn/simulate/train/optimiser.h"
+
+namespace krohn {
+
+struct TrainOptions {
+  LengthRange lengths{2, 10};
+  std::uint32_t words = 64;  ///< of a batch
+  OptimiserOptions optimiser;
+  /// The targets' smoothing (simulate/tasks/training_batch.h), also in validation. Without it states grow, and long
+  /// words teach nothing (docs/MATH.md §8); with it the loss does not fall to 0.
+  double smoothing = 0;
+  std::uint64_t samples = 0;  ///< train on so many samples again and again; 0: on new ones at every step
+  double stop_at = 1e-5;      ///< validation loss below which training ends
+  std::uint64_t validate_every = 500;
+  /// Validations without a smaller loss than before after which training ends, with the parameters of the smallest; 0:
+  /// training goes on, and its last parameters count.
+  std::uint64_t patience = 0;
+  /// Of the samples that validate; without: those of training.
+  std::optional<LengthRange> validation_lengths;
+  std::uint64_t seed = 1;  ///< of the parameters and of the samples
+  /// What the first parameters are, where they are not random: by it checkpoints tell runs apart.
+  std::string start;
+};
+
+/// One training run, a step at a time. Deterministic: model, task, options and the number of steps done determine every
+/// bit of the parameters, interrupted and resumed or not.
+class Trainer {
+ public:
+  enum class State : std::uint8_t { kRunning, kStopped, kFinished, kDiverged };
+
+  /// `task` must outlive the trainer. Throws InputError when the task has no length in a range, or as make_model does.
+  /// `prepare` is given the model with its random parameters, to change them. A run of no steps only validates.
+  Trainer(const Task& task, std::string_view model, const TrainOptions& options,
+          const std::function<void(SequenceModel<float>&)>& prepare = {});
+
+  /// One step of the optimiser, with a validation batch now and then. A loss or gradient that is not finite makes the
+  /// run kDiverged and leaves the parameters of the last validation.
+  void step();
+
+  // For who makes the steps elsewhere: a device.
+  const TrainOptions& options() const { return options_; }
+  const AdamW& optimiser() const { return optimiser_; }
+  /// What step 0, 1, … reads.
+  TrainingBatch batch_of(std::uint64_t step) const;
+  /// Steps until the next validation, or the end.
+  std::uint64_t steps_to_validation() const;
+  /// `steps` more steps were made, none past the next validation, and led to these parameters. Nothing unless running.
+  void go_on_from(std::uint64_t steps, std::span<const float> parameters);
+  /// The optimiser's memory after them.
+  void remember(AdamW optimiser) { optimiser_ = std::move(optimiser); }
+  /// A loss or a gradient was not finite. Nothing unless running.
+  void diverge();
+
+  State state() const { return state_; }
+  std::uint64_t steps() const { return steps_; }
+  const BatchLoss& last_loss() const { return loss_; }
+  /// Of the last validation, or with patience of the best: samples that no step sees.
+  const BatchLoss& validation() const { return validation_; }
+  const SequenceModel<float>& model() const { return *model_; }
+  /// The model, out of a run that has ended; the trainer is not to be used any more.
+  std::unique_ptr<SequenceModel<float>> take_model() { return std::move(model_); }
+
+  /// Everything that a resumed run needs. Throws InputError when the tensors are of another run.
+  TensorFile checkpoint() const;
+  void resume(const TensorFile& checkpoint);
+
+ private:
+  TrainingBatch draw(LengthRange lengths, std::uint64_t first_sample, std::uint32_t words) const;
+  std::string fingerprint() const;
+  void validate();
+  void keep(const BatchLoss& validation);
+  void end_step();
+  void return_to_kept(State state);
+
+  const Task& task_;
+  TrainOptions options_;
+  std::unique_ptr<SequenceModel<float>> model_;
+  AdamW optimiser_;
+  std::vector<float> gradient_, kept_;
+  std::uint64_t steps_ = 0, waited_ = 0;  ///< waited: validations since the best
+  State state_ = State::kRunning;
+  BatchLoss loss_, validation_;
+};
+
+/// "running", "stopped early", "finished", "diverged".
+std::string to_string(Trainer::State state);
+
+}  // namespace krohn

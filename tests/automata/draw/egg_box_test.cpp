@@ -1,0 +1,43 @@
+#include "krohn/automata/draw/egg_box.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "krohn/automata/draw/draw.h"
+#include "tests/automata/bestiary.h"
+
+using namespace krohn;
+
+TEST_CASE("the terminal shows every cell, and a star for every group") {
+  const Dfa dfa = full_transformation_monoid(4);
+  const Algebra algebra = analyse(dfa);
+  const std::string text = egg_box_text(dfa, algebra);
+  std::size_t cells = 0;
+  for (const DClass& box : algebra.green.d_classes()) cells += box.r_classes * box.l_classes;
+  // Dots stand in cells only; stars too.
+  CHECK(static_cast<std::size_t>(std::count(text.begin(), text.end(), '*')) == algebra.idempotents);
+  CHECK(static_cast<std::size_t>(std::count(text.begin(), text.end(), '.') +
+                                 std::count(text.begin(), text.end(), '*')) == cells);
+  CHECK(text.find("D0: 24 elements, rank 4, 1 row × 1 column, group S_4") == 0);
+}
+
+TEST_CASE("large boxes are given by their numbers, and classes past the limit are counted") {
+  const Dfa dfa = full_transformation_monoid(5);
+  const Algebra algebra = analyse(dfa);
+  EggBoxOptions options;
+  options.max_side = 4;
+  options.max_classes = 3;
+  const std::string text = egg_box_text(dfa, algebra, options);
+  CHECK(text.find("(too large to draw)") != std::string::npos);
+  CHECK(text.find("… and 2 more D-classes") != std::string::npos);
+  CHECK(egg_box_dot(dfa, algebra, options).find("… and 2 more D-classes") != std::string::npos);
+}
+
+TEST_CASE("the picture is DOT that Graphviz lays out, the same bytes each time") {
+  const Dfa dfa = automaton({{1, 1, 2}, {0, 2, 2}}, 3);
+  const Algebra algebra = analyse(dfa);
+  const std::string dot = egg_box_dot(dfa, algebra);
+  CHECK(dot == egg_box_dot(dfa, algebra));
+  CHECK(render_dot(dot, "svg", "dot").find("<svg") != std::string::npos);
+}

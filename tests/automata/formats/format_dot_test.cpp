@@ -1,0 +1,195 @@
+#include "krohn/automata/formats/format_dot.h"
+
+#include <doctest/doctest.h>
+
+#include <thread>
+
+#include "krohn/groups/error.h"
+#include "tests/automata/formats/format_samples.h"
+
+using namespace krohn;
+
+namespace {
+
+Dfa read(const std::string& text) { return to_dfa(std::get<Draft>(read_dot(text, "f.dot")), "f.dot"); }
+bool accepts(const Dfa& dfa, const Word& word) { return dfa.accepts(dfa.run(word)); }
+
+std::string error_of(const std::string& text) {
+  try {
+    const auto machine = read_dot(text, "f.dot");
+    if (const auto* draft = std::get_if<Draft>(&machine)) to_dfa(*draft, "f.dot");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("DOT gives back every automaton exactly") {
+  for (const auto& alphabets : {samples::plain_alphabets(), samples::odd_alphabets()})
+    for (const auto& outputs : {samples::accepting(), samples::odd_outputs(), {"accept", "reject"}, {"only"}})
+      for (const Dfa& dfa : samples::machines(21, alphabets, outputs)) {
+        const std::string text = write_dot(dfa);
+        CAPTURE(text.substr(0, 800));
+        CHECK(read(text) == dfa);
+      }
+}
+
+TEST_CASE("DOT keeps numbering, unreachable states and names") {
+  const Dfa dfa = Dfa::acceptor(Alphabet::of_characters("ab"), {0, 1, 2, 0, 1, 1}, 2, {false, true, false})
+                      .with_state_names({"\\N", "\"", "é\nx"});
+  const Dfa back = read(write_dot(dfa));
+  CHECK(back == dfa);
+  for (State state = 0; state < 3; ++state) CHECK(back.state_name(state) == dfa.state_name(state));
+}
+
+TEST_CASE("the usual ways to draw an automaton are understood") {
+  SUBCASE("start marks of every shape") {
+    for (const char* mark : {"__start0 [label=\"\", shape=none]; __start0 -> s [label=\"\"]", "i [shape=point]; i -> s",
+                             "\"\" [shape=none]; \"\" -> s", "__start -> s", "i [shape=plaintext]; i -> s"}) {
+      CAPTURE(mark);
+      const Dfa dfa = read(std::string("digraph { ") + mark + "; t; s [shape=doublecircle]; s -> t [label=a] }");
+      CHECK(dfa.states() == 3);  // s, t and the sink
+      CHECK(accepts(dfa, {}));
+      CHECK_FALSE(accepts(dfa, {0}));
+    }
+  }
+  SUBCASE("accepting by two peripheries") {
+    CHECK(accepts(read("digraph { i [shape=point]; i -> s; s [peripheries=2]; s -> s [label=a] }"), {0}));
+  }
+  SUBCASE("defaults, subgraphs, chains, concatenation, comments, ports and keywords in any case") {
+    const Dfa dfa = read(
+        "/* c */ DiGraph \"x\" {\n# line 1\nnode [shape=doublecircle] // {\nedge [label=a]\n"
+        "Subgraph cluster0 { s -> t:n -> s } \n i [shape=point]; i -> s [label=\"\"]; s -> s [label=\"b\" + \"c\"] "
+        "}\n");
+    CHECK(dfa.alphabet() == Alphabet::from_names(std::vector<std::string>{"a", "bc"}));
+    CHECK(accepts(dfa, {0, 0, 1, 0}));
+    CHECK_FALSE(accepts(dfa, {0, 1}));
+  }
+  SUBCASE("several symbols in one label, ε, nondeterminism") {
+    const Dfa dfa = read(
+        "digraph { i [shape=point]; i -> s; s -> s [label=\"a, b,(1,2)\\nSYN\"]; s -> t [label=a]; t -> u [label=ε];"
+        "u [shape=doublecircle] }");
+    CHECK(dfa.alphabet() == Alphabet::from_names(std::vector<std::string>{"a", "b", "(1,2)", "SYN"}));
+    CHECK(accepts(dfa, {3, 2, 1, 0}));
+    CHECK_FALSE(accepts(dfa, {0, 1}));
+  }
+  SUBCASE("a label that is one character is that character") {
+    CHECK(read("digraph { i [shape=point]; i -> s; s -> s [label=\",\"]; s -> s [label=\" \"]; s -> s [label=\"(\"] }")
+              .letters() == 3);
+  }
+  SUBCASE("Moore machines by output attributes and by records") {
+    for (const char* states : {"s [output=even]; t [output=odd];",
+                               "s [shape=record, label=\"x|even\"]; t [shape=record, label=\"{y|odd}\"];"}) {
+      const Dfa dfa =
+          read(std::string("digraph { i [shape=point]; i -> s; ") + states + " s -> t [label=1]; t -> s [label=1] }");
+      CHECK(dfa.output_names()[dfa.output(dfa.run(Word{0}))] == "odd");
+      CHECK(dfa.output_names()[dfa.output(dfa.run(Word{0, 0}))] == "even");
+    }
+  }
+}
+
+TEST_CASE("Mealy machines are told by their labels") {
+  const std::string text =
+      "digraph { i [shape=point]; i -> s; s -> t [label=\"a/0\\nb / 1, c\"]; s -> s [label=\"c/x y\"]; t -> t "
+      "[label=\"a/0,b/0,c/(/)\"] }";
+  const std::string fixed =
+      "digraph { i [shape=point]; i -> s; s -> t [label=\"a/0\\nb / 1\"]; s -> s [label=\"c/x y\"]; t -> t "
+      "[label=\"a/0,b/0,c/(/)\"] }";
+  CHECK(std::holds_alternative<Draft>(read_dot(text, "f.dot")));  // "c" has no slash
+  const Mealy mealy = std::get<Mealy>(read_dot(fixed, "f.dot"));
+  CHECK(mealy.inputs() == Alphabet::of_characters("abc"));
+  CHECK(mealy.output_names() == std::vector<std::string>{"0", "1", "x y", "(/)"});
+  CHECK(mealy.next(0, 1) == 1);
+  CHECK(mealy.output_names()[mealy.output(0, 1)] == "1");
+  CHECK(mealy.output_names()[mealy.output(1, 2)] == "(/)");
+  const auto again = std::get<Mealy>(read_dot(write_dot(mealy), "f.dot"));
+  CHECK(write_dot(again) == write_dot(mealy));
+  CHECK(to_moore(again) == to_moore(mealy));
+
+  const Dfa traces = to_dfa(std::get<Draft>(read_dot(fixed, "f.dot", {.mealy_as_labels = true})), "f.dot");
+  CHECK(traces == trace_language(mealy));
+  CHECK(traces.alphabet().find("c/x y").has_value());
+}
+
+TEST_CASE("what is wrong is said, with the line where Graphviz gives one") {
+  struct Fact {
+    std::string text, message;
+  };
+  const std::string start = "digraph {\n i [shape=point]; i -> s; ";
+  for (const Fact& fact : {
+           Fact{"", "f.dot: the file is empty"},
+           {"0 0 a a\n", "f.dot:1:1: not a DOT graph"},
+           {"{\"format\": 1}", "f.dot:1: syntax error"},
+           {"digraph {\n a -> ;\n}", "f.dot:2: syntax error near ';'"},
+           {"digraph {\n a [label=\"x\n", "f.dot:2:11: a string is not closed"},
+           {"digraph { /* ", "f.dot:1:11: a comment is not closed"},
+           {"digraph { a [label=<<b>x</b>] }", "f.dot:1:20: an HTML-like label is not closed"},
+           {"digraph { a", "f.dot:1:12: the graph ends before its closing brace"},
+           {"digraph { a } digraph { b }", "f.dot:1:15: something follows the graph"},
+           {"digraph { a@b }", "f.dot:1:12: unexpected '@'"},
+           {"digraph { a -> \xFF }", "f.dot:1:16: byte 0xFF is not valid UTF-8"},
+           {std::string("digraph { a\0b }", 15), "f.dot:1:12: a NUL byte"},
+           {"graph { a -- b }", "f.dot: an undirected graph"},
+           {"digraph {}", "f.dot: the graph has no states"},
+           {"digraph { a -> a [label=x] }", "f.dot: no start state"},
+           {"digraph { i [shape=point]; i -> a; i -> b; a -> b [label=x] }", "two start states, \"a\" and \"b\""},
+           {"digraph { i [shape=point]; j [shape=none]; i -> a; j -> b; a -> b [label=x] }", "two start states"},
+           {start + "s -> t; t -> t [label=a] }", "the arc \"s\" -> \"t\" has no label"},
+           {start + "s -> t [label=\"a,,b\"] }", "an empty symbol in its label \"a,,b\""},
+           {start + "s -> t [label=\"a,\"] }", "an empty symbol"},
+           {start + "s -> t [label=<a>] }", "HTML-like label"},
+           {start + "s -> {t u} [label=a] }", "f.dot:2:32: a set of nodes at the end of an arc"},
+           {start + "{s t} -> u [label=a] }", "a set of nodes"},
+           {start + "subgraph A {s t} subgraph A -> u [label=a] }", "a set of nodes"},
+           {start + "s, t -> u [label=a] }", "a set of nodes"},
+           {start + "s [output=x]; s -> t [label=a] }", "state \"t\" has no output, but others do"},
+           {start + "alphabet=\"[\\\"a\\\"]\"; s -> s [label=b] }",
+            "reads \"b\", which is not in the graph's alphabet"},
+           {start + "outputs=\"[\\\"a\\\"]\"; s [output=b] }", "the output \"b\" of state \"s\""},
+           {start + "s -> t [label=\"a/0\"]; s -> s [label=\"a/1\"] }", "two arcs on input \"a\""},
+           {start + "s -> t [label=\"a/0\"]; t -> s [label=\"b/1\"] }", "state \"s\" has no arc on input \"b\""},
+           {"digraph " + std::string(100'000, '{') + std::string(100'000, '}'), "nested deeper than"},
+       }) {
+    CAPTURE(fact.text.substr(0, 300));
+    const std::string error = error_of(fact.text);
+    CHECK_MESSAGE(error.find(fact.message) != std::string::npos, error);
+    CHECK(error.find('\n') == std::string::npos);
+    CHECK(read("digraph { i [shape=point]; i -> s; s -> s [label=a] }").states() ==
+          1);  // nothing leaks into the next file
+  }
+}
+
+TEST_CASE("long chains, names and labels go through Graphviz") {
+  std::string chain = "digraph { i [shape=point]; i -> 0; edge [label=a]; 0";
+  for (int i = 1; i < 2000; ++i) chain += " -> " + std::to_string(i);
+  CHECK(read(chain + " }").states() == 2001);
+  for (int i = 0; i < 1'000'000; ++i) chain += "->a";
+  CHECK(error_of(chain + " }").find("a chain of more than 2000 arcs") != std::string::npos);
+  std::string arcs = "digraph { i [shape=point]; i -> a; edge [label=x]";
+  for (int i = 0; i < 5000; ++i) arcs += " a:p -> \"a\" + \"\" -> a\n";
+  CHECK(read(arcs + " }").states() == 1);
+  const std::string name(200'000, 'n');
+  CHECK(read("digraph { i [shape=point]; i -> " + name + "; " + name + " -> " + name + " [label=\"" + name + "\"] }")
+            .alphabet()
+            .name(0) == name);
+}
+
+TEST_CASE("threads take turns") {
+  const std::string good = write_dot(samples::machines(3, samples::plain_alphabets(), samples::accepting()).back());
+  const Dfa expected = read(good);
+  std::vector<int> right(4);
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < right.size(); ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 20; ++i) {
+        if ((i + static_cast<int>(t)) % 2 == 0)
+          right[t] += read(good) == expected;
+        else
+          right[t] += error_of("digraph {\n -> }").starts_with("f.dot:2: syntax error");
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const int count : right) CHECK(count == 20);
+}

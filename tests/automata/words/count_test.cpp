@@ -1,0 +1,250 @@
+#include "krohn/automata/words/count.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <map>
+
+#include "krohn/automata/operations/minimise.h"
+#include "krohn/automata/words/accepted_words.h"
+#include "krohn/automata/words/growth.h"
+#include "krohn/automata/words/uniform_words.h"
+#include "krohn/groups/error.h"
+#include "tests/automata/random_automata.h"
+
+using namespace krohn;
+
+namespace {
+
+std::vector<Word> accepted_short_words(const Dfa& dfa, std::size_t max_length) {
+  std::vector<Word> result;
+  for (const Word& word : short_words(dfa.letters(), max_length))
+    if (dfa.accepts(dfa.run(word))) result.push_back(word);
+  return result;
+}
+
+/// No two b's in a row: Fibonacci numbers count them.
+Dfa no_bb() { return Dfa::acceptor(first_letters(2), {0, 1, 0, 2, 2, 2}, 0, {true, true, false}); }
+
+/// a* b* c* … over `letters` letters: C(n + letters − 1, letters − 1) words of length n.
+Dfa sorted_words(Letter letters) {
+  std::vector<State> table;
+  for (State state = 0; state <= letters; ++state)
+    for (Letter letter = 0; letter < letters; ++letter)
+      table.push_back(state == letters || letter < state ? letters : letter);
+  std::vector<bool> accepting(letters + 1, true);
+  accepting[letters] = false;
+  return Dfa::acceptor(first_letters(letters), std::move(table), 0, accepting);
+}
+
+/// Exactly the words of `length` letters.
+Dfa all_of_length(Letter letters, State length) {
+  std::vector<State> table;
+  for (State state = 0; state <= length + 1; ++state)
+    table.insert(table.end(), letters, std::min(state + 1, length + 1));
+  std::vector<bool> accepting(length + 2, false);
+  accepting[length] = true;
+  return Dfa::acceptor(first_letters(letters), std::move(table), 0, accepting);
+}
+
+/// Pearson's statistic for `draws` draws over equally likely words.
+template <class Draw>
+double chi_square(const std::vector<Word>& words, int draws, Draw draw) {
+  std::map<Word, int> seen;
+  for (const Word& word : words) seen[word] = 0;
+  for (int i = 0; i < draws; ++i) {
+    const Word word = draw();
+    REQUIRE(seen.count(word) == 1);
+    ++seen[word];
+  }
+  const double expected = static_cast<double>(draws) / static_cast<double>(words.size());
+  double statistic = 0;
+  for (const auto& [word, times] : seen) statistic += (times - expected) * (times - expected) / expected;
+  return statistic;
+}
+
+}  // namespace
+
+TEST_CASE("counts agree with the words") {
+  Dice dice(1);
+  for (int round = 0; round < 200; ++round) {
+    const Dfa dfa = random_acceptor(dice, 1 + dice.below(8), 1 + dice.below(3), 1 + dice.below(3));
+    std::vector<Count> expected(7);
+    for (const Word& word : accepted_short_words(dfa, 6)) ++expected[word.size()];
+    CAPTURE(round);
+    REQUIRE(count_words_by_length(dfa, 6) == expected);
+    Count total = 0;
+    for (std::uint64_t length = 0; length <= 6; ++length) {
+      total += expected[length];
+      REQUIRE(count_words(dfa, length) == expected[length]);
+      REQUIRE(count_words_up_to(dfa, length) == total);
+    }
+  }
+}
+
+TEST_CASE("counts beyond 64 bits are exact") {
+  Count previous = 1, fibonacci = 1;  // words without bb of lengths −1 and 0
+  for (int length = 1; length <= 1000; ++length) {
+    const Count next = previous + fibonacci;
+    previous = fibonacci;
+    fibonacci = next;
+  }
+  CHECK(count_words(no_bb(), 1000) == fibonacci);
+  CHECK(count_words(Dfa::acceptor(first_letters(26), std::vector<State>(26, 0), 0, {true}), 300) ==
+        pow(Count(26), 300));
+  CHECK(count_words_up_to(Dfa::acceptor(first_letters(2), {0, 0}, 0, {true}), 999) == (Count(1) << 1000) - 1);
+}
+
+TEST_CASE("counting degenerate automata") {
+  CHECK(count_words(Dfa::acceptor(Alphabet(), {}, 0, {true}), 0) == 1);
+  CHECK(count_words(Dfa::acceptor(Alphabet(), {}, 0, {true}), 3) == 0);
+  CHECK(count_words_up_to(Dfa::acceptor(Alphabet(), {}, 0, {false}), 3) == 0);
+  Dice dice(2);
+  CHECK_THROWS_AS(count_words(random_moore(dice, 3, 2, 3), 2), InputError);
+}
+
+TEST_CASE("enumeration gives every accepted word once, shortest first") {
+  Dice dice(3);
+  for (int round = 0; round < 300; ++round) {
+    const Dfa dfa = random_acceptor(dice, 1 + dice.below(8), 1 + dice.below(2), 1 + dice.below(4));
+    const std::vector<Word> expected = accepted_short_words(dfa, 9);
+    const std::vector<Word> words = first_accepted_words(dfa, expected.size());
+    CAPTURE(round);
+    REQUIRE(words == expected);
+    if (growth(dfa).kind == GrowthKind::kFinite) {
+      REQUIRE(first_accepted_words(dfa, expected.size() + 1) == expected);
+    }
+  }
+}
+
+TEST_CASE("enumeration of a finite language ends, of a sparse one goes on") {
+  CHECK(first_accepted_words(all_of_length(2, 10), 5000).size() == 1024);
+  CHECK(first_accepted_words(Dfa::acceptor(Alphabet(), {}, 0, {true}), 10) == std::vector<Word>{{}});
+  CHECK(first_accepted_words(Dfa::acceptor(first_letters(2), {0, 0}, 0, {false}), 10).empty());
+  std::vector<State> table;
+  std::vector<bool> accepting(50, false);
+  for (State state = 0; state < 50; ++state) table.push_back((state + 1) % 50);
+  accepting[49] = true;
+  const auto words = first_accepted_words(Dfa::acceptor(first_letters(1), table, 0, accepting), 4);
+  REQUIRE(words.size() == 4);
+  for (std::size_t i = 0; i < 4; ++i) CHECK(words[i].size() == 49 + 50 * i);
+}
+
+TEST_CASE("drawn words are accepted, of the length asked for, and equally likely") {
+  std::mt19937_64 random(4);
+  Dice dice(4);
+  int tested = 0;
+  for (int round = 0; round < 60; ++round) {
+    const Dfa dfa = random_acceptor(dice, 1 + dice.below(6), 2, 1 + dice.below(2));
+    std::vector<Word> words;
+    for (const Word& word : accepted_short_words(dfa, 6))
+      if (word.size() == 6) words.push_back(word);
+    CAPTURE(round);
+    if (words.empty()) {
+      CHECK_THROWS_AS(ExactUniformWords(dfa, 6), InputError);
+      CHECK_THROWS_AS(ScaledUniformWords(dfa, 6), InputError);
+      continue;
+    }
+    ++tested;
+    const ExactUniformWords exact(dfa, 6);
+    const ScaledUniformWords scaled(dfa, 6);
+    REQUIRE(exact.words() == words.size());
+    // Mean ν, standard deviation √(2ν): six of them are never reached by chance.
+    const double freedom = static_cast<double>(words.size()) - 1, bound = freedom + 6 * std::sqrt(2 * freedom) + 1e-9;
+    const int draws = static_cast<int>(20 * words.size());
+    CHECK(chi_square(words, draws, [&] { return exact.draw(random); }) <= bound);
+    CHECK(chi_square(words, draws, [&] { return scaled.draw(random); }) <= bound);
+  }
+  CHECK(tested > 30);
+}
+
+TEST_CASE("long words: both samplers agree on the statistics of words without bb") {
+  std::mt19937_64 random(5);
+  const std::uint64_t length = 20'000;
+  // The fraction of b's tends to 1 / (φ² + 1) = 0.27639…, with a deviation of about 0.3 / √length.
+  for (const Word& word :
+       {ExactUniformWords(no_bb(), length).draw(random), ScaledUniformWords(no_bb(), length).draw(random),
+        uniform_word(no_bb(), length, random), uniform_word(no_bb(), 300'000, random)}) {
+    CHECK(no_bb().accepts(no_bb().run(word)));
+    const auto bs = static_cast<double>(std::count(word.begin(), word.end(), Letter{1}));
+    CHECK(bs / static_cast<double>(word.size()) == doctest::Approx(0.276393).epsilon(0.05));
+  }
+}
+
+TEST_CASE("scaled weights neither overflow nor vanish") {
+  std::mt19937_64 random(6);
+  // 3000 forced letters before all of {a, b}*: the weights of the first states are 2^−3000 of the largest.
+  const State forced = 3000;
+  std::vector<State> table;
+  for (State state = 0; state < forced; ++state) {
+    table.push_back(state + 1);
+    table.push_back(forced + 1);
+  }
+  table.insert(table.end(), {forced, forced, forced + 1, forced + 1});
+  std::vector<bool> accepting(forced + 2, true);
+  accepting[forced + 1] = false;
+  const Dfa dfa = Dfa::acceptor(first_letters(2), std::move(table), 0, accepting);
+  const Word word = ScaledUniformWords(dfa, 3500).draw(random);
+  REQUIRE(word.size() == 3500);
+  CHECK(dfa.accepts(dfa.run(word)));
+  const auto bs = std::count(word.begin(), word.end(), Letter{1});
+  CHECK(bs > 150);
+  CHECK(bs < 350);
+  // a* b* has n + 1 words: the switch from a to b must not be lost among weights that all grow.
+  double mean = 0;
+  for (int i = 0; i < 200; ++i) {
+    const Word sorted = ScaledUniformWords(sorted_words(2), 999).draw(random);
+    mean += static_cast<double>(std::count(sorted.begin(), sorted.end(), Letter{0})) / 200;
+  }
+  CHECK(mean == doctest::Approx(499.5).epsilon(0.15));
+}
+
+TEST_CASE("a table of exact counts that is too large is refused, and the automatic choice goes on") {
+  CHECK_THROWS_AS(ExactUniformWords(no_bb(), 10'000, 1'000'000), LimitError);
+  Dice dice(7);
+  const Dfa machine = random_moore(dice, 3, 2, 3);
+  std::mt19937_64 random(7);
+  CHECK_THROWS_AS(uniform_word(machine, 3, random), InputError);
+  CHECK_THROWS_AS(AcceptedWords{machine}, InputError);
+}
+
+TEST_CASE("growth of known languages") {
+  CHECK(growth(all_of_length(3, 7)).kind == GrowthKind::kFinite);
+  CHECK(growth(Dfa::acceptor(first_letters(2), {0, 0}, 0, {false})).kind == GrowthKind::kFinite);
+  for (Letter letters = 1; letters <= 5; ++letters) {
+    const Growth result = growth(sorted_words(letters));
+    CHECK(result.kind == GrowthKind::kPolynomial);
+    CHECK(result.degree == letters - 1);
+    CHECK(result.rate_at_most == 1);
+  }
+  const double golden = (1 + std::sqrt(5.0)) / 2;
+  const Growth fibonacci = growth(no_bb());
+  CHECK(fibonacci.kind == GrowthKind::kExponential);
+  CHECK(fibonacci.rate_at_least == doctest::Approx(golden).epsilon(1e-11));
+  CHECK(fibonacci.rate_at_most == doctest::Approx(golden).epsilon(1e-11));
+  const Growth free = growth(Dfa::acceptor(first_letters(7), std::vector<State>(7, 0), 0, {true}));
+  CHECK(free.rate_at_least == 7);
+  CHECK(free.rate_at_most == 7);
+}
+
+TEST_CASE("growth encloses what the counts do") {
+  Dice dice(8);
+  for (int round = 0; round < 200; ++round) {
+    const Dfa dfa = random_acceptor(dice, 1 + dice.below(8), 2, 1 + dice.below(3));
+    const Growth result = growth(dfa);
+    Count most = 0;  // of one length up to 400
+    const std::vector<Count> counts = count_words_by_length(dfa, 400);
+    for (const Count& count : counts) most = std::max(most, count);
+    CAPTURE(round);
+    if (result.kind == GrowthKind::kFinite) {
+      for (std::size_t length = dfa.states(); length <= 400; ++length) REQUIRE(counts[length] == 0);
+    } else {
+      REQUIRE(most > 0);
+      // n-th roots close in on the rate; polynomial factors of at most 400^8 leave (400^8)^(1/400) = 1.13.
+      const double root = std::exp2(static_cast<double>(msb(most)) / 400);
+      REQUIRE(root <= result.rate_at_most * 1.13);
+      REQUIRE(root >= result.rate_at_least / 1.13);
+      if (result.kind == GrowthKind::kPolynomial) REQUIRE(most <= pow(Count(400), result.degree + 1));
+    }
+  }
+}

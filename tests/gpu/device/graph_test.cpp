@@ -1,0 +1,104 @@
+#include "krohn/gpu/device/graph.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "krohn/gpu/training/product_job.cuh"
+#include "krohn/groups/random.h"
+
+using namespace krohn;
+
+namespace {
+
+struct AddFirst {
+  const std::uint32_t* from;
+  std::uint32_t* to;
+  void operator()(std::uint64_t item) const { to[item] += from[0]; }
+};
+/// Every team reverses its four numbers, which needs all of them to have been read.
+struct Reverse {
+  std::uint32_t* numbers;
+  std::uint32_t threads() const { return 4; }
+  std::size_t team_numbers() const { return 4; }
+  void operator()(const Team& team, std::uint64_t index) const {
+    std::uint32_t* const own = numbers + 4 * index;
+    team.each(4, [&](std::uint32_t i) { team.numbers[i] = static_cast<float>(own[i]); });
+    team.each(4, [&](std::uint32_t i) { own[i] = static_cast<std::uint32_t>(team.numbers[3 - i]); });
+  }
+};
+
+std::vector<float> random_numbers(std::size_t count, Random& random) {
+  std::vector<float> numbers(count);
+  for (float& number : numbers) number = static_cast<float>(static_cast<double>(random.next() >> 40) * 0x1p-23 - 1);
+  return numbers;
+}
+
+}  // namespace
+
+TEST_CASE("a graph's kernels run in order at every replay, on what was sent last") {
+  Buffer<std::uint32_t> numbers(Place::kProcessor, 8);
+  UploadQueue queue(Place::kProcessor, 2);
+  JobGraph graph(Place::kProcessor);
+  graph.add(AddFirst{queue.data(), numbers.data()}, 2);
+  graph.add_teams(Reverse{numbers.data()}, 2);
+  graph.add(AddFirst{queue.data() + 1, numbers.data()}, 1);
+  CHECK(graph.size() == 3);
+  for (const std::uint32_t first : {5U, 70U}) {
+    queue.next()[0] = first;
+    queue.next()[1] = first + 1;
+    queue.send();
+    graph.replay();
+  }
+  CHECK(numbers.values() == std::vector<std::uint32_t>{76, 5, 70, 76, 0, 0, 0, 0});
+}
+
+TEST_CASE("products by tiles are products, whatever hangs over their edges") {
+  Random random(3);
+  struct Shape {
+    std::uint32_t rows, columns, depth;
+  };
+  constexpr std::uint32_t kModels = 2;
+  for (const auto [rows, columns, depth] : {Shape{1, 1, 1}, {70, 67, 33}, {64, 64, 16}, {3, 130, 600}, {65, 2, 257}})
+    for (const bool a_across : {false, true})
+      for (const bool b_across : {false, true}) {
+        CAPTURE(rows);
+        CAPTURE(columns);
+        CAPTURE(depth);
+        auto a = random_numbers(kModels * rows * depth, random), b = random_numbers(kModels * depth * columns, random);
+        std::vector<float> c(kModels * rows * columns, 0);
+        ProductJob job;
+        job.models = kModels;
+        job.columns = columns;
+        job.rows = {rows, nullptr};
+        job.depth = {depth, nullptr};
+        job.a = {a.data(), std::uint64_t{rows} * depth, a_across ? rows : depth};
+        job.b = {b.data(), std::uint64_t{depth} * columns, b_across ? depth : columns};
+        job.c = {c.data(), std::uint64_t{rows} * columns, columns};
+        job.a_across = a_across;
+        job.b_across = b_across;
+        launch_teams(Place::kProcessor, job, job.teams());
+        // The same by parts.
+        std::vector<float> summed(c.size(), 0);
+        ProductJob parted = job;
+        parted.in_parts = true;
+        const std::uint64_t model = std::uint64_t{parted.parts()} * rows * columns;
+        std::vector<float> parts(kModels * model, std::nanf(""));
+        parted.c = {parts.data(), model, columns};
+        launch_teams(Place::kProcessor, parted, parted.teams());
+        const AddPartsJob sum{kModels,          rows,     columns,
+                              {depth, nullptr}, parted.c, {summed.data(), std::uint64_t{rows} * columns, columns}};
+        launch(Place::kProcessor, sum, sum.items());
+        for (std::size_t at = 0; at < c.size(); ++at) {
+          const std::size_t j = at % columns, i = at / columns % rows, m = at / columns / rows;
+          double expected = 0;
+          for (std::size_t k = 0; k < depth; ++k)
+            expected += double{job.a.at[m * job.a.model + (a_across ? k * rows + i : i * depth + k)]} *
+                        double{job.b.at[m * job.b.model + (b_across ? j * depth + k : k * columns + j)]};
+          REQUIRE(std::fabs(c[at] - expected) < 1e-4);
+          REQUIRE(std::fabs(summed[at] - expected) < 1e-4);
+        }
+      }
+}

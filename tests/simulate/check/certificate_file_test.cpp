@@ -1,0 +1,151 @@
+#include "krohn/simulate/check/certificate_file.h"
+
+#include <doctest/doctest.h>
+
+#include <cstdio>
+
+#include "krohn/groups/error.h"
+#include "tests/simulate/check/sample_certificates.h"
+
+using namespace krohn;
+using namespace krohn::hand_built;
+
+namespace {
+
+/// `text` with the first `old_part` replaced.
+std::string with(std::string text, const std::string& old_part, const std::string& new_part) {
+  const std::size_t at = text.find(old_part);
+  REQUIRE_MESSAGE(at != std::string::npos, old_part);
+  return text.replace(at, old_part.size(), new_part);
+}
+
+}  // namespace
+
+TEST_CASE("a certificate of each kind survives its file") {
+  for (const auto& [name, network, certificate] : sample_certificates()) {
+    CAPTURE(name);
+    const std::string text = format_certificate(certificate, network);
+    const Certificate again = parse_certificate(text, "memory", network);
+    CHECK(again.claim == certificate.claim);
+    CHECK(again.arithmetic == certificate.arithmetic);
+    CHECK(again.form == certificate.form);
+    CHECK(again.order == certificate.order);
+    CHECK(again.length == certificate.length);
+    CHECK(again.failing_word == certificate.failing_word);
+    CHECK(again.shortest == certificate.shortest);
+    CHECK(again.proof == certificate.proof);
+    CHECK(format_certificate(again, network) == text);
+  }
+}
+
+TEST_CASE("the file of a certificate, written out") {
+  const Network network = rotation(4, {1});
+  const Certificate proved = certify(network, in_format(Precision::kFp16));
+  const std::string text = format_certificate(proved, network);
+  CHECK(text.find(R"(
+  "arithmetic": "fp16",
+  "form": "structured",
+  "order": "sequential",
+  "claim": "proved",
+  "method": "closed codewords",
+  "evidence": {"emulation":"induction","layers":[{"codewords":[0,1,2,3],"moves":[{"action":0,"book":0,"next":[1,2,3,0]}]}]}
+}
+)") != std::string::npos);
+  const Network drifts = rotation(60, {7});
+  const Certificate refuted = certify(drifts, in_format(Precision::kBf16));
+  REQUIRE(refuted.claim == Claim::kRefuted);
+  CHECK(format_certificate(refuted, drifts).find(R"("evidence": {"word":["0","0",)") != std::string::npos);
+}
+
+TEST_CASE("what names the model changes with the weights and the automaton and with nothing else") {
+  Network network = rotation(4, {1});
+  const std::string text = format_certificate(certify(network, {}), network);
+  Network renamed = network;
+  renamed.provenance.note = "another note";
+  renamed.automaton = Dfa(network.automaton).with_state_names({"a", "b", "c", "d"});
+  CHECK(format_certificate(certify(renamed, {}), renamed) == text);
+  Network turned = network;
+  turned.layers[0].transitions[0].a = RotationBlocks{{{false, Turn{3, 4}}}};
+  Network nudged = network;
+  nudged.layers[0].decoder.codewords[2](0, 0) -= 0x1p-50;
+  Network other_outputs = network;
+  other_outputs.automaton = Dfa::acceptor(network.automaton.alphabet(), {1, 2, 3, 0}, 0, {true, true, false, true});
+  for (const Network& other : {turned, nudged, other_outputs})
+    CHECK_THROWS_AS(parse_certificate(text, "memory", other), InputError);
+}
+
+TEST_CASE("a file that is not exactly a certificate is refused by place") {
+  const Network network = rotation(4, {1});
+  const std::string good = format_certificate(certify(network, in_format(Precision::kFp16)), network);
+  CHECK_NOTHROW(parse_certificate(good, "good.json", network));
+  struct Case {
+    std::string text, message;
+  };
+  const std::string deep = std::string(40, '[') + std::string(40, ']');
+  for (const auto& [text, message] : {
+           Case{"", "not JSON"},
+           Case{"{}", "\"format\" is missing"},
+           Case{good + "x", "not JSON"},
+           Case{with(good, "\"form\"", "\"shape\""), "\"form\" is missing"},
+           Case{with(good, "\"form\"", "\"note\": \"!\", \"form\""), "the unknown member \"note\""},
+           Case{with(good, "\"form\": \"structured\"", "\"form\": \"structured\", \"form\": \"dense\""),
+                "repeated key"},
+           Case{with(good, "krohn.certificate", "krohn.network"), "not a certificate"},
+           Case{with(good, "\"version\": 1", "\"version\": 2"), "version 2"},
+           Case{with(good, "\"version\": 1", "\"version\": 1.0"), "expected an integer"},
+           Case{with(good, "\"version\": 1", "\"version\": true"), "expected an integer"},
+           Case{with(good, "fp16", "fp8"), "fp8"},
+           Case{with(good, "structured", "sparse"), "sparse"},
+           Case{with(good, "\"proved\"", "\"certain\""), "unknown claim"},
+           Case{with(good, "\"proved\"", "\"sampled\""), "does not give a claim"},
+           Case{with(good, "\"proved\"", "\"proved up to a length\""), "\"length\" is missing"},
+           Case{with(good, "\"method\"", "\"length\": 5, \"method\""), "the unknown member \"length\""},
+           Case{with(good, "closed codewords", "faith"), "does not give a claim"},
+           Case{with(good, "[0,1,2,3]", "[0,1,2,-3]"), "expected an integer"},
+           Case{with(good, "[0,1,2,3]", "[0,1,2,3e0]"), "expected an integer"},
+           Case{with(good, "[0,1,2,3]", "[0,1,2,4294967296]"), "expected an integer"},
+           Case{with(good, "[0,1,2,3]", "[0,1,2,1e999]"), "too large"},
+           Case{with(good, "[0,1,2,3]", "[0,1,2,NaN]"), "not JSON"},
+           Case{with(good, "[0,1,2,3]", "{}"), "expected a JSON array"},
+           Case{with(good, "[0,1,2,3]", deep), "nested deeper"},
+           Case{with(good, "induction", "intuition"), "unknown emulation"},
+           Case{with(good, "\"weights\": \"", "\"weights\": \"0"), "other weights"},
+           Case{with(good, "\"automaton\": \"", "\"automaton\": \"0"), "give the model"},
+       }) {
+    CAPTURE(text);
+    std::string said;
+    try {
+      parse_certificate(text, "bad.json", network);
+    } catch (const InputError& error) {
+      said = error.what();
+    }
+    CHECK_MESSAGE(said.starts_with("bad.json"), said);
+    CHECK_MESSAGE(said.find(message) != std::string::npos, said);
+  }
+}
+
+TEST_CASE("words are letters of the model's alphabet") {
+  const Network network = rotation(60, {7});
+  const std::string good = format_certificate(certify(network, in_format(Precision::kBf16)), network);
+  CHECK_THROWS_AS(parse_certificate(with(good, "[\"0\"", "[\"1\""), "memory", network), InputError);
+  CHECK_THROWS_AS(parse_certificate(with(good, "[\"0\"", "[0"), "memory", network), InputError);
+}
+
+TEST_CASE("an outcome without a proof is not written") {
+  const Network network = rotation(4, {1});
+  Certificate certificate;
+  CHECK_THROWS_AS(format_certificate(certificate, network), InputError);
+  certificate.claim = Claim::kRefuted;
+  certificate.proof = FailingRun{};
+  CHECK_THROWS_AS(format_certificate(certificate, network), InputError);
+}
+
+TEST_CASE("the file is whole or absent") {
+  const Network network = rotation(4, {1});
+  const std::string path = KROHN_TEST_TMP "/saved.cert.json";
+  const Certificate certificate = certify(network, in_format(Precision::kFp16));
+  save_certificate(certificate, network, path);
+  CHECK(load_certificate(path, network).proof == certificate.proof);
+  std::remove(path.c_str());
+  CHECK_THROWS_AS(load_certificate(path, network), SystemError);
+}

@@ -1,0 +1,263 @@
+// Certificates that somebody wrote by hand to be believed: each starts from a true one and claims more, or something
+// else.
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <utility>
+
+#include "krohn/groups/error.h"
+#include "krohn/simulate/check/certificate_file.h"
+#include "krohn/simulate/check/recheck.h"
+#include "tests/simulate/check/sample_certificates.h"
+
+using namespace krohn;
+using namespace krohn::hand_built;
+
+namespace {
+
+struct Forgery {
+  const char* name;
+  std::function<void(Certificate&, Network&)> forge;
+};
+
+template <class Kind>
+Kind& proof_of(Certificate& certificate) {
+  return std::get<Kind>(certificate.proof);
+}
+
+ClosedTable& table(Certificate& certificate, std::size_t layer = 0) {
+  return proof_of<ClosedCodewords>(certificate).layers.at(layer);
+}
+
+/// Each forgery of a certificate that is itself established must be found out.
+void reject_all(const Network& network, const Certificate& good, const std::vector<Forgery>& forgeries) {
+  const Recheck honest = recheck(good, network);
+  REQUIRE_MESSAGE(honest.established, honest.finding);
+  for (const auto& [name, forge] : forgeries) {
+    CAPTURE(std::string(name));
+    Network forged_network = network;
+    Certificate forged = good;
+    forge(forged, forged_network);
+    CHECK_FALSE(recheck(forged, forged_network).established);
+  }
+}
+
+const std::vector<Forgery> kOfAnyKind = {
+    {"no proof", [](auto& c, auto&) { c.proof = {}; }},
+    {"another order", [](auto& c, auto&) { c.order = parse_order("scan"); }},
+    {"in chunks", [](auto& c, auto&) { c.order = parse_order("chunked:64"); }},
+    {"every order", [](auto& c, auto&) { c.every_association = true; }},
+};
+
+}  // namespace
+
+TEST_CASE("forged tables of closed codewords") {
+  const Network network = symmetric(3, 2, Swap::kUnnormalised);
+  const Certificate good = *certify_closed_codewords(network, in_format(Precision::kBf16));
+  reject_all(network, good, kOfAnyKind);
+  reject_all(
+      network, good,
+      {{"claimed up to a length", [](auto& c, auto&) { c.claim = Claim::kProvedUpTo, c.length = 5; }},
+       {"claimed refuted", [](auto& c, auto&) { c.claim = Claim::kRefuted; }},
+       {"claimed sampled", [](auto& c, auto&) { c.claim = Claim::kSampled; }},
+       {"no layers", [](auto& c, auto&) { proof_of<ClosedCodewords>(c).layers.clear(); }},
+       {"a layer too many",
+        [](auto& c, auto&) { proof_of<ClosedCodewords>(c).layers.push_back(ClosedTable(table(c))); }},
+       {"no codewords", [](auto& c, auto&) { table(c).codewords.clear(); }},
+       {"no codewords and no places",
+        [](auto& c, auto&) {
+          table(c).codewords.clear();
+          for (auto& next : table(c).next) next.clear();
+        }},
+       {"a codeword that is none", [](auto& c, auto&) { table(c).codewords[1] = 6; }},
+       {"codewords exchanged", [](auto& c, auto&) { std::swap(table(c).codewords[1], table(c).codewords[2]); }},
+       {"another start", [](auto& c, auto&) { std::swap(table(c).codewords[0], table(c).codewords[1]); }},
+       {"a codeword twice", [](auto& c, auto&) { table(c).codewords[1] = table(c).codewords[0]; }},
+       {"places exchanged", [](auto& c, auto&) { std::swap(table(c).next[0][0], table(c).next[0][1]); }},
+       {"moves exchanged", [](auto& c, auto&) { std::swap(table(c).next[0], table(c).next[1]); }},
+       {"actions exchanged", [](auto& c, auto&) { std::swap(table(c).moves[0].action, table(c).moves[1].action); }},
+       {"a place that is none", [](auto& c, auto&) { table(c).next[0][0] = 6; }},
+       {"a huge place", [](auto& c, auto&) { table(c).next[2][5] = UINT32_MAX; }},
+       {"a row too short", [](auto& c, auto&) { table(c).next[1].pop_back(); }},
+       {"a move without a row", [](auto& c, auto&) { table(c).next.pop_back(); }},
+       {"a move missing",
+        [](auto& c, auto&) {
+          table(c).next.pop_back();
+          table(c).moves.pop_back();
+        }},
+       {"a move twice", [](auto& c, auto&) { table(c).moves[1] = table(c).moves[0]; }},
+       {"an action that is none", [](auto& c, auto&) { table(c).moves[0].action = 3; }},
+       {"a code book that is none", [](auto& c, auto&) { table(c).moves[0].book = 1; }},
+       {"codewords left out that words reach",
+        [](auto& c, auto&) {
+          table(c).codewords.resize(1);
+          for (auto& next : table(c).next) next = {0};
+        }},
+       {"weights of another letter",
+        [](auto&, auto& n) { std::swap(n.layers[0].transitions[0], n.layers[0].transitions[1]); }},
+       {"a weight a little off",
+        [](auto&, auto& n) { std::get<ReflectionProduct>(n.layers[0].transitions[2].a).factors[0].beta = 0.9921875; }},
+       {"a codeword a little off", [](auto&, auto& n) { n.layers[0].decoder.codewords[3](0, 0) += 0.0078125; }},
+       {"a codeword that ties",
+        [](auto&, auto& n) { n.layers[0].decoder.codewords[3] = n.layers[0].decoder.codewords[4]; }},
+       {"another automaton",
+        [](auto&, auto& n) {
+          std::vector<State> states(n.automaton.table().begin(), n.automaton.table().end());
+          std::swap(states[1], states[2]);
+          n.automaton = automaton(3, states);
+        }},
+       {"another readout", [](auto&, auto& n) { std::swap(n.readout.next[0][1], n.readout.next[0][2]); }}});
+}
+
+TEST_CASE("forged tables of several layers") {
+  const Network network = flip_flop_toggle();
+  const Certificate good = *certify_closed_codewords(network, in_format(Precision::kFp32));
+  reject_all(network, good, kOfAnyKind);
+  reject_all(network, good,
+             {{"layers exchanged", [](auto& c, auto&) { std::swap(table(c, 0), table(c, 1)); }},
+              {"the upper layer never moves",
+               [](auto& c, auto&) {
+                 table(c, 1).next = {{0, 1}, {0, 1}};
+               }},
+              {"another wiring", [](auto&, auto& n) { n.layers[0].wiring.next[1] = 0; }},
+              {"wiring that ends", [](auto&, auto& n) { n.layers[0].wiring.next[1] = kNoContext; }},
+              {"a readout with a hole", [](auto&, auto& n) { n.readout.next[1][3] = kNoContext; }},
+              {"another B", [](auto&, auto& n) { n.layers[0].transitions[0].b(1, 0) = 0.5; }}});
+  Certificate by_tuples = good;
+  proof_of<ClosedCodewords>(by_tuples).by_induction = false;
+  CHECK(recheck(by_tuples, network).established);
+  reject_all(network, by_tuples,
+             {{"another wiring, by tuples", [](auto&, auto& n) { n.layers[0].wiring.next[1] = 0; }},
+              {"wiring that ends, by tuples", [](auto&, auto& n) { n.layers[0].wiring.next[1] = kNoContext; }},
+              {"a hole, by tuples", [](auto&, auto& n) { n.readout.next[1][3] = kNoContext; }}});
+}
+
+TEST_CASE("forged reachable sets") {
+  const Network network = rotation(3, {0, 1, 2});
+  const Certificate good = certify_reachable_set(network, in_format(Precision::kBf16));
+  REQUIRE(good.claim == Claim::kProved);
+  reject_all(network, good, kOfAnyKind);
+  reject_all(network, good,
+             {{"a pair more", [](auto& c, auto&) { ++proof_of<ReachedPairs>(c).pairs; }},
+              {"a pair fewer", [](auto& c, auto&) { --proof_of<ReachedPairs>(c).pairs; }},
+              {"no pairs",
+               [](auto& c, auto&) {
+                 proof_of<ReachedPairs>(c) = {0, 0};
+               }},
+              {"one pair, no letters",
+               [](auto& c, auto&) {
+                 proof_of<ReachedPairs>(c) = {1, 0};
+               }},
+              {"deeper", [](auto& c, auto&) { ++proof_of<ReachedPairs>(c).depth; }},
+              {"less deep", [](auto& c, auto&) { --proof_of<ReachedPairs>(c).depth; }},
+              {"of no end", [](auto& c, auto&) { proof_of<ReachedPairs>(c).depth = UINT64_MAX; }},
+              {"of nearly no end", [](auto& c, auto&) { proof_of<ReachedPairs>(c).depth = UINT64_MAX - 1; }},
+              {"in another arithmetic", [](auto& c, auto&) { c.arithmetic = Precision::kFp16; }},
+              {"refuted", [](auto& c, auto&) { c.claim = Claim::kRefuted; }},
+              {"up to a length", [](auto& c, auto&) { c.claim = Claim::kProvedUpTo, c.length = 1000; }},
+              {"another turn", [](auto&, auto& n) {
+                 n.layers[0].transitions[1].a = RotationBlocks{{{false, Turn{34, 100}}}};
+               }}});
+}
+
+TEST_CASE("forged lengths") {
+  const Network network = rotation(60, {7, 0});
+  const Certificate refuted = certify(network, in_format(Precision::kBf16));
+  REQUIRE(refuted.failing_word);
+  const std::uint64_t failing = refuted.failing_word->size();
+  CertifyOptions few = in_format(Precision::kBf16, failing / 2);
+  const Certificate good = certify_reachable_set(network, few);
+  REQUIRE(good.claim == Claim::kProvedUpTo);
+  REQUIRE(good.length + 1 < failing);
+  reject_all(network, good, kOfAnyKind);
+  reject_all(network, good,
+             {{"a letter more", [](auto& c, auto&) { ++c.length; }},
+              {"a letter fewer", [](auto& c, auto&) { --c.length; }},
+              {"no letters", [](auto& c, auto&) { c.length = 0; }},
+              {"2^64 − 1 letters", [](auto& c, auto&) { c.length = UINT64_MAX; }},
+              {"a letter more and deeper",
+               [](auto& c, auto&) {
+                 ++c.length;
+                 ++proof_of<ReachedPairs>(c).depth;
+               }},
+              {"up to the shortest failing word",
+               [failing](auto& c, auto&) {
+                 c.length = failing;
+                 proof_of<ReachedPairs>(c) = {failing, failing - 1};
+               }},
+              {"every length", [](auto& c, auto&) { c.claim = Claim::kProved; }}});
+}
+
+TEST_CASE("forged refutations") {
+  const Network network = rotation(60, {7, 0});
+  const Certificate good = certify(network, in_format(Precision::kBf16));
+  reject_all(network, good, kOfAnyKind);
+  reject_all(
+      network, good,
+      {{"a letter fewer", [](auto& c, auto&) { c.failing_word->pop_back(); }},
+       {"the empty word", [](auto& c, auto&) { c.failing_word = Word{}; }},
+       {"another first letter", [](auto& c, auto&) { c.failing_word->front() ^= 1; }},
+       {"expected and given exchanged",
+        [](auto& c, auto&) {
+          FailingRun& run = proof_of<FailingRun>(c);
+          const State given = run.given.value_or(0);
+          run.given = std::exchange(run.expected, given);
+        }},
+       {"nothing given",
+        [](auto& c, auto&) {
+          FailingRun& run = proof_of<FailingRun>(c);
+          run.given = run.given ? std::nullopt : std::optional<State>(1);
+        }},
+       {"given as expected", [](auto& c, auto&) { proof_of<FailingRun>(c).given = proof_of<FailingRun>(c).expected; }},
+       {"in a finer arithmetic", [](auto& c, auto&) { c.arithmetic = Precision::kFp32; }},
+       {"claimed proved", [](auto& c, auto&) { c.claim = Claim::kProved; }}});
+  Certificate longer = good;
+  longer.failing_word->push_back(1);  // turns by nothing: still wrong, but not a shortest word
+  longer.shortest = false;
+  REQUIRE(recheck(longer, network).established);
+  longer.shortest = true;
+  CHECK_FALSE(recheck(longer, network).established);
+
+  const Certificate random = random_refutation(network, Precision::kBf16, 4);
+  reject_all(network, random,
+             {{"another seed", [](auto& c, auto&) { ++proof_of<FailingRun>(c).random->seed; }},
+              {"another stream", [](auto& c, auto&) { proof_of<FailingRun>(c).random->stream += 2; }},
+              {"a letter fewer", [](auto& c, auto&) { --proof_of<FailingRun>(c).random->letters; }},
+              {"no letters", [](auto& c, auto&) { proof_of<FailingRun>(c).random->letters = 0; }},
+              {"called shortest", [](auto& c, auto&) { c.shortest = true; }}});
+}
+
+TEST_CASE("forged samples") {
+  const Network network = rotation(60, {7, 0});
+  const Certificate good = sampled_certificate(Precision::kBf16, {4, 2, 100});
+  reject_all(network, good, kOfAnyKind);
+  reject_all(network, good,
+             {{"no words", [](auto& c, auto&) { proof_of<SampledWords>(c).words = 0; }},
+              {"no letters", [](auto& c, auto&) { proof_of<SampledWords>(c).length = 0; }},
+              {"more letters than are right", [](auto& c, auto&) { proof_of<SampledWords>(c).length = 20'000; }},
+              {"called a proof", [](auto& c, auto&) { c.claim = Claim::kProved; }},
+              {"called a proof up to a length", [](auto& c, auto&) { c.claim = Claim::kProvedUpTo, c.length = 100; }}});
+}
+
+TEST_CASE("a dense form that closes does not vouch for the structured one") {
+  const Network network = symmetric(3, 2, Swap::kUnit);
+  const Certificate good = certify(network, in_format(Precision::kFp32, 100'000, Form::kDense));
+  REQUIRE(std::holds_alternative<ClosedCodewords>(good.proof));
+  reject_all(network, good, {{"structured", [](auto& c, auto&) { c.form = Form::kStructured; }}});
+}
+
+TEST_CASE("a certificate of one model is none of another") {
+  const std::vector<SampleCertificate> samples = sample_certificates();
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const std::string text = format_certificate(samples[i].certificate, samples[i].network);
+    for (std::size_t j = 0; j < samples.size(); ++j) {
+      const bool same = format_certificate(samples[i].certificate, samples[j].network) == text;
+      CAPTURE(samples[i].name);
+      CAPTURE(samples[j].name);
+      if (same)
+        CHECK_NOTHROW(parse_certificate(text, "memory", samples[j].network));
+      else
+        CHECK_THROWS_AS(parse_certificate(text, "memory", samples[j].network), InputError);
+    }
+  }
+}

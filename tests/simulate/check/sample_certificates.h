@@ -1,0 +1,78 @@
+// tests/simulate/check/sample_certificates.h — one certificate of each kind for small networks, for the tests of the
+// file and of the re-checker.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "krohn/simulate/evaluate/evaluate.h"
+#include "krohn/simulate/prove/certify.h"
+#include "krohn/simulate/prove/certify_codewords.h"
+#include "krohn/simulate/prove/certify_reachable.h"
+#include "tests/simulate/hand_built.h"
+
+namespace krohn::hand_built {
+
+struct SampleCertificate {
+  std::string name;
+  Network network;
+  Certificate certificate;
+};
+
+inline CertifyOptions in_format(ArithmeticName arithmetic, std::uint64_t max_pairs = 100'000,
+                                Form form = Form::kStructured) {
+  CertifyOptions options;
+  options.arithmetic = arithmetic;
+  options.max_pairs = max_pairs;
+  options.form = form;
+  return options;
+}
+
+inline Certificate sampled_certificate(ArithmeticName arithmetic, const SampledWords& words) {
+  Certificate certificate;
+  certificate.arithmetic = arithmetic;
+  certificate.method = "sampled";
+  certificate.letters_tested = words.words * words.length;
+  certificate.proof = words;
+  return certificate;
+}
+
+/// The first random word of the seed on which the network fails, as a beginning that is made again.
+inline Certificate random_refutation(const Network& network, ArithmeticName arithmetic, std::uint64_t seed) {
+  const auto evaluator = make_evaluator(network, arithmetic);
+  const RandomWord word(network.automaton.letters(), seed);
+  Certificate certificate;
+  certificate.claim = Claim::kRefuted;
+  certificate.arithmetic = arithmetic;
+  FailingRun run{RandomBeginning{seed, 0, 0}, network.automaton.initial(), evaluator->current()};
+  while (run.given == run.expected) {
+    const Letter letter = word.at(run.random->letters++);
+    run.expected = network.automaton.next(run.expected, letter);
+    run.given = evaluator->step(letter);
+  }
+  certificate.proof = run;
+  return certificate;
+}
+
+inline std::vector<SampleCertificate> sample_certificates() {
+  std::vector<SampleCertificate> samples;
+  const auto add = [&](const std::string& name, const Network& network, Certificate certificate) {
+    samples.push_back({name, network, std::move(certificate)});
+  };
+  const Network swaps = symmetric(3, 2, Swap::kUnnormalised), turns = rotation(3, {0, 1, 2});
+  const Network cascade = flip_flop_toggle(), fine = rotation(5, {1, 2}), coarse = rotation(60, {7, 0});
+  add("one layer closes", swaps, *certify_closed_codewords(swaps, in_format(Precision::kBf16)));
+  add("two layers close", cascade, *certify_closed_codewords(cascade, in_format(Precision::kFp32)));
+  add("dense weights close", swaps,
+      *certify_closed_codewords(swaps, in_format(Precision::kFp16, 100'000, Form::kDense)));
+  add("pairs close", turns, certify_reachable_set(turns, in_format(Precision::kBf16)));
+  add("pairs close with code books", two_reflections(2),
+      certify_reachable_set(two_reflections(2), in_format(Precision::kBf16)));
+  add("open", fine, certify_reachable_set(fine, in_format(Precision::kFp32, 200)));
+  add("refuted", coarse, certify(coarse, in_format(Precision::kBf16)));
+  add("refuted by a random word", coarse, random_refutation(coarse, Precision::kBf16, 4));
+  add("sampled", fine, sampled_certificate(Precision::kFp32, {7, 3, 100}));
+  return samples;
+}
+
+}  // namespace krohn::hand_built

@@ -1,0 +1,496 @@
+// Checkpoints of flash-linear-attention: what krohn writes is proved in the emulation of the library's layers, reads
+// back as it was, and hostile folders are refused.
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "krohn/automata/language.h"
+#include "krohn/automata/operations/minimise.h"
+#include "krohn/constructions/checkpoints/checkpoint_config.h"
+#include "krohn/constructions/checkpoints/export_checkpoint.h"
+#include "krohn/constructions/checkpoints/older_checkpoint.h"
+#include "krohn/constructions/files/tensor_values.h"
+#include "krohn/groups/atomic_file.h"
+#include "krohn/groups/error.h"
+#include "krohn/simulate/checkpoints/certify_checkpoint.h"
+
+using namespace krohn;
+
+namespace {
+
+namespace fs = std::filesystem;
+using Family = CheckpointConfig::Family;
+
+Dfa named(const std::string& name, const std::string& generators = "") {
+  LanguageOptions options;
+  if (!generators.empty()) options.generators = generators;
+  return named_language(name, options);
+}
+
+Checkpoint exported(const Dfa& automaton, Family family) {
+  return family == Family::kDeltaNet ? delta_net_checkpoint(automaton) : gated_delta_product_checkpoint(automaton);
+}
+
+Certificate certify(const Checkpoint& checkpoint, Precision precision = Precision::kFp32) {
+  return certify_checkpoint(checkpoint, CheckpointModel(checkpoint, precision), precision, {});
+}
+
+/// A folder of its own, removed at the end.
+class Folder {
+ public:
+  explicit Folder(const std::string& name) : path_(fs::path(KROHN_TEST_TMP) / ("checkpoint-" + name)) {
+    fs::remove_all(path_);
+  }
+  ~Folder() { fs::remove_all(path_); }
+  std::string path() const { return path_.string(); }
+  std::string file(const char* name) const { return (path_ / name).string(); }
+
+ private:
+  fs::path path_;
+};
+
+/// Random weights of the config's shapes.
+Checkpoint random_checkpoint(CheckpointConfig config, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<float> normal(0, 0.5f);
+  const std::uint64_t d = config.hidden_size, n = config.householders, h = config.heads, k = config.key_dim,
+                      v = config.value_dim, inner = config.intermediate_size, taps = config.convolution_taps;
+  Checkpoint checkpoint;
+  checkpoint.config = config;
+  const auto add = [&](const std::string& name, Shape shape) {
+    std::uint64_t count = 1;
+    for (const std::uint64_t extent : shape) count *= extent;
+    std::vector<float> values(count);
+    for (float& value : values) value = normal(random);
+    checkpoint.tensors.tensors.emplace(name, make_tensor(values, std::move(shape)));
+  };
+  add("model.embeddings.weight", {config.vocabulary, d});
+  add("model.norm.weight", {d});
+  add("lm_head.weight", {config.vocabulary, d});
+  for (std::uint32_t i = 0; i < config.layers; ++i) {
+    const std::string layer = "model.layers." + std::to_string(i) + ".";
+    add(layer + "attn_norm.weight", {d});
+    add(layer + "attn.q_proj.weight", {h * k, d});
+    add(layer + "attn.k_proj.weight", {n * h * k, d});
+    add(layer + "attn.v_proj.weight", {n * h * v, d});
+    add(layer + "attn.b_proj.weight", {n * h, d});
+    add(layer + "attn.o_norm.weight", {v});
+    add(layer + "attn.o_proj.weight", {d, h * v});
+    add(layer + "mlp_norm.weight", {d});
+    add(layer + "mlp.gate_proj.weight", {inner, d});
+    add(layer + "mlp.up_proj.weight", {inner, d});
+    add(layer + "mlp.down_proj.weight", {d, inner});
+    if (taps == 0) continue;
+    add(layer + "attn.q_conv1d.weight", {h * k, 1, taps});
+    add(layer + "attn.k_conv1d.weight", {n * h * k, 1, taps});
+    add(layer + "attn.v_conv1d.weight", {n * h * v, 1, taps});
+  }
+  return checkpoint;
+}
+
+/// The forward pass over a whole word in double precision, layer by layer, every sum written out: shares nothing with
+/// CheckpointModel but the tensors.
+std::vector<std::vector<double>> reference_logits(const Checkpoint& checkpoint,
+                                                  const std::vector<std::uint32_t>& word) {
+  const CheckpointConfig& c = checkpoint.config;
+  using Matrix = std::vector<std::vector<double>>;
+  const auto weights = [&](const std::string& name) {
+    const Tensor& tensor = checkpoint.tensors.tensors.at(name);
+    std::vector<float> values(tensor.elements());
+    std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
+    return values;
+  };
+  const auto linear = [&](const std::string& name, const Matrix& x) {
+    const auto w = weights(name);
+    const std::size_t columns = x[0].size(), rows = w.size() / columns;
+    Matrix y(x.size(), std::vector<double>(rows, 0));
+    for (std::size_t t = 0; t < x.size(); ++t)
+      for (std::size_t i = 0; i < w.size(); ++i) y[t][i / columns] += double{w[i]} * x[t][i % columns];
+    return y;
+  };
+  const auto norm = [&](const std::string& name, Matrix x) {
+    const auto w = weights(name);
+    for (auto& row : x) {
+      double sum = 0;
+      for (const double value : row) sum += value * value;
+      for (std::size_t i = 0; i < row.size(); ++i)
+        row[i] *= double{w[i]} / std::sqrt(sum / static_cast<double>(row.size()) + c.norm_epsilon);
+    }
+    return x;
+  };
+  const auto silu = [](double x) { return x / (1 + std::exp(-x)); };
+  const auto convolved = [&](const std::string& name, const Matrix& x, bool activate) {
+    Matrix y = x;
+    for (std::size_t t = 0; t < x.size(); ++t)
+      for (std::size_t row = 0; row < x[t].size(); ++row) {
+        if (c.convolution_taps != 0) {
+          const auto taps = weights(name);
+          y[t][row] = 0;
+          for (std::size_t tap = 0; tap < c.convolution_taps; ++tap)
+            if (t + tap + 1 >= c.convolution_taps)
+              y[t][row] += double{taps[row * c.convolution_taps + tap]} * x[t + tap + 1 - c.convolution_taps][row];
+        }
+        if (activate) y[t][row] = silu(y[t][row]);
+      }
+    return y;
+  };
+  Matrix x;
+  const auto embeddings = weights("model.embeddings.weight");
+  for (const std::uint32_t token : word) {
+    x.emplace_back();
+    for (std::size_t i = 0; i < c.hidden_size; ++i) x.back().push_back(embeddings[token * c.hidden_size + i]);
+  }
+  for (std::uint32_t i = 0; i < c.layers; ++i) {
+    const std::string layer = "model.layers." + std::to_string(i) + ".", attn = layer + "attn.";
+    const Matrix a = norm(layer + "attn_norm.weight", x);
+    const Matrix q = convolved(attn + "q_conv1d.weight", linear(attn + "q_proj.weight", a), c.silu_keys);
+    const Matrix k = convolved(attn + "k_conv1d.weight", linear(attn + "k_proj.weight", a), c.silu_keys);
+    const Matrix v = convolved(attn + "v_conv1d.weight", linear(attn + "v_proj.weight", a), true);
+    const Matrix b = linear(attn + "b_proj.weight", a);
+    Matrix mixed(x.size());
+    for (std::size_t head = 0; head < c.heads; ++head) {
+      Matrix state(c.key_dim, std::vector<double>(c.value_dim, 0));
+      const auto unit = [&](const std::vector<double>& rows, std::size_t first) {
+        std::vector<double> key(rows.begin() + static_cast<std::ptrdiff_t>(first),
+                                rows.begin() + static_cast<std::ptrdiff_t>(first + c.key_dim));
+        double sum = 0;
+        for (const double value : key) sum += value * value;
+        for (double& value : key) value /= std::sqrt(sum + 1e-6);
+        return key;
+      };
+      for (std::size_t t = 0; t < x.size(); ++t) {
+        for (std::size_t j = 0; j < c.householders; ++j) {
+          const std::size_t at = j * c.heads + head;
+          const std::vector<double> key = unit(k[t], at * c.key_dim);
+          const double beta = (c.negative_eigenvalues ? 2 : 1) / (1 + std::exp(-b[t][at]));
+          for (std::size_t column = 0; column < c.value_dim; ++column) {
+            double read = 0;
+            for (std::size_t row = 0; row < c.key_dim; ++row) read += state[row][column] * key[row];
+            for (std::size_t row = 0; row < c.key_dim; ++row)
+              state[row][column] += beta * key[row] * (v[t][at * c.value_dim + column] - read);
+          }
+        }
+        const std::vector<double> query = unit(q[t], head * c.key_dim);
+        Matrix out(1, std::vector<double>(c.value_dim, 0));
+        for (std::size_t column = 0; column < c.value_dim; ++column)
+          for (std::size_t row = 0; row < c.key_dim; ++row)
+            out[0][column] += state[row][column] * query[row] / std::sqrt(static_cast<double>(c.key_dim));
+        out = norm(attn + "o_norm.weight", out);
+        mixed[t].insert(mixed[t].end(), out[0].begin(), out[0].end());
+      }
+    }
+    const Matrix change = linear(attn + "o_proj.weight", mixed);
+    for (std::size_t t = 0; t < x.size(); ++t)
+      for (std::size_t j = 0; j < c.hidden_size; ++j) x[t][j] += change[t][j];
+    const Matrix y = norm(layer + "mlp_norm.weight", x);
+    Matrix gate = linear(layer + "mlp.gate_proj.weight", y);
+    const Matrix up = linear(layer + "mlp.up_proj.weight", y);
+    for (std::size_t t = 0; t < x.size(); ++t)
+      for (std::size_t j = 0; j < gate[t].size(); ++j) gate[t][j] = silu(gate[t][j]) * up[t][j];
+    const Matrix down = linear(layer + "mlp.down_proj.weight", gate);
+    for (std::size_t t = 0; t < x.size(); ++t)
+      for (std::size_t j = 0; j < c.hidden_size; ++j) x[t][j] += down[t][j];
+  }
+  return linear("lm_head.weight", norm("model.norm.weight", x));
+}
+
+}  // namespace
+
+TEST_CASE("exported group automata are proved in fp32 and bf16, one pair per state") {
+  struct Fact {
+    const char* name;
+    const char* generators;
+    Family family;
+    std::uint32_t heads, key_dim, householders;
+    std::uint64_t pairs;
+  };
+  for (const Fact& fact : {Fact{"S3", "transpositions", Family::kDeltaNet, 6, 8, 1, 6},
+                           {"S5", "transpositions", Family::kDeltaNet, 20, 12, 1, 120},
+                           {"Z2", "", Family::kDeltaNet, 2, 6, 1, 2},
+                           {"S4", "", Family::kGatedDeltaProduct, 12, 32, 6, 24},
+                           {"S5", "", Family::kGatedDeltaProduct, 20, 32, 8, 120},
+                           {"A5", "", Family::kGatedDeltaProduct, 15, 32, 8, 60},
+                           {"Z5", "", Family::kGatedDeltaProduct, 5, 32, 8, 5}}) {
+    CAPTURE(fact.name);
+    const Dfa automaton = named(fact.name, fact.generators);
+    const Checkpoint checkpoint = exported(automaton, fact.family);
+    CHECK(checkpoint.config.heads == fact.heads);
+    CHECK(checkpoint.config.key_dim == fact.key_dim);
+    CHECK(checkpoint.config.householders == fact.householders);
+    for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+      const Certificate certificate = certify(checkpoint, precision);
+      CHECK(certificate.claim == Claim::kProved);
+      CHECK(certificate.pairs == fact.pairs);
+    }
+  }
+}
+
+TEST_CASE("flip-flops are proved in both families") {
+  // The last of three letters read; "d" changes nothing.
+  const Dfa last =
+      Dfa::moore(Alphabet::of_characters("abcd"), {0, 1, 2, 0, 0, 1, 2, 1, 0, 1, 2, 2}, 1, {0, 1, 2}, {"a", "b", "c"});
+  for (const Family family : {Family::kDeltaNet, Family::kGatedDeltaProduct}) {
+    const Checkpoint checkpoint = exported(last, family);
+    CHECK(checkpoint.config.heads == 1);
+    const Certificate certificate = certify(checkpoint, Precision::kBf16);
+    CHECK(certificate.claim == Claim::kProved);
+    CHECK(certificate.pairs == 3);
+  }
+}
+
+TEST_CASE("cascades are proved in several layers") {
+  struct Fact {
+    const char* name;
+    Family family;
+    std::uint32_t layers;
+    std::uint64_t pairs;
+  };
+  for (const Fact& fact : {Fact{"tomita2", Family::kDeltaNet, 3, 7},
+                           {"tomita3", Family::kDeltaNet, 11, 79},
+                           {"tomita3", Family::kGatedDeltaProduct, 11, 79},
+                           {"tomita4", Family::kGatedDeltaProduct, 5, 16},
+                           {"tomita7", Family::kDeltaNet, 9, 14},
+                           {"T3", Family::kGatedDeltaProduct, 9, 205}}) {
+    CAPTURE(fact.name);
+    const Checkpoint checkpoint = exported(minimise(named(fact.name)), fact.family);
+    CHECK(checkpoint.config.layers == fact.layers);
+    for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+      const Certificate certificate = certify(checkpoint, precision);
+      CHECK(certificate.claim == Claim::kProved);
+      CHECK(certificate.pairs == fact.pairs);
+    }
+  }
+}
+
+TEST_CASE("exported models read chunks as they read tokens, bit for bit") {
+  for (const Family family : {Family::kDeltaNet, Family::kGatedDeltaProduct})
+    for (const char* name : {"S3", "tomita3"})
+      for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+        CAPTURE(name);
+        const Checkpoint checkpoint = exported(minimise(named(name, *name == 'S' ? "transpositions" : "")), family);
+        const CheckpointModel model(checkpoint, precision);
+        CheckpointModel::Memory one_by_one = model.start(), in_chunks = model.start();
+        std::mt19937 random(7);
+        for (std::size_t chunk = 0; chunk < 3; ++chunk) {
+          std::vector<std::uint32_t> tokens(kDeltaChunk);
+          for (std::uint32_t& token : tokens) token = random() % checkpoint.automaton->letters();
+          if (chunk == 0) tokens[0] = *checkpoint.tokens.begin;
+          std::vector<std::vector<float>> expected;
+          for (const std::uint32_t token : tokens) expected.push_back(model.step(token, one_by_one));
+          CHECK(model.read_chunk(tokens, in_chunks) == expected);
+        }
+        CHECK(in_chunks == one_by_one);
+        CHECK_THROWS_AS(model.read_chunk(std::vector<std::uint32_t>(kDeltaChunk + 1), in_chunks), InputError);
+      }
+}
+
+TEST_CASE("what a layer cannot hold is refused with the layer") {
+  CHECK_THROWS_WITH_AS(delta_net_checkpoint(named("Z5")), doctest::Contains("takes 4 reflections"), InputError);
+  CHECK_THROWS_WITH_AS(delta_net_checkpoint(named("tomita6")), doctest::Contains("on 3 labels"), InputError);
+  CHECK_THROWS_AS(gated_delta_product_checkpoint(named("Z97")), LimitError);
+}
+
+TEST_CASE("a wrong weight is refuted by a shortest word") {
+  Checkpoint checkpoint = delta_net_checkpoint(named("S3", "transpositions"));
+  Tensor& beta = checkpoint.tensors.tensors.at("model.layers.0.attn.b_proj.weight");
+  std::vector<float> logits(beta.elements());
+  std::memcpy(logits.data(), beta.bytes.data(), beta.bytes.size());
+  for (float& logit : logits) logit *= 9.f / 32;  // β = 2·sigmoid(9): contracts at every swap
+  beta = make_tensor(logits, beta.shape);
+  CertifyCheckpointOptions options;
+  options.max_pairs = 20'000;
+  const Certificate drifting =
+      certify_checkpoint(checkpoint, CheckpointModel(checkpoint, Precision::kFp32), Precision::kFp32, options);
+  CHECK(drifting.claim == Claim::kProvedUpTo);  // its states never repeat, and the first thousands are right
+  CHECK(!drifting.limit.empty());
+  for (float& logit : logits) logit = 0;  // β = 1: projections
+  beta = make_tensor(logits, beta.shape);
+  const Certificate broken = certify(checkpoint);
+  CHECK(broken.claim == Claim::kRefuted);
+  CHECK(broken.failing_word->size() == 1);
+}
+
+TEST_CASE("the emulation is the layers' formula, for random weights of both families") {
+  struct Shape {
+    Family family;
+    std::uint32_t layers, heads, key_dim, value_dim, householders, taps;
+    bool silu_keys, negative;
+  };
+  for (const Shape& shape : {Shape{Family::kDeltaNet, 1, 1, 4, 3, 1, 0, false, true},
+                             {Family::kDeltaNet, 2, 2, 4, 4, 1, 4, true, false},
+                             {Family::kGatedDeltaProduct, 2, 3, 5, 2, 3, 0, true, true},
+                             {Family::kGatedDeltaProduct, 1, 2, 4, 4, 2, 2, true, true}}) {
+    CheckpointConfig config;
+    config.family = shape.family;
+    config.hidden_size = 12;
+    config.layers = shape.layers;
+    config.heads = shape.heads;
+    config.key_dim = shape.key_dim;
+    config.value_dim = shape.value_dim;
+    config.householders = shape.householders;
+    config.intermediate_size = 7;
+    config.vocabulary = 5;
+    config.convolution_taps = shape.taps;
+    config.silu_keys = shape.silu_keys;
+    config.negative_eigenvalues = shape.negative;
+    const Checkpoint checkpoint = random_checkpoint(config, 11);
+    const CheckpointModel model(checkpoint, Precision::kFp32);
+    CheckpointModel::Memory memory = model.start();
+    const std::vector<std::uint32_t> word{0, 3, 4, 4, 1, 0, 2, 2, 3, 1};
+    const auto expected = reference_logits(checkpoint, word);
+    for (std::size_t t = 0; t < word.size(); ++t) {
+      const std::vector<float> logits = model.step(word[t], memory);
+      for (std::size_t i = 0; i < logits.size(); ++i) CHECK(logits[i] == doctest::Approx(expected[t][i]).epsilon(1e-4));
+    }
+    memory = model.start();
+    const auto in_one_chunk = model.read_chunk(word, memory);
+    for (std::size_t t = 0; t < word.size(); ++t)
+      for (std::size_t i = 0; i < in_one_chunk[t].size(); ++i)
+        CHECK(in_one_chunk[t][i] == doctest::Approx(expected[t][i]).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("chunks follow one another as tokens do, for random weights") {
+  CheckpointConfig config;
+  config.family = Family::kGatedDeltaProduct;
+  config.hidden_size = 12;
+  config.layers = 2;
+  config.heads = 2;
+  config.key_dim = 5;
+  config.value_dim = 3;
+  config.householders = 3;
+  config.intermediate_size = 7;
+  config.vocabulary = 5;
+  config.convolution_taps = 2;
+  config.silu_keys = true;
+  const CheckpointModel model(random_checkpoint(config, 12), Precision::kFp32);
+  CheckpointModel::Memory one_by_one = model.start(), in_chunks = model.start();
+  for (std::uint32_t chunk = 0; chunk < 3; ++chunk) {
+    std::vector<std::uint32_t> tokens(kDeltaChunk);
+    for (std::uint32_t t = 0; t < kDeltaChunk; ++t) tokens[t] = (t * t + chunk) % config.vocabulary;
+    const auto read = model.read_chunk(tokens, in_chunks);
+    for (std::size_t t = 0; t < tokens.size(); ++t) {
+      const std::vector<float> expected = model.step(tokens[t], one_by_one);
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        CHECK(read[t][i] == doctest::Approx(expected[i]).epsilon(1e-3).scale(10));
+    }
+  }
+}
+
+TEST_CASE("older checkpoints keep every Householder apart") {
+  const Checkpoint checkpoint = gated_delta_product_checkpoint(minimise(named("tomita3")));
+  const auto split = [&](const std::string& from, const std::string& to, TensorFile& file) {
+    Tensor whole = file.tensors.extract("model.layers.0.attn." + from + ".weight").mapped();
+    const std::size_t parts = checkpoint.config.householders, bytes = whole.bytes.size() / parts;
+    whole.shape[0] /= parts;
+    for (std::size_t part = 0; part < parts; ++part) {
+      const auto first = whole.bytes.begin() + static_cast<std::ptrdiff_t>(part * bytes);
+      Tensor own{whole.dtype, whole.shape, {first, first + static_cast<std::ptrdiff_t>(bytes)}};
+      file.tensors.emplace("model.layers.0.attn." + to + "." + std::to_string(part) + ".weight", std::move(own));
+    }
+  };
+  TensorFile older = checkpoint.tensors;
+  for (const char kind : {'k', 'v', 'b'}) split(std::string(1, kind) + "_proj", std::string(1, kind) + "_projs", older);
+  for (const char kind : {'k', 'v'}) split(std::string(1, kind) + "_conv1d", std::string(1, kind) + "_conv1ds", older);
+  TensorFile joined = older;
+  join_householders(joined, checkpoint.config.householders, "older");
+  CHECK(joined == checkpoint.tensors);
+  joined = older;
+  joined.tensors.erase("model.layers.0.attn.k_projs.0.weight");
+  CHECK_THROWS_WITH_AS(join_householders(joined, 2, "older"), doctest::Contains("parts"), InputError);
+  joined = older;
+  joined.tensors.at("model.layers.0.attn.k_projs.1.weight").shape.back() += 1;
+  CHECK_THROWS_WITH_AS(join_householders(joined, 2, "older"), doctest::Contains("unlike"), InputError);
+}
+
+TEST_CASE("a folder reads back as it was written") {
+  for (const Family family : {Family::kDeltaNet, Family::kGatedDeltaProduct}) {
+    const Folder folder("round-trip");
+    const Checkpoint checkpoint = exported(named("S3", "transpositions"), family);
+    save_checkpoint(checkpoint, folder.path());
+    CHECK(is_checkpoint_folder(folder.path()));
+    const Checkpoint read = load_checkpoint(folder.path());
+    CHECK(read.config == checkpoint.config);
+    CHECK(read.tensors.tensors == checkpoint.tensors.tensors);
+    CHECK(*read.automaton == *checkpoint.automaton);
+    CHECK(read.tokens == checkpoint.tokens);
+  }
+}
+
+TEST_CASE("shards are joined") {
+  const Folder folder("shards");
+  const Checkpoint checkpoint = delta_net_checkpoint(named("S3", "transpositions"));
+  save_checkpoint(checkpoint, folder.path());
+  TensorFile first, second;
+  std::string map;
+  for (const auto& [name, tensor] : checkpoint.tensors.tensors) {
+    const bool is_first = name < "model.layers.0.attn.q";
+    (is_first ? first : second).tensors.emplace(name, tensor);
+    map += (map.empty() ? "\"" : ", \"") + name + (is_first ? "\": \"a.safetensors\"" : "\": \"b.safetensors\"");
+  }
+  write_safetensors(first, folder.file("a.safetensors"));
+  write_safetensors(second, folder.file("b.safetensors"));
+  fs::remove(folder.file("model.safetensors"));
+  write_file(folder.file("model.safetensors.index.json"), "{\"weight_map\": {" + map + "}}");
+  CHECK(load_checkpoint(folder.path()).tensors.tensors == checkpoint.tensors.tensors);
+  write_file(folder.file("model.safetensors.index.json"), R"({"weight_map": {"lm_head.weight": "../a.safetensors"}})");
+  CHECK_THROWS_WITH_AS(load_checkpoint(folder.path()), doctest::Contains("not a name in this folder"), InputError);
+}
+
+TEST_CASE("folders that do not fit are refused with the reason") {
+  const Checkpoint checkpoint = delta_net_checkpoint(named("S3", "transpositions"));
+  const auto refusal = [&](const auto& spoil) -> std::string {
+    const Folder folder("hostile");
+    save_checkpoint(checkpoint, folder.path());
+    spoil(folder);
+    try {
+      const Checkpoint read = load_checkpoint(folder.path());
+      CheckpointModel(read, Precision::kFp32);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  const auto with_config = [&](const char* from, const char* to) {
+    return [=](const Folder& folder) {
+      std::string text = read_file(folder.file("config.json"));
+      const std::size_t at = text.find(from);
+      REQUIRE(at != std::string::npos);
+      write_file(folder.file("config.json"), text.replace(at, std::string(from).size(), to));
+    };
+  };
+  const auto with_tensor = [&](const char* name, const auto& change) {
+    return [=](const Folder& folder) {
+      TensorFile file = read_safetensors(folder.file("model.safetensors"));
+      change(file, name);
+      write_safetensors(file, folder.file("model.safetensors"));
+    };
+  };
+  CHECK(refusal([](const Folder&) {}) == "accepted");
+  CHECK(refusal(with_config("\"delta_net\"", "\"mamba\"")).find("model_type") != std::string::npos);
+  CHECK(refusal(with_config("\"hidden_size\": 16", "\"hidden_size\": -16")).find("hidden_size") != std::string::npos);
+  CHECK(refusal(with_config("\"use_gate\": false", "\"use_gate\": true")).find("gates") != std::string::npos);
+  CHECK(refusal(with_config("\"expand_k\": 3.0", "\"expand_k\": 0.33")).find("expand_k") != std::string::npos);
+  CHECK(refusal(with_config("{", "[")).find("JSON") != std::string::npos);
+  CHECK(refusal(with_config("\"vocab_size\": 10", "\"vocab_size\": 11")).find("shape") != std::string::npos);
+  CHECK(refusal(with_tensor("lm_head.weight", [](TensorFile& file, const char* name) {
+          file.tensors.erase(name);
+        })).find("missing") != std::string::npos);
+  CHECK(refusal(with_tensor("another", [](TensorFile& file, const char* name) {
+          file.tensors.emplace(name, make_tensor(std::vector<float>{1}, {1}));
+        })).find("no layer") != std::string::npos);
+  CHECK(refusal(with_tensor("model.norm.weight", [](TensorFile& file, const char* name) {
+          Tensor& tensor = file.tensors.at(name);
+          tensor = make_tensor(std::vector<float>(tensor.elements(), NAN), tensor.shape);
+        })).find("not finite") != std::string::npos);
+  CHECK(refusal([](const Folder& folder) {
+          fs::rename(folder.file("model.safetensors"), folder.file("pytorch_model.bin"));
+        }).find("pickled") != std::string::npos);
+  CHECK(refusal([](const Folder& folder) {
+          write_file(folder.file("tokens.json"), R"({"letters": [], "begin": null, "states": []})");
+        }).find("has no token") != std::string::npos);
+}

@@ -1,0 +1,213 @@
+#include "krohn/simulate/prove/certify.h"
+#include "krohn/simulate/prove/certify_codewords.h"
+#include "krohn/simulate/prove/certify_reachable.h"
+
+#include <doctest/doctest.h>
+
+#include "krohn/groups/error.h"
+#include "tests/simulate/hand_built.h"
+#include "tests/simulate/replayed_search.h"
+
+using namespace krohn;
+using namespace krohn::hand_built;
+
+namespace {
+
+constexpr Precision kPrecisions[] = {Precision::kFp64, Precision::kFp32, Precision::kFp16, Precision::kBf16};
+
+CertifyOptions in(ArithmeticName arithmetic, std::uint64_t max_pairs = 20'000'000) {
+  CertifyOptions options;
+  options.arithmetic = arithmetic;
+  options.max_pairs = max_pairs;
+  return options;
+}
+
+/// The network is wrong on the word, and right on all its beginnings.
+void check_fails_on(const Network& network, const Word& word, ArithmeticName arithmetic) {
+  const auto evaluator = reference_evaluator(network, arithmetic);
+  State state = network.automaton.initial();
+  for (std::size_t t = 0; t < word.size(); ++t) {
+    state = network.automaton.next(state, word[t]);
+    const bool last = t + 1 == word.size();
+    REQUIRE((evaluator->step(word[t]) == state) != last);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("rotations: the figures of MATH.md §5") {
+  struct Fact {
+    ArithmeticName arithmetic;
+    std::uint32_t m;
+    Claim claim;
+    std::uint64_t figure;  ///< pairs when proved, letters of a shortest failing word when refuted
+  };
+  constexpr ArithmeticName bf16 = Precision::kBf16, fused = ArithmeticName::fused(Precision::kBf16),
+                           accumulated = ArithmeticName::accumulated_in_fp32(Precision::kBf16);
+  for (const auto& [arithmetic, m, claim, figure] : {Fact{bf16, 3, Claim::kProved, 27},
+                                                     {bf16, 12, Claim::kProved, 108},
+                                                     {Precision::kFp32, 12, Claim::kProved, 12},
+                                                     {bf16, 5, Claim::kRefuted, 249},
+                                                     {bf16, 10, Claim::kRefuted, 128},
+                                                     {bf16, 60, Claim::kRefuted, 19},
+                                                     {fused, 6, Claim::kProved, 50},
+                                                     {fused, 12, Claim::kRefuted, 189},
+                                                     {accumulated, 6, Claim::kRefuted, 734},
+                                                     {accumulated, 12, Claim::kRefuted, 384}}) {
+    CAPTURE(to_string(arithmetic));
+    CAPTURE(m);
+    const Network network = rotation(m, all_residues(m));
+    const Certificate certificate = certify_reachable_set(network, in(arithmetic));
+    CHECK(certificate.claim == claim);
+    CHECK(certificate.method == "closed reachable set");
+    if (claim == Claim::kProved) CHECK(certificate.pairs == figure);
+    if (claim == Claim::kProved) continue;
+    CHECK(certificate.shortest);
+    REQUIRE(certificate.failing_word);
+    CHECK(certificate.failing_word->size() == figure);
+    check_fails_on(network, *certificate.failing_word, arithmetic);
+  }
+}
+
+TEST_CASE("a rotation block and its dense 2×2 matrix are one arithmetic") {
+  const Network network = rotation(10, all_residues(10));
+  CertifyOptions dense = in(Precision::kBf16);
+  dense.form = Form::kDense;
+  const Certificate certificate = certify(network, dense);
+  CHECK(certificate.form == Form::kDense);
+  CHECK(certificate.failing_word == certify(network, in(Precision::kBf16)).failing_word);
+}
+
+TEST_CASE("S_5 by its transpositions: closures of 5 and 120 where swaps are exact") {
+  for (const Swap style : {Swap::kMap, Swap::kUnnormalised, Swap::kDoubled})
+    for (const Precision precision : kPrecisions) {
+      CAPTURE(to_string(precision));
+      for (const auto& [columns, closure] : {std::pair{1U, 5U}, std::pair{4U, 120U}}) {
+        const Network network = symmetric(5, columns, style);
+        const Certificate reached = certify_reachable_set(network, in(precision));
+        CHECK(reached.claim == Claim::kProved);
+        CHECK(reached.pairs == closure);
+        const auto closed = certify_closed_codewords(network, in(precision));
+        REQUIRE(closed);
+        CHECK(closed->claim == Claim::kProved);
+        CHECK(closed->pairs == 10 * closure);
+      }
+    }
+}
+
+TEST_CASE("S_5 by unit keys on the points is not exact in fp64, yet its closure ends and it is right for ever") {
+  const Certificate certificate = certify(symmetric(5, 1, Swap::kUnit), in(Precision::kFp64));
+  CHECK(certificate.claim == Claim::kProved);
+  CHECK(certificate.method == "closed reachable set");
+  CHECK(certificate.pairs == 483'681);
+}
+
+TEST_CASE("S_5 by unit keys is not exact in fp32 and fp64, and small limits are met") {
+  for (const Precision precision : {Precision::kFp64, Precision::kFp32})
+    for (const std::uint32_t columns : {1, 4}) {
+      const Network network = symmetric(5, columns, Swap::kUnit);
+      CHECK_FALSE(certify_closed_codewords(network, in(precision)));
+      const Certificate certificate = certify_reachable_set(network, in(precision, 100'000));
+      CHECK(certificate.claim == Claim::kProvedUpTo);
+      CHECK(certificate.pairs == 100'000);
+      CHECK(certificate.limit == "100000 pairs");
+      CHECK(certificate.length >= 6);
+    }
+}
+
+TEST_CASE("the search is the plain search over replayed words") {
+  std::mt19937_64 random(4);
+  std::vector<Network> networks{
+      rotation(3, {1}),      rotation(5, {1, 2}),          rotation(12, {1, 5}),
+      rotation(60, {1, 59}), two_reflections(2),           two_reflections(3),
+      flip_flop_toggle(),    symmetric(3, 2, Swap::kUnit), one_hot(random_automaton(random, 6, 2))};
+  for (const Network& network : networks)
+    for (const Precision precision : {Precision::kBf16, Precision::kFp16})
+      for (const Form form : {Form::kStructured, Form::kDense}) {
+        CertifyOptions options = in(precision, 400);
+        options.form = form;
+        const Certificate certificate = certify_reachable_set(network, options);
+        const ReplayedSearch plain = replayed_search(network, precision, form, 400);
+        CHECK(plain.ended == (certificate.claim == Claim::kProved));
+        CHECK(plain.failing_word.has_value() == (certificate.claim == Claim::kRefuted));
+        if (plain.ended) CHECK(certificate.pairs == plain.pairs);
+        if (plain.failing_word) CHECK(certificate.failing_word->size() == plain.failing_word->size());
+      }
+}
+
+TEST_CASE("meeting the limit proves the depths that were completed, and no more") {
+  // The shortest failing word has 19 letters, whatever the limit at which the search gives up before.
+  const Network network = rotation(60, all_residues(60));
+  for (const std::uint64_t max_pairs : {1, 2, 60, 1000, 20'000, 60'000}) {
+    CAPTURE(max_pairs);
+    const Certificate certificate = certify_reachable_set(network, in(Precision::kBf16, max_pairs));
+    CHECK(certificate.claim == Claim::kProvedUpTo);
+    CHECK(certificate.pairs == max_pairs);
+    CHECK(certificate.length < 19);
+    CHECK(certificate.length >= 1);
+  }
+  CertifyOptions small = in(Precision::kBf16);
+  small.max_bytes = 1 << 20;
+  const Certificate certificate = certify_reachable_set(network, small);
+  CHECK(certificate.claim == Claim::kProvedUpTo);
+  CHECK(certificate.limit == "1048576 bytes of pairs");
+}
+
+TEST_CASE("the greater of two lengths is claimed, that of the horizon bound or that of the search") {
+  const Network fine = rotation(60, all_residues(60));
+  const Certificate horizon = certify(fine, in(Precision::kFp32, 1'000));
+  CHECK(horizon.claim == Claim::kProvedUpTo);
+  CHECK(horizon.method == "horizon bound");
+  CHECK(horizon.length > 300'000);
+  CHECK(horizon.limit == "1000 pairs");
+  CHECK(horizon.evidence.find("margin 0.0523") != std::string::npos);
+  const Certificate searched = certify(rotation(60, {1}), in(Precision::kBf16, 10));
+  CHECK(searched.method == "closed reachable set");
+  CHECK(searched.length == 10);
+}
+
+TEST_CASE("a search ends when its time is up, with the words that it had completed") {
+  CertifyOptions options = in(Precision::kFp32);
+  options.max_seconds = 0.05;
+  const Certificate certificate = certify_reachable_set(rotation(7, {1, 2}), options);
+  CHECK(certificate.claim == Claim::kProvedUpTo);
+  CHECK(certificate.length >= 1);
+  CHECK(certificate.limit == "0.05 seconds");
+}
+
+TEST_CASE("the start is checked too: the empty word can be the failing one") {
+  Network network = one_hot(counter(3, {1}));
+  network.readout.next[0] = {1, 2, 0};
+  const Certificate certificate = certify(network, in(Precision::kFp32));
+  CHECK(certificate.claim == Claim::kRefuted);
+  CHECK(certificate.failing_word == Word{});
+}
+
+TEST_CASE("two layers are certified layer by layer, and with code books by their pairs") {
+  for (const Precision precision : kPrecisions) {
+    const auto closed = certify_closed_codewords(flip_flop_toggle(), in(precision));
+    REQUIRE(closed);
+    CHECK(closed->pairs == 2 * 3 + 2 * 2);
+  }
+  CHECK(certify_closed_codewords(delayed_toggle(), in(Precision::kFp32)));
+  CHECK(certify_reachable_set(delayed_toggle(), in(Precision::kFp32)).pairs == 4);
+  CHECK(certify(two_reflections(2), in(Precision::kFp64)).claim == Claim::kProved);
+  CHECK(certify(two_reflections(5), in(Precision::kFp64, 10'000)).claim == Claim::kProvedUpTo);
+}
+
+TEST_CASE("one-hot networks of random automata are proved by n·k pairs") {
+  std::mt19937_64 random(77);
+  for (int i = 0; i < 30; ++i) {
+    const Network network = one_hot(random_automaton(random, static_cast<State>(1 + random() % 12), 3));
+    const Certificate certificate = certify(network, in(kPrecisions[i % 4]));
+    CHECK(certificate.claim == Claim::kProved);
+    CHECK(certificate.method == "closed codewords");
+    CHECK(certificate.pairs <= std::uint64_t{3} * network.automaton.states());
+  }
+}
+
+TEST_CASE("progress can stop a search") {
+  CertifyOptions options = in(Precision::kFp32);
+  options.progress = [](std::uint64_t) { throw Interrupted("stop"); };
+  CHECK_THROWS_AS(certify(rotation(5, all_residues(5)), options), Interrupted);
+}

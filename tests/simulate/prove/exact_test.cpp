@@ -1,0 +1,153 @@
+#include <doctest/doctest.h>
+
+#include <random>
+
+#include "krohn/groups/error.h"
+#include "krohn/simulate/evaluate/exact_network.h"
+#include "krohn/simulate/evaluate/quantise.h"
+#include "krohn/simulate/prove/certify_exact.h"
+#include "tests/simulate/hand_built.h"
+
+using namespace krohn;
+using namespace krohn::hand_built;
+
+namespace {
+
+CertifyOptions exactly(std::uint64_t max_pairs = 20'000) {
+  CertifyOptions options;
+  options.arithmetic = ArithmeticName::exact();
+  options.max_pairs = max_pairs;
+  return options;
+}
+
+struct Named {
+  std::string name;
+  Network network;
+};
+
+std::vector<Named> exact_networks() {
+  std::mt19937_64 random(3);
+  std::vector<Named> networks;
+  networks.push_back({"one-hot", one_hot(random_automaton(random, 7, 3))});
+  networks.push_back({"rotation 7", rotation(7, {1, 3})});
+  networks.push_back({"rotation 60", rotation(60, {1, 59, 7})});
+  networks.push_back({"points of S_5, unit keys", symmetric(5, 1, Swap::kUnit)});
+  networks.push_back({"S_4, unit keys", symmetric(4, 3, Swap::kUnit)});
+  networks.push_back({"S_4, doubled", symmetric(4, 3, Swap::kDoubled)});
+  networks.push_back({"two reflections, modulo 5", two_reflections(5)});
+  networks.push_back({"flip-flop", flip_flop_toggle()});
+  networks.push_back({"delayed", delayed_toggle()});
+  return networks;
+}
+
+}  // namespace
+
+TEST_CASE("cyclotomic numbers obey trigonometry, exactly") {
+  const CyclotomicField field(60);
+  CHECK(field.degree() == 16);
+  for (const auto& [order, degree] : {std::pair{1U, 1U}, {4U, 2U}, {28U, 12U}, {36U, 12U}, {128U, 64U}, {420U, 96U}})
+    CHECK(CyclotomicField(order).degree() == degree);
+  CHECK(field.cosine(Turn{1, 6}) == ExactNumber{Rational(1, 2)});
+  CHECK(field.cosine(Turn{1, 4}).empty());
+  CHECK(field.sine(Turn{3, 4}) == exact_number(-1));
+  const ExactNumber one = exact_number(1), two = exact_number(2);
+  ExactNumber sum;
+  for (std::int64_t a = 0; a < 60; ++a) {
+    const Turn x{a, 60};
+    sum = field.add(sum, field.cosine(x));
+    CHECK(field.add(field.multiply(field.cosine(x), field.cosine(x)), field.multiply(field.sine(x), field.sine(x))) ==
+          one);
+    for (const std::int64_t b : {1, 7, 25, 59}) {
+      const ExactNumber product = field.multiply(two, field.multiply(field.cosine(x), field.cosine(Turn{b, 60})));
+      CHECK(product == field.add(field.cosine(Turn{a + b, 60}), field.cosine(Turn{a - b, 60})));
+    }
+    const Interval bounds = field.enclosure(field.sine(x));
+    CHECK(bounds.contains(static_cast<double>(x.sine())));
+    CHECK(bounds.upper() - bounds.lower() < 1e-14);
+  }
+  CHECK(sum.empty());
+  CHECK_THROWS_AS(field.cosine(Turn{1, 7}), InputError);
+  CHECK_THROWS_AS(CyclotomicField(1'000'000), LimitError);
+}
+
+TEST_CASE("a rational number lies in its interval") {
+  CHECK(enclosure(Rational(1, 3)).lower() < enclosure(Rational(1, 3)).upper());
+  CHECK(enclosure(Rational(3, 4)) == Interval(0.75));
+  const Interval third = enclosure(Rational(-1, 3));
+  CHECK(Rational(third.lower()) < Rational(-1, 3));
+  CHECK(Rational(third.upper()) > Rational(-1, 3));
+}
+
+TEST_CASE("exact evaluation follows the automaton, and the numbers of fp64") {
+  for (const auto& [name, network] : exact_networks()) {
+    CAPTURE(name);
+    const auto exact = make_evaluator(network, ArithmeticName::exact());
+    const auto rounded = make_evaluator(network, Precision::kFp64);
+    const RandomWord word(network.automaton.letters(), 21);
+    State state = network.automaton.initial();
+    CHECK(exact->current() == state);
+    for (std::uint64_t t = 0; t < 150; ++t) {
+      state = network.automaton.next(state, word.at(t));
+      REQUIRE(exact->step(word.at(t)) == state);
+      rounded->step(word.at(t));
+      const auto a = exact->numbers(), b = rounded->numbers();
+      for (std::size_t i = 0; i < a.size(); ++i) REQUIRE(std::fabs(a[i] - b[i]) < 1e-12);
+    }
+    exact->reset();
+    CHECK(exact->current() == network.automaton.initial());
+    CHECK(exact->fresh()->numbers() == exact->numbers());
+  }
+}
+
+TEST_CASE("exact constructions are proved in exact arithmetic, rotations and unit keys too") {
+  for (const auto& [name, network] : exact_networks()) {
+    CAPTURE(name);
+    const Certificate certificate = certify(network, exactly());
+    CHECK(certificate.claim == Claim::kProved);
+    CHECK(certificate.method == "closed exact states");
+    CHECK(certificate.arithmetic == ArithmeticName::exact());
+  }
+  CHECK(certify_exact(rotation(60, {1, 59, 7}), exactly()).pairs == 60 * 3);
+  CHECK(certify_exact(symmetric(5, 1, Swap::kUnit), exactly()).pairs == 5 * 10);
+}
+
+TEST_CASE("what is wrong is refuted by a shortest word") {
+  Network late = rotation(12, {1});
+  std::swap(late.layers[0].decoder.codewords[8], late.layers[0].decoder.codewords[9]);
+  Network tie = rotation(3, {1});
+  tie.layers[0].decoder.codewords[1] = tie.layers[0].decoder.codewords[2];
+  Network start = one_hot(counter(3, {1}));
+  start.readout.next[0] = {1, 2, 0};
+  for (const auto& [network, length] : {std::pair{late, 8U}, {tie, 1U}, {start, 0U}}) {
+    const Certificate certificate = certify(network, exactly());
+    CHECK(certificate.claim == Claim::kRefuted);
+    REQUIRE(certificate.failing_word);
+    CHECK(certificate.failing_word->size() == length);
+    CHECK(certificate.shortest);
+  }
+  std::mt19937_64 random(8);
+  for (int i = 0; i < 40; ++i) {  // networks with one target changed, against the search in fp64
+    Network network = one_hot(random_automaton(random, 6, 2));
+    network.layers[0].transitions[0].a = MapMatrix{random_automaton(random, 6, 1).letter_map(0)};
+    const Certificate certificate = certify(network, exactly());
+    CertifyOptions rounded;
+    rounded.arithmetic = Precision::kFp64;
+    const Certificate searched = certify_reachable_set(network, rounded);
+    CHECK(certificate.claim == searched.claim);
+    if (searched.failing_word) CHECK(certificate.failing_word->size() == searched.failing_word->size());
+  }
+}
+
+TEST_CASE("what has no exact form is said so, and what does not close is not decided") {
+  Network dense = rotation(5, {1});
+  dense.layers[0].transitions[0].a = DenseMatrix{to_dense(dense.layers[0].transitions[0].a).cast<double>()};
+  CHECK_THROWS_WITH_AS(certify(dense, exactly()), doctest::Contains("layer 0, action 0: the weight"), InputError);
+  CHECK_THROWS_AS(make_evaluator(dense, ArithmeticName::exact()), InputError);
+  const Certificate open = certify(quantise(rotation(5, {1}), Precision::kBf16), exactly(500));
+  CHECK(open.claim == Claim::kProvedUpTo);
+  CHECK(open.length == 0);
+  CHECK_FALSE(open.limit.empty());
+  Network fine = rotation(5, {1});
+  fine.layers[0].transitions[0].a = RotationBlocks{{{false, Turn{1, 999'983}}}};
+  CHECK(certify(fine, exactly()).claim == Claim::kProvedUpTo);
+}

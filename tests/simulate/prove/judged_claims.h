@@ -1,0 +1,46 @@
+// tests/simulate/prove/judged_claims.h — what both certificates claim of a network, held against the outcome of a
+// search that shares no code with them.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include "krohn/simulate/prove/certify_codewords.h"
+#include "krohn/simulate/prove/certify_reachable.h"
+#include "krohn/simulate/prove/claims/certify_options.h"
+#include "tests/simulate/replayed_search.h"
+
+namespace krohn {
+
+/// What became of changed networks.
+struct Tally {
+  std::uint64_t valid = 0;
+  std::uint64_t proved_by_codewords = 0, proved_by_search = 0, refuted = 0, open = 0;
+};
+
+/// Checks both certificates of one changed network against the truth, which was found with the same limit.
+inline void judge(const Network& network, ArithmeticName arithmetic, Form form, std::uint64_t max_pairs,
+                  const ReplayedSearch& truth, Tally& tally) {
+  CertifyOptions options;
+  options.arithmetic = arithmetic;
+  options.form = form;
+  options.max_pairs = max_pairs;
+  const auto codewords = certify_closed_codewords(network, options);
+  const Certificate search = certify_reachable_set(network, options);
+  ++tally.valid;
+  tally.proved_by_codewords += codewords.has_value();
+  tally.proved_by_search += search.claim == Claim::kProved;
+  tally.refuted += search.claim == Claim::kRefuted;
+  tally.open += search.claim == Claim::kProvedUpTo && !codewords;
+  if (codewords) CHECK_FALSE(truth.failing_word);
+  if (codewords) CHECK(search.claim != Claim::kRefuted);
+  if (search.claim == Claim::kProved) CHECK(truth.ended);
+  if (truth.failing_word) {
+    const bool beyond = search.claim == Claim::kProvedUpTo && search.length < truth.failing_word->size();
+    CHECK((beyond || search.claim == Claim::kRefuted));
+  }
+  if (search.claim != Claim::kRefuted) return;
+  REQUIRE(truth.failing_word);
+  CHECK(search.failing_word->size() == truth.failing_word->size());
+}
+
+}  // namespace krohn

@@ -1,0 +1,422 @@
+#include "krohn/simulate/tasks/tasks.h"
+#include "krohn/automata/formats/json.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+#include <sstream>
+#include <streambuf>
+#include <string>
+
+#include "krohn/groups/error.h"
+#include "krohn/groups/names/named_group.h"
+#include "krohn/groups/permutations/permutation_group.h"
+#include "krohn/simulate/tasks/dataset.h"
+
+using namespace krohn;
+
+namespace {
+
+std::vector<std::string> names_of(const Task& task, const std::vector<TaskToken>& sample) {
+  std::vector<std::string> names;
+  for (const TaskToken& token : sample) names.push_back(task.alphabet().name(token.letter));
+  return names;
+}
+
+std::string target_name(const Task& task, const TaskToken& token) {
+  return token.target ? task.labels()[*token.target] : "none";
+}
+
+/// The only target of a sample, after checking that it stands at `position`.
+std::string only_target(const Task& task, const std::vector<TaskToken>& sample, std::size_t position) {
+  for (std::size_t t = 0; t < sample.size(); ++t) CHECK(sample[t].target.has_value() == (t == position));
+  return target_name(task, sample[position]);
+}
+
+long wrap(long value, long modulus) { return ((value % modulus) + modulus) % modulus; }
+
+/// expr := term ((+|-) term)*, term := factor (* factor)*, factor := number | - factor | ( expr ), on tokens.
+class Calculator {
+ public:
+  Calculator(std::vector<std::string> tokens, long modulus) : tokens_(std::move(tokens)), modulus_(modulus) {}
+  long evaluate() {
+    const long value = expression();
+    CHECK(at_ == tokens_.size());
+    return value;
+  }
+
+ private:
+  bool next_is(const std::string& token) const { return at_ < tokens_.size() && tokens_[at_] == token; }
+  long expression() {
+    long value = term();
+    while (next_is("+") || next_is("-")) value = tokens_[at_++] == "+" ? value + term() : value - term();
+    return wrap(value, modulus_);
+  }
+  long term() {
+    long value = factor();
+    while (next_is("*")) {
+      ++at_;
+      value = wrap(value * factor(), modulus_);
+    }
+    return value;
+  }
+  long factor() {
+    REQUIRE(at_ < tokens_.size());
+    const std::string token = tokens_[at_++];
+    if (token == "-") return -factor();
+    if (token != "(") return std::stol(token);
+    const long value = expression();
+    CHECK(next_is(")"));
+    ++at_;
+    return value;
+  }
+  std::vector<std::string> tokens_;
+  long modulus_;
+  std::size_t at_ = 0;
+};
+
+long left_to_right(const std::vector<std::string>& tokens, long modulus) {
+  long value = std::stol(tokens[0]);
+  for (std::size_t i = 1; i < tokens.size(); i += 2) {
+    const long right = std::stol(tokens[i + 1]);
+    value = wrap(tokens[i] == "+" ? value + right : tokens[i] == "-" ? value - right : value * right, modulus);
+  }
+  return value;
+}
+
+std::vector<std::string> slice(const std::vector<std::string>& items, std::size_t first, std::size_t last) {
+  return {items.begin() + static_cast<std::ptrdiff_t>(first), items.begin() + static_cast<std::ptrdiff_t>(last)};
+}
+
+std::string dataset_text(const Task& task, const DatasetOptions& options) {
+  std::ostringstream out;
+  write_dataset(task, options, out);
+  return out.str();
+}
+
+/// Takes a number of bytes, then refuses, like a full disk.
+class FullDisk : public std::streambuf {
+ public:
+  explicit FullDisk(int room) : room_(room) {}
+  int overflow(int c) override { return room_-- > 0 ? c : traits_type::eof(); }
+
+ private:
+  int room_;
+};
+
+}  // namespace
+
+TEST_CASE("every task of the papers: targets stand where they should and agree with the oracle") {
+  CHECK(tasks().size() == 15);
+  for (const TaskInfo& listed : tasks()) {
+    CAPTURE(listed.name);
+    const auto task = make_task(listed.name);
+    const TaskInfo& info = task->info();
+    CHECK(info.name == listed.name);
+    CHECK(info.source == listed.source);
+    CHECK(info.length_unit == listed.length_unit);
+    CHECK(info.place == listed.place);
+    CHECK(info.chance == doctest::Approx(listed.chance));
+    CHECK(info.train.least == listed.train.least);
+    CHECK(info.test.greatest == listed.test.greatest);
+    for (const LengthRange& range : {info.train, info.test}) {
+      const auto sample = task->sample(range.greatest, 3, 0);
+      std::size_t due = 0;
+      State state = task->oracle() ? task->oracle()->initial() : 0;
+      for (const TaskToken& token : sample) {
+        due += token.target.has_value();
+        if (token.target) CHECK(*token.target < task->labels().size());
+        if (!task->oracle()) continue;
+        state = task->oracle()->next(state, token.letter);
+        if (token.target) CHECK(task->oracle()->output(state) == *token.target);
+      }
+      CHECK(due == (info.place == TargetPlace::kEnd ? 1 : range.greatest));
+    }
+  }
+}
+
+TEST_CASE("Fan's tasks compute their definitions") {
+  const auto sum = make_task("sum5"), pair = make_task("evenpair5"), arithmetic = make_task("modarith5");
+  for (std::uint64_t index = 0; index < 200; ++index) {
+    CAPTURE(index);
+    const std::uint64_t length = 1 + index % 41;
+    const auto residues = sum->sample(length, 1, index), letters = pair->sample(length, 2, index);
+    REQUIRE(residues.size() == length);
+    long total = 0;
+    for (const std::string& name : names_of(*sum, residues)) total += std::stol(name);
+    CHECK(only_target(*sum, residues, length - 1) == std::to_string(total % 5));
+    CHECK(only_target(*pair, letters, length - 1) == (letters.front().letter == letters.back().letter ? "1" : "0"));
+    const std::uint64_t odd = 1 + 2 * (index % 20);
+    const auto expression = arithmetic->sample(odd, 3, index);
+    REQUIRE(expression.size() == odd);
+    const long value = Calculator(names_of(*arithmetic, expression), 5).evaluate();
+    CHECK(only_target(*arithmetic, expression, odd - 1) == std::to_string(value));
+  }
+  CHECK_THROWS_AS(arithmetic->sample(4, 1, 0), InputError);
+  CHECK_THROWS_AS(sum->sample(0, 1, 0), InputError);
+}
+
+TEST_CASE("Grazzi's formal languages compute their definitions") {
+  const auto parity = make_task("parity"), plain = make_task("modarith-equals5"),
+             brackets = make_task("modarith-brackets5");
+  CHECK(plain->alphabet().size() == 10);  // |Σ| of E.1.2
+  CHECK(brackets->alphabet().size() == 12);
+  std::set<std::string> seen;
+  for (std::uint64_t index = 0; index < 300; ++index) {
+    CAPTURE(index);
+    long ones = 0;
+    for (const TaskToken& token : parity->sample(20, 1, index)) {
+      ones += token.letter;
+      CHECK(target_name(*parity, token) == std::to_string(ones % 2));
+    }
+    const std::uint64_t length = 2 + index % 50;
+    const auto flat = plain->sample(length, 2, index), nested = brackets->sample(length, 3, index);
+    REQUIRE(flat.size() == length);
+    REQUIRE(nested.size() == length);
+    const auto flat_names = names_of(*plain, flat), nested_names = names_of(*brackets, nested);
+    const std::size_t equals = length % 2 == 0 ? length - 1 : length - 2;
+    CHECK(flat_names[equals] == "=");
+    if (length % 2 == 1) CHECK(flat_names.back() == "[PAD]");
+    CHECK(only_target(*plain, flat, equals) == std::to_string(Calculator(slice(flat_names, 0, equals), 5).evaluate()));
+    CHECK(nested_names.back() == "=");
+    CHECK(only_target(*brackets, nested, length - 1) ==
+          std::to_string(Calculator(slice(nested_names, 0, length - 1), 5).evaluate()));
+    seen.insert(nested_names.begin(), nested_names.end());
+  }
+  CHECK(seen.size() == 11);  // every token but [PAD]
+  CHECK(brackets->oracle() == nullptr);
+}
+
+TEST_CASE("group word problems multiply permutations, with and without pauses") {
+  struct Fact {
+    const char *name, *group;
+    std::uint64_t tokens;
+    std::size_t letters, most_moved;
+  };
+  for (const Fact& fact :
+       {Fact{"S5", "S5", 1, 120, 5}, Fact{"S5/swaps", "S5", 1, 11, 2}, Fact{"S5/swaps and 3-cycles", "S5", 1, 31, 3},
+        Fact{"S5/tokens=4", "S5", 4, 121, 5}, Fact{"Z60", "Z60", 1, 60, 60}, Fact{"Z60/tokens=2", "Z60", 2, 61, 60},
+        Fact{"D4", "D4", 1, 8, 4}}) {
+    CAPTURE(fact.name);
+    const auto task = make_task(fact.name);
+    const PermutationGroup group = named_group(fact.group);
+    const bool residues = fact.group[0] == 'Z';
+    CHECK(task->labels()[0] == (residues ? "0" : "()"));  // Grazzi: the identity is number 0
+    CHECK(task->alphabet().size() == fact.letters + 1);
+    const auto value_of = [&](const std::string& name) {
+      if (name == "pause") return Permutation::identity(group.degree());
+      if (!residues) return parse_cycles(name, group.degree());
+      Permutation power = Permutation::identity(group.degree());
+      for (long i = std::stol(name); i > 0; --i) power = power * group.generators()[0].value;
+      return power;
+    };
+    const auto sample = task->sample(100, 7, 4);
+    REQUIRE(sample.size() == 101);
+    CHECK(task->alphabet().name(sample[0].letter) == "[BOS]");
+    CHECK(!sample[0].target);
+    std::vector<Permutation> products{Permutation::identity(group.degree())};
+    for (std::uint64_t t = 1; t <= 100; ++t) {
+      CAPTURE(t);
+      const std::string name = task->alphabet().name(sample[t].letter);
+      CHECK((name == "pause") == (t % fact.tokens != 0));
+      products.push_back(products.back() * value_of(name));
+      const Permutation& expected = products[t < fact.tokens ? 0 : t - fact.tokens + 1];
+      CHECK(target_name(*task, sample[t]) == group.element_name(expected));
+      std::size_t moved = 0;
+      for (Point p = 0; p < group.degree(); ++p) moved += value_of(name)[p] != p;
+      CHECK(moved <= fact.most_moved);
+    }
+  }
+}
+
+TEST_CASE("Ebrahimi's tasks compute their definitions between [BOS] and [EOI]") {
+  const auto sum = make_task("modadd20"), arithmetic = make_task("ltrarith20"), machine = make_task("rsm:m=6,seed=9");
+  const Dfa rows = named_language("rsm:m=6,seed=9,initial=0");
+  for (std::uint64_t index = 0; index < 200; ++index) {
+    CAPTURE(index);
+    const std::uint64_t n = 1 + index % 30;
+    for (const auto& [task, tokens] :
+         std::map<const Task*, std::uint64_t>{{sum.get(), n}, {arithmetic.get(), 2 * n - 1}, {machine.get(), n}}) {
+      const auto sample = task->sample(n, 5, index);
+      const auto names = names_of(*task, sample);
+      REQUIRE(names.size() == tokens + 2);
+      CHECK(names.front() == "[BOS]");
+      CHECK(names.back() == "[EOI]");
+      const auto inputs = slice(names, 1, names.size() - 1);
+      long expected = 0;
+      if (task == sum.get()) {
+        for (const std::string& input : inputs) expected += std::stol(input);
+        expected %= 20;
+      } else if (task == arithmetic.get()) {
+        expected = left_to_right(inputs, 20);
+      } else {
+        State state = static_cast<State>(std::stol(inputs[0]));
+        for (std::size_t i = 1; i < inputs.size(); ++i)
+          state = rows.next(state, static_cast<Letter>(std::stol(inputs[i])));
+        expected = state;
+      }
+      CHECK(only_target(*task, sample, names.size() - 1) == std::to_string(expected));
+    }
+  }
+}
+
+TEST_CASE("labels are spread as theory says") {
+  struct Fact {
+    const char* name;
+    std::uint64_t length;
+    std::map<std::string, double> share;  // checked ones
+  };
+  constexpr int kSamples = 4000;
+  for (const Fact& fact :
+       {Fact{"sum5", 40, {{"0", .2}, {"1", .2}, {"2", .2}, {"3", .2}, {"4", .2}}},
+        Fact{"evenpair5", 40, {{"0", .8}, {"1", .2}}}, Fact{"parity", 40, {{"0", .5}, {"1", .5}}},
+        Fact{"modadd10", 10, {{"0", .1}, {"9", .1}}}, Fact{"S3", 30, {{"()", 1. / 6}, {"(1 2 3)", 1. / 6}}},
+        Fact{"rsm:m=4,seed=2", 30, {}}, Fact{"modarith-brackets2", 21, {}}}) {
+    CAPTURE(fact.name);
+    const auto task = make_task(fact.name);
+    std::map<std::string, int> count;
+    for (std::uint64_t index = 0; index < kSamples; ++index) {
+      std::string last;
+      const auto stream = task->open(fact.length, 11, index);
+      while (const auto token = stream->next())
+        if (token->target) last = task->labels()[*token->target];
+      ++count[last];
+    }
+    for (const auto& entry : fact.share) {
+      const std::string& label = entry.first;
+      const double share = entry.second;
+      CAPTURE(label);
+      const double deviation = std::sqrt(kSamples * share * (1 - share));
+      CHECK(std::abs(count[label] - kSamples * share) < 5 * deviation);
+    }
+    CHECK(count.size() >= 2);
+  }
+}
+
+TEST_CASE("samples are pure functions of length, seed and index") {
+  for (const TaskInfo& info : tasks()) {
+    CAPTURE(info.name);
+    const auto task = make_task(info.name), again = make_task(info.name);
+    const auto sample = task->sample(info.train.greatest, 1, 5);
+    CHECK(sample == again->sample(info.train.greatest, 1, 5));
+    CHECK(sample != task->sample(info.train.greatest, 2, 5));
+    CHECK(sample != task->sample(info.train.greatest, 1, 6));
+  }
+  // A longer input begins with the shorter one where the layout allows, across the buffers of the stream.
+  for (const char* name : {"sum5", "S5/tokens=4", "modarith5", "ltrarith10"}) {
+    CAPTURE(name);
+    const auto task = make_task(name);
+    const auto shorter = task->sample(4201, 8, 0), longer = task->sample(9001, 8, 0);
+    for (std::size_t t = 0; t + 2 < shorter.size(); ++t) CHECK(shorter[t].letter == longer[t].letter);
+  }
+}
+
+TEST_CASE("data sets never change: the first lines of seed 1") {
+  DatasetOptions options;
+  options.samples = 2;
+  options.lengths = {5, 5};
+  CHECK(
+      dataset_text(*make_task("modarith5"), options) ==
+      R"({"task":"modarith5","source":"Fan et al. 2024, §4.1","seed":1,"samples":2,"lengths":[5,5],"length_unit":"tokens",)"
+      R"("chance":0.2,"tokens":["0","1","2","3","4","+","-","*"],"labels":["0","1","2","3","4"]})"
+      "\n"
+      R"({"index":0,"length":5,"input":["2","*","1","*","3"],"targets":[null,null,null,null,"1"]})"
+      "\n"
+      R"({"index":1,"length":5,"input":["1","+","0","+","4"],"targets":[null,null,null,null,"0"]})"
+      "\n");
+  options.format = DatasetFormat::kCsv;
+  CHECK(dataset_text(*make_task("S3/tokens=2"), options) ==
+        "index,length,input,targets\n"
+        "0,5,\"[BOS] pause (1 2) pause (1 3 2) pause\",\"_ () () (1 2) (1 2) (2 3)\"\n"
+        "1,5,\"[BOS] pause (1 3) pause (1 2) pause\",\"_ () () (1 3) (1 3) (1 3 2)\"\n");
+  options.numbers = true;
+  options.header = false;
+  CHECK(dataset_text(*make_task("modadd20"), options) ==
+        "0,5,\"20 9 7 2 0 0 21\",\"_ _ _ _ _ _ 18\"\n"
+        "1,5,\"20 17 19 1 4 2 21\",\"_ _ _ _ _ _ 3\"\n");
+}
+
+TEST_CASE("JSON lines read back as the samples") {
+  DatasetOptions options;
+  options.samples = 20;
+  options.lengths = {3, 9};
+  options.seed = 6;
+  for (const char* name : {"S5/swaps", "modarith-equals5", "modarith-brackets5", "tomita3"}) {
+    CAPTURE(name);
+    const auto task = make_task(name);
+    std::istringstream lines(dataset_text(*task, options));
+    std::string line;
+    REQUIRE(std::getline(lines, line));
+    CHECK(nlohmann::json::parse(line)["task"] == name);
+    std::set<std::uint64_t> lengths;
+    for (std::uint64_t index = 0; index < 20; ++index) {
+      REQUIRE(std::getline(lines, line));
+      const auto row = nlohmann::json::parse(line);
+      const std::uint64_t length = row["length"];
+      lengths.insert(length);
+      const auto sample = task->sample(length, 6, index);
+      CHECK(row["index"] == index);
+      CHECK(row["input"] == names_of(*task, sample));
+      REQUIRE(row["targets"].size() == sample.size());
+      for (std::size_t t = 0; t < sample.size(); ++t)
+        CHECK((row["targets"][t].is_null() ? "none" : std::string(row["targets"][t])) == target_name(*task, sample[t]));
+    }
+    CHECK(lengths.size() > 2);
+    CHECK(!std::getline(lines, line));
+  }
+}
+
+TEST_CASE("shards of a data set put together are the data set") {
+  const auto task = make_task("modadd10");
+  DatasetOptions options;
+  options.format = DatasetFormat::kCsv;
+  options.header = false;
+  options.lengths = {2, 10};
+  options.samples = 30;
+  const std::string whole = dataset_text(*task, options);
+  options.samples = 10;
+  std::string parts;
+  for (options.first_index = 0; options.first_index < 30; options.first_index += 10)
+    parts += dataset_text(*task, options);
+  CHECK(parts == whole);
+}
+
+TEST_CASE("lengths are uniform among those that the task has") {
+  const auto task = make_task("modarith5");
+  DatasetOptions options;
+  options.lengths = {2, 9};
+  std::map<std::uint64_t, int> count;
+  for (std::uint64_t index = 0; index < 4000; ++index) ++count[sample_length(*task, options, index)];
+  CHECK(count.size() == 4);
+  for (const std::uint64_t length : {3u, 5u, 7u, 9u}) CHECK(std::abs(count[length] - 1000) < 150);
+  options.lengths = {4, 4};
+  CHECK_THROWS_AS(sample_length(*task, options, 0), InputError);
+  options.lengths = {9, 2};
+  CHECK_THROWS_AS(sample_length(*task, options, 0), InputError);
+}
+
+TEST_CASE("a long sample is written without being held") {
+  const auto task = make_task("modarith-brackets5");
+  const auto stream = task->open(2'000'000, 1, 0);
+  std::uint64_t tokens = 0;
+  std::optional<TaskToken> last;
+  while (const auto token = stream->next()) last = token, ++tokens;
+  CHECK(tokens == 2'000'000);
+  CHECK(last->target.has_value());
+}
+
+TEST_CASE("wrong names and refused bytes") {
+  for (const char* name : {"sun5", "modarith-equals", "modarith-equals0", "modarith-equals:k=3", "modarith-brackets",
+                           "modarith-brackets5:m=5", "W7", "", "S5/nothing"}) {
+    CAPTURE(name);
+    CHECK_THROWS_AS(make_task(name), InputError);
+  }
+  CHECK_THROWS_AS(make_task("modarith-brackets99999999"), LimitError);
+  CHECK_THROWS_AS(make_task("M24"), LimitError);
+  CHECK_THROWS_AS(parse_dataset_format("xml"), InputError);
+  FullDisk disk(500);
+  std::ostream out(&disk);
+  CHECK_THROWS_AS(write_dataset(*make_task("sum5"), {}, out), SystemError);
+}

@@ -1,0 +1,95 @@
+// The optimiser beside its definition in double, its schedules, and runs that stop for want of progress.
+
+#include "krohn/simulate/train/optimiser.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "krohn/groups/error.h"
+#include "krohn/simulate/tasks/tasks.h"
+#include "krohn/simulate/train/trainer.h"
+
+using namespace krohn;
+
+TEST_CASE("learning rates by step") {
+  OptimiserOptions options;
+  options.learning_rate = 1;
+  options.steps = 110;
+  options.warm_up = 10;
+  options.least_rate = 0.2;
+  struct Fact {
+    Schedule schedule;
+    std::uint64_t step;
+    double rate;
+  };
+  for (const auto& [schedule, step, rate] :
+       {Fact{Schedule::kConstant, 1, 0.1}, Fact{Schedule::kConstant, 10, 1}, Fact{Schedule::kConstant, 110, 1},
+        Fact{Schedule::kCosine, 5, 0.5}, Fact{Schedule::kCosine, 10, 1}, Fact{Schedule::kCosine, 60, 0.6},
+        Fact{Schedule::kCosine, 110, 0.2}, Fact{Schedule::kCosine, 200, 0.2}}) {
+    CAPTURE(step);
+    options.schedule = schedule;
+    CHECK(learning_rate_at(options, step) == doctest::Approx(rate).epsilon(1e-12));
+  }
+  for (const Schedule schedule : {Schedule::kConstant, Schedule::kCosine})
+    CHECK(parse_schedule(to_string(schedule)) == schedule);
+  CHECK_THROWS_WITH_AS(parse_schedule("linear"), doctest::Contains("cosine"), InputError);
+}
+
+TEST_CASE("steps are those of AdamW's definition") {
+  OptimiserOptions options;
+  options.learning_rate = 0.01;
+  options.weight_decay = 0.3;
+  options.clip = 1.5;
+  std::vector<float> parameters = {1, -2, 3};
+  AdamW optimiser(3);
+  std::vector<double> mean(3, 0), square(3, 0), expected = {1, -2, 3};
+  for (int step = 1; step <= 20; ++step) {
+    const std::vector<float> gradient = {std::sin(static_cast<float>(step)), 2, -0.5f * static_cast<float>(step % 3)};
+    double norm = 0;
+    for (const float g : gradient) norm += double{g} * g;
+    const double scale = std::min(1.0, options.clip / std::sqrt(norm));
+    for (std::size_t i = 1; i < 3; ++i) {  // the first is not trained
+      const double g = scale * gradient[i];
+      mean[i] = 0.9 * mean[i] + 0.1 * g;
+      square[i] = 0.999 * square[i] + 0.001 * g * g;
+      expected[i] *= 1 - options.learning_rate * options.weight_decay;
+      expected[i] -= options.learning_rate * mean[i] / (1 - std::pow(0.9, step)) /
+                     std::sqrt(square[i] / (1 - std::pow(0.999, step)));
+    }
+    CHECK(optimiser.step(options, static_cast<std::uint64_t>(step), 1, gradient, parameters));
+    for (std::size_t i = 0; i < 3; ++i) CHECK(parameters[i] == doctest::Approx(expected[i]).epsilon(1e-5));
+  }
+  CHECK(!optimiser.step(options, 21, 1, std::vector<float>{NAN, 0, 0}, parameters));
+  CHECK(parameters[1] == doctest::Approx(expected[1]).epsilon(1e-5));
+}
+
+TEST_CASE("patience ends a run that makes no progress, with its best parameters") {
+  const auto task = make_task("modadd3");
+  TrainOptions options;
+  options.words = 4;
+  options.validate_every = 10;
+  options.patience = 3;
+  options.optimiser.steps = 200;
+  options.optimiser.learning_rate = 0.5;  // only ever worse
+  options.validation_lengths = LengthRange{4, 4};
+  const char* const model = "bilinear:diagonal,hidden=4,inputs=2";
+  Trainer trainer(*task, model, options);
+  const double first = trainer.validation().loss;
+  while (trainer.state() == Trainer::State::kRunning) trainer.step();
+  CHECK(trainer.state() == Trainer::State::kStopped);
+  CHECK(trainer.steps() < 200);
+  CHECK(trainer.validation().loss <= first);
+  const TrainingBatch batch = draw_batch(*task, {4, 4}, options.seed, std::uint64_t{1} << 60, 1024);
+  CHECK(trainer.model().loss(batch, {}).loss == trainer.validation().loss);
+
+  Trainer before(*task, model, options), after(*task, model, options);
+  for (int i = 0; i < 12; ++i) before.step();
+  after.resume(before.checkpoint());
+  while (after.state() == Trainer::State::kRunning) after.step();
+  CHECK(after.steps() == trainer.steps());
+  CHECK(std::ranges::equal(after.model().parameters(), trainer.model().parameters()));
+  options.optimiser.weight_decay = 0.1;
+  Trainer other(*task, model, options);
+  CHECK_THROWS_WITH_AS(other.resume(before.checkpoint()), doctest::Contains("weight_decay"), InputError);
+}

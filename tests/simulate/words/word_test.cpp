@@ -1,0 +1,64 @@
+#include "krohn/simulate/words/word.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <set>
+
+#include "krohn/groups/error.h"
+
+using namespace krohn;
+
+TEST_CASE("a random word is one word, whichever slices it is made of") {
+  for (const Letter letters : {1U, 2U, 3U, 5U, 10U, 256U, 65'537U, 4'000'000'000U}) {
+    CAPTURE(letters);
+    const RandomWord word(letters, 42, 7);
+    const Word whole = word.slice(0, 1000);
+    for (const std::uint64_t first : {0, 1, 31, 32, 33, 500, 999})
+      for (const std::uint64_t length : {0, 1, 2, 40, 1000}) {
+        const std::uint64_t end = std::min<std::uint64_t>(1000, first + length);
+        const Word slice = word.slice(first, end - first);
+        CHECK(std::equal(slice.begin(), slice.end(), whole.begin() + static_cast<std::ptrdiff_t>(first)));
+      }
+    for (const std::uint64_t position : {0, 63, 64, 999}) CHECK(word.at(position) == whole[position]);
+    for (const Letter letter : whole) REQUIRE(letter < letters);
+  }
+}
+
+TEST_CASE("far slices of a word of 10^12 letters cost no more than near ones") {
+  const RandomWord word(6, 1);
+  const Word far = word.slice(999'999'999'000ULL, 1000);
+  CHECK(std::set<Letter>(far.begin(), far.end()).size() == 6);
+  CHECK(far.back() == word.at(999'999'999'999ULL));
+}
+
+TEST_CASE("seeds and streams give different words, the same ones the same") {
+  std::set<Word> words;
+  for (std::uint64_t seed = 0; seed < 20; ++seed)
+    for (std::uint64_t stream = 0; stream < 20; ++stream) words.insert(RandomWord(4, seed, stream).slice(0, 64));
+  CHECK(words.size() == 400);
+  CHECK(RandomWord(4, 3, 5).slice(10, 64) == RandomWord(4, 3, 5).slice(10, 64));
+}
+
+TEST_CASE("letters and pairs of letters are uniform") {
+  // χ² with k − 1 degrees of freedom lies within 6 standard deviations of its mean; the seed is fixed.
+  constexpr std::uint64_t kLength = 1 << 20;
+  for (const Letter letters : {2U, 3U, 5U, 26U}) {
+    CAPTURE(letters);
+    const Word word = RandomWord(letters, 2024).slice(0, kLength);
+    std::vector<double> single(letters), pairs(std::size_t{letters} * letters);
+    for (std::size_t t = 0; t < word.size(); ++t) {
+      ++single[word[t]];
+      if (t % 2 == 1) ++pairs[std::size_t{word[t - 1]} * letters + word[t]];
+    }
+    for (const auto& [counts, trials] : {std::pair{single, double(kLength)}, std::pair{pairs, double(kLength) / 2}}) {
+      const double expected = trials / static_cast<double>(counts.size());
+      double chi_squared = 0;
+      for (const double count : counts) chi_squared += (count - expected) * (count - expected) / expected;
+      const double freedom = static_cast<double>(counts.size()) - 1;
+      CHECK(std::fabs(chi_squared - freedom) < 6 * std::sqrt(2 * freedom));
+    }
+  }
+}
+
+TEST_CASE("a random word needs letters") { CHECK_THROWS_AS(RandomWord(0, 1), InputError); }

@@ -1,0 +1,144 @@
+// The plan of the house, read from the includes: every folder of sources is a room whose README names its door and what
+// it leans on, and the arrows between rooms make no circle.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Rooms = std::map<std::string, std::set<std::string>>;
+
+const char* const kFloors[] = {"groups", "automata", "constructions", "simulate", "gpu"};
+
+bool is_source(const fs::path& file) {
+  const std::string ending = file.extension().string();
+  return ending == ".h" || ending == ".cpp" || ending == ".cuh" || ending == ".cu";
+}
+
+std::string text_of(const fs::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+/// The paths behind `#include "krohn/`, as they stand in the tree.
+std::set<std::string> includes(const fs::path& file) {
+  const std::string text = text_of(file), mark = "#include \"krohn/";
+  std::set<std::string> found;
+  for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + 1)) {
+    const std::size_t begin = at + mark.size();
+    found.insert(text.substr(begin, text.find('"', begin) - begin));
+  }
+  return found;
+}
+
+/// Room ↦ the rooms that its files include.
+Rooms arrows() {
+  Rooms rooms;
+  for (const char* floor : kFloors)
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(KROHN_ROOT) / floor)) {
+      if (!is_source(entry.path())) continue;
+      const std::string room = fs::relative(entry.path().parent_path(), KROHN_ROOT).string();
+      std::set<std::string>& leans_on = rooms[room];
+      for (const std::string& included : includes(entry.path()))
+        if (const std::string other = fs::path(included).parent_path().string(); other != room) leans_on.insert(other);
+    }
+  return rooms;
+}
+
+std::string line_after(const std::string& text, const std::string& mark) {
+  const std::size_t at = text.find("\n" + mark);
+  if (at == std::string::npos) return {};
+  const std::size_t begin = at + 1 + mark.size();
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+std::set<std::string> listed(const std::string& line) {
+  std::set<std::string> names;
+  std::istringstream words(line);
+  for (std::string name; std::getline(words, name, ',');) {
+    name.erase(0, name.find_first_not_of(' '));
+    if (name != "nothing") names.insert(name);
+  }
+  return names;
+}
+
+int floor_of(const std::string& room) {
+  for (int i = 0; i < 5; ++i)
+    if (room == kFloors[i] || room.starts_with(std::string(kFloors[i]) + "/")) return i;
+  return -1;
+}
+
+}  // namespace
+
+TEST_CASE("every room has a README with a door, and leans on what that names") {
+  for (const auto& [room, leans_on] : arrows()) {
+    CAPTURE(room);
+    const fs::path folder = fs::path(KROHN_ROOT) / room;
+    REQUIRE(fs::exists(folder / "README.md"));
+    const std::string text = text_of(folder / "README.md");
+    CHECK(std::count(text.begin(), text.end(), '\n') <= 15);
+    const std::string door = line_after(text, "Door: `");
+    REQUIRE(!door.empty());
+    CHECK(fs::exists(folder / door.substr(0, door.find('`'))));
+    CHECK(listed(line_after(text, "Leans on: ")) == leans_on);
+  }
+}
+
+TEST_CASE("no room is a warehouse") {
+  std::map<std::string, int> files;
+  for (const char* floor : {"groups", "automata", "constructions", "simulate", "gpu", "tools", "tests"})
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(KROHN_ROOT) / floor))
+      if (is_source(entry.path())) ++files[entry.path().parent_path().string()];
+  for (const auto& [folder, count] : files) {
+    CAPTURE(folder);
+    CHECK(count <= 40);
+  }
+}
+
+TEST_CASE("arrows between rooms point down the floors and make no circle") {
+  const Rooms rooms = arrows();
+  CHECK(rooms.size() > 30);
+  enum class Mark { kNone, kOpen, kDone };
+  std::map<std::string, Mark> marks;
+  const std::function<bool(const std::string&)> is_circle_free = [&](const std::string& room) {
+    Mark& mark = marks[room];
+    if (mark != Mark::kNone) return mark == Mark::kDone;
+    mark = Mark::kOpen;
+    for (const std::string& other : rooms.at(room)) {
+      CAPTURE(room);
+      CAPTURE(other);
+      CHECK(floor_of(other) <= floor_of(room));
+      if (!is_circle_free(other)) return false;
+    }
+    marks[room] = Mark::kDone;
+    return true;
+  };
+  for (const auto& [room, leans_on] : rooms) {
+    CAPTURE(room);
+    CHECK(is_circle_free(room));
+  }
+}
+
+TEST_CASE("the re-checker sees the certificate and networks, and nothing that makes certificates") {
+  const std::set<std::string> allowed{"simulate/arithmetic/arithmetic_name.h", "simulate/arithmetic/form.h",
+                                      "simulate/prove/claims/certificate.h"};
+  for (const auto& entry : fs::directory_iterator(fs::path(KROHN_ROOT) / "simulate/check"))
+    if (is_source(entry.path()))
+      for (const std::string& included : includes(entry.path())) {
+        CAPTURE(entry.path().string());
+        CAPTURE(included);
+        CHECK((!included.starts_with("simulate/") || included.starts_with("simulate/check/") ||
+               allowed.contains(included)));
+      }
+}

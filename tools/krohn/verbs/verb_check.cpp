@@ -1,0 +1,79 @@
+// krohn check — establishes a certificate anew.
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "krohn/automata/formats/json.h"
+#include "krohn/constructions/files/network_file.h"
+#include "krohn/simulate/check/certificate_file.h"
+#include "krohn/simulate/check/recheck.h"
+#include "tools/krohn/json_output.h"
+#include "tools/krohn/table.h"
+#include "tools/krohn/verb.h"
+#include "tools/krohn/verdict.h"
+
+namespace krohn {
+namespace {
+
+constexpr VerbHelp kHelp = {
+    "check", "Establish a certificate anew, by other code than made it", "check CERTIFICATE MODEL [--max-pairs N]",
+    R"(
+krohn check s5.cert.json s5.safetensors
+)",
+    R"(Reads a certificate that `krohn verify --certificate` wrote, and the model that it is about, and establishes the claim
+and every figure of its evidence anew with a small checker that shares no code with the prover but the readers of the two
+files. A certificate that was made for another model, in weights or automaton, is refused.
+Exit status: 0 established, 1 not established, 2 bad input, 3 undecided within the limits.
+)"};
+
+constexpr std::size_t kColumns = 100;
+
+struct Options {
+  std::string certificate, model;
+  RecheckOptions limits;
+  bool json = false;
+};
+
+void print_report(const Options& options, const Certificate& certificate, const Network& network,
+                  const Recheck& found) {
+  const std::string claim = claim_in_words(certificate, network.automaton.alphabet());
+  fmt::print("{}: {}: {}\n", options.certificate, found.established ? "established" : "NOT established", claim);
+  fmt::print("  {}, {} weights, {} evaluation\n", to_string(certificate.arithmetic), to_string(certificate.form),
+             to_string(certificate.order));
+  fmt::print("  {}\n", wrapped(certificate.method + ": " + found.finding, kColumns, "    "));
+}
+
+int check(const Options& options) {
+  const Network network = load_network(options.model);
+  const Certificate certificate = load_certificate(options.certificate, network);
+  const Recheck found = recheck(certificate, network, options.limits);
+  if (options.json) {
+    nlohmann::ordered_json json;
+    json["certificate"] = options.certificate;
+    json["model"] = options.model;
+    json["claim"] = to_string(certificate.claim);
+    json["method"] = certificate.method;
+    json["established"] = found.established;
+    json["finding"] = found.finding;
+    print_json(json);
+  } else {
+    print_report(options, certificate, network, found);
+  }
+  return found.established ? kDone : kRefuted;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, Work& chosen) {
+  const auto options = std::make_shared<Options>();
+  Verb verb = add_verb(app, kHelp);
+  verb.add_option("CERTIFICATE", options->certificate, "What `krohn verify --certificate` wrote").required();
+  verb.add_option("MODEL", options->model, "The .safetensors file that it is about").required();
+  add_count(verb, "--max-pairs", options->limits.max_pairs, "Most pairs of states to keep");
+  add_count(verb, "--max-letters", options->limits.max_letters, "Most letters of random words to read");
+  add_json_flag(verb, options->json);
+  verb.callback([options, &chosen] { chosen = [options] { return check(*options); }; });
+}
+
+}  // namespace krohn

@@ -1,0 +1,100 @@
+// krohn classify — which architectures can hold a language at every length, and why not the smaller ones.
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "krohn/automata/formats/json.h"
+#include "tools/krohn/classification.h"
+#include "tools/krohn/json_output.h"
+#include "tools/krohn/subject.h"
+#include "tools/krohn/table.h"
+#include "tools/krohn/verb.h"
+
+namespace krohn {
+namespace {
+
+constexpr VerbHelp kHelp = {
+    "classify", "Which architectures can hold a language, and why not the smaller ones", "classify LANGUAGE|MODEL",
+    R"(
+krohn classify name:modarith5
+krohn classify 'regex:(aa)*'
+krohn classify name:A5 --json
+)",
+    R"(Computes the monoid of the automaton for two jobs: state tracking (the reachable automaton as given, its transition
+monoid) and acceptance (the minimal automaton, its syntactic monoid). Prints sizes, groups, the classical verdicts with a
+witness for every no, and per architecture: yes with the construction that `krohn compile` takes, or no with the
+obstruction. When both jobs have the same automaton they are printed once. Exit status 3 when a verdict is undecided
+within the limits; what is known is printed all the same.
+)"};
+
+struct Options {
+  std::string subject;
+  LanguageOptions reading;
+  AlgebraOptions algebra;
+  bool json = false;
+};
+
+std::string groups_in_words(const Algebra& algebra) {
+  if (algebra.groups.empty()) return "no non-trivial group";
+  std::string text;
+  for (const MaximalSubgroup& group : algebra.groups) text += (text.empty() ? "" : ", ") + group.name;
+  return "maximal subgroups " + text;
+}
+
+void print(const Job& job) {
+  const Algebra& algebra = job.algebra;
+  fmt::print("\n{}: {} states, a monoid of {} elements in {} D-classes, {} idempotents; {}\n", job.name,
+             job.automaton.states(), algebra.size.str(), algebra.green.d_classes().size(), algebra.idempotents.str(),
+             groups_in_words(algebra));
+  std::vector<std::vector<std::string>> rows;
+  for (const Verdict& verdict : algebra.verdicts)
+    rows.push_back({verdict.property, to_string(verdict.answer), shortened(verdict.witness, 90)});
+  fmt::print("{}", format_table(rows));
+  rows.assign(1, {"architecture", "holds it", "construction, or why not"});
+  for (const Architecture& row : job.rows) {
+    std::string shown = row.construction;
+    if (!row.reason.empty()) shown += (shown.empty() ? "" : "; ") + row.reason;
+    rows.push_back({row.family, to_string(row.answer), shortened(shown, 90)});
+  }
+  fmt::print("\n{}", format_table(rows));
+}
+
+/// The verdicts of all jobs that met `--max-elements`.
+std::size_t undecided(const std::vector<Job>& jobs) {
+  std::size_t count = 0;
+  for (const Job& job : jobs)
+    for (const Verdict& verdict : job.algebra.verdicts) count += verdict.answer == Answer::kUnknown;
+  return count;
+}
+
+int run(const Options& options) {
+  const std::vector<Job> jobs = classify(load_subject(options.subject, options.reading).automaton, options.algebra);
+  const int status = undecided(jobs) == 0 ? kDone : kUndecided;
+  if (options.json) {
+    nlohmann::ordered_json facts;
+    facts["subject"] = options.subject;
+    for (const Job& job : jobs) facts["jobs"].push_back(job_to_json(job));
+    print_json(facts);
+    return status;
+  }
+  fmt::print("{}\n", options.subject);
+  for (const Job& job : jobs) print(job);
+  return status;
+}
+
+}  // namespace
+
+void add_classify(CLI::App& app, Work& chosen) {
+  const auto options = std::make_shared<Options>();
+  Verb verb = add_verb(app, kHelp);
+  verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
+  add_count(verb, "--max-elements", options->algebra.max_elements,
+            "Most elements of the monoid for verdicts that need them one by one");
+  add_count(verb, "--max-classes", options->algebra.green.max_r_classes, "Most R-classes of the monoid");
+  add_json_flag(verb, options->json);
+  add_language_options(verb, options->reading);
+  verb.callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+}
+
+}  // namespace krohn

@@ -1,0 +1,318 @@
+// krohn compare — what the letters of two networks do, side by side.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "krohn/automata/formats/json.h"
+#include "krohn/constructions/files/network_file.h"
+#include "krohn/groups/atomic_file.h"
+#include "krohn/groups/error.h"
+#include "krohn/simulate/learned/spectrum.h"
+#include "krohn/simulate/learned/trained_reader.h"
+#include "tools/krohn/count.h"
+#include "tools/krohn/json_output.h"
+#include "tools/krohn/pictures/spectrum_plot.h"
+#include "tools/krohn/run_folder.h"
+#include "tools/krohn/subject.h"
+#include "tools/krohn/table.h"
+#include "tools/krohn/verb.h"
+
+namespace krohn {
+namespace {
+
+constexpr VerbHelp kHelp = {
+    "compare", "Learned angles and eigenvalues beside exact ones", "compare LEARNED EXACT [--plot angles.svg]",
+    R"(
+krohn compile name:Z5 --construction rotation -o z5-rotation.safetensors
+krohn compare z5.safetensors z5-rotation.safetensors --plot angles.svg
+)",
+    R"(Prints, for every letter that both networks have, the eigenvalues of the first network's matrix by their weight: how far
+a mode moves the decoder, 1 for the letter's greatest. Beside each stand the nearest fraction of a turn that an exact
+network of the automaton can have (a cycle length of the letter is its denominator), and the nearest eigenvalue of the
+second network. No change of basis is needed: eigenvalues do not depend on it. Conjugate pairs share a line, equal values
+too (×), and modes below --weight are only counted. The defect is the spectral norm of UᵀAᵀAU − I, 0 for orthogonal letters, where U spans
+the differences between the mean states of the automaton: the other coordinates are dead, and only counted.
+
+Of a trained model that is no network, the letters' matrices are those of the first layer's recurrence: products of
+generalized Householder matrices, head by head, with their β; decays; blocks. They are those of a letter behind copies of
+itself where a convolution looks back. A mode weighs by how far the mean states of the task's automaton move along it.
+
+--plot draws the angles of every plane where the first network is a sum of planes (Ebrahimi & Memisevic, Fig. 3), and
+otherwise the eigenvalues of every letter around the unit circle, with ticks at the turns that an exact network can have.
+Exit status: 0 compared, 2 bad input.
+)"};
+
+constexpr std::size_t kMostRows = 8;     ///< of one letter in the table
+constexpr std::size_t kMostPanels = 20;  ///< as in the paper's figure
+
+struct Options {
+  std::string learned, exact, plot;
+  double weight = 0.05;
+  LanguageOptions reading;
+  bool json = false;
+};
+
+/// A network or a trained model with the spectrum of its letters.
+struct Side {
+  std::string name;
+  Dfa automaton;
+  Spectrum spectrum;
+  std::vector<std::vector<double>> betas{};  ///< of a model's reflections, by letter
+};
+
+Side load_side(const std::string& given, const LanguageOptions& reading) {
+  const std::string name = file_of_run(given);
+  if (!is_model_name(name))
+    throw InputError(name,
+                     "compare takes .safetensors networks and folders of `krohn train`; `krohn compile` writes "
+                     "networks");
+  try {
+    if (!is_trained_model(name)) {
+      const Network network = load_network(name);
+      return {given, network.automaton, spectrum(network)};
+    }
+    const TrainedSubject subject = load_trained_subject(name, reading);
+    const auto machine = trained_machine(*subject.trained.model, *subject.task, Precision::kFp64);
+    Side side{given, input_machine(*subject.task).automaton, trained_spectrum(*machine, *subject.task)};
+    for (Letter letter = 0; letter < machine->letters(); ++letter)
+      side.betas.push_back(machine->letter_maps(letter).betas);
+    return side;
+  } catch (const InputError& error) {
+    throw InputError(name, error.what());
+  }
+}
+
+struct Match {
+  Mode mode;
+  Turn turn;                   ///< nearest exact one
+  double off = 0;              ///< in turns
+  std::complex<double> value;  ///< nearest of the other network
+  double distance = 0;
+  std::uint64_t modes = 1;  ///< that have this value
+};
+
+struct LetterComparison {
+  std::string name;
+  std::vector<Match> matches;
+  std::size_t faint = 0;      ///< modes below the weight
+  double greatest_faint = 0;  ///< modulus among them
+  const LetterSpectrum* learned = nullptr;
+  const LetterSpectrum* exact = nullptr;
+  std::vector<double> betas;  ///< learned
+  Transformation map;         ///< what the letter does to the states of the exact automaton
+};
+
+double as_real(const Turn& turn) {
+  const double value = static_cast<double>(turn.numerator) / static_cast<double>(turn.denominator);
+  return value > 0.5 ? value - 1 : value;
+}
+
+Match match(const Mode& mode, const Transformation& map, const LetterSpectrum& exact) {
+  Match result{mode, nearest_exact_turn(map, mode.turn()), 0, {}, INFINITY};
+  result.off = turn_distance(mode.turn(), as_real(result.turn));
+  for (const Mode& other : exact.modes) {
+    const double distance = std::abs(mode.value - other.value);
+    if (distance < result.distance) result.distance = distance, result.value = other.value;
+  }
+  return result;
+}
+
+std::vector<LetterComparison> compare_letters(const Side& learned, const Side& exact, double weight) {
+  std::vector<LetterComparison> letters;
+  const Alphabet& alphabet = learned.automaton.alphabet();
+  for (Letter letter = 0; letter < alphabet.size(); ++letter) {
+    const auto other = exact.automaton.alphabet().find(alphabet.name(letter));
+    if (!other) continue;
+    LetterComparison comparison{alphabet.name(letter),
+                                {},
+                                0,
+                                0,
+                                &learned.spectrum.letters[letter],
+                                &exact.spectrum.letters[*other],
+                                learned.betas.empty() ? std::vector<double>() : learned.betas[letter],
+                                exact.automaton.letter_map(*other)};
+    for (const Mode& mode : comparison.learned->modes) {
+      if (mode.weight >= weight) {
+        constexpr double kSame = 1e-9;
+        const auto same = std::ranges::find_if(
+            comparison.matches, [&](const Match& known) { return std::abs(known.mode.value - mode.value) < kSame; });
+        if (same != comparison.matches.end())
+          ++same->modes;
+        else
+          comparison.matches.push_back(match(mode, comparison.map, *comparison.exact));
+        continue;
+      }
+      ++comparison.faint;
+      comparison.greatest_faint = std::max(comparison.greatest_faint, mode.modulus());
+    }
+    letters.push_back(std::move(comparison));
+  }
+  if (letters.empty())
+    throw InputError(learned.name, fmt::format("it has no letter in common with {}: {} and {}", exact.name,
+                                               to_string(alphabet), to_string(exact.automaton.alphabet())));
+  return letters;
+}
+
+nlohmann::ordered_json to_json(const Options& options, const Spectrum& learned,
+                               const std::vector<LetterComparison>& letters) {
+  nlohmann::ordered_json json{{"learned", options.learned},
+                              {"exact", options.exact},
+                              {"coordinates", learned.coordinates},
+                              {"alive", learned.alive}};
+  for (const LetterComparison& letter : letters) {
+    nlohmann::ordered_json row{{"letter", letter.name},
+                               {"spectral_radius", letter.learned->spectral_radius},
+                               {"exact_spectral_radius", letter.exact->spectral_radius},
+                               {"orthogonality_defect", letter.learned->orthogonality_defect},
+                               {"exact_orthogonality_defect", letter.exact->orthogonality_defect},
+                               {"faint_modes", letter.faint},
+                               {"greatest_faint_modulus", letter.greatest_faint}};
+    if (!letter.betas.empty()) row["betas"] = letter.betas;
+    for (const Match& match : letter.matches)
+      row["modes"].push_back({{"weight", match.mode.weight},
+                              {"modes", match.modes},
+                              {"modulus", match.mode.modulus()},
+                              {"turn", match.mode.turn()},
+                              {"nearest_turn", {match.turn.numerator, match.turn.denominator}},
+                              {"off", match.off},
+                              {"nearest", {match.value.real(), match.value.imag()}},
+                              {"distance", match.distance}});
+    json["letters"].push_back(std::move(row));
+  }
+  return json;
+}
+
+/// The least and greatest ones, when they are many.
+std::string betas_in_words(std::vector<double> betas) {
+  constexpr std::size_t kMost = 8;
+  if (betas.size() <= kMost) {
+    std::string text;
+    for (const double beta : betas) text += fmt::format("{}{:.4f}", text.empty() ? "" : ", ", beta);
+    return text;
+  }
+  const auto [least, greatest] = std::ranges::minmax(betas);
+  return fmt::format("{} of them, {:.4f} … {:.4f}", betas.size(), least, greatest);
+}
+
+void report(const Options& options, const Spectrum& learned, const std::vector<LetterComparison>& letters) {
+  fmt::print("{} beside {}\n", options.learned, options.exact);
+  std::vector<std::vector<std::string>> rows = {
+      {"letter", "weight", "modulus", "turn", "exact turn", "off by", "nearest of the other", "distance"}};
+  std::vector<std::vector<std::string>> sums = {
+      {"letter", "spectral radius", "exact", "defect", "exact", "most off, in turns", "other modes"}};
+  for (const LetterComparison& letter : letters) {
+    double most_off = 0;
+    std::size_t shown = 0, left_out = 0;
+    for (const Match& match : letter.matches) {
+      most_off = std::max(most_off, match.off);
+      if (match.mode.value.imag() < 0) continue;  // its conjugate stands for both
+      if (shown == kMostRows) {
+        ++left_out;
+        continue;
+      }
+      const char* sign = match.mode.value.imag() > 0 ? "±" : "";
+      rows.push_back({shown++ == 0 ? letter.name : "",
+                      fmt::format("{:.2f}", match.mode.weight) +
+                          (match.modes > 1 ? fmt::format(" ×{}", match.modes) : std::string()),
+                      fmt::format("{:.4f}", match.mode.modulus()), fmt::format("{}{:.5f}", sign, match.mode.turn()),
+                      fmt::format("{}{}/{}", sign, match.turn.numerator, match.turn.denominator),
+                      fmt::format("{:.5f}", match.off),
+                      fmt::format("{:.4f} at {}{:.4f}", std::abs(match.value), sign, std::abs(turn_of(match.value))),
+                      fmt::format("{:.2g}", match.distance)});
+    }
+    if (left_out > 0) rows.push_back({"", fmt::format("… {} more, see --json", left_out)});
+    sums.push_back({letter.name, fmt::format("{:.4f}", letter.learned->spectral_radius),
+                    fmt::format("{:.4f}", letter.exact->spectral_radius),
+                    fmt::format("{:.2g}", letter.learned->orthogonality_defect),
+                    fmt::format("{:.2g}", letter.exact->orthogonality_defect), fmt::format("{:.2g}", most_off),
+                    letter.faint == 0 ? ""
+                                      : fmt::format("{} below weight {}, moduli up to {:.3f}", letter.faint,
+                                                    options.weight, letter.greatest_faint)});
+  }
+  fmt::print("{}\n{}", format_table(rows), format_table(sums));
+  if (std::ranges::any_of(letters, [](const LetterComparison& letter) { return !letter.betas.empty(); })) {
+    rows = {{"letter", "β of its reflections"}};
+    for (const LetterComparison& letter : letters) rows.push_back({letter.name, betas_in_words(letter.betas)});
+    fmt::print("\n{}", format_table(rows));
+  }
+  const std::uint64_t dead = learned.coordinates - learned.alive;
+  fmt::print(
+      "\n{} of {} coordinates ({:.0f} %) of {} are dead: no two mean states differ there; defects are of the others\n",
+      with_thousands(dead), with_thousands(learned.coordinates),
+      learned.coordinates == 0 ? 0.0 : 100.0 * static_cast<double>(dead) / static_cast<double>(learned.coordinates),
+      options.learned);
+}
+
+/// The planes that matter, with the nearest exact angle for every letter.
+std::vector<PlanePanel> plane_panels(const Side& learned, const Side& exact, double weight) {
+  std::vector<PlanePanel> panels;
+  const Alphabet& alphabet = learned.automaton.alphabet();
+  for (const Plane& plane : learned.spectrum.planes) {
+    if (plane.weight < weight || panels.size() == kMostPanels) break;
+    PlanePanel panel;
+    for (Letter letter = 0; letter < alphabet.size(); ++letter) {
+      const auto other = exact.automaton.alphabet().find(alphabet.name(letter));
+      const double turn = turn_of(plane.factors[letter]);
+      panel.learned.push_back(turn);
+      panel.exact.push_back(other ? as_real(nearest_exact_turn(exact.automaton.letter_map(*other), turn)) : turn);
+    }
+    panel.title = fmt::format("plane {}, weight {:.2f}", panels.size() + 1, plane.weight);
+    panels.push_back(std::move(panel));
+  }
+  return panels;
+}
+
+std::string plot(const Options& options, const Side& learned, const Side& exact,
+                 const std::vector<LetterComparison>& letters) {
+  const std::string title = fmt::format("{} beside {}", options.learned, options.exact);
+  std::vector<PlanePanel> planes = plane_panels(learned, exact, options.weight);
+  if (!planes.empty()) {
+    std::vector<std::string> names;
+    for (const Symbol& symbol : learned.automaton.alphabet().symbols()) names.push_back(symbol.name);
+    return planes_svg(title, names, planes);
+  }
+  std::vector<CirclePanel> panels;
+  for (const LetterComparison& letter : letters) {
+    if (panels.size() == kMostPanels) break;
+    CirclePanel panel{fmt::format("letter {}", shortened(letter.name, 16)), {}, {}, {}};
+    for (const Mode& mode : letter.learned->modes) panel.learned.push_back({mode.value, std::min(mode.weight, 1.0)});
+    for (const Mode& mode : letter.exact->modes) panel.exact.push_back(mode.value);
+    for (const Turn& turn : exact_turns(letter.map)) panel.turns.push_back(as_real(turn));
+    panels.push_back(std::move(panel));
+  }
+  return circles_svg(title, panels);
+}
+
+int compare(const Options& options) {
+  if (!options.plot.empty() && !options.plot.ends_with(".svg"))
+    throw InputError(options.plot, "the name of a plot ends in .svg");
+  const Side learned = load_side(options.learned, options.reading), exact = load_side(options.exact, options.reading);
+  const std::vector<LetterComparison> letters = compare_letters(learned, exact, options.weight);
+  if (!options.plot.empty()) write_file(options.plot, plot(options, learned, exact, letters));
+  if (options.json)
+    print_json(to_json(options, learned.spectrum, letters));
+  else
+    report(options, learned.spectrum, letters);
+  return kDone;
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, Work& chosen) {
+  const auto options = std::make_shared<Options>();
+  Verb verb = add_verb(app, kHelp);
+  verb.add_option("LEARNED", options->learned, "A .safetensors network, or a folder of `krohn train`").required();
+  verb.add_option("EXACT", options->exact, "The network to hold it against").required();
+  verb.add_option("--plot", options->plot, "Draw the angles, or the eigenvalues").type_name("FILE.svg");
+  verb.add_option("--weight", options->weight, "Least weight of the modes that are shown")
+      .between(0.0, 1.0)
+      .show_default();
+  add_json_flag(verb, options->json);
+  add_language_options(verb, options->reading);
+  verb.callback([options, &chosen] { chosen = [options] { return compare(*options); }; });
+}
+
+}  // namespace krohn

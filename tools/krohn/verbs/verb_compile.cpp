@@ -1,0 +1,225 @@
+// krohn compile — a language to a network file.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "krohn/automata/formats/json.h"
+#include "krohn/automata/operations/minimise.h"
+#include "krohn/constructions/build/planner.h"
+#include "krohn/constructions/files/network_file.h"
+#include "krohn/groups/error.h"
+#include "krohn/simulate/evaluate/quantise.h"
+#include "krohn/simulate/prove/certify.h"
+#include "tools/krohn/json_output.h"
+#include "tools/krohn/plan_table.h"
+#include "tools/krohn/progress.h"
+#include "tools/krohn/subject.h"
+#include "tools/krohn/table.h"
+#include "tools/krohn/target.h"
+#include "tools/krohn/verb.h"
+#include "tools/krohn/verdict.h"
+
+namespace krohn {
+namespace {
+
+constexpr VerbHelp kHelp = {
+    "compile", "Compile a language to exact weights",
+    "compile LANGUAGE -o MODEL [--target krohn] [--construction NAME] [--precision fp32] [--explain]",
+    R"(
+krohn compile 'regex:(a|b)*abb' -o abb.safetensors
+krohn compile name:S5 --keys doubled --precision bf16 --exact -o s5.safetensors
+krohn compile name:Z12 --construction rotation --precision bf16 -o z12.safetensors
+krohn compile name:Z60 --explain
+krohn compile name:Z7 --exact --precision fp32 --max-dimension 2 -o z7.safetensors
+krohn compile name:S5 --generators transpositions --target fla-deltanet -o s5-deltanet/
+krohn compile 'regex:(a|b)*abb' --target onnx -o abb.onnx
+)",
+    R"(Writes a linear recurrent network that computes LANGUAGE: the weights in structured and dense form, the automaton that
+they stand for, and where they come from. --explain prints every construction with its cost and why it fits or not.
+
+--task acceptance minimises the automaton first: the network only has to give the right answer. --task state keeps every
+reachable state: the network has to know the state at every position. Acceptors default to acceptance, machines with
+other outputs to state.
+
+Where rounding lets rotations drift, the table offers repairs. signed-permutation is exact in every precision, in more
+numbers of state. rotation-locked and rotation-grid are exact in --precision (fp32 unless given) as long as letters are
+read one after another; the table has such precisions in brackets. rotation-snapped goes on from the nearest codeword
+every K letters; it is not linear, and is taken by name only.
+
+--target writes the model for another framework: torch, a folder with a PyTorch module and its weights; onnx; numpy (.npz);
+fla-deltanet and fla-gated-deltaproduct, folders that flash-linear-attention loads; bilinear, bilinear-cp, bilinear-block,
+bilinear-r2, pd-ssm, mamba and fan, the parameters of these recurrences, which krohn reads back.
+
+--precision bf16 prefers constructions that are exact in bf16, rounds every weight to bf16, and then proves the rounded
+network in that arithmetic, or refutes it by a shortest word, as `krohn verify` does. The file is written in any case.
+With --exact nothing is chosen that rounding would change.
+Exit status: 0 written (and proved), 1 written and refuted, 2 bad input or nothing fits, 3 undecided or a limit was met.
+)"};
+
+struct Options {
+  std::string language, output, target = "krohn", task, construction, precision, keys;
+  std::optional<std::uint64_t> max_reflections, max_dimension;
+  std::uint64_t max_pairs = 1'000'000;
+  LanguageOptions reading;
+  bool exact = false, explain = false, json = false;
+};
+
+BuildOptions wishes_of(const Options& options) {
+  BuildOptions wishes;
+  if (!options.construction.empty()) wishes.construction = options.construction;
+  if (!options.precision.empty()) wishes.precision = parse_precision(options.precision);
+  if (!options.keys.empty()) wishes.keys = parse_key_style(options.keys);
+  if (options.max_reflections) wishes.max_reflections = static_cast<std::int64_t>(*options.max_reflections);
+  wishes.max_dimension = options.max_dimension;
+  wishes.exact = options.exact;
+  return wishes;
+}
+
+void check(const Options& options) {
+  if (options.output.empty() && (!options.explain || is_checkpoint_target(options.target)))
+    throw InputError("nowhere to write the network: add `-o MODEL.safetensors`, or `--explain` to see the choices");
+  if (!options.output.empty()) check_output_name(options.target, options.output);
+}
+
+std::string task_of(const Options& options, const Dfa& dfa) {
+  if (!options.task.empty()) return options.task;
+  return dfa.is_acceptor() ? "acceptance" : "state";
+}
+
+/// The planner's row, or the first that the target's architecture takes.
+const PlanRow* chosen_plan(const std::vector<PlanRow>& plans, const Options& options) {
+  const std::vector<std::string> taken =
+      options.construction.empty() ? target_constructions(options.target) : std::vector<std::string>();
+  if (taken.empty()) {
+    const auto row = std::ranges::find_if(plans, &PlanRow::chosen);
+    return row == plans.end() ? nullptr : &*row;
+  }
+  std::string reasons;
+  for (const std::string& name : taken) {
+    const auto row = std::ranges::find(plans, name, &PlanRow::construction);
+    if (row->possible && !(options.exact && row->exact_in.empty())) return &*row;
+    reasons += fmt::format("; {}: {}", name, row->possible ? "not exact" : row->reason);
+  }
+  throw InputError(options.language, fmt::format("{} cannot hold it{}", options.target, reasons));
+}
+
+void report(const Options& options, const std::string& task, const Dfa& dfa, const PlanRow& chosen) {
+  const auto layers = fmt::format("{} layer{}", chosen.layers, chosen.layers == 1 ? "" : "s");
+  fmt::print("{}: {} by {} ({})\n", options.output.empty() ? "would write" : options.output, options.language,
+             chosen.construction, chosen.theorem);
+  fmt::print("  {} states and {} letters ({}), {}, {} numbers of state\n", dfa.states(), dfa.letters(),
+             task == "state" ? "state tracking" : "minimal, for acceptance", layers, chosen.state_numbers);
+  fmt::print("  {}\n", exactness(chosen));
+}
+
+/// What rounding the weights has made of the network.
+Certificate prove(const Network& rounded, Precision precision, std::uint64_t max_pairs) {
+  Progress progress("examining pairs of states");
+  CertifyOptions options;
+  options.arithmetic = precision;
+  options.max_pairs = max_pairs;
+  options.progress = [&progress](std::uint64_t pairs) { progress.update(pairs); };
+  return certify(rounded, options);
+}
+
+/// What was written, and what is proved of it when its weights were rounded.
+struct Written {
+  Network network;
+  std::optional<Certificate> certificate;
+};
+
+Written write(const Dfa& dfa, const PlanRow& chosen, BuildOptions wishes, const Options& options) {
+  wishes.construction = chosen.construction;
+  Written written{build(dfa, wishes), {}};
+  written.network.provenance.source = options.language;
+  if (wishes.precision) written.network = quantise(written.network, *wishes.precision);
+  write_network(written.network, options.target, options.output);
+  if (wishes.precision) written.certificate = prove(written.network, *wishes.precision, options.max_pairs);
+  return written;
+}
+
+void report(const Certificate& certificate, const Network& network, const Options& options) {
+  constexpr std::size_t kColumns = 100;
+  fmt::print("  weights rounded to {}: {}\n", options.precision,
+             claim_in_words(certificate, network.automaton.alphabet()));
+  fmt::print("  {}\n", wrapped(certificate.method + ": " + certificate.evidence, kColumns, "    "));
+}
+
+nlohmann::ordered_json to_json(const Options& options, const std::string& task, const Dfa& dfa,
+                               const std::vector<PlanRow>& plans, const PlanRow& chosen) {
+  nlohmann::ordered_json json;
+  json["language"] = options.language;
+  json["task"] = task;
+  json["states"] = dfa.states();
+  json["letters"] = dfa.letters();
+  json["output"] = options.output.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(options.output);
+  json["network"] = plan_to_json(chosen);
+  if (options.explain)
+    for (const PlanRow& row : plans) json["plans"].push_back(plan_to_json(row));
+  return json;
+}
+
+int compile(const Options& options) {
+  check(options);
+  const Dfa given = load_subject(options.language, options.reading).automaton;
+  const std::string task = task_of(options, given);
+  const Dfa dfa = task == "state" ? canonical(given) : minimise(given);
+  if (is_checkpoint_target(options.target)) {
+    compile_checkpoint(dfa, options.language, options.target, options.output, options.json);
+    return kDone;
+  }
+  BuildOptions wishes = wishes_of(options);
+  const std::vector<PlanRow> plans = plan(dfa, wishes);
+  const PlanRow* chosen = chosen_plan(plans, options);
+  if (options.explain && !options.json) fmt::print("{}", plan_table(plans));
+  if (chosen == nullptr && options.explain && options.output.empty() && !options.json) return kDone;
+  if (chosen == nullptr) {
+    build(dfa, wishes);  // throws with the reasons
+    throw InputError(options.language, "no construction fits the wishes");
+  }
+  std::optional<Written> written;
+  if (!options.output.empty()) written = write(dfa, *chosen, wishes, options);
+  const bool proves = written && written->certificate;
+  if (options.json) {
+    auto json = to_json(options, task, dfa, plans, *chosen);
+    if (proves) json["verdict"] = verdict_to_json(*written->certificate, dfa.alphabet());
+    print_json(json);
+  } else {
+    report(options, task, dfa, *chosen);
+    if (proves) report(*written->certificate, written->network, options);
+  }
+  return proves ? exit_status(*written->certificate, 0) : int{kDone};
+}
+
+}  // namespace
+
+void add_compile(CLI::App& app, Work& chosen) {
+  const auto options = std::make_shared<Options>();
+  Verb verb = add_verb(app, kHelp);
+  verb.add_option("LANGUAGE", options->language, "A file, regex:…, or name:…").required();
+  verb.add_option("-o,--output", options->output, "The .safetensors file to write, or the folder of a --target")
+      .type_name("FILE");
+  verb.add_option("--target", options->target, "Which framework is to load it").one_of(target_names()).show_default();
+  verb.add_option("--task", options->task, "What the network has to get right").one_of({"acceptance", "state"});
+  const std::string wishes = "Choosing a construction";
+  verb.add_option("--construction", options->construction, "Take this one of --explain's table")
+      .one_of(construction_names())
+      .group(wishes);
+  add_precision(verb, options->precision, "Round the weights to this format, and prove").group(wishes);
+  verb.add_flag("--exact", options->exact, "Only constructions that are exact for words of every length").group(wishes);
+  verb.add_option("--keys", options->keys, "How reflections are written")
+      .one_of({"unit", "unnormalised", "doubled"})
+      .group(wishes);
+  add_optional_count(verb, "--max-reflections", options->max_reflections, "Most reflections per token in a layer")
+      .group(wishes);
+  add_optional_count(verb, "--max-dimension", options->max_dimension, "Most numbers of state").group(wishes);
+  add_count(verb, "--max-pairs", options->max_pairs, "Most pairs of states to examine with --precision").group(wishes);
+  verb.add_flag("--explain", options->explain, "Print the table of constructions");
+  add_json_flag(verb, options->json);
+  add_language_options(verb, options->reading);
+  verb.callback([options, &chosen] { chosen = [options] { return compile(*options); }; });
+}
+
+}  // namespace krohn

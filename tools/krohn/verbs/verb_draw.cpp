@@ -1,0 +1,119 @@
+// krohn draw — a picture of an automaton or of a network.
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "krohn/automata/cascades/holonomy.h"
+#include "krohn/automata/draw/draw.h"
+#include "krohn/automata/draw/egg_box.h"
+#include "krohn/automata/operations/minimise.h"
+#include "krohn/groups/atomic_file.h"
+#include "krohn/groups/error.h"
+#include "tools/krohn/pictures/network_picture.h"
+#include "tools/krohn/subject.h"
+#include "tools/krohn/verb.h"
+
+namespace krohn {
+namespace {
+
+constexpr VerbHelp kHelp = {
+    "draw", "Draw an automaton or a network", "draw LANGUAGE|MODEL -o PICTURE.svg|.pdf|.png|.dot",
+    R"(
+krohn draw 'regex:(a|b)*abb' -o abb.svg
+krohn draw name:D4 -o d4.pdf --engine circo
+krohn draw s5.safetensors -o s5.png
+krohn draw name:modarith5 -o cascade.svg --view cascade
+krohn draw name:T4 --eggbox -o eggbox.svg
+)",
+    R"(Draws the states, with parallel edges merged, a double ring for acceptance and one colour per strongly connected
+component; of a model, the layers of the network; with --view cascade the automaton's holonomy decomposition (--view chain: the chain); with --eggbox the D-classes of its transition
+monoid. Machines above --largest states are drawn condensed, one node per
+component. The picture's format is the extension of its name.
+)"};
+
+struct Options {
+  std::string subject, output, engine = "dot", view = "auto", title;
+  std::uint64_t largest = DrawOptions{}.max_states;
+  LanguageOptions reading;
+  bool minimal = false, sink = false, plain = false, vertical = false, egg_box = false;
+};
+
+std::string format_of(const std::string& path) {
+  const std::size_t dot = path.rfind('.');
+  const std::string extension = dot == std::string::npos ? "" : path.substr(dot + 1);
+  for (const char* known : {"svg", "pdf", "png", "dot"})
+    if (extension == known) return extension;
+  throw InputError(path, "the name of a picture ends in .svg, .pdf, .png or .dot");
+}
+
+DrawOptions draw_options(const Options& options) {
+  DrawOptions draw;
+  draw.engine = options.engine;
+  draw.colour_components = !options.plain;
+  draw.left_to_right = !options.vertical;
+  draw.show_sink = options.sink;
+  draw.max_states = options.largest;
+  draw.title = options.title;
+  return draw;
+}
+
+std::string automaton_dot(const Options& options, const Dfa& dfa) {
+  bool condensed = false;
+  std::string dot = to_drawn_dot(dfa, draw_options(options), &condensed);
+  if (condensed)
+    fmt::print(stderr, "krohn: too much to draw state by state ({} states, --largest {}): drawn condensed\n",
+               dfa.states(), options.largest);
+  return dot;
+}
+
+std::string dot_of(const Options& options, const Subject& subject) {
+  const auto automaton = [&] { return options.minimal ? minimise(subject.automaton) : subject.automaton; };
+  if (options.egg_box) {
+    const Dfa dfa = canonical(automaton());
+    return egg_box_dot(dfa, analyse(dfa));
+  }
+  if (options.view == "cascade") return to_drawn_dot(holonomy_decomposition(automaton()), draw_options(options));
+  if (options.view == "chain") return to_drawn_dot(chain_decomposition(automaton()), draw_options(options));
+  const bool network = options.view == "network" || (options.view == "auto" && subject.network);
+  if (!network) return automaton_dot(options, automaton());
+  if (!subject.network)
+    throw InputError(subject.name, "only a .safetensors model has a network to draw; `krohn compile` makes one");
+  const Provenance& provenance = subject.network->provenance;
+  return network_dot(*subject.network, options.title.empty()
+                                           ? fmt::format("{}, {}", provenance.source, provenance.construction)
+                                           : options.title);
+}
+
+int draw(const Options& options) {
+  const std::string format = format_of(options.output);
+  const std::string dot = dot_of(options, load_subject(options.subject, options.reading));
+  write_file(options.output, format == "dot" ? dot : render_dot(dot, format, options.engine));
+  return kDone;
+}
+
+}  // namespace
+
+void add_draw(CLI::App& app, Work& chosen) {
+  const auto options = std::make_shared<Options>();
+  Verb verb = add_verb(app, kHelp);
+  verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
+  verb.add_option("-o,--output", options->output, "The picture to write").type_name("FILE").required();
+  verb.add_option("--view", options->view, "What to draw; auto takes the network of a model")
+      .one_of({"auto", "automaton", "cascade", "chain", "network"})
+      .show_default();
+  verb.add_option("--engine", options->engine, "Graphviz layout")
+      .one_of({"dot", "neato", "circo", "fdp", "sfdp", "twopi"})
+      .show_default();
+  verb.add_option("--title", options->title, "Written above");
+  verb.add_flag("--minimal", options->minimal, "Minimise first");
+  verb.add_flag("--eggbox", options->egg_box, "The transition monoid as egg-boxes");
+  verb.add_flag("--sink", options->sink, "Show the rejecting sink too");
+  verb.add_flag("--plain", options->plain, "No colours");
+  verb.add_flag("--vertical", options->vertical, "From top to bottom");
+  add_count(verb, "--largest", options->largest, "Most states drawn one by one");
+  add_language_options(verb, options->reading);
+  verb.callback([options, &chosen] { chosen = [options] { return draw(*options); }; });
+}
+
+}  // namespace krohn

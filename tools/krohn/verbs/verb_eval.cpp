@@ -1,0 +1,151 @@
+// krohn eval — how often a trained model is right, by length.
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "krohn/automata/formats/json.h"
+#include "krohn/gpu/device/device.h"
+#include "krohn/gpu/training/linear_model_words.h"
+#include "krohn/groups/atomic_file.h"
+#include "krohn/groups/error.h"
+#include "krohn/simulate/models/model_file.h"
+#include "krohn/simulate/tasks/tasks.h"
+#include "krohn/simulate/train/evaluate_model.h"
+#include "tools/krohn/count.h"
+#include "tools/krohn/json_output.h"
+#include "tools/krohn/on_device.h"
+#include "tools/krohn/pictures/accuracy_plot.h"
+#include "tools/krohn/progress.h"
+#include "tools/krohn/table.h"
+#include "tools/krohn/verb.h"
+
+namespace krohn {
+namespace {
+
+constexpr VerbHelp kHelp = {
+    "eval", "Measure a trained model by length", "eval FOLDER [--lengths 10,100,500,1e4] [--words N] [--plot acc.svg]",
+    R"(
+krohn train modadd5 --model bilinear:rotations,hidden=16 --steps 2000 -o run/
+krohn eval run/ --lengths 10,100,500 --words 200 --plot acc.svg
+)",
+    R"(Runs fresh samples of every length through the model that `krohn train` left in FOLDER, and prints the accuracy, scaled
+so that 0 is chance and 1 is perfect, with Wilson's 95 % interval, and the share of words that are right throughout.
+Models without additive terms have their state rescaled after every letter, which changes no answer of a read-out without
+a bias; --as-trained leaves it alone. A sample is a test, not a proof: `krohn verify FOLDER` proves or refutes.
+Exit status: 0 measured, 2 bad input.
+)"};
+
+struct Options {
+  std::string folder, plot, device = "cpu";
+  std::vector<std::string> lengths{"10", "100", "500"};
+  std::uint64_t words = 1000, seed = EvaluateModelOptions{}.seed;
+  unsigned threads = 0;
+  LanguageOptions reading;
+  bool as_trained = false, json = false;
+};
+
+std::string path_of_model(const std::string& folder) {
+  const std::filesystem::path path(folder);
+  return std::filesystem::is_directory(path) ? (path / "parameters.safetensors").string() : folder;
+}
+
+/// On the device, or where it cannot and was not insisted on, on the processor.
+ModelAccuracy measure(const Options& options, const TrainedModel& trained, const Task& task, std::uint64_t length,
+                      bool& on_cuda) {
+  Progress progress("reading letters");
+  EvaluateModelOptions evaluation;
+  evaluation.words = options.words;
+  evaluation.seed = options.seed;
+  evaluation.threads = options.threads;
+  evaluation.normalise = !options.as_trained;
+  evaluation.progress = [&progress](std::uint64_t done, std::uint64_t all) { progress.update(done, all); };
+  const auto on_processor = [&] {
+    on_cuda = false;
+    return evaluate_model(*trained.model, task, length, evaluation);
+  };
+  if (!on_cuda) return on_processor();
+  return on_device(
+      options.device, [&] { return evaluate_words(Place::kDevice, *trained.model, task, length, evaluation); },
+      on_processor);
+}
+
+int evaluate(const Options& options) {
+  if (!options.plot.empty() && !options.plot.ends_with(".svg"))
+    throw InputError(options.plot, "the name of a plot ends in .svg");
+  bool on_cuda = wants_cuda(options.device);
+  const TrainedModel trained = load_model(path_of_model(options.folder));
+  const auto task = make_task(trained.task, options.reading);
+  if (task->alphabet().size() != trained.model->letters() || task->labels().size() != trained.model->labels())
+    throw InputError(
+        options.folder,
+        fmt::format("its model has {} letters and {} answers, and the task {} has {} and {}", trained.model->letters(),
+                    trained.model->labels(), trained.task, task->alphabet().size(), task->labels().size()));
+  nlohmann::ordered_json json{{"model", trained.model->name()},
+                              {"task", trained.task},
+                              {"chance", task->info().chance},
+                              {"seed", options.seed}};
+  std::vector<std::vector<std::string>> rows = {
+      {"length", "words", "scaled accuracy", "95 % interval", "whole words right"}};
+  std::vector<AccuracyPoint> points;
+  for (const std::string& text : options.lengths) {
+    const ModelAccuracy at = measure(options, trained, *task, parse_count(text, "--lengths"), on_cuda);
+    const double chance = task->info().chance;
+    // Answers of one word are not independent, so the interval counts words where several answers are due.
+    const bool single = at.targets == at.words;
+    const ProportionInterval interval =
+        single ? confidence(at.right, at.targets)
+               : confidence(static_cast<std::uint64_t>(at.accuracy() * static_cast<double>(at.words)), at.words);
+    points.push_back(
+        {at.length, scaled(at.accuracy(), chance), scaled(interval.low, chance), scaled(interval.high, chance)});
+    const double whole = static_cast<double>(at.right_words) / static_cast<double>(at.words);
+    rows.push_back({with_thousands(at.length), with_thousands(at.words),
+                    fmt::format("{:.4f}", scaled(at.accuracy(), chance)),
+                    fmt::format("{:.4f} … {:.4f}", scaled(interval.low, chance), scaled(interval.high, chance)),
+                    fmt::format("{:.4f}", whole)});
+    json["lengths"].push_back({{"length", at.length},
+                               {"words", at.words},
+                               {"answers", at.targets},
+                               {"right", at.right},
+                               {"scaled_accuracy", scaled(at.accuracy(), chance)},
+                               {"low", scaled(interval.low, chance)},
+                               {"high", scaled(interval.high, chance)},
+                               {"words_right", at.right_words}});
+  }
+  if (!options.plot.empty())
+    write_file(options.plot,
+               accuracy_svg(
+                   {fmt::format("{} on {}", trained.model->name(), trained.task), {{"", points}}, task->info().train}));
+  if (options.json) {
+    if (on_cuda) json["device"] = cuda_status();
+    print_json(json);
+    return kDone;
+  }
+  fmt::print("{}: {} on {}{}\n{}", options.folder, trained.model->name(), trained.task,
+             on_cuda ? ", read on " + cuda_status() : "", format_table(rows));
+  return kDone;
+}
+
+}  // namespace
+
+void add_eval(CLI::App& app, Work& chosen) {
+  const auto options = std::make_shared<Options>();
+  Verb verb = add_verb(app, kHelp);
+  verb.add_option("FOLDER", options->folder, "A folder that `krohn train` wrote").required();
+  verb.add_option("--lengths", options->lengths, "Lengths to measure at").separated_by(',').type_name("N,…");
+  add_count(verb, "--words", options->words, "Samples of every length");
+  verb.add_option("--plot", options->plot, "Draw accuracy by length").type_name("FILE.svg");
+  verb.add_flag("--as-trained", options->as_trained, "Do not rescale the state");
+  verb.add_option("--device", options->device,
+                  "Where; on a device models of one linear layer and a linear read-out run, with the same answers")
+      .one_of({"auto", "cpu", "cuda"})
+      .show_default();
+  add_seed(verb, options->seed);
+  add_threads(verb, options->threads);
+  add_json_flag(verb, options->json);
+  add_language_options(verb, options->reading);
+  verb.callback([options, &chosen] { chosen = [options] { return evaluate(*options); }; });
+}
+
+}  // namespace krohn

@@ -1,0 +1,200 @@
+// krohn extract — the automaton that a model has learned.
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "krohn/automata/formats/format_file.h"
+#include "krohn/automata/formats/json.h"
+#include "krohn/automata/operations/equivalence.h"
+#include "krohn/automata/operations/minimise.h"
+#include "krohn/constructions/files/network_file.h"
+#include "krohn/groups/error.h"
+#include "krohn/simulate/learned/extract_automaton.h"
+#include "krohn/simulate/learned/state_centres.h"
+#include "krohn/simulate/learned/trained_reader.h"
+#include "tools/krohn/count.h"
+#include "tools/krohn/json_output.h"
+#include "tools/krohn/progress.h"
+#include "tools/krohn/run_folder.h"
+#include "tools/krohn/subject.h"
+#include "tools/krohn/table.h"
+#include "tools/krohn/verb.h"
+#include "tools/krohn/verdict.h"
+
+namespace krohn {
+namespace {
+
+constexpr VerbHelp kHelp = {
+    "extract", "The automaton that a model has learned", "extract MODEL -o AUTOMATON.dot [--against LANGUAGE]",
+    R"(
+krohn extract abb.safetensors -o abb-again.dot
+krohn extract z5.safetensors -o z5.json --against name:Z5 --precision bf16
+krohn train parity --model deltaproduct:signed,width=16,heads=1,mlp=0 --rates 1e-2 --schedule cosine --steps 2000 -o parity-run/
+krohn extract parity-run/ -o learned.dot --length 32 --against name:parity
+)",
+    R"(Finds the minimal automaton that MODEL follows on words of up to --length letters, or of as many as an automaton of at
+most --most states explains, by running it: a learner asks for answers until its guess agrees with the network on all short words, on random words, on detours from every state that it
+knows, and on the powers of short words. The automaton inside the file is not looked at, except to say in the end whether
+the two agree, or whether the network agrees with --against. Where the network can reach finitely many states only, the
+comparison is exact and holds for words of every length; otherwise longer words show how far it goes on as that
+automaton, and the shortest one found on which it does not is printed. A trained model that is no network is read in
+fp32 or fp64, with its task's special tokens around every word; what no sample of the task asks (the empty word, inputs
+that are no expressions) is taken from the automaton of the task.
+Exit status: 0 extracted and as expected, 1 another language than --against, 2 bad input, 3 no such automaton within the
+limits.
+)"};
+
+constexpr std::size_t kColumns = 100;
+
+struct Options {
+  std::string model, output, against, precision = "fp32";
+  ExtractOptions extract;
+  LanguageOptions reading;
+  bool json = false;
+};
+
+/// What the extracted automaton was held against.
+struct Expected {
+  std::string name;
+  std::optional<Word> difference;  ///< over the common alphabet
+  Alphabet alphabet;
+};
+
+/// `own`: the automaton in the file, or of the model's task, and what it is called.
+Expected compare(const Options& options, const Dfa& own, const char* name, const Dfa& found) {
+  if (options.against.empty()) return {name, distinguishing_word(found, own), found.alphabet()};
+  const Dfa language = load_language(options.against, options.reading);
+  return {options.against, distinguishing_word(found, language), refine(found.alphabet(), language.alphabet()).merged};
+}
+
+std::string evidence(const Extraction& found) {
+  const std::string asked = fmt::format("{} questions, {} guess{} refuted; ", with_thousands(found.questions),
+                                        found.refuted_guesses, found.refuted_guesses == 1 ? "" : "es");
+  if (found.network_states)
+    return asked + fmt::format("compared with the {} states that the network reaches{}",
+                               with_thousands(*found.network_states),
+                               found.beyond ? "" : ": equal on words of every length");
+  return asked + fmt::format("agrees on {} words of up to {} letters, among them all of up to {}",
+                             with_thousands(found.words), found.length, found.all_up_to);
+}
+
+std::string beyond(const Extraction& found, const Options& options) {
+  if (found.beyond)
+    return fmt::format("it stops being that automaton: {} gives \"{}\" instead of \"{}\"{}",
+                       quoted_word(found.automaton.alphabet(), found.beyond->word), found.beyond->machine,
+                       found.beyond->automaton,
+                       found.network_states ? ", and no shorter word is wrong" : ", the shortest word found");
+  if (found.network_states || found.beyond_words == 0) return "";
+  return fmt::format("agrees on {} words of {} letters too, random ones and powers of short ones",
+                     with_thousands(found.beyond_words), with_thousands(options.extract.beyond));
+}
+
+nlohmann::ordered_json to_json(const Options& options, const Extraction& found, const StateCentres& centres,
+                               const Expected& expected) {
+  const Dfa& automaton = found.automaton;
+  nlohmann::ordered_json json{
+      {"model", options.model},       {"output", options.output},       {"arithmetic", options.precision},
+      {"states", automaton.states()}, {"letters", automaton.letters()}, {"exact", found.is_exact()},
+      {"length", found.length},       {"questions", found.questions},   {"refuted_guesses", found.refuted_guesses},
+      {"words", found.words},         {"letters_read", found.letters},  {"all_words_up_to", found.all_up_to}};
+  if (!found.limit.empty()) json["limit"] = found.limit;
+  if (found.network_states) json["network_states"] = *found.network_states;
+  json["longer_words"] = found.beyond_words;
+  json["longer_words_length"] = options.extract.beyond;
+  if (found.beyond)
+    json["disagreement"] = {{"word", automaton.alphabet().format_word(found.beyond->word)},
+                            {"length", found.beyond->word.size()},
+                            {"network", found.beyond->machine},
+                            {"automaton", found.beyond->automaton},
+                            {"shortest", found.network_states.has_value()}};
+  json["cluster_radius"] = centres.spread;
+  json["cluster_distance"] = centres.gap;
+  json["against"] = expected.name;
+  json["equal"] = !expected.difference;
+  if (expected.difference) json["difference"] = expected.alphabet.format_word(*expected.difference);
+  return json;
+}
+
+void report(const Options& options, const Extraction& found, const StateCentres& centres, const Expected& expected) {
+  const Dfa& automaton = found.automaton;
+  fmt::print("{}: {} state{} and {} letters, extracted from {} in {}\n", options.output, automaton.states(),
+             automaton.states() == 1 ? "" : "s", automaton.letters(), options.model, options.precision);
+  const auto line = [](const std::string& text) {
+    if (!text.empty()) fmt::print("  {}\n", wrapped(text, kColumns, "    "));
+  };
+  line(evidence(found));
+  line(found.limit);
+  line(beyond(found, options));
+  if (automaton.states() > 1)
+    line(fmt::format("its numbers in a state lie within {:.2g} of their mean{}, the nearest two means {:.2g} apart",
+                     centres.spread, centres.is_scaled ? ", scaled" : "", centres.gap));
+  line(expected.difference ? fmt::format("not {}: they differ on {}", expected.name,
+                                         quoted_word(expected.alphabet, *expected.difference))
+                           : fmt::format("computes {}", expected.name));
+}
+
+int finish(const Options& options, const Extraction& found, const StateCentres& centres, const Expected& expected) {
+  write_automaton_file(found.automaton, options.output);
+  if (options.json)
+    print_json(to_json(options, found, centres, expected));
+  else
+    report(options, found, centres, expected);
+  return expected.difference && !options.against.empty() ? kRefuted : kDone;
+}
+
+int extract_from_trained(Options options) {
+  const TrainedSubject subject = load_trained_subject(options.model, options.reading);
+  const auto machine = trained_machine(*subject.trained.model, *subject.task, parse_precision(options.precision));
+  std::optional<Extraction> found;
+  {
+    Progress progress("reading letters");
+    options.extract.progress = [&progress](std::uint64_t letters) { progress.update(letters); };
+    found = extract_trained(*machine, *subject.task, options.extract);
+  }
+  return finish(
+      options, *found, trained_centres(*machine, *subject.task, found->automaton),
+      compare(options, input_machine(*subject.task).automaton, "the automaton of the task", found->automaton));
+}
+
+int extract(Options options) {
+  options.model = file_of_run(options.model);
+  if (!is_model_name(options.model))
+    throw InputError(options.model,
+                     "extract takes a .safetensors network or a folder of `krohn train`; `krohn compile` writes "
+                     "networks");
+  if (is_trained_model(options.model)) return extract_from_trained(std::move(options));
+  const Network network = load_network(options.model);
+  const ArithmeticName arithmetic = ArithmeticName::parse(options.precision);
+  std::optional<Extraction> found;
+  {
+    Progress progress("reading letters");
+    options.extract.progress = [&progress](std::uint64_t letters) { progress.update(letters); };
+    found = extract_automaton(network, arithmetic, options.extract);
+  }
+  return finish(options, *found, state_centres(network, found->automaton, arithmetic),
+                compare(options, network.automaton, "the automaton in the file", found->automaton));
+}
+
+}  // namespace
+
+void add_extract(CLI::App& app, Work& chosen) {
+  const auto options = std::make_shared<Options>();
+  Verb verb = add_verb(app, kHelp);
+  verb.add_option("MODEL", options->model, "A .safetensors network, or a folder of `krohn train`").required();
+  verb.add_option("-o,--output", options->output, "The automaton to write: .dot, .gv, .json, .att, .jff")
+      .type_name("FILE")
+      .required();
+  verb.add_option("--against", options->against, "The language that it should have learned").type_name("LANGUAGE");
+  add_arithmetic(verb, options->precision, "The arithmetic that the network runs in");
+  add_count(verb, "--length", options->extract.length, "Words up to this length define the automaton");
+  add_count(verb, "--words", options->extract.words, "Random words, and detours, that have to agree");
+  add_count(verb, "--beyond", options->extract.beyond, "Longer words to try, of this length");
+  add_count(verb, "--most", options->extract.max_states, "Most states of the automaton");
+  add_seed(verb, options->extract.seed);
+  add_json_flag(verb, options->json);
+  add_language_options(verb, options->reading);
+  verb.callback([options, &chosen] { chosen = [options] { return extract(*options); }; });
+}
+
+}  // namespace krohn

@@ -1,0 +1,203 @@
+// krohn info — facts about a language, its automaton, and the network of a model.
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "krohn/automata/cascades/cascade.h"
+#include "krohn/automata/dfa/graph.h"
+#include "krohn/automata/draw/egg_box.h"
+#include "krohn/automata/formats/json.h"
+#include "krohn/automata/operations/emptiness.h"
+#include "krohn/automata/operations/minimise.h"
+#include "krohn/automata/words/count.h"
+#include "krohn/groups/error.h"
+#include "tools/krohn/count.h"
+#include "tools/krohn/group_facts.h"
+#include "tools/krohn/json_output.h"
+#include "tools/krohn/subject.h"
+#include "tools/krohn/table.h"
+#include "tools/krohn/verb.h"
+#include "tools/krohn/verdict.h"
+
+namespace krohn {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr VerbHelp kHelp = {
+    "info", "Facts about a language, its automaton, or a model", "info LANGUAGE|MODEL",
+    R"(
+krohn info 'regex:(a|b)*abb'
+krohn info name:S5
+krohn info zp.att --monoid
+krohn info tcp.dot --mealy-as-labels --json
+)",
+    R"(Prints states, letters, outputs and components; for an acceptor whether the language is empty, finite or universal, a
+shortest accepted word, and how many words it has of each length; for an automaton whose letters permute the states the
+group that they generate, up to 200 states with its series, centre, classes and factors; for a model its layers. With
+--monoid also the transition monoid of the minimal automaton: its D-classes as egg-boxes, where * marks the H-classes
+that are groups. Exit status 3 when the monoid meets its limit; what is known is printed first.
+)"};
+
+constexpr std::uint64_t kCountedLength = 12;
+constexpr std::uint64_t kMaxCountedTransitions = 10'000'000;
+constexpr std::size_t kShownList = 60;
+
+struct Options {
+  std::string subject;
+  LanguageOptions reading;
+  GreenOptions green;
+  bool monoid = false, json = false;
+};
+
+Json language_facts(const Dfa& dfa) {
+  Json facts;
+  const bool empty = is_empty(dfa);
+  facts["empty"] = empty;
+  facts["finite"] = is_finite(dfa);
+  facts["universal"] = is_universal(dfa);
+  if (const auto word = shortest_accepted_word(dfa)) {
+    facts["shortest_accepted_word"] = dfa.alphabet().format_word(*word);
+    facts["shortest_accepted_length"] = word->size();
+  }
+  if (dfa.table().size() <= kMaxCountedTransitions)
+    for (const Count& count : count_words_by_length(dfa, kCountedLength))
+      facts["words_by_length"].push_back(count.str());
+  return facts;
+}
+
+Json network_facts(const Network& network) {
+  const NetworkSize size = size_of(network);
+  Json facts;
+  facts["construction"] = network.provenance.construction;
+  facts["source"] = network.provenance.source;
+  facts["theorem"] = network.provenance.theorem;
+  facts["layers"] = size.layers;
+  facts["state_numbers"] = size.state_numbers;
+  facts["reflections_per_token"] = size.reflections_per_token < 0 ? Json() : Json(size.reflections_per_token);
+  facts["alphabet_sizes"] = size.alphabet_sizes;
+  facts["weights"] = size.weights;
+  return facts;
+}
+
+Json facts_of(const Subject& subject) {
+  const Dfa reachable = canonical(subject.automaton);
+  const Dfa minimal = minimise(subject.automaton);
+  Json facts;
+  facts["subject"] = subject.name;
+  facts["states"] = subject.automaton.states();
+  facts["reachable_states"] = reachable.states();
+  facts["minimal_states"] = minimal.states();
+  for (const Symbol& symbol : reachable.alphabet().symbols()) facts["letters"].push_back(symbol.name);
+  facts["outputs"] = std::vector<std::string>(reachable.output_names().begin(), reachable.output_names().end());
+  facts["components"] = strongly_connected_components(reachable).count;
+  facts["permutation_automaton"] = reachable.is_permutation_automaton();
+  if (reachable.is_acceptor()) facts.update(language_facts(minimal));
+  if (reachable.is_permutation_automaton()) facts["group"] = group_facts(reachable);
+  if (subject.network) facts["network"] = network_facts(*subject.network);
+  return facts;
+}
+
+std::string joined(const Json& list) {
+  std::string text;
+  for (const Json& item : list) text += (text.empty() ? "" : " ") + item.get<std::string>();
+  return shortened(text, kShownList);
+}
+
+std::string states_in_words(const Json& facts) {
+  const std::uint64_t given = facts["states"], reachable = facts["reachable_states"], minimal = facts["minimal_states"];
+  std::string text = with_thousands(given);
+  if (reachable < given) text += fmt::format(", {} reachable", with_thousands(reachable));
+  return text + (minimal == given ? ", minimal" : fmt::format("; {} when minimised", with_thousands(minimal)));
+}
+
+std::string language_in_words(const Json& facts) {
+  if (facts["empty"]) return "empty";
+  std::string text = facts["universal"] ? "every word" : facts["finite"] ? "finite" : "infinite";
+  const std::string word = facts["shortest_accepted_word"];
+  return text + (facts["shortest_accepted_length"] == 0
+                     ? "; accepts the empty word"
+                     : fmt::format("; shortest word \"{}\"", shortened(word, kShownList)));
+}
+
+void print(const Json& facts) {
+  std::vector<std::vector<std::string>> rows;
+  rows.push_back({"states", states_in_words(facts)});
+  rows.push_back({"letters", fmt::format("{}: {}", facts["letters"].size(), joined(facts["letters"]))});
+  rows.push_back({"outputs", joined(facts["outputs"])});
+  rows.push_back({"components", std::to_string(facts["components"].get<std::uint64_t>())});
+  if (facts.contains("empty")) rows.push_back({"language", language_in_words(facts)});
+  if (facts.contains("words_by_length"))
+    rows.push_back({"words", "of length 0, 1, 2, …: " + joined(facts["words_by_length"]) + " …"});
+  if (facts.contains("group"))
+    for (const auto& row : group_rows(facts["group"])) rows.push_back(row);
+  else
+    rows.push_back({"group", "some letters do not permute the states"});
+  if (facts.contains("network")) {
+    const Json& network = facts["network"];
+    rows.push_back(
+        {"network", fmt::format("{} of {} ({})", network["construction"].get<std::string>(),
+                                network["source"].get<std::string>(), network["theorem"].get<std::string>())});
+    rows.push_back(
+        {"", fmt::format("{} layers, {} numbers of state, {} weights", network["layers"].get<std::uint64_t>(),
+                         with_thousands(network["state_numbers"]), with_thousands(network["weights"]))});
+  }
+  fmt::print("{}\n{}", facts["subject"].get<std::string>(), format_table(rows));
+}
+
+Json monoid_facts(const Dfa& dfa, const Algebra& algebra) {
+  Json facts;
+  facts["size"] = algebra.size.str();
+  facts["idempotents"] = algebra.idempotents.str();
+  for (const DClass& box : algebra.green.d_classes())
+    facts["d_classes"].push_back({{"size", box.size.str()},
+                                  {"rank", box.rank},
+                                  {"r_classes", box.r_classes},
+                                  {"l_classes", box.l_classes},
+                                  {"group_order", box.group_order.str()},
+                                  {"regular", box.regular},
+                                  {"idempotents", box.idempotents},
+                                  {"word", dfa.alphabet().format_word(box.word)},
+                                  {"below", box.below}});
+  return facts;
+}
+
+void print_monoid(const Dfa& dfa, const Algebra& algebra) {
+  fmt::print("\ntransition monoid of the minimal automaton: {} elements in {} D-classes, {} idempotents\n{}",
+             algebra.size.str(), algebra.green.d_classes().size(), algebra.idempotents.str(),
+             egg_box_text(dfa, algebra));
+}
+
+int info(const Options& options) {
+  const Subject subject = load_subject(options.subject, options.reading);
+  Json facts = facts_of(subject);
+  if (!options.json) print(facts);
+  if (options.monoid) {
+    const Dfa minimal = minimise(subject.automaton);
+    AlgebraOptions algebra_options;
+    algebra_options.green = options.green;
+    const Algebra algebra = analyse(minimal, algebra_options);
+    if (options.json)
+      facts["monoid"] = monoid_facts(minimal, algebra);
+    else
+      print_monoid(minimal, algebra);
+  }
+  if (options.json) print_json(facts);
+  return kDone;
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, Work& chosen) {
+  const auto options = std::make_shared<Options>();
+  Verb verb = add_verb(app, kHelp);
+  verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
+  verb.add_flag("--monoid", options->monoid, "The transition monoid of the minimal automaton, as egg-boxes");
+  add_count(verb, "--max-elements", options->green.max_r_classes, "Most R-classes of the monoid");
+  add_json_flag(verb, options->json);
+  add_language_options(verb, options->reading);
+  verb.callback([options, &chosen] { chosen = [options] { return info(*options); }; });
+}
+
+}  // namespace krohn

@@ -1,0 +1,265 @@
+// krohn table — a table of a paper, done anew, beside the paper's numbers.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "krohn/automata/formats/json.h"
+#include "krohn/groups/atomic_file.h"
+#include "krohn/groups/error.h"
+#include "krohn/simulate/tasks/tasks.h"
+#include "krohn/simulate/train/tables/paper_tables.h"
+#include "tools/krohn/count.h"
+#include "tools/krohn/json_output.h"
+#include "tools/krohn/pictures/accuracy_plot.h"
+#include "tools/krohn/progress.h"
+#include "tools/krohn/saved_run.h"
+#include "tools/krohn/table.h"
+#include "tools/krohn/verb.h"
+
+namespace krohn {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr VerbHelp kHelp = {
+    "table", "A table of a paper, trained anew beside the paper's numbers",
+    "table NAME -o FOLDER [--scale small] [--recipe steady] [--only TEXT] [--plot curves.svg]",
+    R"(
+krohn table ebrahimi2 --only 'H = 2' --lengths 400 -o parity-by-chance/
+)",
+    R"(Trains every model of the table in this process, measures it at --lengths, and says what holds: the accuracy beside the
+paper's number, mean and standard deviation over the runs at the paper's length, what is proved or refuted of the model
+in fp32 (with how many letters), and which construction it snaps to with a proof for all lengths. The model that counts is
+the run with the least validation loss; no test score chooses one. --recipe paper trains as the paper says, as far as
+--scale lets it; steady trains with small first weights, smoothed targets and a cosine schedule, which is what makes
+recurrences hold (docs/MATH.md §8). --scale small is for two cores, paper for a large machine. Accuracies are scaled: 0 is
+chance, 1 is perfect; those of grazzi-figure2 are the share of words whose answers are all right.
+
+Every cell is kept as a file in FOLDER, beside a folder with the model of every run (for `krohn eval`), and the same command
+goes on after those that are there. --examine-again measures the kept models anew, without training.
+
+  ebrahimi1, ebrahimi2, ebrahimi2-additive, ebrahimi3, ebrahimi-figure2   Ebrahimi & Memisevic 2025
+  fan2                                                                   Fan et al. 2024
+  grazzi5, grazzi-figure2                                                Grazzi et al. 2025
+Exit status: 0 done, 2 bad input, 130 interrupted, to be gone on with.
+)"};
+
+struct Options {
+  std::string name, output, scale = "small", recipe = "steady", only, plot;
+  std::vector<std::string> lengths;
+  unsigned threads = 0;
+  bool again = false, json = false;
+};
+
+nlohmann::ordered_json to_json(const MeasuredLength& at) {
+  return {{"length", at.length}, {"words", at.words}, {"scaled_accuracy", at.scaled},
+          {"low", at.low},       {"high", at.high},   {"words_right", at.whole}};
+}
+
+nlohmann::ordered_json to_json(const ExperimentRun& run, double chance) {
+  const RunRecord& record = run.record;
+  nlohmann::ordered_json json{
+      {"rate", record.rate},
+      {"seed", record.seed},
+      {"steps", record.steps},
+      {"end", record.end},
+      {"validation_loss", record.validation_loss},
+      {"validation_accuracy",
+       scaled(static_cast<double>(record.right) / static_cast<double>(std::max<std::uint64_t>(record.targets, 1)),
+              chance)}};
+  if (run.at.words > 0) json["at"] = to_json(run.at);
+  json["seconds"] = record.seconds;
+  return json;
+}
+
+nlohmann::ordered_json to_json(const Experiment& cell, const ExperimentResult& result) {
+  nlohmann::ordered_json json{{"row", cell.row},     {"column", cell.column},        {"task", cell.task},
+                              {"model", cell.model}, {"trained", description(cell)}, {"paper_length", cell.length}};
+  if (cell.paper) json["paper"] = *cell.paper;
+  if (cell.expected_share >= 0) json["expected_share"] = cell.expected_share;
+  if (cell.training.samples > 0) json["samples"] = cell.training.samples;
+  const double chance = make_task(cell.task)->info().chance;
+  for (const ExperimentRun& run : result.runs) json["runs"].push_back(to_json(run, chance));
+  json["best"] = result.best;
+  for (const MeasuredLength& at : result.lengths) json["lengths"].push_back(to_json(at));
+  json["holding_runs"] = result.holding_runs();
+  json["claim"] = result.claim;
+  json["claim_length"] = result.claim_length;
+  json["snapped"] = result.snapped;
+  json["seconds"] = result.seconds();
+  return json;
+}
+
+/// The name of a cell's file and folder tells cells apart that are trained otherwise.
+std::string place_of(const Options& options, const Experiment& cell) {
+  const std::string trained =
+      fmt::format("{} {} {}", description(cell), fmt::join(cell.rates, ","), fmt::join(cell.seeds, ","));
+  return (fs::path(options.output) / fmt::format("{}-{}", options.name, fingerprint(trained))).string();
+}
+
+std::string claim_of(const nlohmann::ordered_json& cell) {
+  const std::string claim = cell["claim"];
+  const std::string letters = with_thousands(cell["claim_length"].get<std::uint64_t>());
+  if (claim == "proved") return "proved";
+  if (claim == "refuted") return fmt::format("refuted by {} letters", letters);
+  if (claim == "proved up to a length") return fmt::format("proved to {} letters", letters);
+  return shortened(claim, 40);
+}
+
+/// The figure that the paper reports: answers, or whole words.
+const char* figure_of(const PaperTable& table) { return table.whole_words ? "words_right" : "scaled_accuracy"; }
+
+/// Mean and deviation over the runs that did not diverge, at the paper's length.
+std::string runs_of(const nlohmann::ordered_json& cell, const PaperTable& table) {
+  std::vector<double> figures;
+  for (const auto& run : cell["runs"])
+    if (run.contains("at")) figures.push_back(run["at"][figure_of(table)].get<double>());
+  std::string text = fmt::format("{}/{}", cell["holding_runs"].get<std::uint64_t>(), cell["runs"].size());
+  if (cell.contains("expected_share"))
+    return text + fmt::format(", theory {:.3f}", cell["expected_share"].get<double>());
+  const Spread spread = spread_of(figures);
+  if (figures.size() > 1) text += fmt::format(", {:.4f} ± {:.4f}", spread.mean, spread.deviation);
+  return text;
+}
+
+void report(const PaperTable& table, const Options& options, const std::vector<nlohmann::ordered_json>& cells) {
+  fmt::print("{}\n  {}; --scale {} --recipe {}\n", table.title, table.source, options.scale, options.recipe);
+  std::vector<std::vector<std::string>> rows = {{"", "", "paper", "at"}};
+  for (const std::string& length : options.lengths) rows[0].push_back(with_thousands(parse_count(length, "--lengths")));
+  for (const char* title : {"runs that hold", "the model, in fp32", "snaps, proved, to"}) rows[0].emplace_back(title);
+  std::string row_name;
+  for (const auto& cell : cells) {
+    const std::string name = cell["row"];
+    std::vector<std::string> row{name == row_name ? "" : name, cell["column"],
+                                 cell.contains("paper") ? fmt::format("{:.2f}", cell["paper"].get<double>()) : "",
+                                 std::to_string(cell["paper_length"].get<std::uint64_t>())};
+    row_name = name;
+    for (std::size_t i = 0; i < options.lengths.size(); ++i)
+      row.push_back(
+          i < cell["lengths"].size() ? fmt::format("{:.2f}", cell["lengths"][i][figure_of(table)].get<double>()) : "");
+    row.push_back(runs_of(cell, table));
+    row.push_back(claim_of(cell));
+    row.push_back(cell["snapped"]);
+    rows.push_back(std::move(row));
+  }
+  fmt::print("{}", format_table(rows));
+}
+
+/// A curve of every model by length, or of every row by its numbers of samples.
+std::vector<AccuracyCurve> curves_of(const PaperTable& table, const std::vector<nlohmann::ordered_json>& cells) {
+  std::vector<AccuracyCurve> curves;
+  for (const auto& cell : cells) {
+    const std::string row = cell["row"];
+    if (!table.is_curve) {
+      curves.push_back({row + ", " + cell["column"].get<std::string>(), {}});
+    } else if (curves.empty() || curves.back().name != row) {
+      curves.push_back({row, {}});
+    }
+    for (const auto& at : cell["lengths"]) {
+      const double value = at[figure_of(table)];
+      const std::uint64_t x = table.is_curve ? cell["samples"] : at["length"];
+      // Wilson's interval is kept of answers alone.
+      const bool has_interval = !table.whole_words;
+      curves.back().points.push_back(
+          {x, value, has_interval ? at["low"].get<double>() : value, has_interval ? at["high"].get<double>() : value});
+      if (table.is_curve) break;
+    }
+  }
+  return curves;
+}
+
+void plot(const PaperTable& table, const Options& options, const std::vector<nlohmann::ordered_json>& cells,
+          LengthRange trained) {
+  AccuracyPicture picture{table.source, curves_of(table, cells), table.is_curve ? LengthRange{} : trained};
+  if (table.is_curve) picture.x_title = "words trained on";
+  if (table.whole_words) picture.y_title = "words right throughout", picture.has_chance = false;
+  write_file(options.plot, accuracy_svg(picture));
+}
+
+nlohmann::ordered_json run_cell(const Experiment& cell, const Options& options, const std::string& place,
+                                const std::string& number) {
+  ExperimentOptions run;
+  run.lengths.clear();
+  for (const std::string& length : options.lengths) run.lengths.push_back(parse_count(length, "--lengths"));
+  run.threads = options.threads;
+  run.folder = place;
+  make_folder(place);
+  Progress progress(fmt::format("{}: training {}, {}, steps", number, cell.row, cell.column));
+  run.progress = [&progress](std::uint64_t done, std::uint64_t all) { progress.update(done, all); };
+  return to_json(cell, run_experiment(cell, run));
+}
+
+/// The cell's file, or nothing where it has to be made: it was measured at other lengths.
+std::optional<nlohmann::ordered_json> kept_cell(const std::string& file, const Options& options) {
+  if (!fs::exists(file)) return std::nullopt;
+  const auto cell = nlohmann::ordered_json::parse(read_file(file), nullptr, false);
+  if (!cell.is_object() || !cell.contains("seconds"))
+    throw InputError(file, "not a cell of `krohn table`; delete it, and it is made anew");
+  if (cell.value("asked_for", std::vector<std::string>{}) != options.lengths) return std::nullopt;
+  return cell;
+}
+
+std::vector<std::string> default_lengths(const PaperTable& table, const Experiment& first) {
+  if (table.lengths.empty()) return {std::to_string(first.length), "1e4", "1e6"};
+  std::vector<std::string> lengths;
+  for (const std::uint64_t length : table.lengths) lengths.push_back(std::to_string(length));
+  return lengths;
+}
+
+int make_table(Options options) {
+  if (!options.plot.empty() && !options.plot.ends_with(".svg"))
+    throw InputError(options.plot, "the name of a plot ends in .svg");
+  const PaperTable table = paper_table(options.name, options.scale == "paper" ? TableScale::kPaper : TableScale::kSmall,
+                                       options.recipe == "paper" ? Recipe::kPaper : Recipe::kSteady);
+  std::vector<Experiment> chosen;
+  for (const Experiment& cell : table.experiments)
+    if (fmt::format("{}, {}", cell.row, cell.column).find(options.only) != std::string::npos) chosen.push_back(cell);
+  if (chosen.empty())
+    throw InputError("--only", fmt::format("no cell of {} has \"{}\" in its name, such as \"{}, {}\"", options.name,
+                                           options.only, table.experiments[0].row, table.experiments[0].column));
+  if (options.lengths.empty()) options.lengths = default_lengths(table, chosen[0]);
+  make_folder(options.output);
+  std::vector<nlohmann::ordered_json> cells;
+  for (const Experiment& cell : chosen) {
+    const std::string place = place_of(options, cell), file = place + ".json";
+    std::optional<nlohmann::ordered_json> kept = kept_cell(file, options);
+    if (!kept || options.again) {
+      kept = run_cell(cell, options, place, fmt::format("{} of {}", cells.size() + 1, chosen.size()));
+      (*kept)["asked_for"] = options.lengths;
+      write_file(file, json_text(*kept));
+    }
+    cells.push_back(std::move(*kept));
+  }
+  if (!options.plot.empty()) plot(table, options, cells, chosen[0].training.lengths);
+  if (options.json)
+    print_json(cells);
+  else
+    report(table, options, cells);
+  return kDone;
+}
+
+}  // namespace
+
+void add_table(CLI::App& app, Work& chosen) {
+  const auto options = std::make_shared<Options>();
+  Verb verb = add_verb(app, kHelp);
+  verb.add_option("NAME", options->name, "The table").one_of(paper_table_names()).required();
+  verb.add_option("-o,--output", options->output, "The folder that keeps the cells").type_name("FOLDER").required();
+  verb.add_option("--scale", options->scale, "Sizes and steps").one_of({"small", "paper"}).show_default();
+  verb.add_option("--recipe", options->recipe, "How models are trained").one_of({"steady", "paper"}).show_default();
+  verb.add_option("--only", options->only, "Cells whose row and column have this text").type_name("TEXT");
+  verb.add_option("--lengths", options->lengths, "Lengths to measure at; without it the paper's and longer ones")
+      .separated_by(',')
+      .type_name("N,…");
+  verb.add_option("--plot", options->plot, "Draw the curves").type_name("FILE.svg");
+  verb.add_flag("--examine-again", options->again, "Measure and examine the kept models anew, without training");
+  add_threads(verb, options->threads);
+  add_json_flag(verb, options->json);
+  verb.callback([options, &chosen] { chosen = [options] { return make_table(*options); }; });
+}
+
+}  // namespace krohn

@@ -1,0 +1,388 @@
+// krohn train — trains a model on a task.
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "krohn/automata/formats/json.h"
+#include "krohn/constructions/files/network_file.h"
+#include "krohn/gpu/device/device.h"
+#include "krohn/gpu/training/train_side_by_side.h"
+#include "krohn/groups/atomic_file.h"
+#include "krohn/groups/error.h"
+#include "krohn/simulate/check/sha256.h"
+#include "krohn/simulate/learned/initialise_model.h"
+#include "krohn/simulate/models/model_file.h"
+#include "krohn/simulate/tasks/tasks.h"
+#include "krohn/simulate/train/evaluate_model.h"
+#include "krohn/simulate/train/trainer.h"
+#include "tools/krohn/count.h"
+#include "tools/krohn/json_output.h"
+#include "tools/krohn/progress.h"
+#include "tools/krohn/table.h"
+#include "tools/krohn/task_writer.h"
+#include "tools/krohn/verb.h"
+
+namespace krohn {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr VerbHelp kHelp = {
+    "train", "Train a model on a state-tracking task",
+    "train TASK --model MODEL -o FOLDER [--steps N] [--rates R,…] [--seeds N]",
+    R"(
+krohn train modadd5 --model bilinear:rotations,hidden=16 --steps 2000 -o run/
+krohn train modadd5 --model bilinear:full,hidden=16,inputs=16,spread=0.05 --smoothing 0.1 --schedule cosine --steps 3000 -o steady/
+krohn train parity --model bilinear:diagonal --length 2..10 --rates 1e-2,1e-3 --seeds 2 --steps 500 -o parity/
+krohn train S3/swaps --model deltaproduct:signed,width=16,heads=1 --length 2..32 --rates 5e-3 --steps 200 -o s3/
+krohn train modadd5 --model bilinear:block=8,hidden=16,inputs=8 --init z5.safetensors --perturb 0.05 -o again/
+)",
+    R"(Trains by AdamW on samples drawn anew at every step, once for every learning rate and seed, and keeps the run with the
+least validation loss. FOLDER gets parameters.safetensors (the best model, for `krohn eval`), model.safetensors (the same
+as a network of krohn's, for `krohn verify`, when the task's answers tell the states apart), run.json (every option and
+result) and a checkpoint for every run, every half a minute and at its end. The same command goes on from there, bit for
+bit, whether it was interrupted or killed. A run that diverges leaves its last checkpoint as it is.
+
+Linear recurrences trained on hard targets grow, and so do not hold far beyond the lengths of training. --smoothing 0.1 with
+--schedule cosine and small first weights (spread=S with S √(hidden · inputs / 3) below 1) trains them to moduli of 1 and
+exact angles (docs/MATH.md §8).
+
+--init takes what `krohn compile` or `krohn snap` wrote, a construction of one layer for the task's language, as the first
+weights; the model has to have room for them (bilinear, dense and one-layer fan models do). --steps 0 leaves it at that.
+
+MODEL is one of the following, with PART,PART,… after the colon (docs/training.md says what they compute):
+  bilinear:      full, diagonal, rotations, block=B or rank=R; hidden=H, inputs=D, bias, input-bias, spread=S, frozen
+  deltaproduct:  layers=L, width=D, heads=H, keys=N, values=M, reflections=K, signed, conv=TAPS, mlp=UNITS, plain
+  diagonal:      layers=L, width=D, channels=C, states=N, signed, complex, fixed, conv=TAPS, mlp=UNITS
+  dense:         size=N
+  fan:           layers=L, blocks=H, size=B, norm=P, generator=UNITS, mlp=UNITS
+`signed` lets eigenvalues range over [−1, 1] instead of [0, 1], `complex` over the disk. TASK is one of `krohn tasks --list`.
+Exit status: 0 trained, 2 bad input, or every run diverged.
+)"};
+
+struct Options {
+  std::string task, model, output, lengths, validation_lengths, init, schedule = "constant", device = "cpu";
+  std::vector<double> rates{1e-3};
+  OptimiserOptions optimiser;
+  std::uint64_t words = 64, seeds = 1, seed = 1, patience = 0, validate_every = TrainOptions{}.validate_every;
+  double stop_at = 1e-5, smoothing = 0, perturb = 0;
+  std::uint64_t samples = 0, checkpoint_every = 0;
+  unsigned threads = 0;
+  LanguageOptions reading;
+  bool json = false;
+};
+
+/// One learning rate and seed.
+struct Job {
+  TrainOptions options;
+  std::string checkpoint;
+  std::unique_ptr<Trainer> trainer;
+
+  /// The last good state stays: a run that diverged would only diverge again from its own.
+  void save() const {
+    if (trainer->state() != Trainer::State::kDiverged) write_safetensors(trainer->checkpoint(), checkpoint);
+  }
+};
+
+/// Saves a job now and then while it runs, so that little is lost with the process.
+class Saving {
+ public:
+  /// After so many steps each; 0: after half a minute each.
+  Saving(const Job& job, std::uint64_t every) : job_(job), every_(every) {
+    if (!fs::exists(job.checkpoint)) job.save();
+  }
+
+  void after_step() {
+    if (every_ > 0 ? job_.trainer->steps() % every_ != 0 : Clock::now() - last_ < kPause) return;
+    job_.save();
+    last_ = Clock::now();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::seconds kPause{30};
+
+  const Job& job_;
+  std::uint64_t every_;
+  Clock::time_point last_ = Clock::now();
+};
+
+LengthRange training_lengths(const Options& options, const Task& task) {
+  if (options.lengths.empty()) return task.info().train;
+  return parse_lengths(options.lengths);
+}
+
+void resume(Job& job) {
+  const TensorFile file = read_safetensors(job.checkpoint);
+  try {
+    job.trainer->resume(file);
+  } catch (const InputError& error) {
+    throw InputError(job.checkpoint, error.what());
+  }
+}
+
+/// What gives a run's model its first weights, and what it is called; nothing where they are random.
+struct Start {
+  std::string name;
+  std::optional<Network> network;
+};
+
+Start read_start(const Options& options) {
+  if (options.init.empty()) {
+    if (options.perturb > 0) throw InputError("--perturb", "there is nothing to perturb without --init");
+    return {};
+  }
+  std::string name = "sha256:" + sha256(read_file(options.init)).substr(0, 16);
+  if (options.perturb > 0) name += fmt::format("+{}", options.perturb);
+  return {name, load_network(options.init)};
+}
+
+std::vector<Job> make_jobs(const Options& options, const Task& task) {
+  const Start start = read_start(options);
+  std::vector<Job> jobs;
+  for (const double rate : options.rates) {
+    if (!(rate > 0) || rate > 10) throw InputError("--rates", fmt::format("{} is no learning rate", rate));
+    for (std::uint64_t seed = options.seed; seed < options.seed + options.seeds; ++seed) {
+      TrainOptions training;
+      training.lengths = training_lengths(options, task);
+      training.words = static_cast<std::uint32_t>(options.words);
+      training.optimiser = options.optimiser;
+      training.optimiser.learning_rate = rate;
+      training.patience = options.patience;
+      training.validate_every = options.validate_every;
+      if (!options.validation_lengths.empty()) training.validation_lengths = parse_lengths(options.validation_lengths);
+      training.stop_at = options.stop_at;
+      training.smoothing = options.smoothing;
+      training.samples = options.samples;
+      training.seed = seed;
+      training.start = start.name;
+      const auto prepare = [&](SequenceModel<float>& model) {
+        if (!start.network) return;
+        initialise_from(model, *start.network, task);
+        if (options.perturb > 0) perturb(model, options.perturb, seed);
+      };
+      const std::string file = fmt::format("checkpoint-rate={}-seed={}.safetensors", rate, seed);
+      Job job{training, (fs::path(options.output) / file).string(),
+              std::make_unique<Trainer>(task, options.model, training, prepare)};
+      if (fs::exists(job.checkpoint)) resume(job);
+      jobs.push_back(std::move(job));
+    }
+  }
+  return jobs;
+}
+
+/// Runs all jobs to their ends, side by side on a device. An interrupt leaves every job at a whole step.
+void run_jobs_on_device(std::vector<Job>& jobs, const Options& options) {
+  Progress progress("training, steps");
+  std::vector<Trainer*> trainers;
+  for (const Job& job : jobs) trainers.push_back(job.trainer.get());
+  const auto save = [&] {
+    for (const Job& job : jobs) job.save();
+  };
+  try {
+    train_side_by_side(Place::kDevice, trainers,
+                       [&](std::uint64_t steps) { progress.update(steps, options.optimiser.steps * jobs.size()); });
+  } catch (const Interrupted&) {
+    save();
+    throw;
+  }
+  save();
+}
+
+/// Runs all jobs to their ends, several at a time. An interrupt leaves every job at a whole step.
+void run_jobs(std::vector<Job>& jobs, const Options& options) {
+  constexpr std::uint64_t kReportEvery = 16;
+  Progress progress("training, steps");
+  std::atomic<std::size_t> next = 0;
+  std::atomic<std::uint64_t> done = 0;
+  std::atomic<bool> stop = false;
+  std::exception_ptr error;
+  std::mutex mutex;
+  for (const Job& job : jobs) done += job.trainer->steps();
+  const auto work = [&] {
+    try {
+      for (std::size_t i = next++; i < jobs.size(); i = next++) {
+        Trainer& trainer = *jobs[i].trainer;
+        Saving saving(jobs[i], options.checkpoint_every);
+        while (trainer.state() == Trainer::State::kRunning && !stop) {
+          trainer.step();
+          saving.after_step();
+          if (++done % kReportEvery == 0) progress.update(done, options.optimiser.steps * jobs.size());
+        }
+        if (!stop) jobs[i].save();
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      error = std::current_exception();
+      stop = true;
+    }
+  };
+  const unsigned wanted = options.threads == 0 ? std::max(1u, std::thread::hardware_concurrency()) : options.threads;
+  std::vector<std::thread> threads;
+  for (unsigned i = 1; i < std::min<std::size_t>(wanted, jobs.size()); ++i) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+  if (!error) return;
+  for (const Job& job : jobs) job.save();
+  std::rethrow_exception(error);
+}
+
+/// The run with the least validation loss among those that did not diverge.
+const Job* best_of(const std::vector<Job>& jobs) {
+  const Job* best = nullptr;
+  for (const Job& job : jobs)
+    if (job.trainer->state() != Trainer::State::kDiverged &&
+        (best == nullptr || job.trainer->validation().loss < best->trainer->validation().loss))
+      best = &job;
+  return best;
+}
+
+nlohmann::ordered_json to_json(const Options& options, const Task& task, const std::vector<Job>& jobs,
+                               const Job* best) {
+  nlohmann::ordered_json json{{"task", task.info().name},
+                              {"model", jobs.front().trainer->model().name()},
+                              {"parameters", jobs.front().trainer->model().parameters().size()},
+                              {"lengths", {jobs.front().options.lengths.least, jobs.front().options.lengths.greatest}},
+                              {"words", options.words},
+                              {"steps", options.optimiser.steps},
+                              {"schedule", options.schedule},
+                              {"warm_up", options.optimiser.warm_up},
+                              {"least_rate", options.optimiser.least_rate},
+                              {"weight_decay", options.optimiser.weight_decay},
+                              {"clip", options.optimiser.clip},
+                              {"patience", options.patience},
+                              {"stop_at", options.stop_at}};
+  if (!options.init.empty()) json["init"] = {{"file", options.init}, {"perturb", options.perturb}};
+  if (const auto& lengths = jobs.front().options.validation_lengths)
+    json["validation_lengths"] = {lengths->least, lengths->greatest};
+  for (const Job& job : jobs) {
+    const BatchLoss& validation = job.trainer->validation();
+    json["runs"].push_back(
+        {{"rate", job.options.optimiser.learning_rate},
+         {"seed", job.options.seed},
+         {"steps", job.trainer->steps()},
+         {"state", to_string(job.trainer->state())},
+         {"validation_loss", validation.loss},
+         {"validation_accuracy", static_cast<double>(validation.right) / static_cast<double>(validation.targets)},
+         {"best", &job == best}});
+  }
+  return json;
+}
+
+void report(const Options& options, const nlohmann::ordered_json& json) {
+  fmt::print("{}: {} on {}, {} parameters\n", options.output, json["model"].get<std::string>(),
+             json["task"].get<std::string>(), with_thousands(json["parameters"].get<std::uint64_t>()));
+  std::vector<std::vector<std::string>> rows = {{"rate", "seed", "steps", "", "validation loss", "accuracy", ""}};
+  for (const auto& run : json["runs"])
+    rows.push_back({fmt::format("{}", run["rate"].get<double>()), std::to_string(run["seed"].get<std::uint64_t>()),
+                    with_thousands(run["steps"].get<std::uint64_t>()), run["state"].get<std::string>(),
+                    fmt::format("{:.2g}", run["validation_loss"].get<double>()),
+                    fmt::format("{:.4f}", run["validation_accuracy"].get<double>()),
+                    run["best"].get<bool>() ? "best" : ""});
+  fmt::print("{}", format_table(rows));
+}
+
+/// Writes the best model, and the network that it is where there is one. Returns why not, or nothing.
+std::string save_best(const Options& options, const Task& task, const SequenceModel<float>& model) {
+  save_model(task.info().name, model, (fs::path(options.output) / "parameters.safetensors").string());
+  try {
+    save_network(network_of(model, task), (fs::path(options.output) / "model.safetensors").string());
+    return "";
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
+void check(const Options& options) {
+  if (options.words == 0 || options.words > 1 << 16) throw InputError("--words", "a batch has 1 to 65536 words");
+  if (options.seeds == 0) throw InputError("--seeds", "at least one");
+  if (options.validate_every == 0) throw InputError("--validate-every", "at least one");
+  const OptimiserOptions& by = options.optimiser;
+  if (!(by.weight_decay >= 0) || by.weight_decay > 10) throw InputError("--weight-decay", "a number from 0 to 10");
+  if (!(by.least_rate >= 0) || by.least_rate > 10) throw InputError("--least-rate", "a number from 0 to 10");
+  if (by.warm_up > by.steps)
+    throw InputError("--warmup", fmt::format("{} steps are more than the run's {}", by.warm_up, by.steps));
+}
+
+int train(Options options) {
+  options.optimiser.schedule = parse_schedule(options.schedule);
+  check(options);
+  const auto task = make_task(options.task, options.reading);
+  std::vector<Job> jobs = make_jobs(options, *task);
+  make_folder(options.output);
+  if (wants_cuda(options.device))
+    run_jobs_on_device(jobs, options);
+  else
+    run_jobs(jobs, options);
+  const Job* const best = best_of(jobs);
+  const nlohmann::ordered_json json = to_json(options, *task, jobs, best);
+  write_file((fs::path(options.output) / "run.json").string(), json_text(json));
+  const std::string refusal = best == nullptr ? "" : save_best(options, *task, best->trainer->model());
+  if (options.json) {
+    print_json(json);
+  } else {
+    report(options, json);
+    if (!refusal.empty())
+      fmt::print("  no network: {}; `krohn verify {}` reads the model itself\n", refusal, options.output);
+  }
+  if (best != nullptr) return kDone;
+  throw InputError("--rates",
+                   fmt::format("every run diverged, the first after {} steps: its numbers are not finite any "
+                               "more; take smaller rates, or --clip 1; its last good checkpoint is {}",
+                               with_thousands(jobs.front().trainer->steps()), jobs.front().checkpoint));
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, Work& chosen) {
+  const auto options = std::make_shared<Options>();
+  Verb verb = add_verb(app, kHelp);
+  verb.add_option("TASK,--task", options->task, "A task of `krohn tasks --list`").required();
+  verb.add_option("--model", options->model, "The model").required();
+  verb.add_option("-o,--output", options->output, "The folder of the run").type_name("FOLDER").required();
+  verb.add_option("--length", options->lengths, "Lengths to train on; the paper's without it").type_name("N|M..N");
+  verb.add_option("--rates", options->rates, "Learning rates").separated_by(',').show_default();
+  verb.add_option("--init", options->init, "Begin with the weights of this construction").type_name("FILE");
+  verb.add_option("--perturb", options->perturb, "Noise on them: its deviation, in root mean squares of each tensor")
+      .between(0.0, 10.0)
+      .show_default();
+  add_count(verb, "--steps", options->optimiser.steps, "Steps of the optimiser, at most");
+  add_count(verb, "--words", options->words, "Samples in a step");
+  add_count(verb, "--seeds", options->seeds, "Runs for every learning rate");
+  verb.add_option("--smoothing", options->smoothing, "Probability that targets spread over all labels")
+      .between(0.0, 0.9)
+      .show_default();
+  add_count(verb, "--samples", options->samples, "Train on so many samples again and again; 0: on new ones");
+  verb.add_option("--stop-at", options->stop_at, "Validation loss that ends a run").show_default();
+  verb.add_option("--clip", options->optimiser.clip, "Greatest norm of a gradient; 0: any").show_default();
+  verb.add_option("--schedule", options->schedule, "constant, or cosine: falling to --least-rate at the last step")
+      .show_default();
+  add_count(verb, "--warmup", options->optimiser.warm_up, "First steps, over which the rate grows from 0");
+  verb.add_option("--least-rate", options->optimiser.least_rate, "Where a cosine ends").show_default();
+  verb.add_option("--weight-decay", options->optimiser.weight_decay, "AdamW's; 0: Adam").show_default();
+  add_count(verb, "--validate-every", options->validate_every, "Steps between validations");
+  add_count(verb, "--patience", options->patience,
+            "Validations without a smaller loss that end a run, which keeps the parameters of the smallest; 0: any");
+  verb.add_option("--validation-length", options->validation_lengths,
+                  "Lengths that validate; those of training without it")
+      .type_name("N|M..N");
+  add_count(verb, "--checkpoint-every", options->checkpoint_every,
+            "Steps between checkpoints on the processor; 0: those of half a minute");
+  verb.add_option("--device", options->device, "Where: on a device all runs step side by side, with other last bits")
+      .one_of({"auto", "cpu", "cuda"})
+      .show_default();
+  add_seed(verb, options->seed);
+  add_threads(verb, options->threads);
+  add_json_flag(verb, options->json);
+  add_language_options(verb, options->reading);
+  verb.callback([options, &chosen] { chosen = [options] { return train(*options); }; });
+}
+
+}  // namespace krohn
