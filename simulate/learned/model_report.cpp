@@ -10,7 +10,7 @@
 #include "krohn/simulate/learned/snap_network.h"
 #include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/prove/certify.h"
-#include "krohn/simulate/prove/certify_reachable.h"
+#include "krohn/simulate/prove/pairs/certify_reachable.h"
 #include "krohn/simulate/train/evaluate_model.h"
 
 namespace krohn {
@@ -61,7 +61,7 @@ void examine(const Network& network, ModelFindings& findings) {
 void examine(const SequenceModel<float>& model, const Task& task, std::uint64_t least_length, ModelFindings& findings) {
   const auto machine = trained_machine(model, task, Precision::kFp32);
   const Dfa automaton = input_machine(task).automaton;
-  CertifyMachineOptions options;
+  ReaderLimits options;
   options.max_pairs = kMostPairs;
   options.max_steps = kMostSteps;
   options.max_bytes = kMostBytes;

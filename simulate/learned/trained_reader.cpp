@@ -8,6 +8,7 @@
 
 #include "krohn/groups/error.h"
 #include "krohn/groups/random.h"
+#include "krohn/simulate/prove/machine/reader_run.h"
 #include "krohn/simulate/learned/deterministic_model.h"
 
 namespace krohn {
@@ -95,7 +96,7 @@ class Machine : public TrainedReader {
 class OracleOf {
  public:
   OracleOf(const TrainedReader& machine, const TrackedAutomaton& tracked, const Dfa& own)
-      : own_(&own), places_{{MachineRun(machine, tracked), own.initial(), true}} {
+      : own_(&own), places_{{ReaderRun(machine, tracked), own.initial(), true}} {
     if (tracked.is_asked(places_[0].run.state()))
       places_[0].output = said(machine.answer_at_start());
     else
@@ -123,7 +124,7 @@ class OracleOf {
       16;  ///< letters of the last word whose memories are kept: many words begin alike
 
   struct Place {
-    MachineRun run;
+    ReaderRun run;
     State state;
     bool is_input;
     Output output = 0;
@@ -161,7 +162,7 @@ std::vector<Visit> visits_of(const TrainedReader& machine, const Task& task, con
   std::vector<Visit> visits;
   Random random(options.seed);
   for (std::uint64_t word = 0; automaton.letters() > 0 && word < options.words; ++word) {
-    MachineRun run(machine, tracked);
+    ReaderRun run(machine, tracked);
     State state = automaton.initial();
     for (std::uint64_t t = 0; t < options.length; ++t) {
       Letter letter = 0;
@@ -210,8 +211,8 @@ std::unique_ptr<TrainedReader> trained_machine(const SequenceModel<float>& model
 }
 
 Certificate certify_trained(const TrainedReader& machine, const TrackedAutomaton& tracked, Precision precision,
-                            const CertifyMachineOptions& options) {
-  Certificate certificate = certify_machine(machine, tracked, options);
+                            const ReaderLimits& options) {
+  Certificate certificate = certify_reader(machine, tracked, options);
   certificate.arithmetic = precision;
   return certificate;
 }

@@ -41,7 +41,7 @@ std::unique_ptr<TrainedReader> trained_machine(const SequenceModel<float>& model
 /// `certify_machine` for a model: the claim is about its numbers in that precision, for words of the task's inputs
 /// after which the task asks, against the task's automaton or another one.
 Certificate certify_trained(const TrainedReader& machine, const TrackedAutomaton& tracked, Precision precision,
-                            const CertifyMachineOptions& options);
+                            const ReaderLimits& options);
 
 /// The automaton that the model follows. What the task never asks about, the empty word in most tasks and inputs that
 /// are no expressions, has the outputs of the task's automaton; so have words below `least_length` (tracked_automaton).

@@ -10,6 +10,7 @@
 #include <new>
 
 #include "krohn/groups/error.h"
+#include "krohn/simulate/prove/verify.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {
@@ -61,6 +62,8 @@ int parse_and_work(int argc, const char* const* argv) {
 
 int run_command(int argc, const char* const* argv) noexcept try {
   return parse_and_work(argc, argv);
+} catch (const Contradiction& error) {
+  return complain(error.what(), kContradiction);
 } catch (const LimitError& error) {
   return complain(error.what(), kUndecided);
 } catch (const Interrupted& error) {

@@ -11,7 +11,8 @@
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/evaluate/quantise.h"
-#include "krohn/simulate/prove/certify.h"
+#include "krohn/simulate/prove/verify.h"
+#include "krohn/simulate/prove/verify_built.h"
 #include "tools/krohn/json_output.h"
 #include "tools/krohn/plan_table.h"
 #include "tools/krohn/progress.h"
@@ -111,40 +112,49 @@ void report(const Options& options, const std::string& task, const Dfa& dfa, con
              chosen.construction, chosen.theorem);
   fmt::print("  {} states and {} letters ({}), {}, {} numbers of state\n", dfa.states(), dfa.letters(),
              task == "state" ? "state tracking" : "minimal, for acceptance", layers, chosen.state_numbers);
-  fmt::print("  {}\n", exactness(chosen));
+  if (options.output.empty()) fmt::print("  {}\n", exactness(chosen));
 }
 
-/// What rounding the weights has made of the network.
-Certificate prove(const Network& rounded, Precision precision, std::uint64_t max_pairs) {
-  Progress progress("examining pairs of states");
-  CertifyOptions options;
-  options.arithmetic = precision;
-  options.max_pairs = max_pairs;
-  options.progress = [&progress](std::uint64_t pairs) { progress.update(pairs); };
-  return certify(rounded, options);
-}
-
-/// What was written, and what is proved of it when its weights were rounded.
+/// What was written, and what is proved of it.
 struct Written {
   Network network;
-  std::optional<Certificate> certificate;
+  std::optional<ModelVerdict> verdict;  ///< in the format that its weights were rounded to
+  KeptPromise kept;                ///< without such a format
 };
 
+/// What rounding the weights has made of the network.
+ModelVerdict prove(const Network& rounded, Precision precision, const Options& options) {
+  Question question;
+  question.subject = &rounded;
+  question.name = options.language;
+  question.how.arithmetic = precision;
+  question.how.max_pairs = options.max_pairs;
+  question.progress = progress_of_stages();
+  return verify(question);
+}
+
+/// Nothing is written before it is proved.
 Written write(const Dfa& dfa, const PlanRow& chosen, BuildOptions wishes, const Options& options) {
   wishes.construction = chosen.construction;
-  Written written{build(dfa, wishes), {}};
+  Written written{build(dfa, wishes), {}, {}};
   written.network.provenance.source = options.language;
-  if (wishes.precision) written.network = quantise(written.network, *wishes.precision);
+  if (wishes.precision) {
+    written.network = quantise(written.network, *wishes.precision);
+    written.verdict = prove(written.network, *wishes.precision, options);
+  } else {
+    CertifyOptions limits;
+    limits.max_pairs = options.max_pairs;
+    written.kept = verify_built(written.network, {chosen.exact_in, chosen.locked_in}, limits, progress_of_stages());
+  }
   write_network(written.network, options.target, options.output);
-  if (wishes.precision) written.certificate = prove(written.network, *wishes.precision, options.max_pairs);
   return written;
 }
 
-void report(const Certificate& certificate, const Network& network, const Options& options) {
-  constexpr std::size_t kColumns = 100;
-  fmt::print("  weights rounded to {}: {}\n", options.precision,
-             claim_in_words(certificate, network.automaton.alphabet()));
-  fmt::print("  {}\n", wrapped(certificate.method + ": " + certificate.evidence, kColumns, "    "));
+void report(const Written& written, const Options& options) {
+  const Alphabet& alphabet = written.network.automaton.alphabet();
+  if (written.verdict)
+    return print_claim(fmt::format("weights rounded to {}: ", options.precision), *written.verdict, alphabet);
+  for (const std::string& line : in_words(written.kept)) fmt::print("  {}\n", line);
 }
 
 nlohmann::ordered_json to_json(const Options& options, const std::string& task, const Dfa& dfa,
@@ -181,16 +191,16 @@ int compile(const Options& options) {
   }
   std::optional<Written> written;
   if (!options.output.empty()) written = write(dfa, *chosen, wishes, options);
-  const bool proves = written && written->certificate;
   if (options.json) {
     auto json = to_json(options, task, dfa, plans, *chosen);
-    if (proves) json["verdict"] = verdict_to_json(*written->certificate, dfa.alphabet());
+    if (written && written->verdict) add_verdict(json, *written->verdict, dfa.alphabet());
+    if (written && !written->verdict) json["proved"] = kept_to_json(written->kept);
     print_json(json);
   } else {
     report(options, task, dfa, *chosen);
-    if (proves) report(*written->certificate, written->network, options);
+    if (written) report(*written, options);
   }
-  return proves ? exit_status(*written->certificate, 0) : int{kDone};
+  return written && written->verdict ? exit_status(written->verdict->certificate, 0) : int{kDone};
 }
 
 }  // namespace

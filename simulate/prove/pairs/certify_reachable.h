@@ -1,4 +1,4 @@
-// simulate/prove/certify_reachable.h — certificate 2 of MATH.md §5: all reachable pairs, breadth first.
+// simulate/prove/pairs/certify_reachable.h — certificate 2 of MATH.md §5: all reachable pairs, breadth first.
 #pragma once
 
 #include <optional>

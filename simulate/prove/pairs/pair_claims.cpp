@@ -1,4 +1,4 @@
-#include "krohn/simulate/prove/claims/pair_claims.h"
+#include "krohn/simulate/prove/pairs/pair_claims.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// simulate/prove/claims/pair_claims.h — the certificates that a breadth-first search over (automaton state, network
+// simulate/prove/pairs/pair_claims.h — the certificates that a breadth-first search over (automaton state, network
 // state) ends with, wherever it ran.
 #pragma once
 
