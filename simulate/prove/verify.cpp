@@ -56,8 +56,10 @@ Certificate untested(const CertifyOptions& how) {
 void check_again(ModelVerdict& verdict, const Network& network, const Question& question) {
   const Certificate& certificate = verdict.certificate;
   if (!certificate.order.is_sequential() || std::holds_alternative<std::monostate>(certificate.proof)) return;
+  Certificate written = certificate;
+  written.length = length_in_file(certificate);
   try {
-    const Recheck outcome = recheck(certificate, network);
+    const Recheck outcome = recheck(written, network);
     if (!outcome.established) contradict(question, "the re-check of the certificate says: " + outcome.finding);
     verdict.self_check.is_rechecked = true;
   } catch (const LimitError& error) {

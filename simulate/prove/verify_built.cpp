@@ -44,7 +44,8 @@ KeptPromise verify_built(const Network& network, const Promise& promise, const C
   CertifyOptions how = limits;
   how.long_letters = 0;
   for (const Precision precision : promise.exact_in)
-    note(kept, precision, ask(network, how, precision, parse_order("scan"), progress));
+    note(kept, precision,
+         ask(network, how, precision, network.snap_every > 0 ? Order{} : parse_order("scan"), progress));
   for (const Precision precision : promise.locked_in) note(kept, precision, ask(network, how, precision, {}, progress));
   if (promise.exact_in.empty() && promise.locked_in.empty()) {
     how.max_pairs = std::min(how.max_pairs, kQuickPairs);

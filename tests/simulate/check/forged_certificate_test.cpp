@@ -8,6 +8,9 @@
 #include "krohn/groups/error.h"
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/check/recheck.h"
+#include "krohn/simulate/prove/certify.h"
+#include "krohn/simulate/prove/certify_codewords.h"
+#include "krohn/simulate/prove/pairs/certify_reachable.h"
 #include "tests/simulate/check/sample_certificates.h"
 
 using namespace krohn;

@@ -9,6 +9,7 @@
 #include "krohn/simulate/arithmetic/arithmetic.h"
 #include "krohn/simulate/check/recheck_arithmetic.h"
 #include "krohn/simulate/check/recheck_network.h"
+#include "krohn/simulate/prove/certify.h"
 #include "tests/simulate/check/sample_certificates.h"
 
 using namespace krohn;
@@ -16,7 +17,7 @@ using namespace krohn::hand_built;
 
 namespace {
 
-/// Numbers of all sizes, many of them halfway between two of a small format.
+/// RecheckedNumbers of all sizes, many of them halfway between two of a small format.
 double random_number(std::mt19937_64& random) {
   const auto mantissa = static_cast<double>(static_cast<std::int64_t>(random() >> 40) - (1 << 23));
   const int exponent = static_cast<int>(random() % 60) - 50;
@@ -112,7 +113,8 @@ TEST_CASE("the re-checker's network is the reference, number for number") {
           moment = plain.step(moment, letter);
           REQUIRE(plain.read(moment) == reference->step(letter));
           std::vector<double> numbers;
-          for (const Numbers& layer : moment.numbers) numbers.insert(numbers.end(), layer.begin(), layer.end());
+          for (const RecheckedNumbers& layer : moment.numbers)
+            numbers.insert(numbers.end(), layer.begin(), layer.end());
           REQUIRE(numbers == reference->numbers());
         }
       }

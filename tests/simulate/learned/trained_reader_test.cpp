@@ -15,6 +15,7 @@
 #include "krohn/simulate/learned/snap_network.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/prove/certify.h"
+#include "krohn/simulate/prove/machine/reader_run.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
 #include "krohn/simulate/train/trainer.h"

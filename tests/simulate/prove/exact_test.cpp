@@ -5,7 +5,9 @@
 #include "krohn/groups/error.h"
 #include "krohn/simulate/evaluate/exact_network.h"
 #include "krohn/simulate/evaluate/quantise.h"
+#include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/certify_exact.h"
+#include "krohn/simulate/prove/pairs/certify_reachable.h"
 #include "tests/simulate/hand_built.h"
 
 using namespace krohn;
