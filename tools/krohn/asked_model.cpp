@@ -10,20 +10,18 @@
 #include "krohn/gpu/device/device.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
 #include "krohn/simulate/checkpoints/delta_chunk.h"
-#include "krohn/simulate/learned/trained_reader.h"
 #include "tools/krohn/on_device.h"
 #include "tools/krohn/run_folder.h"
 #include "tools/krohn/subject.h"
 
 namespace krohn {
-namespace {
-
-/// Trained models and checkpoints are read in the plain arithmetic of a format.
 Precision precision_of(const ModelOptions& options) {
   if (options.how.arithmetic.kind() == ArithmeticName::Kind::kSeparate) return options.how.arithmetic.storage();
   throw InputError("--precision", fmt::format("{} is an arithmetic of networks; {} is read in fp32, fp64 or bf16",
                                               to_string(options.how.arithmetic), options.model));
 }
+
+namespace {
 
 std::optional<Language> language_of(const ModelOptions& options) {
   if (options.against.empty()) return std::nullopt;
@@ -57,49 +55,6 @@ class AskedNetwork final : public AskedModel {
   ModelOptions options_;
   Network network_;
   std::optional<Language> language_;
-};
-
-class AskedTrainedModel final : public AskedModel {
- public:
-  explicit AskedTrainedModel(const ModelOptions& options)
-      : options_(options),
-        subject_(load_trained_subject(options.model, options.reading)),
-        own_(input_machine(*subject_.task).automaton),
-        tracked_(tracked_automaton(*subject_.task,
-                                   options.against.empty() ? own_ : load_language(options.against, options.reading),
-                                   options.least_length)) {
-    if (!options.how.order.is_sequential()) throw InputError("--order", "a trained model is read letter after letter");
-    if (options.device == "cuda")
-      throw InputError("--device", "a trained model is verified on the processor; take --device cpu");
-    reader_ = trained_machine(*subject_.trained.model, *subject_.task, precision_of(options));
-    model_.emplace(ReadModel{*reader_, tracked_, [this](Output output) { return name_of(output); }});
-  }
-
-  const Alphabet& alphabet() const override { return own_.alphabet(); }
-  void ask_in(Question& question) const override { question.subject = &*model_; }
-  std::vector<std::string> about(const Question& question) const override {
-    return {fmt::format("{} on {}, against {}", subject_.trained.model->name(), subject_.trained.task,
-                        options_.against.empty() ? "the automaton of the task" : options_.against),
-            fmt::format("{}, letter after letter, every operation rounded separately and sums from the first term on",
-                        to_string(question.how.arithmetic))};
-  }
-  void about(nlohmann::ordered_json& json) const override {
-    json["name"] = subject_.trained.model->name();
-    json["task"] = subject_.trained.task;
-    json["language"] = options_.against.empty() ? subject_.trained.task : options_.against;
-  }
-
- private:
-  std::string name_of(Output output) const {
-    return output < own_.output_names().size() ? own_.output_names()[output] : "nothing";
-  }
-
-  ModelOptions options_;
-  TrainedSubject subject_;
-  Dfa own_;
-  TrackedAutomaton tracked_;
-  std::unique_ptr<TrainedReader> reader_;
-  std::optional<ReadModel> model_;
 };
 
 /// A language model that is read token by token, or in the library's chunks of 64 tokens: there are too many of those
@@ -178,7 +133,7 @@ std::unique_ptr<AskedModel> load_asked_model(const ModelOptions& given) {
     throw InputError(options.model,
                      "not a .safetensors model, a folder of `krohn train` or a checkpoint; `krohn compile` makes a "
                      "model of a language");
-  if (is_trained_model(options.model)) return std::make_unique<AskedTrainedModel>(options);
+  if (is_trained_model(options.model)) return load_asked_trained_model(options);
   return std::make_unique<AskedNetwork>(options);
 }
 

@@ -37,4 +37,10 @@ class AskedModel {
 /// Throws InputError when the file is none, and for options that its kind of model does not have.
 std::unique_ptr<AskedModel> load_asked_model(const ModelOptions& options);
 
+/// Trained models and checkpoints are read in the plain arithmetic of a format. Throws InputError for others.
+Precision precision_of(const ModelOptions& options);
+
+/// The parameters of a run of `krohn train` (tools/krohn/asked_trained_model.cpp).
+std::unique_ptr<AskedModel> load_asked_trained_model(const ModelOptions& options);
+
 }  // namespace krohn
