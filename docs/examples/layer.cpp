@@ -15,7 +15,7 @@ krohn::Network parity_by(double weight) {
   layer.transitions = {{krohn::DiagonalMatrix{{1}}, {}}, {krohn::DiagonalMatrix{{weight}}, {}}};
   layer.wiring.action_of = {0, 1};  // the letter 0 keeps the number, 1 multiplies it by the weight
 
-  krohn::Network network{.automaton = krohn::parse_regex("0*(10*10*)*"), .layers = {layer}, .readout = {{{0, 1}}}};
+  krohn::Network network{krohn::parse_regex("0*(10*10*)*"), {layer}, {{{0, 1}}}, {"by hand", "", "", ""}};
   krohn::validate(network);
   return network;
 }

@@ -16,7 +16,9 @@ int main() {
   for (const krohn::Letter letter : automaton.alphabet().parse_word("abb")) state = evaluator->step(letter);
   std::printf("abb: %s\n", state && automaton.accepts(*state) ? "accept" : "reject");
 
-  const krohn::Certificate certificate = krohn::certify(network, {.arithmetic = krohn::Precision::kBf16});
+  krohn::CertifyOptions options;
+  options.arithmetic = krohn::Precision::kBf16;
+  const krohn::Certificate certificate = krohn::certify(network, options);
   std::printf("%s\n", krohn::to_string(certificate.claim).c_str());
   return certificate.claim == krohn::Claim::kProved ? 0 : 1;
 }

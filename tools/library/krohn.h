@@ -40,7 +40,7 @@
 #include "krohn/constructions/files/onnx.h"
 #include "krohn/constructions/files/recurrence_file.h"
 #include "krohn/constructions/network/listed_layer.h"
-"krohn/constructions/network/network.h"
+#include "krohn/constructions/network/network.h"
 
 // Words, evaluation, proofs
 #include "krohn/simulate/arithmetic/arithmetic_name.h"
@@ -69,7 +69,6 @@
 #include "krohn/simulate/train/trainer.h"
 
 // Devices
-#include "krohn/gpu/automata/long_word.h"
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/networks/pair_search.h"
 #include "krohn/gpu/networks/sample_words.h"
