@@ -8,6 +8,14 @@ foreach(needed bin/krohn share/bash-completion/completions/krohn share/zsh/site-
   endif()
 endforeach()
 
+file(READ ${PREFIX}/share/man/man1/krohn.1 page)
+foreach(told ".SH VERIFY" "\\-\\-certificate" ".SH COMPLETION")
+  string(FIND "${page}" "${told}" at)
+  if(at EQUAL -1)
+    message(FATAL_ERROR "the manual page does not hold ${told}")
+  endif()
+endforeach()
+
 # The public headers and what they include, no kernels, and nothing of a library that programs would have to know.
 file(GLOB_RECURSE headers RELATIVE ${PREFIX}/include ${PREFIX}/include/*)
 list(LENGTH headers count)

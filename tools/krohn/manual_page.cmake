@@ -1,15 +1,15 @@
 # Writes PAGE, the manual page of the command KROHN, from its own help: the first page, then one section a verb.
-function(help_of text)
+function(help_of help_page)
   execute_process(COMMAND ${KROHN} ${ARGN} --help OUTPUT_VARIABLE help COMMAND_ERROR_IS_FATAL ANY)
-  set(${text} "${help}" PARENT_SCOPE)
+  set(${help_page} "${help}" PARENT_SCOPE)
 endfunction()
 
 # As it stands, in roff: no escapes, no requests.
-function(as_roff text)
-  string(REPLACE "\\" "\\e" roff "${${text}}")
+function(as_roff variable)
+  string(REPLACE "\\" "\\e" roff "${${variable}}")
   string(REPLACE "-" "\\-" roff "${roff}")
   string(REGEX REPLACE "(^|\n)([.'])" "\\1\\\\&\\2" roff "${roff}")
-  set(${text} ".nf\n${roff}\n.fi\n" PARENT_SCOPE)
+  set(${variable} ".nf\n${roff}\n.fi\n" PARENT_SCOPE)
 endfunction()
 
 help_of(first)
