@@ -34,5 +34,11 @@ TEST_CASE("scripts are valid for their shells") {
   CHECK(zsh.starts_with("#compdef krohn\n"));
   for (const char* part : {"'verify:Prove a network", "--precision[", "(fp64 fp32 fp16 bf16)"})
     CHECK(contains(zsh, part));
-  CHECK(place.shell("krohn completion fish").status == 2);
+  CHECK(place.shell("krohn completion fish > krohn.fish; ! command -v fish >/dev/null || fish -n krohn.fish").status ==
+        0);
+  const std::string fish = contents(place / "krohn.fish");
+  for (const char* part :
+       {"-a verify -d 'Prove a network", "-s o -l output -r -F", "-l precision -x -a '", "-a 'bash zsh fish'"})
+    CHECK(contains(fish, part));
+  CHECK(place.shell("krohn completion tcsh").status == 2);
 }

@@ -9,5 +9,6 @@ namespace krohn {
 /// Scripts that complete verbs, options, the values of options that take one of a list, and file names elsewhere.
 std::string bash_completion(const CLI::App& app);
 std::string zsh_completion(const CLI::App& app);
+std::string fish_completion(const CLI::App& app);
 
 }  // namespace krohn

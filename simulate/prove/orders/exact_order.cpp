@@ -33,7 +33,7 @@ constexpr int kLeastGrain = -160;
 
 /// Every multiple of the grain within the bound is a normal number of at most `digits` significant bits.
 template <class A>
-bool fits(const Extent& extent, int digits) {
+bool fits(const GrainRange& extent, int digits) {
   if (!std::isfinite(extent.most)) return false;
   if (extent.most == 0) return true;
   return extent.grain >= std::ldexp(1.0, std::max(A::least_exponent, kLeastGrain)) &&
@@ -88,7 +88,7 @@ void from_doubles(const double* exact, std::vector<Number>& numbers) {
 
 /// Bounds over a set of maps.
 struct MapExtent {
-  Extent entries, additions;
+  GrainRange entries, additions;
   double row_sum = 0, column_sum = 0, addition_sum = 0;
 };
 
@@ -128,8 +128,8 @@ class ExactMaps {
       }
       vectors = found.count();
     }
-    const Extent sums{common_grain(states_.entries.grain, added.entries.grain),
-                      std::max({states_.column_sum, added.column_sum, added.entries.most, states_.entries.most})};
+    const GrainRange sums{common_grain(states_.entries.grain, added.entries.grain),
+                          std::max({states_.column_sum, added.column_sum, added.entries.most, states_.entries.most})};
     if (!fits<A>(sums, A::digits) || !fits<A>(added.entries, A::digits)) return std::nullopt;
     if (!affine_.adds()) return "matrices only move numbers, and their products only compose maps";
     return fmt::format("matrices only move numbers, and words add {} vectors to 0, none of which rounds", vectors);
@@ -192,11 +192,11 @@ class ExactMaps {
     const auto bound = [&](double most, double column_sum) {
       return std::min(e.row_sum * most, e.entries.most * column_sum);
     };
-    const Extent products{(e.entries * e.entries).grain, bound(e.entries.most, e.column_sum)};
-    const Extent moved = e.entries * e.additions, read = e.entries * states_.entries;
-    const Extent sums{common_grain(common_grain(moved.grain, read.grain), e.additions.grain),
-                      std::max(bound(e.additions.most, e.addition_sum) + 2 * e.additions.most,
-                               bound(states_.entries.most, states_.column_sum) + e.additions.most)};
+    const GrainRange products{(e.entries * e.entries).grain, bound(e.entries.most, e.column_sum)};
+    const GrainRange moved = e.entries * e.additions, read = e.entries * states_.entries;
+    const GrainRange sums{common_grain(common_grain(moved.grain, read.grain), e.additions.grain),
+                          std::max(bound(e.additions.most, e.addition_sum) + 2 * e.additions.most,
+                                   bound(states_.entries.most, states_.column_sum) + e.additions.most)};
     const int digits = kept_digits<A>();
     return fits<A>(products, digits) && fits<A>(sums, digits) && fits<A>(e.entries, digits) &&
            fits<A>(e.additions, digits) && fits<A>(states_.entries, digits);
@@ -282,36 +282,38 @@ class ExactChunk {
   }
 
   bool chunk_fits(const StateExtent& v, const StateExtent& x, double response) const {
-    Extent k, beta, scaled;
+    GrainRange k, beta, scaled;
     double key_sum = 0, scaled_sum = 0;
     for (const Factor& factor : factors_) {
       StateExtent key;
       key.add(factor.key, n_);
       k |= key.entries;
       beta.add(factor.beta);
-      scaled |= Extent{grain_product(factor.beta, key.entries.grain), std::fabs(factor.beta) * key.entries.most};
+      scaled |= GrainRange{grain_product(factor.beta, key.entries.grain), std::fabs(factor.beta) * key.entries.most};
       key_sum = std::max(key_sum, key.column_sum);
       scaled_sum = std::max(scaled_sum, std::fabs(factor.beta) * key.column_sum);
     }
     if (!orbit_is_exact(v.entries, k, key_sum, beta) || !orbit_is_exact(x.entries, k, key_sum, beta)) return false;
     const double b = beta.most;
-    const Extent gram{scaled.grain * k.grain, std::min(scaled_sum * k.most, scaled.most * key_sum)};
-    const Extent t{scaled.grain * v.entries.grain, response};
-    const Extent solving{common_grain(gram.grain * t.grain, gram.grain), std::max(2 * response, gram.most * response)};
-    const Extent w{common_grain(t.grain * scaled.grain, scaled.grain),
-                   std::max({2 * b * v.entries.most, response * scaled.most, scaled.most})};
-    const Extent u{beta.grain * v.entries.grain * x.entries.grain, b * v.column_sum * x.entries.most};
-    const Extent h{common_grain(k.grain * u.grain, x.entries.grain), std::max(k.most * u.most, 2 * x.entries.most)};
-    const std::vector<Extent> all{k, beta, scaled, gram, t, solving, w, u, h, v.entries, x.entries};
-    return std::all_of(all.begin(), all.end(), [](const Extent& extent) { return fits<A>(extent, kept_digits<A>()); });
+    const GrainRange gram{scaled.grain * k.grain, std::min(scaled_sum * k.most, scaled.most * key_sum)};
+    const GrainRange t{scaled.grain * v.entries.grain, response};
+    const GrainRange solving{common_grain(gram.grain * t.grain, gram.grain),
+                             std::max(2 * response, gram.most * response)};
+    const GrainRange w{common_grain(t.grain * scaled.grain, scaled.grain),
+                       std::max({2 * b * v.entries.most, response * scaled.most, scaled.most})};
+    const GrainRange u{beta.grain * v.entries.grain * x.entries.grain, b * v.column_sum * x.entries.most};
+    const GrainRange h{common_grain(k.grain * u.grain, x.entries.grain), std::max(k.most * u.most, 2 * x.entries.most)};
+    const std::vector<GrainRange> all{k, beta, scaled, gram, t, solving, w, u, h, v.entries, x.entries};
+    return std::all_of(all.begin(), all.end(),
+                       [](const GrainRange& extent) { return fits<A>(extent, kept_digits<A>()); });
   }
 
   /// Whether o − k β (k · o) was computed without rounding for all members of an orbit.
-  static bool orbit_is_exact(const Extent& o, const Extent& k, double key_sum, const Extent& beta) {
-    const Extent dot{k.grain * o.grain, key_sum * o.most}, scaled = beta * dot;
-    const Extent moved{common_grain(k.grain * scaled.grain, o.grain), k.most * scaled.most + o.most};
-    const std::vector<Extent> all{o, k, beta, dot, scaled, moved};
-    return std::all_of(all.begin(), all.end(), [](const Extent& e) { return fits<Fp64>(e, Fp64::digits); });
+  static bool orbit_is_exact(const GrainRange& o, const GrainRange& k, double key_sum, const GrainRange& beta) {
+    const GrainRange dot{k.grain * o.grain, key_sum * o.most}, scaled = beta * dot;
+    const GrainRange moved{common_grain(k.grain * scaled.grain, o.grain), k.most * scaled.most + o.most};
+    const std::vector<GrainRange> all{o, k, beta, dot, scaled, moved};
+    return std::all_of(all.begin(), all.end(), [](const GrainRange& e) { return fits<Fp64>(e, Fp64::digits); });
   }
 
   static double grain_product(double factor, double grain) { return factor == 0 ? 0 : grain_of(factor) * grain; }
@@ -325,12 +327,12 @@ class ExactChunk {
 
 }  // namespace
 
-void Extent::add(double number) {
+void GrainRange::add(double number) {
   most = std::isnan(number) ? number : std::max(most, std::fabs(number));
   if (number != 0 && std::isfinite(number)) grain = common_grain(grain, grain_of(number));
 }
 
-Extent& Extent::operator|=(const Extent& other) {
+GrainRange& GrainRange::operator|=(const GrainRange& other) {
   grain = common_grain(grain, other.grain);
   most = std::isnan(other.most) ? other.most : std::max(most, other.most);
   return *this;

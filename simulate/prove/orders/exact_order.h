@@ -13,14 +13,14 @@ namespace krohn {
 
 /// A set of numbers: all are multiples of `grain`, a power of two, and at most `most` in absolute value. Sums of them
 /// are multiples of the grain too, so a sum whose partial sums are within a bound is exact when {grain, bound} fits.
-struct Extent {
+struct GrainRange {
   double grain = 0;  ///< 0 when all numbers are 0
   double most = 0;
 
   void add(double number);
-  Extent& operator|=(const Extent& other);
+  GrainRange& operator|=(const GrainRange& other);
   /// Products of a number of each.
-  friend Extent operator*(const Extent& a, const Extent& b) { return {a.grain * b.grain, a.most * b.most}; }
+  friend GrainRange operator*(const GrainRange& a, const GrainRange& b) { return {a.grain * b.grain, a.most * b.most}; }
 };
 
 struct ExactnessLimits {
@@ -30,7 +30,7 @@ struct ExactnessLimits {
 
 /// All states of a layer that words reach, n·d numbers each, as far as the bounds need them.
 struct StateExtent {
-  Extent entries;
+  GrainRange entries;
   double column_sum = 0;  ///< most of Σ |h| over a column
 
   /// Adds a state of n rows.
