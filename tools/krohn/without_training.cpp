@@ -5,7 +5,7 @@
 
 #include "krohn/groups/error.h"
 #include "krohn/simulate/models/model_file.h"
-#include "tools/krohn/trained_verdict.h"
+#include "tools/krohn/asked_model.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {
@@ -34,7 +34,7 @@ void add_compare(CLI::App& app, Work& chosen) { add_missing(app, chosen, "compar
 void add_snap(CLI::App& app, Work& chosen) { add_missing(app, chosen, "snap"); }
 void add_table(CLI::App& app, Work& chosen) { add_missing(app, chosen, "table"); }
 
-int verify_trained(const TrainedQuestion&) { refuse(); }
+std::unique_ptr<AskedModel> load_asked_trained_model(const ModelOptions&) { refuse(); }
 TrainedModel load_model(const std::string&) { refuse(); }
 
 }  // namespace krohn
