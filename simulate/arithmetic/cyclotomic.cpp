@@ -63,8 +63,9 @@ Integer inverse_tangent(unsigned d, unsigned bits) {
 }
 
 /// cos 2πk/N in units of 2^−bits, off by less than 2 units, for 0 ≤ k < N and at most kMostBits bits. With 64 bits more
-/// every operation is off by a unit: π (Machin) by 20 · (bits + 64) units, which is 2^20, and the angle by as much
-/// twice; the terms of the series, at most 100 each, by 2^20 more in all.
+/// every operation is off by a unit: π (Machin) by 20 · (bits + 64) units, less than 2^20, and the angle by twice that;
+/// the series by 2 units for every one of fewer than 2^13 terms, which later terms multiply by at most e^2π, less than
+/// 2^10. Together that is less than 2^25, and half a unit of the result is 2^63.
 Integer fixed_cosine(std::uint64_t k, std::uint64_t order, unsigned bits) {
   const unsigned more = bits + kGuardBits;
   const Integer pi = 16 * inverse_tangent(5, more) - 4 * inverse_tangent(239, more);

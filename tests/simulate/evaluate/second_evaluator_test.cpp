@@ -88,6 +88,16 @@ bool agrees(const Network& network, const std::string& name, std::uint64_t seed,
   return compare(network, readings, name) == 0;
 }
 
+/// The same network with all its numbers so many times as great: among the subnormal ones, or beside overflow.
+Network scaled(Network network, double scale) {
+  for (Layer& layer : network.layers) {
+    layer.initial *= scale;
+    for (Transition& transition : layer.transitions) transition.b *= scale;
+    for (Eigen::MatrixXd& codeword : layer.decoder.codewords) codeword *= scale;
+  }
+  return network;
+}
+
 bool has_python() { return std::system("python3 -c 'import json' > /dev/null 2>&1") == 0; }
 
 }  // namespace
@@ -139,6 +149,10 @@ TEST_CASE("random networks of every form are read as the page says") {
                        3, kind == Kind::kCount ? std::nullopt : std::optional(kind));
     CAPTURE(seed);
     CHECK(agrees(network, fmt::format("random_{}", seed), seed, compared));
+    for (const double scale : {0x1p-15, 0x1p15, 0x1p-128, 0x1p127, 0x1p-500}) {
+      CAPTURE(scale);
+      if (seed % 3 == 0) CHECK(agrees(scaled(network, scale), "scaled", seed, compared));
+    }
   }
   for (const Network& network : {failing_cascade(), delayed_toggle(), two_reflections(5)})
     CHECK(agrees(network, "cascade", 7, compared));

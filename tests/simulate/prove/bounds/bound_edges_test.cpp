@@ -20,8 +20,8 @@
 #include "krohn/simulate/prove/bounds/bounds.h"
 #include "krohn/simulate/prove/bounds/linear_horizon.h"
 #include "krohn/simulate/prove/certify.h"
-#include "krohn/simulate/prove/certify_reachable.h"
 #include "krohn/simulate/prove/certify_snapped.h"
+#include "krohn/simulate/prove/pairs/certify_reachable.h"
 #include "tests/simulate/hand_built.h"
 
 using namespace krohn;
