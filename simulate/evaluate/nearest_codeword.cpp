@@ -10,6 +10,15 @@ namespace {
 
 constexpr double kGreatestMarginWork = 1e8;
 
+/// A hint saves comparisons by this argument. Let r be half the least distance between two codewords and d a computed
+/// squared distance below (1 − s) r², s = 10⁻⁶. Computed squares of distances are good to a relative (N + 2)·2⁻⁵³ with
+/// N numbers in a state, and r to as much; so the codeword is nearer than (1 − s/3) r, every other one is farther than
+/// (1 + s/3) r, and the square computed for it is above (1 + s/3) r² > d: what the reference finds. That takes a small
+/// N, and that no square of a coordinate that matters underflows or overflows. Distances that overflow are no nearer.
+constexpr double kHintSlack = 1e-6;
+constexpr std::size_t kGreatestHintedState = std::size_t{1} << 24;
+constexpr double kLeastRadius = 0x1p-400, kGreatestRadius = 0x1p400;
+
 bool is_integer(double value) { return std::nearbyint(value) == value; }
 
 }  // namespace
@@ -28,9 +37,10 @@ NearestCodeword::NearestCodeword(const Layer& layer, std::uint32_t book)
   else
     store_codewords(layer, book);
   radius_ = find_radius();
-  accepted_ = radius_ * radius_ * (1 - 1e-6);
+  if (radius_ > kLeastRadius && radius_ < kGreatestRadius && state_size_ <= kGreatestHintedState)
+    accepted_ = radius_ * radius_ * (1 - kHintSlack);
   // Below a handful of numbers the reference is as fast as a hint.
-  if (unit_position_.empty() && labels_.size() * state_size_ > 16 && radius_ > 0) {
+  if (unit_position_.empty() && labels_.size() * state_size_ > 16 && accepted_ > 0) {
     cells_per_unit_ = 1 / radius_;
     hint_count_ = std::min(std::bit_ceil(4 * labels_.size()), std::size_t{1} << 20);
   }
@@ -74,9 +84,15 @@ void NearestCodeword::collect_units() {
   codewords_ = {};
 }
 
-/// Exact where that is affordable. Distinct integer codewords differ by at least 1; otherwise the pairs are measured.
+/// A radius that squares cannot have measured, because they underflow, is not known.
 double NearestCodeword::find_radius() const {
-  if (labels_.size() == 1) return std::numeric_limits<double>::max();
+  if (labels_.size() < 2) return std::numeric_limits<double>::infinity();
+  const double radius = measured_radius();
+  return radius > kLeastRadius ? std::min(radius, kGreatestRadius) : 0;
+}
+
+/// Exact where that is affordable. Distinct integer codewords differ by at least 1; otherwise the pairs are measured.
+double NearestCodeword::measured_radius() const {
   if (!unit_position_.empty()) return std::sqrt(0.5 * static_cast<double>(state_size_ / unit_stride_));
   const auto count = static_cast<double>(labels_.size());
   if (count * count * static_cast<double>(state_size_) > kGreatestMarginWork) {

@@ -88,3 +88,61 @@ TEST_CASE("ties, coinciding codewords and numbers that are not finite do not dec
   CHECK(twin.decode(std::vector<double>{0, 1, 0}, hints) == kNoLabel);
   CHECK(twin.decode(std::vector<double>{1, 0, 0}, hints) == 0);
 }
+
+namespace {
+
+/// Whether sums of squares of doubles are told apart by the definition alone: a loop over the codewords.
+Label by_definition(const Layer& layer, const std::vector<double>& state) {
+  double least = std::numeric_limits<double>::infinity();
+  Label nearest = kNoLabel;
+  for (std::size_t i = 0; i < codeword_count(layer); ++i) {
+    double sum = 0;
+    for (std::size_t k = 0; k < state.size(); ++k) {
+      const double difference = state[k] - codeword(layer, i)(static_cast<Eigen::Index>(k));
+      sum += difference * difference;
+    }
+    if (sum == least) nearest = kNoLabel;
+    if (sum < least) nearest = codeword_label(layer, i);
+    least = std::min(least, sum);
+  }
+  return nearest;
+}
+
+}  // namespace
+
+TEST_CASE("a hint is taken only where it is proved right: codewords from the least scale to the greatest") {
+  // Nine coordinates, so that hints are worth it. A square of 2^−537 is the least double; one of 2^512 overflows.
+  for (const int exponent :
+       {-1060, -1000, -600, -541, -540, -539, -538, -537, -536, -520, -500, -402, -401, -400, -399, -300,
+        -1,    0,     300,  398,  399,  400,  401,  500,  509,  510,  511,  512,  513,  600,  1000}) {
+    CAPTURE(exponent);
+    const double unit = std::ldexp(1, exponent);
+    for (const double gap : {1.0, 2.0, 3.0, 1.5}) {
+      Layer layer;
+      layer.dimension = 9;
+      layer.labels = 3;
+      for (const double at : {0.0, gap * unit, 7 * unit}) {
+        layer.decoder.codewords.push_back(Eigen::MatrixXd::Zero(9, 1));
+        layer.decoder.codewords.back()(4) = at;
+      }
+      const NearestCodeword decoder(layer, 0);
+      NearestCodeword::Hints hints = decoder.make_hints();
+      const double half = gap / 2 * unit;
+      std::vector<double> places{0, gap * unit, 7 * unit, half, 0.99999 * half, 1.00001 * half, unit / 2, 0.1 * unit};
+      for (int i = 0; i < 4; ++i) {
+        places.push_back(std::nextafter(places[3 + static_cast<std::size_t>(i)], 0.0));
+        places.push_back(std::nextafter(places[3 + static_cast<std::size_t>(i)], 8 * unit));
+      }
+      for (const double first : places)
+        for (const double second : places) {  // the hint that the first leaves must not answer for the second
+          std::vector<double> state(9, 0.0);
+          for (const double place : {first, second}) {
+            state[4] = place;
+            REQUIRE(decoder.decode(state, hints) == by_definition(layer, state));
+          }
+        }
+      const bool has_hints = !hints.empty();
+      CHECK(has_hints == (half > 0x1p-400 && half < 0x1p400));
+    }
+  }
+}
