@@ -21,7 +21,7 @@ TimeLimit::TimeLimit(double seconds, std::string option) : option_(std::move(opt
 TimeLimit::~TimeLimit() { current = outer_; }
 
 void TimeLimit::check_clock() const {
-  if (Clock::now() >= end_) throw LimitError(fmt::format("the time of {} is over; allow more", option_));
+  if (Clock::now() >= end_) throw LimitError(fmt::format("the time is over ({}); allow more", option_));
 }
 
 }  // namespace krohn

@@ -95,9 +95,9 @@ TEST_CASE("egg-boxes in the terminal and as a picture") {
 
 TEST_CASE("a monoid past its limit is undecided, status 3, in one line") {
   const Workplace place("limit");
-  const Outcome outcome = place.shell("krohn info name:T7 --monoid --max-elements 100");
+  const Outcome outcome = place.shell("krohn info name:T7 --monoid --max-classes 100");
   CHECK(outcome.status == 3);
-  CHECK(contains(outcome.err, "--max-elements"));
+  CHECK(contains(outcome.err, "--max-classes"));
 }
 
 TEST_CASE("a monoid past --max-elements leaves verdicts undecided: what is known is printed, status 3") {

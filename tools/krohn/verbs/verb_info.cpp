@@ -89,6 +89,7 @@ Json facts_of(const Subject& subject) {
   facts["states"] = subject.automaton.states();
   facts["reachable_states"] = reachable.states();
   facts["minimal_states"] = minimal.states();
+  facts["letters"] = Json::array();
   for (const Symbol& symbol : reachable.alphabet().symbols()) facts["letters"].push_back(symbol.name);
   facts["outputs"] = std::vector<std::string>(reachable.output_names().begin(), reachable.output_names().end());
   facts["components"] = strongly_connected_components(reachable).count;
@@ -150,7 +151,7 @@ Json monoid_facts(const Dfa& dfa, const Algebra& algebra) {
   Json facts;
   facts["size"] = algebra.size.str();
   facts["idempotents"] = algebra.idempotents.str();
-  for (const DClass& box : algebra.green.d_classes())
+  for (const DClass& box : algebra.green.value().d_classes())
     facts["d_classes"].push_back({{"size", box.size.str()},
                                   {"rank", box.rank},
                                   {"r_classes", box.r_classes},
@@ -165,7 +166,7 @@ Json monoid_facts(const Dfa& dfa, const Algebra& algebra) {
 
 void print_monoid(const Dfa& dfa, const Algebra& algebra) {
   fmt::print("\ntransition monoid of the minimal automaton: {} elements in {} D-classes, {} idempotents\n{}",
-             algebra.size.str(), algebra.green.d_classes().size(), algebra.idempotents.str(),
+             algebra.size.str(), algebra.green.value().d_classes().size(), algebra.idempotents.str(),
              egg_box_text(dfa, algebra));
 }
 
@@ -194,7 +195,7 @@ void add_info(CLI::App& app, Work& chosen) {
   Verb verb = add_verb(app, kHelp);
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
   verb.add_flag("--monoid", options->monoid, "The transition monoid of the minimal automaton, as egg-boxes");
-  add_count(verb, "--max-elements", options->green.max_r_classes, "Most R-classes of the monoid");
+  add_count(verb, "--max-classes", options->green.max_r_classes, "Most R-classes of the monoid");
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
   verb.callback([options, &chosen] { chosen = [options] { return info(*options); }; });

@@ -139,7 +139,8 @@ AlgebraOptions algebra_options(std::uint64_t max_elements, std::uint64_t max_cla
 
 std::string classification(const Dfa& dfa, std::uint64_t max_elements, std::uint64_t max_classes) {
   nlohmann::ordered_json jobs;
-  for (const Job& job : classify(dfa, algebra_options(max_elements, max_classes))) jobs.push_back(job_to_json(job));
+  const ClassifyOptions options{algebra_options(max_elements, max_classes)};
+  for (const Job& job : classify(dfa, options)) jobs.push_back(job_to_json(job));
   return json_text(jobs);
 }
 
