@@ -35,9 +35,9 @@ krohn decompose name:S5/points --primes
 )",
     R"(Decomposes the automaton into layers whose letters are bijections or constants, and checks the emulation for all
 label tuples by a proof that shares no code with the decomposition. In holonomy the group of every layer divides the
-automaton's monoid; the chain has at most n−1 layers, but may show other groups. `smaller` builds both and takes the one whose labels need fewer numbers in all (the
-sum of the widths), then fewer layers. With --primes, groups are cut into simple ones: cyclic of
-prime order, and others of up to 360 elements, such as A_5, whole.
+automaton's monoid; the chain has at most n−1 layers, but may show other groups. `smaller` builds both and takes the one
+whose labels need fewer numbers in all (the sum of the widths), then fewer layers. With --primes, groups are cut into
+simple ones: cyclic of prime order, and others of up to 360 elements, such as A_5, whole.
 Exit status: 0 done; 2 bad input; 3 a limit or the time was met, and what was found is printed: one of two
 decompositions, layers whose groups are not cut, or a cascade whose emulation is not checked.
 )"};
