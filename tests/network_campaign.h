@@ -36,18 +36,20 @@ inline void check_words(const Dfa& dfa, const Network& network, std::size_t leng
   }
 }
 
-/// A network that calls itself exact in fp64 must be proved for all lengths; what rounds, for a thousand letters at
-/// least, unless it is made for another precision.
-inline void check_proof(const Dfa& dfa, const Network& network, bool exact, Tally& tally) {
+/// A network that calls itself exact in fp64, or in the precision that it is made for, must be proved for all lengths
+/// there; what rounds, for a thousand letters of fp64 at least.
+inline void check_proof(const Dfa& dfa, const Network& network, const PlanRow& row, Tally& tally) {
+  const bool exact = std::find(row.exact_in.begin(), row.exact_in.end(), Precision::kFp64) != row.exact_in.end();
+  const bool locked = !exact && !row.locked_in.empty();
   CertifyOptions options;
-  options.arithmetic = Precision::kFp64;
+  options.arithmetic = locked ? row.locked_in.front() : Precision::kFp64;
   options.max_pairs = 2000;
   const Certificate certificate = certify(network, options);
   const bool proved = certificate.claim == Claim::kProved ||
-                      (!exact && certificate.claim == Claim::kProvedUpTo && certificate.length >= 1000);
+                      (!exact && !locked && certificate.claim == Claim::kProvedUpTo && certificate.length >= 1000);
   if (!proved)
-    tally.fault(dfa,
-                network.provenance.construction + (exact ? ", exact, is " : " is ") + to_string(certificate.claim));
+    tally.fault(dfa, fmt::format("{} in {}{}: {}", row.construction, to_string(options.arithmetic),
+                                 exact || locked ? ", exact" : "", to_string(certificate.claim)));
 }
 
 /// The default, then every row of the plan. `max_words` bounds the words of one length that are read.
@@ -69,8 +71,7 @@ inline void check_networks(const Dfa& dfa, std::size_t max_words, Tally& tally) 
     try {
       const Network network = build(dfa, wishes);
       check_words(dfa, network, length, tally);
-      const bool exact = std::find(row.exact_in.begin(), row.exact_in.end(), Precision::kFp64) != row.exact_in.end();
-      check_proof(dfa, network, exact, tally);
+      check_proof(dfa, network, row, tally);
     } catch (const Error& error) {
       tally.fault(dfa, row.construction + ": " + error.what());
     }
@@ -79,13 +80,10 @@ inline void check_networks(const Dfa& dfa, std::size_t max_words, Tally& tally) 
 
 /// The states of a permutation group's points, read by these letters in this order.
 inline Dfa on_points(const std::vector<Permutation>& letters) {
-  const Point n = letters.front().degree();
   std::vector<State> table;
-  std::vector<std::string> names;
-  for (State state = 0; state < n; ++state)
-    for (const Permutation& letter : letters) table.push_back(letter[state]);
-  for (std::size_t i = 0; i < letters.size(); ++i) names.push_back(std::string(1, static_cast<char>('a' + i)));
-  return Dfa::acceptor(Alphabet::from_names(names), std::move(table), 0, std::vector<bool>(n, false));
+  for (Point point = 0; point < letters.front().degree(); ++point)
+    for (const Permutation& letter : letters) table.push_back(letter[point]);
+  return of_table(letters.front().degree(), static_cast<Letter>(letters.size()), std::move(table));
 }
 
 /// Several generating sets of a transitive group, each in an order in which early letters tell little: as given and

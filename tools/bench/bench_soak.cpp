@@ -48,21 +48,12 @@ void transitive_permutation_groups(Tally& tally) {
   }
 }
 
-Dfa random_table(std::mt19937& random) {
-  const State n = 2 + static_cast<State>(random() % 6);
-  const Letter letters = 1 + static_cast<Letter>(random() % 3);
-  std::vector<State> table(std::size_t{n} * letters);
-  for (State& image : table) image = static_cast<State>(random() % n);
-  std::vector<std::string> names{"a", "b", "c"};
-  names.resize(letters);
-  return Dfa::acceptor(Alphabet::from_names(names), table, 0, std::vector<bool>(n, false));
-}
-
 /// Cascades and verdicts; networks of one in twenty, which take most of the time.
 void random_machines(Tally& tally) {
   std::mt19937 random(2026);
   for (int drawn = 0; drawn < 10'000; ++drawn) {
-    const Dfa dfa = canonical(random_table(random));
+    const State states = 2 + static_cast<State>(random() % 6);
+    const Dfa dfa = canonical(random_table(random, states, 1 + static_cast<Letter>(random() % 3)));
     check_cascades(dfa, tally, 200);
     check_verdicts(minimise(accepting(dfa, static_cast<std::uint32_t>(random()))), tally, 100);
     if (drawn % 20 == 0) check_networks(dfa, kWords / 4, tally);

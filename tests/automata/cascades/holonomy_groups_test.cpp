@@ -63,16 +63,19 @@ TEST_CASE("inequivalent classes of one height keep their groups: what shared lab
 }
 
 TEST_CASE("classes of one height share a layer exactly when one group contains the others") {
-  // Q = {0,1,2} ∪ {3,4,5}: some letters move the first block and some the second; two more crush one block into a point
-  // of the other. Neither block comes from the other: two classes of height 1, each with the group of its letters.
+  // Q = {0,1,2} ∪ {3,4,5}: some letters move the first block and some the second; the others crush one block into a
+  // point of the other. Neither block comes from the other: two classes of height 1, each with the group of its
+  // letters.
   using Letters = std::vector<std::vector<State>>;
   const std::vector<State> three{1, 2, 0}, low{1, 0, 2}, high{0, 2, 1};
   const auto automaton_of = [](const Letters& first, const Letters& second) {
     Maps maps;
     for (const auto& map : first) maps.push_back({map[0], map[1], map[2], 3, 4, 5});
     for (const auto& map : second) maps.push_back({0, 1, 2, 3 + map[0], 3 + map[1], 3 + map[2]});
-    maps.push_back({0, 1, 2, 0, 0, 0});
-    maps.push_back({3, 3, 3, 3, 4, 5});
+    for (State point = 0; point < 3; ++point) {
+      maps.push_back({0, 1, 2, point, point, point});
+      maps.push_back({3 + point, 3 + point, 3 + point, 3, 4, 5});
+    }
     return automaton(maps, 6);
   };
   struct Fact {

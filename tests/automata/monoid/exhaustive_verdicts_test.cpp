@@ -35,10 +35,7 @@ TEST_CASE("verdicts on random automata of four to six states, where groups and l
   Tally tally;
   std::mt19937 random(11);
   for (int drawn = 0; drawn < 300; ++drawn) {
-    const State n = 4 + static_cast<State>(random() % 3);
-    std::vector<State> table(std::size_t{n} * 2);
-    for (State& image : table) image = static_cast<State>(random() % n);
-    const Dfa dfa = Dfa::acceptor(Alphabet::from_names({"a", "b"}), table, 0, std::vector<bool>(n, false));
+    const Dfa dfa = random_table(random, 4 + static_cast<State>(random() % 3), 2);
     check_verdicts(minimise(accepting(dfa, static_cast<std::uint32_t>(random()))), tally, 150);
   }
   report(tally);
