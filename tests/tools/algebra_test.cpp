@@ -204,12 +204,13 @@ TEST_CASE("a language without letters: every verb answers or refuses in words") 
           "compile " + l + " -o m.safetensors", "compile " + l + " --explain", std::string("verify m.safetensors"),
           std::string("verify m.safetensors --order scan"), "verify m.safetensors --against " + l,
           std::string("info m.safetensors"), std::string("run m.safetensors ''"), "run " + l + " ''",
-          "draw " + l + " -o m.dot", "convert " + l + " m.att"}) {
+          "draw " + l + " -o m.dot", "convert " + l + " m.json"}) {
       CAPTURE(command);
       const Outcome outcome = place.shell("krohn " + command);
       CAPTURE(outcome.err);
       CHECK(outcome.status == 0);
     }
+    CHECK(place.shell("krohn convert " + l + " m.att").status == 2);
     for (const char* target : {"bilinear", "bilinear-cp", "bilinear-r2", "pd-ssm", "mamba", "fan"}) {
       const Outcome outcome = place.shell("krohn compile " + l + " --target " + target + " -o t.safetensors");
       CHECK(outcome.status == 2);

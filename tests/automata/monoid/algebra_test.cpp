@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <sstream>
 
 #include "krohn/automata/language.h"
@@ -53,9 +54,14 @@ Dfa permutations(const Maps& maps) { return automaton(maps, static_cast<State>(m
 TEST_CASE("witnesses against R-trivial leave a state and enter it again; those against L-trivial are L-related words") {
   std::mt19937 random(67);
   int returned = 0, related = 0;
-  for (int round = 0; round < 500; ++round) {
+  for (int round = 0; round < 1500; ++round) {
     CAPTURE(round);
-    const Dfa dfa = canonical(random_automaton(random, 2 + static_cast<State>(random() % 3), 1 + random() % 2));
+    Maps maps(2, std::vector<State>(2 + random() % 3));
+    for (auto& map : maps) {
+      for (State& image : map) image = static_cast<State>(random() % map.size());
+      if (round % 2 == 0) std::sort(map.begin(), map.end());  // monotone maps make no groups
+    }
+    const Dfa dfa = canonical(automaton(maps, static_cast<State>(maps[0].size())));
     const Algebra algebra = analyse(dfa);
     if (const Verdict& r = algebra.verdict("R-trivial"); r.answer == Answer::kNo) {
       CAPTURE(r.witness);
