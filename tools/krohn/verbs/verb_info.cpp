@@ -12,6 +12,7 @@
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/words/count.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
 #include "tools/krohn/count.h"
 #include "tools/krohn/group_facts.h"
 #include "tools/krohn/json_output.h"
@@ -37,7 +38,7 @@ krohn info tcp.dot --mealy-as-labels --json
 shortest accepted word, and how many words it has of each length; for an automaton whose letters permute the states the
 group that they generate, up to 200 states with its series, centre, classes and factors; for a model its layers. With
 --monoid also the transition monoid of the minimal automaton: its D-classes as egg-boxes, where * marks the H-classes
-that are groups. Exit status 3 when the monoid meets its limit; what is known is printed first.
+that are groups. Exit status 3 when the monoid meets its limit or the time; what is known is printed first.
 )"};
 
 constexpr std::uint64_t kCountedLength = 12;
@@ -48,6 +49,7 @@ struct Options {
   std::string subject;
   LanguageOptions reading;
   GreenOptions green;
+  double seconds = 60;
   bool monoid = false, json = false;
 };
 
@@ -89,6 +91,7 @@ Json facts_of(const Subject& subject) {
   facts["states"] = subject.automaton.states();
   facts["reachable_states"] = reachable.states();
   facts["minimal_states"] = minimal.states();
+  facts["letters"] = Json::array();
   for (const Symbol& symbol : reachable.alphabet().symbols()) facts["letters"].push_back(symbol.name);
   facts["outputs"] = std::vector<std::string>(reachable.output_names().begin(), reachable.output_names().end());
   facts["components"] = strongly_connected_components(reachable).count;
@@ -150,7 +153,7 @@ Json monoid_facts(const Dfa& dfa, const Algebra& algebra) {
   Json facts;
   facts["size"] = algebra.size.str();
   facts["idempotents"] = algebra.idempotents.str();
-  for (const DClass& box : algebra.green.d_classes())
+  for (const DClass& box : algebra.green.value().d_classes())
     facts["d_classes"].push_back({{"size", box.size.str()},
                                   {"rank", box.rank},
                                   {"r_classes", box.r_classes},
@@ -165,26 +168,36 @@ Json monoid_facts(const Dfa& dfa, const Algebra& algebra) {
 
 void print_monoid(const Dfa& dfa, const Algebra& algebra) {
   fmt::print("\ntransition monoid of the minimal automaton: {} elements in {} D-classes, {} idempotents\n{}",
-             algebra.size.str(), algebra.green.d_classes().size(), algebra.idempotents.str(),
+             algebra.size.str(), algebra.green.value().d_classes().size(), algebra.idempotents.str(),
              egg_box_text(dfa, algebra));
+}
+
+/// Adds the monoid to the facts, or prints it. The status.
+int add_monoid(const Options& options, const Dfa& minimal, Json& facts) {
+  const TimeLimit time(options.seconds, fmt::format("--time {:g}", options.seconds));
+  AlgebraOptions algebra_options;
+  algebra_options.green = options.green;
+  try {
+    const Algebra algebra = analyse(minimal, algebra_options);
+    if (options.json)
+      facts["monoid"] = monoid_facts(minimal, algebra);
+    else
+      print_monoid(minimal, algebra);
+    return kDone;
+  } catch (const LimitError& error) {
+    if (!options.json) throw;
+    facts["monoid"] = {{"limit", error.what()}};
+    return kUndecided;
+  }
 }
 
 int info(const Options& options) {
   const Subject subject = load_subject(options.subject, options.reading);
   Json facts = facts_of(subject);
   if (!options.json) print(facts);
-  if (options.monoid) {
-    const Dfa minimal = minimise(subject.automaton);
-    AlgebraOptions algebra_options;
-    algebra_options.green = options.green;
-    const Algebra algebra = analyse(minimal, algebra_options);
-    if (options.json)
-      facts["monoid"] = monoid_facts(minimal, algebra);
-    else
-      print_monoid(minimal, algebra);
-  }
+  const int status = options.monoid ? add_monoid(options, minimise(subject.automaton), facts) : int{kDone};
   if (options.json) print_json(facts);
-  return kDone;
+  return status;
 }
 
 }  // namespace
@@ -194,7 +207,11 @@ void add_info(CLI::App& app, Work& chosen) {
   Verb verb = add_verb(app, kHelp);
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
   verb.add_flag("--monoid", options->monoid, "The transition monoid of the minimal automaton, as egg-boxes");
-  add_count(verb, "--max-elements", options->green.max_r_classes, "Most R-classes of the monoid");
+  add_count(verb, "--max-classes", options->green.max_r_classes, "Most R-classes of the monoid");
+  verb.add_option("--time", options->seconds, "Most seconds for the monoid")
+      .type_name("SECONDS")
+      .positive()
+      .show_default();
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
   verb.callback([options, &chosen] { chosen = [options] { return info(*options); }; });
