@@ -177,7 +177,7 @@ TEST_CASE("the folder of a linear model is the trained model in it, for every ve
   CHECK(place.shell("krohn verify run --order scan").status == 2);  // what only networks have
   // Its recurrence with another decoder is a network, by its own name.
   CHECK(contains(place.shell("krohn verify run/network.safetensors --max-pairs 1000").out, "structured weights"));
-  CHECK(contains(place.shell("krohn info run/network.safetensors").out, "nearest codewords in place of its read-out"));
+  CHECK(contains(contents(place / "run/network.safetensors"), "nearest codewords in place of its read-out"));
   // Every option and what came of it.
   const json run = json::parse(contents(place / "run/run.json"));
   const json options{{"smoothing", 0.1}, {"samples", 0},    {"validate_every", 500}, {"seeds", 1},
