@@ -40,6 +40,7 @@ class Machine : public TrainedReader {
     return input_.after.empty() ? best(logits) : answer_behind(numbers);
   }
 
+  bool is_homogeneous() const override { return plain_->is_homogeneous(); }
   std::vector<StateBlock> blocks() const override { return plain_->blocks(); }
   LetterMaps letter_maps(Letter letter) const override { return plain_->letter_maps(input_.inputs[letter]); }
 
@@ -177,11 +178,15 @@ std::vector<Visit> visits_of(const TrainedReader& machine, const Task& task, con
   return visits;
 }
 
+/// No scales: to norm 1.
 Eigen::VectorXd scaled(const Visit& visit, const std::vector<double>& scales) {
   std::vector<double> numbers;
-  for (std::size_t i = 0; i < scales.size(); ++i)
-    for (const double x : visit.parts[i]) numbers.push_back(scales[i] > 0 ? x / scales[i] : x);
-  return Eigen::Map<const Eigen::VectorXd>(numbers.data(), static_cast<Eigen::Index>(numbers.size()));
+  for (std::size_t i = 0; i < visit.parts.size(); ++i)
+    for (const double x : visit.parts[i]) numbers.push_back(!scales.empty() && scales[i] > 0 ? x / scales[i] : x);
+  Eigen::VectorXd point = Eigen::Map<const Eigen::VectorXd>(numbers.data(), static_cast<Eigen::Index>(numbers.size()));
+  if (!point.allFinite()) throw InputError("the model's numbers leave the range of fp64 within a few letters");
+  if (scales.empty()) point.stableNormalize();
+  return point;
 }
 
 /// By part: the root mean square of its norm.
@@ -231,7 +236,7 @@ Extraction extract_trained(const TrainedReader& machine, const Task& task, const
 StateCentres trained_centres(const TrainedReader& machine, const Task& task, const Dfa& automaton,
                              const CentreOptions& options) {
   const std::vector<Visit> visits = visits_of(machine, task, automaton, options);
-  const std::vector<double> scales = scales_of(visits);
+  const std::vector<double> scales = machine.is_homogeneous() ? std::vector<double>() : scales_of(visits);
   StateCentres result;
   result.is_scaled = true;
   const std::vector<Word> access = access_words(automaton);

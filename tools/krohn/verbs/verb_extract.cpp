@@ -38,8 +38,8 @@ most --most states explains, by running it: a learner asks for answers until its
 knows, and on the powers of short words. The automaton inside the file is not looked at, except to say in the end whether
 the two agree, or whether the network agrees with --against. Where the network can reach finitely many states only, the
 comparison is exact and holds for words of every length; otherwise longer words show how far it goes on as that
-automaton, and the shortest one found on which it does not is printed. A trained model that is no network is read in
-fp32 or fp64, with its task's special tokens around every word; what no sample of the task asks (the empty word, inputs
+automaton, and the shortest one found on which it does not is printed. A trained model is read in fp32 or fp64 and
+answers by its own read-out, with its task's special tokens around every word; what no sample of the task asks (the empty word, inputs
 that are no expressions) is taken from the automaton of the task.
 Exit status: 0 extracted and as expected, 1 another language than --against, 2 bad input, 3 no such automaton within the
 limits.

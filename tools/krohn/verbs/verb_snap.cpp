@@ -39,9 +39,9 @@ constructions that explain 99 % of the learned code, those that are bit-exact in
 fewest numbers. "harmonics", for abelian groups, are the planes and signs that the model uses, turned by exact
 fractions. Prints how far every letter of MODEL was from the exact one: ‖A C − s C E‖ / ‖s C E‖, where the columns of C
 are the mean numbers of the states, E is the letter as a 0/1 matrix, and s is a scale where scales tell nothing. Of a
-model with a non-linear read-out the learned code are its recurrent states, every layer's and head's by their root mean
-square; the network then replaces that read-out by the construction's decoder, and letters have no such distance. The
-snapped network is proved, as `krohn verify` does.
+trained model the learned code are its recurrent states, every layer's and head's by their root mean square, or each state
+by its norm where letters only multiply it; the network then replaces the model's read-out by the construction's decoder,
+and letters have no such distance. The snapped network is proved, as `krohn verify` does.
 Exit status: 0 proved for all lengths, 1 another language than --against, 2 bad input, 3 not proved for all lengths.
 )"};
 
@@ -154,7 +154,7 @@ void report(const Options& options, const Outcome& outcome) {
   const auto line = [](const std::string& text) { fmt::print("  {}\n", wrapped(text, kColumns, "    ")); };
   if (outcome.letters.empty())
     line(
-        fmt::format("its recurrence and its decoder replace all of the model, the non-linear read-out included; the "
+        fmt::format("its recurrence and its decoder replace all of the model, its own read-out included; the "
                     "construction explains {:.1f} % of the mean recurrent states of the learned automaton",
                     100 * chosen.explained));
   print_claim("", outcome.verdict, automaton.alphabet());

@@ -41,10 +41,10 @@ search of pairs goes on to --max-pairs or --time; the strongest claim is printed
 --order multiplies the letters' matrices as chunked kernels (chunked:64) and parallel scans (scan, doubling) do: where
 nothing rounds, the proof holds in every association; where numbers round, each order is proved or refuted by itself.
 --against names the language that MODEL has to compute instead of trusting the automaton in the file.
-A folder of `krohn train` is the network in it; a model that is none (a non-linear way out, several layers) is read
-letter by letter in fp32 or fp64, every operation rounded by itself, and held against the automaton of its task where
-the task asks: pairs of automaton state and all that the model remembers are searched, then long words, of which the
-shortest wrong one found refutes. --length also runs random words of that length, or
+A folder of `krohn train` is the trained model in it, whatever its family: it is read letter by letter in fp32 or fp64,
+every operation rounded by itself, answers by its own read-out (two equally good answers are none), and is held against
+the automaton of its task where the task asks: pairs of automaton state and all that the model remembers are searched,
+then long words, of which the shortest wrong one found refutes. --length also runs random words of that length, or
 random --accepted words where few are accepted: a test, not a proof. Up to 10^8 letters in all, and in other orders than
 the sequential one, the network is evaluated letter by letter; beyond, its reachable states under the stated arithmetic
 are found first, bit for bit, and the automaton that they are runs beside the automaton of the language, at the speed of
