@@ -66,7 +66,10 @@ Presentation present(const Dfa& automaton, const TrackedStates& tracked) {
   presentation.of_state[0] = Element{};
   for (Action action = 0; action < tracked.maps.size(); ++action) {
     for (const Action generator : presentation.generators) require_commuting(automaton, tracked, generator, action);
-    if (!presentation.of_state[tracked.maps[action][0]]) extend(presentation, tracked, action);
+    if (presentation.of_state[tracked.maps[action][0]]) continue;
+    // Earlier actions that keep 0 in the orbit are no generators, and commute with this one or with nothing.
+    for (Action earlier = 0; earlier < action; ++earlier) require_commuting(automaton, tracked, earlier, action);
+    extend(presentation, tracked, action);
   }
   for (Row& relation : presentation.relations) relation.resize(presentation.generators.size(), 0);
   return presentation;
