@@ -25,6 +25,7 @@ LetterFacts::LetterFacts(const Dfa& automaton) {
     all_permute_ = all_permute_ && permutes;
     permute_or_reset_ = permute_or_reset_ && (permutes || resets);
     hold_or_reset_ = hold_or_reset_ && (map.is_identity() || resets);
+    if (permutes) orders_divide_12_ = orders_divide_12_ && 12 % map.to_permutation().order() == 0;
     if (permutes)
       reflections_ = std::max<std::uint64_t>(reflections_, map.to_permutation().reflection_length());
     else if (resets)
@@ -42,6 +43,8 @@ LeastCost least_cost(CostKind kind, const LetterFacts& facts) {
       return {.possible = facts.all_permute()};
     case CostKind::kAbelian:
       return {.possible = facts.all_permute() && facts.all_commute()};
+    case CostKind::kPlane:
+      return {.possible = facts.all_permute() && facts.all_commute(), .integral = facts.orders_divide_12()};
     case CostKind::kMaps:
       if (facts.all_permute()) return as_on_states;
       return {.householder = false, .state_numbers = facts.states()};

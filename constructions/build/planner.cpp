@@ -156,9 +156,9 @@ constexpr std::array kConstructions{
     Construction{"rotation-primary", "Grazzi Thm. 3", CostKind::kAbelian,
                  [](Workbench& w) { return build_rotation_primary(w.automaton()); }},
     Construction{"r2", "Ebrahimi App. A.2", CostKind::kAbelian, [](Workbench& w) { return build_r2(w.automaton()); }},
-    Construction{"rotation-locked", "search, MATH.md §5", CostKind::kAbelian,
+    Construction{"rotation-locked", "search, MATH.md §5", CostKind::kPlane,
                  [](Workbench& w) { return build_rotation_locked(w.automaton(), w.precision()); }},
-    Construction{"rotation-grid", "search, MATH.md §5", CostKind::kAbelian,
+    Construction{"rotation-grid", "search, MATH.md §5", CostKind::kPlane,
                  [](Workbench& w) { return build_rotation_grid(w.automaton(), w.precision()); }},
     Construction{"rotation-snapped", "Grazzi Thm. 3; MATH.md §5", CostKind::kAbelian,
                  [](Workbench& w) { return build_rotation_snapped(w.automaton(), w.precision()); }, false, true},
@@ -363,7 +363,8 @@ class Table {
     if (construction.only_by_name || (wishes_.keys && !construction.keys)) return false;
     const LeastCost cost = least_cost(construction.cost, facts);
     if (!cost.possible) return false;
-    const Preference at_best{false, cost.layers, !cost.householder, cost.state_numbers * cost.reflections,
+    const bool inexact = !cost.integral && !wishes_.precision;
+    const Preference at_best{inexact, cost.layers, !cost.householder, cost.state_numbers * cost.reflections,
                              cost.state_numbers};
     return !chosen_ || at_best < preference(choice_.rows[*chosen_], wishes_);
   }

@@ -101,8 +101,11 @@ class UnitMoves {
     State state;
     for (std::uint32_t copy = 0; copy < copies_; ++copy)
       state.emplace_back(copy * stride_ + codeword, Arithmetic::load(one_));
-    for (std::uint32_t from = 0; const auto next = next_factor(meetings, state, from); from = *next + 1)
+    std::optional<std::uint32_t> next = next_factor(meetings, state, 0);
+    while (next) {
       reflect(meetings.factors->factors[*next], state);
+      next = next_factor(meetings, state, *next + 1);
+    }
     std::vector<std::uint32_t> ones;
     for (const auto& [position, sum] : state) {
       const auto bits = state_bits<Arithmetic>(Arithmetic::store(sum));

@@ -111,11 +111,7 @@ TEST_CASE("mirrored points generate the same congruence, and pairs with 0 genera
 
 TEST_CASE("a structure is abelian exactly when all letters commute, those that keep the initial state too") {
   // Reachable automata of three states and two letters that permute them, and the binary numbers that three divides.
-  std::vector<std::vector<State>> permutations{{0, 1, 2}};
-  while (std::next_permutation(permutations.emplace_back(permutations.back()).begin(), permutations.back().end())) {
-  }
-  permutations.pop_back();
-  REQUIRE(permutations.size() == 6);
+  const std::vector<std::vector<State>> permutations{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
   int refused = 0;
   for (const auto& f : permutations)
     for (const auto& g : permutations) {

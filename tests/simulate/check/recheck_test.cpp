@@ -113,7 +113,7 @@ TEST_CASE("the re-checker's network is the reference, number for number") {
           moment = plain.step(moment, letter);
           REQUIRE(plain.read(moment) == reference->step(letter));
           std::vector<double> numbers;
-          for (const Numbers& layer : moment.numbers) numbers.insert(numbers.end(), layer.begin(), layer.end());
+          for (const RecheckedNumbers& layer : moment.numbers) numbers.insert(numbers.end(), layer.begin(), layer.end());
           REQUIRE(numbers == reference->numbers());
         }
       }
