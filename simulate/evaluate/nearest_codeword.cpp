@@ -9,6 +9,8 @@ namespace krohn {
 namespace {
 
 constexpr double kGreatestMarginWork = 1e8;
+/// Two different numbers that are 0 or at least this differ by at least 2⁻⁴⁵³, and the square of that is no zero.
+constexpr double kLeastIndexed = 0x1p-400;
 
 /// A hint saves comparisons by this argument. Let r be half the least distance between two codewords and d a computed
 /// squared distance below (1 − s) r², s = 10⁻⁶. Computed squares of distances are good to a relative (N + 2)·2⁻⁵³ with
@@ -44,6 +46,7 @@ NearestCodeword::NearestCodeword(const Layer& layer, std::uint32_t book)
     cells_per_unit_ = 1 / radius_;
     hint_count_ = std::min(std::bit_ceil(4 * labels_.size()), std::size_t{1} << 20);
   }
+  if (unit_position_.empty() && labels_.size() * state_size_ > 16) index_codewords();
 }
 
 void NearestCodeword::store_codewords(const Layer& layer, std::uint32_t book) {
@@ -154,12 +157,56 @@ std::uint32_t NearestCodeword::reference_nearest(std::span<const double> state) 
 
 std::uint32_t NearestCodeword::nearest(std::span<const double> state, Hints& hints) const {
   if (!unit_position_.empty()) return nearest_unit(state);
-  if (hint_count_ == 0) return reference_nearest(state);
+  if (hint_count_ == 0) return nearest_unhinted(state);
   std::uint32_t& hint = hints[hint_of(state)];
   if (squared_distance(state, hint) < accepted_) return hint;
-  const std::uint32_t nearest = reference_nearest(state);
+  const std::uint32_t nearest = nearest_unhinted(state);
   if (nearest != kNoCodeword) hint = nearest;
   return nearest;
+}
+
+std::uint32_t NearestCodeword::nearest_unhinted(std::span<const double> state) const {
+  const std::uint32_t exact = exact_codeword(state);
+  return exact == kNoCodeword ? reference_nearest(state) : exact;
+}
+
+/// Every codeword under its own numbers, when those tell it from all others for certain: no two are equal, and unequal
+/// ones have a squared distance above 0 as it is computed. A state that is a codeword then has that one as its nearest.
+void NearestCodeword::index_codewords() {
+  const auto fits = [](double entry) {
+    return entry == 0 || (std::isfinite(entry) && std::fabs(entry) >= kLeastIndexed);
+  };
+  if (!std::all_of(codewords_.begin(), codewords_.end(), fits)) return;
+  places_.assign(std::bit_ceil(2 * labels_.size()), kNoCodeword);
+  for (std::uint32_t i = 0; i < size(); ++i) {
+    std::uint32_t& place = places_[place_of({codewords_.data() + i * state_size_, state_size_})];
+    if (place != kNoCodeword) {
+      places_ = {};
+      return;
+    }
+    place = i;
+  }
+}
+
+/// Where the codeword of these numbers is, or would be.
+std::size_t NearestCodeword::place_of(std::span<const double> numbers) const {
+  std::uint64_t hash = 0;
+  for (const double number : numbers) {
+    hash = (hash ^ std::bit_cast<std::uint64_t>(number + 0.0)) * 0xbf58476d1ce4e5b9ULL;  // −0 + 0 = +0
+    hash ^= hash >> 32;
+  }
+  const std::size_t mask = places_.size() - 1;
+  std::size_t place = hash & mask;
+  const auto holds_another = [&] {
+    return places_[place] != kNoCodeword &&
+           !std::equal(numbers.begin(), numbers.end(), codewords_.data() + places_[place] * state_size_);
+  };
+  while (holds_another()) place = (place + 1) & mask;
+  return place;
+}
+
+std::uint32_t NearestCodeword::exact_codeword(std::span<const double> state) const {
+  return places_.empty() ? kNoCodeword : places_[place_of(state)];
 }
 
 std::uint32_t NearestCodeword::nearest_unit(std::span<const double> state) const {

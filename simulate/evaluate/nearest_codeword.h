@@ -28,7 +28,7 @@ class NearestCodeword {
   /// The definition, by looking at every codeword. O(codewords · n·d).
   Label reference(std::span<const double> state) const;
 
-  /// The same label, usually in O(n·d): by an exact unit vector, or a hint within the margin; otherwise by reference.
+  /// The same label, usually in O(n·d): by an exact codeword, or a hint within the margin; otherwise by reference.
   Label decode(std::span<const double> state, Hints& hints) const {
     const std::uint32_t codeword = nearest(state, hints);
     return codeword == kNoCodeword ? kNoLabel : labels_[codeword];
@@ -55,12 +55,16 @@ class NearestCodeword {
   double squared_distance(std::span<const double> state, std::size_t codeword) const;
   std::uint32_t reference_nearest(std::span<const double> state) const;
   std::uint32_t nearest_unit(std::span<const double> state) const;
+  std::uint32_t nearest_unhinted(std::span<const double> state) const;
   std::uint32_t exact_unit(std::span<const double> state) const;
   void store_codewords(const Layer& layer, std::uint32_t book);
   void name_unit_copies(const Layer& layer, std::uint32_t book);
   void collect_units();
   double find_radius() const;
   double measured_radius() const;
+  void index_codewords();
+  std::size_t place_of(std::span<const double> numbers) const;
+  std::uint32_t exact_codeword(std::span<const double> state) const;
   std::size_t hint_of(std::span<const double> state) const;
 
   std::size_t state_size_ = 0;     ///< n·d
@@ -74,7 +78,8 @@ class NearestCodeword {
   double radius_ = 0;
   double accepted_ = 0;  ///< squared distances below this need no comparison; 0: all do
   double cells_per_unit_ = 0;
-  std::size_t hint_count_ = 0;  ///< a power of two, or 0: not worth it
+  std::size_t hint_count_ = 0;         ///< a power of two, or 0: not worth it
+  std::vector<std::uint32_t> places_;  ///< hash of its numbers ↦ codeword; empty: not worth it, or not for certain
 };
 
 /// The books of a layer: one more than the greatest that a codeword or a context names. O(codewords + contexts).

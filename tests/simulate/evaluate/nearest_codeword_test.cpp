@@ -146,3 +146,48 @@ TEST_CASE("a hint is taken only where it is proved right: codewords from the lea
     }
   }
 }
+
+TEST_CASE("codewords found by their own numbers are the nearest ones") {
+  // 24 codewords so that there is a table; the last two are `least` apart. Below 2^-400 there is none, and where the
+  // square of their distance is zero, about 2^-538, they are a tie.
+  for (const double least : {1.0, 0x1p-400, std::nextafter(0x1p-400, 0.0), 0x1p-537, 0x1p-538, 0x1p-1074, 0.0})
+    for (const double scale : {0.0, 1.0, 0x1p-400}) {
+      CAPTURE(least);
+      CAPTURE(scale);
+      Layer layer;
+      layer.labels = 24;
+      layer.dimension = 2;
+      for (Label label = 0; label < 24; ++label) {
+        Eigen::MatrixXd code(2, 1);
+        code << (label < 22 ? 3.0 + label : scale), (label == 23 ? least : 0.0);
+        layer.decoder.codewords.push_back(code);
+      }
+      const NearestCodeword decoder(layer, 0);
+      NearestCodeword::Hints hints = decoder.make_hints();
+      for (int again = 0; again < 2; ++again)
+        for (Label label = 0; label < 24; ++label)
+          for (const double zero : {0.0, -0.0}) {
+            const Eigen::MatrixXd& code = layer.decoder.codewords[label];
+            const std::vector<double> state{code(0) + zero, code(1) == 0 ? zero : code(1)};
+            REQUIRE(decoder.decode(state, hints) == decoder.reference(state));
+          }
+      const std::vector<double> last{scale, least};
+      CHECK((decoder.decode(last, hints) == kNoLabel) == (least * least == 0));
+    }
+}
+
+TEST_CASE("forty thousand codewords are read without looking at them all") {
+  Layer layer;  // the permutations of eight numbers
+  layer.dimension = 8;
+  std::vector<double> numbers{1, 2, 3, 4, 5, 6, 7, 8};
+  do layer.decoder.codewords.push_back(Eigen::Map<const Eigen::MatrixXd>(numbers.data(), 8, 1));
+  while (std::next_permutation(numbers.begin(), numbers.end()));
+  layer.labels = static_cast<Label>(layer.decoder.codewords.size());
+  const NearestCodeword decoder(layer, 0);
+  NearestCodeword::Hints hints = decoder.make_hints();
+  for (Label label = 0; label < layer.labels; ++label) {
+    const Eigen::MatrixXd& code = layer.decoder.codewords[label];
+    REQUIRE(decoder.decode({code.data(), 8}, hints) == label);
+  }
+  CHECK(decoder.reference(std::vector<double>{1, 2, 3, 4, 5, 6, 8, 7}) == 1);
+}

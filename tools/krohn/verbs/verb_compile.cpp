@@ -89,21 +89,30 @@ std::string task_of(const Options& options, const Dfa& dfa) {
   return dfa.is_acceptor() ? "acceptance" : "state";
 }
 
-/// The planner's row, or the first that the target's architecture takes.
-const PlanRow* chosen_plan(const std::vector<PlanRow>& plans, const Options& options) {
-  const std::vector<std::string> taken =
-      options.construction.empty() ? target_constructions(options.target) : std::vector<std::string>();
-  if (taken.empty()) {
-    const auto row = std::ranges::find_if(plans, &PlanRow::chosen);
-    return row == plans.end() ? nullptr : &*row;
-  }
+/// The choice for a target that holds some constructions only: the first of them that is possible.
+Choice choose_for_target(const Dfa& dfa, BuildOptions wishes, const std::vector<std::string>& held,
+                         const Options& options) {
+  Choice choice{plan(dfa, wishes), {}, {}};
   std::string reasons;
-  for (const std::string& name : taken) {
-    const auto row = std::ranges::find(plans, name, &PlanRow::construction);
-    if (row->possible && !(options.exact && row->exact_in.empty())) return &*row;
-    reasons += fmt::format("; {}: {}", name, row->possible ? "not exact" : row->reason);
+  for (const std::string& name : held) {
+    const auto row = std::ranges::find(choice.rows, name, &PlanRow::construction);
+    if (!row->possible || (options.exact && row->exact_in.empty())) {
+      reasons += fmt::format("; {}: {}", name, row->possible ? "not exact" : row->reason);
+      continue;
+    }
+    for (PlanRow& planned : choice.rows) planned.chosen = &planned == &*row;
+    wishes.construction = name;
+    if (!options.output.empty()) choice.network = build(dfa, wishes);
+    return choice;
   }
   throw InputError(options.language, fmt::format("{} cannot hold it{}", options.target, reasons));
+}
+
+Choice make_choice(const Dfa& dfa, const BuildOptions& wishes, const Options& options) {
+  if (options.construction.empty())
+    if (const std::vector<std::string> held = target_constructions(options.target); !held.empty())
+      return choose_for_target(dfa, wishes, held, options);
+  return choose(dfa, wishes, options.explain ? Rows::kAll : Rows::kNeeded);
 }
 
 void report(const Options& options, const std::string& task, const Dfa& dfa, const PlanRow& chosen) {
@@ -119,7 +128,7 @@ void report(const Options& options, const std::string& task, const Dfa& dfa, con
 struct Written {
   Network network;
   std::optional<ModelVerdict> verdict;  ///< in the format that its weights were rounded to
-  KeptPromise kept;                ///< without such a format
+  KeptPromise kept;                     ///< without such a format
 };
 
 /// What rounding the weights has made of the network.
@@ -134,13 +143,13 @@ ModelVerdict prove(const Network& rounded, Precision precision, const Options& o
 }
 
 /// Nothing is written before it is proved.
-Written write(const Dfa& dfa, const PlanRow& chosen, BuildOptions wishes, const Options& options) {
-  wishes.construction = chosen.construction;
-  Written written{build(dfa, wishes), {}, {}};
+Written write(Network network, const PlanRow& chosen, const std::optional<Precision>& precision,
+              const Options& options) {
+  Written written{std::move(network), {}, {}};
   written.network.provenance.source = options.language;
-  if (wishes.precision) {
-    written.network = quantise(written.network, *wishes.precision);
-    written.verdict = prove(written.network, *wishes.precision, options);
+  if (precision) {
+    written.network = quantise(written.network, *precision);
+    written.verdict = prove(written.network, *precision, options);
   } else {
     CertifyOptions limits;
     limits.max_pairs = options.max_pairs;
@@ -180,19 +189,16 @@ int compile(const Options& options) {
     compile_checkpoint(dfa, options.language, options.target, options.output, options.json);
     return kDone;
   }
-  BuildOptions wishes = wishes_of(options);
-  const std::vector<PlanRow> plans = plan(dfa, wishes);
-  const PlanRow* chosen = chosen_plan(plans, options);
-  if (options.explain && !options.json) fmt::print("{}", plan_table(plans));
+  const BuildOptions wishes = wishes_of(options);
+  Choice choice = make_choice(dfa, wishes, options);
+  const PlanRow* chosen = choice.chosen();
+  if (options.explain && !options.json) fmt::print("{}", plan_table(choice.rows));
   if (chosen == nullptr && options.explain && options.output.empty() && !options.json) return kDone;
-  if (chosen == nullptr) {
-    build(dfa, wishes);  // throws with the reasons
-    throw InputError(options.language, "no construction fits the wishes");
-  }
+  if (chosen == nullptr) std::rethrow_exception(choice.failure);
   std::optional<Written> written;
-  if (!options.output.empty()) written = write(dfa, *chosen, wishes, options);
+  if (!options.output.empty()) written = write(*std::move(choice.network), *chosen, wishes.precision, options);
   if (options.json) {
-    auto json = to_json(options, task, dfa, plans, *chosen);
+    auto json = to_json(options, task, dfa, choice.rows, *chosen);
     if (written && written->verdict) add_verdict(json, *written->verdict, dfa.alphabet());
     if (written && !written->verdict) json["proved"] = kept_to_json(written->kept);
     print_json(json);
