@@ -11,6 +11,7 @@
 #include "krohn/constructions/actions/tracked_states.h"
 #include "krohn/constructions/network/listed_layer.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/stated_functions.h"
 
 namespace krohn {
 namespace {
@@ -80,7 +81,7 @@ class Decomposition {
       for (const Congruence& candidate : candidates_) {
         if (!budget_.spend(8 * std::uint64_t{n_})) return;
         const double gain =
-            std::log(double(class_count(meet(current, candidate))) / class_count(current)) / class_count(candidate);
+            stated::log(double(class_count(meet(current, candidate))) / class_count(current)) / class_count(candidate);
         if (gain > best_gain) best_gain = gain, best = &candidate;
       }
       if (best == nullptr) return;

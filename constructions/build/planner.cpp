@@ -16,6 +16,7 @@
 #include "krohn/constructions/exactness/exactness.h"
 #include "krohn/constructions/exactness/locked_precisions.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 
 namespace krohn {
 namespace {
@@ -347,10 +348,12 @@ std::vector<std::string> construction_names() {
 }
 
 std::vector<PlanRow> plan(const Dfa& automaton, const BuildOptions& wishes) {
+  const FloatEnvironment environment;
   return choose(automaton, wishes, Effort::kPlan).rows;
 }
 
 Network build(const Dfa& automaton, const BuildOptions& wishes) {
+  const FloatEnvironment environment;
   if (const auto wished = wished_construction(wishes)) return build_wished(automaton, wishes, *wished);
   Choice choice = choose(automaton, wishes, Effort::kPlan);
   if (!choice.network) throw_nothing_fits(choice.rows, wishes);

@@ -6,6 +6,7 @@
 
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 #include "krohn/simulate/learned/extract_automaton.h"
 #include "krohn/simulate/learned/snap_network.h"
 #include "krohn/simulate/learned/trained_reader.h"
@@ -84,6 +85,7 @@ void examine(const SequenceModel<float>& model, const Task& task, std::uint64_t 
 }  // namespace
 
 ModelFindings examine_model(const SequenceModel<float>& model, const Task& task, std::uint64_t least_length) {
+  const FloatEnvironment environment;
   ModelFindings findings;
   try {
     std::optional<Network> network;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 #include "krohn/simulate/models/bilinear_model.h"
 #include "krohn/simulate/models/dense_model.h"
 #include "krohn/simulate/models/stacked_model.h"
@@ -12,6 +13,7 @@ namespace krohn {
 template <class Real>
 std::unique_ptr<SequenceModel<Real>> make_model(std::string_view name, Letter letters, std::uint32_t labels,
                                                 std::uint64_t seed) {
+  const FloatEnvironment environment;
   const std::string_view family = name.substr(0, name.find(':'));
   if (family == "bilinear")
     return std::make_unique<BilinearModel<Real>>(parse_bilinear_shape(name), letters, labels, seed);
