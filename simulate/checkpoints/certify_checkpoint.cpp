@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 #include "krohn/simulate/prove/machine/certify_reader.h"
 
 namespace krohn {
@@ -82,6 +83,7 @@ TrackedAutomaton tracked_by(const Checkpoint& checkpoint) {
 
 Certificate certify_checkpoint(const Checkpoint& checkpoint, const CheckpointModel& model, Precision precision,
                                const CertifyCheckpointOptions& options) {
+  const FloatEnvironment environment;
   if (!checkpoint.automaton)
     throw InputError(
         "this checkpoint says nothing about the automaton that it should track: put automaton.json and "

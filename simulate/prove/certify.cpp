@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "krohn/groups/float_environment.h"
 #include "krohn/simulate/prove/bounds/bounds.h"
 #include "krohn/simulate/prove/bounds/linear_horizon.h"
 #include "krohn/simulate/prove/certify_codewords.h"
@@ -32,6 +33,7 @@ Certificate search(const Network& network, CertifyOptions options, std::uint64_t
 }  // namespace
 
 Certificate certify(const Network& network, const CertifyOptions& options) {
+  const FloatEnvironment environment;
   if (options.arithmetic.is_exact()) {
     require_linear(network, "exact arithmetic");
     Certificate exact = certify_exact(network, options);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "krohn/automata/dfa/tabulate.h"
+#include "krohn/groups/float_environment.h"
 #include "krohn/groups/record_set.h"
 #include "krohn/simulate/evaluate/rounded_network.h"
 
@@ -80,6 +81,7 @@ class Search {
 
 std::optional<Dfa> reachable_machine(const Network& network, ArithmeticName arithmetic, Form form,
                                      const ReachableMachineOptions& options) {
+  const FloatEnvironment environment;
   return with_arithmetic(arithmetic, [&](auto type) { return Search<decltype(type)>(network, form).run(options); });
 }
 

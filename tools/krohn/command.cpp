@@ -10,6 +10,7 @@
 #include <new>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {
@@ -60,6 +61,7 @@ int parse_and_work(int argc, const char* const* argv) {
 }  // namespace
 
 int run_command(int argc, const char* const* argv) noexcept try {
+  const FloatEnvironment environment;
   return parse_and_work(argc, argv);
 } catch (const LimitError& error) {
   return complain(error.what(), kUndecided);

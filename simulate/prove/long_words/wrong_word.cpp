@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "krohn/groups/float_environment.h"
 #include "krohn/groups/random.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 
@@ -75,6 +76,7 @@ std::optional<WrongWord> cut_at_error(const Dfa& automaton, Word word, const std
 
 std::optional<WrongWord> find_wrong_word(const Network& network, ArithmeticName arithmetic, Form form,
                                          const WrongWordOptions& options, std::uint64_t& letters_read) {
+  const FloatEnvironment environment;
   const Dfa& automaton = network.automaton;
   if (automaton.letters() == 0) return std::nullopt;
   const Words words(automaton.letters(), options.seed);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "krohn/groups/float_environment.h"
 #include "krohn/groups/record_set.h"
 
 namespace krohn {
@@ -121,6 +122,7 @@ class Search {
 
 Certificate certify_machine(const LetterReader& machine, const TrackedAutomaton& tracked,
                             const CertifyMachineOptions& options) {
+  const FloatEnvironment environment;
   Certificate certificate;
   certificate.method = "closed reachable set";
   Search(machine, tracked, options).run(certificate);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "krohn/groups/float_environment.h"
 #include "krohn/groups/random.h"
 #include "krohn/simulate/prove/machine/certify_reader.h"
 
@@ -291,6 +292,7 @@ class LongSearch {
 
 std::optional<Word> find_failing_word(const LetterReader& machine, const TrackedAutomaton& tracked,
                                       const CertifyMachineOptions& options, std::uint64_t& letters_read) {
+  const FloatEnvironment environment;
   letters_read = 0;
   return LongSearch(machine, tracked, options, letters_read).run();
 }

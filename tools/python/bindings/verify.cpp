@@ -87,9 +87,10 @@ std::string sampled(const Network& network, const std::string& arithmetic, const
 }  // namespace
 
 void bind_verify(nb::module_& module) {
-  const nb::call_guard<nb::gil_scoped_release> unlocked;
+  const Unlocked unlocked;
+  const Standard standard;
   nb::class_<Verdict>(module, "Verdict")
-      .def("facts", &facts)
+      .def("facts", &facts, standard)
       .def("headline", [](const Verdict& verdict) { return claim_in_words(verdict.certificate, verdict.alphabet); })
       .def("failing_word", &failing_word)
       .def("text", [](const Verdict& verdict) { return format_certificate(verdict.certificate, network_of(verdict)); })
