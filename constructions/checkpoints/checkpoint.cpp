@@ -14,6 +14,7 @@
 #include "krohn/constructions/files/tensor_values.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 
 namespace krohn {
 namespace {
@@ -228,6 +229,7 @@ void save_checkpoint(const Checkpoint& checkpoint, const std::string& folder) {
 }
 
 Checkpoint load_checkpoint(const std::string& folder, std::optional<Dfa> automaton) {
+  const FloatEnvironment environment;
   const fs::path base(folder);
   const std::string config_path = (base / kConfigFile).string();
   Checkpoint checkpoint;

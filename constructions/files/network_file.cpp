@@ -13,6 +13,7 @@
 #include "krohn/constructions/files/strict_json.h"
 #include "krohn/constructions/files/tensor_values.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 
 namespace krohn {
 namespace {
@@ -331,17 +332,20 @@ Network read_network(const TensorFile& file) {
 
 /// A network file, or one of another architecture's parameters.
 Network from_either(const TensorFile& file, const std::string& where) {
+  const FloatEnvironment environment;
   return is_recurrence(file) ? from_recurrence(file, where) : from_tensors(file, where);
 }
 
 }  // namespace
 
 TensorFile to_tensors(const Network& network) {
+  const FloatEnvironment environment;
   validate(network);
   return with_valid_text([&] { return to_tensors_unguarded(network); });
 }
 
 std::string canonical_weights(const Network& network) {
+  const FloatEnvironment environment;
   validate(network);
   TensorFile file;
   add_weights(file, network, false);
@@ -355,6 +359,7 @@ std::string canonical_automaton(const Dfa& dfa) {
 }
 
 Network from_tensors(const TensorFile& file, const std::string& where) {
+  const FloatEnvironment environment;
   try {
     return read_network(file);
   } catch (const InputError& error) {

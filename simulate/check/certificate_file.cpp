@@ -7,6 +7,7 @@
 #include "krohn/constructions/files/strict_json.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 #include "krohn/simulate/check/sha256.h"
 
 namespace krohn {
@@ -225,6 +226,7 @@ std::uint64_t length_in_file(const Certificate& certificate) {
 }
 
 std::string format_certificate(const Certificate& certificate, const Network& network) {
+  const FloatEnvironment environment;
   Written proof = std::visit(WriteProof{certificate, network.automaton.alphabet()}, certificate.proof);
   Json json;
   json["format"] = kFormat;
@@ -242,6 +244,7 @@ std::string format_certificate(const Certificate& certificate, const Network& ne
 }
 
 Certificate parse_certificate(const std::string& text, const std::string& where, const Network& network) {
+  const FloatEnvironment environment;
   const StrictJson json = StrictJson::parse(text, where);
   require_members(json);
   require_hash(json["weights"], sha256(canonical_weights(network)), "weights");

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 #include "krohn/simulate/models/bilinear_model.h"
 #include "krohn/simulate/models/dense_model.h"
 #include "krohn/simulate/models/stacked_model.h"
@@ -43,6 +44,7 @@ constexpr std::array kFamilies{
 template <class Real>
 std::unique_ptr<SequenceModel<Real>> make_model(std::string_view name, Letter letters, std::uint32_t labels,
                                                 std::uint64_t seed) {
+  const FloatEnvironment environment;
   const std::string_view wanted = name.substr(0, name.find(':'));
   std::string known;
   for (const Family<Real>& family : kFamilies<Real>) {

@@ -10,6 +10,7 @@
 #include <new>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 #include "krohn/simulate/prove/verify.h"
 #include "tools/krohn/verb.h"
 
@@ -61,6 +62,7 @@ int parse_and_work(int argc, const char* const* argv) {
 }  // namespace
 
 int run_command(int argc, const char* const* argv) noexcept try {
+  const FloatEnvironment environment;
   return parse_and_work(argc, argv);
 } catch (const Contradiction& error) {
   return complain(error.what(), kContradiction);

@@ -81,9 +81,10 @@ nb::tuple dataset(const std::string& name, const std::optional<std::string>& gen
 }  // namespace
 
 void bind_tasks(nb::module_& module) {
-  module.def("tasks", [] { return json_text(task_list()); });
-  module.def("dataset", &dataset, "name"_a, "generators"_a.none(), "samples"_a, "least"_a, "greatest"_a, "seed"_a,
-             "first_index"_a);
+  module.def(
+      "tasks", [] { return json_text(task_list()); }, Standard());
+  module.def("dataset", &dataset, Standard(), "name"_a, "generators"_a.none(), "samples"_a, "least"_a, "greatest"_a,
+             "seed"_a, "first_index"_a);
 }
 
 }  // namespace krohn::python
