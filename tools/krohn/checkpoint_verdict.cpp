@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/gpu/checkpoints/checkpoint_words.h"
 #include "krohn/gpu/device/device.h"
@@ -198,7 +199,7 @@ int verify_checkpoint(const CheckpointQuestion& asked) {
                 {"verdict", verdict_to_json(certificate, alphabet)}});
     return exit_status(certificate, asked.length);
   }
-  fmt::print("{}: {}\n", asked.folder, claim_in_words(certificate, alphabet));
+  fmt::print("{}: {}\n", visible(asked.folder), claim_in_words(certificate, alphabet));
   fmt::print("  {}, {} {}\n", asked.precision, model_type(checkpoint.config.family),
              asked.in_chunks ? "in chunks of 64 tokens" : "token by token");
   fmt::print("  {}\n", wrapped(certificate.method + ": " + certificate.evidence, kColumns, "    "));

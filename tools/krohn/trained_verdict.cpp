@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/random.h"
@@ -98,7 +99,7 @@ Certificate prove(const Verdict& verdict, const TrainedQuestion& asked) {
 void report(const TrainedQuestion& asked, const TrainedSubject& subject, const Verdict& verdict) {
   const Certificate& certificate = verdict.certificate;
   const auto line = [](const std::string& text) { fmt::print("  {}\n", wrapped(text, kColumns, "    ")); };
-  fmt::print("{}: {}\n", asked.file, claim_in_words(certificate, verdict.tracked.automaton.alphabet()));
+  fmt::print("{}: {}\n", visible(asked.file), claim_in_words(certificate, verdict.tracked.automaton.alphabet()));
   line(fmt::format("{} on {}, against {}", subject.trained.model->name(), subject.trained.task,
                    asked.against.empty() ? "the automaton of the task" : asked.against));
   line(

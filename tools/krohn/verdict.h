@@ -12,7 +12,7 @@ namespace krohn {
 /// "proved for words of every length", "refuted: wrong on "abb", a shortest such word", …
 std::string claim_in_words(const Certificate& certificate, const Alphabet& alphabet);
 
-/// The word, cut after about 60 characters with its length added; "the empty word" when it has no letters.
+/// The word, visible, cut after about 60 letters with its length added; "the empty word" when it has no letters.
 std::string quoted_word(const Alphabet& alphabet, std::span<const Letter> word);
 
 /// What `--json` says of an outcome: the claim, how far it goes and what was examined. What a re-checker needs is in

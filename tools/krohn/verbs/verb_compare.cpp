@@ -6,6 +6,7 @@
 #include <cmath>
 #include <memory>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/atomic_file.h"
@@ -198,7 +199,7 @@ std::string betas_in_words(std::vector<double> betas) {
 }
 
 void report(const Options& options, const Spectrum& learned, const std::vector<LetterComparison>& letters) {
-  fmt::print("{} beside {}\n", options.learned, options.exact);
+  fmt::print("{} beside {}\n", visible(options.learned), visible(options.exact));
   std::vector<std::vector<std::string>> rows = {
       {"letter", "weight", "modulus", "turn", "exact turn", "off by", "nearest of the other", "distance"}};
   std::vector<std::vector<std::string>> sums = {

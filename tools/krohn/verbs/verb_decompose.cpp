@@ -6,6 +6,7 @@
 
 #include "krohn/automata/cascades/holonomy.h"
 #include "krohn/automata/cascades/prime_cascade.h"
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/draw/draw.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/automata/operations/minimise.h"
@@ -82,8 +83,8 @@ Json to_json(const Options& options, const Dfa& dfa, const Cascade& cascade, con
 }
 
 void print(const Options& options, const Dfa& dfa, const Cascade& cascade, const EmulationResult& check) {
-  fmt::print("{}: {} states; a cascade of {} layer{} by {}\n", options.subject, dfa.states(), cascade.layers.size(),
-             cascade.layers.size() == 1 ? "" : "s", cascade.method);
+  fmt::print("{}: {} states; a cascade of {} layer{} by {}\n", visible(options.subject), dfa.states(),
+             cascade.layers.size(), cascade.layers.size() == 1 ? "" : "s", cascade.method);
   std::vector<std::vector<std::string>> rows{{"layer", "labels", "group", "actions", "contexts"}};
   for (std::size_t k = 0; k < cascade.layers.size(); ++k) {
     const CascadeLayer& layer = cascade.layers[k];
@@ -100,7 +101,7 @@ std::string format_of(const std::string& path) {
 }
 
 int run(const Options& options) {
-  const Dfa given = load_subject(options.subject, options.reading).automaton;
+  const Dfa given = load_subject(options.subject, options.reading, stderr).automaton;
   const Dfa dfa = options.minimal ? minimise(given) : canonical(given);
   Cascade cascade = decompose(dfa, options);
   if (options.primes) cascade = prime_cascade(cascade, {options.holonomy.max_contexts, kLargestSimple});

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/constructions/files/network_file.h"
@@ -313,7 +314,7 @@ nlohmann::ordered_json to_json(const Options& options, const Certificate& certif
 
 void report(const Options& options, const Certificate& certificate, const Network& network,
             const std::optional<SampleReport>& tested, const std::optional<LongTestReport>& through_states) {
-  fmt::print("{}: {}\n", options.model, claim_in_words(certificate, network.automaton.alphabet()));
+  fmt::print("{}: {}\n", visible(options.model), claim_in_words(certificate, network.automaton.alphabet()));
   fmt::print("  {}, {} weights, {} evaluation{}\n", to_string(certificate.arithmetic), options.form,
              to_string(certificate.order), wants_cuda(options.device) ? ", long work on " + cuda_status() : "");
   const auto line = [](const std::string& text) { fmt::print("  {}\n", wrapped(text, kColumns, "    ")); };
@@ -392,7 +393,7 @@ TrainedQuestion trained_question_of(const Options& options) {
 }
 
 int verify(Options options) {
-  options.model = file_of_run(options.model);
+  options.model = file_of_torch_folder(file_of_run(options.model));
   wants_cuda(options.device);  // or say at once that there is none
   if (is_checkpoint_folder(options.model)) {
     if (!options.certificate.empty())
@@ -402,10 +403,7 @@ int verify(Options options) {
                        "checkpoints are proved on the processor; a device reads random words: add --length");
     return verify_checkpoint(question_of(options));
   }
-  if (!is_model_name(options.model))
-    throw InputError(options.model,
-                     "verify takes a .safetensors model or a folder of `krohn train`; `krohn compile` "
-                     "makes a model of a language");
+  require_model(options.model, "verify");
   if (is_trained_model(options.model)) return verify_trained(trained_question_of(options));
   const Network network = load_network(options.model);
   if (options.test_only && options.length == 0)
