@@ -9,6 +9,7 @@
 #include <cstring>
 #include <new>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/float_environment.h"
 #include "krohn/simulate/prove/verify.h"
@@ -17,8 +18,11 @@
 namespace krohn {
 namespace {
 
+constexpr std::size_t kLongestMessage = 16'000;
+
 int complain(std::string_view message, int status) {
-  fmt::print(stderr, "krohn: {}\n", message);
+  // Names in messages are quoted where they are put in; a last sieve for what was not.
+  fmt::print(stderr, "krohn: {}\n", visible_lines(cut_short(message, kLongestMessage)));
   return status;
 }
 

@@ -6,7 +6,8 @@
 
 namespace krohn {
 
-/// Indented text with a final line break. Bytes that are not UTF-8 (of a file's name) become U+FFFD.
+/// Indented text with a final line break. Bytes that are not UTF-8 (of a file's name) become U+FFFD, and
+/// characters that would act on a terminal become \u escapes.
 std::string json_text(const nlohmann::ordered_json& json);
 
 /// `json_text` to standard output.

@@ -87,7 +87,7 @@ std::string dot_of(const Options& options, const Subject& subject) {
 
 int draw(const Options& options) {
   const std::string format = format_of(options.output);
-  const std::string dot = dot_of(options, load_subject(options.subject, options.reading));
+  const std::string dot = dot_of(options, load_subject(options.subject, options.reading, stderr));
   write_file(options.output, format == "dot" ? dot : render_dot(dot, format, options.engine));
   return kDone;
 }

@@ -6,6 +6,7 @@
 
 #include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/dfa/graph.h"
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/draw/egg_box.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/automata/operations/emptiness.h"
@@ -88,6 +89,7 @@ Json facts_of(const Subject& subject) {
   const Dfa minimal = minimise(subject.automaton);
   Json facts;
   facts["subject"] = subject.name;
+  if (subject.has_inferred_letters) facts["letters_inferred"] = true;
   facts["states"] = subject.automaton.states();
   facts["reachable_states"] = reachable.states();
   facts["minimal_states"] = minimal.states();
@@ -124,10 +126,10 @@ std::string language_in_words(const Json& facts) {
                      : fmt::format("; shortest word \"{}\"", shortened(word, kShownList)));
 }
 
-void print(const Json& facts) {
+void print(const Json& facts, const std::string& remark) {
   std::vector<std::vector<std::string>> rows;
   rows.push_back({"states", states_in_words(facts)});
-  rows.push_back({"letters", fmt::format("{}: {}", facts["letters"].size(), joined(facts["letters"]))});
+  rows.push_back({"letters", fmt::format("{}: {}{}", facts["letters"].size(), joined(facts["letters"]), remark)});
   rows.push_back({"outputs", joined(facts["outputs"])});
   rows.push_back({"components", std::to_string(facts["components"].get<std::uint64_t>())});
   if (facts.contains("empty")) rows.push_back({"language", language_in_words(facts)});
@@ -146,7 +148,7 @@ void print(const Json& facts) {
         {"", fmt::format("{} layers, {} numbers of state, {} weights", network["layers"].get<std::uint64_t>(),
                          with_thousands(network["state_numbers"]), with_thousands(network["weights"]))});
   }
-  fmt::print("{}\n{}", facts["subject"].get<std::string>(), format_table(rows));
+  fmt::print("{}\n{}", visible(facts["subject"].get<std::string>()), format_table(rows));
 }
 
 Json monoid_facts(const Dfa& dfa, const Algebra& algebra) {
@@ -169,7 +171,7 @@ Json monoid_facts(const Dfa& dfa, const Algebra& algebra) {
 void print_monoid(const Dfa& dfa, const Algebra& algebra) {
   fmt::print("\ntransition monoid of the minimal automaton: {} elements in {} D-classes, {} idempotents\n{}",
              algebra.size.str(), algebra.green.value().d_classes().size(), algebra.idempotents.str(),
-             egg_box_text(dfa, algebra));
+             visible_lines(egg_box_text(dfa, algebra)));
 }
 
 /// Adds the monoid to the facts, or prints it. The status.
@@ -192,9 +194,9 @@ int add_monoid(const Options& options, const Dfa& minimal, Json& facts) {
 }
 
 int info(const Options& options) {
-  const Subject subject = load_subject(options.subject, options.reading);
+  const Subject subject = load_subject(options.subject, options.reading, stderr);
   Json facts = facts_of(subject);
-  if (!options.json) print(facts);
+  if (!options.json) print(facts, remark_on_letters(subject));
   const int status = options.monoid ? add_monoid(options, minimise(subject.automaton), facts) : int{kDone};
   if (options.json) print_json(facts);
   return status;

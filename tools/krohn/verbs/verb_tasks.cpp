@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "krohn/automata/families/families.h"
@@ -95,17 +96,28 @@ class Lengths {
   std::uint64_t first_ = 0, step_, count_ = 0;
 };
 
+/// A pipe or /dev/stdout: it has no ending to tell a format by.
+bool is_device(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error);
+}
+
 std::string format_of(const Options& options) {
   if (!options.format.empty()) return options.format;
-  return options.output.ends_with(".csv") ? "csv" : "jsonl";
+  if (options.output == "-" || is_device(options.output)) return "jsonl";
+  const std::string ending = std::filesystem::path(options.output).extension().string();
+  if (ending == ".csv") return "csv";
+  if (ending == ".jsonl" || ending == ".ndjson") return "jsonl";
+  throw InputError(options.output, "its ending tells no format; end it in .jsonl or .csv, or give --format");
 }
 
 int write_samples(const Options& options) {
   const auto task = make_task(options.name, options.reading);
   const Lengths lengths(lengths_of(options, task->info()), task->info());
   const std::uint64_t count = count_of(options, task->info());
+  const std::string format = format_of(options);
   AtomicFile file(options.output);
-  const auto writer = format_of(options) == "csv" ? csv_writer(*task, file) : json_lines_writer(*task, file);
+  const auto writer = format == "csv" ? csv_writer(*task, file) : json_lines_writer(*task, file);
   {
     Progress progress("writing samples");
     writer->begin();

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/gpu/device/device.h"
@@ -302,7 +303,7 @@ nlohmann::ordered_json to_json(const Options& options, const Task& task, const s
 }
 
 void report(const Options& options, const nlohmann::ordered_json& json) {
-  fmt::print("{}: {} on {}, {} parameters\n", options.output, json["model"].get<std::string>(),
+  fmt::print("{}: {} on {}, {} parameters\n", visible(options.output), json["model"].get<std::string>(),
              json["task"].get<std::string>(), with_thousands(json["parameters"].get<std::uint64_t>()));
   std::vector<std::vector<std::string>> rows = {{"rate", "seed", "steps", "", "validation loss", "accuracy", ""}};
   for (const auto& run : json["runs"])
@@ -354,7 +355,7 @@ int train(Options options) {
     print_json(json);
   } else {
     report(options, json);
-    if (!refusal.empty()) fmt::print("  no network.safetensors: {}\n", refusal);
+    if (!refusal.empty()) fmt::print("  no network.safetensors: {}\n", visible(refusal));
   }
   if (best != nullptr) return kDone;
   throw InputError("--rates",
