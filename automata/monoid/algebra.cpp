@@ -14,6 +14,7 @@
 #include "krohn/groups/error.h"
 #include "krohn/groups/names/recognise.h"
 #include "krohn/groups/structure/series.h"
+#include "krohn/groups/time_limit.h"
 
 namespace krohn {
 namespace {
@@ -220,8 +221,10 @@ Algebra analyse(const Dfa& dfa, const AlgebraOptions& options) {
   return algebra;
 }
 
-Algebra analyse_within_limits(const Dfa& dfa, const AlgebraOptions& options) {
+Algebra analyse_within_limits(const Dfa& dfa, const AlgebraOptions& options, double seconds,
+                              const std::string& time_option) {
   try {
+    const TimeLimit limit(seconds, time_option);
     return analyse(dfa, options);
   } catch (const LimitError& error) {
     Algebra algebra;

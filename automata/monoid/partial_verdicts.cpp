@@ -13,6 +13,7 @@
 #include "krohn/automata/monoid/witness_check.h"
 #include "krohn/automata/operations/emptiness.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
 #include "krohn/groups/transformations/components.h"
 #include "krohn/groups/transformations/transformation_monoid.h"
 
@@ -110,20 +111,30 @@ std::string describe_cycle(const Dfa& dfa, const Word& word, std::uint64_t lengt
   return fmt::format("{} acts with a cycle of {} states", quoted_letters(dfa, word), length);
 }
 
-/// Cycles of the words that the first elements of the monoid stand for.
+void note_cycles(const Dfa& dfa, const Word& word, Cycles& cycles) {
+  for (const std::uint64_t length : cycle_lengths(images_of_word(dfa, word))) {
+    if (length > 1 && cycles.any.empty()) cycles.any = describe_cycle(dfa, word, length);
+    if ((length & (length - 1)) != 0 && cycles.odd.empty()) cycles.odd = describe_cycle(dfa, word, length);
+  }
+}
+
+/// Cycles of the letters, and of the words that the first elements of the monoid stand for, as far as the time goes.
 Cycles early_cycles(const Dfa& dfa) {
-  std::vector<Transformation> letters;
-  for (Letter letter = 0; letter < dfa.letters(); ++letter) letters.push_back(dfa.letter_map(letter));
-  TransformationMonoid::Options options;
-  options.max_elements = std::min(kFirstElements, kFirstNumbers / dfa.states() + 1);
-  const auto monoid = TransformationMonoid::enumerate(letters, dfa.states(), options);
   Cycles cycles;
-  for (TransformationMonoid::Element e = 0; e < monoid.size() && cycles.odd.empty(); ++e) {
-    const Word word = monoid.word(e);
-    for (const std::uint64_t length : cycle_lengths(images_of_word(dfa, word))) {
-      if (length > 1 && cycles.any.empty()) cycles.any = describe_cycle(dfa, word, length);
-      if ((length & (length - 1)) != 0 && cycles.odd.empty()) cycles.odd = describe_cycle(dfa, word, length);
+  std::vector<Transformation> letters;
+  for (Letter letter = 0; letter < dfa.letters(); ++letter) {
+    letters.push_back(dfa.letter_map(letter));
+    note_cycles(dfa, {letter}, cycles);
+  }
+  try {
+    TransformationMonoid::Options options;
+    options.max_elements = std::min(kFirstElements, kFirstNumbers / dfa.states() + 1);
+    const auto monoid = TransformationMonoid::enumerate(letters, dfa.states(), options);
+    for (TransformationMonoid::Element e = 0; e < monoid.size() && cycles.odd.empty(); ++e) {
+      TimeLimit::check();
+      note_cycles(dfa, monoid.word(e), cycles);
     }
+  } catch (const LimitError&) {  // what was found stays
   }
   return cycles;
 }
@@ -204,12 +215,9 @@ std::vector<Verdict> partial_verdicts(const Dfa& dfa, const std::string& limit) 
   know(decided("R-trivial", returning_state(dfa)));
   know(definite(dfa, limit));
   if (dfa.is_acceptor()) know(decided("finite", endless_words(dfa)));
-  try {
-    const Cycles cycles = early_cycles(dfa);
-    if (!cycles.any.empty()) know(decided("aperiodic", cycles.any));
-    if (!cycles.odd.empty()) know(decided("2-groups only", cycles.odd));
-  } catch (const LimitError&) {  // the time is over; both stay unknown
-  }
+  const Cycles cycles = early_cycles(dfa);
+  if (!cycles.any.empty()) know(decided("aperiodic", cycles.any));
+  if (!cycles.odd.empty()) know(decided("2-groups only", cycles.odd));
   std::vector<Verdict> verdicts;
   for (const Property& property : kProperties) {
     if (std::string_view(property.name) == "finite" && !dfa.is_acceptor()) continue;

@@ -186,6 +186,9 @@ TEST_CASE("a monoid that met a limit: what the automaton decides is printed, the
   CHECK(timed.status == 3);
   CHECK(contains(timed.out, "--time 1"));
   CHECK(contains(timed.out, "merges states"));
+  const json twelve = json::parse(place.shell("krohn classify name:T12 --time 4 --json").out).at("jobs").at(0);
+  CHECK(row(twelve.at("verdicts"), "property", "aperiodic").at("answer") == "no");  // by its first words
+  CHECK(row(twelve.at("verdicts"), "property", "2-groups only").at("answer") == "no");
   const Outcome cascade = place.shell("krohn decompose " + big + " --time 1");
   CHECK(cascade.status == 3);
   CHECK(contains(cascade.err, "--time 1"));

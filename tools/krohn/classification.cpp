@@ -93,10 +93,8 @@ void back(Architecture& row, Checker& checker) {
 
 Job job(std::string name, Dfa automaton, const ClassifyOptions& options, double seconds) {
   const TimeLimit limit(seconds, time_option(options.seconds));
-  Algebra algebra = [&] {
-    const TimeLimit half(seconds / 2, time_option(options.seconds));  // what is left goes to the architectures
-    return analyse_within_limits(automaton, options.algebra);
-  }();
+  // Half of the time for the monoid; what is left goes to the architectures.
+  Algebra algebra = analyse_within_limits(automaton, options.algebra, seconds / 2, time_option(options.seconds));
   Job result{std::move(name), std::move(automaton), std::move(algebra), {}};
   result.rows = architectures(result.automaton, result.algebra, plan(result.automaton, {}));
   Checker checker(result.automaton);
