@@ -25,7 +25,7 @@ std::string outcome(const Workplace& place, const std::string& line) {
 
 TEST_CASE("verdicts are those of a clean process, whatever was preloaded") {
   const Workplace place("preloaded");
-  const std::string model = data("findings/ftz_fp32.safetensors");
+  const std::string model = data("findings/subnormal.safetensors");
   REQUIRE(place.shell("krohn compile name:Z5 --construction rotation -o z5.safetensors").status == 0);
   const std::vector<std::string> lines{
       "krohn verify " + model + " --precision fp32 --certificate made.json",
