@@ -186,7 +186,7 @@ TEST_CASE("a trained model has the same parameters, accuracy and claims in every
   for (const Precision precision : {Precision::kFp32, Precision::kFp64})
     same([&] {
       const auto machine = trained_machine(trainer->model(), *task, precision);
-      CertifyMachineOptions limits;
+      ReaderLimits limits;
       limits.max_pairs = 2000;
       limits.long_letters = 20'000;
       const Certificate certificate =
