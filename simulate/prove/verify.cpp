@@ -1,11 +1,11 @@
 #include "krohn/simulate/prove/verify.h"
-#include "krohn/groups/float_environment.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "krohn/groups/float_environment.h"
 #include "krohn/groups/random.h"
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/check/recheck.h"

@@ -167,7 +167,7 @@ class LongWork(unittest.TestCase):
 class ForeignEnvironment(unittest.TestCase):
     """What other libraries of a process may set for its threads, as torch.set_flush_denormal(True) does."""
 
-    MODEL = pathlib.Path(__file__).resolve().parent.parent / "data/findings/ftz_fp32.safetensors"
+    MODEL = pathlib.Path(__file__).resolve().parent.parent / "data/findings/subnormal.safetensors"
     UP, FLUSH = 0x4000, 0x8040  # of MXCSR
 
     def setUp(self):

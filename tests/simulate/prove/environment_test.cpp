@@ -85,7 +85,7 @@ CertifyOptions in(ArithmeticName arithmetic) {
 }  // namespace
 
 TEST_CASE("a subnormal state is read, kept and refuted in every environment") {
-  const char* const path = KROHN_TEST_DATA "/findings/ftz_fp32.safetensors";  // H_0 = (2^-140, 1)
+  const char* const path = KROHN_TEST_DATA "/findings/subnormal.safetensors";  // H_0 = (2^-140, 1)
   const auto weights = same([&] { return canonical_weights(load_network(path)); });
   CHECK(weights.size() > 0);
   const Network network = load_network(path);
@@ -186,7 +186,7 @@ TEST_CASE("a trained model has the same parameters, accuracy and claims in every
   for (const Precision precision : {Precision::kFp32, Precision::kFp64})
     same([&] {
       const auto machine = trained_machine(trainer->model(), *task, precision);
-      CertifyMachineOptions limits;
+      ReaderLimits limits;
       limits.max_pairs = 2000;
       limits.long_letters = 20'000;
       const Certificate certificate =
