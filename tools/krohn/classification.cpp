@@ -2,6 +2,7 @@
 
 #include "krohn/automata/formats/json.h"
 #include "krohn/automata/operations/minimise.h"
+#include "tools/krohn/json_output.h"
 
 namespace krohn {
 namespace {
@@ -30,15 +31,15 @@ std::vector<Job> classify(const Dfa& given, const AlgebraOptions& options) {
 
 Json algebra_to_json(const Algebra& algebra) {
   Json facts;
-  facts["monoid"]["size"] = algebra.size.str();
-  facts["monoid"]["idempotents"] = algebra.idempotents.str();
+  facts["monoid"]["size"] = exact_count(algebra.size.str());
+  facts["monoid"]["idempotents"] = exact_count(algebra.idempotents.str());
   facts["monoid"]["d_classes"] = algebra.green.d_classes().size();
   facts["monoid"]["r_classes"] = algebra.green.r_classes();
   facts["stability_index"] = algebra.stability_index;
   facts["groups"] = Json::array();
   for (const MaximalSubgroup& group : algebra.groups)
     facts["groups"].push_back({{"name", group.name},
-                               {"order", group.order.str()},
+                               {"order", exact_count(group.order.str())},
                                {"solvable", group.solvable},
                                {"states", group.states},
                                {"words", group.words}});

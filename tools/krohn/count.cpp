@@ -65,4 +65,8 @@ std::string with_thousands(std::uint64_t count) {
   return text;
 }
 
+std::string counted(std::uint64_t count, std::string_view what, std::string_view plural) {
+  return fmt::format("{} {}{}", with_thousands(count), what, count == 1 ? "" : plural);
+}
+
 }  // namespace krohn

@@ -14,4 +14,7 @@ std::uint64_t parse_count(std::string_view text, std::string_view what);
 /// "100,000,000".
 std::string with_thousands(std::uint64_t count);
 
+/// "1 layer", "2,000 layers"; with `plural` "es" "3 D-classes".
+std::string counted(std::uint64_t count, std::string_view what, std::string_view plural = "s");
+
 }  // namespace krohn

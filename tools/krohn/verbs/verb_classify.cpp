@@ -6,6 +6,7 @@
 
 #include "krohn/automata/formats/json.h"
 #include "tools/krohn/classification.h"
+#include "tools/krohn/count.h"
 #include "tools/krohn/json_output.h"
 #include "tools/krohn/subject.h"
 #include "tools/krohn/table.h"
@@ -44,9 +45,10 @@ std::string groups_in_words(const Algebra& algebra) {
 
 void print(const Job& job) {
   const Algebra& algebra = job.algebra;
-  fmt::print("\n{}: {} states, a monoid of {} elements in {} D-classes, {} idempotents; {}\n", job.name,
-             job.automaton.states(), algebra.size.str(), algebra.green.d_classes().size(), algebra.idempotents.str(),
-             groups_in_words(algebra));
+  fmt::print("\n{}: {}, a monoid of {} element{} in {}, {} idempotent{}; {}\n", job.name,
+             counted(job.automaton.states(), "state"), algebra.size.str(), algebra.size == 1 ? "" : "s",
+             counted(algebra.green.d_classes().size(), "D-class", "es"), algebra.idempotents.str(),
+             algebra.idempotents == 1 ? "" : "s", groups_in_words(algebra));
   std::vector<std::vector<std::string>> rows;
   for (const Verdict& verdict : algebra.verdicts)
     rows.push_back({verdict.property, to_string(verdict.answer), shortened(verdict.witness, 90)});

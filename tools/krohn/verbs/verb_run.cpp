@@ -205,7 +205,7 @@ int run_words(const Options& options, const Subject& subject) {
   if (subject.network)
     evaluator = make_evaluator(*subject.network, ArithmeticName::parse(options.precision), parse_form(options.form),
                                parse_order(options.order));
-  auto all = nlohmann::ordered_json::array();
+  nlohmann::ordered_json all{{"words", nlohmann::ordered_json::array()}};
   bool wrong = false;
   for (const std::string& text : options.words) {
     const WordSource word = WordSource::parse(text, subject.automaton, options.seed);
@@ -227,7 +227,7 @@ int run_words(const Options& options, const Subject& subject) {
             : on_processor();
     wrong |= outcome.wrong_from.has_value();
     if (options.json)
-      all.push_back(outcome_to_json(subject.automaton, word, outcome, evaluator != nullptr));
+      all["words"].push_back(outcome_to_json(subject.automaton, word, outcome, evaluator != nullptr));
     else
       print_outcome(subject.automaton, word, outcome, evaluator != nullptr);
   }

@@ -198,7 +198,7 @@ std::optional<nlohmann::ordered_json> kept_cell(const std::string& file, const O
   if (!fs::exists(file)) return std::nullopt;
   const auto cell = nlohmann::ordered_json::parse(read_file(file), nullptr, false);
   if (!cell.is_object() || !cell.contains("seconds"))
-    throw InputError(file, "not a cell of `krohn table`; delete it, and it is made anew");
+    throw InputError(file, "not a cell of `krohn table`; delete it, and it is made again");
   if (cell.value("asked_for", std::vector<std::string>{}) != options.lengths) return std::nullopt;
   return cell;
 }
@@ -236,7 +236,7 @@ int make_table(Options options) {
   }
   if (!options.plot.empty()) plot(table, options, cells, chosen[0].training.lengths);
   if (options.json)
-    print_json(cells);
+    print_json({{"cells", cells}});
   else
     report(table, options, cells);
   return kDone;
