@@ -66,7 +66,7 @@ void compare_with_language(Certificate& certificate, const Claimant& model, cons
   if (said == right)
     throw LimitError(
         fmt::format("{} and the model's own automaton differ on {}, where the model sides with {}: "
-                    "neither is proved; compile the language anew",
+                    "neither is proved; compile the language again",
                     language, shown, language));
   const bool proved =
       certificate.claim == Claim::kProved;  // then a shortest word for the automata is one for the model

@@ -1,4 +1,4 @@
-// tools/krohn/against.h — a model beside a language that it was not told of.
+// tools/krohn/against.h — a model against a language that it was not told of.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace krohn {
 
-/// A model beside the automaton that it claims to be: what it answers after a word, by the output's name.
+/// A model and the automaton that it claims to be: what it answers after a word, by the output's name.
 struct Claimant {
   const Dfa& automaton;
   std::function<std::string(const Word&)> output_after;
