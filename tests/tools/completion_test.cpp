@@ -39,7 +39,7 @@ TEST_CASE("scripts are valid for their shells") {
   const std::string zsh = contents(place / "_krohn");
   CHECK(zsh.starts_with("#compdef krohn\n"));
   for (const char* part : {"'verify:Prove a network", "--precision[", "(fp64 fp32 fp16 bf16)",
-                           "compadd -- name:parity ", ":LANGUAGE:_krohn_language"})
+                           "compadd -- 'name:parity' ", ":LANGUAGE:_krohn_language"})
     CHECK(contains(zsh, part));
   CHECK(place.shell("krohn completion fish").status == 2);
 }

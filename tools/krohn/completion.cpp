@@ -57,6 +57,13 @@ std::string zsh_text(const std::string& text) {
   return escaped;
 }
 
+/// For zsh, which reads brackets as patterns. No name has a quote in it.
+std::string quoted(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += fmt::format("{}'{}'", text.empty() ? "" : " ", word);
+  return text;
+}
+
 std::string zsh_values(const CLI::Option& option) {
   if (option.get_type_size() == 0) return "";
   const auto list = offers(option);
@@ -149,7 +156,7 @@ _krohn() {{
 }}
 _krohn "$@"
 )",
-                     fmt::join(language_names(), " "), names, cases);
+                     quoted(language_names()), names, cases);
 }
 
 }  // namespace krohn
