@@ -11,20 +11,36 @@ namespace {
 
 constexpr std::array<std::array<std::string_view, 2>, 4> kBrackets = {{{"(", ")"}, {"[", "]"}, {"{", "}"}, {"⟨", "⟩"}}};
 
-/// Where a letter, a name or a run of characters that starts at `at` ends: at white space or "^" outside of its own
-/// quotes and brackets.
-std::size_t end_of_letters(std::string_view text, std::size_t at, bool characterwise) {
+/// Brackets protect white space inside names where every name has balanced ones.
+bool brackets_protect(const Alphabet& alphabet) {
+  for (Letter letter = 0; letter < alphabet.size(); ++letter) {
+    int depth = 0;
+    for (const char c : alphabet.name(letter)) {
+      depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+      if (depth < 0) return false;
+    }
+    if (depth != 0) return false;
+  }
+  return !alphabet.is_characterwise();
+}
+
+/// Where a name or a run of characters that starts at `begin` ends: at white space or "^" outside of the quotes that it
+/// begins with and of its brackets.
+std::size_t end_of_letters(const Alphabet& alphabet, std::string_view text, std::size_t begin) {
+  const bool protects = brackets_protect(alphabet);
   int depth = 0;
   bool quoted = false;
-  for (; at < text.size(); ++at) {
+  for (std::size_t at = begin; at < text.size(); ++at) {
     const char c = text[at];
-    if (!characterwise && quoted && c == '\\') ++at;
-    if (!characterwise && c == '"') quoted = !quoted;
-    if (!characterwise && !quoted && c == '(') ++depth;
-    if (!characterwise && !quoted && c == ')') --depth;
+    if (quoted && c == '\\')
+      ++at;
+    else if (c == '"' && !alphabet.is_characterwise() && (quoted || at == begin))
+      quoted = !quoted;
+    else if (!quoted && protects)
+      depth += c == '(' ? 1 : c == ')' ? -1 : 0;
     if (!quoted && depth == 0 && (c == ' ' || c == '^')) return at;
   }
-  return at;
+  return text.size();
 }
 
 /// Reads what `word_in_powers` prints, by the rules that its header states.
@@ -49,7 +65,7 @@ Word read_powers(const Alphabet& alphabet, std::string_view text) {
       block = alphabet.parse_word(text.substr(at + (*pair)[0].size(), close - at - (*pair)[0].size()));
       at = close + (*pair)[1].size();
     } else {
-      const std::size_t end = end_of_letters(text, at, alphabet.is_characterwise());
+      const std::size_t end = end_of_letters(alphabet, text, at);
       REQUIRE(end > at);
       block = alphabet.parse_word(text.substr(at, end - at));
       at = end;

@@ -1,4 +1,4 @@
-// krohn run — words through an automaton, and through a network beside it.
+// krohn run — words through an automaton, and through a network alongside it.
 
 #include <fmt/format.h>
 
@@ -36,7 +36,7 @@ krohn run name:S5 random:1e8 --seed 7
 krohn run name:tomita3 random:1000 --words 1e5
 krohn run name:Z60 random:1e8 --device auto
 )",
-    R"(Prints the output and the state after each WORD. With a model, the network reads the word beside the automaton that it
+    R"(Prints the output and the state after each WORD. With a model, the network reads the word alongside the automaton that it
 stands for, and every position is compared. --trace prints every letter. A WORD is written in the letters of the
 alphabet (names apart by white space when they are longer than a character), or file:PATH, random:LENGTH,
 or accepted:LENGTH (random among the accepted words).

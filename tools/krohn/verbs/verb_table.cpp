@@ -1,4 +1,4 @@
-// krohn table — a table of a paper, done anew, beside the paper's numbers.
+// krohn table — a table of a paper, trained from scratch, next to the paper's numbers.
 
 #include <fmt/format.h>
 
@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr VerbHelp kHelp = {
-    "table", "A table of a paper, trained anew beside the paper's numbers",
+    "table", "A paper's table, trained from scratch, next to the paper's numbers",
     "table NAME -o FOLDER [--scale small] [--recipe steady] [--only TEXT] [--plot curves.svg]",
     R"(
 krohn table ebrahimi2 --only 'H = 2' --lengths 400 -o parity-by-chance/
@@ -39,13 +39,13 @@ the run with the least validation loss; no test score chooses one. --recipe pape
 recurrences hold (docs/MATH.md §8). --scale small is for two cores, paper for a large machine. Accuracies are scaled: 0 is
 chance, 1 is perfect; those of grazzi-figure2 are the share of words whose answers are all right.
 
-Every cell is kept as a file in FOLDER, beside a folder with the model of every run (for `krohn eval`), and the same command
-goes on after those that are there. --examine-again measures the kept models anew, without training.
+Every cell is kept as a file in FOLDER, next to a folder with the model of every run (for `krohn eval`), and the same command
+continues after those that are there. --examine-again measures the kept models again, without training.
 
   ebrahimi1, ebrahimi2, ebrahimi2-additive, ebrahimi3, ebrahimi-figure2   Ebrahimi & Memisevic 2025
   fan2                                                                   Fan et al. 2024
   grazzi5, grazzi-figure2                                                Grazzi et al. 2025
-Exit status: 0 done, 2 bad input, 130 interrupted, to be gone on with.
+Exit status: 0 done, 2 bad input, 130 interrupted; the same command continues.
 )"};
 
 struct Options {
@@ -256,7 +256,7 @@ void add_table(CLI::App& app, Work& chosen) {
       .separated_by(',')
       .type_name("N,…");
   verb.add_option("--plot", options->plot, "Draw the curves").type_name("FILE.svg");
-  verb.add_flag("--examine-again", options->again, "Measure and examine the kept models anew, without training");
+  verb.add_flag("--examine-again", options->again, "Measure and examine the kept models again, without training");
   add_threads(verb, options->threads);
   add_json_flag(verb, options->json);
   verb.callback([options, &chosen] { chosen = [options] { return make_table(*options); }; });
