@@ -134,16 +134,16 @@ TEST_CASE("dense machines become a table, large ones their components") {
   const std::string some = to_drawn_dot(chain_of_pairs(5), options, &view);
   CHECK(view == DrawnView::kStates);
   options.max_states = 8;
-  const std::string few = to_drawn_dot(chain_of_pairs(5), options, &condensed);
-  CHECK(condensed);
+  const std::string few = to_drawn_dot(chain_of_pairs(5), options, &view);
+  CHECK(view == DrawnView::kComponents);
   CHECK(count(few, "2 states\\\\nconnected by b") == 2);
   CHECK(few.find("3 more components\\nwith 6 states\\nare not drawn") != std::string::npos);
   CHECK(count(few, "-> rest") == 1);
   options.max_states = 40;
-  const std::string more = to_drawn_dot(chain_of_pairs(9), options, &condensed);
-  CHECK_FALSE(condensed);
-  const std::string all = to_drawn_dot(chain_of_pairs(10), options, &condensed);
-  CHECK_FALSE(condensed);
+  const std::string more = to_drawn_dot(chain_of_pairs(9), options, &view);
+  CHECK(view == DrawnView::kStates);
+  const std::string all = to_drawn_dot(chain_of_pairs(10), options, &view);
+  CHECK(view == DrawnView::kStates);
   for (const std::string& dot : {ring, some, few, more, all}) CHECK_NOTHROW(render_dot(dot, "svg", "dot"));
 }
 
