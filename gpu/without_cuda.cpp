@@ -16,7 +16,7 @@ namespace {
 bool cuda_available() { return false; }
 
 std::string cuda_status() {
-  return "built without CUDA: nvcc was not found, or KROHN_CUDA was off, when krohn was configured";
+  return "built without CUDA: no device or no nvcc was found when krohn was configured (-DKROHN_CUDA=ON asks for it)";
 }
 
 double cuda_copy_rate() { refuse(); }

@@ -8,6 +8,7 @@
 #include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/cascades/chain_level.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
 
 namespace krohn {
 namespace {
@@ -121,6 +122,7 @@ class Chain {
     std::vector<Context>& next = cascade_.layers.back().wiring.next;
     next.assign(std::size_t{level.contexts.size()} * width, kNoContext);
     for (Context c = 0; c < level.contexts.size(); ++c) {
+      TimeLimit::check();
       const auto [before, after, letter] = level.context(c);
       for (Label x = 0; x < level.size; ++x) {
         if (!reachable.contains(before, x)) continue;

@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "krohn/groups/time_limit.h"
+
 namespace krohn {
 namespace {
 
@@ -55,6 +57,7 @@ LevelMoves collect_moves(const ChainLevel& level, Image image) {
   std::vector<Point> before, after;
   std::vector<Label> images(level.size);
   for (Context c = 0; c < level.contexts.size(); ++c) {
+    TimeLimit::check();
     const ChainLevel::Triple triple = level.context(c);
     level.unpack(triple.before, before);
     level.unpack(triple.after, after);
@@ -103,6 +106,7 @@ void ChainLevel::name_letters(const PointMaps& maps) {
   std::vector<Point> members;
   std::vector<std::pair<std::uint64_t, Letter>> by_hash(letters);
   for (Context node = 0; node < sets.size(); ++node) {
+    TimeLimit::check();
     unpack(node, members);
     for (Letter letter = 0; letter < letters; ++letter) by_hash[letter] = {hash_images(members, maps[letter]), letter};
     std::sort(by_hash.begin(), by_hash.end());
@@ -125,6 +129,7 @@ bool every_map_is_bijective_or_constant(const ChainLevel& level, const PointMaps
   std::vector<Point> before;
   std::vector<bool> mark(level.points, false);
   for (Context c = 0; c < level.contexts.size(); ++c) {
+    TimeLimit::check();
     const ChainLevel::Triple triple = level.context(c);
     level.unpack(triple.before, before);
     const Label images = count_images(before, maps[triple.letter], mark);
@@ -170,6 +175,7 @@ ReachableLabels::ReachableLabels(const ChainLevel& level, const LevelMoves& move
   std::vector<std::size_t> free = first_;
   for (Context c = 0; c < level.contexts.size(); ++c) leaving_[free[level.context(c).before]++] = c;
   for (Context c = 0; c < level.contexts.size(); ++c) {
+    TimeLimit::check();
     const RecordSet::Record images = moves.actions[moves.action_of[c]];
     if (std::adjacent_find(images.begin(), images.end(), std::not_equal_to<>()) == images.end())
       add(level.context(c).after, images[0]);

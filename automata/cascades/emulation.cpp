@@ -9,6 +9,7 @@
 
 #include "krohn/groups/error.h"
 #include "krohn/groups/record_set.h"
+#include "krohn/groups/time_limit.h"
 
 namespace krohn {
 namespace {
@@ -127,6 +128,7 @@ class Induction {
   }
 
   void count_one() {
+    if (checked_ % 64 == 0) TimeLimit::check();
     if (++checked_ > max_triples_)
       throw LimitError(fmt::format("the proof of emulation met its limit of {} triples", max_triples_));
   }

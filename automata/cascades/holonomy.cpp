@@ -7,23 +7,29 @@
 #include <map>
 #include <utility>
 
+#include "krohn/automata/cascades/holonomy_layers.h"
 #include "krohn/automata/cascades/skeleton.h"
 #include "krohn/automata/cascades/trim.h"
 #include "krohn/automata/dfa/graph.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/record_set.h"
+#include "krohn/groups/time_limit.h"
 
 namespace krohn {
 namespace {
 
 using Set = Skeleton::Set;
 
-/// Builds one level after the other, from the height of Q down to 1. A context of a level is a triple (O, N, s): the
-/// sets that the labels above stand for before and after the letter s, with s(O) ⊆ N.
+/// Builds one layer after the other, the sets that are highest in the subduction order first. A context of a level is a
+/// triple (O, N, s): the sets that the labels above stand for before and after the letter s, with s(O) ⊆ N.
 class Builder {
  public:
   Builder(const Dfa& dfa, const HolonomyOptions& options)
-      : dfa_(dfa), skeleton_(Skeleton::of(dfa, options.max_sets)), sets_(skeleton_.sets()), options_(options) {}
+      : dfa_(dfa),
+        skeleton_(Skeleton::of(dfa, options.max_sets)),
+        sets_(skeleton_.sets()),
+        layers_(holonomy_layers(skeleton_)),
+        options_(options) {}
 
   Cascade build() {
     Cascade cascade;
@@ -32,12 +38,12 @@ class Builder {
     for (Letter letter = 0; letter < dfa_.letters(); ++letter) intern({0, 0, letter});
     readout_nodes_.push_back(0);
     Set start = 0;
-    for (std::uint32_t height = skeleton_.height(0); height >= 1; --height) {
-      cascade.layers.push_back(build_layer(height));
-      cascade.readout.next.push_back(build_readout(height, cascade.layers.back().width));
-      const Label label = label_containing(start, height, sets_.singleton(dfa_.initial()));
+    for (std::uint32_t level = 0; level < layers_.count; ++level) {
+      cascade.layers.push_back(build_layer(level));
+      cascade.readout.next.push_back(build_readout(level, cascade.layers.back().width));
+      const Label label = label_containing(start, level, sets_.singleton(dfa_.initial()));
       cascade.initial.push_back(label);
-      start = below(start, height, label);
+      start = below(start, level, label);
     }
     finish_readout(cascade);
     return cascade;
@@ -49,17 +55,17 @@ class Builder {
     Letter letter;
   };
 
-  bool splits(Set set, std::uint32_t height) const { return skeleton_.height(set) == height; }
-  Label width_of(Set set, std::uint32_t height) const {
-    return splits(set, height) ? static_cast<Label>(skeleton_.tiles(set).size()) : 0;
+  bool splits(Set set, std::uint32_t level) const { return layers_.of_class[sets_.class_of(set)] == level; }
+  Label width_of(Set set, std::uint32_t level) const {
+    return splits(set, level) ? static_cast<Label>(skeleton_.tiles(set).size()) : 0;
   }
-  /// The set one level down: tile `label` of a set of this height, otherwise the set itself.
-  Set below(Set set, std::uint32_t height, Label label) const {
-    return splits(set, height) ? skeleton_.tiles(set)[label] : set;
+  /// The set one level down: tile `label` of a set that splits here, otherwise the set itself.
+  Set below(Set set, std::uint32_t level, Label label) const {
+    return splits(set, level) ? skeleton_.tiles(set)[label] : set;
   }
   /// The first tile of `set` around `inner`; 0 when the set does not split here.
-  Label label_containing(Set set, std::uint32_t height, Set inner) const {
-    if (!splits(set, height)) return 0;
+  Label label_containing(Set set, std::uint32_t level, Set inner) const {
+    if (!splits(set, level)) return 0;
     const std::span<const Set> tiles = skeleton_.tiles(set);
     const auto tile = std::find_if(tiles.begin(), tiles.end(), [&](Set t) { return sets_.is_subset(inner, t); });
     assert(tile != tiles.end());
@@ -76,15 +82,15 @@ class Builder {
   }
 
   /// The action of a level in a context, on `width` labels (MATH.md §3).
-  std::vector<Point> action_of(const Triple& triple, std::uint32_t height, Label width) const {
+  std::vector<Point> action_of(const Triple& triple, std::uint32_t level, Label width) const {
     std::vector<Point> images(width);
     for (Label label = 0; label < width; ++label) images[label] = label;
-    if (!splits(triple.after, height)) return images;
+    if (!splits(triple.after, level)) return images;
     const Set moved = sets_.image(triple.before, triple.letter);
-    if (moved == triple.after && splits(triple.before, height)) {
+    if (moved == triple.after && splits(triple.before, level)) {
       permute_tiles(triple, images);
     } else {
-      std::fill(images.begin(), images.end(), label_containing(triple.after, height, moved));
+      std::fill(images.begin(), images.end(), label_containing(triple.after, level, moved));
     }
     return images;
   }
@@ -100,51 +106,52 @@ class Builder {
     }
   }
 
-  CascadeLayer build_layer(std::uint32_t height) {
+  CascadeLayer build_layer(std::uint32_t level) {
     const RecordSet contexts = std::exchange(next_contexts_, RecordSet(3));
     CascadeLayer layer;
     for (Context c = 0; c < contexts.size(); ++c)
-      layer.width = std::max({layer.width, width_of(contexts[c][0], height), width_of(contexts[c][1], height)});
+      layer.width = std::max({layer.width, width_of(contexts[c][0], level), width_of(contexts[c][1], level)});
     std::map<std::vector<Point>, Action> interned;
-    const bool last = height == 1;
+    const bool last = level + 1 == layers_.count;
     layer.wiring.action_of.reserve(contexts.size());
     if (!last) layer.wiring.next.reserve(std::size_t{contexts.size()} * layer.width);
     for (Context c = 0; c < contexts.size(); ++c) {
+      TimeLimit::check();
       const Triple triple{contexts[c][0], contexts[c][1], contexts[c][2]};
-      std::vector<Point> images = action_of(triple, height, layer.width);
+      std::vector<Point> images = action_of(triple, level, layer.width);
       const auto [entry, fresh] = interned.try_emplace(images, static_cast<Action>(interned.size()));
       if (fresh) layer.actions.push_back(Transformation::from_images(images));
       layer.wiring.action_of.push_back(entry->second);
-      if (!last) append_next(triple, height, images, layer.wiring.next);
+      if (!last) append_next(triple, level, images, layer.wiring.next);
     }
     return layer;
   }
 
-  void append_next(const Triple& triple, std::uint32_t height, const std::vector<Point>& images,
+  void append_next(const Triple& triple, std::uint32_t level, const std::vector<Point>& images,
                    std::vector<Context>& next) {
     const Label valid =
-        splits(triple.before, height) ? width_of(triple.before, height) : static_cast<Label>(images.size());
+        splits(triple.before, level) ? width_of(triple.before, level) : static_cast<Label>(images.size());
     for (Label label = 0; label < images.size(); ++label) {
       if (label >= valid) {
         next.push_back(kNoContext);
         continue;
       }
       next.push_back(
-          intern({below(triple.before, height, label), below(triple.after, height, images[label]), triple.letter}));
+          intern({below(triple.before, level, label), below(triple.after, level, images[label]), triple.letter}));
     }
   }
 
-  std::vector<Context> build_readout(std::uint32_t height, Label width) {
+  std::vector<Context> build_readout(std::uint32_t level, Label width) {
     const std::vector<Set> nodes = std::exchange(readout_nodes_, {});
     std::map<Set, Context> number;
     std::vector<Context> next;
     for (const Set node : nodes)
       for (Label label = 0; label < width; ++label) {
-        if (splits(node, height) && label >= width_of(node, height)) {
+        if (splits(node, level) && label >= width_of(node, level)) {
           next.push_back(kNoContext);
           continue;
         }
-        const Set to = below(node, height, label);
+        const Set to = below(node, level, label);
         const auto [entry, fresh] = number.try_emplace(to, static_cast<Context>(number.size()));
         if (fresh) readout_nodes_.push_back(to);
         next.push_back(entry->second);
@@ -170,6 +177,7 @@ class Builder {
   const Dfa& dfa_;
   Skeleton skeleton_;
   const SetOrbit& sets_;
+  HolonomyLayers layers_;
   const HolonomyOptions& options_;
   RecordSet next_contexts_{3};
   std::vector<Set> readout_nodes_;

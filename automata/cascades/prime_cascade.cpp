@@ -8,6 +8,7 @@
 
 #include "krohn/automata/cascades/trim.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
 #include "krohn/groups/names/recognise.h"
 #include "krohn/groups/structure/composition_series.h"
 
@@ -121,6 +122,7 @@ class Refinement {
     }
     Pairs next;
     for (const auto& [c, product] : contexts_) {
+      TimeLimit::check();
       const Permutation s = elements_[product];
       quotient.wiring.action_of.push_back(series_->coordinate(step, residual(s, factor(layer, c), step)));
       for (const Permutation& t : transversal)
@@ -153,6 +155,7 @@ class Refinement {
     Pairs next;
     const bool last = layer.wiring.next.empty();
     for (const auto& [c, product] : contexts_) {
+      TimeLimit::check();
       const Transformation& action = layer.actions[layer.wiring.action_of[c]];
       const Permutation& g = elements_[product];
       resets.wiring.action_of.push_back(action.is_permutation() ? 0 : 1 + g.inverse()[*action.constant_image()]);

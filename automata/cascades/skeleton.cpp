@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "krohn/groups/time_limit.h"
+
 namespace krohn {
 
 Skeleton Skeleton::of(const Dfa& dfa, std::uint64_t max_sets) {
@@ -25,10 +27,12 @@ void Skeleton::find_tiles(std::span<const Set> by_size) {
   std::vector<bool> reached(sets_.size(), false);
   for (Set root = 0; root < sets_.size(); ++root) {
     if (reached[root]) continue;
+    TimeLimit::check();
     reached[root] = true;
     tiles[root] = maximal_inside(root, by_size);
     std::vector<Set> queue{root};
-    for (std::size_t i = 0; i < queue.size(); ++i)
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+      TimeLimit::check();
       for (Letter letter = 0; letter < sets_.generators(); ++letter) {
         const Set to = sets_.image(queue[i], letter);
         if (reached[to] || sets_.class_of(to) != sets_.class_of(root)) continue;
@@ -36,6 +40,7 @@ void Skeleton::find_tiles(std::span<const Set> by_size) {
         for (const Set tile : tiles[queue[i]]) tiles[to].push_back(sets_.image(tile, letter));
         queue.push_back(to);
       }
+    }
   }
   tile_begin_.assign(1, 0);
   for (const std::vector<Set>& own : tiles) {
@@ -51,6 +56,7 @@ std::vector<Skeleton::Set> Skeleton::maximal_inside(Set set, std::span<const Set
       by_size.begin(), by_size.end(), [&](Set other) { return sets_.cardinality(other) >= sets_.cardinality(set); });
   for (auto it = smaller; it != by_size.end(); ++it) {
     if (!sets_.is_subset(*it, set)) continue;
+    TimeLimit::check();
     const bool covered =
         std::any_of(maximal.begin(), maximal.end(), [&](Set tile) { return sets_.is_subset(*it, tile); });
     if (!covered) maximal.push_back(*it);

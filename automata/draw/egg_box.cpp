@@ -69,7 +69,7 @@ std::string table(const Dfa& dfa, const GreenStructure& green, std::uint32_t d, 
 }  // namespace
 
 std::string egg_box_text(const Dfa& dfa, const Algebra& algebra, const EggBoxOptions& options) {
-  const std::span<const DClass> classes = algebra.green.d_classes();
+  const std::span<const DClass> classes = algebra.green.value().d_classes();
   const std::size_t shown = std::min<std::size_t>(classes.size(), options.max_classes);
   std::string text;
   for (std::uint32_t d = 0; d < shown; ++d) {
@@ -81,7 +81,7 @@ std::string egg_box_text(const Dfa& dfa, const Algebra& algebra, const EggBoxOpt
       text += "  (too large to draw)\n";
       continue;
     }
-    for (const std::vector<bool>& row : algebra.green.egg_box(d).cells) {
+    for (const std::vector<bool>& row : algebra.green.value().egg_box(d).cells) {
       text += "  ";
       for (const bool group : row) text += group ? '*' : '.';
       text += '\n';
@@ -92,13 +92,13 @@ std::string egg_box_text(const Dfa& dfa, const Algebra& algebra, const EggBoxOpt
 }
 
 std::string egg_box_dot(const Dfa& dfa, const Algebra& algebra, const EggBoxOptions& options) {
-  const std::span<const DClass> classes = algebra.green.d_classes();
+  const std::span<const DClass> classes = algebra.green.value().d_classes();
   const auto shown = static_cast<std::uint32_t>(std::min<std::size_t>(classes.size(), options.max_classes));
   std::string dot =
       "digraph egg_box {\n  graph [ranksep=0.35, nodesep=0.3, fontname=\"Helvetica\"];\n"
       "  node [shape=plain, fontname=\"Helvetica\", fontsize=12];\n  edge [color=\"#888888\", arrowhead=none];\n";
   for (std::uint32_t d = 0; d < shown; ++d)
-    dot += fmt::format("  d{} [label=<{}>];\n", d, table(dfa, algebra.green, d, options));
+    dot += fmt::format("  d{} [label=<{}>];\n", d, table(dfa, algebra.green.value(), d, options));
   for (std::uint32_t d = 0; d < shown; ++d)
     for (const std::uint32_t below : classes[d].below)
       if (below < shown) dot += fmt::format("  d{} -> d{};\n", d, below);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <filesystem>
 #include <variant>
@@ -63,19 +64,6 @@ std::string read_existing_file(const std::string& path) {
   return read_file(path);
 }
 
-FileFormat format_of(const std::string& path, std::string_view text, const LanguageOptions& options) {
-  if (options.format) {
-    if (const auto format = format_of_extension(*options.format)) return *format;
-    throw InputError(
-        fmt::format("the format {} is not known; the formats are dot, att, mata, jff, json", *options.format));
-  }
-  if (const auto format = format_of_extension(extension_of(path))) return *format;
-  if (const auto format = format_of_content(text)) return *format;
-  throw InputError(path,
-                   "neither the name nor the content tells the format; name it with --format dot, att, mata, jff or "
-                   "json");
-}
-
 Dfa read_att_automaton(std::string_view text, std::string_view where, const LanguageOptions& options) {
   if (!options.symbols) return to_dfa(read_att(text, where), where, {options.max_states});
   const AttSymbols symbols = read_symbol_table(read_file(*options.symbols), *options.symbols);
@@ -88,16 +76,85 @@ Dfa read_dot_automaton(std::string_view text, std::string_view where, const Lang
   return to_dfa(std::get<Draft>(machine), where, {options.max_states});
 }
 
+bool begins_dot(std::string_view text) {
+  for (const std::string_view keyword : {"digraph", "strict", "graph", "//", "/*"})
+    if (text.starts_with(keyword)) return true;
+  return false;
+}
+
+/// All that is known of one format.
+struct Format {
+  FileFormat format;
+  std::array<std::string_view, 2> extensions;  ///< the first is its name
+  bool (*begins)(std::string_view text);       ///< whether a text that begins so, white space left out, is of it
+  Dfa (*read)(std::string_view text, std::string_view where, const LanguageOptions& options);
+  std::string (*write)(const Dfa& dfa);  ///< nothing: it is read only
+};
+
+constexpr std::array kFormats{
+    Format{
+        FileFormat::kDot, {"dot", "gv"}, begins_dot, read_dot_automaton, [](const Dfa& dfa) { return write_dot(dfa); }},
+    Format{FileFormat::kAtt,
+           {"att", "fsm"},
+           [](std::string_view text) { return text[0] >= '0' && text[0] <= '9'; },
+           read_att_automaton,
+           [](const Dfa& dfa) { return write_att(dfa); }},
+    Format{FileFormat::kMata,
+           {"mata"},
+           [](std::string_view text) { return text[0] == '@'; },
+           [](std::string_view text, std::string_view where, const LanguageOptions& options) {
+             return to_dfa(read_mata(text, where), where, {options.max_states});
+           },
+           nullptr},
+    Format{FileFormat::kJff,
+           {"jff"},
+           [](std::string_view text) { return text[0] == '<'; },
+           [](std::string_view text, std::string_view where, const LanguageOptions& options) {
+             return to_dfa(read_jff(text, where), where, {options.max_states});
+           },
+           [](const Dfa& dfa) { return write_jff(dfa); }},
+    Format{FileFormat::kJson,
+           {"json"},
+           [](std::string_view text) { return text[0] == '{'; },
+           [](std::string_view text, std::string_view where, const LanguageOptions& options) {
+             return to_dfa(read_json(text, where), where, {options.max_states});
+           },
+           [](const Dfa& dfa) { return write_json(dfa); }},
+};
+
+const Format& entry(FileFormat format) {
+  return *std::find_if(kFormats.begin(), kFormats.end(), [format](const Format& f) { return f.format == format; });
+}
+
+/// "dot, att, mata, jff, json", or with another word before the last; those that can be written only, where asked.
+std::string names(std::string_view last = ", ", bool only_written = false) {
+  std::vector<std::string_view> all;
+  for (const Format& format : kFormats)
+    if (format.write || !only_written) all.push_back(format.extensions[0]);
+  const std::string_view final = all.back();
+  all.pop_back();
+  return fmt::format("{}{}{}", fmt::join(all, ", "), last, final);
+}
+
+FileFormat format_of(const std::string& path, std::string_view text, const LanguageOptions& options) {
+  if (options.format) {
+    if (const auto format = format_of_extension(*options.format)) return *format;
+    throw InputError(fmt::format("the format {} is not known; the formats are {}", *options.format, names()));
+  }
+  if (const auto format = format_of_extension(extension_of(path))) return *format;
+  if (const auto format = format_of_content(text)) return *format;
+  throw InputError(
+      path, fmt::format("neither the name nor the content tells the format; name it with --format {}", names(" or ")));
+}
+
 }  // namespace
 
 std::optional<FileFormat> format_of_extension(std::string_view extension) {
   if (extension.starts_with('.')) extension.remove_prefix(1);
   const std::string name = lower_case(extension);
-  if (name == "dot" || name == "gv") return FileFormat::kDot;
-  if (name == "att" || name == "fsm") return FileFormat::kAtt;
-  if (name == "mata") return FileFormat::kMata;
-  if (name == "jff") return FileFormat::kJff;
-  if (name == "json") return FileFormat::kJson;
+  for (const Format& format : kFormats)
+    for (const std::string_view known : format.extensions)
+      if (!name.empty() && name == known) return format.format;
   return std::nullopt;
 }
 
@@ -105,30 +162,13 @@ std::optional<FileFormat> format_of_content(std::string_view text) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   if (text.empty()) return std::nullopt;
-  if (text.front() == '@') return FileFormat::kMata;
-  if (text.front() == '<') return FileFormat::kJff;
-  if (text.front() == '{') return FileFormat::kJson;
-  if (text.front() >= '0' && text.front() <= '9') return FileFormat::kAtt;
-  for (const std::string_view keyword : {"digraph", "strict", "graph", "//", "/*"})
-    if (text.starts_with(keyword)) return FileFormat::kDot;
+  for (const Format& format : kFormats)
+    if (format.begins(text)) return format.format;
   return std::nullopt;
 }
 
 Dfa read_automaton(std::string_view text, std::string_view where, FileFormat format, const LanguageOptions& options) {
-  const DeterminiseOptions limits{options.max_states};
-  switch (format) {
-    case FileFormat::kDot:
-      return read_dot_automaton(text, where, options);
-    case FileFormat::kAtt:
-      return read_att_automaton(text, where, options);
-    case FileFormat::kMata:
-      return to_dfa(read_mata(text, where), where, limits);
-    case FileFormat::kJff:
-      return to_dfa(read_jff(text, where), where, limits);
-    case FileFormat::kJson:
-      return to_dfa(read_json(text, where), where, limits);
-  }
-  throw InputError("unknown format");
+  return entry(format).read(text, where, options);
 }
 
 Dfa read_automaton_file(const std::string& path, const LanguageOptions& options) {
@@ -144,19 +184,11 @@ Dfa read_automaton_file(const std::string& path, const LanguageOptions& options)
 }
 
 std::string write_automaton(const Dfa& dfa, FileFormat format) {
-  switch (format) {
-    case FileFormat::kDot:
-      return write_dot(dfa);
-    case FileFormat::kAtt:
-      return write_att(dfa);
-    case FileFormat::kMata:
-      throw InputError(".mata files are read, not written; write json, dot, att or jff");
-    case FileFormat::kJff:
-      return write_jff(dfa);
-    case FileFormat::kJson:
-      return write_json(dfa);
-  }
-  throw InputError("unknown format");
+  const Format& known = entry(format);
+  if (!known.write)
+    throw InputError(
+        fmt::format(".{} files are read, not written; write {}", known.extensions[0], names(" or ", true)));
+  return known.write(dfa);
 }
 
 void write_automaton_file(const Dfa& dfa, const std::string& path, std::optional<FileFormat> format) {

@@ -3,164 +3,142 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <optional>
 
-#include "krohn/automata/dfa/graph.h"
+#include "krohn/automata/monoid/group_witness.h"
 #include "krohn/automata/monoid/local_verdicts.h"
-#include "krohn/automata/operations/emptiness.h"
+#include "krohn/automata/monoid/partial_verdicts.h"
+#include "krohn/automata/monoid/properties.h"
+#include "krohn/automata/monoid/witness_check.h"
+#include "krohn/groups/error.h"
 #include "krohn/groups/names/recognise.h"
 #include "krohn/groups/structure/series.h"
 
 namespace krohn {
 namespace {
 
-std::string quoted(const Dfa& dfa, std::span<const std::uint32_t> word) {
-  return word.empty() ? "the empty word" : fmt::format("\"{}\"", dfa.alphabet().format_word(word));
+constexpr std::size_t kCheckedMaps = 100'000;        ///< met by the check of one witness
+constexpr std::size_t kCheckedNumbers = 20'000'000;  ///< maps × states
+
+/// A witness that fails its check is a fault of krohn's, and nothing may be claimed on it.
+void require(bool checked, std::string_view property) {
+  if (!checked) throw Error(fmt::format("the witness against \"{}\" failed its check; please report this", property));
 }
 
-Verdict verdict(std::string property, std::string meaning, std::string witness) {
-  const Answer answer = witness.empty() ? Answer::kYes : Answer::kNo;
-  return {std::move(property), std::move(meaning), answer, std::move(witness)};
+std::string listed(const Dfa& dfa, const std::vector<State>& states) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min<std::size_t>(states.size(), 12); ++i)
+    text += fmt::format("{}{}", i ? ", " : "", dfa.state_name(states[i]));
+  return text + (states.size() > 12 ? ", …" : "");
 }
 
-/// Verdicts that the D-classes decide.
+/// Verdicts that the D-classes decide, by witnesses that are checked. What follows from another verdict is left open.
 class ByClasses {
  public:
   ByClasses(const Dfa& dfa, const GreenStructure& green, const std::vector<MaximalSubgroup>& groups)
       : dfa_(dfa), green_(green), groups_(groups) {}
 
   std::vector<Verdict> verdicts() const {
-    return {verdict("group", "every letter permutes the states; a group language", merging_letter()),
-            verdict("aperiodic", "star-free; first-order definable", some_group([](const auto&) { return true; })),
-            verdict("2-groups only", "all subgroups are 2-groups",
-                    some_group([](const MaximalSubgroup& g) { return (g.order & (g.order - 1)) != 0; })),
-            verdict("solvable groups", "all subgroups are solvable",
-                    some_group([](const MaximalSubgroup& g) { return !g.solvable; })),
-            verdict("commutative", "the order of letters does not matter", non_commuting_letters()),
-            verdict("R-trivial", "no state is entered again once it was left", two_in_a_row("R")),
-            verdict("L-trivial", "the reversed language is R-trivial", two_in_a_column("L")),
-            verdict("J-trivial", "piecewise testable", two_in_a_class()),
-            verdict("DA", "unambiguous; two-variable first-order definable", non_band())};
+    return {decided("group", merging_letter(dfa_)),
+            decided("aperiodic", some_cycle()),
+            decided("2-groups only", some_odd_order()),
+            decided("solvable groups", some_unsolvable()),
+            decided("commutative", non_commuting_letters(dfa_)),
+            decided("R-trivial", returning_state(dfa_)),
+            l_trivial(),
+            undecided("J-trivial", {}),
+            in_da()};
   }
 
  private:
-  std::string merging_letter() const {
-    for (Letter letter = 0; letter < dfa_.letters(); ++letter) {
-      std::vector<State> source(dfa_.states(), dfa_.states());
-      for (State state = 0; state < dfa_.states(); ++state) {
-        State& first = source[dfa_.next(state, letter)];
-        if (first != dfa_.states())
-          return fmt::format("\"{}\" merges states {} and {}", dfa_.alphabet().name(letter), dfa_.state_name(first),
-                             dfa_.state_name(state));
-        first = state;
-      }
+  std::string describe(const MaximalSubgroup& group) const {
+    std::string words;
+    for (std::size_t i = 0; i < group.words.size(); ++i)
+      words += fmt::format("{}\"{}\"", i ? " and " : "", group.words[i]);
+    return fmt::format("{} act{} on states {{{}}} as {}", words, group.words.size() == 1 ? "s" : "",
+                       listed(dfa_, group.states), group.name);
+  }
+
+  std::string some_cycle() const {
+    if (groups_.empty()) return {};
+    const MaximalSubgroup& group = groups_.front();
+    require(order_on(dfa_, group.generators.front(), group.states) > 1, "aperiodic");
+    return describe(group);
+  }
+
+  std::string some_odd_order() const {
+    for (const MaximalSubgroup& group : groups_) {
+      if ((group.order & (group.order - 1)) == 0) continue;
+      const std::optional<Word> word = odd_word(green_.loops(group.d_class));
+      if (!word) return describe(group);
+      const std::uint64_t order = order_on(dfa_, *word, group.states);
+      require((order & (order - 1)) != 0, "2-groups only");
+      return fmt::format("{}; {} has order {} there", describe(group), quoted_letters(dfa_, *word), order);
     }
     return {};
   }
 
-  template <class Bad>
-  std::string some_group(Bad bad) const {
-    for (const MaximalSubgroup& group : groups_)
-      if (bad(group)) {
-        std::string states;
-        for (std::size_t i = 0; i < std::min<std::size_t>(group.states.size(), 12); ++i)
-          states += fmt::format("{}{}", i ? ", " : "", dfa_.state_name(group.states[i]));
-        if (group.states.size() > 12) states += ", …";
-        std::string words;
-        for (std::size_t i = 0; i < group.words.size(); ++i)
-          words += fmt::format("{}\"{}\"", i ? " and " : "", group.words[i]);
-        return fmt::format("{} act{} on states {{{}}} as {}", words, group.words.size() == 1 ? "s" : "", states,
-                           group.name);
-      }
-    return {};
-  }
-
-  std::string non_commuting_letters() const {
-    for (Letter a = 0; a < dfa_.letters(); ++a)
-      for (Letter b = a + 1; b < dfa_.letters(); ++b)
-        for (State state = 0; state < dfa_.states(); ++state)
-          if (dfa_.next(dfa_.next(state, a), b) != dfa_.next(dfa_.next(state, b), a))
-            return fmt::format("{} and {} differ from state {}", quoted(dfa_, std::array{a, b}),
-                               quoted(dfa_, std::array{b, a}), dfa_.state_name(state));
-    return {};
-  }
-
-  /// The class of the group words: x and x·loop are in one H-class.
-  std::string group_pair(std::uint32_t d, const char* relation) const {
-    for (const GreenStructure::Loop& loop : green_.loops(d)) {
-      if (!StabiliserChain(green_.d_classes()[d].group).contains(loop.action)) continue;
-      std::vector<std::uint32_t> longer = green_.d_classes()[d].word;
-      longer.insert(longer.end(), loop.word.begin(), loop.word.end());
-      return fmt::format("{} {} {}", quoted(dfa_, longer), relation, quoted(dfa_, green_.d_classes()[d].word));
+  std::string some_unsolvable() const {
+    for (const MaximalSubgroup& group : groups_) {
+      if (group.solvable) continue;
+      const auto words = coprime_words(green_.loops(group.d_class));
+      if (!words) return describe(group);
+      const auto& [u, v] = *words;
+      require(has_coprime_orders(dfa_, u, v, group.states), "solvable groups");
+      return fmt::format("{}; there {}, {} and their product have orders coprime in pairs (Thompson)", describe(group),
+                         quoted_letters(dfa_, u), quoted_letters(dfa_, v));
     }
-    return fmt::format("the H-class of {} has {} elements", quoted(dfa_, green_.d_classes()[d].word),
-                       green_.d_classes()[d].group_order.str());
+    return {};
   }
 
-  std::string pair(std::uint32_t d, std::uint32_t row, std::uint32_t column, const char* relation) const {
-    return fmt::format("{} {} {}", quoted(dfa_, green_.cell_word(d, row, column)), relation,
-                       quoted(dfa_, green_.cell_word(d, 0, 0)));
+  bool has_groups() const {
+    return std::any_of(green_.d_classes().begin(), green_.d_classes().end(),
+                       [](const DClass& box) { return box.group_order > 1; });
   }
 
-  std::string two_in_a_row(const char* relation) const {
+  std::size_t checked_maps() const { return std::min(kCheckedMaps, kCheckedNumbers / dfa_.states() + 1); }
+
+  /// A no, if its check ended; a check that ended with no is a fault.
+  Verdict checked(std::string_view property, std::optional<bool> check, std::string witness) const {
+    if (!check)
+      return undecided(property, fmt::format("not checked among {} maps: {}", checked_maps(), std::move(witness)));
+    require(*check, property);
+    return decided(property, std::move(witness));
+  }
+
+  /// Without groups, for then it follows that there are L-classes of several elements.
+  Verdict l_trivial() const {
+    if (has_groups()) return undecided("L-trivial", {});
+    for (std::uint32_t d = 0; d < green_.d_classes().size(); ++d) {
+      if (green_.d_classes()[d].r_classes == 1) continue;
+      const Word& word = green_.d_classes()[d].word;
+      Word longer{green_.row_changing_generator(d)};
+      longer.insert(longer.end(), word.begin(), word.end());
+      require(images_of_word(dfa_, longer) != images_of_word(dfa_, word), "L-trivial");
+      return checked("L-trivial", left_multiple(dfa_, longer, word, checked_maps()),
+                     fmt::format("{} L {}", quoted_letters(dfa_, longer), quoted_letters(dfa_, word)));
+    }
+    return decided("L-trivial", {});
+  }
+
+  /// Without groups, for then some regular class has elements that are not idempotent.
+  Verdict in_da() const {
+    if (has_groups()) return undecided("DA", {});
     for (std::uint32_t d = 0; d < green_.d_classes().size(); ++d) {
       const DClass& box = green_.d_classes()[d];
-      if (box.group_order > 1) return group_pair(d, relation);
-      if (box.l_classes > 1) return row_pair(d, relation);
-    }
-    return {};
-  }
-
-  /// Columns of one image differ by a loop, others by the image.
-  std::string row_pair(std::uint32_t d, const char* relation) const {
-    const DClass& box = green_.d_classes()[d];
-    const GreenStructure::EggBox egg_box = green_.egg_box(d);
-    for (std::uint32_t column = 1; column < box.l_classes; ++column)
-      if (egg_box.images[column] != egg_box.images[0]) return pair(d, 0, column, relation);
-    std::vector<std::uint32_t> longer = box.word;
-    const GreenStructure::Loop loop = green_.loops(d).front();
-    longer.insert(longer.end(), loop.word.begin(), loop.word.end());
-    return fmt::format("{} {} {}", quoted(dfa_, longer), relation, quoted(dfa_, box.word));
-  }
-
-  std::string two_in_a_column(const char* relation) const {
-    for (std::uint32_t d = 0; d < green_.d_classes().size(); ++d) {
-      const DClass& box = green_.d_classes()[d];
-      if (box.group_order > 1) return group_pair(d, relation);
-      if (box.r_classes > 1) return column_pair(d, relation);
-    }
-    return {};
-  }
-
-  std::string column_pair(std::uint32_t d, const char* relation) const {
-    const std::vector<std::uint32_t>& word = green_.d_classes()[d].word;
-    std::vector<std::uint32_t> longer{green_.row_changing_generator(d)};
-    longer.insert(longer.end(), word.begin(), word.end());
-    return fmt::format("{} {} {}", quoted(dfa_, longer), relation, quoted(dfa_, word));
-  }
-
-  /// R and L lie in J.
-  std::string two_in_a_class() const {
-    const std::string pair = two_in_a_row("J");
-    return pair.empty() ? two_in_a_column("J") : pair;
-  }
-
-  std::string non_band() const {
-    for (std::uint32_t d = 0; d < green_.d_classes().size(); ++d) {
-      const DClass& box = green_.d_classes()[d];
-      if (!box.regular) continue;
-      if (box.group_order > 1) return group_pair(d, "H");
-      if (box.idempotents == box.r_classes * box.l_classes) continue;
+      if (!box.regular || box.idempotents == box.r_classes * box.l_classes) continue;
       const GreenStructure::EggBox cells = green_.egg_box(d);
       for (std::uint32_t row = 0; row < box.r_classes; ++row)
-        for (std::uint32_t column = 0; column < box.l_classes; ++column)
-          if (!cells.cells[row][column])
-            return fmt::format("{} lies in a regular class and is not idempotent",
-                               quoted(dfa_, green_.cell_word(d, row, column)));
+        for (std::uint32_t column = 0; column < box.l_classes; ++column) {
+          if (cells.cells[row][column]) continue;
+          const Word word = green_.cell_word(d, row, column);
+          require(!is_idempotent_word(dfa_, word), "DA");
+          return checked("DA", is_regular_word(dfa_, word, checked_maps()),
+                         fmt::format("{} lies in a regular class and is not idempotent", quoted_letters(dfa_, word)));
+        }
     }
-    return {};
+    return decided("DA", {});
   }
 
   const Dfa& dfa_;
@@ -169,9 +147,8 @@ class ByClasses {
 };
 
 /// A few of the shortest loops that generate the whole group already.
-std::vector<std::string> generating_words(const Dfa& dfa, const std::vector<GreenStructure::Loop>& loops,
-                                          const Integer& group_order) {
-  std::vector<std::string> words;
+std::vector<Word> generating_words(const std::vector<GreenStructure::Loop>& loops, const Integer& group_order) {
+  std::vector<Word> words;
   std::vector<Permutation> generators;
   Integer size = 1;
   for (const GreenStructure::Loop& loop : loops) {
@@ -183,7 +160,7 @@ std::vector<std::string> generating_words(const Dfa& dfa, const std::vector<Gree
       continue;
     }
     size = larger;
-    words.push_back(dfa.alphabet().format_word(loop.word));
+    words.push_back(loop.word);
   }
   return words;
 }
@@ -199,52 +176,11 @@ std::vector<MaximalSubgroup> maximal_subgroups(const Dfa& dfa, const GreenStruct
     group.solvable = is_solvable(box.group);
     group.d_class = d;
     group.states = green.image_of(d);
-    group.words = generating_words(dfa, green.loops(d), box.group_order);
+    group.generators = generating_words(green.loops(d), box.group_order);
+    for (const Word& word : group.generators) group.words.push_back(dfa.alphabet().format_word(word));
     groups.push_back(std::move(group));
   }
   return groups;
-}
-
-/// A shortest non-empty word from a state to one that `goal` takes, if there is one.
-template <class Goal>
-std::optional<Word> shortest_path(const Dfa& dfa, State from, Goal goal) {
-  std::vector<std::optional<Word>> words(dfa.states());
-  std::vector<State> queue;
-  const auto extend = [&](const Word& word, State state) -> std::optional<Word> {
-    for (Letter letter = 0; letter < dfa.letters(); ++letter) {
-      const State to = dfa.next(state, letter);
-      if (words[to]) continue;
-      words[to] = word;
-      words[to]->push_back(letter);
-      if (goal(to)) return words[to];
-      queue.push_back(to);
-    }
-    return std::nullopt;
-  };
-  if (auto found = extend({}, from)) return found;
-  for (std::size_t i = 0; i < queue.size(); ++i)
-    if (auto found = extend(*words[queue[i]], queue[i])) return found;
-  return std::nullopt;
-}
-
-/// Whether the language is finite; the witness against is a state on the way to acceptance that a word brings back.
-Verdict finite(const Dfa& dfa) {
-  Verdict result{"finite", "accepts finitely many words", Answer::kYes, {}};
-  if (is_finite(dfa)) return result;
-  result.answer = Answer::kNo;
-  const ShortestWords words(dfa);
-  const std::vector<bool> useful = coaccessible_states(dfa);
-  for (const State state : words.states()) {
-    if (!useful[state]) continue;
-    const auto loop = shortest_path(dfa, state, [&](State to) { return to == state; });
-    if (!loop) continue;
-    Word end;
-    if (!dfa.accepts(state)) end = *shortest_path(dfa, state, [&](State to) { return dfa.accepts(to); });
-    result.witness = fmt::format("{}, then {} any number of times, then {}", quoted(dfa, *words.to(state)),
-                                 quoted(dfa, *loop), quoted(dfa, end));
-    break;
-  }
-  return result;
 }
 
 }  // namespace
@@ -267,16 +203,32 @@ std::vector<Transformation> letter_maps(const Dfa& dfa) {
 }
 
 Algebra analyse(const Dfa& dfa, const AlgebraOptions& options) {
-  Algebra algebra(GreenStructure::of(letter_maps(dfa), dfa.states(), options.green));
-  algebra.size = algebra.green.size();
-  algebra.idempotents = algebra.green.idempotents();
-  algebra.groups = maximal_subgroups(dfa, algebra.green);
-  algebra.verdicts = ByClasses(dfa, algebra.green, algebra.groups).verdicts();
+  Algebra algebra;
+  const GreenStructure& green =
+      algebra.green.emplace(GreenStructure::of(letter_maps(dfa), dfa.states(), options.green));
+  algebra.size = green.size();
+  algebra.idempotents = green.idempotents();
+  algebra.groups = maximal_subgroups(dfa, green);
+  algebra.verdicts = ByClasses(dfa, green, algebra.groups).verdicts();
   LocalVerdicts local = local_verdicts(dfa, algebra.size, options.max_elements);
   algebra.verdicts.insert(algebra.verdicts.end(), local.verdicts.begin(), local.verdicts.end());
-  if (dfa.is_acceptor()) algebra.verdicts.push_back(finite(dfa));
+  if (dfa.is_acceptor()) algebra.verdicts.push_back(decided("finite", endless_words(dfa)));
   algebra.stability_index = local.stability_index;
+  for (Verdict& verdict : algebra.verdicts)
+    if (verdict.property == "definite" && verdict.answer == Answer::kUnknown) verdict = definite(dfa, verdict.witness);
+  draw_conclusions(algebra.verdicts);
   return algebra;
+}
+
+Algebra analyse_within_limits(const Dfa& dfa, const AlgebraOptions& options) {
+  try {
+    return analyse(dfa, options);
+  } catch (const LimitError& error) {
+    Algebra algebra;
+    algebra.limit = error.what();
+    algebra.verdicts = partial_verdicts(dfa, algebra.limit);
+    return algebra;
+  }
 }
 
 }  // namespace krohn

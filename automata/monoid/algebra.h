@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +19,9 @@ struct Verdict {
   std::string property;  ///< "aperiodic", "R-trivial", …
   std::string meaning;   ///< what it says about the language: "star-free, first-order definable"
   Answer answer = Answer::kUnknown;
-  std::string witness;  ///< with kNo: words that violate it. With kUnknown: the limit that was met.
+  /// With kNo: words that violate it, which were checked by running them (witness_check.h), or the property that it
+  /// follows from. With kUnknown: the limit that was met.
+  std::string witness;
 };
 
 /// A non-trivial maximal subgroup of the monoid.
@@ -29,7 +31,8 @@ struct MaximalSubgroup {
   bool solvable = false;
   std::uint32_t d_class = 0;
   std::vector<State> states;       ///< the states that it permutes
-  std::vector<std::string> words;  ///< that generate it, as the user would type them
+  std::vector<Word> generators;    ///< words that generate it
+  std::vector<std::string> words;  ///< the same, as the user would type them
 };
 
 struct AlgebraOptions {
@@ -40,11 +43,10 @@ struct AlgebraOptions {
 
 /// The monoid of an automaton: its transition monoid, which is the syntactic monoid when the automaton is minimal.
 struct Algebra {
-  explicit Algebra(GreenStructure structure) : green(std::move(structure)) {}
-
   Integer size = 1;
   Integer idempotents = 1;
-  GreenStructure green;
+  std::optional<GreenStructure> green;  ///< nothing when a limit was met; then only `verdicts` and `limit` count
+  std::string limit;                    ///< the limit that was met; empty when there is a structure
   std::vector<MaximalSubgroup> groups;
   std::vector<Verdict> verdicts;
   /// The least s with η(Σ^s) = η(Σ^2s); 0 when unknown. Groups inside η(Σ^s) decide quasi-aperiodicity.
@@ -59,6 +61,9 @@ struct Algebra {
 /// Green's structure, without enumeration; local properties need at most `max_elements` elements. Throws LimitError as
 /// GreenStructure does.
 Algebra analyse(const Dfa& dfa, const AlgebraOptions& options = {});
+
+/// The same, with what is known without the monoid (partial_verdicts.h) where `analyse` throws LimitError.
+Algebra analyse_within_limits(const Dfa& dfa, const AlgebraOptions& options = {});
 
 /// What every letter does to the states.
 std::vector<Transformation> letter_maps(const Dfa& dfa);

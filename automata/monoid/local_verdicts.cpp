@@ -4,7 +4,11 @@
 
 #include <algorithm>
 
+#include "krohn/automata/monoid/properties.h"
 #include "krohn/automata/monoid/stamp.h"
+#include "krohn/automata/monoid/witness_check.h"
+#include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
 #include "krohn/groups/transformations/transformation_monoid.h"
 
 namespace krohn {
@@ -18,10 +22,13 @@ class Semigroup {
   explicit Semigroup(const Dfa& dfa)
       : dfa_(dfa), monoid_(TransformationMonoid::enumerate(letter_maps(dfa), dfa.states())) {
     for (Element e = 0; e < monoid_.size(); ++e) maps_.push_back(monoid_.element(e));
-    bool identity_reached = false;
-    for (Element e = 0; e < monoid_.size(); ++e)
-      for (std::uint32_t g = 0; g < monoid_.generators(); ++g) identity_reached |= monoid_.right(e, g) == 0;
-    for (Element e = identity_reached ? 0 : 1; e < monoid_.size(); ++e) elements_.push_back(e);
+    for (Element e = 0; e < monoid_.size() && identity_.empty(); ++e)
+      for (std::uint32_t g = 0; g < monoid_.generators() && identity_.empty(); ++g)
+        if (monoid_.right(e, g) == 0) {
+          identity_ = monoid_.word(e);
+          identity_.push_back(g);
+        }
+    for (Element e = identity_.empty() ? 1 : 0; e < monoid_.size(); ++e) elements_.push_back(e);
     for (const Element e : elements_)
       if (product(e, e) == e) idempotents_.push_back(e);
   }
@@ -32,113 +39,141 @@ class Semigroup {
   Element product(Element e, Element f) const { return *monoid_.find(maps_[e] * maps_[f]); }
   const Transformation& map(Element e) const { return maps_[e]; }
 
-  std::string word(Element e) const {
-    const auto letters = monoid_.word(e);
-    return letters.empty() ? "the empty word" : fmt::format("\"{}\"", dfa_.alphabet().format_word(letters));
+  /// A word for an element of the semigroup: never the empty one.
+  Word letters(Element e) const { return e == 0 ? identity_ : monoid_.word(e); }
+  std::string word(Element e) const { return fmt::format("\"{}\"", dfa_.alphabet().format_word(letters(e))); }
+
+  /// Where the words of the elements take every state, one after the other: by running them, for checks.
+  std::vector<State> run(std::initializer_list<Element> elements) const {
+    Word all;
+    for (const Element e : elements) {
+      const Word next = letters(e);
+      all.insert(all.end(), next.begin(), next.end());
+    }
+    return images_of_word(dfa_, all);
+  }
+
+  /// A witness that fails its check is a fault of krohn's, and nothing may be claimed on it.
+  void require(bool holds) const {
+    if (!holds) throw Error("a witness of idempotents failed its check; please report this");
   }
 
  private:
   const Dfa& dfa_;
   TransformationMonoid monoid_;
+  Word identity_;  ///< a shortest non-empty word that moves no state, if there is one
   std::vector<Transformation> maps_;
   std::vector<Element> elements_, idempotents_;
 };
 
+/// e·e = e and e·x·e = x, by running the words.
+bool is_local(const Semigroup& semigroup, Element e, Element x) {
+  return semigroup.run({e, e}) == semigroup.run({e}) && semigroup.run({e, x, e}) == semigroup.run({x});
+}
+
 /// For every idempotent e, the distinct e·s·e.
 std::string local_semilattice_violation(const Semigroup& semigroup) {
   for (const Element e : semigroup.idempotents()) {
+    TimeLimit::check();
     std::vector<Element> local;
     for (const Element s : semigroup.elements()) local.push_back(semigroup.product(semigroup.product(e, s), e));
     std::sort(local.begin(), local.end());
     local.erase(std::unique(local.begin(), local.end()), local.end());
     for (const Element x : local)
-      if (semigroup.product(x, x) != x)
+      if (semigroup.product(x, x) != x) {
+        semigroup.require(is_local(semigroup, e, x) && semigroup.run({x, x}) != semigroup.run({x}));
         return fmt::format("with e = {}, x = {} in eSe is not idempotent", semigroup.word(e), semigroup.word(x));
-    for (const Element x : local)
+      }
+    for (const Element x : local) {
+      TimeLimit::check();
       for (const Element y : local)
-        if (x < y && semigroup.product(x, y) != semigroup.product(y, x))
+        if (x < y && semigroup.product(x, y) != semigroup.product(y, x)) {
+          semigroup.require(is_local(semigroup, e, x) && is_local(semigroup, e, y) &&
+                            semigroup.run({x, y}) != semigroup.run({y, x}));
           return fmt::format("with e = {}, x = {} and y = {} in eSe do not commute", semigroup.word(e),
                              semigroup.word(x), semigroup.word(y));
+        }
+    }
   }
   return {};
 }
 
-/// Looks for an idempotent e and an s with f(e, s) ≠ e; says so as "e = …, s = …".
-template <class Product>
-std::string violation(const Semigroup& semigroup, Product product) {
-  for (const Element e : semigroup.idempotents())
-    for (const Element s : semigroup.elements())
-      if (product(e, s) != e) return fmt::format("e = {}, s = {}", semigroup.word(e), semigroup.word(s));
+/// On which sides of s an idempotent e stands.
+struct Sides {
+  bool left, right;
+};
+
+/// Looks for an idempotent e and an s whose product, with e on these sides, is not e; says so as "e = …, s = …".
+std::string violation(const Semigroup& semigroup, Sides sides) {
+  for (const Element e : semigroup.idempotents()) {
+    TimeLimit::check();
+    for (const Element s : semigroup.elements()) {
+      const Element es = sides.left ? semigroup.product(e, s) : s;
+      if ((sides.right ? semigroup.product(es, e) : es) == e) continue;
+      const auto run = sides.left && sides.right ? semigroup.run({e, s, e})
+                       : sides.left              ? semigroup.run({e, s})
+                                                 : semigroup.run({s, e});
+      semigroup.require(semigroup.run({e, e}) == semigroup.run({e}) && run != semigroup.run({e}));
+      return fmt::format("e = {}, s = {}", semigroup.word(e), semigroup.word(s));
+    }
+  }
   return {};
 }
 
 std::string nilpotent_violation(const Semigroup& semigroup) {
   const auto& idempotents = semigroup.idempotents();
-  if (idempotents.size() > 1)
-    return fmt::format("{} and {} are two idempotents", semigroup.word(idempotents[0]), semigroup.word(idempotents[1]));
-  return violation(semigroup, [&](Element e, Element s) {
-    const Element es = semigroup.product(e, s);
-    return es == e ? semigroup.product(s, e) : es;
-  });
+  if (idempotents.size() > 1) {
+    const Element e = idempotents[0], f = idempotents[1];
+    semigroup.require(semigroup.run({e, e}) == semigroup.run({e}) && semigroup.run({f, f}) == semigroup.run({f}) &&
+                      semigroup.run({e}) != semigroup.run({f}));
+    return fmt::format("{} and {} are two idempotents", semigroup.word(e), semigroup.word(f));
+  }
+  const std::string left = violation(semigroup, {true, false});
+  return left.empty() ? violation(semigroup, {false, true}) : left;
 }
-
-Verdict decided(std::string property, std::string meaning, std::string witness) {
-  const Answer answer = witness.empty() ? Answer::kYes : Answer::kNo;
-  return {std::move(property), std::move(meaning), answer, std::move(witness)};
-}
-
-struct Question {
-  const char* property;
-  const char* meaning;
-};
-constexpr Question kLocallyTestable{"locally testable", "decided by which factors of a length occur"};
-constexpr Question kDefinite{"definite", "decided by a suffix of bounded length"};
-constexpr Question kReverseDefinite{"reverse definite", "decided by a prefix of bounded length"};
-constexpr Question kGeneralised{"generalised definite", "decided by a prefix and a suffix of bounded length"};
-constexpr Question kNilpotent{"nilpotent", "finite or cofinite when accepted words are asked for"};
-constexpr Question kQuasiAperiodic{"quasi-aperiodic", "aperiodic with a position signal"};
 
 Verdict quasi_aperiodic(const Semigroup& semigroup, const Stamp& stamp) {
-  Verdict verdict{kQuasiAperiodic.property, kQuasiAperiodic.meaning, Answer::kUnknown, {}};
-  if (stamp.stability_index() == 0) {
-    verdict.witness = "the powers of the alphabet did not repeat in time";
-    return verdict;
-  }
+  if (stamp.stability_index() == 0)
+    return undecided("quasi-aperiodic", "the powers of the alphabet did not repeat in time");
   const auto cycle = stamp.stable_cycle();
-  verdict.answer = cycle ? Answer::kNo : Answer::kYes;
-  if (cycle)
-    verdict.witness = fmt::format("{} acts with a cycle, and so do words of every multiple of {} letters",
-                                  semigroup.word(*cycle), stamp.stability_index());
-  return verdict;
+  if (!cycle) return decided("quasi-aperiodic", {});
+  semigroup.require(cycle_lengths(semigroup.run({*cycle})).back() > 1);
+  return decided("quasi-aperiodic", fmt::format("{} acts with a cycle, and so do words of every multiple of {} letters",
+                                                semigroup.word(*cycle), stamp.stability_index()));
+}
+
+LocalVerdicts all_undecided(const std::string& why) {
+  LocalVerdicts result;
+  for (const char* property :
+       {"locally testable", "definite", "reverse definite", "generalised definite", "nilpotent", "quasi-aperiodic"})
+    result.verdicts.push_back(undecided(property, why));
+  return result;
+}
+
+LocalVerdicts by_elements(const Dfa& dfa) {
+  const Semigroup s(dfa);
+  LocalVerdicts result;
+  result.verdicts = {
+      decided("locally testable", local_semilattice_violation(s)), decided("definite", violation(s, {false, true})),
+      decided("reverse definite", violation(s, {true, false})),
+      decided("generalised definite", violation(s, {true, true})), decided("nilpotent", nilpotent_violation(s))};
+  const Stamp stamp(s.monoid());
+  result.verdicts.push_back(quasi_aperiodic(s, stamp));
+  result.stability_index = stamp.stability_index();
+  return result;
 }
 
 }  // namespace
 
 LocalVerdicts local_verdicts(const Dfa& dfa, const Integer& size, std::uint64_t max_elements) {
-  LocalVerdicts result;
-  if (size > max_elements) {
-    for (const Question& q : {kLocallyTestable, kDefinite, kReverseDefinite, kGeneralised, kNilpotent, kQuasiAperiodic})
-      result.verdicts.push_back(
-          {q.property, q.meaning, Answer::kUnknown,
-           fmt::format("the monoid has {} elements; decided up to {} (--max-elements)", size.str(), max_elements)});
-    return result;
+  if (size > max_elements)
+    return all_undecided(
+        fmt::format("the monoid has {} elements; decided up to {} (--max-elements)", size.str(), max_elements));
+  try {
+    return by_elements(dfa);
+  } catch (const LimitError& error) {  // the time is over
+    return all_undecided(error.what());
   }
-  const Semigroup s(dfa);
-  const auto e_s = [&](Element e, Element x) { return s.product(e, x); };
-  const auto s_e = [&](Element e, Element x) { return s.product(x, e); };
-  const auto e_s_e = [&](Element e, Element x) { return s.product(s.product(e, x), e); };
-  const auto add = [&](const Question& q, std::string witness) {
-    result.verdicts.push_back(decided(q.property, q.meaning, std::move(witness)));
-  };
-  add(kLocallyTestable, local_semilattice_violation(s));
-  add(kDefinite, violation(s, s_e));
-  add(kReverseDefinite, violation(s, e_s));
-  add(kGeneralised, violation(s, e_s_e));
-  add(kNilpotent, nilpotent_violation(s));
-  const Stamp stamp(s.monoid());
-  result.verdicts.push_back(quasi_aperiodic(s, stamp));
-  result.stability_index = stamp.stability_index();
-  return result;
 }
 
 }  // namespace krohn

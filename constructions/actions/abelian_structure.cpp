@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <boost/multiprecision/cpp_int.hpp>
+#include <cassert>
 #include <optional>
 #include <utility>
 
@@ -65,9 +66,16 @@ Presentation present(const Dfa& automaton, const TrackedStates& tracked) {
   presentation.of_state.resize(tracked.count());
   presentation.of_state[0] = Element{};
   for (Action action = 0; action < tracked.maps.size(); ++action) {
+    if (presentation.of_state[tracked.maps[action][0]]) continue;
     for (const Action generator : presentation.generators) require_commuting(automaton, tracked, generator, action);
-    if (!presentation.of_state[tracked.maps[action][0]]) extend(presentation, tracked, action);
+    extend(presentation, tracked, action);
   }
+  // The generators make a regular abelian group on their orbit. An action that keeps state 0 in that orbit was passed
+  // over, and may yet be anything: only one that commutes with every generator, those found after it included, keeps
+  // the orbit (so that it is the whole set of states) and is the element of the group that its image of state 0 names.
+  for (Action action = 0; action < tracked.maps.size(); ++action)
+    for (const Action generator : presentation.generators) require_commuting(automaton, tracked, generator, action);
+  assert(presentation.orbit.size() == tracked.count());
   for (Row& relation : presentation.relations) relation.resize(presentation.generators.size(), 0);
   return presentation;
 }

@@ -19,6 +19,21 @@ Point class_count(const Congruence& partition);
 /// The finest congruence with p and q in one class. O(n · maps) merges of a union-find.
 Congruence congruence_generated_by(std::span<const Transformation> maps, Point p, Point q);
 
+/// For permutations that lead from 0 everywhere: where 0 goes by the inverse of a word that takes 0 to the point. That
+/// inverse takes the pair (0, q) to (mirrored q, 0), so that both generate the same congruence; and every pair of
+/// points is taken to one with 0.
+class MirroredPoints {
+ public:
+  /// O(n · maps).
+  explicit MirroredPoints(std::span<const Transformation> maps);
+  /// O(letters of the word): at most n.
+  Point operator[](Point point) const;
+
+ private:
+  std::vector<std::vector<Point>> inverses_;
+  std::vector<std::uint32_t> letter_to_;  ///< the last letter of the point's word
+};
+
 /// The finest partition coarser than both (again a congruence when both are), and the coarsest finer than both. O(n)
 /// expected.
 Congruence join(const Congruence& a, const Congruence& b);

@@ -95,7 +95,8 @@ class Table {
     for (const MaximalSubgroup& group : algebra_.groups) {
       if (group.solvable) continue;
       try {
-        for (const CompositionFactor& factor : composition_factors(algebra_.green.d_classes()[group.d_class].group)) {
+        for (const CompositionFactor& factor :
+             composition_factors(algebra_.green.value().d_classes()[group.d_class].group)) {
           if (factor.name.starts_with("Z_") || factor.name == "A_5") continue;
           row.answer = Answer::kNo;
           row.reason = fmt::format("{} has the composition factor {}, which is not in O(3)", group.name, factor.name);
@@ -105,6 +106,10 @@ class Table {
         row.answer = Answer::kUnknown;
         row.reason = fmt::format("{}: {}", group.name, error.what());
       }
+    }
+    if (!algebra_.green.has_value() && algebra_.verdict("solvable groups").answer != Answer::kYes) {
+      row.answer = Answer::kUnknown;
+      row.reason = algebra_.limit;
     }
     if (row.answer == Answer::kYes) show_blocks(row);
     return row;

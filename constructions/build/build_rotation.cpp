@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <set>
-#include <variant>
 
 #include "krohn/constructions/exactness/exactness.h"
 #include "krohn/constructions/exactness/rotation_drift.h"
@@ -87,8 +85,9 @@ Network build_rotation(const Dfa& automaton) {
 Network build_rotation_snapped(const Dfa& automaton, Precision precision) {
   Network network = build_rotation(automaton);
   const Layer& layer = network.layers[0];
-  const auto& blocks = std::get<RotationBlocks>(layer.transitions[0].a).blocks;
-  const auto planes = std::count_if(blocks.begin(), blocks.end(), [](const auto& block) { return !block.is_sign; });
+  // A sign takes one coordinate and a plane two; without letters there is no matrix to count them in.
+  const AbelianStructure structure = abelian_structure(automaton, tracked_states(automaton));
+  const std::size_t planes = layer.dimension - structure.orders.size();
   if (planes == 0) throw InputError("all factors are signs, which do not drift: there is nothing to snap");
   network.snap_every =
       letters_before_drift(static_cast<std::uint32_t>(planes), least_codeword_distance(layer) / 2, precision);

@@ -13,6 +13,7 @@
 #include "krohn/automata/cascades/position_cascade.h"
 #include "krohn/automata/cascades/prime_cascade.h"
 #include "krohn/constructions/build/builders.h"
+#include "krohn/constructions/build/least_cost.h"
 #include "krohn/constructions/exactness/exactness.h"
 #include "krohn/constructions/exactness/locked_precisions.h"
 #include "krohn/groups/error.h"
@@ -126,74 +127,83 @@ class Workbench {
 struct Construction {
   const char* name;
   const char* theorem;
+  CostKind cost;
   Network (*build)(Workbench&);
   bool keys = false;          ///< written with keys, in the wished style
   bool only_by_name = false;  ///< never chosen unless asked for: a margin that shrinks (MATH.md §2), or not linear
 };
 
 constexpr std::array kConstructions{
-    Construction{"parity-scalar", "Grazzi Thm. 3", [](Workbench& w) { return build_parity_scalar(w.automaton()); }},
-    Construction{"real-diagonal", "Ebrahimi §2", [](Workbench& w) { return build_real_diagonal(w.automaton()); }},
-    Construction{"permutation", "Grazzi Thm. 3", [](Workbench& w) { return build_permutation(w.automaton()); }},
-    Construction{"permutation-base", "Grazzi Thm. 3",
+    Construction{"parity-scalar", "Grazzi Thm. 3", CostKind::kAbelian,
+                 [](Workbench& w) { return build_parity_scalar(w.automaton()); }},
+    Construction{"real-diagonal", "Ebrahimi §2", CostKind::kAbelian,
+                 [](Workbench& w) { return build_real_diagonal(w.automaton()); }},
+    Construction{"permutation", "Grazzi Thm. 3", CostKind::kPermutations,
+                 [](Workbench& w) { return build_permutation(w.automaton()); }},
+    Construction{"permutation-base", "Grazzi Thm. 3", CostKind::kGroup,
                  [](Workbench& w) { return build_permutation_base(w.automaton(), w.action(), {}); }},
-    Construction{"permutation-reflections", "Grazzi Thm. 3",
+    Construction{"permutation-reflections", "Grazzi Thm. 3", CostKind::kPermutations,
                  [](Workbench& w) { return build_permutation(w.automaton(), w.keys()); }, true},
-    Construction{"permutation-base-reflections", "Grazzi Thm. 3",
+    Construction{"permutation-base-reflections", "Grazzi Thm. 3", CostKind::kGroup,
                  [](Workbench& w) { return build_permutation_base(w.automaton(), w.action(), w.keys()); }, true},
-    Construction{"permutation-vector", "Grazzi Thm. 3",
+    Construction{"permutation-vector", "Grazzi Thm. 3", CostKind::kGroup,
                  [](Workbench& w) { return build_permutation_vector(w.automaton(), w.action(), w.wished_keys()); },
                  true, true},
-    Construction{"signed-permutation", "negacyclic shift",
+    Construction{"signed-permutation", "negacyclic shift", CostKind::kAbelian,
                  [](Workbench& w) { return build_signed_permutation(w.automaton()); }},
-    Construction{"rotation", "Grazzi Thm. 3", [](Workbench& w) { return build_rotation(w.automaton()); }},
-    Construction{"rotation-primary", "Grazzi Thm. 3",
+    Construction{"rotation", "Grazzi Thm. 3", CostKind::kAbelian,
+                 [](Workbench& w) { return build_rotation(w.automaton()); }},
+    Construction{"rotation-primary", "Grazzi Thm. 3", CostKind::kAbelian,
                  [](Workbench& w) { return build_rotation_primary(w.automaton()); }},
-    Construction{"r2", "Ebrahimi App. A.2", [](Workbench& w) { return build_r2(w.automaton()); }},
-    Construction{"rotation-locked", "search, MATH.md §5",
+    Construction{"r2", "Ebrahimi App. A.2", CostKind::kAbelian, [](Workbench& w) { return build_r2(w.automaton()); }},
+    Construction{"rotation-locked", "search, MATH.md §5", CostKind::kPlane,
                  [](Workbench& w) { return build_rotation_locked(w.automaton(), w.precision()); }},
-    Construction{"rotation-grid", "search, MATH.md §5",
+    Construction{"rotation-grid", "search, MATH.md §5", CostKind::kPlane,
                  [](Workbench& w) { return build_rotation_grid(w.automaton(), w.precision()); }},
-    Construction{"rotation-snapped", "Grazzi Thm. 3; MATH.md §5",
+    Construction{"rotation-snapped", "Grazzi Thm. 3; MATH.md §5", CostKind::kAbelian,
                  [](Workbench& w) { return build_rotation_snapped(w.automaton(), w.precision()); }, false, true},
-    Construction{"two-layer-reflections", "Grazzi Thm. 6",
+    Construction{"two-layer-reflections", "Grazzi Thm. 6", CostKind::kTwoLayers,
                  [](Workbench& w) { return build_two_layer_reflections(w.automaton()); }},
-    Construction{"orthogonal", "MATH.md §6", [](Workbench& w) { return build_orthogonal(w.automaton()); }},
-    Construction{"integral-cyclotomic", "cyclotomic companions",
+    Construction{"orthogonal", "MATH.md §6", CostKind::kGroup,
+                 [](Workbench& w) { return build_orthogonal(w.automaton()); }},
+    Construction{"integral-cyclotomic", "cyclotomic companions", CostKind::kAbelian,
                  [](Workbench& w) { return build_integral_cyclotomic(w.automaton()); }},
-    Construction{"integral-standard", "standard representation",
+    Construction{"integral-standard", "standard representation", CostKind::kGroup,
                  [](Workbench& w) { return build_integral_standard(w.automaton(), w.action()); }},
-    Construction{"one-hot", "Grazzi App. A.2", [](Workbench& w) { return build_one_hot(w.automaton()); }},
-    Construction{"block-diagonal", "Hartmanis & Stearns",
+    Construction{"one-hot", "Grazzi App. A.2", CostKind::kMaps,
+                 [](Workbench& w) { return build_one_hot(w.automaton()); }},
+    Construction{"block-diagonal", "Hartmanis & Stearns", CostKind::kAny,
                  [](Workbench& w) { return build_block_diagonal(w.automaton()); }},
-    Construction{"bilinear", "Ebrahimi Prop. 2.2", [](Workbench& w) { return build_bilinear(w.automaton()); }},
-    Construction{"factored", "Ebrahimi §2.3", [](Workbench& w) { return build_factored(w.automaton()); }},
-    Construction{"cascade-chain", "Grazzi Thm. 4",
+    Construction{"bilinear", "Ebrahimi Prop. 2.2", CostKind::kMaps,
+                 [](Workbench& w) { return build_bilinear(w.automaton()); }},
+    Construction{"factored", "Ebrahimi §2.3", CostKind::kMaps,
+                 [](Workbench& w) { return build_factored(w.automaton()); }},
+    Construction{"cascade-chain", "Grazzi Thm. 4", CostKind::kPermutationsResets,
                  [](Workbench& w) { return cascade_network(w.automaton(), w.chain()); }},
-    Construction{"cascade-chain-reflections", "Grazzi Thm. 4",
+    Construction{"cascade-chain-reflections", "Grazzi Thm. 4", CostKind::kPermutationsResets,
                  [](Workbench& w) { return cascade_network(w.automaton(), w.chain(), {w.keys().keys}); }, true},
-    Construction{"cascade-holonomy", "Krohn–Rhodes",
+    Construction{"cascade-holonomy", "Krohn–Rhodes", CostKind::kPermutationsResets,
                  [](Workbench& w) { return cascade_network(w.automaton(), w.holonomy()); }},
-    Construction{"cascade-holonomy-reflections", "Krohn–Rhodes",
+    Construction{"cascade-holonomy-reflections", "Krohn–Rhodes", CostKind::kPermutationsResets,
                  [](Workbench& w) { return cascade_network(w.automaton(), w.holonomy(), {w.keys().keys}); }, true},
     Construction{
-        "diagonal-unit-interval", "Krohn–Rhodes",
+        "diagonal-unit-interval", "Krohn–Rhodes", CostKind::kPrimes,
         [](Workbench& w) { return diagonal_cascade_network(w.automaton(), w.primes(), EigenvalueSet::kUnitInterval); }},
     Construction{
-        "diagonal-position", "Krohn–Rhodes",
+        "diagonal-position", "Krohn–Rhodes", CostKind::kPrimes,
         [](Workbench& w) { return diagonal_cascade_network(w.automaton(), w.positions(), EigenvalueSet::kPosition); }},
     Construction{
-        "diagonal-signed", "Krohn–Rhodes",
+        "diagonal-signed", "Krohn–Rhodes", CostKind::kPrimes,
         [](Workbench& w) { return diagonal_cascade_network(w.automaton(), w.primes(), EigenvalueSet::kSigned); }},
-    Construction{"diagonal-unit-circle", "Krohn–Rhodes",
+    Construction{"diagonal-unit-circle", "Krohn–Rhodes", CostKind::kPrimes,
                  [](Workbench& w) {
                    return diagonal_cascade_network(w.automaton(), w.primes(), EigenvalueSet::kUnitCircle,
                                                    w.precision());
                  }},
     Construction{
-        "cascade-primes", "Krohn–Rhodes",
+        "cascade-primes", "Krohn–Rhodes", CostKind::kPrimes,
         [](Workbench& w) { return diagonal_cascade_network(w.automaton(), w.primes(), EigenvalueSet::kCyclic); }},
-    Construction{"orthogonal-blocks", "Krohn–Rhodes",
+    Construction{"orthogonal-blocks", "Krohn–Rhodes", CostKind::kPrimes,
                  [](Workbench& w) {
                    return diagonal_cascade_network(w.automaton(), w.simples(), EigenvalueSet::kBlocks, w.precision());
                  }},
@@ -259,18 +269,13 @@ std::string misfit(const PlanRow& row, const BuildOptions& wishes) {
   return {};
 }
 
-/// The rule of planner.h, least first; the table's order decides what is left.
-auto preference(const PlanRow& row, const BuildOptions& wishes) {
+/// Not exact, layers, no Householder form, work per token, state numbers: the rule of planner.h, least first. The
+/// table's order decides what is left.
+using Preference = std::tuple<bool, std::uint32_t, bool, std::uint64_t, std::uint64_t>;
+Preference preference(const PlanRow& row, const BuildOptions& wishes) {
   const std::uint64_t updates = static_cast<std::uint64_t>(std::max<std::int64_t>(row.reflections, 1));
-  return std::tuple{!is_exact(row, wishes), row.layers, row.reflections < 0, row.state_numbers * updates,
-                    row.state_numbers};
+  return {!is_exact(row, wishes), row.layers, row.reflections < 0, row.state_numbers * updates, row.state_numbers};
 }
-
-struct Choice {
-  std::vector<PlanRow> rows;
-  std::optional<std::size_t> chosen;
-  std::optional<Network> network;
-};
 
 /// The network under the table's own names.
 Network build_named(const Construction& construction, Workbench& workbench) {
@@ -279,64 +284,128 @@ Network build_named(const Construction& construction, Workbench& workbench) {
   return network;
 }
 
-std::optional<Network> try_build(const Construction& construction, Workbench& workbench, PlanRow& row) {
-  try {
-    Network network = build_named(construction, workbench);
-    measure(row, network);
-    return network;
-  } catch (const InputError& error) {
-    row.reason = error.what();
-  } catch (const LimitError& error) {
-    row.reason = error.what();
-  }
-  return std::nullopt;
-}
-
-/// Builds every row, one at a time, and keeps the best network so far.
-Choice choose(const Dfa& automaton, const BuildOptions& wishes, Effort effort) {
-  const auto wished = wished_construction(wishes);
-  Workbench workbench(automaton, wishes, effort);
-  Choice choice;
-  for (const Construction& construction : kConstructions) {
-    PlanRow& row = choice.rows.emplace_back();
-    row.construction = construction.name;
-    row.theorem = construction.theorem;
-    std::optional<Network> network = try_build(construction, workbench, row);
-    const bool eligible = wished ? *wished == construction.name : !construction.only_by_name;
-    if (!network || !eligible || !misfit(row, wishes).empty()) continue;
-    if (choice.chosen && preference(row, wishes) >= preference(choice.rows[*choice.chosen], wishes)) continue;
-    choice.chosen = choice.rows.size() - 1;
-    choice.network = std::move(network);
-  }
-  if (choice.chosen) choice.rows[*choice.chosen].chosen = true;
-  return choice;
-}
-
-Network build_wished(const Dfa& automaton, const BuildOptions& wishes, const std::string& name) {
-  const Construction* construction = find_construction(name);
-  Workbench workbench(automaton, wishes, Effort::kBuild);
-  Network network = [&] {
-    try {
-      return build_named(*construction, workbench);
-    } catch (const InputError& error) {
-      throw InputError(fmt::format("{} is impossible: {}", name, error.what()));
-    }
-  }();
+PlanRow row_of(const Construction& construction) {
   PlanRow row;
-  row.construction = name;
-  measure(row, network);
-  if (const std::string reason = misfit(row, wishes); !reason.empty())
-    throw InputError(fmt::format("{} does not fit: {}", name, reason));
-  return network;
+  row.construction = construction.name;
+  row.theorem = construction.theorem;
+  return row;
 }
 
-[[noreturn]] void throw_nothing_fits(const std::vector<PlanRow>& rows, const BuildOptions& wishes) {
-  std::string reasons;
-  for (const PlanRow& row : rows)
-    if (row.possible && !misfit(row, wishes).empty())
-      reasons += fmt::format("\n  {}: {}", row.construction, misfit(row, wishes));
-  throw InputError(fmt::format("no construction fits the wishes; those that are possible at all:{}", reasons));
-}
+/// The rows that are built and the best network so far.
+class Table {
+ public:
+  Table(const Dfa& automaton, const BuildOptions& wishes, RowVisitor visit)
+      : wishes_(wishes),
+        wished_(wished_construction(wishes)),
+        visit_(std::move(visit)),
+        automaton_(automaton),
+        workbench_(automaton, wishes, Effort::kPlan) {}
+
+  const std::optional<std::string>& wished() const { return wished_; }
+  bool has_chosen() const { return choice_.network.has_value(); }
+
+  void add_all() {
+    for (const Construction& construction : kConstructions) add(construction);
+  }
+
+  /// Rows that cannot win are left out; but when none wins, the reasons of all are wanted.
+  void add_needed() {
+    const LetterFacts facts(automaton_);
+    std::vector<const Construction*> left_out;
+    for (const Construction& construction : kConstructions) {
+      if (may_win(construction, facts))
+        add(construction);
+      else
+        left_out.push_back(&construction);
+    }
+    if (has_chosen()) return;
+    for (const Construction* construction : left_out) add(*construction);
+    std::ranges::sort(choice_.rows, {}, [](const PlanRow& row) { return find_construction(row.construction); });
+  }
+
+  /// The row that the user names, with the effort of a single one. Throws what building it throws.
+  void add_wished() {
+    const Construction& construction = *find_construction(*wished_);
+    Workbench workbench(automaton_, wishes_, Effort::kBuild);
+    PlanRow row = row_of(construction);
+    Network network = [&] {
+      try {
+        return build_named(construction, workbench);
+      } catch (const InputError& error) {
+        throw InputError(fmt::format("{} is impossible: {}", *wished_, error.what()));
+      }
+    }();
+    measure(row, network);
+    if (const std::string reason = misfit(row, wishes_); !reason.empty())
+      throw InputError(fmt::format("{} does not fit: {}", *wished_, reason));
+    std::erase_if(choice_.rows, [&](const PlanRow& planned) { return planned.construction == *wished_; });
+    const auto place = std::ranges::find_if(
+        choice_.rows, [&](const PlanRow& planned) { return find_construction(planned.construction) > &construction; });
+    chosen_ = static_cast<std::size_t>(choice_.rows.insert(place, std::move(row)) - choice_.rows.begin());
+    choice_.network = std::move(network);
+  }
+
+  [[noreturn]] void throw_nothing_fits() const {
+    std::string reasons;
+    for (const PlanRow& row : choice_.rows)
+      if (row.possible && !misfit(row, wishes_).empty())
+        reasons += fmt::format("\n  {}: {}", row.construction, misfit(row, wishes_));
+    throw InputError(fmt::format("no construction fits the wishes; those that are possible at all:{}", reasons));
+  }
+
+  Choice take() && {
+    if (chosen_) choice_.rows[*chosen_].chosen = true;
+    return std::move(choice_);
+  }
+
+ private:
+  bool may_win(const Construction& construction, const LetterFacts& facts) const {
+    if (construction.only_by_name || (wishes_.keys && !construction.keys)) return false;
+    const LeastCost cost = least_cost(construction.cost, facts);
+    if (!cost.possible) return false;
+    const bool inexact = !cost.integral && !wishes_.precision;
+    const Preference at_best{inexact, cost.layers, !cost.householder, cost.state_numbers * cost.reflections,
+                             cost.state_numbers};
+    return !chosen_ || at_best < preference(choice_.rows[*chosen_], wishes_);
+  }
+
+  bool may_be_chosen(const Construction& construction, const PlanRow& row) const {
+    if (wished_ ? *wished_ != construction.name : construction.only_by_name) return false;
+    if (!misfit(row, wishes_).empty()) return false;
+    return !chosen_ || preference(row, wishes_) < preference(choice_.rows[*chosen_], wishes_);
+  }
+
+  std::optional<Network> measured(const Construction& construction, PlanRow& row) {
+    try {
+      Network network = build_named(construction, workbench_);
+      measure(row, network);
+      return network;
+    } catch (const InputError& error) {
+      row.reason = error.what();
+    } catch (const LimitError& error) {
+      row.reason = error.what();
+    }
+    return std::nullopt;
+  }
+
+  void add(const Construction& construction) {
+    PlanRow& row = choice_.rows.emplace_back(row_of(construction));
+    std::optional<Network> network = measured(construction, row);
+    if (!network) return;
+    if (visit_) visit_(row, *network);
+    if (!may_be_chosen(construction, row)) return;
+    chosen_ = choice_.rows.size() - 1;
+    choice_.network = std::move(network);
+  }
+
+  const BuildOptions& wishes_;
+  std::optional<std::string> wished_;
+  RowVisitor visit_;
+  const Dfa& automaton_;
+  Workbench workbench_;
+  Choice choice_;
+  std::optional<std::size_t> chosen_;
+};
 
 }  // namespace
 
@@ -346,14 +415,37 @@ std::vector<std::string> construction_names() {
   return names;
 }
 
-std::vector<PlanRow> plan(const Dfa& automaton, const BuildOptions& wishes) {
-  return choose(automaton, wishes, Effort::kPlan).rows;
+const PlanRow* Choice::chosen() const {
+  const auto row = std::ranges::find_if(rows, &PlanRow::chosen);
+  return row == rows.end() ? nullptr : &*row;
+}
+
+Choice choose(const Dfa& automaton, const BuildOptions& wishes, Rows rows) {
+  Table table(automaton, wishes, {});
+  if (rows == Rows::kAll)
+    table.add_all();
+  else if (!table.wished())
+    table.add_needed();
+  try {
+    if (!table.has_chosen() && table.wished()) table.add_wished();
+    if (!table.has_chosen()) table.throw_nothing_fits();
+  } catch (const Error&) {
+    Choice choice = std::move(table).take();
+    choice.failure = std::current_exception();
+    return choice;
+  }
+  return std::move(table).take();
+}
+
+std::vector<PlanRow> plan(const Dfa& automaton, const BuildOptions& wishes, const RowVisitor& visit) {
+  Table table(automaton, wishes, visit);
+  table.add_all();
+  return std::move(table).take().rows;
 }
 
 Network build(const Dfa& automaton, const BuildOptions& wishes) {
-  if (const auto wished = wished_construction(wishes)) return build_wished(automaton, wishes, *wished);
-  Choice choice = choose(automaton, wishes, Effort::kPlan);
-  if (!choice.network) throw_nothing_fits(choice.rows, wishes);
+  Choice choice = choose(automaton, wishes, Rows::kNeeded);
+  if (choice.failure) std::rethrow_exception(choice.failure);
   return std::move(*choice.network);
 }
 

@@ -16,6 +16,8 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,9 +59,31 @@ struct PlanRow {
 /// The names that `BuildOptions::construction` takes, in the order of the table.
 std::vector<std::string> construction_names();
 
+/// Shown every network that is built, with its row, before it is dropped.
+using RowVisitor = std::function<void(const PlanRow&, const Network&)>;
+
 /// All constructions, possible or not, with their cost; exactly one row is `chosen` when any fits the wishes. Every row
-/// is built to be measured, within limits that its reason names. Throws InputError for an unknown construction.
-std::vector<PlanRow> plan(const Dfa& automaton, const BuildOptions& wishes);
+/// is built once to be measured, within limits that its reason names. Throws InputError for an unknown construction.
+std::vector<PlanRow> plan(const Dfa& automaton, const BuildOptions& wishes, const RowVisitor& visit = {});
+
+/// Which rows a choice is made from.
+enum class Rows : std::uint8_t {
+  kAll,     ///< all, for a table
+  kNeeded,  ///< those that may win: the others cost too much by constructions/build/least_cost.h. The choice is the
+            ///< same.
+};
+
+/// The winner with its network, or why there is none. Each row was built at most once, one at a time.
+struct Choice {
+  std::vector<PlanRow> rows;       ///< in the order of the table
+  std::optional<Network> network;  ///< of the chosen row
+  std::exception_ptr failure;      ///< what `build` throws; null with a network
+  const PlanRow* chosen() const;
+};
+
+/// Throws InputError for an unknown construction only. The construction that the wishes name is built within wider
+/// limits than the rows of a table.
+Choice choose(const Dfa& automaton, const BuildOptions& wishes, Rows rows);
 
 /// Builds the chosen row (or the one that `wishes.construction` names). Throws InputError with the reason when nothing
 /// fits, LimitError when a stated limit was met.

@@ -450,6 +450,11 @@ const std::vector<std::string>& recurrence_families() {
 std::vector<std::string> constructions_for(std::string_view family) { return family_of(family).constructions; }
 
 TensorFile to_recurrence(const Network& network, const std::string& family) {
+  if (network.automaton.letters() == 0)
+    throw InputError(
+        fmt::format("the language has no letters, and the parameters of {} are those of letters; name some "
+                    "with --alphabet",
+                    family));
   require_linear(network, "a layer of this architecture");
   TensorFile file = to_tensors(network);
   std::erase_if(file.tensors, [](const auto& entry) {

@@ -30,7 +30,7 @@ const std::vector<std::string>& recurrence_families();
 /// The constructions that `family` can hold, the first choice first (constructions/build/planner.h).
 std::vector<std::string> constructions_for(std::string_view family);
 
-/// Throws InputError naming the layer whose matrices the family does not have.
+/// Throws InputError naming the layer whose matrices the family does not have, or when the language has no letters.
 TensorFile to_recurrence(const Network& network, const std::string& family);
 
 /// True when the metadata say that it is such a file.

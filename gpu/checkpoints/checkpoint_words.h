@@ -10,23 +10,13 @@
 #include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/gpu/checkpoints/checkpoint_words.cuh"
 #include "krohn/gpu/device/place.h"
+#include "krohn/simulate/checkpoints/checkpoint_letters.h"
 #include "krohn/simulate/checkpoints/checkpoint_model.h"
 
 namespace krohn {
 
-struct CheckpointSampleOptions {
-  std::uint64_t length = 100, words = 1, seed = 1;
-  std::function<void(std::uint64_t, std::uint64_t)> progress;  ///< letters done, letters in all; may throw Interrupted
-};
-
-/// The first disagreement, of the least letter and then of the least word; letters counted from 1.
-struct CheckpointFailure {
-  std::uint64_t at = 0, word = 0;
-};
-
-/// Words RandomWord(letters, seed, 0 … words − 1) token by token, the arg max of the logits compared with the
-/// automaton's token after every letter. All numbers are those of CheckpointModel::step, bit for bit. Nothing when all
-/// are right. The checkpoint has an automaton with letters. Throws SystemError when there is no device, or it fails.
+/// simulate/checkpoints/checkpoint_letters.h's first_failure, token by token. All numbers are those of
+/// CheckpointModel::step, bit for bit. Throws SystemError when there is no device, or it fails.
 std::optional<CheckpointFailure> sample_checkpoint(Place place, const Checkpoint& checkpoint,
                                                    const CheckpointModel& model,
                                                    const CheckpointSampleOptions& options);

@@ -8,7 +8,7 @@
 
 #include "krohn/gpu/networks/network_image.h"
 #include "krohn/gpu/networks/pair_search.cuh"
-#include "krohn/simulate/prove/claims/pair_claims.h"
+#include "krohn/simulate/prove/pairs/pair_claims.h"
 
 namespace krohn {
 namespace {

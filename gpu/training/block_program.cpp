@@ -93,7 +93,7 @@ class BlockProgram : public MixerProgram {
   Table hidden_, active_;
   DivideColumns divide_;
   RowCount columns_;
-  BlockScan scan_;
+  BlockScanJob scan_;
 };
 
 }  // namespace

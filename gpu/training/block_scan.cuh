@@ -12,7 +12,7 @@
 namespace krohn {
 
 /// x ← A x + u. A row of A: blocks of size × size, entry (row, column) of a block at column · size + row.
-struct BlockScan {
+struct BlockScanJob {
   Source source;
   std::uint32_t blocks = 0, size = 0;
   Table matrices, inputs;  ///< a row a source
@@ -33,7 +33,7 @@ struct BlockScan {
 };
 
 struct BlockForward {
-  BlockScan s;
+  BlockScanJob s;
   std::uint64_t teams() const { return s.teams(); }
   std::uint32_t threads() const { return s.threads(); }
   std::size_t team_numbers() const { return 0; }
@@ -58,7 +58,7 @@ struct BlockForward {
 
 /// by_states, as the rest of the model sees the states, becomes the gradient through all that follows.
 struct BlockAdjoint {
-  BlockScan s;
+  BlockScanJob s;
   std::uint64_t teams() const { return s.teams(); }
   std::uint32_t threads() const { return s.threads(); }
   std::size_t team_numbers() const { return 0; }
@@ -91,7 +91,7 @@ struct BlockAdjoint {
 /// The gradient by a token's matrix: the term of sums over those that read a letter, or an operation of EachNumber
 /// where tokens have matrices of their own.
 struct BlockOuter {
-  BlockScan s;
+  BlockScanJob s;
   Table to;
   KROHN_HOST_DEVICE float operator()(std::uint64_t m, std::uint64_t token, std::uint32_t j) const {
     const std::uint32_t column = j / s.size, row = column / s.size * s.size + j % s.size;

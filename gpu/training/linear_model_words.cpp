@@ -7,6 +7,7 @@
 
 #include "krohn/gpu/training/linear_model_words.cuh"
 #include "krohn/groups/error.h"
+#include "krohn/simulate/models/linear_model_reader.h"
 #include "krohn/simulate/tasks/automaton_task.h"
 
 namespace krohn {
@@ -45,7 +46,7 @@ class LinearEvaluation {
                  plan.oracle->letters(),
                  plan.oracle->initial(),
                  options.seed};
-    job_.normalise = options.normalise && view.additions.empty();
+    job_.rescaled = options.rescaled && rescaling_of(view) != Rescaling::kNone;
   }
 
   ModelAccuracy run(std::uint64_t length) {

@@ -97,7 +97,7 @@ struct LinearMemory {
 struct LinearWords {
   PlacedView view;
   PlacedPlan plan;
-  bool normalise = false;
+  bool rescaled = false;
   std::uint64_t first_word = 0, begin = 0, end = 0;
   float* states = nullptr;
   LinearRecord* records = nullptr;
@@ -145,7 +145,7 @@ struct LinearWords {
     float* const moved = memory.next;
     memory.next = memory.state;
     memory.state = moved;
-    if (!normalise) return;
+    if (!rescaled) return;
     threads.each([&](std::uint32_t thread) {
       if (thread == 0) memory.told->scale = norm_scale(memory.state, view.hidden, read, memory.told->norm);
     });

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
 #include "krohn/groups/transformations/components.h"
 
 namespace krohn {
@@ -37,6 +38,7 @@ std::vector<Permutation> right_cosets(const StabiliserChain& chain, const std::v
   std::set<Permutation> known(cosets.begin(), cosets.end());
   for (std::size_t i = 0; i < cosets.size(); ++i)
     for (const Permutation& generator : generators) {
+      TimeLimit::check();
       const Permutation next = chain.least_in_right_coset(cosets[i] * generator);
       if (known.insert(next).second) cosets.push_back(next);
     }
@@ -52,6 +54,7 @@ std::vector<std::vector<std::uint32_t>> covering_relation(const std::vector<std:
   for (std::uint32_t start = 0; start < count; ++start) {
     stack.push_back(start);
     while (!stack.empty()) {
+      TimeLimit::check();
       const std::uint32_t d = stack.back();
       const std::size_t before = stack.size();
       for (const std::uint32_t e : steps[d])
@@ -130,6 +133,7 @@ std::vector<Permutation> GreenStructure::schutzenberger_generators(const Compone
   std::set<std::vector<Point>> distinct;
   std::vector<Point> images(component.root_points.size());
   for (const Set set : component.sets) {
+    TimeLimit::check();
     const std::vector<Point> points = orbit_.members(set);
     for (std::uint32_t g = 0; g < orbit_.generators(); ++g) {
       const Set to = orbit_.image(set, g);
@@ -210,7 +214,7 @@ void GreenStructure::find_r_classes(const GreenOptions& options) {
     reps_of_key_[rep.key].push_back(static_cast<std::uint32_t>(reps_.size()));
     reps_.push_back(std::move(rep));
     if (reps_.size() > options.max_r_classes)
-      throw LimitError(fmt::format("more than {} R-classes, {} elements so far at least; raise --max-elements",
+      throw LimitError(fmt::format("more than {} R-classes, {} elements so far at least; raise --max-classes",
                                    options.max_r_classes, reps_.size()));
   };
   Representative rep;
@@ -219,6 +223,7 @@ void GreenStructure::find_r_classes(const GreenOptions& options) {
   rep.parent = kNone;
   add(rep);
   for (std::uint32_t r = 0; r < reps_.size(); ++r) {
+    TimeLimit::check();
     const std::vector<Point> own = element(reps_[r]);
     for (std::uint32_t g = 0; g < generators_.size(); ++g) {
       const std::uint32_t found = locate(left_multiple(g, own), rep);
@@ -267,6 +272,7 @@ std::vector<GreenStructure::Loop> GreenStructure::loops(std::uint32_t d_class) c
   std::map<std::vector<Point>, std::vector<std::uint32_t>> distinct;
   for (const auto& [set, there] : words_from_root(component))
     for (std::uint32_t g = 0; g < orbit_.generators(); ++g) {
+      TimeLimit::check();
       if (orbit_.class_of(orbit_.image(set, g)) != orbit_.class_of(set)) continue;
       std::vector<std::uint32_t> word = there;
       word.push_back(g);
@@ -366,8 +372,10 @@ void GreenStructure::fill(std::uint32_t d_class) {
   d.size = group.order * rows.size() * component.sets.size();
   d.representative = Transformation::from_images(element(first));
   d.word = word(rows.front());
-  for (const std::uint32_t r : rows)
+  for (const std::uint32_t r : rows) {
+    TimeLimit::check();
     for (const Set image : component.sets) d.idempotents += is_transversal(kernel_of(reps_[r]), image);
+  }
   d.regular = d.idempotents > 0;
   cosets_[d_class] = {Permutation::identity(d.rank)};
   d.group = group.group;
@@ -393,6 +401,7 @@ StabiliserChain GreenStructure::two_sided_group(std::span<const std::uint32_t> r
   std::vector<std::uint32_t> queue{rows.front()};
   Representative scratch;
   for (std::size_t i = 0; i < queue.size(); ++i) {
+    TimeLimit::check();
     const std::uint32_t r = queue[i];
     const std::vector<Point> own = element(reps_[r]);
     for (std::uint32_t g = 0; g < generators_.size(); ++g) {
@@ -422,6 +431,7 @@ void GreenStructure::add_right_steps(std::uint32_t d_class, std::vector<std::set
   std::vector<Point> images(degree_);
   Representative scratch;
   for (const Set set : component.sets) {
+    TimeLimit::check();
     for (const Point point : orbit_.members(set)) from_root[to_root_[std::size_t{set} * degree_ + point]] = point;
     for (std::uint32_t g = 0; g < generators_.size(); ++g) {
       if (orbit_.class_of(orbit_.image(set, g)) == orbit_.class_of(set)) continue;

@@ -34,7 +34,7 @@ struct DClass {
 };
 
 struct GreenOptions {
-  std::uint64_t max_r_classes = 2'000'000;  ///< LimitError beyond, naming `--max-elements`
+  std::uint64_t max_r_classes = 2'000'000;  ///< LimitError beyond, naming `--max-classes`
   std::uint64_t max_sets = 2'000'000;       ///< image sets
 };
 

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
 #include "krohn/groups/transformations/components.h"
 
 namespace krohn {
@@ -37,6 +38,7 @@ SetOrbit SetOrbit::of(std::span<const Transformation> generators, Point degree, 
 void SetOrbit::close(std::span<const Transformation> generators, std::uint64_t max_sets) {
   std::vector<std::uint32_t> record(sets_.words());
   for (Index set = 0; set < sets_.size(); ++set) {
+    TimeLimit::check();
     const std::vector<Point> from = members(set);
     cardinality_.push_back(static_cast<Point>(from.size()));
     for (const Transformation& generator : generators) {

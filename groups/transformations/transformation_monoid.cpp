@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
 
 namespace krohn {
 
@@ -32,6 +33,7 @@ void TransformationMonoid::expand(Elements& elements, const Options& options) {
   prefix_.push_back(0);
   last_.push_back(0);
   for (Element e = 0; e < elements.size(); ++e) {
+    if (e % 1024 == 0) TimeLimit::check();
     if (e + kAhead < elements.size())
       for (std::uint32_t g = 0; g < generators_; ++g) elements.prefetch(e + kAhead, g);
     for (std::uint32_t g = 0; g < generators_; ++g) {

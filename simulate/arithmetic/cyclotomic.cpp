@@ -50,6 +50,34 @@ Interval cosine_enclosure(const Turn& turn) {
   return Interval(nearest) + Interval::between(-0x1p-53, 0x1p-53);
 }
 
+using Integer = boost::multiprecision::cpp_int;
+
+constexpr unsigned kFirstBits = 128, kMostBits = 1U << 15, kGuardBits = 64;
+
+/// Σ (−1)^k / ((2k + 1) d^(2k+1)), in units of 2^−bits; every term is off by less than a unit, and so is the rest.
+Integer inverse_tangent(unsigned d, unsigned bits) {
+  Integer power = (Integer(1) << bits) / d, sum = 0;
+  for (unsigned k = 1; power != 0; k += 2, power /= d * d)
+    sum += k % 4 == 1 ? Integer(power / k) : Integer(-(power / k));
+  return sum;
+}
+
+/// cos 2πk/N in units of 2^−bits, off by less than 2 units, for 0 ≤ k < N and at most kMostBits bits. With 64 bits more
+/// every operation is off by a unit: π (Machin) by 20 · (bits + 64) units, less than 2^20, and the angle by twice that;
+/// the series by 2 units for every one of fewer than 2^13 terms, which later terms multiply by at most e^2π, less than
+/// 2^10. Together that is less than 2^25, and half a unit of the result is 2^63.
+Integer fixed_cosine(std::uint64_t k, std::uint64_t order, unsigned bits) {
+  const unsigned more = bits + kGuardBits;
+  const Integer pi = 16 * inverse_tangent(5, more) - 4 * inverse_tangent(239, more);
+  const Integer angle = 2 * pi * k / order, square = angle * angle >> more;
+  Integer term = Integer(1) << more, sum = term;
+  for (unsigned n = 1; term != 0; n += 2) {
+    term = -(term * square >> more) / (Integer(n) * (n + 1));
+    sum += term;
+  }
+  return sum >> kGuardBits;
+}
+
 void trim(ExactNumber& number) {
   while (!number.empty() && number.back() == 0) number.pop_back();
 }
@@ -135,6 +163,23 @@ ExactNumber CyclotomicField::cosine(const Turn& turn) const {
 ExactNumber CyclotomicField::sine(const Turn& turn) const {
   const Turn normal = turn.normalised();  // sin x = cos(x − ¼ turn)
   return cosine(Turn{4 * normal.numerator - normal.denominator, 4 * normal.denominator});
+}
+
+/// A real element is the sum of its coefficients times the cosines of k/N.
+int CyclotomicField::sign(const ExactNumber& number) const {
+  if (number.empty()) return 0;
+  const Interval near = enclosure(number);
+  if (!near.contains(0)) return near.lower() > 0 ? 1 : -1;
+  for (unsigned bits = kFirstBits; bits <= kMostBits; bits *= 2) {
+    Rational sum = 0, error = 0;
+    for (std::size_t k = 0; k < number.size(); ++k) {
+      if (number[k] == 0) continue;
+      sum += number[k] * Rational(fixed_cosine(k, order_, bits));
+      error += 2 * abs(number[k]);
+    }
+    if (abs(sum) > error) return sum > 0 ? 1 : -1;
+  }
+  throw LimitError("two exact numbers are too near to each other to be told apart");
 }
 
 Interval CyclotomicField::enclosure(const ExactNumber& number) const {

@@ -47,6 +47,10 @@ class CyclotomicField {
   /// Doubles around a real element.
   Interval enclosure(const ExactNumber& number) const;
 
+  /// −1, 0 or 1 for a real element: 0 only for zero itself, however near another is to it. Enclosures are made narrower
+  /// until they decide; throws LimitError when 2^15 bits do not.
+  int sign(const ExactNumber& number) const;
+
  private:
   ExactNumber reduced(std::vector<Rational> polynomial) const;
 

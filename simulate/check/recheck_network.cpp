@@ -96,7 +96,23 @@ RecheckedNetwork::RecheckedNetwork(const Network& network, const std::string& ar
                                               : std::visit(prepare, transition.a));
       additions.push_back(rounded(transition.b));
     }
+    label_of_.push_back(labels_of_integers(layer));
   }
+}
+
+/// Different integers lie at least 1 apart, in fp64 too, so that numbers which are an integer codeword are at distance
+/// 0 from it and from those that are equal to it, and further from all others.
+RecheckedNetwork::LabelOf RecheckedNetwork::labels_of_integers(const Layer& layer) {
+  const auto is_integer = [](double entry) { return std::isfinite(entry) && std::nearbyint(entry) == entry; };
+  LabelOf labels;
+  for (std::size_t i = 0; i < layer.decoder.codewords.size(); ++i) {
+    const Eigen::MatrixXd& code = layer.decoder.codewords[i];
+    const RecheckedNumbers entries(code.data(), code.data() + code.size());
+    if (!std::all_of(entries.begin(), entries.end(), is_integer)) return {};
+    const auto [place, fresh] = labels.try_emplace({codeword_book(layer, i), entries}, codeword_label(layer, i));
+    if (!fresh) place->second.reset();
+  }
+  return labels;
 }
 
 RecheckedNumbers RecheckedNetwork::rounded(const Eigen::MatrixXd& matrix) const {
@@ -160,6 +176,7 @@ std::optional<Label> RecheckedNetwork::decode(std::size_t k, std::uint32_t book,
     const auto one = static_cast<std::size_t>(std::find(numbers.begin(), numbers.end(), 1.0) - numbers.begin());
     if (one < layer.labels && book == 0 && numbers == codeword_numbers(k, one)) return static_cast<Label>(one);
   }
+  if (const auto found = label_of_[k].find({book, numbers}); found != label_of_[k].end()) return found->second;
   double least = std::numeric_limits<double>::infinity();
   std::optional<Label> label;
   for (std::size_t i = 0; i < codeword_count(layer); ++i) {

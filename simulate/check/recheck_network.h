@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -70,7 +71,10 @@ class RecheckedNetwork {
     bool is_rows = false;
   };
   struct Prepare;
+  /// Book and numbers of a codeword; its label, or none when several are equal.
+  using LabelOf = std::map<std::pair<std::uint32_t, RecheckedNumbers>, std::optional<Label>>;
 
+  static LabelOf labels_of_integers(const Layer& layer);
   void multiply(const RecheckedMatrix& matrix, const double* x, double* y, std::size_t dimension) const;
   double dot(const Row& row, const double* x) const;
 
@@ -78,6 +82,7 @@ class RecheckedNetwork {
   DeterministicArithmetic in_;
   std::vector<std::vector<RecheckedMatrix>> matrices_;    ///< by layer and action
   std::vector<std::vector<RecheckedNumbers>> additions_;  ///< B by layer and action, empty where there is none
+  std::vector<LabelOf> label_of_;                         ///< by layer; empty unless its codewords are integers
 };
 
 }  // namespace krohn

@@ -103,15 +103,16 @@ std::size_t ExactLayer::nearest_by_enclosure(const ExactState& state, const Book
   bool is_tie = false;
   for (std::size_t i = 0; i < scores.size(); ++i) {
     if (i == best || scores[i].lower() > scores[best].upper()) continue;
+    // Exact, and so transitive: what is nearer than the nearest so far is nearer than all that were compared with it.
     const int order = compare_distances(state, book.codewords[i], nearest);
-    if (order == 0) is_tie = true;
-    if (order < 0) is_tie = false;
+    if (order > 0) continue;
+    is_tie = order == 0;
     if (order < 0) nearest = book.codewords[i];
   }
   return is_tie ? kNone : nearest;
 }
 
-/// The sign of |x − a|² − |x − b|²; 0 when it is 0, or too small to be told from it.
+/// The sign of |x − a|² − |x − b|².
 int ExactLayer::compare_distances(const ExactState& state, std::size_t a, std::size_t b) const {
   ExactNumber difference;
   for (std::size_t k = 0; k < state.size(); ++k) {
@@ -120,9 +121,7 @@ int ExactLayer::compare_distances(const ExactState& state, std::size_t a, std::s
     difference = field_.add(difference, {from_a * from_a - from_b * from_b});
     difference = field_.subtract(difference, field_.multiply({2 * (from_a - from_b)}, state[k]));
   }
-  const Interval bounds = field_.enclosure(difference);
-  if (bounds.contains(0)) return 0;
-  return bounds.lower() > 0 ? 1 : -1;
+  return field_.sign(difference);
 }
 
 namespace {

@@ -38,9 +38,8 @@ class ExactLayer {
   const ExactState& initial() const { return initial_; }
   /// A from + B.
   ExactState move(Action action, const ExactState& from) const;
-  /// The label of the nearest codeword of a book. Codewords are the doubles that the decoder holds. kNoLabel when two
-  /// are nearest, or so nearly that an interval around the difference of their squared distances holds 0: decoding has
-  /// to be certain.
+  /// The label of the nearest codeword of a book, for certain. Codewords are the doubles that the decoder holds.
+  /// kNoLabel when two are nearest.
   Label decode(const ExactState& state, std::uint32_t book) const;
 
  private:

@@ -9,6 +9,17 @@ namespace krohn {
 namespace {
 
 constexpr double kGreatestMarginWork = 1e8;
+/// Two different numbers that are 0 or at least this differ by at least 2⁻⁴⁵³, and the square of that is no zero.
+constexpr double kLeastIndexed = 0x1p-400;
+
+/// A hint saves comparisons by this argument. Let r be half the least distance between two codewords and d a computed
+/// squared distance below (1 − s) r², s = 10⁻⁶. Computed squares of distances are good to a relative (N + 2)·2⁻⁵³ with
+/// N numbers in a state, and r to as much; so the codeword is nearer than (1 − s/3) r, every other one is farther than
+/// (1 + s/3) r, and the square computed for it is above (1 + s/3) r² > d: what the reference finds. That takes a small
+/// N, and that no square of a coordinate that matters underflows or overflows. Distances that overflow are no nearer.
+constexpr double kHintSlack = 1e-6;
+constexpr std::size_t kGreatestHintedState = std::size_t{1} << 24;
+constexpr double kLeastRadius = 0x1p-400, kGreatestRadius = 0x1p400;
 
 bool is_integer(double value) { return std::nearbyint(value) == value; }
 
@@ -28,12 +39,14 @@ NearestCodeword::NearestCodeword(const Layer& layer, std::uint32_t book)
   else
     store_codewords(layer, book);
   radius_ = find_radius();
-  accepted_ = radius_ * radius_ * (1 - 1e-6);
+  if (radius_ > kLeastRadius && radius_ < kGreatestRadius && state_size_ <= kGreatestHintedState)
+    accepted_ = radius_ * radius_ * (1 - kHintSlack);
   // Below a handful of numbers the reference is as fast as a hint.
-  if (unit_position_.empty() && labels_.size() * state_size_ > 16 && radius_ > 0) {
+  if (unit_position_.empty() && labels_.size() * state_size_ > 16 && accepted_ > 0) {
     cells_per_unit_ = 1 / radius_;
     hint_count_ = std::min(std::bit_ceil(4 * labels_.size()), std::size_t{1} << 20);
   }
+  if (unit_position_.empty() && labels_.size() * state_size_ > 16) index_codewords();
 }
 
 void NearestCodeword::store_codewords(const Layer& layer, std::uint32_t book) {
@@ -74,9 +87,15 @@ void NearestCodeword::collect_units() {
   codewords_ = {};
 }
 
-/// Exact where that is affordable. Distinct integer codewords differ by at least 1; otherwise the pairs are measured.
+/// A radius that squares cannot have measured, because they underflow, is not known.
 double NearestCodeword::find_radius() const {
-  if (labels_.size() == 1) return std::numeric_limits<double>::max();
+  if (labels_.size() < 2) return std::numeric_limits<double>::infinity();
+  const double radius = measured_radius();
+  return radius > kLeastRadius ? std::min(radius, kGreatestRadius) : 0;
+}
+
+/// Exact where that is affordable. Distinct integer codewords differ by at least 1; otherwise the pairs are measured.
+double NearestCodeword::measured_radius() const {
   if (!unit_position_.empty()) return std::sqrt(0.5 * static_cast<double>(state_size_ / unit_stride_));
   const auto count = static_cast<double>(labels_.size());
   if (count * count * static_cast<double>(state_size_) > kGreatestMarginWork) {
@@ -138,12 +157,56 @@ std::uint32_t NearestCodeword::reference_nearest(std::span<const double> state) 
 
 std::uint32_t NearestCodeword::nearest(std::span<const double> state, Hints& hints) const {
   if (!unit_position_.empty()) return nearest_unit(state);
-  if (hint_count_ == 0) return reference_nearest(state);
+  if (hint_count_ == 0) return nearest_unhinted(state);
   std::uint32_t& hint = hints[hint_of(state)];
   if (squared_distance(state, hint) < accepted_) return hint;
-  const std::uint32_t nearest = reference_nearest(state);
+  const std::uint32_t nearest = nearest_unhinted(state);
   if (nearest != kNoCodeword) hint = nearest;
   return nearest;
+}
+
+std::uint32_t NearestCodeword::nearest_unhinted(std::span<const double> state) const {
+  const std::uint32_t exact = exact_codeword(state);
+  return exact == kNoCodeword ? reference_nearest(state) : exact;
+}
+
+/// Every codeword under its own numbers, when those tell it from all others for certain: no two are equal, and unequal
+/// ones have a squared distance above 0 as it is computed. A state that is a codeword then has that one as its nearest.
+void NearestCodeword::index_codewords() {
+  const auto fits = [](double entry) {
+    return entry == 0 || (std::isfinite(entry) && std::fabs(entry) >= kLeastIndexed);
+  };
+  if (!std::all_of(codewords_.begin(), codewords_.end(), fits)) return;
+  places_.assign(std::bit_ceil(2 * labels_.size()), kNoCodeword);
+  for (std::uint32_t i = 0; i < size(); ++i) {
+    std::uint32_t& place = places_[place_of({codewords_.data() + i * state_size_, state_size_})];
+    if (place != kNoCodeword) {
+      places_ = {};
+      return;
+    }
+    place = i;
+  }
+}
+
+/// Where the codeword of these numbers is, or would be.
+std::size_t NearestCodeword::place_of(std::span<const double> numbers) const {
+  std::uint64_t hash = 0;
+  for (const double number : numbers) {
+    hash = (hash ^ std::bit_cast<std::uint64_t>(number + 0.0)) * 0xbf58476d1ce4e5b9ULL;  // −0 + 0 = +0
+    hash ^= hash >> 32;
+  }
+  const std::size_t mask = places_.size() - 1;
+  std::size_t place = hash & mask;
+  const auto holds_another = [&] {
+    return places_[place] != kNoCodeword &&
+           !std::equal(numbers.begin(), numbers.end(), codewords_.data() + places_[place] * state_size_);
+  };
+  while (holds_another()) place = (place + 1) & mask;
+  return place;
+}
+
+std::uint32_t NearestCodeword::exact_codeword(std::span<const double> state) const {
+  return places_.empty() ? kNoCodeword : places_[place_of(state)];
 }
 
 std::uint32_t NearestCodeword::nearest_unit(std::span<const double> state) const {

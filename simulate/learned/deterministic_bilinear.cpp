@@ -33,6 +33,11 @@ class DeterministicBilinear : public DeterministicModel<Real> {
 
   std::vector<Real> start() const override { return initial_; }
   std::vector<Part> states() const override { return {{0, hidden_}}; }
+  bool is_homogeneous() const override {
+    return std::ranges::all_of(additions_, [](const std::vector<Real>& added) {
+      return std::ranges::all_of(added, [](Real number) { return number == 0; });
+    });
+  }
 
   std::vector<StateBlock> blocks() const override {
     std::vector<StateBlock> all;

@@ -45,6 +45,8 @@ class DeterministicModel {
   virtual void read(Letter letter, std::span<Real> memory, std::span<Real> logits) const = 0;
   /// The recurrent states, without the tokens that convolutions keep.
   virtual std::vector<Part> states() const = 0;
+  /// Every letter multiplies the one state by a matrix, and nothing is added: its scale tells nothing of the word.
+  virtual bool is_homogeneous() const { return false; }
 
   /// The blocks of the first layer's recurrent state that letters multiply by matrices, and the matrices: H ← A(σ) H +
   /// … for a letter that stands behind copies of itself, as far back as a convolution looks.

@@ -11,7 +11,7 @@
 #include "krohn/groups/error.h"
 #include "krohn/groups/random.h"
 #include "krohn/simulate/evaluate/evaluate.h"
-#include "krohn/simulate/prove/network_automaton.h"
+#include "krohn/simulate/prove/pairs/network_automaton.h"
 #include "krohn/simulate/words/word.h"
 
 namespace krohn {
@@ -252,11 +252,11 @@ Extraction extract_automaton(const Network& network, ArithmeticName arithmetic, 
   names.emplace_back("undecided");
   std::optional<Dfa> exact;
   if (!arithmetic.is_exact()) {
-    ReachableMachineOptions reachable;
+    NetworkAutomatonOptions reachable;
     reachable.max_states = options.max_network_states;
     reachable.max_transitions = options.max_network_states * std::max<std::uint64_t>(named.letters(), 1);
     reachable.progress = options.progress;
-    if (const auto machine = reachable_machine(network, arithmetic, Form::kStructured, reachable))
+    if (const auto machine = network_automaton(network, arithmetic, Form::kStructured, reachable))
       exact = minimise(with_outputs(*machine, named, names));
   }
   const auto evaluator = make_evaluator(network, arithmetic);

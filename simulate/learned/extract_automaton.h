@@ -6,8 +6,8 @@
 // few letters, on random words, on words that go from every state it knows by a detour to what tells states apart, and
 // on the powers of all short words, which let small errors add up. What disagrees within the length teaches it more.
 // Then: where the reachable states of the network under the stated arithmetic are finitely many
-// (simulate/prove/network_automaton.h), the two are compared exactly, for words of every length; otherwise longer words
-// of the same kinds show how far the network goes on as that automaton.
+// (simulate/prove/pairs/network_automaton.h), the two are compared exactly, for words of every length; otherwise longer
+// words of the same kinds show how far the network goes on as that automaton.
 #pragma once
 
 #include <cstdint>

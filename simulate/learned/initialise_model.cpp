@@ -294,7 +294,9 @@ void initialise_from(SequenceModel<float>& model, const Network& network, const 
   }
   const LinearTarget target = linear_target(network, task);
   if (auto* const dense = dynamic_cast<DenseModel<float>*>(&model)) return start_dense(*dense, target);
-  BilinearStart(dynamic_cast<BilinearModel<float>&>(model), target).write();
+  auto* const bilinear = dynamic_cast<BilinearModel<float>*>(&model);
+  if (!bilinear) refuse(model, "is of a family that cannot begin at a network; take a bilinear, dense or fan model");
+  BilinearStart(*bilinear, target).write();
 }
 
 void perturb(SequenceModel<float>& model, double share, std::uint64_t seed) {

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <vector>
 
+#include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/models/sequence_model.h"
 #include "krohn/simulate/tasks/task.h"
 
@@ -15,10 +18,26 @@ struct ModelFindings {
   std::string snapped;             ///< the construction that it was snapped to and proved; empty: it was not
 };
 
-/// In fp32, letter after letter, within limits that suit a table: as the network that the model is
-/// (simulate/prove/certify.h), where its task's answers tell states apart, otherwise as the model in the arithmetic of
-/// simulate/learned/deterministic_model.h (simulate/learned/trained_reader.h), of which words below `least_length` are
-/// not asked: no model promises what is shorter than all that it was trained on.
+/// What `verify` (simulate/prove/verify.h) answers about a model that is read in fp32, within limits that suit a table:
+/// some hundred thousand letters. `progress` is told of letters read.
+Certificate table_verdict(const TrainedReader& reader, const TrackedAutomaton& tracked,
+                          const std::function<void(std::uint64_t)>& progress = {});
+
+/// In fp32, letter after letter, by the model's own read-out (simulate/learned/trained_reader.h), within limits that
+/// suit a table. Words below `least_length` are not asked: no model promises what is shorter than all that it was
+/// trained on.
 ModelFindings examine_model(const SequenceModel<float>& model, const Task& task, std::uint64_t least_length = 0);
+
+/// How sure a model is somewhere along a word: the least margin of its read-out among some letters in a row.
+struct MarginPoint {
+  std::uint64_t first = 0, last = 0;  ///< letters read, from and up to
+  double margin = 0;                  ///< of the best answer over the second; 0 where there is no answer
+  std::uint64_t at = 0;               ///< letters read where it is least
+  double state = 0;                   ///< Euclidean norm of all recurrent states there
+};
+
+/// Why a word fails: 1 letter, 2 to 3, 4 to 7, 8 to 15, … and at last the whole word alone. Stretches without a
+/// question are left out. The word must be one of `tracked`.
+std::vector<MarginPoint> margins_along(const TrainedReader& reader, const TrackedAutomaton& tracked, const Word& word);
 
 }  // namespace krohn

@@ -112,16 +112,14 @@ std::vector<Candidate> all_candidates(const Dfa& automaton, const StateCentres& 
   std::vector<Candidate> candidates;
   BuildOptions wishes;
   wishes.precision = options.precision;
-  for (const PlanRow& row : plan(automaton, wishes)) {
-    if (!row.possible || row.layers != 1 || row.snap_every > 0) continue;
-    if (row.state_numbers * automaton.states() > kMostNumbers) continue;
-    wishes.construction = row.construction;
+  plan(automaton, wishes, [&](const PlanRow& row, const Network& network) {
+    if (row.layers != 1 || row.snap_every > 0) return;
+    if (row.state_numbers * automaton.states() > kMostNumbers) return;
     const auto is_in = [&](const std::vector<Precision>& list) {
       return std::ranges::count(list, options.precision) > 0;
     };
-    add(candidates, build(automaton, wishes), is_in(row.exact_in) || is_in(row.locked_in), automaton, centres);
-    candidates.back().choice.construction = row.construction;
-  }
+    add(candidates, network, is_in(row.exact_in) || is_in(row.locked_in), automaton, centres);
+  });
   if (auto network = harmonic_network(automaton, centres))
     add(candidates, *std::move(network), false, automaton, centres);
   return candidates;

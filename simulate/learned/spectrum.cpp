@@ -185,6 +185,7 @@ Spectrum spectrum(const LetterBlocks& given) {
     for (const std::vector<Eigen::MatrixXd>& letter : given.matrices) plane.factors.push_back(plane_factor(letter[b]));
     result.planes.push_back(std::move(plane));
   }
+  std::ranges::stable_sort(result.planes, [](const Plane& x, const Plane& y) { return x.weight > y.weight; });
   for (const std::vector<Eigen::MatrixXd>& matrices : given.matrices) {
     LetterSpectrum letter;
     for (std::size_t b = 0; b < matrices.size(); ++b) {

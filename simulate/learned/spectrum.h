@@ -47,7 +47,7 @@ struct Spectrum {
   std::vector<std::vector<std::uint32_t>> blocks;
   std::vector<double> block_weights;
   std::vector<LetterSpectrum> letters;
-  std::vector<Plane> planes;  ///< the blocks of two coordinates
+  std::vector<Plane> planes;  ///< the blocks of two coordinates, by decreasing weight
   /// Coordinates, and how many of them are alive: the dimension of what the differences between the automaton's mean
   /// states span, directions with less than a thousandth of the greatest left out. The others tell no state from
   /// another.

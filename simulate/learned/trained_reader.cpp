@@ -8,6 +8,7 @@
 
 #include "krohn/groups/error.h"
 #include "krohn/groups/random.h"
+#include "krohn/simulate/prove/machine/reader_run.h"
 #include "krohn/simulate/learned/deterministic_model.h"
 
 namespace krohn {
@@ -39,6 +40,7 @@ class Machine : public TrainedReader {
     return input_.after.empty() ? best(logits) : answer_behind(numbers);
   }
 
+  bool is_homogeneous() const override { return plain_->is_homogeneous(); }
   std::vector<StateBlock> blocks() const override { return plain_->blocks(); }
   LetterMaps letter_maps(Letter letter) const override { return plain_->letter_maps(input_.inputs[letter]); }
 
@@ -95,7 +97,7 @@ class Machine : public TrainedReader {
 class OracleOf {
  public:
   OracleOf(const TrainedReader& machine, const TrackedAutomaton& tracked, const Dfa& own)
-      : own_(&own), places_{{MachineRun(machine, tracked), own.initial(), true}} {
+      : own_(&own), places_{{ReaderRun(machine, tracked), own.initial(), true}} {
     if (tracked.is_asked(places_[0].run.state()))
       places_[0].output = said(machine.answer_at_start());
     else
@@ -123,7 +125,7 @@ class OracleOf {
       16;  ///< letters of the last word whose memories are kept: many words begin alike
 
   struct Place {
-    MachineRun run;
+    ReaderRun run;
     State state;
     bool is_input;
     Output output = 0;
@@ -161,7 +163,7 @@ std::vector<Visit> visits_of(const TrainedReader& machine, const Task& task, con
   std::vector<Visit> visits;
   Random random(options.seed);
   for (std::uint64_t word = 0; automaton.letters() > 0 && word < options.words; ++word) {
-    MachineRun run(machine, tracked);
+    ReaderRun run(machine, tracked);
     State state = automaton.initial();
     for (std::uint64_t t = 0; t < options.length; ++t) {
       Letter letter = 0;
@@ -176,11 +178,15 @@ std::vector<Visit> visits_of(const TrainedReader& machine, const Task& task, con
   return visits;
 }
 
+/// No scales: to norm 1.
 Eigen::VectorXd scaled(const Visit& visit, const std::vector<double>& scales) {
   std::vector<double> numbers;
-  for (std::size_t i = 0; i < scales.size(); ++i)
-    for (const double x : visit.parts[i]) numbers.push_back(scales[i] > 0 ? x / scales[i] : x);
-  return Eigen::Map<const Eigen::VectorXd>(numbers.data(), static_cast<Eigen::Index>(numbers.size()));
+  for (std::size_t i = 0; i < visit.parts.size(); ++i)
+    for (const double x : visit.parts[i]) numbers.push_back(!scales.empty() && scales[i] > 0 ? x / scales[i] : x);
+  Eigen::VectorXd point = Eigen::Map<const Eigen::VectorXd>(numbers.data(), static_cast<Eigen::Index>(numbers.size()));
+  if (!point.allFinite()) throw InputError("the model's numbers leave the range of fp64 within a few letters");
+  if (scales.empty()) point.stableNormalize();
+  return point;
 }
 
 /// By part: the root mean square of its norm.
@@ -210,8 +216,8 @@ std::unique_ptr<TrainedReader> trained_machine(const SequenceModel<float>& model
 }
 
 Certificate certify_trained(const TrainedReader& machine, const TrackedAutomaton& tracked, Precision precision,
-                            const CertifyMachineOptions& options) {
-  Certificate certificate = certify_machine(machine, tracked, options);
+                            const ReaderLimits& options) {
+  Certificate certificate = certify_reader(machine, tracked, options);
   certificate.arithmetic = precision;
   return certificate;
 }
@@ -230,7 +236,7 @@ Extraction extract_trained(const TrainedReader& machine, const Task& task, const
 StateCentres trained_centres(const TrainedReader& machine, const Task& task, const Dfa& automaton,
                              const CentreOptions& options) {
   const std::vector<Visit> visits = visits_of(machine, task, automaton, options);
-  const std::vector<double> scales = scales_of(visits);
+  const std::vector<double> scales = machine.is_homogeneous() ? std::vector<double>() : scales_of(visits);
   StateCentres result;
   result.is_scaled = true;
   const std::vector<Word> access = access_words(automaton);

@@ -28,6 +28,7 @@ class TrainedReader : public LetterReader {
  public:
   /// The recurrent states of the memory, without the tokens that convolutions keep: one list for each layer and head.
   virtual std::vector<std::vector<double>> states(const Memory& memory) const = 0;
+  virtual bool is_homogeneous() const = 0;
   /// Of the first layer: DeterministicModel's blocks and maps, by letter of the task's inputs.
   virtual std::vector<StateBlock> blocks() const = 0;
   virtual LetterMaps letter_maps(Letter letter) const = 0;
@@ -41,7 +42,7 @@ std::unique_ptr<TrainedReader> trained_machine(const SequenceModel<float>& model
 /// `certify_machine` for a model: the claim is about its numbers in that precision, for words of the task's inputs
 /// after which the task asks, against the task's automaton or another one.
 Certificate certify_trained(const TrainedReader& machine, const TrackedAutomaton& tracked, Precision precision,
-                            const CertifyMachineOptions& options);
+                            const ReaderLimits& options);
 
 /// The automaton that the model follows. What the task never asks about, the empty word in most tasks and inputs that
 /// are no expressions, has the outputs of the task's automaton; so have words below `least_length` (tracked_automaton).
@@ -50,7 +51,8 @@ Extraction extract_trained(const TrainedReader& machine, const Task& task, const
 
 /// Where the recurrent states lie while the model is in each state of an automaton over the task's input letters: the
 /// mean over the visits, after words of the task. Every layer's and head's numbers are divided by their root mean
-/// square over all visits, so that each counts alike. States that no word visited are what the model remembers after a
+/// square over all visits, so that each counts alike; of a homogeneous recurrence, whose states may grow with every
+/// letter, each visit by its own Euclidean norm. States that no word visited are what the model remembers after a
 /// shortest word. Throws InputError when a number is not finite.
 StateCentres trained_centres(const TrainedReader& machine, const Task& task, const Dfa& automaton,
                              const CentreOptions& options = {});

@@ -239,8 +239,8 @@ BatchLoss BilinearModel<Real>::loss(const TrainingBatch& batch, std::span<Real> 
 }
 
 template <class Real>
-std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> BilinearModel<Real>::readers(bool normalise) const {
-  return linear_readers(*linear_view(), normalise);
+std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> BilinearModel<Real>::readers(bool rescaled) const {
+  return linear_readers(*linear_view(), rescaled);
 }
 
 template <class Real>

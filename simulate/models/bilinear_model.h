@@ -56,7 +56,7 @@ class BilinearModel : public SequenceModel<Real> {
 
   /// O(words · positions · H · block + letters · D · H · block).
   BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const override;
-  std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> readers(bool normalise) const override;
+  std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> readers(bool rescaled) const override;
   std::optional<LinearModel> linear_view() const override;
 
   /// The matrices and additions of every letter, laid out as in LinearModel.

@@ -8,6 +8,7 @@
 #include "krohn/simulate/models/cross_entropy.h"
 #include "krohn/simulate/models/initialise.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
+#include "krohn/simulate/models/linear_model_step.h"
 #include "krohn/simulate/models/model_parts.h"
 #include "krohn/simulate/models/token_layers.h"
 
@@ -148,9 +149,7 @@ class DenseModel<Real>::Reader : public ModelReader {
       for (; target < batch.targets.size() && batch.targets[target].position == t; ++target) {
         project<Real>(state(batch.targets[target].word), next);
         const std::vector<Real> logits = model_.logits(next);
-        const bool finite = std::ranges::all_of(logits, [](Real logit) { return std::isfinite(logit); });
-        answers[target] =
-            finite ? static_cast<TaskLabel>(std::ranges::max_element(logits) - logits.begin()) : kNoAnswer;
+        answers[target] = answer_of(logits.data(), model_.labels());
       }
     }
   }

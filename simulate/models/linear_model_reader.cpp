@@ -1,5 +1,7 @@
 #include "krohn/simulate/models/linear_model_reader.h"
 
+#include <algorithm>
+
 #include "krohn/simulate/models/linear_model_step.h"
 
 namespace krohn {
@@ -10,7 +12,7 @@ static_assert(ModelReader::kNoAnswer == UINT32_MAX);  // as answer_of gives it
 /// One state read letter by letter.
 class LinearState {
  public:
-  LinearState(const LinearModel& view, bool normalise) : normalise_(normalise), state_(view.initial), next_(state_) {}
+  LinearState(const LinearModel& view, bool rescaled) : rescaled_(rescaled), state_(view.initial), next_(state_) {}
 
   void read(const LinearModel& view, Letter letter) {
     const std::size_t hidden = view.hidden, block = view.block;
@@ -21,7 +23,7 @@ class LinearState {
     if (!view.additions.empty())
       for (std::size_t i = 0; i < hidden; ++i) next_[i] += view.additions[letter * hidden + i];
     state_.swap(next_);
-    if (normalise_) normalise();
+    if (rescaled_) rescale();
   }
 
   TaskLabel answer(const LinearModel& view) {
@@ -33,12 +35,12 @@ class LinearState {
   }
 
  private:
-  void normalise() {
+  void rescale() {
     const float scale = norm_scale(state_.data(), state_.size(), ++read_, norm_);
     for (float& x : state_) x *= scale;
   }
 
-  bool normalise_;
+  bool rescaled_;
   std::uint64_t read_ = 0;
   double norm_ = 1;
   std::vector<float> state_, next_, logits_;
@@ -46,8 +48,8 @@ class LinearState {
 
 class LinearModelReader : public ModelReader {
  public:
-  LinearModelReader(std::shared_ptr<const LinearModel> view, bool normalise, std::uint32_t words)
-      : view_(std::move(view)), states_(words, LinearState(*view_, normalise)) {}
+  LinearModelReader(std::shared_ptr<const LinearModel> view, bool rescaled, std::uint32_t words)
+      : view_(std::move(view)), states_(words, LinearState(*view_, rescaled)) {}
 
   void read(const TrainingBatch& batch, std::span<TaskLabel> answers) override {
     std::size_t target = 0;
@@ -66,8 +68,14 @@ class LinearModelReader : public ModelReader {
 
 }  // namespace
 
-std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> linear_readers(LinearModel view, bool normalise) {
-  const bool scaled = normalise && view.additions.empty();
+Rescaling rescaling_of(const LinearModel& view) {
+  if (!view.additions.empty()) return Rescaling::kNone;
+  const bool is_neutral = std::ranges::all_of(view.readout_bias, [&](float c) { return c == view.readout_bias[0]; });
+  return is_neutral ? Rescaling::kNeutral : Rescaling::kAnotherFunction;
+}
+
+std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> linear_readers(LinearModel view, bool rescaled) {
+  const bool scaled = rescaled && rescaling_of(view) != Rescaling::kNone;
   const auto shared = std::make_shared<const LinearModel>(std::move(view));
   return [shared, scaled](std::uint32_t words) { return std::make_unique<LinearModelReader>(shared, scaled, words); };
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "krohn/groups/error.h"
 #include "krohn/groups/near_miss.h"
@@ -69,17 +70,42 @@ std::vector<std::string> model_names() {
   return names;
 }
 
+namespace {
+
+template <class Real>
+struct Family {
+  std::string_view name;
+  std::unique_ptr<SequenceModel<Real>> (*make)(std::string_view name, Letter letters, std::uint32_t labels,
+                                               std::uint64_t seed);
+};
+
+/// Makes a Model of the shape that kParse reads from the name.
+template <class Real, class Model, auto kParse>
+std::unique_ptr<SequenceModel<Real>> made(std::string_view name, Letter letters, std::uint32_t labels,
+                                          std::uint64_t seed) {
+  return std::make_unique<Model>(kParse(name), letters, labels, seed);
+}
+
+/// A family is a line here, and one for people in model_families (docs/adding.md).
+template <class Real>
+constexpr std::array kFamilies{
+    Family<Real>{"bilinear", made<Real, BilinearModel<Real>, parse_bilinear_shape>},
+    Family<Real>{"deltaproduct", made<Real, StackedModel<Real>, parse_stacked_shape>},
+    Family<Real>{"diagonal", made<Real, StackedModel<Real>, parse_stacked_shape>},
+    Family<Real>{"dense", made<Real, DenseModel<Real>, parse_dense_shape>},
+    Family<Real>{"fan", made<Real, StackedModel<Real>, parse_stacked_shape>},
+};
+
+}  // namespace
+
 template <class Real>
 std::unique_ptr<SequenceModel<Real>> make_model(std::string_view given, Letter letters, std::uint32_t labels,
                                                 std::uint64_t seed) {
   const std::string name = in_our_names(given);
-  const std::string family = name.substr(0, name.find(':'));
-  if (family == "bilinear")
-    return std::make_unique<BilinearModel<Real>>(parse_bilinear_shape(name), letters, labels, seed);
-  if (family == "dense") return std::make_unique<DenseModel<Real>>(parse_dense_shape(name), letters, labels, seed);
-  if (family == "deltaproduct" || family == "diagonal" || family == "fan")
-    return std::make_unique<StackedModel<Real>>(parse_stacked_shape(name), letters, labels, seed);
-  unknown_family(given, family);
+  const std::string wanted = name.substr(0, name.find(':'));
+  for (const Family<Real>& family : kFamilies<Real>)
+    if (family.name == wanted) return family.make(name, letters, labels, seed);
+  unknown_family(given, wanted);
 }
 
 template std::unique_ptr<SequenceModel<float>> make_model(std::string_view, Letter, std::uint32_t, std::uint64_t);

@@ -32,7 +32,7 @@ struct ParameterPart {
 /// Words read side by side, some positions at a time.
 class ModelReader {
  public:
-  /// An answer that the model does not give: one of its numbers is not finite.
+  /// An answer that the model does not give: two are equally good, or one of its numbers is not finite.
   static constexpr TaskLabel kNoAnswer = UINT32_MAX;
 
   virtual ~ModelReader() = default;
@@ -63,9 +63,9 @@ class SequenceModel {
   /// no gradient). Targets of the batch are ordered as draw_batch orders them.
   virtual BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const = 0;
 
-  /// Makes readers of any number of words, each at its beginning. They and the function need the model alive. With
-  /// `normalise`, a recurrence whose answers do not depend on the scale of its state keeps that scale.
-  virtual std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> readers(bool normalise) const = 0;
+  /// Makes readers of any number of words, each at its beginning. They and the function need the model alive. Read as
+  /// trained, or `rescaled` (simulate/models/linear_model_reader.h): then it may be another function than the model.
+  virtual std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> readers(bool rescaled) const = 0;
 
   /// The model as h_t = A(x_t) h_{t−1} + b(x_t) with a linear read-out, where it is that.
   virtual std::optional<LinearModel> linear_view() const { return std::nullopt; }

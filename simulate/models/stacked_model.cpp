@@ -7,7 +7,7 @@
 
 #include "krohn/simulate/models/cross_entropy.h"
 #include "krohn/simulate/models/initialise.h"
-#include "krohn/simulate/models/linear_model_reader.h"
+#include "krohn/simulate/models/linear_model_step.h"
 
 namespace krohn {
 namespace {
@@ -260,12 +260,8 @@ class StackedModel<Real>::Reader : public ModelReader {
   void read(const TrainingBatch& batch, std::span<TaskLabel> answers) override {
     const Forward forward = model_.forward(batch, carries_);
     const Numbers<Real> logits = model_.logits(model_.final_norm(model_.read(forward, batch)));
-    const std::size_t labels = model_.labels();
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-      const auto row = std::span<const Real>(logits).subspan(i * labels, labels);
-      const bool finite = std::ranges::all_of(row, [](Real logit) { return std::isfinite(logit); });
-      answers[i] = finite ? static_cast<TaskLabel>(std::ranges::max_element(row) - row.begin()) : kNoAnswer;
-    }
+    const std::uint32_t labels = model_.labels();
+    for (std::size_t i = 0; i < answers.size(); ++i) answers[i] = answer_of(logits.data() + i * labels, labels);
   }
 
  private:

@@ -36,7 +36,7 @@ class StackedModel : public SequenceModel<Real> {
 
   std::string name() const override { return to_string(shape_); }
   BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const override;
-  std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> readers(bool normalise) const override;
+  std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> readers(bool rescaled) const override;
   std::optional<LinearModel> linear_view() const override;
 
  private:

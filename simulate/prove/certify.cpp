@@ -9,9 +9,13 @@
 #include "krohn/simulate/prove/bounds/linear_horizon.h"
 #include "krohn/simulate/prove/certify_codewords.h"
 #include "krohn/simulate/prove/certify_exact.h"
-#include "krohn/simulate/prove/certify_reachable.h"
 #include "krohn/simulate/prove/certify_snapped.h"
+#include "krohn/simulate/prove/machine/certify_reader.h"
+#include "krohn/simulate/prove/machine/reader_run.h"
 #include "krohn/simulate/prove/orders/certify_order.h"
+#include "krohn/simulate/prove/pairs/certify_reachable.h"
+#include "krohn/simulate/prove/pairs/network_reader.h"
+#include "krohn/simulate/prove/place.h"
 
 namespace krohn {
 namespace {
@@ -21,17 +25,16 @@ constexpr std::uint64_t kQuickPairs = 65'536;
 
 Certificate search(const Network& network, CertifyOptions options, std::uint64_t max_pairs) {
   options.max_pairs = max_pairs;
-  const bool elsewhere = options.search_pairs && max_pairs > kQuickPairs && network.snap_every == 0;
+  const bool elsewhere = options.place != nullptr && max_pairs > kQuickPairs && network.snap_every == 0;
   Certificate certificate =
-      elsewhere ? options.search_pairs(network, options) : certify_reachable_set(network, options);
+      elsewhere ? options.place->search_pairs(network, options) : certify_reachable_set(network, options);
   if (network.snap_every > 0)
     certificate.evidence += fmt::format("; it is not linear, but snaps every {} letters", network.snap_every);
   return certificate;
 }
 
-}  // namespace
-
-Certificate certify(const Network& network, const CertifyOptions& options) {
+/// Everything but long words.
+Certificate prove(const Network& network, const CertifyOptions& options) {
   if (options.arithmetic.is_exact()) {
     require_linear(network, "exact arithmetic");
     Certificate exact = certify_exact(network, options);
@@ -54,6 +57,36 @@ Certificate certify(const Network& network, const CertifyOptions& options) {
     bound->certificate.proof = *std::move(horizon);
   }
   return std::move(bound->certificate);
+}
+
+/// A proof up to a few letters says little: errors that it could not bound add up in words of thousands.
+void try_long_words(Certificate& certificate, const Network& network, const CertifyOptions& options) {
+  constexpr std::uint64_t kFew = 4096;
+  if (certificate.claim != Claim::kProvedUpTo || certificate.length >= kFew || !options.order.is_sequential() ||
+      options.arithmetic.is_exact())
+    return;
+  ReaderLimits limits;
+  limits.long_letters = options.long_letters;
+  limits.seed = options.seed;
+  limits.max_seconds = options.max_seconds;
+  limits.progress = options.progress;
+  const auto reader = network_reader(network, options.arithmetic, options.form);
+  const TrackedAutomaton tracked = every_state(network.automaton);
+  try_long_words(certificate, *reader, tracked, limits);
+  if (certificate.claim != Claim::kRefuted) return;
+  ReaderRun run(*reader, tracked);
+  for (const Letter letter : *certificate.failing_word) run.read(letter);
+  const Output given = run.answer().output;
+  certificate.proof =
+      FailingRun{{}, run.state(), given == LetterReader::kNoAnswer ? std::nullopt : std::optional<State>(given)};
+}
+
+}  // namespace
+
+Certificate certify(const Network& network, const CertifyOptions& options) {
+  Certificate certificate = prove(network, options);
+  try_long_words(certificate, network, options);
+  return certificate;
 }
 
 }  // namespace krohn

@@ -3,6 +3,7 @@
 #include "krohn/groups/error.h"
 #include "krohn/simulate/prove/certify_codewords.h"
 #include "krohn/simulate/prove/claims/closed_layer.h"
+#include "krohn/simulate/prove/claims/unit_moves.h"
 
 namespace krohn {
 namespace {
@@ -27,7 +28,13 @@ std::optional<Found> find_machine(const Network& network, const CertifyOptions& 
       tick();
       rounded.layers()[k].move(action, from.data(), to.data());
     };
-    if (!layer.close(move)) return std::nullopt;
+    const UnitMoves<Arithmetic> unit_moves(rounded.layers()[k], network.layers[k]);
+    const auto jump = [&](Action action, std::uint32_t codeword) {
+      const std::optional<std::uint32_t> reached = unit_moves(action, codeword);
+      if (reached) tick();
+      return reached;
+    };
+    if (!layer.close(move, jump)) return std::nullopt;
     found.proof.layers.push_back(layer.table(network.layers[k]));
     found.machine.layers.push_back(layer.take_machine());
   }

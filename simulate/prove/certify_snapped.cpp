@@ -1,35 +1,38 @@
 // The certificate of networks that snap (MATH.md §5, "Snapping"): between two snaps the network is linear, so that the
-// recurrence of the bounds, started at the rounded codewords instead of at H_0, has to stay within the margin for K
-// letters; after them every layer goes on from the codeword of the right label.
+// recurrence of the bounds has to stay within the margin for K letters, in the first block from H_0 and in every later
+// one from the rounded codeword of the right label, to which the snap before it led.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "krohn/simulate/arithmetic/interval_matrix.h"
 #include "krohn/simulate/prove/bounds/bounds.h"
 #include "krohn/simulate/prove/certify_snapped.h"
 
 namespace krohn {
 namespace {
 
-/// Covers the roundings of the few operations in double below, each of which is good to 2⁻⁵² of its result.
+/// Covers the roundings of the few operations in long double below, each of which is good to 2⁻⁵² of its result.
 constexpr double kOutward = 1 + 0x1p-40;
 
 bool has_one_codeword_per_label(const Layer& layer) {
   return layer.decoder.label_of.empty() && codeword_count(layer) == layer.labels;
 }
 
-/// An upper bound of how far the stored codeword of any state's label lies from the centre of the state; nothing in
-/// norms other than the Euclidean one.
-std::optional<double> snapped_start(const Layer& layer, const CentreLayer& machine, const LayerBound& bound,
-                                    const StepModel& model) {
+/// An upper bound of how far from its centre a block starts: at H_0, or at the stored codeword of any state's label.
+/// Nothing in norms other than the Euclidean one.
+std::optional<double> block_start(const Layer& layer, const CentreLayer& machine, const LayerBound& bound,
+                                  const StepModel& model) {
   if (!bound.norms.factors.empty()) return std::nullopt;
-  double start = 0;
+  double start = bound.start;
   for (std::size_t state = 0; state < bound.centres.size(); ++state) {
     const Eigen::MatrixXd stored = model.rounded(codeword(layer, machine.labels.shown[state]));
-    start = std::max(start, (stored - bound.centres[state]).norm() * bound.norms.scale[state]);
+    if (!stored.allFinite()) return std::nullopt;
+    const double away = frobenius_norm_bound(IntervalMatrix(stored) - IntervalMatrix(bound.centres[state]));
+    start = std::max(start, multiply_up(away, bound.norms.scale[state]));
   }
-  return start * kOutward;
+  return start;
 }
 
 /// Whether e ← L e + ε, from e = start, stays within the margin for K letters. For L > 1 that is a geometric series.
@@ -55,7 +58,7 @@ std::optional<Certificate> certify_snapped(const Network& network, const Certify
   for (std::size_t k = 0; k < network.layers.size(); ++k) {
     const auto model = make_step_model(network.layers[k], options.arithmetic, options.form);
     const LayerBound& bound = bounds->evidence.layers[k];
-    const auto start = snapped_start(network.layers[k], bounds->evidence.machine.layers[k], bound, *model);
+    const auto start = block_start(network.layers[k], bounds->evidence.machine.layers[k], bound, *model);
     if (!start || !stays_within(*start, bound, network.snap_every)) return std::nullopt;
     worst_start = std::max(worst_start, *start);
     worst_error = std::max(worst_error, bound.error);
@@ -65,9 +68,9 @@ std::optional<Certificate> certify_snapped(const Network& network, const Certify
   certificate.length = 0;
   certificate.method = "snapped horizon bound";
   certificate.evidence = fmt::format(
-      "not linear: by induction over blocks of {} letters, each from codewords within {:.3g} of the centres and "
-      "drifting "
-      "by at most {:.3g} a letter, which the decoder's margin outlasts; then every layer snaps to the right codeword",
+      "not linear: by induction over blocks of {} letters, each from H_0 or a codeword within {:.3g} of the "
+      "centres and drifting by at most {:.3g} a letter, which the decoder's margin outlasts; then every layer snaps to "
+      "the right codeword",
       network.snap_every, worst_start, worst_error);
   return certificate;
 }

@@ -24,11 +24,11 @@ struct LongComparisonState {
 /// Runs an automaton over letters [first, first + length) of a word, from a state.
 using RunSlice = std::function<State(const RandomWord& word, std::uint64_t first, std::uint64_t length, State from)>;
 
-/// Runs a machine whose outputs are the states of an automaton (simulate/prove/network_automaton.h) and that automaton,
-/// each by itself, over the random words (seed, 0), (seed, 1), … of one length, made on the way. They are compared
-/// after every `piece()` letters and at the end of every word; where they disagree there, the piece is read once more
-/// letter by letter for the first disagreement. (A disagreement within a piece that is gone at its end is not seen; the
-/// proof that stands beside excludes it.) Memory does not grow with the length.
+/// Runs a machine whose outputs are the states of an automaton (simulate/prove/pairs/network_automaton.h) and that
+/// automaton, each by itself, over the random words (seed, 0), (seed, 1), … of one length, made on the way. They are
+/// compared after every `piece()` letters and at the end of every word; where they disagree there, the piece is read
+/// once more letter by letter for the first disagreement. (A disagreement within a piece that is gone at its end is not
+/// seen; the proof that stands beside excludes it.) Memory does not grow with the length.
 class LongComparison {
  public:
   LongComparison(const Dfa& machine, const Dfa& automaton, std::uint64_t words, std::uint64_t length,

@@ -7,6 +7,9 @@
 #include <cmath>
 #include <exception>
 #include <numeric>
+#include <optional>
+
+#include "krohn/simulate/models/linear_model_reader.h"
 
 namespace krohn {
 namespace {
@@ -85,9 +88,21 @@ ProportionInterval confidence(std::uint64_t right, std::uint64_t all) {
 
 double scaled(double accuracy, double chance) { return (accuracy - chance) / (1 - chance); }
 
+std::string reading_of(const SequenceModel<float>& model, bool rescaled) {
+  const std::optional<LinearModel> view = rescaled ? model.linear_view() : std::nullopt;
+  switch (view ? rescaling_of(*view) : Rescaling::kNone) {
+    case Rescaling::kNeutral:
+      return "rescaled, which changes answers by rounding and overflow alone";
+    case Rescaling::kAnotherFunction:
+      return "rescaled, another function than the trained model, whose read-out has a bias";
+    default:
+      return "as trained";
+  }
+}
+
 ModelAccuracy evaluate_model(const SequenceModel<float>& model, const Task& task, std::uint64_t length,
                              const EvaluateModelOptions& options) {
-  const auto make_reader = model.readers(options.normalise);
+  const auto make_reader = model.readers(options.rescaled);
   ModelAccuracy result{length, options.words, 0, 0, 0};
   std::atomic<std::uint64_t> done = 0;
   std::exception_ptr error;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "krohn/constructions/network/network.h"
@@ -32,22 +33,28 @@ double scaled(double accuracy, double chance);
 struct EvaluateModelOptions {
   std::uint64_t words = 1000;
   std::uint64_t seed = 1'000'003;  ///< of the samples; not that of training
-  bool normalise = true;           ///< as SequenceModel::readers
+  bool rescaled = false;           ///< as SequenceModel::readers; the trained model is what it is without
   unsigned threads = 0;
   std::function<void(std::uint64_t, std::uint64_t)> progress;  ///< letters done, letters in all; may throw Interrupted
 };
+
+/// Which function the figures are of: "as trained", or "rescaled" and what that changes. Rescaling leaves models alone
+/// that are no linear recurrence, or that have additions.
+std::string reading_of(const SequenceModel<float>& model, bool rescaled);
 
 /// Samples of one length, read some tokens at a time; memory does not grow with the length. Deterministic whatever the
 /// number of threads. Throws InputError when the task does not have the length.
 ModelAccuracy evaluate_model(const SequenceModel<float>& model, const Task& task, std::uint64_t length,
                              const EvaluateModelOptions& options);
 
-/// The model as a network over the task's input letters, without special tokens: the token before the input is read
-/// into H_0, the one after it into the read-out. The arg max of W h + c over labels is the nearest codeword (w_l, e_l)
-/// in one more dimension, in which h is 0 and e_l² = K − 2c_l − ‖w_l‖². Weights are the floats of the model, except H_0
-/// and the codewords, which are double. The automaton is the task's; its states have to be told apart by their outputs,
-/// but for an initial state that nothing leads back to. Throws InputError when they are not, or the task has no
-/// automaton, or the model no linear view.
+/// The model's recurrence with nearest codewords in place of its read-out, as a network over the task's input letters,
+/// without special tokens: the token before the input is read into H_0, the one after it into the codewords. Over the
+/// reals the arg max of W h + c over labels is the nearest codeword (w_l, e_l) in one more dimension, in which h is 0
+/// and e_l² = K − 2c_l − ‖w_l‖²; in fp64 distances tie once ‖h‖² passes 2^53 times their differences, where the model
+/// still answers. So claims about the network are none about the model: those are of simulate/learned/trained_reader.h.
+/// Weights are the floats of the model, except H_0 and the codewords, which are double. The automaton is the task's;
+/// its states have to be told apart by their outputs, but for an initial state that nothing leads back to. Throws
+/// InputError when they are not, or the task has no automaton, or the model no linear view.
 Network network_of(const SequenceModel<float>& model, const Task& task);
 
 }  // namespace krohn

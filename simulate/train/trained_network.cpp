@@ -123,7 +123,8 @@ Network network_of(const SequenceModel<float>& model, const Task& task) {
     known = state;
   }
   Network network{automaton, {std::move(layer)}, {{state_of}}, {}};
-  network.provenance = {"trained", task.info().name, view.source, model.name()};
+  network.provenance = {"trained", task.info().name, view.source,
+                        fmt::format("{}, nearest codewords in place of its read-out", model.name())};
   validate(network);
   return network;
 }

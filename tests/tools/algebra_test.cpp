@@ -95,9 +95,9 @@ TEST_CASE("egg-boxes in the terminal and as a picture") {
 
 TEST_CASE("a monoid past its limit is undecided, status 3, in one line") {
   const Workplace place("limit");
-  const Outcome outcome = place.shell("krohn info name:T7 --monoid --max-elements 100");
+  const Outcome outcome = place.shell("krohn info name:T7 --monoid --max-classes 100");
   CHECK(outcome.status == 3);
-  CHECK(contains(outcome.err, "--max-elements"));
+  CHECK(contains(outcome.err, "--max-classes"));
 }
 
 TEST_CASE("a monoid past --max-elements leaves verdicts undecided: what is known is printed, status 3") {
@@ -107,7 +107,8 @@ TEST_CASE("a monoid past --max-elements leaves verdicts undecided: what is known
   const json job = json::parse(outcome.out).at("jobs").at(0);
   CHECK(job.at("monoid").at("size") == 3125);
   CHECK(row(job.at("verdicts"), "property", "aperiodic").at("answer") == "no");
-  CHECK(row(job.at("verdicts"), "property", "locally testable").at("answer") == "unknown");
+  CHECK(row(job.at("verdicts"), "property", "locally testable").at("answer") == "no");  // it follows
+  CHECK(row(job.at("verdicts"), "property", "quasi-aperiodic").at("answer") == "unknown");
   CHECK(place.shell("krohn classify name:T4 --json").status == 0);
 }
 
@@ -143,4 +144,77 @@ TEST_CASE("A_5 in three dimensions") {
   REQUIRE(place.shell("krohn compile name:A5 --construction orthogonal -o a5.safetensors").status == 0);
   const json model = json::parse(place.shell("krohn info a5.safetensors --json").out);
   CHECK(model.at("network").at("state_numbers") == 3);
+}
+
+TEST_CASE("classify backs every yes by a network that was proved, and draws what follows from a no") {
+  const Workplace place("backed");
+  for (const char* language : {"name:modarith5", "name:S5/points", "'regex:(a|b)*abb'", "name:parity",
+                               "'regex:((a|b)(a|b))*'", "'regex:(a|b(ab*a)*b)*'", "'regex:'", "name:T3"}) {
+    CAPTURE(language);
+    const Outcome outcome = place.shell("krohn classify " + std::string(language) + " --json");
+    REQUIRE(outcome.status == 0);
+    const json facts = json::parse(outcome.out);
+    for (const json& job : facts.at("jobs")) {
+      for (const json& architecture : job.at("architectures")) {
+        CAPTURE(architecture.dump());
+        const bool yes = architecture.at("answer") == "yes";
+        CHECK(yes != architecture.at("checked").get<std::string>().empty());
+        if (yes) CHECK_FALSE(architecture.at("construction").get<std::string>().empty());
+      }
+      if (row(job.at("verdicts"), "property", "aperiodic").at("answer") == "no")
+        for (const char* property : {"locally testable", "definite", "reverse definite", "generalised definite",
+                                     "nilpotent", "R-trivial", "J-trivial", "DA"})
+          CHECK(row(job.at("verdicts"), "property", property).at("answer") == "no");
+    }
+  }
+}
+
+TEST_CASE("a monoid that met a limit: what the automaton decides is printed, the right option is named, status 3") {
+  const Workplace place("partial");
+  const Outcome classes = place.shell("krohn classify name:T5 --max-classes 3 --json");
+  CHECK(classes.status == 3);
+  const json job = json::parse(classes.out).at("jobs").at(0);
+  CHECK(contains(job.at("limit").get<std::string>(), "--max-classes"));
+  CHECK(job.at("monoid").is_null());
+  CHECK(row(job.at("verdicts"), "property", "group").at("answer") == "no");
+  CHECK(row(job.at("verdicts"), "property", "commutative").at("answer") == "no");
+  CHECK(row(job.at("verdicts"), "property", "aperiodic").at("answer") == "no");
+  CHECK(row(job.at("verdicts"), "property", "nilpotent").at("answer") == "no");
+  CHECK(row(job.at("verdicts"), "property", "solvable groups").at("answer") == "unknown");
+  const std::string big = KROHN_ROOT "/tests/data/aalpy/tcp_server_bsd_trans.dot";
+  const Outcome timed = place.shell("krohn classify " + big + " --time 1");
+  CHECK(timed.status == 3);
+  CHECK(contains(timed.out, "--time 1"));
+  CHECK(contains(timed.out, "merges states"));
+  const Outcome cascade = place.shell("krohn decompose " + big + " --time 1");
+  CHECK(cascade.status == 3);
+  CHECK(contains(cascade.err, "--time 1"));
+  const Outcome monoid = place.shell("krohn info " + big + " --monoid --time 1 --json");
+  CHECK(monoid.status == 3);
+  CHECK(contains(json::parse(monoid.out).at("monoid").at("limit").get<std::string>(), "--time 1"));
+}
+
+TEST_CASE("a language without letters: every verb answers or refuses in words") {
+  const Workplace place("no-letters");
+  for (const char* language : {"'regex:'", "'regex:()'", "'regex:|'", "'regex:(?:)'"}) {
+    CAPTURE(language);
+    const std::string l = language;
+    for (const std::string& command :
+         {"classify " + l, "info " + l + " --monoid", "decompose " + l, "decompose " + l + " --primes",
+          "compile " + l + " -o m.safetensors", "compile " + l + " --explain", std::string("verify m.safetensors"),
+          std::string("verify m.safetensors --order scan"), "verify m.safetensors --against " + l,
+          std::string("info m.safetensors"), std::string("run m.safetensors ''"), "run " + l + " ''",
+          "draw " + l + " -o m.dot", "convert " + l + " m.json"}) {
+      CAPTURE(command);
+      const Outcome outcome = place.shell("krohn " + command);
+      CAPTURE(outcome.err);
+      CHECK(outcome.status == 0);
+    }
+    CHECK(place.shell("krohn convert " + l + " m.att").status == 2);
+    for (const char* target : {"bilinear", "bilinear-cp", "bilinear-r2", "pd-ssm", "mamba", "fan"}) {
+      const Outcome outcome = place.shell("krohn compile " + l + " --target " + target + " -o t.safetensors");
+      CHECK(outcome.status == 2);
+      CHECK(contains(outcome.err, "no letters"));
+    }
+  }
 }

@@ -41,7 +41,13 @@ TEST_CASE("scripts are valid for their shells") {
   for (const char* part : {"'verify:Prove a network", "--precision[", "(fp64 fp32 fp16 bf16)",
                            "compadd -- 'name:parity' ", ":LANGUAGE:_krohn_language"})
     CHECK(contains(zsh, part));
-  CHECK(place.shell("krohn completion fish").status == 2);
+  CHECK(place.shell("krohn completion fish > krohn.fish; ! command -v fish >/dev/null || fish -n krohn.fish").status ==
+        0);
+  const std::string fish = contents(place / "krohn.fish");
+  for (const char* part :
+       {"-a verify -d 'Prove a network", "-s o -l output -r -F", "-l precision -x -a '", "-a 'bash zsh fish'"})
+    CHECK(contains(fish, part));
+  CHECK(place.shell("krohn completion tcsh").status == 2);
 }
 
 TEST_CASE("the manual page holds every help page, and man reads it without a complaint") {

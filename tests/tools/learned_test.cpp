@@ -101,7 +101,7 @@ TEST_CASE("a trained model that is no network is verified, extracted, snapped an
               .shell("krohn train parity --model deltaproduct:signed,width=16,heads=1,mlp=0 --rates 1e-2 --steps 2000 "
                      "--schedule cosine --stop-at 0 --threads 1 -o run")
               .status == 0);
-  CHECK(!std::filesystem::exists(place / "run/model.safetensors"));
+  CHECK(!std::filesystem::exists(place / "run/network.safetensors"));
   const Outcome verified = place.shell("krohn verify run --max-pairs 20000 --json");
   CHECK(verified.status == 1);
   const json verdict = json::parse(verified.out);
@@ -126,7 +126,7 @@ TEST_CASE("a trained model that is no network is verified, extracted, snapped an
   CHECK(json::parse(extracted.out)["states"] == 2);
   const Outcome snapped = place.shell("krohn snap run -o exact.safetensors --length 32 --against name:parity");
   CHECK(snapped.status == 0);
-  CHECK(contains(snapped.out, "non-linear read-out"));
+  CHECK(contains(snapped.out, "its own read-out included"));
   CHECK(place.shell("krohn verify exact.safetensors --against name:parity").status == 0);
 
   const Outcome compared = place.shell("krohn compare run exact.safetensors --plot circles.svg --json");
@@ -160,7 +160,7 @@ TEST_CASE("words below --from are not asked about") {
   CHECK(failing_length(" --from 3") >= 5);  // three, with two operators
 }
 
-TEST_CASE("the folder of a linear model is the network in it") {
+TEST_CASE("the folder of a linear model is the trained model in it, for every verb") {
   const Workplace place("linear-run");
   REQUIRE(place
               .shell("krohn train modadd2 --model bilinear:full,hidden=8,inputs=8,spread=0.1 --steps 2000 --rates 3e-3 "
@@ -168,12 +168,61 @@ TEST_CASE("the folder of a linear model is the network in it") {
               .status == 0);
   const auto without_first = [](const std::string& text) { return text.substr(text.find(": ")); };
   const Outcome folder = place.shell("krohn verify run --max-pairs 1000"),
-                file = place.shell("krohn verify run/model.safetensors --max-pairs 1000");
+                file = place.shell("krohn verify run/parameters.safetensors --max-pairs 1000");
   CHECK(folder.status == file.status);
   CHECK(without_first(folder.out) == without_first(file.out));
+  CHECK(contains(folder.out, "letter after letter"));
   CHECK(place.shell("krohn extract run -o learned.dot --length 8").status == 0);
-  // Its parameters alone are read as any other model.
-  CHECK(contains(place.shell("krohn verify run/parameters.safetensors --max-pairs 1000").out, "letter after letter"));
+  CHECK(place.shell("krohn snap run -o exact.safetensors --length 8").status == 0);
+  CHECK(place.shell("krohn verify run --order scan").status == 2);  // what only networks have
+  // Its recurrence with another decoder is a network, by its own name.
+  CHECK(contains(place.shell("krohn verify run/network.safetensors --max-pairs 1000").out, "structured weights"));
+  CHECK(contains(contents(place / "run/network.safetensors"), "nearest codewords in place of its read-out"));
+  // Every option and what came of it.
+  const json run = json::parse(contents(place / "run/run.json"));
+  const json options{{"smoothing", 0.1}, {"samples", 0},    {"validate_every", 500}, {"seeds", 1},
+                     {"seed", 1},        {"rates", {3e-3}}, {"schedule", "cosine"}};
+  for (const auto& [name, value] : options.items()) {
+    CAPTURE(name);
+    CHECK(run[name] == value);
+  }
+  const json& test = run["runs"][0]["test"];
+  CHECK(test["length"] == 500);
+  CHECK(test["answers"] == 100);
+  CHECK(test["reading"] == "as trained");
+  // The same words by eval, which is told which function it measures.
+  const json again = json::parse(place.shell("krohn eval run --lengths 500 --words 100 --json").out);
+  CHECK(again["lengths"][0]["right"] == test["right"]);
+  CHECK(again["reading"] == "as trained");
+  CHECK(place.shell("krohn eval run --lengths 500 --words 100 --json --as-trained").out ==
+        place.shell("krohn eval run --lengths 500 --words 100 --json").out);
+  CHECK(contains(place.shell("krohn eval run --lengths 50 --words 10 --rescaled").out, "another function"));
+  CHECK(place.shell("krohn eval run --rescaled --as-trained").status == 2);
+}
+
+TEST_CASE("verify, eval and compare speak of the trained model whose states grow") {
+  const Workplace place("growing");
+  std::filesystem::create_directory(place / "run");
+  std::filesystem::copy_file(std::string(KROHN_TEST_DATA) + "/networks/trained-parity.safetensors",
+                             place / "run/parameters.safetensors");
+  const Outcome verified = place.shell("krohn verify run --max-pairs 20000 --json");
+  CHECK(verified.status == 1);
+  const json verdict = json::parse(verified.out)["verdict"];
+  CHECK(verdict["failing_word_length"].get<int>() > 60);  // nearest codewords tie at 0^39
+  const json measured = json::parse(place.shell("krohn eval run --lengths 39,500 --words 50 --json").out);
+  CHECK(measured["lengths"][0]["words_right"] == 50);
+  CHECK(measured["lengths"][1]["words_right"] == 0);  // fp32 overflows
+  const json rescaled = json::parse(place.shell("krohn eval run --lengths 500 --words 50 --json --rescaled").out);
+  CHECK(rescaled["lengths"][0]["words_right"] == 50);
+  CHECK(contains(rescaled["reading"].get<std::string>(), "another function"));
+  REQUIRE(place.shell("krohn compile name:parity -o exact.safetensors").status == 0);
+  const json compared = json::parse(place.shell("krohn compare run exact.safetensors --json").out);
+  REQUIRE(compared["margins"].size() > 4);
+  const json &before = compared["margins"][3], &last = compared["margins"].back();
+  CHECK(before["letters"] == json::array({8, 15}));
+  CHECK(before["least_margin"].get<double>() > 1);
+  CHECK(last["letters"][1] == compared["failing_word_length"]);
+  CHECK(contains(place.shell("krohn compare run exact.safetensors").out, "margin of the read-out"));
 }
 
 TEST_CASE("accuracy by length is drawn with its intervals") {
@@ -237,12 +286,15 @@ TEST_CASE("a plot shades the lengths that the run was trained on, not the paper'
 TEST_CASE("a table goes on after the cells that are there") {
   const Workplace place("table");
   const std::string line =
-      "krohn table ebrahimi2 --only 'H = 2' --lengths 400 -o cells --json";  // 200 short runs of two samples
+      "krohn table ebrahimi2 --only 'H = 2' --lengths 400 -o cells --json --rescaled";  // 200 short runs of two samples
   const Outcome first = place.shell(line);
   CHECK(first.status == 0);
   const json cells = json::parse(first.out)["cells"];
   REQUIRE(cells.size() == 1);
   CHECK(cells[0]["runs"].size() == 200);
+  CHECK(cells[0]["seeds"].size() == 200);
+  CHECK(contains(cells[0]["reading"].get<std::string>(), "another function"));
+  CHECK(cells[0]["claim"] == "");
   CHECK(cells[0]["expected_share"].get<double>() == doctest::Approx(1 - 0.75 * 0.75));
   CHECK(cells[0]["holding_runs"].get<int>() > 20);
   CHECK(cells[0]["holding_runs"].get<int>() < 200 * (1 - 0.75 * 0.75));  // theory bounds what can work at all
@@ -255,8 +307,15 @@ TEST_CASE("a table goes on after the cells that are there") {
     models += entry.path().extension() == ".safetensors";
   }
   CHECK(models == 200);
+  // The same models as they are: most states have grown past fp32, or died out, in 400 letters.
+  const json as_trained =
+      json::parse(place.shell("krohn table ebrahimi2 --only 'H = 2' --lengths 400 -o cells --json").out);
+  CHECK(as_trained[0]["reading"] == "as trained");
+  CHECK(as_trained[0]["claim"] != "");
+  CHECK(as_trained[0]["holding_runs"].get<int>() < cells[0]["holding_runs"].get<int>());
   place.write("cells/" + file, "{}");
   CHECK(place.shell(line).status == 2);
   CHECK(place.shell("krohn table ebrahimi1 --only nothing -o cells").status == 2);
+  CHECK(place.shell("krohn table ebrahimi1 --seeds 0 -o cells").status == 2);
   CHECK(place.shell("krohn table ebrahimi9 -o cells").status == 2);
 }

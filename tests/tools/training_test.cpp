@@ -100,7 +100,8 @@ TEST_CASE("a run that begins with a construction is proved without a step, and g
       "krohn train modadd5 --model bilinear:full,hidden=8,inputs=8 --init z5.safetensors --threads 1 ";
   REQUIRE(place.shell(line + "--steps 0 -o run").status == 0);
   CHECK(contains(place.shell("krohn eval run --lengths 1e4 --words 50 --json").out, "\"right\": 50,"));
-  CHECK(place.shell("krohn verify run/model.safetensors").status == 0);
+  CHECK(place.shell("krohn verify run").status == 0);
+  CHECK(place.shell("krohn verify run/network.safetensors").status == 0);
 
   const std::string perturbed =
       line + "--perturb 0.05 --smoothing 0.1 --schedule cosine --stop-at 0 --steps 300 --json -o again";

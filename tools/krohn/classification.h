@@ -16,13 +16,24 @@ struct Job {
   Dfa automaton;
   Algebra algebra;
   std::vector<Architecture> rows;
+  std::size_t open_rows =
+      0;  ///< that a theorem answers with yes, but no network was built and proved within the limits
+};
+
+struct ClassifyOptions {
+  AlgebraOptions algebra;
+  double seconds = 60;  ///< in all
 };
 
 /// State tracking (the reachable automaton as given) and acceptance (the minimal one), once when they are the same
-/// size. Throws LimitError as `analyse`.
-std::vector<Job> classify(const Dfa& given, const AlgebraOptions& options);
+/// size. Where a limit is met, what needs no monoid is still decided. Every yes of an architecture is that of a network
+/// which was built and proved against the automaton, in fp64; every no has a witness that was checked.
+std::vector<Job> classify(const Dfa& given, const ClassifyOptions& options);
 
-/// Sizes, groups and verdicts of a monoid.
+/// The verdicts and architectures that a limit left open.
+std::size_t undecided(const std::vector<Job>& jobs);
+
+/// Sizes, groups and verdicts of a monoid; of one that met a limit, the limit.
 nlohmann::ordered_json algebra_to_json(const Algebra& algebra);
 
 /// The same with the job's name, its states, and the architectures.

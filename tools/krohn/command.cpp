@@ -14,6 +14,7 @@
 
 #include "krohn/groups/error.h"
 #include "krohn/groups/near_miss.h"
+#include "krohn/simulate/prove/verify.h"
 #include "tools/krohn/manual.h"
 #include "tools/krohn/verb.h"
 
@@ -150,6 +151,8 @@ int parse_and_work(int argc, const char* const* argv) {
 
 int run_command(int argc, const char* const* argv) noexcept try {
   return parse_and_work(argc, argv);
+} catch (const Contradiction& error) {
+  return complain(error.what(), kContradiction);
 } catch (const LimitError& error) {
   return complain(error.what(), kUndecided);
 } catch (const Interrupted& error) {

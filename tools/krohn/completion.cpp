@@ -88,6 +88,35 @@ std::string zsh_verb(const CLI::App& verb) {
   return text + " ;;\n";
 }
 
+/// Text inside single quotes of fish.
+std::string fish_text(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '\'' || c == '\\') escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
+std::string fish_verb(const CLI::App& verb) {
+  const std::string here = fmt::format("complete -c krohn -n '__fish_seen_subcommand_from {}'", verb.get_name());
+  std::string text;
+  for (const CLI::Option* option : options_of(verb, false)) {
+    text += here;
+    for (const std::string& name : option->get_snames()) text += " -s " + name;
+    for (const std::string& name : option->get_lnames()) text += " -l " + name;
+    if (option->get_type_size() != 0) {
+      const auto list = choices(*option);
+      text += list.empty() ? " -r -F" : fmt::format(" -x -a '{}'", fish_text(fmt::format("{}", fmt::join(list, " "))));
+    }
+    text += fmt::format(" -d '{}'\n", fish_text(option->get_description()));
+  }
+  for (const CLI::Option* option : options_of(verb, true))
+    if (const auto list = choices(*option); !list.empty())
+      text += fmt::format("{} -a '{}'\n", here, fish_text(fmt::format("{}", fmt::join(list, " "))));
+  return text;
+}
+
 }  // namespace
 
 std::string bash_completion(const CLI::App& app) {
@@ -157,6 +186,15 @@ _krohn() {{
 _krohn "$@"
 )",
                      quoted(language_names()), names, cases);
+}
+
+std::string fish_completion(const CLI::App& app) {
+  std::string text = "# fish completion for krohn; made by `krohn completion fish`.\n";
+  for (const CLI::App* verb : verbs_of(app))
+    text += fmt::format("complete -c krohn -n __fish_use_subcommand -f -a {} -d '{}'\n", verb->get_name(),
+                        fish_text(verb->get_description()));
+  for (const CLI::App* verb : verbs_of(app)) text += fish_verb(*verb);
+  return text;
 }
 
 }  // namespace krohn

@@ -10,5 +10,6 @@ namespace krohn {
 /// names elsewhere.
 std::string bash_completion(const CLI::App& app);
 std::string zsh_completion(const CLI::App& app);
+std::string fish_completion(const CLI::App& app);
 
 }  // namespace krohn

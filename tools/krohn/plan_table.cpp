@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "krohn/automata/formats/json.h"
+#include "krohn/simulate/prove/claims/claim_text.h"
 #include "tools/krohn/table.h"
 
 namespace krohn {
@@ -90,6 +91,37 @@ nlohmann::ordered_json plan_to_json(const PlanRow& row) {
   for (const Precision precision : row.locked_in) json["locked_in"].push_back(to_string(precision));
   if (row.snap_every > 0) json["snap_every"] = row.snap_every;
   json["margin"] = row.margin;
+  return json;
+}
+
+std::vector<std::string> in_words(const KeptPromise& kept) {
+  std::vector<std::string> lines;
+  const auto exact = [&](const std::vector<Precision>& formats, const std::string& how) {
+    if (!formats.empty())
+      lines.push_back(fmt::format("exact for words of every length in {}{}", precisions(formats), how));
+  };
+  exact(kept.every_order, ": proved, in every order of evaluation");
+  exact(kept.sequential, ", letter after letter: proved");
+  exact(kept.promised_only, fmt::format(" by its construction, which was not proved within {}", kept.limit));
+  if (!lines.empty()) return lines;
+  if (kept.right_up_to == UINT64_MAX)
+    return {"not bit-exact in any precision, but proved for words of every length in fp64"};
+  return {
+      fmt::format("not bit-exact in any precision; in fp64 correct on all words of up to {} letters: `krohn verify` "
+                  "says how far it holds",
+                  with_thousands(kept.right_up_to))};
+}
+
+nlohmann::ordered_json kept_to_json(const KeptPromise& kept) {
+  const auto names = [](const std::vector<Precision>& formats) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const Precision precision : formats) list.push_back(to_string(precision));
+    return list;
+  };
+  nlohmann::ordered_json json{{"every_order", names(kept.every_order)},
+                              {"sequential", names(kept.sequential)},
+                              {"not_proved", names(kept.promised_only)}};
+  if (!kept.limit.empty()) json["limit"] = kept.limit;
   return json;
 }
 

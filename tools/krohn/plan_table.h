@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "krohn/constructions/build/planner.h"
+#include "krohn/simulate/prove/verify_built.h"
 
 namespace krohn {
 
@@ -16,5 +17,9 @@ std::string plan_table(const std::vector<PlanRow>& plans);
 std::string exactness(const PlanRow& row);
 
 nlohmann::ordered_json plan_to_json(const PlanRow& row);
+
+/// What was proved of a network before it was written, a line each.
+std::vector<std::string> in_words(const KeptPromise& kept);
+nlohmann::ordered_json kept_to_json(const KeptPromise& kept);
 
 }  // namespace krohn

@@ -11,10 +11,8 @@ namespace krohn {
 namespace fs = std::filesystem;
 
 std::string file_of_run(const std::string& name) {
-  for (const char* file : {"model.safetensors", "parameters.safetensors"})
-    if (fs::is_regular_file(fs::path(name) / "parameters.safetensors") && fs::is_regular_file(fs::path(name) / file))
-      return (fs::path(name) / file).string();
-  return name;
+  const fs::path parameters = fs::path(name) / "parameters.safetensors";
+  return fs::is_regular_file(parameters) ? parameters.string() : name;
 }
 
 bool is_trained_model(const std::string& name) {

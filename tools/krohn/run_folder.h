@@ -10,8 +10,9 @@
 
 namespace krohn {
 
-/// Of a folder that `krohn train` wrote, the network in it, "RUN/model.safetensors", where the model is one, otherwise
-/// its parameters, "RUN/parameters.safetensors"; any other name as it is.
+/// Of a folder that `krohn train` wrote, the trained model, "RUN/parameters.safetensors", whatever its family; any
+/// other name as it is. "RUN/network.safetensors", its recurrence with another decoder (network_of), is asked for by
+/// name.
 std::string file_of_run(const std::string& name);
 
 /// Whether a .safetensors file holds the parameters of a model, rather than a network.

@@ -11,8 +11,16 @@
 
 namespace krohn {
 
-/// Exit statuses of every verb; bad input and usage (2) and interrupts (130) are thrown.
-enum ExitStatus : int { kDone = 0, kRefuted = 1, kBadInput = 2, kUndecided = 3, kInterruptedStatus = 130 };
+/// Exit statuses of every verb; bad input and usage (2), a proof
+/// that a measurement contradicts (4: a mistake in krohn) and interrupts (130) are thrown.
+enum ExitStatus : int {
+  kDone = 0,
+  kRefuted = 1,
+  kBadInput = 2,
+  kUndecided = 3,
+  kContradiction = 4,
+  kInterruptedStatus = 130
+};
 
 /// What the chosen verb does once its options are read. Returns the exit status.
 using Work = std::function<int()>;

@@ -2,48 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+
 #include "krohn/automata/formats/json.h"
-#include "tools/krohn/count.h"
+#include "tools/krohn/progress.h"
 #include "tools/krohn/table.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {
-namespace {
-
-constexpr std::size_t kShownLetters = 60;
-
-std::string refutation(const Certificate& certificate, const Alphabet& alphabet) {
-  if (!certificate.failing_word) return "refuted";
-  const Word& word = *certificate.failing_word;
-  return fmt::format("refuted: wrong on {}{}", quoted_word(alphabet, word),
-                     certificate.shortest ? ", and no shorter word fails" : "");
-}
-
-}  // namespace
-
-std::string quoted_word(const Alphabet& alphabet, std::span<const Letter> word) {
-  if (word.empty()) return "the empty word";
-  const std::string text = alphabet.format_word(word.first(std::min(word.size(), kShownLetters)));
-  if (word.size() <= kShownLetters)
-    return fmt::format("\"{}\" ({} letter{})", text, word.size(), word.size() > 1 ? "s" : "");
-  return fmt::format("\"{}…\" ({} letters)", text, with_thousands(word.size()));
-}
-
-std::string claim_in_words(const Certificate& certificate, const Alphabet& alphabet) {
-  switch (certificate.claim) {
-    case Claim::kProved:
-      return certificate.every_association ? "proved for all lengths, in every association order"
-                                           : "proved for words of every length";
-    case Claim::kProvedUpTo:
-      return fmt::format("proved for words of up to {} letters; undecided beyond", with_thousands(certificate.length));
-    case Claim::kRefuted:
-      return refutation(certificate, alphabet);
-    case Claim::kSampled:
-      return "undecided: no disagreement found, which proves nothing";
-  }
-  return "";
-}
-
 nlohmann::ordered_json verdict_to_json(const Certificate& certificate, const Alphabet& alphabet) {
   nlohmann::ordered_json json;
   json["claim"] = to_string(certificate.claim);
@@ -63,6 +29,96 @@ nlohmann::ordered_json verdict_to_json(const Certificate& certificate, const Alp
   if (certificate.letters_tested > 0) json["seed"] = certificate.seed;
   if (!certificate.limit.empty()) json["limit"] = certificate.limit;
   return json;
+}
+
+void add_verdict(nlohmann::ordered_json& json, const ModelVerdict& verdict, const Alphabet& alphabet) {
+  json["verdict"] = verdict_to_json(verdict.certificate, alphabet);
+  if (!verdict.said.empty()) json["answers"] = {{"model", verdict.said}, {"automaton", verdict.wanted}};
+  json["self_check"] = {{"letters_replayed", verdict.self_check.replayed_letters},
+                        {"certificate_rechecked", verdict.self_check.is_rechecked}};
+  if (verdict.through_states)
+    json["sampled_through_states"] = {{"letters", verdict.through_states->letters},
+                                      {"states", verdict.through_states->states},
+                                      {"comparisons", verdict.through_states->comparisons},
+                                      {"right", !verdict.through_states->failing_at.has_value()}};
+  if (!verdict.sampled) return;
+  for (const LengthReport& row : verdict.sampled->lengths)
+    json["sampled"].push_back({{"length", row.length},
+                               {"words", row.words},
+                               {"right_final_outputs", row.right_output},
+                               {"letters", row.letters},
+                               {"right_letters", row.right_letters}});
+}
+
+namespace {
+
+constexpr std::size_t kColumns = 100;
+
+void print_line(const std::string& text) { fmt::print("  {}\n", wrapped(text, kColumns, "    ")); }
+
+std::string self_check_in_words(const SelfCheck& check) {
+  std::string text =
+      fmt::format("checked again: {} letters replayed, all right", with_thousands(check.replayed_letters));
+  if (check.is_rechecked) text += "; the certificate re-checked by independent code";
+  if (!check.not_rechecked.empty()) text += "; the certificate was not re-checked: " + check.not_rechecked;
+  return text;
+}
+
+void print_random_words(const Question& question, const ModelVerdict& verdict) {
+  const std::uint64_t seed = question.random.seed;
+  if (const auto& through = verdict.through_states)
+    print_line(fmt::format(
+        "{} letters of random words, seed {}, through the {} state{} that the network reaches, compared {} times: {}",
+        with_thousands(through->letters), seed, with_thousands(through->states), through->states == 1 ? "" : "s",
+        with_thousands(through->comparisons), through->failing_at ? "wrong" : "all right"));
+  if (verdict.sampled)
+    for (const LengthReport& row : verdict.sampled->lengths)
+      fmt::print("  {} letters of random {}words, seed {}: {} right\n", with_thousands(row.letters),
+                 question.random.accepted ? "accepted " : "", seed,
+                 row.letters == row.right_letters ? "all" : with_thousands(row.right_letters));
+  const Certificate& certificate = verdict.certificate;
+  if (!verdict.sampled && !verdict.through_states && certificate.letters_tested > 0)
+    print_line(fmt::format("{} letters of random words, seed {}: {}", with_thousands(certificate.letters_tested), seed,
+                           certificate.letters_tested == question.random.words * question.random.length
+                               ? "all right"
+                               : "the last one wrong"));
+}
+
+}  // namespace
+
+void print_verdict(const std::string& name, const std::vector<std::string>& about, const Question& question,
+                   const ModelVerdict& verdict, const Alphabet& alphabet) {
+  const Certificate& certificate = verdict.certificate;
+  fmt::print("{}: {}\n", name, claim_in_words(certificate, alphabet));
+  for (const std::string& line : about) print_line(line);
+  if (!certificate.method.empty()) print_line(certificate.method + ": " + certificate.evidence);
+  if (!verdict.said.empty() && certificate.method != "another language")
+    print_line(fmt::format("the model says \"{}\" there, not \"{}\"", verdict.said, verdict.wanted));
+  if (!certificate.limit.empty()) print_line("limit met: " + certificate.limit);
+  if (verdict.self_check.replayed_letters > 0 || verdict.self_check.is_rechecked)
+    print_line(self_check_in_words(verdict.self_check));
+  print_random_words(question, verdict);
+}
+
+void print_claim(const std::string& before, const ModelVerdict& verdict, const Alphabet& alphabet) {
+  const Certificate& certificate = verdict.certificate;
+  print_line(before + claim_in_words(certificate, alphabet));
+  if (!certificate.method.empty()) print_line(certificate.method + ": " + certificate.evidence);
+}
+
+std::function<void(std::string_view, std::uint64_t, std::uint64_t)> progress_of_stages() {
+  struct Stage {
+    std::string what;
+    std::unique_ptr<Progress> progress;
+  };
+  return [stage = std::make_shared<Stage>()](std::string_view what, std::uint64_t done, std::uint64_t total) {
+    if (!stage->progress || stage->what != what) {
+      stage->progress.reset();
+      stage->what = what;
+      stage->progress = std::make_unique<Progress>(stage->what);
+    }
+    stage->progress->update(done, total);
+  };
 }
 
 int exit_status(const Certificate& certificate, std::uint64_t wanted_length) {

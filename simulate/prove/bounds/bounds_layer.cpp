@@ -14,6 +14,8 @@ namespace {
 constexpr double kFp64Roundoff = 0x1p-53;
 /// Radii are fractions of the margin; below this they might underflow.
 constexpr double kLeastMargin = 0x1p-900;
+/// Below this the square of a norm, and so every sum of squares on the way to it, does not overflow.
+constexpr double kGreatestDistance = 0x1p510;
 constexpr int kBalancingRounds = 2'000;
 
 /// A norm's factor R, its inverse, and what they do to single entries.
@@ -108,15 +110,22 @@ class LayerProof {
     const NearestInBook near = nearest_in_book(layer_, book, c);
     if (near.codeword == SIZE_MAX || codeword_label(layer_, near.codeword) != machine_.labels.shown[state]) return 0;
     const Eigen::MatrixXd nearest = codeword(layer_, near.codeword);
-    double least = greatest_margin(state);
+    double least = greatest_margin(state, nearest);
     for (std::size_t k = 0; k < codeword_count(layer_); ++k)
       if (k != near.codeword && codeword_book(layer_, k) == book)
         least = std::min(least, margin_between(state, nearest, codeword(layer_, k)));
     return least;
   }
 
-  /// With one codeword every finite state is decoded; a ball of the size of the centre is enough.
-  double greatest_margin(Label state) const { return multiply_down(scale_of(state), 1 + bound_.centres[state].norm()); }
+  /// With one codeword every state is decoded whose squared distance does not overflow; a ball of the size of the
+  /// centre is enough.
+  double greatest_margin(Label state, const Eigen::MatrixXd& nearest) const {
+    const IntervalMatrix c(bound_.centres[state]);
+    const double radius = add_up(1, frobenius_norm_bound(c));
+    const double reach = multiply_up(radius, std::max(1.0, factor_of(state).inverse_norm));
+    const double farthest = add_up(frobenius_norm_bound(c - IntervalMatrix(nearest)), reach);
+    return farthest < kGreatestDistance ? multiply_down(scale_of(state), radius) : 0;
+  }
 
   /// The other codeword w is farther than the nearest one, v: ‖x − w‖² − ‖x − v‖² is linear in x, and falls by at most
   /// 2‖v − w‖ in the dual norm for every unit of distance. What the decoder's fp64 may do to both squares is taken off.
@@ -132,7 +141,7 @@ class LayerProof {
     const Factor& factor = factor_of(state);
     const double dual = divide_up(
         frobenius_norm_bound(factor.is_identity ? direction : transpose(factor.inverse) * direction), scale_of(state));
-    if (!(lead.lower() > 0) || !(dual > 0)) return 0;
+    if (!(lead.lower() > 0) || !(dual > 0) || !lead.is_bounded() || !std::isfinite(dual)) return 0;
     const double first = divide_up(lead.upper(), dual);
     const double euclidean = divide_up(multiply_up(first, factor.inverse_norm), scale_of(state));
     const double lost = decoder_rounding(root_up(near_square.upper()), root_up(far_square.upper()), euclidean);

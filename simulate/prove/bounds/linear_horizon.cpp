@@ -31,9 +31,13 @@ const ReflectionProduct* reflections_of(const Matrix& matrix, Form form) {
 /// What every bound is multiplied by: the roundings of the bounds themselves, which are in double.
 constexpr double kOutward = 1 + 1e-12;
 
-/// The format that is rounded to: half a unit of its last place at 1, and its least number.
+/// Distances of codewords whose squares are far from underflow and overflow in double.
+constexpr double kLeastDistance = 0x1p-300, kGreatestDistance = 0x1p300;
+
+/// The format that is rounded to: half a unit of its last place at 1, its least number, and one below which nothing
+/// overflows.
 struct Unit {
-  double relative = 0, absolute = 0;
+  double relative = 0, absolute = 0, greatest = 0;
   /// What `roundings` roundings one after another can change, relatively.
   double gamma(double roundings) const {
     const double lost = roundings * relative;
@@ -47,9 +51,9 @@ struct RoundedSums {
 };
 
 /// Reflections in a row: a column of norm x becomes one of at most (1 + `growth`) x + `absolute`, which differs from
-/// the exact one by at most `lost` · x + `absolute`.
+/// the exact one by at most `lost` · x + `absolute`. No number on the way is above `greatest` · (x + 1).
 struct Reflected {
-  double growth = 0, lost = 0, absolute = 0;
+  double growth = 0, lost = 0, absolute = 0, greatest = 1;
 };
 
 double norm_squared(const Reflection& factor) {
@@ -69,6 +73,8 @@ Reflected reflect(const ReflectionProduct& product, Unit unit) {
     const double square = norm_squared(factor), beta = std::abs(factor.beta) * (1 + slack);
     const double norm = std::sqrt(square) * (1 + slack), scaled = beta * square * (1 + slack);
     const auto size = static_cast<double>(factor.entries.empty() ? 2 : factor.entries.size());
+    const double widest = 4 * (1 + norm) * (1 + norm) * (1 + beta);  // of the dot product, of β times it, of the step
+    all.greatest = std::max(all.greatest, (1 + all.growth + all.absolute) * widest * kOutward);
     const double over = std::max(0.0, std::abs(1 - factor.beta * square) - 1 + slack * scaled) * kOutward;
     const double lost = (unit.gamma(1) + unit.gamma(size + 3) * scaled) * kOutward, more = (over + lost) * kOutward;
     all.lost = (all.lost * (1 + more) + lost * exact) * kOutward;
@@ -86,7 +92,10 @@ class Search {
 
   std::optional<LinearHorizon> find() {
     if (!make_table() || !tracks_automaton()) return std::nullopt;
-    const double radius = least_distance() / 2 * (1 - 0x1p-20) * (1 - 1e-12);
+    const double distance = least_distance();
+    // The decoder's squares neither underflow nor overflow, nor have those above.
+    if (!(distance > kLeastDistance && distance < kGreatestDistance)) return std::nullopt;
+    const double radius = distance / 2 * (1 - 0x1p-20) * (1 - 1e-12);
     const double start = frobenius_norm_bound(IntervalMatrix(model_.initial()) - IntervalMatrix(centre(0)));
     double error = 0, growth = 0;
     for (std::size_t m = 0; m < table_.moves.size(); ++m) {
@@ -95,8 +104,8 @@ class Search {
       const Reflected reflected = reflections != nullptr ? reflect(*reflections, unit_) : Reflected{};
       growth = std::max(growth, reflections != nullptr ? reflected.growth : growth_of(action));
       for (std::size_t i = 0; i < table_.codewords.size(); ++i)
-        error = std::max(error,
-                         reflections != nullptr ? reflection_error(reflected, action, i, m) : step_error(action, i, m));
+        error = std::max(error, reflections != nullptr ? reflection_error(reflected, action, i, m, radius)
+                                                       : step_error(action, i, m, radius));
     }
     if (!(radius > start) || !std::isfinite(error) || !std::isfinite(growth)) return std::nullopt;
     const double length = (radius - start) / (error + radius * growth) * (1 - 1e-9);
@@ -173,19 +182,27 @@ class Search {
     return frobenius_norm_bound(model_.exact_step(action, centre(i)) - IntervalMatrix(centre(table_.next[move][i])));
   }
 
-  double reflection_error(const Reflected& reflected, Action action, std::size_t i, std::size_t move) const {
+  double reflection_error(const Reflected& reflected, Action action, std::size_t i, std::size_t move,
+                          double radius) const {
+    if (!(reflected.greatest * (centre(i).norm() + radius + 1) * kOutward < unit_.greatest)) return INFINITY;
     return (offset(action, i, move) + reflected.lost * centre(i).norm() + layer_.columns * reflected.absolute) *
            kOutward;
   }
 
-  double step_error(Action action, std::size_t i, std::size_t move) const {
+  /// Infinite when a number may overflow on the way from a state within the radius.
+  double step_error(Action action, std::size_t i, std::size_t move, double radius) const {
     const IntervalMatrix c(centre(i));
     const IntervalMatrix& a = model_.matrix(action);
     double squares = 0;
     for (std::size_t row = 0; row < a.rows(); ++row)
       for (std::size_t column = 0; column < c.columns(); ++column) {
         double sum = model_.addition(action).rows() == 0 ? 0 : model_.addition(action)(row, column).magnitude();
-        for (std::size_t k = 0; k < a.columns(); ++k) sum += a(row, k).magnitude() * c(k, column).magnitude();
+        double weights = 0;
+        for (std::size_t k = 0; k < a.columns(); ++k) {
+          sum += a(row, k).magnitude() * c(k, column).magnitude();
+          weights += a(row, k).magnitude();
+        }
+        if (!((sum + weights * radius) * (1 + rounding_.relative) * kOutward < unit_.greatest)) return INFINITY;
         squares += sum * sum;
       }
     return (offset(action, i, move) + rounding_.relative * std::sqrt(squares) + rounding_.absolute) * kOutward;
@@ -219,7 +236,8 @@ std::optional<LinearHorizon> linear_horizon(const Network& network, ArithmeticNa
   if (!model) return std::nullopt;
   const Unit unit = with_arithmetic(arithmetic, [](auto a) {
     using A = decltype(a);
-    return Unit{A::unit_roundoff, std::ldexp(1.0, A::Format::least_exponent - A::Format::digits + 1)};
+    return Unit{A::unit_roundoff, std::ldexp(1.0, A::Format::least_exponent - A::Format::digits + 1),
+                std::ldexp(1.0, A::Format::greatest_exponent)};
   });
   const RoundedSums rounding{unit.gamma(static_cast<double>(products)),
                              static_cast<double>(products) * layer.dimension * layer.columns * unit.absolute};

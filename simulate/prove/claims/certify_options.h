@@ -10,6 +10,8 @@
 
 namespace krohn {
 
+class ProvingPlace;
+
 struct CertifyOptions {
   ArithmeticName arithmetic = Precision::kFp32;
   Form form = Form::kStructured;
@@ -18,8 +20,9 @@ struct CertifyOptions {
   std::uint64_t max_bytes = std::uint64_t{4} << 30;  ///< of the pairs and their table
   double max_seconds = 0;                            ///< of each search, for pairs and for bounds; 0: no limit
   std::function<void(std::uint64_t)> progress;       ///< pairs so far; may throw Interrupted
-  /// What `certify` has search long sets of pairs, in place of certify_reachable_set: a device. Empty: that.
-  std::function<Certificate(const Network&, const CertifyOptions&)> search_pairs;
+  std::uint64_t long_letters = 1'000'000;  ///< read in search of long failing words, where little else is proved
+  std::uint64_t seed = 1;                  ///< of random words among them
+  const ProvingPlace* place = nullptr;     ///< where long work runs; nullptr: here
 };
 
 }  // namespace krohn

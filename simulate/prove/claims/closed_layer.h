@@ -37,12 +37,28 @@ class ClosedLayer {
   /// `move(action, from, to)` evaluates one action on vectors of numbers. False as soon as a state is not a codeword.
   template <class Move>
   bool close(Move&& move) {
+    return close(move, [](Action, std::uint32_t) { return std::optional<std::uint32_t>(); });
+  }
+
+  /// The same with a short cut: `jump(action, i)` may know that the action takes codeword i of book 0 bit for bit to
+  /// another one of book 0, which is then returned.
+  template <class Move, class Jump>
+  bool close(Move&& move, Jump&& jump) {
     if (!find_start()) return false;
     for (Label state = 0; state < states_.size(); ++state) {
-      load(states_[state], from_);
+      const Codeword from = states_[state];
+      bool loaded = false;
       for (std::size_t i = 0; i < moves_.size(); ++i) {
-        move(moves_[i].first, from_, to_);
-        const std::optional<Codeword> reached = codeword_of(to_, moves_[i].second);
+        const auto [action, book] = moves_[i];
+        std::optional<Codeword> reached;
+        if (from.book == 0 && book == 0)
+          if (const std::optional<std::uint32_t> index = jump(action, from.index)) reached = Codeword{0, *index};
+        if (!reached) {
+          if (!loaded) load(from, from_);
+          loaded = true;
+          move(action, from_, to_);
+          reached = codeword_of(to_, book);
+        }
         if (!reached) return false;
         machine_.moves[i].push_back(number_of(*reached));
       }

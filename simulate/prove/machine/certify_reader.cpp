@@ -4,143 +4,118 @@
 
 #include <algorithm>
 
-#include "krohn/groups/record_set.h"
+#include "krohn/simulate/prove/claims/claim_text.h"
+#include "krohn/simulate/prove/machine/failing_word.h"
+#include "krohn/simulate/prove/pairs/pair_search.h"
 
 namespace krohn {
 namespace {
 
-/// The search: pairs in breadth-first order, found again by all that is remembered.
-class Search {
+class ReaderMachine {
  public:
-  Search(const LetterReader& machine, const TrackedAutomaton& tracked, const CertifyMachineOptions& options)
-      : machine_(machine),
-        tracked_(tracked),
-        options_(options),
-        memory_(machine.start()),
-        pairs_(1 + memory_.size()),
-        record_(pairs_.words()),
-        clock_(options.max_seconds) {}
+  static constexpr std::uint32_t kPairsAtOnce = 1;  // a step costs far more than a look into memory
+  static constexpr bool kEndsLevels = false;
 
-  void run(Certificate& certificate) {
-    const State initial = tracked_.automaton.initial();
-    if (tracked_.is_asked(initial) && machine_.answer_at_start().output != tracked_.wanted[initial])
-      return refute(certificate, {});
-    visit(initial, 0, 0);
-    std::uint64_t depth = 0;
-    for (RecordSet::Index begin = 0; begin < pairs_.size(); ++depth) {
-      const RecordSet::Index end = pairs_.size();
-      for (RecordSet::Index pair = begin; pair < end; ++pair) {
-        for (Letter letter = 0; letter < machine_.letters(); ++letter)
-          if (!extend(pair, letter)) {
-            Word word = path_to(pair);
-            word.push_back(letter);
-            return refute(certificate, std::move(word));
-          }
-        if (is_full() || clock_.is_over()) return stop(certificate, depth);
-        if (options_.progress) options_.progress(steps_);
-      }
-      begin = end;
-    }
-    certificate.claim = Claim::kProved;
-    certificate.pairs = pairs_.size();
-    certificate.evidence = fmt::format(
-        "breadth-first search ended after {} pairs of automaton state and memory, all answered rightly, no "
-        "word needed more than {} letters to reach one",
-        pairs_.size(), depth - 1);
+  explicit ReaderMachine(const LetterReader& reader) : reader_(reader), from_(reader.start()), to_(from_.size()) {}
+
+  std::size_t words() const { return from_.size(); }
+  Letter letters() const { return reader_.letters(); }
+  Output start(std::uint32_t* memory) {
+    std::ranges::copy(reader_.start(), memory);
+    return reader_.answer_at_start().output;
+  }
+  void load(const std::uint32_t* memory) { std::copy_n(memory, from_.size(), from_.begin()); }
+  Output step(Letter letter, bool asked, std::uint32_t* memory) {
+    to_ = from_;
+    const Output answer = reader_.step(letter, to_, asked).output;
+    std::ranges::copy(to_, memory);
+    return answer;
   }
 
  private:
-  struct Parent {
-    RecordSet::Index pair;
-    Letter letter;
-  };
-
-  bool is_full() const {
-    return pairs_.size() > options_.max_pairs || steps_ >= options_.max_steps ||
-           pairs_.bytes() + parents_.size() * sizeof(Parent) > options_.max_bytes;
-  }
-
-  bool extend(RecordSet::Index pair, Letter letter) {
-    const RecordSet::Record from = pairs_[pair];
-    const State state = tracked_.automaton.next(from[0], letter);
-    if (tracked_.wanted[state] == TrackedAutomaton::kNoSuchWord) return true;
-    std::copy(from.begin() + 1, from.end(), memory_.begin());
-    const LetterReader::Answer answer = machine_.step(letter, memory_, tracked_.is_asked(state));
-    ++steps_;
-    if (tracked_.is_asked(state) && answer.output != tracked_.wanted[state]) return false;
-    visit(state, pair, letter);
-    return true;
-  }
-
-  void visit(State state, RecordSet::Index parent, Letter letter) {
-    record_[0] = state;
-    std::ranges::copy(memory_, record_.begin() + 1);
-    if (pairs_.insert(record_).fresh) parents_.push_back({parent, letter});
-  }
-
-  Word path_to(RecordSet::Index pair) const {
-    Word word;
-    for (; pair != 0; pair = parents_[pair].pair) word.push_back(parents_[pair].letter);
-    std::ranges::reverse(word);
-    return word;
-  }
-
-  void refute(Certificate& certificate, Word word) const {
-    certificate.claim = Claim::kRefuted;
-    certificate.shortest = true;
-    certificate.pairs = pairs_.size();
-    certificate.evidence = fmt::format("breadth-first search met a wrong answer after {} letters and {} pairs",
-                                       word.size(), pairs_.size());
-    certificate.failing_word = std::move(word);
-  }
-
-  void stop(Certificate& certificate, std::uint64_t depth) {
-    certificate.claim = Claim::kProvedUpTo;
-    certificate.length = depth;
-    certificate.pairs = pairs_.size();
-    certificate.limit =
-        pairs_.size() > options_.max_pairs ? fmt::format("{} pairs; --max-pairs raises it", pairs_.size())
-        : steps_ >= options_.max_steps || clock_.is_over() ? fmt::format("{} letters read", steps_)
-                                                           : fmt::format("{} bytes of memories", pairs_.bytes());
-    certificate.evidence =
-        fmt::format("all {} pairs that words of up to {} letters reach were answered rightly", pairs_.size(), depth);
-  }
-
-  const LetterReader& machine_;
-  const TrackedAutomaton& tracked_;
-  const CertifyMachineOptions& options_;
-  LetterReader::Memory memory_;
-  RecordSet pairs_;
-  std::vector<std::uint32_t> record_;
-  std::vector<Parent> parents_;
-  std::uint64_t steps_ = 0;
-  SearchClock clock_;
+  const LetterReader& reader_;
+  LetterReader::Memory from_, to_;
 };
+
+struct WhatIsAsked {
+  const TrackedAutomaton& tracked;
+
+  State initial(Output) const { return tracked.automaton.initial(); }
+  bool is_right_at_start(Output answer) const { return is_right(tracked.automaton.initial(), answer); }
+  bool may_follow(State state, Letter letter) const {
+    return tracked.wanted[tracked.automaton.next(state, letter)] != TrackedAutomaton::kNoSuchWord;
+  }
+  bool is_asked(State state, Letter letter) const { return tracked.is_asked(tracked.automaton.next(state, letter)); }
+  State next(State state, Letter letter, Output) const { return tracked.automaton.next(state, letter); }
+  bool is_right(State after, Output answer) const {
+    return !tracked.is_asked(after) || answer == tracked.wanted[after];
+  }
+};
+
+Certificate search(const LetterReader& reader, const TrackedAutomaton& tracked, const ReaderLimits& options) {
+  ReaderMachine machine(reader);
+  PairLimits limits;
+  limits.max_pairs = options.max_pairs;
+  limits.max_bytes = options.max_bytes;
+  limits.max_steps = options.max_steps;
+  limits.max_seconds = options.max_seconds;
+  limits.progress = options.progress;
+  const PairSearchEnd end = PairSearch(machine, WhatIsAsked{tracked}, limits).run();
+  Certificate certificate;
+  certificate.method = "closed reachable set";
+  certificate.pairs = end.pairs;
+  switch (end.kind) {
+    case PairSearchEnd::Kind::kClosed:
+      certificate.claim = Claim::kProved;
+      certificate.evidence = fmt::format(
+          "breadth-first search ended after {} pairs of automaton state and memory, all answered correctly; no word "
+          "needed more than {} letters to reach one",
+          end.pairs, end.length);
+      break;
+    case PairSearchEnd::Kind::kWrong:
+      certificate.claim = Claim::kRefuted;
+      certificate.shortest = true;
+      certificate.failing_word = end.word;
+      certificate.evidence = fmt::format("breadth-first search met a wrong answer after {} letters and {} pairs",
+                                         end.word.size(), end.pairs);
+      break;
+    case PairSearchEnd::Kind::kLimit:
+      certificate.claim = Claim::kProvedUpTo;
+      certificate.length = end.length;
+      certificate.limit = end.limit;
+      certificate.evidence = fmt::format("all {} pairs that words of up to {} letters reach were answered correctly",
+                                         end.pairs, end.length);
+  }
+  return certificate;
+}
 
 }  // namespace
 
-Certificate certify_machine(const LetterReader& machine, const TrackedAutomaton& tracked,
-                            const CertifyMachineOptions& options) {
-  Certificate certificate;
-  certificate.method = "closed reachable set";
-  Search(machine, tracked, options).run(certificate);
-  if (certificate.claim != Claim::kProvedUpTo || options.long_letters == 0) return certificate;
+void try_long_words(Certificate& certificate, const LetterReader& reader, const TrackedAutomaton& tracked,
+                    const ReaderLimits& limits) {
+  if (certificate.claim != Claim::kProvedUpTo || limits.long_letters == 0) return;
   std::uint64_t letters = 0;
-  std::optional<Word> word = find_failing_word(machine, tracked, options, letters);
+  std::optional<Word> word = find_failing_word(reader, tracked, limits, letters);
   if (!word) {
-    certificate.evidence += fmt::format("; so were {} letters of longer words", letters);
-    return certificate;
+    certificate.evidence += fmt::format("; so were {} letters of longer words", with_thousands(letters));
+    return;
   }
   certificate.claim = Claim::kRefuted;
   certificate.method = "long words";
   certificate.evidence = fmt::format(
       "all words of up to {} letters are right; this is the shortest wrong one found in {} letters of narrow search, "
       "powers of short words and random words",
-      certificate.length, letters);
+      with_thousands(certificate.length), with_thousands(letters));
   certificate.failing_word = *std::move(word);
   certificate.shortest = false;
   certificate.limit.clear();
   certificate.length = 0;
+  certificate.proof = {};
+}
+
+Certificate certify_reader(const LetterReader& reader, const TrackedAutomaton& tracked, const ReaderLimits& limits) {
+  Certificate certificate = search(reader, tracked, limits);
+  try_long_words(certificate, reader, tracked, limits);
   return certificate;
 }
 

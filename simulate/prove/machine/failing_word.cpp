@@ -1,3 +1,5 @@
+#include "krohn/simulate/prove/machine/failing_word.h"
+
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -5,7 +7,7 @@
 #include <utility>
 
 #include "krohn/groups/random.h"
-#include "krohn/simulate/prove/machine/certify_reader.h"
+#include "krohn/simulate/prove/machine/reader_run.h"
 
 namespace krohn {
 namespace {
@@ -23,7 +25,7 @@ constexpr int kTries = 64;          ///< of random letters that may stand at a p
 /// Letters that may be read.
 class Budget {
  public:
-  Budget(const CertifyMachineOptions& options, std::uint64_t& read)
+  Budget(const ReaderLimits& options, std::uint64_t& read)
       : options_(options), read_(read), clock_(options.max_seconds) {}
   bool spend() {
     over_ = over_ || clock_.is_over();
@@ -34,7 +36,7 @@ class Budget {
   std::uint64_t left() const { return over_ ? 0 : options_.long_letters - std::min(options_.long_letters, read_); }
 
  private:
-  const CertifyMachineOptions& options_;
+  const ReaderLimits& options_;
   std::uint64_t& read_;
   SearchClock clock_;
   bool over_ = false;
@@ -44,7 +46,7 @@ constexpr double kNoMargin = std::numeric_limits<double>::infinity();
 
 /// An endless word that is read on and on: a beginning and then a power; without a period, random letters.
 struct Reading {
-  MachineRun run;
+  ReaderRun run;
   Word beginning, period;
   Word word{};                ///< what was read
   double margin = kNoMargin;  ///< the least since the length was doubled
@@ -63,7 +65,7 @@ bool is_primitive(const Word& word) {
 
 class LongSearch {
  public:
-  LongSearch(const LetterReader& machine, const TrackedAutomaton& tracked, const CertifyMachineOptions& options,
+  LongSearch(const LetterReader& machine, const TrackedAutomaton& tracked, const ReaderLimits& options,
              std::uint64_t& letters_read)
       : machine_(machine), tracked_(tracked), budget_(options, letters_read), random_(options.seed) {}
 
@@ -85,7 +87,7 @@ class LongSearch {
 
   /// A pair that is followed, the pair that it came from, and the letter between them.
   struct Followed {
-    MachineRun run;
+    ReaderRun run;
     std::uint32_t from;
     Letter letter;
     double margin;
@@ -106,7 +108,7 @@ class LongSearch {
       return word;
     };
     const std::size_t of_state = std::max<std::size_t>(1, kWidth / std::max<State>(1, tracked_.automaton.states()));
-    std::vector<std::pair<Followed, std::uint32_t>> now{{{MachineRun(machine_, tracked_), 0, 0, 0}, 0}};
+    std::vector<std::pair<Followed, std::uint32_t>> now{{{ReaderRun(machine_, tracked_), 0, 0, 0}, 0}};
     while (!now.empty()) {
       std::map<State, std::vector<Followed>> reached;
       for (const auto& [pair, number] : now)
@@ -159,7 +161,7 @@ class LongSearch {
   }
 
   Reading random_word(bool has_runs) const {
-    Reading reading{MachineRun(machine_, tracked_), {}, {}};
+    Reading reading{ReaderRun(machine_, tracked_), {}, {}};
     reading.has_runs = has_runs;
     return reading;
   }
@@ -170,7 +172,7 @@ class LongSearch {
     const auto add = [&](const Word& period) {
       for (const Word& beginning : first)
         if (all.size() < kPowers && is_primitive(period) && may_repeat(beginning, period))
-          all.push_back({MachineRun(machine_, tracked_), beginning, period});
+          all.push_back({ReaderRun(machine_, tracked_), beginning, period});
     };
     const Letter letters = machine_.letters();
     if (letters * first.size() > kPowers / 2) {  // of many letters, some
@@ -257,7 +259,7 @@ class LongSearch {
 
   /// The word up to its first wrong answer; nothing when all are right, or the letters are spent.
   std::optional<Word> wrong_part(const Word& word) {
-    MachineRun run(machine_, tracked_);
+    ReaderRun run(machine_, tracked_);
     for (std::size_t t = 0; t < word.size(); ++t) {
       if (!budget_.spend() || !run.read(word[t])) return std::nullopt;
       if (run.is_wrong()) return Word(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(t + 1));
@@ -290,7 +292,7 @@ class LongSearch {
 }  // namespace
 
 std::optional<Word> find_failing_word(const LetterReader& machine, const TrackedAutomaton& tracked,
-                                      const CertifyMachineOptions& options, std::uint64_t& letters_read) {
+                                      const ReaderLimits& options, std::uint64_t& letters_read) {
   letters_read = 0;
   return LongSearch(machine, tracked, options, letters_read).run();
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "krohn/groups/record_set.h"
+#include "krohn/simulate/arithmetic/interval.h"
 
 namespace krohn {
 namespace {
@@ -33,11 +34,20 @@ constexpr int kLeastGrain = -160;
 
 /// Every multiple of the grain within the bound is a normal number of at most `digits` significant bits.
 template <class A>
-bool fits(const Extent& extent, int digits) {
-  if (!std::isfinite(extent.most)) return false;
-  if (extent.most == 0) return true;
+bool fits(const GrainRange& extent, int digits) {
+  const double most = extent.most.value();
+  if (!std::isfinite(most)) return false;
+  if (most == 0) return true;
   return extent.grain >= std::ldexp(1.0, std::max(A::least_exponent, kLeastGrain)) &&
-         extent.most <= std::ldexp(extent.grain, digits) && extent.most < std::ldexp(1.0, A::greatest_exponent);
+         most <= std::ldexp(extent.grain, digits) && most < std::ldexp(1.0, A::greatest_exponent);
+}
+
+/// The same of numbers that were *computed*, as sums whose exact values are multiples of the grain. 2^digits grains are
+/// a number of the format (or past its greatest), so that a sum of as many or more is rounded to no less: a result
+/// below that was not rounded at all. A result that is just as great may be a longer sum's.
+template <class A>
+bool shows_exactness(const GrainRange& computed) {
+  return fits<A>(computed, A::digits) && computed.most.value() < std::ldexp(computed.grain, A::digits);
 }
 
 /// Vectors or maps, found so far, as records of doubles.
@@ -88,8 +98,8 @@ void from_doubles(const double* exact, std::vector<Number>& numbers) {
 
 /// Bounds over a set of maps.
 struct MapExtent {
-  Extent entries, additions;
-  double row_sum = 0, column_sum = 0, addition_sum = 0;
+  GrainRange entries, additions;
+  UpperBound row_sum, column_sum, addition_sum;
 };
 
 /// The proof for layers with maps.
@@ -105,7 +115,8 @@ class ExactMaps {
   std::optional<std::string> prove() { return affine_.only_moves() ? prove_moves() : prove_products(); }
 
  private:
-  /// Matrices that move numbers are never rounded. What a word adds to 0 must stay within the format.
+  /// Matrices that move numbers are never rounded. The sums of a column's ± numbers are bounded by Σ |·|; what they
+  /// come to once B is added is a reached state, or what a longer word adds to 0, and both are listed letter by letter.
   std::optional<std::string> prove_moves() {
     StateExtent added;
     std::size_t vectors = 0;
@@ -128,9 +139,10 @@ class ExactMaps {
       }
       vectors = found.count();
     }
-    const Extent sums{common_grain(states_.entries.grain, added.entries.grain),
-                      std::max({states_.column_sum, added.column_sum, added.entries.most, states_.entries.most})};
-    if (!fits<A>(sums, A::digits) || !fits<A>(added.entries, A::digits)) return std::nullopt;
+    const double grain = common_grain(states_.entries.grain, added.entries.grain);
+    if (!fits<A>({grain, std::max(states_.column_sum, added.column_sum)}, A::digits)) return std::nullopt;
+    const GrainRange results{grain, std::max(states_.entries.most, added.entries.most)};
+    if (affine_.adds() && results.most.value() > 0 && !shows_exactness<A>(results)) return std::nullopt;
     if (!affine_.adds()) return "matrices only move numbers, and their products only compose maps";
     return fmt::format("matrices only move numbers, and words add {} vectors to 0, none of which rounds", vectors);
   }
@@ -168,14 +180,14 @@ class ExactMaps {
   void widen(MapExtent& extent, const std::vector<double>& numbers, std::size_t matrix) const {
     std::size_t at = 0;
     for (const std::size_t size : affine_.blocks()) {
-      std::vector<double> column_sums(size, 0);
+      std::vector<UpperBound> column_sums(size);
       for (std::size_t i = 0; i < size; ++i) {
-        double row_sum = 0;
+        UpperBound row_sum;
         for (std::size_t j = 0; j < size; ++j) {
           const double entry = numbers[at++];
           extent.entries.add(entry);
-          row_sum += std::fabs(entry);
-          column_sums[j] += std::fabs(entry);
+          row_sum = row_sum + UpperBound(entry);
+          column_sums[j] = column_sums[j] + UpperBound(entry);
         }
         extent.row_sum = std::max(extent.row_sum, row_sum);
       }
@@ -189,14 +201,14 @@ class ExactMaps {
 
   /// Every partial sum of a row of one factor with a column of the other is at most Σ |a||b|.
   bool exact_products(const MapExtent& e) const {
-    const auto bound = [&](double most, double column_sum) {
+    const auto bound = [&](UpperBound most, UpperBound column_sum) {
       return std::min(e.row_sum * most, e.entries.most * column_sum);
     };
-    const Extent products{(e.entries * e.entries).grain, bound(e.entries.most, e.column_sum)};
-    const Extent moved = e.entries * e.additions, read = e.entries * states_.entries;
-    const Extent sums{common_grain(common_grain(moved.grain, read.grain), e.additions.grain),
-                      std::max(bound(e.additions.most, e.addition_sum) + 2 * e.additions.most,
-                               bound(states_.entries.most, states_.column_sum) + e.additions.most)};
+    const GrainRange products{(e.entries * e.entries).grain, bound(e.entries.most, e.column_sum)};
+    const GrainRange moved = e.entries * e.additions, read = e.entries * states_.entries;
+    const GrainRange sums{common_grain(common_grain(moved.grain, read.grain), e.additions.grain),
+                          std::max(bound(e.additions.most, e.addition_sum) + e.additions.most,
+                                   bound(states_.entries.most, states_.column_sum) + e.additions.most)};
     const int digits = kept_digits<A>();
     return fits<A>(products, digits) && fits<A>(sums, digits) && fits<A>(e.entries, digits) &&
            fits<A>(e.additions, digits) && fits<A>(states_.entries, digits);
@@ -270,48 +282,53 @@ class ExactChunk {
     return true;
   }
 
-  /// The most of |T|: max |β_r k_r · v|.
-  double greatest_response(const Numbers& v) const {
-    double most = 0;
+  /// The most of |T|: max |β_r k_r · v|. No number here rounds once `orbit_is_exact` says so of V.
+  UpperBound greatest_response(const Numbers& v) const {
+    UpperBound most;
     std::vector<double> vector;
     for (std::size_t i = 0; i < v.count(); ++i) {
       v.read(i, vector);
-      for (const Factor& factor : factors_) most = std::max(most, std::fabs(factor.beta * dot(factor.key, vector)));
+      for (const Factor& factor : factors_) most = std::max(most, UpperBound(factor.beta * dot(factor.key, vector)));
     }
     return most;
   }
 
-  bool chunk_fits(const StateExtent& v, const StateExtent& x, double response) const {
-    Extent k, beta, scaled;
-    double key_sum = 0, scaled_sum = 0;
+  bool chunk_fits(const StateExtent& v, const StateExtent& x, UpperBound response) const {
+    const UpperBound two(2);
+    GrainRange k, beta, scaled;
+    UpperBound key_sum, scaled_sum;
     for (const Factor& factor : factors_) {
       StateExtent key;
       key.add(factor.key, n_);
       k |= key.entries;
       beta.add(factor.beta);
-      scaled |= Extent{grain_product(factor.beta, key.entries.grain), std::fabs(factor.beta) * key.entries.most};
+      const UpperBound weight(factor.beta);
+      scaled |= GrainRange{grain_product(factor.beta, key.entries.grain), weight * key.entries.most};
       key_sum = std::max(key_sum, key.column_sum);
-      scaled_sum = std::max(scaled_sum, std::fabs(factor.beta) * key.column_sum);
+      scaled_sum = std::max(scaled_sum, weight * key.column_sum);
     }
     if (!orbit_is_exact(v.entries, k, key_sum, beta) || !orbit_is_exact(x.entries, k, key_sum, beta)) return false;
-    const double b = beta.most;
-    const Extent gram{scaled.grain * k.grain, std::min(scaled_sum * k.most, scaled.most * key_sum)};
-    const Extent t{scaled.grain * v.entries.grain, response};
-    const Extent solving{common_grain(gram.grain * t.grain, gram.grain), std::max(2 * response, gram.most * response)};
-    const Extent w{common_grain(t.grain * scaled.grain, scaled.grain),
-                   std::max({2 * b * v.entries.most, response * scaled.most, scaled.most})};
-    const Extent u{beta.grain * v.entries.grain * x.entries.grain, b * v.column_sum * x.entries.most};
-    const Extent h{common_grain(k.grain * u.grain, x.entries.grain), std::max(k.most * u.most, 2 * x.entries.most)};
-    const std::vector<Extent> all{k, beta, scaled, gram, t, solving, w, u, h, v.entries, x.entries};
-    return std::all_of(all.begin(), all.end(), [](const Extent& extent) { return fits<A>(extent, kept_digits<A>()); });
+    const UpperBound b = beta.most;
+    const GrainRange gram{scaled.grain * k.grain, std::min(scaled_sum * k.most, scaled.most * key_sum)};
+    const GrainRange t{scaled.grain * v.entries.grain, response};
+    const GrainRange solving{common_grain(gram.grain * t.grain, gram.grain),
+                             std::max(two * response, gram.most * response)};
+    const GrainRange w{common_grain(t.grain * scaled.grain, scaled.grain),
+                       std::max({two * b * v.entries.most, response * scaled.most, scaled.most})};
+    const GrainRange u{beta.grain * v.entries.grain * x.entries.grain, b * v.column_sum * x.entries.most};
+    const GrainRange h{common_grain(k.grain * u.grain, x.entries.grain),
+                       std::max(k.most * u.most, two * x.entries.most)};
+    const std::vector<GrainRange> all{k, beta, scaled, gram, t, solving, w, u, h, v.entries, x.entries};
+    return std::all_of(all.begin(), all.end(),
+                       [](const GrainRange& extent) { return fits<A>(extent, kept_digits<A>()); });
   }
 
   /// Whether o − k β (k · o) was computed without rounding for all members of an orbit.
-  static bool orbit_is_exact(const Extent& o, const Extent& k, double key_sum, const Extent& beta) {
-    const Extent dot{k.grain * o.grain, key_sum * o.most}, scaled = beta * dot;
-    const Extent moved{common_grain(k.grain * scaled.grain, o.grain), k.most * scaled.most + o.most};
-    const std::vector<Extent> all{o, k, beta, dot, scaled, moved};
-    return std::all_of(all.begin(), all.end(), [](const Extent& e) { return fits<Fp64>(e, Fp64::digits); });
+  static bool orbit_is_exact(const GrainRange& o, const GrainRange& k, UpperBound key_sum, const GrainRange& beta) {
+    const GrainRange dot{k.grain * o.grain, key_sum * o.most}, scaled = beta * dot;
+    const GrainRange moved{common_grain(k.grain * scaled.grain, o.grain), k.most * scaled.most + o.most};
+    const std::vector<GrainRange> all{o, k, beta, dot, scaled, moved};
+    return std::all_of(all.begin(), all.end(), [](const GrainRange& e) { return fits<Fp64>(e, Fp64::digits); });
   }
 
   static double grain_product(double factor, double grain) { return factor == 0 ? 0 : grain_of(factor) * grain; }
@@ -325,23 +342,32 @@ class ExactChunk {
 
 }  // namespace
 
-void Extent::add(double number) {
-  most = std::isnan(number) ? number : std::max(most, std::fabs(number));
+UpperBound::UpperBound(double number) : value_(std::isnan(number) ? directed::kInfinity : std::fabs(number)) {}
+
+UpperBound operator+(UpperBound a, UpperBound b) { return UpperBound(add_up(a.value_, b.value_)); }
+
+UpperBound operator*(UpperBound a, UpperBound b) {
+  const bool is_zero = a.value_ == 0 || b.value_ == 0;  // of infinitely much, too: there are no numbers to multiply
+  return is_zero ? UpperBound() : UpperBound(multiply_up(a.value_, b.value_));
+}
+
+void GrainRange::add(double number) {
+  most = std::max(most, UpperBound(number));
   if (number != 0 && std::isfinite(number)) grain = common_grain(grain, grain_of(number));
 }
 
-Extent& Extent::operator|=(const Extent& other) {
+GrainRange& GrainRange::operator|=(const GrainRange& other) {
   grain = common_grain(grain, other.grain);
-  most = std::isnan(other.most) ? other.most : std::max(most, other.most);
+  most = std::max(most, other.most);
   return *this;
 }
 
 void StateExtent::add(const std::vector<double>& numbers, std::size_t n) {
   for (std::size_t first = 0; first < numbers.size(); first += n) {
-    double sum = 0;
+    UpperBound sum;
     for (std::size_t i = first; i < first + n; ++i) {
       entries.add(numbers[i]);
-      sum += std::fabs(numbers[i]);
+      sum = sum + UpperBound(numbers[i]);
     }
     column_sum = std::max(column_sum, sum);
   }

@@ -11,16 +11,34 @@
 
 namespace krohn {
 
+/// A number that is only ever rounded upward, so that it stays a bound of what it was computed for: never negative, and
+/// infinite where a NaN or an overflow came in. Sums and products in the format whose limits are in question would
+/// round: 2^53 + 1 + 1 is 2^53.
+class UpperBound {
+ public:
+  UpperBound() = default;
+  /// |number|; infinite for a NaN.
+  explicit UpperBound(double number);
+
+  double value() const { return value_; }
+  friend UpperBound operator+(UpperBound a, UpperBound b);
+  friend UpperBound operator*(UpperBound a, UpperBound b);
+  friend bool operator<(UpperBound a, UpperBound b) { return a.value_ < b.value_; }
+
+ private:
+  double value_ = 0;
+};
+
 /// A set of numbers: all are multiples of `grain`, a power of two, and at most `most` in absolute value. Sums of them
 /// are multiples of the grain too, so a sum whose partial sums are within a bound is exact when {grain, bound} fits.
-struct Extent {
+struct GrainRange {
   double grain = 0;  ///< 0 when all numbers are 0
-  double most = 0;
+  UpperBound most;
 
   void add(double number);
-  Extent& operator|=(const Extent& other);
+  GrainRange& operator|=(const GrainRange& other);
   /// Products of a number of each.
-  friend Extent operator*(const Extent& a, const Extent& b) { return {a.grain * b.grain, a.most * b.most}; }
+  friend GrainRange operator*(const GrainRange& a, const GrainRange& b) { return {a.grain * b.grain, a.most * b.most}; }
 };
 
 struct ExactnessLimits {
@@ -30,8 +48,8 @@ struct ExactnessLimits {
 
 /// All states of a layer that words reach, n·d numbers each, as far as the bounds need them.
 struct StateExtent {
-  Extent entries;
-  double column_sum = 0;  ///< most of Σ |h| over a column
+  GrainRange entries;
+  UpperBound column_sum;  ///< most of Σ |h| over a column
 
   /// Adds a state of n rows.
   void add(const std::vector<double>& numbers, std::size_t n);

@@ -30,7 +30,9 @@ class ReachedStates {
       for (const MadeMap& map : set) {
         budget_.spend(maps_.bytes() + states_.bytes());
         system_.apply(maps_.record(map), states_[state].data(), record_.data());
-        if (states_.insert(record_).fresh) right_ = right_ && system_.is_right(record_.data());
+        const auto reached = states_.insert(record_);
+        // H_0 came with its label. A word that leads back to it is decoded like any other.
+        if (reached.fresh || reached.index == 0) right_ = right_ && system_.is_right(record_.data());
       }
   }
 

@@ -36,7 +36,7 @@ Training training_of(TableScale scale, Recipe recipe) {
   training.spread = recipe == Recipe::kSteady ? (is_small ? ",spread=0.02" : ",spread=0.0025") : ",spread=0.01";
   training.factor_spread = recipe == Recipe::kSteady ? (is_small ? ",spread=0.24" : ",spread=0.08") : ",spread=0.01";
   // The paper's spectral radius, as far as its factors have one.
-  if (recipe == Recipe::kPaper && is_small) training.spread = ",spread=0.08", training.factor_spread = ",spread=0.24";
+  if (recipe == Recipe::kHard && is_small) training.spread = ",spread=0.08", training.factor_spread = ",spread=0.24";
   training.options.words = 64;
   training.options.optimiser.steps = is_small ? 8'000 : 100'000;
   training.rates = is_small ? std::vector<double>{1e-3} : std::vector<double>{1e-3, 1e-4, 1e-5};
@@ -66,7 +66,6 @@ Experiment experiment(const Training& training, std::string row, std::string col
   if (!form.starts_with("rotations")) cell.model += is_factored ? training.factor_spread : training.spread;
   cell.training = training.options;
   cell.rates = training.rates;
-  if (is_wider) cell.seeds = {1, 2, 3};  // some do not leave the plateau of the first steps
   const bool has_room = form != "full" && !is_factored && !is_wider;
   if (training.prunes && has_room) {
     cell.training.optimiser.weight_decay = 1;

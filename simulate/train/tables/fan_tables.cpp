@@ -42,7 +42,6 @@ PaperTable fan2(TableScale scale, Recipe recipe) {
     cell.training.optimiser.steps = is_small ? task.steps : 40'000;
     cell.training.stop_at = 0;
     cell.rates = {3e-3};
-    cell.seeds = {1, 2, 3, 4, 5};
     if (recipe == Recipe::kSteady) {
       cell.model = task.model;
       cell.training.smoothing = 0.1;
@@ -54,7 +53,6 @@ PaperTable fan2(TableScale scale, Recipe recipe) {
       cell.model = is_deep ? "fan:norm=1.2,layers=3" : "fan:norm=1.2";
     }
     if (is_deep) cell.training.optimiser.clip = 1;
-    if (is_deep && is_small) cell.seeds = {1, 2, 3};
     table.experiments.push_back(std::move(cell));
   }
   return table;

@@ -32,11 +32,14 @@ std::vector<std::string> paper_table_names() {
   return names;
 }
 
-PaperTable paper_table(std::string_view name, TableScale scale, Recipe recipe) {
+PaperTable paper_table(std::string_view name, TableScale scale, Recipe recipe, SeedRange seeds) {
   for (const Named& each : kTables)
     if (name == each.name) {
       PaperTable table = each.table(scale, recipe);
       table.name = each.name;
+      for (Experiment& cell : table.experiments)
+        for (std::uint64_t i = 0; cell.expected_share < 0 && i < seeds.count; ++i)
+          cell.seeds.push_back(seeds.first + i);
       return table;
     }
   throw InputError(fmt::format("table \"{}\" is not known; there are {}", name, fmt::join(paper_table_names(), ", ")));

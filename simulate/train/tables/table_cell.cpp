@@ -19,10 +19,11 @@ constexpr std::uint64_t kLeastWords = 2;
 constexpr std::uint64_t kReportEvery = 64;
 
 MeasuredLength measure(const SequenceModel<float>& model, const Task& task, std::uint64_t length, std::uint64_t words,
-                       unsigned threads) {
+                       const ExperimentOptions& options) {
   EvaluateModelOptions evaluation;
   evaluation.words = words;
-  evaluation.threads = threads;
+  evaluation.rescaled = options.rescaled;
+  evaluation.threads = options.threads;
   const ModelAccuracy at = evaluate_model(model, task, length, evaluation);
   const double chance = task.info().chance;
   const ProportionInterval interval =
@@ -82,7 +83,8 @@ double ExperimentResult::seconds() const {
 Spread spread_of(const std::vector<double>& figures) {
   if (figures.empty()) return {};
   const auto count = static_cast<double>(figures.size());
-  Spread spread{std::accumulate(figures.begin(), figures.end(), 0.0) / count, 0, std::ranges::min(figures)};
+  const auto [least, greatest] = std::ranges::minmax(figures);
+  Spread spread{std::accumulate(figures.begin(), figures.end(), 0.0) / count, 0, least, greatest};
   if (figures.size() == 1) return spread;
   double squares = 0;
   for (const double figure : figures) squares += (figure - spread.mean) * (figure - spread.mean);
@@ -108,7 +110,7 @@ ExperimentResult run_experiment(const Experiment& experiment, const ExperimentOp
       result.runs.push_back({run.record, {}});
       if (!run.record.diverged())
         result.runs.back().at =
-            measure(*run.model, *task, length_of(*task, experiment.length), experiment.words, options.threads);
+            measure(*run.model, *task, length_of(*task, experiment.length), experiment.words, options);
       const RunRecord& before = result.runs[result.best].record;
       const bool is_better =
           !run.record.diverged() && (before.diverged() || run.record.validation_loss < before.validation_loss);
@@ -118,9 +120,11 @@ ExperimentResult run_experiment(const Experiment& experiment, const ExperimentOp
     }
   for (const std::uint64_t length : options.lengths) {
     const std::uint64_t words = std::clamp(options.letters / length, kLeastWords, std::max(options.words, kLeastWords));
-    result.lengths.push_back(measure(*best, *task, length_of(*task, length), words, options.threads));
+    result.lengths.push_back(measure(*best, *task, length_of(*task, length), words, options));
     if (result.lengths.back().low <= 0) break;
   }
+  result.reading = reading_of(*best, options.rescaled);
+  if (options.rescaled) return result;
   const ModelFindings findings = examine_model(*best, *task, experiment.training.lengths.least);
   result.claim = findings.claim;
   result.claim_length = findings.claim_length;

@@ -20,11 +20,11 @@ struct Experiment {
   std::string task, model;  ///< what make_task and make_model take
   TrainOptions training;
   std::vector<double> rates;
-  std::vector<std::uint64_t> seeds{1};  ///< a run for every rate and seed
-  std::optional<double> paper;          ///< what the paper reports at `length`, scaled
-  std::uint64_t length = 500;           ///< that the paper tests at
-  std::uint64_t words = 300;            ///< on which every run is tested at that length
-  double expected_share = -1;           ///< of runs that hold, where theory says one; otherwise −1
+  std::vector<std::uint64_t> seeds;  ///< a run for every rate and seed
+  std::optional<double> paper;       ///< what the paper reports at `length`, scaled
+  std::uint64_t length = 500;        ///< that the paper tests at
+  std::uint64_t words = 300;         ///< on which every run is tested at that length
+  double expected_share = -1;        ///< of runs that hold, where theory says one; otherwise −1
 };
 
 /// All that determines the parameters of its runs, but for rate and seed.
@@ -47,18 +47,19 @@ struct ExperimentResult {
   std::vector<ExperimentRun> runs;
   std::size_t best = 0;                 ///< the run with the least validation loss, which the rest is about
   std::vector<MeasuredLength> lengths;  ///< those asked for
-  std::string claim;                    ///< "proved", "proved up to a length", "refuted", or why nothing can be
-  std::uint64_t claim_length = 0;       ///< letters proved, or of the word that refutes
-  std::string snapped;                  ///< the construction that it was snapped to and proved; empty: it was not
+  std::string reading;                  ///< which function the accuracies are of (reading_of)
+  std::string claim;  ///< "proved", "proved up to a length", "refuted", or why nothing can be; empty where `rescaled`
+  std::uint64_t claim_length = 0;  ///< letters proved, or of the word that refutes
+  std::string snapped;             ///< the construction that it was snapped to and proved; empty: it was not
 
   /// Runs that were right on all test words of the paper's length.
   std::uint64_t holding_runs() const;
   double seconds() const;  ///< of training, all runs
 };
 
-/// Mean and standard deviation (n − 1) of a figure over runs.
+/// Mean, standard deviation (n − 1) and range of a figure over runs.
 struct Spread {
-  double mean = 0, deviation = 0, least = 0;
+  double mean = 0, deviation = 0, least = 0, greatest = 0;
 };
 Spread spread_of(const std::vector<double>& figures);
 
@@ -67,7 +68,8 @@ struct ExperimentOptions {
   std::uint64_t words = 300;                                   ///< of every length, while letters allow
   std::uint64_t letters = 1'000'000;  ///< read at every length but the paper's, at most, but for two words
   unsigned threads = 0;
-  std::string folder;  ///< keeps every run's model, which is not trained again; empty: nothing is kept
+  bool rescaled = false;  ///< measure another function than the model (EvaluateModelOptions); nothing is claimed then
+  std::string folder;     ///< keeps every run's model, which is not trained again; empty: nothing is kept
   std::function<void(std::uint64_t, std::uint64_t)> progress;  ///< steps done, steps in all; may throw Interrupted
 };
 

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
-#include <numbers>
 #include <random>
 
 #include "krohn/constructions/build/build_one_hot.h"
@@ -263,15 +262,19 @@ TEST_CASE("dense forms are left out when they are large, and may be absent") {
   CHECK(refusal(everything(), [](TensorFile& f) { f.tensors.erase("layers.0.A"); }).empty());
 }
 
-TEST_CASE("a dense form that is not the structured one is refused, a neighbour of a rounded number is not") {
+TEST_CASE("a dense form that is not the structured one is refused, be it off by one place of one number") {
   const Network network = everything();
   // Action 0 is a map: its entries are exact. Action 6 begins with a sign and turns by a fifth.
   CHECK(refusal(network, [](TensorFile& f) { put(f, "layers.0.A", 0, 1e-300); }).find("structured form gives 0") !=
         std::string::npos);
-  const double cosine = std::cos(2 * std::numbers::pi / 5);
+  const auto cosine = static_cast<double>(Turn{1, 5}.cosine());
   const std::size_t rotated = 6 * 16 + 5;
-  CHECK(refusal(network, [&](TensorFile& f) { put(f, "layers.0.A", rotated, std::nextafter(cosine, 1)); }).empty());
-  CHECK_FALSE(refusal(network, [&](TensorFile& f) { put(f, "layers.0.A", rotated, cosine + 1e-12); }).empty());
+  CHECK(refusal(network, [&](TensorFile& f) { put(f, "layers.0.A", rotated, cosine); }).empty());
+  for (const double beside : {std::nextafter(cosine, 0), std::nextafter(cosine, 1)}) {
+    const std::string said = refusal(network, [&](TensorFile& f) { put(f, "layers.0.A", rotated, beside); });
+    CHECK(said.find("for action 6, row 1, column 1") != std::string::npos);
+    CHECK(said.find("Leave \"layers.0.A\" out") != std::string::npos);
+  }
 }
 
 TEST_CASE("what does not fit is refused with the reason") {

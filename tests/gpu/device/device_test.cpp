@@ -21,6 +21,7 @@
 #include "krohn/gpu/training/stepper.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/models/models.h"
+#include "krohn/simulate/prove/pairs/certify_reachable.h"
 #include "krohn/simulate/run/run_dfa.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "tests/gpu/automata.h"

@@ -6,6 +6,7 @@
 
 #include "krohn/gpu/device/device.h"
 #include "krohn/groups/error.h"
+#include "krohn/simulate/prove/pairs/certify_reachable.h"
 #include "tests/simulate/formed_networks.h"
 #include "tests/simulate/random_networks.h"
 

@@ -19,8 +19,8 @@ void check_evaluation(const char* task_name, const char* shape, std::uint64_t le
   const auto task = make_task(task_name, {});
   const auto model =
       make_model<float>(shape, task->alphabet().size(), static_cast<std::uint32_t>(task->labels().size()), 3);
-  for (const bool normalise : {true, false}) {
-    options.normalise = normalise;
+  for (const bool rescaled : {true, false}) {
+    options.rescaled = rescaled;
     const ModelAccuracy expected = evaluate_model(*model, *task, length, options);
     const ModelAccuracy found = evaluate_words(Place::kProcessor, *model, *task, length, options);
     CHECK(found.right == expected.right);
@@ -54,11 +54,13 @@ TEST_CASE("every linear model: blocks, rotations, additions") {
 }
 
 TEST_CASE("a long word keeps its scale") {
-  // Without scaling this state overflows; with it, every answer counts.
+  // Without scaling this state overflows; rescaled, every answer counts.
   check_evaluation("parity", "bilinear:hidden=5,inputs=3", 127'323, words(2));
   const auto task = make_task("parity", {});
   const auto model = make_model<float>("bilinear:hidden=8,inputs=3", 2, 2, 1);
-  const ModelAccuracy at = evaluate_words(Place::kProcessor, *model, *task, 20'000, words(3));
+  EvaluateModelOptions rescaled = words(3);
+  rescaled.rescaled = true;
+  const ModelAccuracy at = evaluate_words(Place::kProcessor, *model, *task, 20'000, rescaled);
   CHECK(at.right > at.targets / 3);  // the other answers are wrong, not missing
 }
 

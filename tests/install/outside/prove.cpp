@@ -2,10 +2,7 @@
 
 #include <cstdio>
 
-#include <krohn/automata/regex/regex.h>
-#include <krohn/constructions/build/planner.h>
-#include <krohn/simulate/evaluate/evaluate.h>
-#include <krohn/simulate/prove/certify.h>
+#include <krohn/krohn.h>
 
 int main() {
   const krohn::Network network = krohn::build(krohn::parse_regex("(a|b)*abb"), {});

@@ -75,7 +75,7 @@ ReplayedSearch plain_search(const Network& network, ArithmeticName arithmetic, F
   std::map<std::pair<State, std::vector<double>>, bool> seen;
   const auto is_new = [&](const Node& node) {
     std::vector<double> key;
-    for (const Numbers& numbers : node.second.numbers)
+    for (const RecheckedNumbers& numbers : node.second.numbers)
       for (const double number : numbers) key.push_back(number + 0.0);
     for (const auto& label : node.second.labels) key.push_back(label ? *label : -1.0);
     return seen.emplace(std::pair(node.first, key), true).second;

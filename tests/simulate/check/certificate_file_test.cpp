@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "krohn/groups/error.h"
+#include "krohn/simulate/prove/certify.h"
 #include "tests/simulate/check/sample_certificates.h"
 
 using namespace krohn;

@@ -8,6 +8,9 @@
 #include "krohn/groups/error.h"
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/check/recheck.h"
+#include "krohn/simulate/prove/certify.h"
+#include "krohn/simulate/prove/certify_codewords.h"
+#include "krohn/simulate/prove/pairs/certify_reachable.h"
 #include "tests/simulate/check/sample_certificates.h"
 
 using namespace krohn;
@@ -259,5 +262,64 @@ TEST_CASE("a certificate of one model is none of another") {
       else
         CHECK_THROWS_AS(parse_certificate(text, "memory", samples[j].network), InputError);
     }
+  }
+}
+
+namespace {
+
+/// A counter modulo 4 on pairs of ones that are moved by maps, which the re-checker follows one by one.
+Network doubled_counter() {
+  Layer layer;
+  layer.labels = 4;
+  layer.dimension = 8;
+  layer.decoder.unit_copies = 2;
+  layer.initial = codeword(layer, 0);
+  layer.transitions.push_back({MapMatrix{Transformation::from_images({1, 2, 3, 0, 5, 6, 7, 4})}, {}});
+  layer.transitions.push_back({MapMatrix{Transformation::from_images({6, 7, 4, 5, 2, 3, 0, 1})}, {}});
+  layer.wiring = letter_wiring(2);
+  return {counter(4, {1, 2}), {std::move(layer)}, Readout{{identity_readout(4)}}, {}};
+}
+
+void set_map(Network& network, std::vector<Point> images) {
+  network.layers[0].transitions[0].a = MapMatrix{Transformation::from_images(std::move(images))};
+}
+
+}  // namespace
+
+TEST_CASE("forged tables of one-hot states that maps move") {
+  const Network network = doubled_counter();
+  for (const Form form : {Form::kStructured, Form::kDense}) {
+    const Certificate good = *certify_closed_codewords(network, in_format(Precision::kBf16, 1000, form));
+    reject_all(network, good,
+               {{"another target", [](auto& c, auto&) { std::swap(table(c).next[0][0], table(c).next[0][1]); }},
+                {"two states to one", [](auto& c, auto&) { table(c).next[0][0] = table(c).next[0][1]; }},
+                {"a book that is empty",
+                 [](auto& c, auto& n) {
+                   table(c).moves[0].book = 1, n.layers[0].book_of_context = {1, 0};
+                 }},
+                {"a one too far",
+                 [](auto&, auto& n) {
+                   set_map(n, {1, 2, 3, 0, 6, 5, 7, 4});
+                 }},
+                {"ones that meet",
+                 [](auto&, auto& n) {
+                   set_map(n, {1, 2, 3, 0, 1, 2, 3, 0});
+                 }},
+                {"ones that meet elsewhere",
+                 [](auto&, auto& n) {
+                   set_map(n, {5, 6, 7, 4, 5, 6, 7, 4});
+                 }},
+                {"a B beside the map", [](auto&, auto& n) { n.layers[0].transitions[0].b = codeword(n.layers[0], 0); }},
+                {"a map that negates",
+                 [](auto&, auto& n) {
+                   n.layers[0].transitions[0].a = SignedPermutationMatrix{
+                       Permutation::from_images({1, 2, 3, 0, 5, 6, 7, 4}), {1, 1, 1, 1, 1, 1, 1, -1}};
+                 }},
+                {"another oracle", [](auto&, auto& n) {
+                   n.automaton = counter(4, {1, 3});
+                 }}});
+    Network exchanged = network;  // the ones of a pair may change places
+    set_map(exchanged, {5, 6, 7, 4, 1, 2, 3, 0});
+    CHECK(recheck(good, exchanged).established);
   }
 }

@@ -9,6 +9,8 @@
 #include "krohn/simulate/arithmetic/arithmetic.h"
 #include "krohn/simulate/check/recheck_arithmetic.h"
 #include "krohn/simulate/check/recheck_network.h"
+#include "krohn/simulate/prove/certify.h"
+#include "krohn/simulate/evaluate/nearest_codeword.h"
 #include "tests/simulate/check/sample_certificates.h"
 
 using namespace krohn;
@@ -16,7 +18,7 @@ using namespace krohn::hand_built;
 
 namespace {
 
-/// Numbers of all sizes, many of them halfway between two of a small format.
+/// RecheckedNumbers of all sizes, many of them halfway between two of a small format.
 double random_number(std::mt19937_64& random) {
   const auto mantissa = static_cast<double>(static_cast<std::int64_t>(random() >> 40) - (1 << 23));
   const int exponent = static_cast<int>(random() % 60) - 50;
@@ -112,7 +114,8 @@ TEST_CASE("the re-checker's network is the reference, number for number") {
           moment = plain.step(moment, letter);
           REQUIRE(plain.read(moment) == reference->step(letter));
           std::vector<double> numbers;
-          for (const Numbers& layer : moment.numbers) numbers.insert(numbers.end(), layer.begin(), layer.end());
+          for (const RecheckedNumbers& layer : moment.numbers)
+            numbers.insert(numbers.end(), layer.begin(), layer.end());
           REQUIRE(numbers == reference->numbers());
         }
       }
@@ -153,4 +156,32 @@ TEST_CASE("random beginnings are those of RandomWord, for alphabets of all kinds
       CHECK(recheck(certificate, wrong).established);
     }
   }
+}
+
+TEST_CASE("the re-checker reads states as the definition does, by a table of integers or by distances") {
+  // Codewords of one book or two: integers, integers with a twin, and one that is no integer.
+  const std::vector<std::vector<double>> codes[] = {
+      {{0, 0}, {1, 0}, {0, 1}, {-2, 3}}, {{0, 0}, {1, 0}, {-0.0, 0}, {1, 0}}, {{0, 0}, {1, 0.5}, {0, 1}, {-2, 3}}};
+  std::vector<std::vector<double>> states;
+  for (const double x : {-2.0, -1.0, -0.0, 0.0, 0.25, 0.5, 1.0, 2.0})
+    for (const double y : {-1.0, -0.0, 0.0, 0.5, 0.75, 1.0, 3.0}) states.push_back({x, y});
+  states.push_back({std::numeric_limits<double>::infinity(), 0});
+  states.push_back({0, std::numeric_limits<double>::quiet_NaN()});
+  for (const auto& code : codes)
+    for (const std::vector<std::uint32_t>& books : {std::vector<std::uint32_t>{}, {0, 1, 1, 0}, {0, 1, 0, 1}}) {
+      Network network = rotation(4, {1});
+      Layer& layer = network.layers[0];
+      for (std::size_t i = 0; i < 4; ++i)
+        layer.decoder.codewords[i] = Eigen::Map<const Eigen::MatrixXd>(code[i].data(), 2, 1);
+      layer.decoder.book = books;
+      const RecheckedNetwork plain(network, "fp64", Form::kStructured);
+      for (std::uint32_t book = 0; book < (books.empty() ? 1U : 2U); ++book) {
+        const NearestCodeword definition(layer, book);
+        for (const std::vector<double>& state : states) {
+          const Label expected = definition.reference(state);
+          const std::optional<Label> found = plain.decode(0, book, state);
+          REQUIRE(found.value_or(kNoLabel) == expected);
+        }
+      }
+    }
 }

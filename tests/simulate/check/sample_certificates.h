@@ -8,7 +8,7 @@
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/certify_codewords.h"
-#include "krohn/simulate/prove/certify_reachable.h"
+#include "krohn/simulate/prove/pairs/certify_reachable.h"
 #include "tests/simulate/hand_built.h"
 
 namespace krohn::hand_built {

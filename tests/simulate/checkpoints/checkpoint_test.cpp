@@ -16,7 +16,8 @@
 #include "krohn/constructions/files/tensor_values.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
-#include "krohn/simulate/checkpoints/certify_checkpoint.h"
+#include "krohn/simulate/checkpoints/checkpoint_letters.h"
+#include "krohn/simulate/prove/machine/certify_reader.h"
 
 using namespace krohn;
 
@@ -35,8 +36,15 @@ Checkpoint exported(const Dfa& automaton, Family family) {
   return family == Family::kDeltaNet ? delta_net_checkpoint(automaton) : gated_delta_product_checkpoint(automaton);
 }
 
+Certificate certify(const Checkpoint& checkpoint, Precision precision, std::uint64_t max_pairs) {
+  const CheckpointModel model(checkpoint, precision);
+  ReaderLimits limits;
+  limits.max_pairs = max_pairs;
+  return certify_reader(*checkpoint_reader(checkpoint, model), tracked_by(checkpoint), limits);
+}
+
 Certificate certify(const Checkpoint& checkpoint, Precision precision = Precision::kFp32) {
-  return certify_checkpoint(checkpoint, CheckpointModel(checkpoint, precision), precision, {});
+  return certify(checkpoint, precision, 1'000'000);
 }
 
 /// A folder of its own, removed at the end.
@@ -301,10 +309,7 @@ TEST_CASE("a wrong weight is refuted by a shortest word") {
   std::memcpy(logits.data(), beta.bytes.data(), beta.bytes.size());
   for (float& logit : logits) logit *= 9.f / 32;  // β = 2·sigmoid(9): contracts at every swap
   beta = make_tensor(logits, beta.shape);
-  CertifyCheckpointOptions options;
-  options.max_pairs = 20'000;
-  const Certificate drifting =
-      certify_checkpoint(checkpoint, CheckpointModel(checkpoint, Precision::kFp32), Precision::kFp32, options);
+  const Certificate drifting = certify(checkpoint, Precision::kFp32, 20'000);
   CHECK(drifting.claim == Claim::kProvedUpTo);  // its states never repeat, and the first thousands are right
   CHECK(!drifting.limit.empty());
   for (float& logit : logits) logit = 0;  // β = 1: projections

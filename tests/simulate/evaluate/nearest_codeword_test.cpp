@@ -88,3 +88,106 @@ TEST_CASE("ties, coinciding codewords and numbers that are not finite do not dec
   CHECK(twin.decode(std::vector<double>{0, 1, 0}, hints) == kNoLabel);
   CHECK(twin.decode(std::vector<double>{1, 0, 0}, hints) == 0);
 }
+
+namespace {
+
+/// Whether sums of squares of doubles are told apart by the definition alone: a loop over the codewords.
+Label by_definition(const Layer& layer, const std::vector<double>& state) {
+  double least = std::numeric_limits<double>::infinity();
+  Label nearest = kNoLabel;
+  for (std::size_t i = 0; i < codeword_count(layer); ++i) {
+    double sum = 0;
+    for (std::size_t k = 0; k < state.size(); ++k) {
+      const double difference = state[k] - codeword(layer, i)(static_cast<Eigen::Index>(k));
+      sum += difference * difference;
+    }
+    if (sum == least) nearest = kNoLabel;
+    if (sum < least) nearest = codeword_label(layer, i);
+    least = std::min(least, sum);
+  }
+  return nearest;
+}
+
+}  // namespace
+
+TEST_CASE("a hint is taken only where it is proved right: codewords from the least scale to the greatest") {
+  // Nine coordinates, so that hints are worth it. A square of 2^−537 is the least double; one of 2^512 overflows.
+  for (const int exponent :
+       {-1060, -1000, -600, -541, -540, -539, -538, -537, -536, -520, -500, -402, -401, -400, -399, -300,
+        -1,    0,     300,  398,  399,  400,  401,  500,  509,  510,  511,  512,  513,  600,  1000}) {
+    CAPTURE(exponent);
+    const double unit = std::ldexp(1, exponent);
+    for (const double gap : {1.0, 2.0, 3.0, 1.5}) {
+      Layer layer;
+      layer.dimension = 9;
+      layer.labels = 3;
+      for (const double at : {0.0, gap * unit, 7 * unit}) {
+        layer.decoder.codewords.push_back(Eigen::MatrixXd::Zero(9, 1));
+        layer.decoder.codewords.back()(4) = at;
+      }
+      const NearestCodeword decoder(layer, 0);
+      NearestCodeword::Hints hints = decoder.make_hints();
+      const double half = gap / 2 * unit;
+      std::vector<double> places{0, gap * unit, 7 * unit, half, 0.99999 * half, 1.00001 * half, unit / 2, 0.1 * unit};
+      for (int i = 0; i < 4; ++i) {
+        places.push_back(std::nextafter(places[3 + static_cast<std::size_t>(i)], 0.0));
+        places.push_back(std::nextafter(places[3 + static_cast<std::size_t>(i)], 8 * unit));
+      }
+      for (const double first : places)
+        for (const double second : places) {  // the hint that the first leaves must not answer for the second
+          std::vector<double> state(9, 0.0);
+          for (const double place : {first, second}) {
+            state[4] = place;
+            REQUIRE(decoder.decode(state, hints) == by_definition(layer, state));
+          }
+        }
+      const bool has_hints = !hints.empty();
+      CHECK(has_hints == (half > 0x1p-400 && half < 0x1p400));
+    }
+  }
+}
+
+TEST_CASE("codewords found by their own numbers are the nearest ones") {
+  // 24 codewords so that there is a table; the last two are `least` apart. Below 2^-400 there is none, and where the
+  // square of their distance is zero, about 2^-538, they are a tie.
+  for (const double least : {1.0, 0x1p-400, std::nextafter(0x1p-400, 0.0), 0x1p-537, 0x1p-538, 0x1p-1074, 0.0})
+    for (const double scale : {0.0, 1.0, 0x1p-400}) {
+      CAPTURE(least);
+      CAPTURE(scale);
+      Layer layer;
+      layer.labels = 24;
+      layer.dimension = 2;
+      for (Label label = 0; label < 24; ++label) {
+        Eigen::MatrixXd code(2, 1);
+        code << (label < 22 ? 3.0 + label : scale), (label == 23 ? least : 0.0);
+        layer.decoder.codewords.push_back(code);
+      }
+      const NearestCodeword decoder(layer, 0);
+      NearestCodeword::Hints hints = decoder.make_hints();
+      for (int again = 0; again < 2; ++again)
+        for (Label label = 0; label < 24; ++label)
+          for (const double zero : {0.0, -0.0}) {
+            const Eigen::MatrixXd& code = layer.decoder.codewords[label];
+            const std::vector<double> state{code(0) + zero, code(1) == 0 ? zero : code(1)};
+            REQUIRE(decoder.decode(state, hints) == decoder.reference(state));
+          }
+      const std::vector<double> last{scale, least};
+      CHECK((decoder.decode(last, hints) == kNoLabel) == (least * least == 0));
+    }
+}
+
+TEST_CASE("forty thousand codewords are read without looking at them all") {
+  Layer layer;  // the permutations of eight numbers
+  layer.dimension = 8;
+  std::vector<double> numbers{1, 2, 3, 4, 5, 6, 7, 8};
+  do layer.decoder.codewords.push_back(Eigen::Map<const Eigen::MatrixXd>(numbers.data(), 8, 1));
+  while (std::next_permutation(numbers.begin(), numbers.end()));
+  layer.labels = static_cast<Label>(layer.decoder.codewords.size());
+  const NearestCodeword decoder(layer, 0);
+  NearestCodeword::Hints hints = decoder.make_hints();
+  for (Label label = 0; label < layer.labels; ++label) {
+    const Eigen::MatrixXd& code = layer.decoder.codewords[label];
+    REQUIRE(decoder.decode({code.data(), 8}, hints) == label);
+  }
+  CHECK(decoder.reference(std::vector<double>{1, 2, 3, 4, 5, 6, 8, 7}) == 1);
+}

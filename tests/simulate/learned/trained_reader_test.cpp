@@ -15,6 +15,7 @@
 #include "krohn/simulate/learned/snap_network.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/prove/certify.h"
+#include "krohn/simulate/prove/machine/reader_run.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
 #include "krohn/simulate/train/trainer.h"
@@ -113,7 +114,7 @@ constexpr float kNever = -1024;  ///< β = 0
 
 /// The answers of a machine along a word, compared with the automaton's.
 bool is_right_everywhere(const TrainedReader& machine, const TrackedAutomaton& tracked, const Word& word) {
-  MachineRun run(machine, tracked);
+  ReaderRun run(machine, tracked);
   for (const Letter letter : word) {
     if (!run.read(letter)) return true;
     if (run.is_wrong()) return false;
@@ -165,7 +166,7 @@ TEST_CASE("a machine answers where its task asks, with the tokens around the wor
       for (std::uint64_t index = 0; index < 5; ++index) {
         const std::uint64_t length = task->info().least_length + 3 * task->info().length_step;
         std::vector<double> memory = plain->start(), logits(model->labels());
-        MachineRun run(*machine, tracked);
+        ReaderRun run(*machine, tracked);
         for (const TaskToken& token : task->sample(length, 3, index)) {
           plain->read(token.letter, memory, logits);
           const auto letter = std::ranges::find(input.inputs, token.letter);
@@ -299,7 +300,7 @@ TEST_CASE("a memory that fades is refuted by a long word, which ends at its firs
   const auto machine = trained_machine(*model, *task, Precision::kFp32);
   const TrackedAutomaton tracked = tracked_automaton(*task, input_machine(*task).automaton);
   for_all_words(2, 10, [&](const Word& word) { REQUIRE(is_right_everywhere(*machine, tracked, word)); });
-  CertifyMachineOptions options;
+  ReaderLimits options;
   options.max_pairs = 200;
   const Certificate bounded = certify_trained(*machine, tracked, Precision::kFp32, options);
   CHECK(bounded.claim == Claim::kProvedUpTo);

@@ -234,9 +234,9 @@ TEST_CASE("a state that a letter sends to 0 is not rescaled") {
   batch.letters[20] = 1;
   batch.lengths = {batch.positions};
   for (std::uint32_t position = 0; position < batch.positions; ++position) batch.targets.push_back({position, 0, 0});
-  for (const bool normalise : {true, false}) {
+  for (const bool rescaled : {true, false}) {
     std::vector<TaskLabel> answers(batch.targets.size(), ModelReader::kNoAnswer);
-    linear_readers(view, normalise)(1)->read(batch, answers);
+    linear_readers(view, rescaled)(1)->read(batch, answers);
     for (std::uint32_t position = 0; position < batch.positions; ++position)
       CHECK(answers[position] == (position < 20 ? 0u : 1u));
   }

@@ -7,7 +7,7 @@
 #include "krohn/groups/error.h"
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/certify_codewords.h"
-#include "krohn/simulate/prove/certify_reachable.h"
+#include "krohn/simulate/prove/pairs/certify_reachable.h"
 #include "tests/simulate/hand_built.h"
 #include "tests/simulate/replayed_search.h"
 

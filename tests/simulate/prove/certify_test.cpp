@@ -1,6 +1,6 @@
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/certify_codewords.h"
-#include "krohn/simulate/prove/certify_reachable.h"
+#include "krohn/simulate/prove/pairs/certify_reachable.h"
 
 #include <doctest/doctest.h>
 

@@ -2,10 +2,13 @@
 
 #include <random>
 
+#include "krohn/automata/cascades/emulation.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/evaluate/exact_network.h"
 #include "krohn/simulate/evaluate/quantise.h"
+#include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/certify_exact.h"
+#include "krohn/simulate/prove/pairs/certify_reachable.h"
 #include "tests/simulate/hand_built.h"
 
 using namespace krohn;
@@ -150,4 +153,67 @@ TEST_CASE("what has no exact form is said so, and what does not close is not dec
   Network fine = rotation(5, {1});
   fine.layers[0].transitions[0].a = RotationBlocks{{{false, Turn{1, 999'983}}}};
   CHECK(certify(fine, exactly()).claim == Claim::kProvedUpTo);
+}
+
+TEST_CASE("signs are decided however small the number, and zero is zero") {
+  // 2 cos ⅛ = √2, and p/q → √2 with p² − 2q² = ±1: the sign of q√2 − p is known, and its size is about 1/(2p).
+  const CyclotomicField field(8);
+  const ExactNumber root = field.multiply(exact_number(2), field.cosine(Turn{1, 8}));
+  boost::multiprecision::cpp_int p = 1, q = 1;
+  for (int n = 0; n < 1200; ++n) {  // to 2^−1500 or so, squared
+    const ExactNumber difference = field.subtract(field.multiply({Rational(q)}, root), {Rational(p)});
+    const int right = p * p < 2 * q * q ? 1 : -1;
+    REQUIRE(field.sign(difference) == right);
+    REQUIRE(field.sign(field.subtract({}, difference)) == -right);
+    REQUIRE(field.sign(field.subtract(difference, difference)) == 0);
+    const auto next = p + 2 * q;
+    q += p;
+    p = next;
+  }
+  // All small sums of cosines of twentieths and sixtieths, where long double can tell.
+  for (const std::uint64_t order : {20U, 60U}) {
+    const CyclotomicField turns(order);
+    for (int code = 0; code < 625; ++code) {
+      ExactNumber sum;
+      long double value = 0;
+      for (int i = 0, rest = code; i < 4; ++i, rest /= 5) {
+        const Turn turn{2 * i + 1, static_cast<std::int64_t>(order)};
+        sum = turns.add(sum, turns.multiply(exact_number(rest % 5 - 2), turns.cosine(turn)));
+        value += static_cast<long double>(rest % 5 - 2) * turn.cosine();
+      }
+      REQUIRE(turns.sign(sum) == (std::fabs(value) < 1e-12L ? 0 : value > 0 ? 1 : -1));
+    }
+  }
+}
+
+TEST_CASE("of any three codewords, in any order, the nearest is found, and a tie where two are nearest") {
+  const CyclotomicField field;
+  const auto point = [](int code) { return std::pair{code % 3 - 1, code / 3 - 1}; };
+  for (int code = 0; code < 729; ++code) {
+    const int picks[] = {code % 9, code / 9 % 9, code / 81};
+    Layer layer;
+    layer.dimension = 2;
+    layer.labels = 3;
+    layer.initial = Eigen::MatrixXd::Zero(2, 1);
+    for (const int pick : picks) {
+      Eigen::MatrixXd codeword(2, 1);
+      codeword << point(pick).first, point(pick).second;
+      layer.decoder.codewords.push_back(codeword);
+    }
+    const ExactLayer exact(layer, field, "layer");
+    for (int x = -4; x <= 4; ++x)
+      for (int y = -4; y <= 4; ++y) {  // thirds, so that few states are doubles
+        Label nearest = kNoLabel;
+        int least = INT32_MAX;
+        for (Label i = 0; i < 3; ++i) {
+          const auto [a, b] = point(picks[i]);
+          const int distance = (x - 3 * a) * (x - 3 * a) + (y - 3 * b) * (y - 3 * b);
+          if (distance == least) nearest = kNoLabel;
+          if (distance < least) nearest = i;
+          least = std::min(least, distance);
+        }
+        const auto third = [](int n) { return n == 0 ? ExactNumber{} : ExactNumber{Rational(n, 3)}; };
+        REQUIRE(exact.decode({third(x), third(y)}, 0) == nearest);
+      }
+  }
 }

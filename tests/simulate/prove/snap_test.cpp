@@ -13,8 +13,8 @@
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/evaluate/lanes/batch.h"
 #include "krohn/simulate/prove/certify.h"
-#include "krohn/simulate/prove/certify_reachable.h"
 #include "krohn/simulate/prove/certify_snapped.h"
+#include "krohn/simulate/prove/pairs/certify_reachable.h"
 #include "krohn/simulate/words/random_letters.h"
 #include "tests/simulate/hand_built.h"
 

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "krohn/groups/error.h"
+#include "krohn/simulate/prove/certify.h"
+#include "krohn/simulate/prove/certify_codewords.h"
 #include "tests/simulate/hand_built.h"
 #include "tests/simulate/prove/judged_claims.h"
 

@@ -6,7 +6,7 @@
 #include "krohn/automata/cascades/holonomy.h"
 #include "krohn/constructions/build/cascade_network.h"
 #include "krohn/simulate/evaluate/evaluate.h"
-#include "krohn/simulate/prove/network_automaton.h"
+#include "krohn/simulate/prove/pairs/network_automaton.h"
 #include "tests/simulate/hand_built.h"
 
 using namespace krohn;
@@ -56,7 +56,7 @@ std::optional<std::uint64_t> first_difference(const Network& network, const Word
 TEST_CASE("the machine of reachable states answers as the network does, letter by letter") {
   for (const Network& network : networks())
     for (const Form form : {Form::kStructured, Form::kDense}) {
-      const std::optional<Dfa> machine = reachable_machine(network, Precision::kBf16, form);
+      const std::optional<Dfa> machine = network_automaton(network, Precision::kBf16, form);
       REQUIRE(machine);
       for (std::uint64_t stream = 0; stream < 3; ++stream) {
         const Word word = RandomWord(network.automaton.letters(), 3, stream).slice(0, 300);
@@ -73,26 +73,26 @@ TEST_CASE("the machine of reachable states answers as the network does, letter b
 
 TEST_CASE("a machine that is too large is no machine") {
   const Network network = symmetric(4, 3, Swap::kMap);
-  const std::uint64_t states = reachable_machine(network, Precision::kFp32, Form::kStructured)->states();
+  const std::uint64_t states = network_automaton(network, Precision::kFp32, Form::kStructured)->states();
   CHECK(states == 24);
-  ReachableMachineOptions options;
+  NetworkAutomatonOptions options;
   options.max_states = states;
-  CHECK(reachable_machine(network, Precision::kFp32, Form::kStructured, options));
+  CHECK(network_automaton(network, Precision::kFp32, Form::kStructured, options));
   options.max_states = states - 1;
-  CHECK_FALSE(reachable_machine(network, Precision::kFp32, Form::kStructured, options));
+  CHECK_FALSE(network_automaton(network, Precision::kFp32, Form::kStructured, options));
   options = {};
   options.max_transitions = states * network.automaton.letters() - 1;
-  CHECK_FALSE(reachable_machine(network, Precision::kFp32, Form::kStructured, options));
+  CHECK_FALSE(network_automaton(network, Precision::kFp32, Form::kStructured, options));
   // A rotation in bf16 drifts: its states are many more than the automaton's.
   options = {};
   options.max_states = 1000;
-  CHECK_FALSE(reachable_machine(rotation(10, {1, 3}), Precision::kBf16, Form::kStructured, options));
+  CHECK_FALSE(network_automaton(rotation(10, {1, 3}), Precision::kBf16, Form::kStructured, options));
 }
 
 TEST_CASE("long comparisons end as letter by letter, wherever they are stopped and on how many threads") {
   constexpr std::uint64_t kLength = 200'001, kWords = 2, kSeed = 8;
   for (const Network& network : networks()) {
-    const Dfa machine = reachable_machine(network, Precision::kBf16, Form::kStructured).value();
+    const Dfa machine = network_automaton(network, Precision::kBf16, Form::kStructured).value();
     const LongComparison comparison(machine, network.automaton, kWords, kLength, kSeed, 1);
     const LongComparisonState end = read_all(comparison, comparison.start());
     const Word word = RandomWord(network.automaton.letters(), kSeed, 0).slice(0, kLength);
@@ -120,7 +120,7 @@ TEST_CASE("long comparisons end as letter by letter, wherever they are stopped a
 
 TEST_CASE("a network of another language fails within the first piece") {
   // Parity beside the automaton that never changes.
-  const Dfa machine = reachable_machine(one_hot(counter(2, {0, 1})), Precision::kFp32, Form::kStructured).value();
+  const Dfa machine = network_automaton(one_hot(counter(2, {0, 1})), Precision::kFp32, Form::kStructured).value();
   const Dfa never = automaton(2, {0, 0, 1, 1});
   const LongComparison comparison(machine, never, 1, 1'000'000, 4, 2);
   const LongComparisonState end = read_all(comparison, comparison.start());

@@ -24,15 +24,16 @@ krohn classify name:A5 --json
 )",
     R"(Computes the monoid of the automaton for two jobs: state tracking (the reachable automaton as given, its transition
 monoid) and acceptance (the minimal automaton, its syntactic monoid). Prints sizes, groups, the classical verdicts with a
-witness for every no, and per architecture: yes with the construction that `krohn compile` takes, or no with the
-obstruction. When both jobs have the same automaton they are printed once. Exit status 3 when a verdict is undecided
-within the limits; what is known is printed all the same.
+witness for every no that was checked by running its words, and per architecture: yes with the construction that
+`krohn compile` takes, which was built and proved against the automaton, or no with the obstruction. When both jobs have
+the same automaton they are printed once. Exit status 3 when an answer is open within the limits or the time; what is
+known is printed all the same.
 )"};
 
 struct Options {
   std::string subject;
   LanguageOptions reading;
-  AlgebraOptions algebra;
+  ClassifyOptions classify;
   bool json = false;
 };
 
@@ -45,10 +46,14 @@ std::string groups_in_words(const Algebra& algebra) {
 
 void print(const Job& job) {
   const Algebra& algebra = job.algebra;
-  fmt::print("\n{}: {}, a monoid of {} element{} in {}, {} idempotent{}; {}\n", job.name,
-             counted(job.automaton.states(), "state"), algebra.size.str(), algebra.size == 1 ? "" : "s",
-             counted(algebra.green.d_classes().size(), "D-class", "es"), algebra.idempotents.str(),
-             algebra.idempotents == 1 ? "" : "s", groups_in_words(algebra));
+  if (algebra.green)
+    fmt::print("\n{}: {}, a monoid of {} element{} in {}, {} idempotent{}; {}\n", job.name,
+               counted(job.automaton.states(), "state"), algebra.size.str(), algebra.size == 1 ? "" : "s",
+               counted(algebra.green->d_classes().size(), "D-class", "es"), algebra.idempotents.str(),
+               algebra.idempotents == 1 ? "" : "s", groups_in_words(algebra));
+  else
+    fmt::print("\n{}: {}; the monoid met a limit: {}\n", job.name, counted(job.automaton.states(), "state"),
+               algebra.limit);
   std::vector<std::vector<std::string>> rows;
   for (const Verdict& verdict : algebra.verdicts)
     rows.push_back({verdict.property, to_string(verdict.answer), shortened(verdict.witness, 90)});
@@ -62,16 +67,8 @@ void print(const Job& job) {
   fmt::print("\n{}", format_table(rows));
 }
 
-/// The verdicts of all jobs that met `--max-elements`.
-std::size_t undecided(const std::vector<Job>& jobs) {
-  std::size_t count = 0;
-  for (const Job& job : jobs)
-    for (const Verdict& verdict : job.algebra.verdicts) count += verdict.answer == Answer::kUnknown;
-  return count;
-}
-
 int run(const Options& options) {
-  const std::vector<Job> jobs = classify(load_subject(options.subject, options.reading).automaton, options.algebra);
+  const std::vector<Job> jobs = classify(load_subject(options.subject, options.reading).automaton, options.classify);
   const int status = undecided(jobs) == 0 ? kDone : kUndecided;
   if (options.json) {
     nlohmann::ordered_json facts;
@@ -91,9 +88,13 @@ void add_classify(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<Options>();
   Verb verb = add_verb(app, kHelp);
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
-  add_count(verb, "--max-elements", options->algebra.max_elements,
+  add_count(verb, "--max-elements", options->classify.algebra.max_elements,
             "Most elements of the monoid for verdicts that need them one by one");
-  add_count(verb, "--max-classes", options->algebra.green.max_r_classes, "Most R-classes of the monoid");
+  add_count(verb, "--max-classes", options->classify.algebra.green.max_r_classes, "Most R-classes of the monoid");
+  verb.add_option("--time", options->classify.seconds, "Most seconds in all")
+      .type_name("SECONDS")
+      .positive()
+      .show_default();
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
   verb.callback([options, &chosen] { chosen = [options] { return run(*options); }; });

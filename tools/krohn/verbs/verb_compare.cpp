@@ -5,20 +5,24 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 
 #include "krohn/automata/formats/json.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
+#include "krohn/simulate/learned/model_report.h"
 #include "krohn/simulate/learned/spectrum.h"
 #include "krohn/simulate/learned/trained_reader.h"
 #include "tools/krohn/count.h"
 #include "tools/krohn/json_output.h"
 #include "tools/krohn/pictures/spectrum_plot.h"
+#include "tools/krohn/progress.h"
 #include "tools/krohn/run_folder.h"
 #include "tools/krohn/subject.h"
 #include "tools/krohn/table.h"
 #include "tools/krohn/verb.h"
+#include "tools/krohn/verdict.h"
 
 namespace krohn {
 namespace {
@@ -36,9 +40,11 @@ second network. No change of basis is needed: eigenvalues do not depend on it. C
 too (×), and modes below --weight are only counted. The defect is the spectral norm of UᵀAᵀAU − I, 0 for orthogonal letters, where U spans
 the differences between the mean states of the automaton: the other coordinates are dead, and only counted.
 
-Of a trained model that is no network, the letters' matrices are those of the first layer's recurrence: products of
-generalized Householder matrices, head by head, with their β; decays; blocks. They are those of a letter behind copies of
-itself where a convolution looks back. A mode weighs by how far the mean states of the task's automaton move along it.
+Of a trained model, the letters' matrices are those of the first layer's recurrence: products of generalized Householder
+matrices, head by head, with their β; decays; blocks. They are those of a letter behind copies of itself where a convolution
+looks back. A mode weighs by how far the mean states of the task's automaton move along it. Where a word is found that the
+first model reads wrongly in fp32 (`krohn verify` looks further), the margin of its read-out along the word says how it comes
+to that: the least difference of the two best logits among the letters of every stretch, and the norm of the state there.
 
 --plot draws the angles of every plane where the first network is a sum of planes (Ebrahimi & Memisevic, Fig. 3), and
 otherwise the eigenvalues of every letter around the unit circle, with ticks at the turns that an exact network can have.
@@ -51,6 +57,7 @@ constexpr std::size_t kMostPanels = 20;  ///< as in the paper's figure
 struct Options {
   std::string learned, exact, plot;
   double weight = 0.05;
+  std::uint64_t from = 0;
   LanguageOptions reading;
   bool json = false;
 };
@@ -61,6 +68,12 @@ struct Side {
   Dfa automaton;
   Spectrum spectrum;
   std::vector<std::vector<double>> betas{};  ///< of a model's reflections, by letter
+};
+
+/// A word that a trained model reads wrongly, and how its margin comes to that.
+struct Failure {
+  Word word;
+  std::vector<MarginPoint> margins;
 };
 
 Side load_side(const std::string& given, const LanguageOptions& reading) {
@@ -83,6 +96,21 @@ Side load_side(const std::string& given, const LanguageOptions& reading) {
   } catch (const InputError& error) {
     throw InputError(name, error.what());
   }
+}
+
+/// Nothing of a network, of which `krohn verify` says more; nothing where no word was found.
+std::optional<Failure> failure_of(const Options& options) {
+  const std::string name = file_of_run(options.learned);
+  if (!is_trained_model(name)) return std::nullopt;
+  const TrainedSubject subject = load_trained_subject(name, options.reading);
+  const auto machine = trained_machine(*subject.trained.model, *subject.task, Precision::kFp32);
+  const TrackedAutomaton tracked =
+      tracked_automaton(*subject.task, input_machine(*subject.task).automaton, options.from);
+  Progress progress("looking for a wrong word, letters");
+  const Certificate certificate =
+      table_verdict(*machine, tracked, [&progress](std::uint64_t letters) { progress.update(letters); });
+  if (!certificate.failing_word) return std::nullopt;
+  return Failure{*certificate.failing_word, margins_along(*machine, tracked, *certificate.failing_word)};
 }
 
 struct Match {
@@ -156,8 +184,9 @@ std::vector<LetterComparison> compare_letters(const Side& learned, const Side& e
   return letters;
 }
 
-nlohmann::ordered_json to_json(const Options& options, const Spectrum& learned,
-                               const std::vector<LetterComparison>& letters) {
+nlohmann::ordered_json to_json(const Options& options, const Side& side, const std::vector<LetterComparison>& letters,
+                               const std::optional<Failure>& failure) {
+  const Spectrum& learned = side.spectrum;
   nlohmann::ordered_json json{{"learned", options.learned},
                               {"exact", options.exact},
                               {"coordinates", learned.coordinates},
@@ -182,6 +211,15 @@ nlohmann::ordered_json to_json(const Options& options, const Spectrum& learned,
                               {"distance", match.distance}});
     json["letters"].push_back(std::move(row));
   }
+  if (failure) {
+    json["failing_word"] = side.automaton.alphabet().format_word(failure->word);
+    json["failing_word_length"] = failure->word.size();
+    for (const MarginPoint& point : failure->margins)
+      json["margins"].push_back({{"letters", {point.first, point.last}},
+                                 {"least_margin", point.margin},
+                                 {"after", point.at},
+                                 {"state_norm", point.state}});
+  }
   return json;
 }
 
@@ -195,6 +233,17 @@ std::string betas_in_words(std::vector<double> betas) {
   }
   const auto [least, greatest] = std::ranges::minmax(betas);
   return fmt::format("{} of them, {:.4f} … {:.4f}", betas.size(), least, greatest);
+}
+
+void report(const Alphabet& alphabet, const Failure& failure) {
+  fmt::print("\nread wrongly in fp32: {}; the margin of the read-out along it\n", quoted_word(alphabet, failure.word));
+  std::vector<std::vector<std::string>> rows = {{"letters", "least margin", "after", "norm of the state"}};
+  for (const MarginPoint& point : failure.margins)
+    rows.push_back({point.first == point.last ? with_thousands(point.first)
+                                              : with_thousands(point.first) + " to " + with_thousands(point.last),
+                    fmt::format("{:.3g}", point.margin), with_thousands(point.at), fmt::format("{:.3g}", point.state)});
+  rows.back().push_back("wrong");
+  fmt::print("{}", format_table(rows));
 }
 
 void report(const Options& options, const Spectrum& learned, const std::vector<LetterComparison>& letters) {
@@ -291,11 +340,14 @@ int compare(const Options& options) {
     throw InputError(options.plot, "the name of a plot ends in .svg");
   const Side learned = load_side(options.learned, options.reading), exact = load_side(options.exact, options.reading);
   const std::vector<LetterComparison> letters = compare_letters(learned, exact, options.weight);
+  const std::optional<Failure> failure = failure_of(options);
   if (!options.plot.empty()) write_file(options.plot, plot(options, learned, exact, letters));
-  if (options.json)
-    print_json(to_json(options, learned.spectrum, letters));
-  else
-    report(options, learned.spectrum, letters);
+  if (options.json) {
+    print_json(to_json(options, learned, letters, failure));
+    return kDone;
+  }
+  report(options, learned.spectrum, letters);
+  if (failure) report(learned.automaton.alphabet(), *failure);
   return kDone;
 }
 
@@ -310,6 +362,8 @@ void add_compare(CLI::App& app, Work& chosen) {
   verb.add_option("--weight", options->weight, "Least weight of the modes that are shown")
       .between(0.0, 1.0)
       .show_default();
+  add_count(verb, "--from", options->from, "Of a trained model: wrong words of its task below this length do not count")
+      .show_default("");
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
   verb.callback([options, &chosen] { chosen = [options] { return compare(*options); }; });

@@ -11,7 +11,8 @@
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/evaluate/quantise.h"
-#include "krohn/simulate/prove/certify.h"
+#include "krohn/simulate/prove/verify.h"
+#include "krohn/simulate/prove/verify_built.h"
 #include "tools/krohn/json_output.h"
 #include "tools/krohn/plan_table.h"
 #include "tools/krohn/progress.h"
@@ -88,21 +89,30 @@ std::string task_of(const Options& options, const Dfa& dfa) {
   return dfa.is_acceptor() ? "acceptance" : "state";
 }
 
-/// The planner's row, or the first that the target's architecture takes.
-const PlanRow* chosen_plan(const std::vector<PlanRow>& plans, const Options& options) {
-  const std::vector<std::string> taken =
-      options.construction.empty() ? target_constructions(options.target) : std::vector<std::string>();
-  if (taken.empty()) {
-    const auto row = std::ranges::find_if(plans, &PlanRow::chosen);
-    return row == plans.end() ? nullptr : &*row;
-  }
+/// The choice for a target that holds some constructions only: the first of them that is possible.
+Choice choose_for_target(const Dfa& dfa, BuildOptions wishes, const std::vector<std::string>& held,
+                         const Options& options) {
+  Choice choice{plan(dfa, wishes), {}, {}};
   std::string reasons;
-  for (const std::string& name : taken) {
-    const auto row = std::ranges::find(plans, name, &PlanRow::construction);
-    if (row->possible && !(options.exact && row->exact_in.empty())) return &*row;
-    reasons += fmt::format("; {}: {}", name, row->possible ? "not exact" : row->reason);
+  for (const std::string& name : held) {
+    const auto row = std::ranges::find(choice.rows, name, &PlanRow::construction);
+    if (!row->possible || (options.exact && row->exact_in.empty())) {
+      reasons += fmt::format("; {}: {}", name, row->possible ? "not exact" : row->reason);
+      continue;
+    }
+    for (PlanRow& planned : choice.rows) planned.chosen = &planned == &*row;
+    wishes.construction = name;
+    if (!options.output.empty()) choice.network = build(dfa, wishes);
+    return choice;
   }
   throw InputError(options.language, fmt::format("{} cannot hold it{}", options.target, reasons));
+}
+
+Choice make_choice(const Dfa& dfa, const BuildOptions& wishes, const Options& options) {
+  if (options.construction.empty())
+    if (const std::vector<std::string> held = target_constructions(options.target); !held.empty())
+      return choose_for_target(dfa, wishes, held, options);
+  return choose(dfa, wishes, options.explain ? Rows::kAll : Rows::kNeeded);
 }
 
 void report(const Options& options, const std::string& task, const Dfa& dfa, const PlanRow& chosen) {
@@ -111,40 +121,49 @@ void report(const Options& options, const std::string& task, const Dfa& dfa, con
              chosen.construction, chosen.theorem);
   fmt::print("  {} states and {} letters ({}), {}, {} numbers of state\n", dfa.states(), dfa.letters(),
              task == "state" ? "state tracking" : "minimal, for acceptance", layers, chosen.state_numbers);
-  fmt::print("  {}\n", exactness(chosen));
+  if (options.output.empty()) fmt::print("  {}\n", exactness(chosen));
 }
 
-/// What rounding the weights has made of the network.
-Certificate prove(const Network& rounded, Precision precision, std::uint64_t max_pairs) {
-  Progress progress("examining pairs of states");
-  CertifyOptions options;
-  options.arithmetic = precision;
-  options.max_pairs = max_pairs;
-  options.progress = [&progress](std::uint64_t pairs) { progress.update(pairs); };
-  return certify(rounded, options);
-}
-
-/// What was written, and what is proved of it when its weights were rounded.
+/// What was written, and what is proved of it.
 struct Written {
   Network network;
-  std::optional<Certificate> certificate;
+  std::optional<ModelVerdict> verdict;  ///< in the format that its weights were rounded to
+  KeptPromise kept;                     ///< without such a format
 };
 
-Written write(const Dfa& dfa, const PlanRow& chosen, BuildOptions wishes, const Options& options) {
-  wishes.construction = chosen.construction;
-  Written written{build(dfa, wishes), {}};
+/// What rounding the weights has made of the network.
+ModelVerdict prove(const Network& rounded, Precision precision, const Options& options) {
+  Question question;
+  question.subject = &rounded;
+  question.name = options.language;
+  question.how.arithmetic = precision;
+  question.how.max_pairs = options.max_pairs;
+  question.progress = progress_of_stages();
+  return verify(question);
+}
+
+/// Nothing is written before it is proved.
+Written write(Network network, const PlanRow& chosen, const std::optional<Precision>& precision,
+              const Options& options) {
+  Written written{std::move(network), {}, {}};
   written.network.provenance.source = options.language;
-  if (wishes.precision) written.network = quantise(written.network, *wishes.precision);
+  if (precision) {
+    written.network = quantise(written.network, *precision);
+    written.verdict = prove(written.network, *precision, options);
+  } else {
+    CertifyOptions limits;
+    limits.max_pairs = options.max_pairs;
+    written.kept = verify_built(written.network, {chosen.exact_in, chosen.locked_in}, limits, progress_of_stages());
+  }
   write_network(written.network, options.target, options.output);
-  if (wishes.precision) written.certificate = prove(written.network, *wishes.precision, options.max_pairs);
   return written;
 }
 
-void report(const Certificate& certificate, const Network& network, const Options& options) {
-  constexpr std::size_t kColumns = 100;
-  fmt::print("  weights rounded to {}: {}\n", options.precision,
-             claim_in_words(certificate, network.automaton.alphabet()));
-  fmt::print("  {}\n", wrapped(certificate.method + ": " + certificate.evidence, kColumns, "    "));
+void report(const Written& written, const Options& options) {
+  const Alphabet& alphabet = written.network.automaton.alphabet();
+  if (written.verdict)
+    return print_claim(fmt::format("weights rounded to {}: ", options.precision), *written.verdict, alphabet);
+  for (const std::string& line : in_words(written.kept)) fmt::print("  {}\n", line);
 }
 
 nlohmann::ordered_json to_json(const Options& options, const std::string& task, const Dfa& dfa,
@@ -170,27 +189,24 @@ int compile(const Options& options) {
     compile_checkpoint(dfa, options.language, options.target, options.output, options.json);
     return kDone;
   }
-  BuildOptions wishes = wishes_of(options);
-  const std::vector<PlanRow> plans = plan(dfa, wishes);
-  const PlanRow* chosen = chosen_plan(plans, options);
-  if (options.explain && !options.json) fmt::print("{}", plan_table(plans));
+  const BuildOptions wishes = wishes_of(options);
+  Choice choice = make_choice(dfa, wishes, options);
+  const PlanRow* chosen = choice.chosen();
+  if (options.explain && !options.json) fmt::print("{}", plan_table(choice.rows));
   if (chosen == nullptr && options.explain && options.output.empty() && !options.json) return kDone;
-  if (chosen == nullptr) {
-    build(dfa, wishes);  // throws with the reasons
-    throw InputError(options.language, "no construction fits the wishes");
-  }
+  if (chosen == nullptr) std::rethrow_exception(choice.failure);
   std::optional<Written> written;
-  if (!options.output.empty()) written = write(dfa, *chosen, wishes, options);
-  const bool proves = written && written->certificate;
+  if (!options.output.empty()) written = write(*std::move(choice.network), *chosen, wishes.precision, options);
   if (options.json) {
-    auto json = to_json(options, task, dfa, plans, *chosen);
-    if (proves) json["verdict"] = verdict_to_json(*written->certificate, dfa.alphabet());
+    auto json = to_json(options, task, dfa, choice.rows, *chosen);
+    if (written && written->verdict) add_verdict(json, *written->verdict, dfa.alphabet());
+    if (written && !written->verdict) json["proved"] = kept_to_json(written->kept);
     print_json(json);
   } else {
     report(options, task, dfa, *chosen);
-    if (proves) report(*written->certificate, written->network, options);
+    if (written) report(*written, options);
   }
-  return proves ? exit_status(*written->certificate, 0) : int{kDone};
+  return written && written->verdict ? exit_status(written->verdict->certificate, 0) : int{kDone};
 }
 
 }  // namespace

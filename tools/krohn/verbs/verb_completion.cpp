@@ -10,12 +10,13 @@ namespace krohn {
 namespace {
 
 constexpr VerbHelp kHelp = {
-    "completion", "Print a completion script for a shell", "completion bash|zsh",
+    "completion", "Print a completion script for a shell", "completion bash|zsh|fish",
     R"(
 krohn completion bash > krohn.bash && source krohn.bash
 krohn completion zsh > _krohn
+krohn completion fish > krohn.fish
 )",
-    R"(Prints a script that completes verbs, options and their values. `cmake --install` puts both where shells look.
+    R"(Prints a script that completes verbs, options and their values. `cmake --install` puts all three where shells look.
 )"};
 
 }  // namespace
@@ -23,10 +24,11 @@ krohn completion zsh > _krohn
 void add_completion(CLI::App& app, Work& chosen) {
   const auto shell = std::make_shared<std::string>();
   Verb verb = add_verb(app, kHelp);
-  verb.add_option("SHELL", *shell, "bash or zsh").required().one_of({"bash", "zsh"});
+  verb.add_option("SHELL", *shell, "bash, zsh or fish").required().one_of({"bash", "zsh", "fish"});
   verb.callback([shell, &app, &chosen] {
     chosen = [shell, &app] {
-      std::fputs((*shell == "bash" ? bash_completion(app) : zsh_completion(app)).c_str(), stdout);
+      const auto script = *shell == "bash" ? bash_completion : *shell == "zsh" ? zsh_completion : fish_completion;
+      std::fputs(script(app).c_str(), stdout);
       return static_cast<int>(kDone);
     };
   });

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 
 #include "krohn/automata/cascades/holonomy.h"
 #include "krohn/automata/cascades/prime_cascade.h"
@@ -11,6 +12,7 @@
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
 #include "tools/krohn/count.h"
 #include "tools/krohn/json_output.h"
 #include "tools/krohn/subject.h"
@@ -32,11 +34,12 @@ krohn decompose name:S4 --primes
 krohn decompose name:S5/points --primes
 )",
     R"(Decomposes the automaton into layers whose letters are bijections or constants, and checks the emulation for all
-label tuples by a proof that shares no code with the decomposition. Holonomy has the groups of the automaton's monoid and
-no others; the chain has at most n−1 layers. `smaller` builds both and takes the one whose labels need fewer numbers in all (the
-sum of the widths), then fewer layers. With --primes, groups are cut into simple ones: cyclic of
-prime order, and others of up to 360 elements, such as A_5, whole.
-Exit status: 0 done, 2 bad input, 3 a limit was met.
+label tuples by a proof that shares no code with the decomposition. In holonomy the group of every layer divides the
+automaton's monoid; the chain has at most n−1 layers, but may show other groups. `smaller` builds both and takes the one
+whose labels need fewer numbers in all (the sum of the widths), then fewer layers. With --primes, groups are cut into
+simple ones: cyclic of prime order, and others of up to 360 elements, such as A_5, whole.
+Exit status: 0 done; 2 bad input; 3 a limit or the time was met, and what was found is printed: one of two
+decompositions, layers whose groups are not cut, or a cascade whose emulation is not checked.
 )"};
 
 constexpr std::uint64_t kLargestSimple = 360;
@@ -46,6 +49,7 @@ struct Options {
   LanguageOptions reading;
   HolonomyOptions holonomy;
   ChainOptions chain;
+  double seconds = 60;
   bool minimal = false, primes = false, json = false;
 };
 
@@ -59,15 +63,56 @@ bool is_smaller(const Cascade& a, const Cascade& b) {
   return std::pair(total_width(a), a.layers.size()) < std::pair(total_width(b), b.layers.size());
 }
 
-Cascade decompose(const Dfa& dfa, const Options& options) {
-  if (options.method == "chain") return chain_decomposition(dfa, options.chain);
-  if (options.method == "holonomy") return holonomy_decomposition(dfa, options.holonomy);
-  Cascade holonomy = holonomy_decomposition(dfa, options.holonomy);
-  Cascade chain = chain_decomposition(dfa, options.chain);
-  return is_smaller(chain, holonomy) ? chain : holonomy;
+/// A cascade, what a limit kept from being found, and whether its emulation was proved.
+struct Result {
+  Cascade cascade;
+  std::vector<std::string> limits;
+  std::optional<EmulationResult> check;
+};
+
+std::string time_option(const Options& options) { return fmt::format("--time {:g}", options.seconds); }
+
+/// The smaller of both, or the one that was found.
+Result smaller_of_both(const Dfa& dfa, const Options& options) {
+  std::optional<Cascade> holonomy;
+  std::vector<std::string> limits;
+  try {
+    const TimeLimit half(options.seconds / 2, time_option(options));
+    holonomy = holonomy_decomposition(dfa, options.holonomy);
+  } catch (const LimitError& error) {
+    limits.push_back(fmt::format("holonomy: {}", error.what()));
+  }
+  try {
+    Cascade chain = chain_decomposition(dfa, options.chain);
+    return {!holonomy || is_smaller(chain, *holonomy) ? std::move(chain) : *std::move(holonomy), limits, {}};
+  } catch (const LimitError& error) {
+    if (!holonomy) throw LimitError(fmt::format("{}; chain: {}", limits.front(), error.what()));
+    return {*std::move(holonomy), {fmt::format("chain: {}", error.what())}, {}};
+  }
 }
 
-Json to_json(const Options& options, const Dfa& dfa, const Cascade& cascade, const EmulationResult& check) {
+Result decompose(const Dfa& dfa, const Options& options) {
+  const TimeLimit time(options.seconds, time_option(options));
+  Result result = options.method == "chain"      ? Result{chain_decomposition(dfa, options.chain), {}, {}}
+                  : options.method == "holonomy" ? Result{holonomy_decomposition(dfa, options.holonomy), {}, {}}
+                                                 : smaller_of_both(dfa, options);
+  if (options.primes) try {
+      result.cascade = prime_cascade(result.cascade, {options.holonomy.max_contexts, kLargestSimple});
+    } catch (const LimitError& error) {
+      result.limits.push_back(fmt::format("groups are not cut: {}", error.what()));
+    }
+  try {
+    result.check = check_emulation(result.cascade, dfa);
+  } catch (const LimitError& error) {
+    result.limits.push_back(fmt::format("emulation is not checked: {}", error.what()));
+  }
+  if (result.check && !result.check->holds)
+    throw Error("the cascade does not emulate its automaton: " + result.check->counterexample);
+  return result;
+}
+
+Json to_json(const Options& options, const Dfa& dfa, const Result& result) {
+  const Cascade& cascade = result.cascade;
   Json facts;
   facts["subject"] = options.subject;
   facts["states"] = dfa.states();
@@ -77,11 +122,16 @@ Json to_json(const Options& options, const Dfa& dfa, const Cascade& cascade, con
                                {"actions", layer.actions.size()},
                                {"contexts", layer.wiring.action_of.size()},
                                {"group", layer.component}});
-  facts["emulation"] = {{"holds", check.holds}, {"triples_checked", check.checked}};
+  if (result.check)
+    facts["emulation"] = {{"holds", result.check->holds}, {"triples_checked", result.check->checked}};
+  else
+    facts["emulation"] = Json();
+  facts["limits"] = result.limits;
   return facts;
 }
 
-void print(const Options& options, const Dfa& dfa, const Cascade& cascade, const EmulationResult& check) {
+void print(const Options& options, const Dfa& dfa, const Result& result) {
+  const Cascade& cascade = result.cascade;
   fmt::print("{}: {} states; a cascade of {} layer{} by {}\n", options.subject, dfa.states(), cascade.layers.size(),
              cascade.layers.size() == 1 ? "" : "s", cascade.method);
   std::vector<std::vector<std::string>> rows{{"layer", "labels", "group", "actions", "contexts"}};
@@ -90,8 +140,10 @@ void print(const Options& options, const Dfa& dfa, const Cascade& cascade, const
     rows.push_back({std::to_string(k + 1), std::to_string(layer.width), layer.component,
                     std::to_string(layer.actions.size()), with_thousands(layer.wiring.action_of.size())});
   }
-  fmt::print("{}emulation proved for all label tuples ({} triples checked)\n", format_table(rows),
-             with_thousands(check.checked));
+  fmt::print("{}", format_table(rows));
+  if (result.check)
+    fmt::print("emulation proved for all label tuples ({} triples checked)\n", with_thousands(result.check->checked));
+  for (const std::string& limit : result.limits) fmt::print("{}\n", limit);
 }
 
 std::string format_of(const std::string& path) {
@@ -102,20 +154,17 @@ std::string format_of(const std::string& path) {
 int run(const Options& options) {
   const Dfa given = load_subject(options.subject, options.reading).automaton;
   const Dfa dfa = options.minimal ? minimise(given) : canonical(given);
-  Cascade cascade = decompose(dfa, options);
-  if (options.primes) cascade = prime_cascade(cascade, {options.holonomy.max_contexts, kLargestSimple});
-  const EmulationResult check = check_emulation(cascade, dfa);
-  if (!check.holds) throw Error("the cascade does not emulate its automaton: " + check.counterexample);
+  const Result result = decompose(dfa, options);
   if (!options.picture.empty()) {
     const std::string format = format_of(options.picture);
-    const std::string dot = to_drawn_dot(cascade);
+    const std::string dot = to_drawn_dot(result.cascade);
     write_file(options.picture, format == "dot" ? dot : render_dot(dot, format, "dot"));
   }
   if (options.json)
-    print_json(to_json(options, dfa, cascade, check));
+    print_json(to_json(options, dfa, result));
   else
-    print(options, dfa, cascade, check);
-  return kDone;
+    print(options, dfa, result);
+  return result.limits.empty() ? kDone : kUndecided;
 }
 
 }  // namespace
@@ -133,6 +182,7 @@ void add_decompose(CLI::App& app, Work& chosen) {
   verb.add_option("--draw", options->picture, "Draw the cascade: .svg, .pdf, .png or .dot").type_name("FILE");
   add_count(verb, "--max-sets", options->holonomy.max_sets, "Most image sets");
   add_count(verb, "--max-contexts", options->holonomy.max_contexts, "Most contexts over all layers");
+  verb.add_option("--time", options->seconds, "Most seconds in all").type_name("SECONDS").positive().show_default();
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
   verb.callback([options, &chosen] {

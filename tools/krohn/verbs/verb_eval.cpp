@@ -32,8 +32,10 @@ krohn eval run/ --lengths 10,100,500 --words 200 --plot acc.svg
 )",
     R"(Runs fresh samples of every length through the model that `krohn train` left in FOLDER, and prints the accuracy, scaled
 so that 0 is chance and 1 is perfect, with Wilson's 95 % interval, and the share of words that are right throughout.
-Models without additive terms have their state rescaled after every letter, which changes no answer of a read-out without
-a bias; --as-trained leaves it alone. A sample is a test, not a proof: `krohn verify FOLDER` proves or refutes.
+The figures are of the trained model as it is, of which `krohn verify FOLDER` proves or refutes more; a sample is a test,
+no proof. --rescaled multiplies the state of a linear recurrence without additions with a positive number after every letter,
+as Ebrahimi & Memisevic do at inference: states that grow do not overflow then, but a read-out with a bias gives other
+answers, and the figures are of another function. The output says which.
 Exit status: 0 measured, 2 bad input.
 )"};
 
@@ -43,7 +45,7 @@ struct Options {
   std::uint64_t words = 1000, seed = EvaluateModelOptions{}.seed;
   unsigned threads = 0;
   LanguageOptions reading;
-  bool as_trained = false, json = false;
+  bool as_trained = false, rescaled = false, json = false;
 };
 
 std::string path_of_model(const std::string& folder) {
@@ -71,7 +73,7 @@ ModelAccuracy measure(const Options& options, const TrainedModel& trained, const
   evaluation.words = options.words;
   evaluation.seed = options.seed;
   evaluation.threads = options.threads;
-  evaluation.normalise = !options.as_trained;
+  evaluation.rescaled = options.rescaled;
   evaluation.progress = [&progress](std::uint64_t done, std::uint64_t all) { progress.update(done, all); };
   const auto on_processor = [&] {
     on_cuda = false;
@@ -86,6 +88,8 @@ ModelAccuracy measure(const Options& options, const TrainedModel& trained, const
 int evaluate(const Options& options) {
   if (!options.plot.empty() && !options.plot.ends_with(".svg"))
     throw InputError(options.plot, "the name of a plot ends in .svg");
+  if (options.as_trained && options.rescaled)
+    throw InputError("--rescaled", "contradicts --as-trained; take one of them");
   const LengthRange shaded = options.plot.empty() ? LengthRange{} : trained_lengths(options.folder);
   bool on_cuda = wants_cuda(options.device);
   const TrainedModel trained = load_model(path_of_model(options.folder));
@@ -95,8 +99,16 @@ int evaluate(const Options& options) {
         options.folder,
         fmt::format("its model has {} letters and {} answers, and the task {} has {} and {}", trained.model->letters(),
                     trained.model->labels(), trained.task, task->alphabet().size(), task->labels().size()));
+  const std::string reading = reading_of(*trained.model, options.rescaled);
+  if (options.rescaled && reading == reading_of(*trained.model, false))
+    throw InputError(
+        "--rescaled",
+        fmt::format("{} adds to its state or is no linear recurrence, so its state has no scale to choose; "
+                    "leave the option out",
+                    trained.model->name()));
   nlohmann::ordered_json json{{"model", trained.model->name()},
                               {"task", trained.task},
+                              {"reading", reading},
                               {"chance", task->info().chance},
                               {"seed", options.seed}};
   std::vector<std::vector<std::string>> rows = {
@@ -134,7 +146,7 @@ int evaluate(const Options& options) {
     print_json(json);
     return kDone;
   }
-  fmt::print("{}: {} on {}{}\n{}", options.folder, trained.model->name(), trained.task,
+  fmt::print("{}: {} on {}, {}{}\n{}", options.folder, trained.model->name(), trained.task, reading,
              on_cuda ? ", read on " + cuda_status() : "", format_table(rows));
   return kDone;
 }
@@ -148,7 +160,8 @@ void add_eval(CLI::App& app, Work& chosen) {
   verb.add_option("--lengths", options->lengths, "Lengths to measure at").separated_by(',').type_name("N,…");
   add_count(verb, "--words", options->words, "Samples of every length");
   verb.add_option("--plot", options->plot, "Draw accuracy by length").type_name("FILE.svg");
-  verb.add_flag("--as-trained", options->as_trained, "Do not rescale the state");
+  verb.add_flag("--as-trained", options->as_trained, "Read the model as it is, as without this option");
+  verb.add_flag("--rescaled", options->rescaled, "Keep the norm of a linear state, as the paper does at inference");
   verb.add_option("--device", options->device,
                   "Where; on a device models of one linear layer and a linear read-out run, with the same answers")
       .one_of({"auto", "cpu", "cuda"})

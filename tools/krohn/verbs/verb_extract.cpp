@@ -38,9 +38,9 @@ most --most states explains. A learner runs the model until its guess agrees wit
 on detours from every known state, and on powers of short words. The automaton inside the file is not consulted, except to
 say in the end whether the two agree, or whether the model agrees with --against. Where the model can reach only finitely
 many states, the comparison is exact and holds for words of every length; otherwise longer words show how far the model
-follows that automaton, and the shortest word found on which it no longer does is printed. A trained model that cannot be
-written as a network is read in fp32 or fp64, with its task's special tokens around every word; what no sample of the task
-asks about (the empty word, inputs that are not expressions) is taken from the automaton of the task.
+follows that automaton, and the shortest word found on which it no longer does is printed. A trained model is
+read in fp32 or fp64 and answers by its own readout, with its task's special tokens around every word; what no sample of the
+task asks about (the empty word, inputs that are not expressions) is taken from the automaton of the task.
 Exit status: 0 extracted and as expected, 1 another language than --against, 2 bad input, 3 no such automaton within the
 limits.
 )"};

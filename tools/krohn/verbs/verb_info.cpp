@@ -14,6 +14,7 @@
 #include "krohn/groups/error.h"
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"
+#include "krohn/groups/time_limit.h"
 #include "tools/krohn/count.h"
 #include "tools/krohn/group_facts.h"
 #include "tools/krohn/json_output.h"
@@ -39,7 +40,7 @@ krohn info tcp.dot --mealy-as-labels --json
 shortest accepted word, and how many words it has of each length; for an automaton whose letters permute the states the
 group that they generate, up to 200 states with its series, centre, classes and factors; for a model its layers. With
 --monoid also the transition monoid of the minimal automaton: its D-classes as egg-boxes, where * marks the H-classes
-that are groups. Exit status 3 when the monoid meets its limit; what is known is printed first.
+that are groups. Exit status 3 when the monoid meets its limit or the time; what is known is printed first.
 )"};
 
 constexpr std::uint64_t kCountedLength = 12;
@@ -51,6 +52,7 @@ struct Options {
   std::string subject;
   LanguageOptions reading;
   GreenOptions green;
+  double seconds = 60;
   bool monoid = false, json = false;
 };
 
@@ -108,6 +110,7 @@ Json facts_of(const Subject& subject) {
   facts["states"] = subject.automaton.states();
   facts["reachable_states"] = reachable.states();
   facts["minimal_states"] = minimal.states();
+  facts["letters"] = Json::array();
   for (const Symbol& symbol : reachable.alphabet().symbols()) facts["letters"].push_back(symbol.name);
   facts["outputs"] = std::vector<std::string>(reachable.output_names().begin(), reachable.output_names().end());
   facts["components"] = strongly_connected_components(reachable).count;
@@ -174,7 +177,7 @@ Json monoid_facts(const Dfa& dfa, const Algebra& algebra) {
   Json facts;
   facts["size"] = exact_count(algebra.size.str());
   facts["idempotents"] = exact_count(algebra.idempotents.str());
-  for (const DClass& box : algebra.green.d_classes())
+  for (const DClass& box : algebra.green.value().d_classes())
     facts["d_classes"].push_back({{"size", exact_count(box.size.str())},
                                   {"rank", box.rank},
                                   {"r_classes", box.r_classes},
@@ -190,7 +193,7 @@ Json monoid_facts(const Dfa& dfa, const Algebra& algebra) {
 void print_monoid(const Dfa& dfa, const Algebra& algebra) {
   fmt::print("\ntransition monoid of the minimal automaton: {} element{} in {}, {} idempotent{}\n{}",
              algebra.size.str(), algebra.size == 1 ? "" : "s",
-             counted(algebra.green.d_classes().size(), "D-class", "es"), algebra.idempotents.str(),
+             counted(algebra.green.value().d_classes().size(), "D-class", "es"), algebra.idempotents.str(),
              algebra.idempotents == 1 ? "" : "s", egg_box_text(dfa, algebra));
 }
 
@@ -216,22 +219,32 @@ Subject load(const Options& options) {
   }
 }
 
-int info(const Options& options) {
-  const Subject subject = load(options);
-  Json facts = facts_of(subject);
-  if (!options.json) print(facts);
-  if (options.monoid) {
-    const Dfa minimal = minimise(subject.automaton);
-    AlgebraOptions algebra_options;
-    algebra_options.green = options.green;
+/// Adds the monoid to the facts, or prints it. The status.
+int add_monoid(const Options& options, const Dfa& minimal, Json& facts) {
+  const TimeLimit time(options.seconds, fmt::format("--time {:g}", options.seconds));
+  AlgebraOptions algebra_options;
+  algebra_options.green = options.green;
+  try {
     const Algebra algebra = analyse(minimal, algebra_options);
     if (options.json)
       facts["monoid"] = monoid_facts(minimal, algebra);
     else
       print_monoid(minimal, algebra);
+    return kDone;
+  } catch (const LimitError& error) {
+    if (!options.json) throw;
+    facts["monoid"] = {{"limit", error.what()}};
+    return kUndecided;
   }
+}
+
+int info(const Options& options) {
+  const Subject subject = load(options);
+  Json facts = facts_of(subject);
+  if (!options.json) print(facts);
+  const int status = options.monoid ? add_monoid(options, minimise(subject.automaton), facts) : int{kDone};
   if (options.json) print_json(facts);
-  return kDone;
+  return status;
 }
 
 }  // namespace
@@ -241,7 +254,11 @@ void add_info(CLI::App& app, Work& chosen) {
   Verb verb = add_verb(app, kHelp);
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
   verb.add_flag("--monoid", options->monoid, "The transition monoid of the minimal automaton, as egg-boxes");
-  add_count(verb, "--max-elements", options->green.max_r_classes, "Most R-classes of the monoid");
+  add_count(verb, "--max-classes", options->green.max_r_classes, "Most R-classes of the monoid");
+  verb.add_option("--time", options->seconds, "Most seconds for the monoid")
+      .type_name("SECONDS")
+      .positive()
+      .show_default();
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
   verb.callback([options, &chosen] { chosen = [options] { return info(*options); }; });

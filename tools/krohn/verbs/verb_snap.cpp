@@ -11,7 +11,7 @@
 #include "krohn/simulate/learned/extract_automaton.h"
 #include "krohn/simulate/learned/snap_network.h"
 #include "krohn/simulate/learned/trained_reader.h"
-#include "krohn/simulate/prove/certify.h"
+#include "krohn/simulate/prove/verify.h"
 #include "tools/krohn/count.h"
 #include "tools/krohn/json_output.h"
 #include "tools/krohn/progress.h"
@@ -39,9 +39,9 @@ constructions that explain 99 % of the learned code, those that are bit-exact in
 fewest numbers. "harmonics", for abelian groups, are the planes and signs that the model uses, turned by exact
 fractions. Prints how far every letter of MODEL was from the exact one: ‖A C − s C E‖ / ‖s C E‖, where the columns of C
 are the mean numbers of the states, E is the letter as a 0/1 matrix, and s is a scale where scales tell nothing. Of a
-model with a non-linear read-out the learned code are its recurrent states, every layer's and head's by their root mean
-square; the network then replaces that read-out by the construction's decoder, and letters have no such distance. The
-snapped network is proved, as `krohn verify` does.
+trained model the learned code are its recurrent states, every layer's and head's by their root mean square, or each state
+by its norm where letters only multiply it; the network then replaces the model's read-out by the construction's decoder,
+and letters have no such distance. The snapped network is proved, as `krohn verify` does.
 Exit status: 0 proved for all lengths, 1 another language than --against, 2 bad input, 3 not proved for all lengths.
 )"};
 
@@ -60,7 +60,7 @@ struct Outcome {
   Extraction learned;
   std::vector<LetterError> letters;
   SnapResult snapped;
-  Certificate certificate;
+  ModelVerdict verdict;
   std::optional<Word> difference;  ///< from --against
 };
 
@@ -72,14 +72,16 @@ Outcome build_nearest(const Options& options, Extraction learned, const StateCen
   if (!options.construction.empty()) snap_options.construction = options.construction;
   SnapResult snapped = snap_network(learned.automaton, centres, snap_options);
   snapped.network.provenance.source = options.model;
-  CertifyOptions certify_options;
-  certify_options.arithmetic = snap_options.precision;
-  certify_options.max_pairs = options.max_pairs;
-  Certificate certificate = certify(snapped.network, certify_options);
+  Question question;
+  question.subject = &snapped.network;
+  question.name = options.output;
+  question.how.arithmetic = snap_options.precision;
+  question.how.max_pairs = options.max_pairs;
+  ModelVerdict verdict = verify(question);
   std::optional<Word> difference;
   if (!options.against.empty())
     difference = distinguishing_word(learned.automaton, load_language(options.against, options.reading));
-  return {std::move(learned), std::move(letters), std::move(snapped), std::move(certificate), std::move(difference)};
+  return {std::move(learned), std::move(letters), std::move(snapped), std::move(verdict), std::move(difference)};
 }
 
 ExtractOptions extraction(const Options& options, Progress& progress) {
@@ -125,7 +127,7 @@ nlohmann::ordered_json to_json(const Options& options, const Outcome& outcome) {
     json["letters"].push_back({{"letter", automaton.alphabet().name(letter)},
                                {"distance", outcome.letters[letter].distance},
                                {"scale", outcome.letters[letter].scale}});
-  json["verdict"] = verdict_to_json(outcome.certificate, automaton.alphabet());
+  add_verdict(json, outcome.verdict, automaton.alphabet());
   if (!options.against.empty()) json["equal"] = !outcome.difference;
   return json;
 }
@@ -152,11 +154,10 @@ void report(const Options& options, const Outcome& outcome) {
   const auto line = [](const std::string& text) { fmt::print("  {}\n", wrapped(text, kColumns, "    ")); };
   if (outcome.letters.empty())
     line(
-        fmt::format("its recurrence and its decoder replace all of the model, the non-linear read-out included; the "
+        fmt::format("its recurrence and its decoder replace all of the model, its own read-out included; the "
                     "construction explains {:.1f} % of the mean recurrent states of the learned automaton",
                     100 * chosen.explained));
-  line(claim_in_words(outcome.certificate, automaton.alphabet()));
-  line(outcome.certificate.method + ": " + outcome.certificate.evidence);
+  print_claim("", outcome.verdict, automaton.alphabet());
   if (outcome.difference)
     line(fmt::format("not {}: what was learned differs from it on a word of {} letters", options.against,
                      outcome.difference->size()));
@@ -178,7 +179,7 @@ int snap_model(Options options) {
     print_json(to_json(options, outcome));
   else
     report(options, outcome);
-  return outcome.difference ? int{kRefuted} : exit_status(outcome.certificate, 0);
+  return outcome.difference ? int{kRefuted} : exit_status(outcome.verdict.certificate, 0);
 }
 
 }  // namespace

@@ -27,17 +27,21 @@ namespace fs = std::filesystem;
 
 constexpr VerbHelp kHelp = {
     "table", "A paper's table, trained from scratch, next to the paper's numbers",
-    "table NAME -o FOLDER [--scale small] [--recipe steady] [--only TEXT] [--plot curves.svg]",
+    "table NAME -o FOLDER [--seeds N] [--seed S] [--scale small] [--recipe steady] [--only TEXT] [--plot curves.svg]",
     R"(
 krohn table ebrahimi2 --only 'H = 2' --lengths 400 -o parity-by-chance/
 )",
-    R"(Trains every model of the table in this process, measures it at --lengths, and says what holds: the accuracy beside the
-paper's number, mean and standard deviation over the runs at the paper's length, what is proved or refuted of the model
-in fp32 (with how many letters), and which construction it snaps to with a proof for all lengths. The model that counts is
-the run with the least validation loss; no test score chooses one. --recipe paper trains as the paper says, as far as
---scale lets it; steady trains with small first weights, smoothed targets and a cosine schedule, which is what makes
-recurrences hold (docs/MATH.md §8). --scale small is for two cores, paper for a large machine. Accuracies are scaled: 0 is
-chance, 1 is perfect; those of grazzi-figure2 are the share of words whose answers are all right.
+    R"(Trains every model of the table in this process with --seeds seeds from --seed on, measures it at --lengths, and says what
+holds: how many of the runs are right on every test word of the paper's length, their mean, standard deviation and range
+there, what is proved or refuted in fp32 (with how many letters) of the run with the least validation loss, and which
+construction that run snaps to with a proof for all lengths. The columns of lengths are about that run too; no test score
+chooses one. Accuracies and claims are of the models as trained; --rescaled measures another function, as `krohn eval`
+does, and claims nothing.
+
+--recipe hard trains on hard targets at a constant rate, near to what the papers do (docs/training.md lists what differs);
+steady with small first weights, smoothed targets and a cosine schedule, which is what makes recurrences hold (docs/MATH.md
+§8), and was looked for with seeds below 20. --scale small is for two cores, paper for a large machine. Accuracies are scaled:
+0 is chance, 1 is perfect; those of grazzi-figure2 are the share of words whose answers are all right.
 
 Every cell is kept as a file in FOLDER, next to a folder with the model of every run (for `krohn eval`), and the same command
 continues after those that are there. --examine-again measures the kept models again, without training.
@@ -51,8 +55,9 @@ Exit status: 0 done, 2 bad input, 130 interrupted; the same command continues.
 struct Options {
   std::string name, output, scale = "small", recipe = "steady", only, plot;
   std::vector<std::string> lengths;
+  SeedRange seeds;
   unsigned threads = 0;
-  bool again = false, json = false;
+  bool again = false, rescaled = false, json = false;
 };
 
 nlohmann::ordered_json to_json(const MeasuredLength& at) {
@@ -77,8 +82,13 @@ nlohmann::ordered_json to_json(const ExperimentRun& run, double chance) {
 }
 
 nlohmann::ordered_json to_json(const Experiment& cell, const ExperimentResult& result) {
-  nlohmann::ordered_json json{{"row", cell.row},     {"column", cell.column},        {"task", cell.task},
-                              {"model", cell.model}, {"trained", description(cell)}, {"paper_length", cell.length}};
+  nlohmann::ordered_json json{{"row", cell.row},
+                              {"column", cell.column},
+                              {"task", cell.task},
+                              {"model", cell.model},
+                              {"trained", description(cell)},
+                              {"seeds", cell.seeds},
+                              {"paper_length", cell.length}};
   if (cell.paper) json["paper"] = *cell.paper;
   if (cell.expected_share >= 0) json["expected_share"] = cell.expected_share;
   if (cell.training.samples > 0) json["samples"] = cell.training.samples;
@@ -87,6 +97,7 @@ nlohmann::ordered_json to_json(const Experiment& cell, const ExperimentResult& r
   json["best"] = result.best;
   for (const MeasuredLength& at : result.lengths) json["lengths"].push_back(to_json(at));
   json["holding_runs"] = result.holding_runs();
+  json["reading"] = result.reading;
   json["claim"] = result.claim;
   json["claim_length"] = result.claim_length;
   json["snapped"] = result.snapped;
@@ -94,10 +105,10 @@ nlohmann::ordered_json to_json(const Experiment& cell, const ExperimentResult& r
   return json;
 }
 
-/// The name of a cell's file and folder tells cells apart that are trained otherwise.
+/// The name of a cell's file and folder tells cells apart that are trained otherwise; runs of other seeds are kept
+/// beside each other.
 std::string place_of(const Options& options, const Experiment& cell) {
-  const std::string trained =
-      fmt::format("{} {} {}", description(cell), fmt::join(cell.rates, ","), fmt::join(cell.seeds, ","));
+  const std::string trained = fmt::format("{} {}", description(cell), fmt::join(cell.rates, ","));
   return (fs::path(options.output) / fmt::format("{}-{}", options.name, fingerprint(trained))).string();
 }
 
@@ -113,7 +124,7 @@ std::string claim_of(const nlohmann::ordered_json& cell) {
 /// The figure that the paper reports: answers, or whole words.
 const char* figure_of(const PaperTable& table) { return table.whole_words ? "words_right" : "scaled_accuracy"; }
 
-/// Mean and deviation over the runs that did not diverge, at the paper's length.
+/// How many hold, then mean ± deviation and range over the runs that did not diverge, at the paper's length.
 std::string runs_of(const nlohmann::ordered_json& cell, const PaperTable& table) {
   std::vector<double> figures;
   for (const auto& run : cell["runs"])
@@ -122,15 +133,24 @@ std::string runs_of(const nlohmann::ordered_json& cell, const PaperTable& table)
   if (cell.contains("expected_share"))
     return text + fmt::format(", theory {:.3f}", cell["expected_share"].get<double>());
   const Spread spread = spread_of(figures);
-  if (figures.size() > 1) text += fmt::format(", {:.4f} ± {:.4f}", spread.mean, spread.deviation);
-  return text;
+  if (figures.size() < 2) return text + (cell["runs"].size() == 1 ? ", one seed" : "");
+  return text + fmt::format(", {:.2f} ± {:.2f}, {:.2f} … {:.2f}", spread.mean, spread.deviation, spread.least,
+                            spread.greatest);
+}
+
+std::string seeds_of(const PaperTable& table, const Options& options) {
+  if (table.experiments.front().expected_share >= 0) return "200 seeds";
+  const auto [first, count] = options.seeds;
+  return count == 1 ? fmt::format("one seed, {}", first) : fmt::format("seeds {} to {}", first, first + count - 1);
 }
 
 void report(const PaperTable& table, const Options& options, const std::vector<nlohmann::ordered_json>& cells) {
-  fmt::print("{}\n  {}; --scale {} --recipe {}\n", table.title, table.source, options.scale, options.recipe);
+  fmt::print("{}\n  {}; --scale {} --recipe {}; {}; {}\n", table.title, table.source, options.scale, options.recipe,
+             seeds_of(table, options), options.rescaled ? "rescaled where nothing is added" : "models as trained");
   std::vector<std::vector<std::string>> rows = {{"", "", "paper", "at"}};
   for (const std::string& length : options.lengths) rows[0].push_back(with_thousands(parse_count(length, "--lengths")));
-  for (const char* title : {"runs that hold", "the model, in fp32", "snaps, proved, to"}) rows[0].emplace_back(title);
+  rows[0].emplace_back("runs that hold, mean, range");
+  if (!options.rescaled) rows[0].insert(rows[0].end(), {"the model, in fp32", "snaps, proved, to"});
   std::string row_name;
   for (const auto& cell : cells) {
     const std::string name = cell["row"];
@@ -142,8 +162,7 @@ void report(const PaperTable& table, const Options& options, const std::vector<n
       row.push_back(
           i < cell["lengths"].size() ? fmt::format("{:.2f}", cell["lengths"][i][figure_of(table)].get<double>()) : "");
     row.push_back(runs_of(cell, table));
-    row.push_back(claim_of(cell));
-    row.push_back(cell["snapped"]);
+    if (!options.rescaled) row.insert(row.end(), {claim_of(cell), cell["snapped"].get<std::string>()});
     rows.push_back(std::move(row));
   }
   fmt::print("{}", format_table(rows));
@@ -185,6 +204,7 @@ nlohmann::ordered_json run_cell(const Experiment& cell, const Options& options, 
   ExperimentOptions run;
   run.lengths.clear();
   for (const std::string& length : options.lengths) run.lengths.push_back(parse_count(length, "--lengths"));
+  run.rescaled = options.rescaled;
   run.threads = options.threads;
   run.folder = place;
   make_folder(place);
@@ -193,13 +213,16 @@ nlohmann::ordered_json run_cell(const Experiment& cell, const Options& options, 
   return to_json(cell, run_experiment(cell, run));
 }
 
-/// The cell's file, or nothing where it has to be made: it was measured at other lengths.
-std::optional<nlohmann::ordered_json> kept_cell(const std::string& file, const Options& options) {
+/// The cell's file, or nothing where it has to be made: it is of other seeds, or was measured otherwise.
+std::optional<nlohmann::ordered_json> kept_cell(const std::string& file, const Experiment& asked,
+                                                const Options& options) {
   if (!fs::exists(file)) return std::nullopt;
   const auto cell = nlohmann::ordered_json::parse(read_file(file), nullptr, false);
   if (!cell.is_object() || !cell.contains("seconds"))
     throw InputError(file, "not a cell of `krohn table`; delete it, and it is made again");
   if (cell.value("asked_for", std::vector<std::string>{}) != options.lengths) return std::nullopt;
+  if (cell.value("is_rescaled", false) != options.rescaled || !cell.contains("reading")) return std::nullopt;
+  if (cell.value("seeds", std::vector<std::uint64_t>{}) != asked.seeds) return std::nullopt;
   return cell;
 }
 
@@ -213,8 +236,9 @@ std::vector<std::string> default_lengths(const PaperTable& table, const Experime
 int make_table(Options options) {
   if (!options.plot.empty() && !options.plot.ends_with(".svg"))
     throw InputError(options.plot, "the name of a plot ends in .svg");
+  if (options.seeds.count == 0) throw InputError("--seeds", "at least one");
   const PaperTable table = paper_table(options.name, options.scale == "paper" ? TableScale::kPaper : TableScale::kSmall,
-                                       options.recipe == "paper" ? Recipe::kPaper : Recipe::kSteady);
+                                       options.recipe == "hard" ? Recipe::kHard : Recipe::kSteady, options.seeds);
   std::vector<Experiment> chosen;
   for (const Experiment& cell : table.experiments)
     if (fmt::format("{}, {}", cell.row, cell.column).find(options.only) != std::string::npos) chosen.push_back(cell);
@@ -226,10 +250,11 @@ int make_table(Options options) {
   std::vector<nlohmann::ordered_json> cells;
   for (const Experiment& cell : chosen) {
     const std::string place = place_of(options, cell), file = place + ".json";
-    std::optional<nlohmann::ordered_json> kept = kept_cell(file, options);
+    std::optional<nlohmann::ordered_json> kept = kept_cell(file, cell, options);
     if (!kept || options.again) {
       kept = run_cell(cell, options, place, fmt::format("{} of {}", cells.size() + 1, chosen.size()));
       (*kept)["asked_for"] = options.lengths;
+      (*kept)["is_rescaled"] = options.rescaled;
       write_file(file, json_text(*kept));
     }
     cells.push_back(std::move(*kept));
@@ -250,13 +275,16 @@ void add_table(CLI::App& app, Work& chosen) {
   verb.add_option("NAME", options->name, "The table").one_of(paper_table_names()).required();
   verb.add_option("-o,--output", options->output, "The folder that keeps the cells").type_name("FOLDER").required();
   verb.add_option("--scale", options->scale, "Sizes and steps").one_of({"small", "paper"}).show_default();
-  verb.add_option("--recipe", options->recipe, "How models are trained").one_of({"steady", "paper"}).show_default();
+  verb.add_option("--recipe", options->recipe, "How models are trained").one_of({"steady", "hard"}).show_default();
   verb.add_option("--only", options->only, "Cells whose row and column have this text").type_name("TEXT");
   verb.add_option("--lengths", options->lengths, "Lengths to measure at; without it the paper's and longer ones")
       .separated_by(',')
       .type_name("N,…");
   verb.add_option("--plot", options->plot, "Draw the curves").type_name("FILE.svg");
+  verb.add_flag("--rescaled", options->rescaled, "Keep the norm of linear states, as a paper does at inference");
   verb.add_flag("--examine-again", options->again, "Measure and examine the kept models again, without training");
+  add_count(verb, "--seeds", options->seeds.count, "Runs of every cell; ebrahimi2 has 200 of its own");
+  add_count(verb, "--seed", options->seeds.first, "Seed of the first run");
   add_threads(verb, options->threads);
   add_json_flag(verb, options->json);
   verb.callback([options, &chosen] { chosen = [options] { return make_table(*options); }; });

@@ -46,10 +46,12 @@ krohn train S3/swaps --model deltaproduct:signed,width=16,heads=1 --length 2..32
 krohn train modadd5 --model bilinear:block=8,hidden=16,inputs=8 --init z5.safetensors --perturb 0.05 -o again/
 )",
     R"(Trains by AdamW on fresh samples at every step, once for every learning rate and seed, and keeps the run with the
-least validation loss. FOLDER gets parameters.safetensors (the best model, for `krohn eval`), model.safetensors (the same
-as a network, for `krohn verify`, when the task's answers tell the states apart), run.json (every option and
-result) and a checkpoint for every run, every half a minute and at its end. The same command resumes from there, bit for
-bit, whether it was interrupted or killed. A run that diverges leaves its last checkpoint as it is.
+least validation loss. FOLDER gets parameters.safetensors (the best model, which `krohn eval`, `verify`, `extract`, `snap`
+and `compare` read), run.json (every option and result, test words of the paper's length among them, which choose nothing)
+and a checkpoint for every run, every half a minute and at its end. Of a linear recurrence whose task's answers tell the
+states apart it also gets network.safetensors: the same recurrence with nearest codewords in place of the read-out, a
+network to draw, convert or prove separately; it is not the trained model. The same command resumes from its checkpoints, bit
+for bit, whether it was interrupted or killed. A run that diverges leaves its last checkpoint as it is.
 
 Linear recurrences trained on hard targets grow, and therefore fail not far beyond the lengths of training. --smoothing 0.1 with
 --schedule cosine and small first weights (spread=S with S √(hidden · inputs / 3) below 1) trains them to moduli of 1 and
@@ -247,6 +249,29 @@ const Job* best_of(const std::vector<Job>& jobs) {
   return best;
 }
 
+/// Words of the paper's greatest length, or where no paper has the task, of the length that most have. They choose
+/// nothing.
+nlohmann::ordered_json test_of(const Job& job, const Task& task, const Options& options) {
+  constexpr std::uint64_t kWords = 100, kLength = 500;
+  Progress progress("testing letters");
+  EvaluateModelOptions evaluation;
+  evaluation.words = kWords;
+  evaluation.threads = options.threads;
+  evaluation.progress = [&progress](std::uint64_t done, std::uint64_t all) { progress.update(done, all); };
+  const SequenceModel<float>& model = job.trainer->model();
+  std::uint64_t length = task.info().test.greatest > 0 ? task.info().test.greatest : kLength;
+  while (!task.has_length(length)) ++length;
+  const ModelAccuracy at = evaluate_model(model, task, length, evaluation);
+  return {{"length", at.length},
+          {"words", at.words},
+          {"seed", evaluation.seed},
+          {"reading", reading_of(model, evaluation.rescaled)},
+          {"answers", at.targets},
+          {"right", at.right},
+          {"scaled_accuracy", scaled(at.accuracy(), task.info().chance)},
+          {"words_right", at.right_words}};
+}
+
 nlohmann::ordered_json to_json(const Options& options, const Task& task, const std::vector<Job>& jobs,
                                const Job* best) {
   nlohmann::ordered_json json{{"task", task.info().name},
@@ -254,12 +279,18 @@ nlohmann::ordered_json to_json(const Options& options, const Task& task, const s
                               {"parameters", jobs.front().trainer->model().parameters().size()},
                               {"lengths", {jobs.front().options.lengths.least, jobs.front().options.lengths.greatest}},
                               {"words", options.words},
+                              {"samples", options.samples},
+                              {"smoothing", options.smoothing},
+                              {"rates", options.rates},
+                              {"seed", options.seed},
+                              {"seeds", options.seeds},
                               {"steps", options.optimiser.steps},
                               {"schedule", options.schedule},
                               {"warm_up", options.optimiser.warm_up},
                               {"least_rate", options.optimiser.least_rate},
                               {"weight_decay", options.optimiser.weight_decay},
                               {"clip", options.optimiser.clip},
+                              {"validate_every", options.validate_every},
                               {"patience", options.patience},
                               {"stop_at", options.stop_at}};
   if (!options.init.empty()) json["init"] = {{"file", options.init}, {"perturb", options.perturb}};
@@ -267,14 +298,16 @@ nlohmann::ordered_json to_json(const Options& options, const Task& task, const s
     json["validation_lengths"] = {lengths->least, lengths->greatest};
   for (const Job& job : jobs) {
     const BatchLoss& validation = job.trainer->validation();
-    json["runs"].push_back(
-        {{"rate", job.options.optimiser.learning_rate},
-         {"seed", job.options.seed},
-         {"steps", job.trainer->steps()},
-         {"state", to_string(job.trainer->state())},
-         {"validation_loss", validation.loss},
-         {"validation_accuracy", static_cast<double>(validation.right) / static_cast<double>(validation.targets)},
-         {"best", &job == best}});
+    nlohmann::ordered_json run{
+        {"rate", job.options.optimiser.learning_rate},
+        {"seed", job.options.seed},
+        {"steps", job.trainer->steps()},
+        {"state", to_string(job.trainer->state())},
+        {"validation_loss", validation.loss},
+        {"validation_accuracy", static_cast<double>(validation.right) / static_cast<double>(validation.targets)}};
+    if (job.trainer->state() != Trainer::State::kDiverged) run["test"] = test_of(job, task, options);
+    run["best"] = &job == best;
+    json["runs"].push_back(std::move(run));
   }
   return json;
 }
@@ -292,11 +325,11 @@ void report(const Options& options, const nlohmann::ordered_json& json) {
   fmt::print("{}", format_table(rows));
 }
 
-/// Writes the best model, and the network that it is where there is one. Returns why not, or nothing.
+/// Writes the best model, and its recurrence as a network where there is one. Returns why not, or nothing.
 std::string save_best(const Options& options, const Task& task, const SequenceModel<float>& model) {
   save_model(task.info().name, model, (fs::path(options.output) / "parameters.safetensors").string());
   try {
-    save_network(network_of(model, task), (fs::path(options.output) / "model.safetensors").string());
+    save_network(network_of(model, task), (fs::path(options.output) / "network.safetensors").string());
     return "";
   } catch (const InputError& error) {
     return error.what();
@@ -335,16 +368,14 @@ int train(Options options) {
   else
     run_jobs(jobs, options);
   const Job* const best = best_of(jobs);
+  const std::string refusal = best == nullptr ? "" : save_best(options, *task, best->trainer->model());
   const nlohmann::ordered_json json = to_json(options, *task, jobs, best);
   write_file((fs::path(options.output) / "run.json").string(), report_text(json));
-  const std::string refusal = best == nullptr ? "" : save_best(options, *task, best->trainer->model());
   if (options.json) {
     print_json(json);
   } else {
     report(options, json);
-    if (!refusal.empty())
-      fmt::print("  stored as parameters alone, not as a network: {}; `krohn verify {}` reads them\n", refusal,
-                 options.output);
+    if (!refusal.empty()) fmt::print("  no network.safetensors: {}\n", refusal);
   }
   if (best != nullptr) return kDone;
   throw InputError("--rates",

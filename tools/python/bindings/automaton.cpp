@@ -137,9 +137,10 @@ AlgebraOptions algebra_options(std::uint64_t max_elements, std::uint64_t max_cla
   return options;
 }
 
-std::string classification(const Dfa& dfa, std::uint64_t max_elements, std::uint64_t max_classes) {
+std::string classification(const Dfa& dfa, std::uint64_t max_elements, std::uint64_t max_classes, double seconds) {
   nlohmann::ordered_json jobs;
-  for (const Job& job : classify(dfa, algebra_options(max_elements, max_classes))) jobs.push_back(job_to_json(job));
+  const ClassifyOptions options{algebra_options(max_elements, max_classes), seconds};
+  for (const Job& job : classify(dfa, options)) jobs.push_back(job_to_json(job));
   return json_text(jobs);
 }
 
@@ -200,7 +201,7 @@ void bind_automaton(nb::module_& module) {
       .def("svg", &picture, unlocked, "title"_a)
       .def("egg_box_svg", &egg_box, unlocked)
       .def("monoid", &monoid, unlocked, "max_elements"_a, "max_classes"_a)
-      .def("classify", &classification, unlocked, "max_elements"_a, "max_classes"_a)
+      .def("classify", &classification, unlocked, "max_elements"_a, "max_classes"_a, "seconds"_a)
       .def(
           "__eq__", [](const Dfa& a, const Dfa& b) { return a == b; }, "other"_a);
 }

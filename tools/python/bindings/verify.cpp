@@ -7,9 +7,9 @@
 #include "krohn/automata/formats/json.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/check/certificate_file.h"
-#include "krohn/simulate/checkpoints/certify_checkpoint.h"
+#include "krohn/simulate/checkpoints/checkpoint_letters.h"
 #include "krohn/simulate/evaluate/evaluate.h"
-#include "krohn/simulate/prove/certify.h"
+#include "krohn/simulate/prove/verify.h"
 #include "tools/krohn/json_output.h"
 #include "tools/krohn/verdict.h"
 #include "tools/python/bindings/bindings.h"
@@ -20,45 +20,53 @@ namespace {
 using nb::literals::operator""_a;
 
 /// A certificate with what it speaks of.
-struct Verdict {
-  Certificate certificate;
+struct GivenVerdict {
+  ModelVerdict verdict;
   Alphabet alphabet;
   std::optional<Network> network;  ///< none: a checkpoint
 };
 
-Verdict verify(const Network& network, const std::string& arithmetic, const std::string& order, bool dense,
-               std::uint64_t max_pairs, double max_seconds) {
-  CertifyOptions options;
-  options.arithmetic = ArithmeticName::parse(arithmetic);
-  options.order = parse_order(order);
-  options.form = dense ? Form::kDense : Form::kStructured;
-  options.max_pairs = max_pairs;
-  options.max_seconds = max_seconds;
-  options.progress = [poll = InterruptPoll()](std::uint64_t) mutable { poll(); };
-  return {certify(network, options), network.automaton.alphabet(), network};
+GivenVerdict verify(const Network& network, const std::string& arithmetic, const std::string& order, bool dense,
+                    std::uint64_t max_pairs, double max_seconds) {
+  Question question;
+  question.subject = &network;
+  question.how.arithmetic = ArithmeticName::parse(arithmetic);
+  question.how.order = parse_order(order);
+  question.how.form = dense ? Form::kDense : Form::kStructured;
+  question.how.max_pairs = max_pairs;
+  question.how.max_seconds = max_seconds;
+  question.progress = [poll = InterruptPoll()](std::string_view, std::uint64_t, std::uint64_t) mutable { poll(); };
+  return {krohn::verify(question), network.automaton.alphabet(), network};
 }
 
-Verdict verify_checkpoint(const std::string& folder, const std::optional<Dfa>& automaton, const std::string& precision,
-                          std::uint64_t max_pairs) {
+GivenVerdict verify_checkpoint(const std::string& folder, const std::optional<Dfa>& automaton,
+                               const std::string& precision, std::uint64_t max_pairs) {
   const Checkpoint checkpoint = load_checkpoint(folder, automaton);
   const Precision parsed = parse_precision(precision);
   const CheckpointModel model(checkpoint, parsed);
-  CertifyCheckpointOptions options;
-  options.max_pairs = max_pairs;
-  options.progress = [poll = InterruptPoll()](std::uint64_t) mutable { poll(); };
-  Certificate certificate = certify_checkpoint(checkpoint, model, parsed, options);
-  return {std::move(certificate), checkpoint.automaton->alphabet(), std::nullopt};
+  const auto reader = checkpoint_reader(checkpoint, model);
+  const TrackedAutomaton tracked = tracked_by(checkpoint);
+  const ReadModel read{*reader, tracked, [&](Output token) { return output_of_token(checkpoint, token); }};
+  Question question;
+  question.subject = &read;
+  question.name = folder;
+  question.how.arithmetic = parsed;
+  question.how.max_pairs = max_pairs;
+  question.progress = [poll = InterruptPoll()](std::string_view, std::uint64_t, std::uint64_t) mutable { poll(); };
+  return {krohn::verify(question), checkpoint.automaton->alphabet(), std::nullopt};
 }
 
-std::string facts(const Verdict& verdict) { return json_text(verdict_to_json(verdict.certificate, verdict.alphabet)); }
+std::string facts(const GivenVerdict& verdict) {
+  return json_text(verdict_to_json(verdict.verdict.certificate, verdict.alphabet));
+}
 
-const Network& network_of(const Verdict& verdict) {
+const Network& network_of(const GivenVerdict& verdict) {
   if (verdict.network) return *verdict.network;
   throw InputError("certificates of checkpoints are not written as files: the format is for krohn's own networks");
 }
 
-nb::object failing_word(const Verdict& verdict) {
-  const auto& word = verdict.certificate.failing_word;
+nb::object failing_word(const GivenVerdict& verdict) {
+  const auto& word = verdict.verdict.certificate.failing_word;
   if (!word) return nb::none();
   return nb::cast(owned(std::vector<std::int64_t>(word->begin(), word->end()), {word->size()}));
 }
@@ -88,15 +96,19 @@ std::string sampled(const Network& network, const std::string& arithmetic, const
 
 void bind_verify(nb::module_& module) {
   const nb::call_guard<nb::gil_scoped_release> unlocked;
-  nb::class_<Verdict>(module, "Verdict")
+  nb::class_<GivenVerdict>(module, "Verdict")
       .def("facts", &facts)
-      .def("headline", [](const Verdict& verdict) { return claim_in_words(verdict.certificate, verdict.alphabet); })
+      .def("headline",
+           [](const GivenVerdict& verdict) { return claim_in_words(verdict.verdict.certificate, verdict.alphabet); })
       .def("failing_word", &failing_word)
-      .def("text", [](const Verdict& verdict) { return format_certificate(verdict.certificate, network_of(verdict)); })
+      .def("text",
+           [](const GivenVerdict& verdict) {
+             return format_certificate(verdict.verdict.certificate, network_of(verdict));
+           })
       .def(
           "save",
-          [](const Verdict& verdict, const std::string& path) {
-            save_certificate(verdict.certificate, network_of(verdict), path);
+          [](const GivenVerdict& verdict, const std::string& path) {
+            save_certificate(verdict.verdict.certificate, network_of(verdict), path);
           },
           unlocked, "path"_a);
   module.def("verify", &verify, unlocked, "network"_a, "arithmetic"_a, "order"_a, "dense"_a, "max_pairs"_a,

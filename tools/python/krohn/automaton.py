@@ -235,10 +235,11 @@ class Automaton:
 
 
 def classify(
-    language: Language, *, max_elements: int = 20_000, max_classes: int = 2_000_000
+    language: Language, *, max_elements: int = 20_000, max_classes: int = 2_000_000, seconds: float = 60
 ) -> List[Dict[str, Any]]:
     """Which architectures can hold a language, and why not the smaller ones: what `krohn classify --json` says.
 
     One entry for each job, state tracking and acceptance, or one for both when they have the same automaton: `job`,
-    `states`, `monoid`, `groups`, `verdicts`, `architectures`."""
-    return json.loads(Automaton.of(language)._core.classify(max_elements, max_classes))
+    `states`, `monoid`, `groups`, `verdicts`, `architectures`. Where a limit or the time is met, `monoid` is None, `limit`
+    says which, and the verdicts that need no monoid are there."""
+    return json.loads(Automaton.of(language)._core.classify(max_elements, max_classes, seconds))

@@ -9,6 +9,8 @@
 #include "krohn/simulate/arithmetic/arithmetic.h"
 #include "krohn/simulate/evaluate/nearest_codeword.h"
 #include "krohn/simulate/prove/bounds/bounds_step.h"
+#include "krohn/simulate/prove/certify_codewords.h"
+#include "krohn/simulate/prove/pairs/certify_reachable.h"
 #include "tests/simulate/hand_built.h"
 #include "tests/simulate/random_networks.h"
 #include "tests/simulate/replayed_search.h"

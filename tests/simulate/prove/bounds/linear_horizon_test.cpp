@@ -13,7 +13,7 @@
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/check/recheck.h"
 #include "krohn/simulate/prove/certify.h"
-#include "krohn/simulate/prove/certify_reachable.h"
+#include "krohn/simulate/prove/pairs/certify_reachable.h"
 
 using namespace krohn;
 

@@ -1,0 +1,50 @@
+#include "krohn/gpu/networks/device_place.h"
+
+#include <algorithm>
+
+#include "krohn/gpu/networks/ordered_words.h"
+#include "krohn/gpu/networks/pair_search.h"
+#include "krohn/gpu/networks/sample_words.h"
+#include "krohn/groups/error.h"
+
+namespace krohn {
+
+template <class Device, class Processor>
+auto DevicePlace::run(Device&& device, Processor&& processor) const {
+  std::string why;
+  try {
+    return device();
+  } catch (const InputError& error) {
+    why = error.what();
+  } catch (const SystemError& error) {
+    why = error.what();
+  }
+  if (insists_) throw SystemError(why);
+  note_(why);
+  return processor();
+}
+
+Certificate DevicePlace::search_pairs(const Network& network, const CertifyOptions& options) const {
+  CertifyOptions there = options;
+  there.max_bytes = UINT64_MAX;  // the device's memory is the limit
+  return run([&] { return krohn::search_pairs(Place::kDevice, network, there); },
+             [&] { return ProvingPlace::search_pairs(network, options); });
+}
+
+SampleReport DevicePlace::sample(const Network& network, ArithmeticName arithmetic,
+                                 const SampleOptions& options) const {
+  // A device is worth it for many words side by side, or for one that is read by a scan.
+  constexpr std::uint64_t kManyWords = 1024, kManyLetters = 10'000'000;
+  const std::uint64_t length = options.lengths.empty() ? 0 : *std::ranges::max_element(options.lengths);
+  const bool many = options.words >= kManyWords || !options.order.is_sequential();
+  const bool pays = many && length > kManyLetters / std::max<std::uint64_t>(options.words, 1);
+  if (!pays && !insists_) return ProvingPlace::sample(network, arithmetic, options);
+  return run(
+      [&] {
+        return options.order.is_sequential() ? sample_words(Place::kDevice, network, arithmetic, options)
+                                             : sample_words_in_order(Place::kDevice, network, arithmetic, options);
+      },
+      [&] { return ProvingPlace::sample(network, arithmetic, options); });
+}
+
+}  // namespace krohn

@@ -1,0 +1,28 @@
+// gpu/networks/device_place.h — proofs and tests of networks on a CUDA device (simulate/prove/place.h).
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "krohn/simulate/prove/place.h"
+
+namespace krohn {
+
+/// A CUDA device where it can, the processor where it cannot, after `note` was told why; when the device is insisted
+/// on, a SystemError that says why. A search takes the device's memory for its limit.
+class DevicePlace final : public ProvingPlace {
+ public:
+  DevicePlace(bool insists, std::function<void(const std::string&)> note) : insists_(insists), note_(std::move(note)) {}
+
+  Certificate search_pairs(const Network& network, const CertifyOptions& options) const override;
+  SampleReport sample(const Network& network, ArithmeticName arithmetic, const SampleOptions& options) const override;
+
+ private:
+  template <class Device, class Processor>
+  auto run(Device&& device, Processor&& processor) const;
+
+  bool insists_;
+  std::function<void(const std::string&)> note_;
+};
+
+}  // namespace krohn

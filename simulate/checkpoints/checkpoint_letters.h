@@ -1,0 +1,42 @@
+// simulate/checkpoints/checkpoint_letters.h — a language model on disk as a machine that reads the letters of its
+// automaton: what `verify` (simulate/prove/verify.h) asks.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "krohn/simulate/checkpoints/checkpoint_model.h"
+#include "krohn/simulate/run/letter_reader.h"
+
+namespace krohn {
+
+/// It remembers everything that the model does, −0 as +0, from the token that begins words on. Its answer is the arg
+/// max of the logits over the whole vocabulary, a tie being none; it has to be the token of the automaton's state after
+/// the token that begins words, if there is one, and after every letter. Arithmetic and order are those of
+/// simulate/checkpoints/checkpoint_model.h. Views both. Throws InputError when the checkpoint has no automaton.
+std::unique_ptr<LetterReader> checkpoint_reader(const Checkpoint& checkpoint, const CheckpointModel& model);
+TrackedAutomaton tracked_by(const Checkpoint& checkpoint);
+
+/// The output of the state whose token this is, by name; "nothing" when it is no state's.
+std::string output_of_token(const Checkpoint& checkpoint, std::uint32_t token);
+
+struct CheckpointSampleOptions {
+  std::uint64_t length = 100, words = 1, seed = 1;
+  std::function<void(std::uint64_t, std::uint64_t)> progress;  ///< letters done, letters in all; may throw Interrupted
+  bool in_chunks = false;                                      ///< of 64 tokens, as the library's kernels
+};
+
+/// The first disagreement, of the least letter and then of the least word; letters counted from 1.
+struct CheckpointFailure {
+  std::uint64_t at = 0, word = 0;
+};
+
+/// Words RandomWord(letters, seed, 0 … words − 1), the arg max of the logits compared with the automaton's token after
+/// every letter. Nothing when all are right. The checkpoint has an automaton with letters.
+std::optional<CheckpointFailure> first_failure(const Checkpoint& checkpoint, const CheckpointModel& model,
+                                               const CheckpointSampleOptions& asked);
+
+}  // namespace krohn

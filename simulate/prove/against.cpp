@@ -1,0 +1,160 @@
+#include "krohn/simulate/prove/against.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "krohn/automata/operations/equivalence.h"
+#include "krohn/simulate/prove/claims/claim_text.h"
+#include "krohn/simulate/prove/machine/certify_reader.h"
+#include "krohn/simulate/prove/machine/reader_run.h"
+#include "krohn/simulate/prove/pairs/network_reader.h"
+
+namespace krohn {
+namespace {
+
+/// The word in the model's letters; nothing when it has a letter that the model lacks.
+std::optional<Word> in_letters_of_model(const Word& word, const AlphabetRefinement& common) {
+  Word letters;
+  for (const Letter letter : word) {
+    if (!common.in_a[letter]) return std::nullopt;
+    letters.push_back(*common.in_a[letter]);
+  }
+  return letters;
+}
+
+/// The language's output after the word, by name: an acceptor rejects a word with a letter that it lacks.
+std::string expected_output(const Dfa& expected, const Word& word, const AlphabetRefinement& common) {
+  State state = expected.initial();
+  for (const Letter letter : word) {
+    if (!common.in_b[letter]) return "reject";
+    state = expected.next(state, *common.in_b[letter]);
+  }
+  return expected.output_names()[expected.output(state)];
+}
+
+void refute(Certificate& certificate, std::string evidence) {
+  certificate.claim = Claim::kRefuted;
+  certificate.method = "another language";
+  certificate.evidence = std::move(evidence);
+  certificate.proof = {};
+  certificate.limit.clear();
+  certificate.length = 0;
+  certificate.every_association = false;
+  certificate.shortest = false;
+  certificate.failing_word.reset();
+}
+
+/// What the network says after the word, by name, in the arithmetic and the order of the certificate.
+std::string output_of(const Network& network, const Certificate& certificate, const Word& word) {
+  const auto evaluator = make_evaluator(network, certificate.arithmetic, certificate.form, certificate.order);
+  std::optional<State> state = evaluator->current();
+  for (const Letter letter : word) state = evaluator->step(letter);
+  if (!state) return "nothing";
+  return network.automaton.output_names()[network.automaton.output(*state)];
+}
+
+/// The language over the model's own letters, its outputs numbered as the model names them.
+TrackedAutomaton tracked_language(const Language& language, const Dfa& own, const AlphabetRefinement& common) {
+  if (own.letters() != common.merged.size() || language.automaton.letters() != common.merged.size())
+    throw LimitError(fmt::format(
+        "{}: its letters are not the model's one by one, and on the word that tells their automata apart the "
+        "model sides with the language: neither is proved; compile the language again",
+        language.name));
+  std::vector<Letter> to_language(own.letters());
+  for (Letter letter = 0; letter < common.merged.size(); ++letter)
+    to_language[*common.in_a[letter]] = *common.in_b[letter];
+  const Dfa& theirs = language.automaton;
+  std::vector<State> table;
+  for (State state = 0; state < theirs.states(); ++state)
+    for (Letter letter = 0; letter < own.letters(); ++letter) table.push_back(theirs.next(state, to_language[letter]));
+  std::vector<Output> wanted;
+  for (const Output output : theirs.outputs()) {
+    const auto named = std::ranges::find(own.output_names(), theirs.output_names()[output]);
+    wanted.push_back(named == own.output_names().end() ? TrackedAutomaton::kNeverGiven
+                                                       : static_cast<Output>(named - own.output_names().begin()));
+  }
+  return {
+      Dfa::moore(own.alphabet(), std::move(table), theirs.initial(), {theirs.outputs().begin(), theirs.outputs().end()},
+                 {theirs.output_names().begin(), theirs.output_names().end()}),
+      std::move(wanted)};
+}
+
+/// The network's own automaton is not the language, but on the word that tells them apart the network is right: so it
+/// is not its own automaton either, and has to be searched against the language itself.
+void search_against(ModelVerdict& verdict, const Network& network, const Question& question,
+                    const AlphabetRefinement& common) {
+  const CertifyOptions& how = question.how;
+  if (!how.order.is_sequential() || how.arithmetic.is_exact())
+    throw LimitError(
+        fmt::format("{}: the model sides with it against its own automaton; take --order sequential and an "
+                    "arithmetic that rounds",
+                    question.against->name));
+  const TrackedAutomaton tracked = tracked_language(*question.against, network.automaton, common);
+  const auto reader = network_reader(network, how.arithmetic, how.form,
+                                     {network.automaton.outputs().begin(), network.automaton.outputs().end()});
+  ReaderLimits limits;
+  limits.max_pairs = how.max_pairs;
+  limits.max_bytes = how.max_bytes;
+  limits.max_seconds = how.max_seconds;
+  limits.long_letters = how.long_letters;
+  limits.seed = how.seed;
+  limits.progress = how.progress;
+  verdict.certificate = certify_reader(*reader, tracked, limits);
+  verdict.certificate.arithmetic = how.arithmetic;
+  verdict.certificate.form = how.form;
+  verdict.certificate.evidence += fmt::format("; {} is not the automaton in the model's file", question.against->name);
+}
+
+/// True when there is nothing more to say.
+template <class OutputAfter>
+bool is_settled(ModelVerdict& verdict, const Dfa& own, const Language& language, const AlphabetRefinement& common,
+                const OutputAfter& output_after) {
+  const auto word = distinguishing_word(own, language.automaton);
+  if (!word) return true;
+  const std::string shown = quoted_word(common.merged, *word);
+  const std::string right = expected_output(language.automaton, *word, common);
+  const auto letters = in_letters_of_model(*word, common);
+  if (!letters) {
+    refute(verdict.certificate,
+           fmt::format("{} gives \"{}\" on {}, which the model cannot read", language.name, right, shown));
+    return true;
+  }
+  const std::string said = output_after(*letters);
+  if (said == right) return false;
+  // A shortest word for the automata is one for the model, if the model is its own automaton.
+  const bool proved = verdict.certificate.claim == Claim::kProved;
+  refute(verdict.certificate,
+         fmt::format("{} gives \"{}\" on {}, the model \"{}\"", language.name, right, shown, said));
+  verdict.certificate.failing_word = letters;
+  verdict.certificate.shortest = proved;
+  verdict.said = said;
+  verdict.wanted = right;
+  return true;
+}
+
+}  // namespace
+
+void compare_with_language(ModelVerdict& verdict, const Network& network, const Question& question) {
+  const AlphabetRefinement common = refine(network.automaton.alphabet(), question.against->automaton.alphabet());
+  const auto said = [&](const Word& word) { return output_of(network, verdict.certificate, word); };
+  if (!is_settled(verdict, network.automaton, *question.against, common, said))
+    search_against(verdict, network, question, common);
+}
+
+void compare_with_language(ModelVerdict& verdict, const ReadModel& model, const Question& question) {
+  const Dfa& own = model.tracked.automaton;
+  const AlphabetRefinement common = refine(own.alphabet(), question.against->automaton.alphabet());
+  const auto said = [&](const Word& word) {
+    ReaderRun run(model.reader, model.tracked);
+    for (const Letter letter : word) run.read(letter);
+    return model.name_of(word.empty() ? model.reader.answer_at_start().output : run.answer().output);
+  };
+  if (!is_settled(verdict, own, *question.against, common, said))
+    throw LimitError(fmt::format(
+        "{} and the model's own automaton differ on a word where the model sides with {}: neither is proved; remove "
+        "the model's automaton.json, or compile the language again",
+        question.against->name, question.against->name));
+}
+
+}  // namespace krohn

@@ -1,0 +1,50 @@
+#include "krohn/simulate/prove/claims/claim_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace krohn {
+namespace {
+
+constexpr std::size_t kShownLetters = 60;
+
+std::string refutation(const Certificate& certificate, const Alphabet& alphabet) {
+  if (!certificate.failing_word) return "refuted";
+  const Word& word = *certificate.failing_word;
+  return fmt::format("refuted: wrong on {}{}", quoted_word(alphabet, word),
+                     certificate.shortest ? ", and no shorter word fails" : "");
+}
+
+}  // namespace
+
+std::string with_thousands(std::uint64_t count) {
+  std::string text = std::to_string(count);
+  for (std::size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, ",");
+  return text;
+}
+
+std::string quoted_word(const Alphabet& alphabet, std::span<const Letter> word) {
+  if (word.empty()) return "the empty word";
+  const std::string text = alphabet.format_word(word.first(std::min(word.size(), kShownLetters)));
+  if (word.size() <= kShownLetters)
+    return fmt::format("\"{}\" ({} letter{})", text, word.size(), word.size() > 1 ? "s" : "");
+  return fmt::format("\"{}…\" ({} letters)", text, with_thousands(word.size()));
+}
+
+std::string claim_in_words(const Certificate& certificate, const Alphabet& alphabet) {
+  switch (certificate.claim) {
+    case Claim::kProved:
+      return certificate.every_association ? "proved for all lengths, in every association order"
+                                           : "proved for words of every length";
+    case Claim::kProvedUpTo:
+      return fmt::format("proved for words of up to {} letters; undecided beyond", with_thousands(certificate.length));
+    case Claim::kRefuted:
+      return refutation(certificate, alphabet);
+    case Claim::kSampled:
+      return "undecided: no disagreement found, which proves nothing";
+  }
+  return "";
+}
+
+}  // namespace krohn

@@ -1,0 +1,164 @@
+// simulate/prove/claims/unit_moves.h — where the actions of a layer take one-hot states, without writing their zeros: a
+// layer of n states is then proved in n small steps an action instead of n².
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "krohn/simulate/evaluate/rounded_network.h"
+
+namespace krohn {
+
+/// For a layer of unit codewords (Decoder::unit_copies), what an action makes of one of them by the operations of
+/// simulate/arithmetic/apply.h, done only where a number is not zero or is mixed with such a one. All else stays zero,
+/// whatever the arithmetic: zeros add up to zero, and a reflection whose key meets zeros alone adds finite weights
+/// times zero to them. Signs of zeros do not count in states (state_bits), and never reach a number that is not zero.
+template <class Arithmetic>
+class UnitMoves {
+ public:
+  using Number = typename Arithmetic::Number;
+  using Sum = typename Arithmetic::Sum;
+
+  /// Views the rounded layer. O(weights).
+  UnitMoves(const RoundedLayer<Arithmetic>& rounded, const Layer& layer)
+      : stride_(layer.labels), copies_(layer.decoder.unit_copies), one_(round_weight<Arithmetic>(1)) {
+    for (Action action = 0; copies_ > 0 && action < rounded.actions(); ++action) {
+      targets_.emplace_back();
+      reflections_.emplace_back();
+      if (!rounded.addition(action).empty()) continue;
+      if (const auto* gather = std::get_if<Gather>(&rounded.matrix(action))) targets_.back() = targets_of(*gather);
+      if (const auto* product = std::get_if<Factors>(&rounded.matrix(action)))
+        reflections_.back() = meetings_of(*product);
+    }
+  }
+
+  /// The unit codeword that the action takes this one to, bit for bit. Nothing when it leads elsewhere or the action is
+  /// of another form: then the numbers have to be written out.
+  std::optional<std::uint32_t> operator()(Action action, std::uint32_t codeword) const {
+    if (copies_ == 0) return std::nullopt;
+    if (!targets_[action].empty()) return gathered(targets_[action], codeword);
+    if (reflections_[action].factors != nullptr) return reflected(reflections_[action], codeword);
+    return std::nullopt;
+  }
+
+ private:
+  using Factors = RoundedReflections<Number>;
+  using State = std::vector<std::pair<std::uint32_t, Sum>>;  ///< coordinates with their numbers; all others are zero
+
+  /// The factors of a product, and by coordinate those whose keys meet it, in order.
+  struct Meetings {
+    const Factors* factors = nullptr;
+    std::vector<std::size_t> first;
+    std::vector<std::uint32_t> met;
+  };
+
+  static constexpr std::uint32_t kNowhere = UINT32_MAX;
+
+  /// The row that a coordinate is summed into; nothing where one is summed into several or into none.
+  static std::vector<std::uint32_t> targets_of(const Gather& gather) {
+    std::vector<std::uint32_t> targets(gather.first.size() - 1, kNowhere);
+    for (std::uint32_t row = 0; row + 1 < gather.first.size(); ++row)
+      for (std::uint32_t at = gather.first[row]; at < gather.first[row + 1]; ++at) {
+        std::uint32_t& target = targets[gather.sources[at]];
+        if (target != kNowhere) return {};
+        target = row;
+      }
+    if (std::find(targets.begin(), targets.end(), kNowhere) != targets.end()) return {};
+    return targets;
+  }
+
+  static Meetings meetings_of(const Factors& product) {
+    Meetings meetings{&product, std::vector<std::size_t>(std::size_t{product.dimension} + 1, 0), {}};
+    for (const auto& factor : product.factors) {
+      if (!std::isfinite(to_double(factor.beta))) return {};
+      for (const auto& entry : factor.entries) {
+        if (!std::isfinite(to_double(entry.key))) return {};
+        ++meetings.first[entry.position + 1];
+      }
+    }
+    for (std::size_t i = 0; i < product.dimension; ++i) meetings.first[i + 1] += meetings.first[i];
+    meetings.met.resize(meetings.first.back());
+    std::vector<std::size_t> filled(meetings.first.begin(), meetings.first.end() - 1);
+    for (std::uint32_t f = 0; f < product.factors.size(); ++f)
+      for (const auto& entry : product.factors[f].entries) meetings.met[filled[entry.position]++] = f;
+    return meetings;
+  }
+
+  /// Each 1 moves alone: a row with one of them sums it and zeros.
+  std::optional<std::uint32_t> gathered(const std::vector<std::uint32_t>& targets, std::uint32_t codeword) const {
+    std::vector<std::uint32_t> ones;
+    for (std::uint32_t copy = 0; copy < copies_; ++copy) ones.push_back(targets[copy * stride_ + codeword]);
+    return codeword_at(std::move(ones));
+  }
+
+  std::optional<std::uint32_t> reflected(const Meetings& meetings, std::uint32_t codeword) const {
+    State state;
+    for (std::uint32_t copy = 0; copy < copies_; ++copy)
+      state.emplace_back(copy * stride_ + codeword, Arithmetic::load(one_));
+    std::optional<std::uint32_t> next = next_factor(meetings, state, 0);
+    while (next) {
+      reflect(meetings.factors->factors[*next], state);
+      next = next_factor(meetings, state, *next + 1);
+    }
+    std::vector<std::uint32_t> ones;
+    for (const auto& [position, sum] : state) {
+      const auto bits = state_bits<Arithmetic>(Arithmetic::store(sum));
+      if (bits == 0) continue;
+      if (bits != state_bits<Arithmetic>(one_)) return std::nullopt;
+      ones.push_back(position);
+    }
+    return codeword_at(std::move(ones));
+  }
+
+  /// The first factor from `from` on whose key meets a coordinate of the state.
+  static std::optional<std::uint32_t> next_factor(const Meetings& meetings, const State& state, std::uint32_t from) {
+    std::optional<std::uint32_t> next;
+    for (const auto& [position, sum] : state) {
+      const auto begin = meetings.met.begin() + static_cast<std::ptrdiff_t>(meetings.first[position]);
+      const auto end = meetings.met.begin() + static_cast<std::ptrdiff_t>(meetings.first[position + 1]);
+      const auto found = std::lower_bound(begin, end, from);
+      if (found != end && (!next || *found < *next)) next = *found;
+    }
+    return next;
+  }
+
+  /// One factor, as apply.h has it.
+  static void reflect(const typename Factors::Factor& factor, State& state) {
+    const auto at = [&](std::uint32_t position) -> Sum& {
+      for (auto& [known, sum] : state)
+        if (known == position) return sum;
+      return state.emplace_back(position, Sum(0)).second;
+    };
+    Sum dot = Arithmetic::product(factor.entries[0].key, at(factor.entries[0].position));
+    for (std::size_t e = 1; e < factor.entries.size(); ++e)
+      dot = Arithmetic::add_product(dot, factor.entries[e].key, at(factor.entries[e].position));
+    const Sum scaled = Arithmetic::product(factor.beta, dot);
+    for (const auto& entry : factor.entries) {
+      Sum& sum = at(entry.position);
+      sum = Arithmetic::add_product(sum, -entry.key, scaled);
+    }
+    std::erase_if(state, [](const auto& known) { return known.second == Sum(0); });
+  }
+
+  /// The codeword whose ones are exactly at these coordinates.
+  std::optional<std::uint32_t> codeword_at(std::vector<std::uint32_t> ones) const {
+    std::sort(ones.begin(), ones.end());
+    if (ones.size() != copies_ || ones[0] >= stride_) return std::nullopt;
+    for (std::uint32_t copy = 1; copy < copies_; ++copy)
+      if (ones[copy] != ones[0] + copy * stride_) return std::nullopt;
+    return ones[0];
+  }
+
+  std::uint32_t stride_, copies_;
+  Number one_;
+  std::vector<std::vector<std::uint32_t>> targets_;  ///< of actions that gather; empty for others
+  std::vector<Meetings> reflections_;                ///< of actions that reflect
+};
+
+}  // namespace krohn

@@ -1,0 +1,53 @@
+#include "krohn/simulate/prove/pairs/pair_claims.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace krohn {
+namespace {
+
+Certificate begin_certificate(const CertifyOptions& options, Claim claim, std::uint64_t pairs) {
+  Certificate certificate;
+  certificate.claim = claim;
+  certificate.arithmetic = options.arithmetic;
+  certificate.form = options.form;
+  certificate.method = "closed reachable set";
+  certificate.pairs = pairs;
+  return certificate;
+}
+
+}  // namespace
+
+Certificate proved_by_pairs(const CertifyOptions& options, std::uint64_t pairs, std::uint64_t depth) {
+  Certificate certificate = begin_certificate(options, Claim::kProved, pairs);
+  certificate.proof = ReachedPairs{pairs, depth};
+  certificate.evidence = fmt::format(
+      "words reach {} pairs of an automaton state and a network state, all by words of at most {} letters, and the "
+      "network is right on every one",
+      pairs, depth);
+  return certificate;
+}
+
+Certificate refuted_by_pairs(const CertifyOptions& options, std::uint64_t pairs, Word word, const FailingRun& run) {
+  Certificate certificate = begin_certificate(options, Claim::kRefuted, pairs);
+  certificate.evidence =
+      fmt::format("breadth-first search met a wrong answer after {} letters and {} pairs", word.size(), pairs);
+  certificate.failing_word = std::move(word);
+  certificate.shortest = true;
+  certificate.proof = run;
+  return certificate;
+}
+
+Certificate proved_up_to_depth(const CertifyOptions& options, std::uint64_t pairs, std::uint64_t length,
+                               std::uint64_t complete, std::string limit) {
+  Certificate certificate = begin_certificate(options, Claim::kProvedUpTo, pairs);
+  certificate.length = length;
+  certificate.proof = ReachedPairs{complete, length - 1};
+  certificate.evidence = fmt::format(
+      "the network is right on all words of up to {} letters; the search over {} pairs did not end", length, pairs);
+  certificate.limit = std::move(limit);
+  return certificate;
+}
+
+}  // namespace krohn

@@ -1,0 +1,135 @@
+#include "krohn/simulate/prove/self_check.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "krohn/simulate/evaluate/evaluate.h"
+#include "krohn/simulate/prove/machine/reader_run.h"
+#include "krohn/simulate/words/word.h"
+
+namespace krohn {
+namespace {
+
+constexpr std::uint64_t kSeed = 20'261'122;
+constexpr std::uint64_t kRandomLength = 5'000, kPowerLength = 1'000;
+constexpr std::size_t kLongestPeriod = 3, kMostPowers = 24;
+
+std::uint64_t longest_of(const Certificate& certificate) {
+  return certificate.claim == Claim::kProved ? UINT64_MAX : certificate.length;
+}
+
+/// Words of one letter, of two, of three.
+std::vector<Word> periods(Letter letters) {
+  std::vector<Word> words;
+  for (std::size_t length = 1; length <= kLongestPeriod; ++length) {
+    Word word(length, 0);
+    for (bool more = true; more && words.size() < kMostPowers;) {
+      words.push_back(word);
+      std::size_t at = length;
+      while (at > 0 && ++word[at - 1] == letters) word[--at] = 0;
+      more = at > 0;
+    }
+  }
+  return words;
+}
+
+}  // namespace
+
+void for_replayed_words(const Dfa& automaton, std::uint64_t letters, std::uint64_t longest,
+                        const std::function<bool(const Word&)>& read) {
+  if (automaton.letters() == 0 || longest == 0) {
+    read({});
+    return;
+  }
+  std::uint64_t left = letters;
+  const auto give = [&](Word word) {
+    if (word.size() > std::min(longest, left)) word.resize(static_cast<std::size_t>(std::min(longest, left)));
+    left -= word.size();
+    return read(word);
+  };
+  // Aimed: half of the letters go to transitions, in the order in which a breadth-first search meets them.
+  struct Step {
+    State from;
+    Letter letter;
+  };
+  std::vector<Step> came(automaton.states(), {automaton.initial(), 0});
+  std::vector<bool> known(automaton.states(), false);
+  std::vector<State> met{automaton.initial()};
+  known[automaton.initial()] = true;
+  for (std::size_t i = 0; i < met.size() && left > letters / 2; ++i)
+    for (Letter letter = 0; letter < automaton.letters() && left > letters / 2; ++letter) {
+      const State next = automaton.next(met[i], letter);
+      if (!known[next]) {
+        known[next] = true;
+        came[next] = {met[i], letter};
+        met.push_back(next);
+      }
+      Word word{letter};
+      for (State state = met[i]; state != automaton.initial(); state = came[state].from)
+        word.push_back(came[state].letter);
+      std::reverse(word.begin(), word.end());
+      if (!give(std::move(word))) return;
+    }
+  for (const Word& period : periods(automaton.letters())) {
+    if (left <= letters / 4) break;
+    Word word(kPowerLength);
+    for (std::size_t t = 0; t < word.size(); ++t) word[t] = period[t % period.size()];
+    if (!give(std::move(word))) return;
+  }
+  for (std::uint64_t stream = 0; left > 0; ++stream)
+    if (!give(RandomWord(automaton.letters(), kSeed, stream).slice(0, std::min({kRandomLength, longest, left}))))
+      return;
+}
+
+std::optional<Word> replay(const Network& network, const Certificate& certificate, std::uint64_t& letters_read) {
+  const Dfa& automaton = network.automaton;
+  const auto evaluator = make_evaluator(network, certificate.arithmetic, certificate.form, certificate.order);
+  std::optional<Word> wrong;
+  std::vector<State> answers;
+  // Orders that compose letters, and exact arithmetic, may need milliseconds a letter: two seconds have to do.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  const auto read = [&](const Word& word) {
+    evaluator->reset();
+    State state = automaton.initial();
+    if (evaluator->current() != state) return wrong.emplace(), false;
+    constexpr std::size_t kPiece = 256;
+    for (std::size_t first = 0; first < word.size(); first += kPiece) {
+      const std::span<const Letter> piece = std::span(word).subspan(first, std::min(kPiece, word.size() - first));
+      answers.resize(piece.size());
+      evaluator->run(piece, answers);
+      for (std::size_t t = 0; t < piece.size(); ++t) {
+        ++letters_read;
+        state = automaton.next(state, piece[t]);
+        if (answers[t] == state) continue;
+        wrong.emplace(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(first + t + 1));
+        return false;
+      }
+      if (std::chrono::steady_clock::now() > end) return false;
+    }
+    return true;
+  };
+  for_replayed_words(automaton, kReplayedLetters, longest_of(certificate), read);
+  return wrong;
+}
+
+std::optional<Word> replay(const LetterReader& reader, const TrackedAutomaton& tracked, const Certificate& certificate,
+                           std::uint64_t& letters_read) {
+  std::optional<Word> wrong;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  const auto read = [&](const Word& word) {
+    ReaderRun run(reader, tracked);
+    Word was_read;
+    for (std::size_t t = 0; t < word.size(); ++t) {
+      if (!run.read(word[t])) continue;  // that letter cannot stand here
+      was_read.push_back(word[t]);
+      ++letters_read;
+      if (run.is_wrong()) return wrong.emplace(std::move(was_read)), false;
+      if (t % 64 == 0 && std::chrono::steady_clock::now() > end) return false;
+    }
+    return true;
+  };
+  for_replayed_words(tracked.automaton, kReplayedLetters, longest_of(certificate), read);
+  return wrong;
+}
+
+}  // namespace krohn

@@ -1,0 +1,58 @@
+#include "krohn/simulate/prove/verify_built.h"
+
+#include <fmt/format.h>
+
+#include "krohn/simulate/prove/claims/claim_text.h"
+
+namespace krohn {
+namespace {
+
+constexpr std::uint64_t kQuickPairs = 65'536;
+
+Certificate ask(const Network& network, CertifyOptions how, Precision precision, Order order,
+                const std::function<void(std::string_view, std::uint64_t, std::uint64_t)>& progress) {
+  how.arithmetic = precision;
+  how.order = order;
+  Question question;
+  question.subject = &network;
+  question.name = network.provenance.construction;
+  question.how = std::move(how);
+  question.progress = progress;
+  Certificate certificate = verify(question).certificate;
+  if (certificate.claim == Claim::kRefuted)
+    throw Contradiction(fmt::format(
+        "the construction \"{}\" of {} is {} in {}. This is a mistake in krohn: please report it; nothing was written",
+        network.provenance.construction, network.provenance.source,
+        claim_in_words(certificate, network.automaton.alphabet()), to_string(certificate.arithmetic)));
+  return certificate;
+}
+
+void note(KeptPromise& kept, Precision precision, const Certificate& certificate) {
+  if (certificate.claim == Claim::kProved) {
+    (certificate.every_association ? kept.every_order : kept.sequential).push_back(precision);
+    return;
+  }
+  kept.promised_only.push_back(precision);
+  if (kept.limit.empty()) kept.limit = certificate.limit;
+}
+
+}  // namespace
+
+KeptPromise verify_built(const Network& network, const Promise& promise, const CertifyOptions& limits,
+                         const std::function<void(std::string_view, std::uint64_t, std::uint64_t)>& progress) {
+  KeptPromise kept;
+  CertifyOptions how = limits;
+  how.long_letters = 0;
+  for (const Precision precision : promise.exact_in)
+    note(kept, precision,
+         ask(network, how, precision, network.snap_every > 0 ? Order{} : parse_order("scan"), progress));
+  for (const Precision precision : promise.locked_in) note(kept, precision, ask(network, how, precision, {}, progress));
+  if (promise.exact_in.empty() && promise.locked_in.empty()) {
+    how.max_pairs = std::min(how.max_pairs, kQuickPairs);
+    const Certificate searched = ask(network, how, Precision::kFp64, {}, progress);
+    kept.right_up_to = searched.claim == Claim::kProved ? UINT64_MAX : searched.length;
+  }
+  return kept;
+}
+
+}  // namespace krohn

@@ -1,0 +1,39 @@
+// simulate/prove/verify_built.h — proves of a network that was just built what its construction promises, before
+// anybody is told so.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "krohn/constructions/network/network.h"
+#include "krohn/constructions/network/precision.h"
+#include "krohn/simulate/prove/verify.h"
+
+namespace krohn {
+
+/// What a construction promises: that nothing rounds, in whatever order letters are composed, in some formats; and that
+/// rounding keeps it on its codewords, letter after letter, in others.
+struct Promise {
+  std::span<const Precision> exact_in, locked_in;
+};
+
+/// What became of it.
+struct KeptPromise {
+  std::vector<Precision> every_order;    ///< proved for words of every length, in every order of evaluation
+  std::vector<Precision> sequential;     ///< proved for words of every length, letter after letter
+  std::vector<Precision> promised_only;  ///< not proved within the limits
+  std::string limit;                     ///< which was met there
+  std::uint64_t right_up_to = 0;         ///< of a network that promises nothing: letters to which fp64 was searched
+};
+
+/// Asks `verify` about every format of the promise; a network that snaps is asked letter after letter. A network that
+/// promises nothing is searched in fp64, as far as 65,536 pairs go, so that one that computes something else is never
+/// handed on. Throws Contradiction when a word is read wrongly.
+KeptPromise verify_built(const Network& network, const Promise& promise, const CertifyOptions& limits = {},
+                         const std::function<void(std::string_view, std::uint64_t, std::uint64_t)>& progress = {});
+
+}  // namespace krohn

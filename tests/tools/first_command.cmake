@@ -1,0 +1,13 @@
+# The command that tools/quickstart builds: it proves, and says where training is when it is asked for.
+execute_process(COMMAND ${KROHN} compile "regex:(a|b)*abb" -o ${FOLDER}/first.safetensors OUTPUT_QUIET
+  COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${KROHN} verify ${FOLDER}/first.safetensors OUTPUT_VARIABLE verdict COMMAND_ERROR_IS_FATAL ANY)
+if(NOT verdict MATCHES "proved for words of every length")
+  message(FATAL_ERROR "verify said ${verdict}")
+endif()
+foreach(verb "train;parity;--steps;10" "train;--help" eval "extract;x" "compare;--json;x" "snap;x" "table")
+  execute_process(COMMAND ${KROHN} ${verb} RESULT_VARIABLE status OUTPUT_VARIABLE printed ERROR_VARIABLE said)
+  if(NOT status EQUAL 2 OR printed OR NOT said MATCHES "cmake --build build")
+    message(FATAL_ERROR "krohn ${verb} ended with ${status}: ${printed}${said}")
+  endif()
+endforeach()

@@ -1,0 +1,40 @@
+// Compiled into the first command that tools/quickstart builds, in place of what trains models: says so to whoever
+// asks.
+
+#include <CLI/CLI.hpp>
+
+#include "krohn/groups/error.h"
+#include "krohn/simulate/models/model_file.h"
+#include "tools/krohn/asked_model.h"
+#include "tools/krohn/verb.h"
+
+namespace krohn {
+namespace {
+
+[[noreturn]] void refuse() {
+  throw InputError(
+      "this first build of krohn is without training and trained models. `cmake --build build` builds the rest; the "
+      "whole command is then build/tools/krohn/krohn");
+}
+
+/// A verb that takes whatever follows it, so that every command line of it has the same answer.
+void add_missing(CLI::App& app, Work& chosen, const char* name) {
+  CLI::App* verb = app.add_subcommand(name, "(not in this first build)");
+  verb->set_help_flag();
+  verb->prefix_command();
+  verb->callback([&chosen] { chosen = []() -> int { refuse(); }; });
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, Work& chosen) { add_missing(app, chosen, "train"); }
+void add_eval(CLI::App& app, Work& chosen) { add_missing(app, chosen, "eval"); }
+void add_extract(CLI::App& app, Work& chosen) { add_missing(app, chosen, "extract"); }
+void add_compare(CLI::App& app, Work& chosen) { add_missing(app, chosen, "compare"); }
+void add_snap(CLI::App& app, Work& chosen) { add_missing(app, chosen, "snap"); }
+void add_table(CLI::App& app, Work& chosen) { add_missing(app, chosen, "table"); }
+
+std::unique_ptr<AskedModel> load_asked_trained_model(const ModelOptions&) { refuse(); }
+TrainedModel load_model(const std::string&) { refuse(); }
+
+}  // namespace krohn
