@@ -106,13 +106,13 @@ std::string fish_verb(const CLI::App& verb) {
     for (const std::string& name : option->get_snames()) text += " -s " + name;
     for (const std::string& name : option->get_lnames()) text += " -l " + name;
     if (option->get_type_size() != 0) {
-      const auto list = choices(*option);
+      const auto list = offers(*option);
       text += list.empty() ? " -r -F" : fmt::format(" -x -a '{}'", fish_text(fmt::format("{}", fmt::join(list, " "))));
     }
     text += fmt::format(" -d '{}'\n", fish_text(option->get_description()));
   }
   for (const CLI::Option* option : options_of(verb, true))
-    if (const auto list = choices(*option); !list.empty())
+    if (const auto list = offers(*option); !list.empty())
       text += fmt::format("{} -a '{}'\n", here, fish_text(fmt::format("{}", fmt::join(list, " "))));
   return text;
 }
@@ -194,6 +194,8 @@ std::string fish_completion(const CLI::App& app) {
     text += fmt::format("complete -c krohn -n __fish_use_subcommand -f -a {} -d '{}'\n", verb->get_name(),
                         fish_text(verb->get_description()));
   for (const CLI::App* verb : verbs_of(app)) text += fish_verb(*verb);
+  text += fmt::format("complete -c krohn -n 'string match -q \"name:*\" -- (commandline -ct)' -f -a '{}'\n",
+                      fish_text(fmt::format("{}", fmt::join(language_names(), " "))));
   return text;
 }
 

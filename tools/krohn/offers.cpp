@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "krohn/automata/families/families.h"
-#include "krohn/simulate/models/models.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "tools/krohn/help.h"
 
@@ -26,11 +25,6 @@ std::vector<std::string> task_names() {
 
 std::vector<std::string> offers(const CLI::Option& option) {
   if (option.get_positional() && option.get_name() == "TASK") return task_names();
-  if (option.get_name() == "--model") {
-    std::vector<std::string> names = model_names();
-    names.emplace_back("list");
-    return names;
-  }
   return choices(option);
 }
 

@@ -7,8 +7,7 @@
 
 namespace krohn {
 
-/// The values of an option or argument that takes one of a list, the tasks of TASK, the models of --model; otherwise
-/// nothing.
+/// The values of an option or argument that takes or suggests some of a list, the tasks of TASK; otherwise nothing.
 std::vector<std::string> offers(const CLI::Option& option);
 
 /// Whether it takes a language, and with it what `language_names` holds.

@@ -67,6 +67,11 @@ VerbOption& VerbOption::one_of(const std::vector<std::string>& values) {
   return *this;
 }
 
+VerbOption& VerbOption::suggests(const std::vector<std::string>& values) {
+  option_->type_name(fmt::format("NAME:{{{}}}", fmt::join(values, ",")));
+  return *this;
+}
+
 VerbOption& VerbOption::positive() {
   return checked([](const std::string& text) {
     const auto number = parsed<double>(text);

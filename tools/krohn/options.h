@@ -25,6 +25,8 @@ class VerbOption {
   VerbOption& type_name(const std::string& name);
   /// Other usual names of these values are understood too (tools/krohn/usual_name.h).
   VerbOption& one_of(const std::vector<std::string>& values);
+  /// Completion offers these; others are taken too.
+  VerbOption& suggests(const std::vector<std::string>& values);
   VerbOption& positive();
   VerbOption& existing_file();
   VerbOption& at_most(unsigned limit);

@@ -390,7 +390,9 @@ void add_train(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<Options>();
   Verb verb = add_verb(app, kHelp);
   verb.add_option("TASK,--task", options->task, "A task of `krohn tasks --list`, or a language");
-  verb.add_option("--model", options->model, "The model, or list").required();
+  std::vector<std::string> names = model_names();
+  names.emplace_back("list");
+  verb.add_option("--model", options->model, "The model, or list").required().suggests(names);
   verb.add_option("-o,--output", options->output, "The folder of the run").type_name("FOLDER");
   verb.add_option("--length", options->lengths, "Lengths to train on, instead of the paper's").type_name("N|M..N");
   verb.add_option("--rates", options->rates, "Learning rates").separated_by(',').show_default();
