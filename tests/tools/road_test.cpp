@@ -97,7 +97,7 @@ TEST_CASE("mistakes in the arguments are answered by what is near") {
         Fact{"krohn run name:Z5 random:9 --seed 1 --seed 2", "--seed is given more than once"},
         Fact{"krohn run name:Z5 random:9 --threads 4097", "whole number up to 4096"},
         Fact{"krohn run name:Z5 random:9 --threads -1", "not a whole number"},
-        Fact{"krohn run name:Z5 random:9 --precision quad", "the values are fp64, fp64+fma"},
+        Fact{"krohn run name:Z5 random:9 --precision quad", "the values are fp64, fp32, fp16"},
         Fact{"krohn compile name:Z5 --construction rotashun -o z.safetensors", "Did you mean \"rotation\"?"},
         Fact{"krohn compile name:Z5 --target torhc -o z", "Did you mean \"torch\"?"},
         Fact{"krohn train parity --model lstm -o r", "krohn trains linear recurrences"},

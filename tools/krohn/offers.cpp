@@ -21,15 +21,18 @@ std::vector<std::string> task_names() {
   return without_spaces(std::move(names));
 }
 
+/// "TASK" of "TASK,--task".
+std::string name_of(const CLI::Option& option) { return option.get_name(option.get_positional()); }
+
 }  // namespace
 
 std::vector<std::string> offers(const CLI::Option& option) {
-  if (option.get_positional() && option.get_name() == "TASK") return task_names();
+  if (name_of(option) == "TASK") return task_names();
   return choices(option);
 }
 
 bool takes_language(const CLI::Option& option) {
-  const std::string name = option.get_name();
+  const std::string name = name_of(option);
   return name == "LANGUAGE" || name == "TASK" || name == "IN" || name == "--against";
 }
 
