@@ -7,12 +7,8 @@
 #include <filesystem>
 
 #include <array>
-#include <atomic>
 #include <cerrno>
-#include <climits>
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
 
 #include "krohn/groups/error.h"
 
@@ -21,76 +17,6 @@ namespace krohn {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
-
-[[noreturn]] void fail(std::string_view path, std::string_view action, int error) {
-  throw SystemError(fmt::format("{}: cannot {}: {}", path, action, std::strerror(error)));
-}
-
-// --- The registry of pending temporary files. A signal handler may look at it at any moment, so it is a fixed array
-// whose entries become visible by one atomic store, and nothing in it is ever allocated.
-
-enum : int { kFree, kReserved, kPending };
-
-struct PendingFile {
-  std::atomic<int> status = kFree;
-  std::array<char, PATH_MAX> path{};
-};
-static_assert(std::atomic<int>::is_always_lock_free, "a signal handler reads it");
-
-constexpr std::size_t kNoSlot = 256;
-std::array<PendingFile, kNoSlot> pending_files;
-
-/// Makes `path` known to `remove_pending_files`. Returns kNoSlot when the table is full or the path too long: the file
-/// is then still removed by its destructor, only not by a signal.
-std::size_t register_pending(const std::string& path) {
-  if (path.size() >= PATH_MAX) return kNoSlot;
-  for (std::size_t slot = 0; slot < kNoSlot; ++slot) {
-    int expected = kFree;
-    if (!pending_files[slot].status.compare_exchange_strong(expected, kReserved)) continue;
-    std::memcpy(pending_files[slot].path.data(), path.c_str(), path.size() + 1);
-    pending_files[slot].status.store(kPending);
-    return slot;
-  }
-  return kNoSlot;
-}
-
-void unregister_pending(std::size_t slot) {
-  if (slot < kNoSlot) pending_files[slot].status.store(kFree);
-}
-
-// --- Paths
-
-/// `path` with a final chain of links resolved, so that the rename replaces the file and not the link to it.
-std::string resolve_links(const std::string& path) {
-  struct stat status {};
-  if (lstat(path.c_str(), &status) != 0 || !S_ISLNK(status.st_mode)) return path;
-  char* resolved = realpath(path.c_str(), nullptr);
-  if (resolved == nullptr) fail(path, "follow the link", errno);
-  std::string result(resolved);
-  std::free(resolved);
-  return result;
-}
-
-std::string directory_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-/// A name that does not depend on the length of the target's, unique in this process; O_EXCL settles the rest.
-std::string temporary_name(const std::string& target) {
-  static std::atomic<std::uint64_t> counter = 0;
-  return fmt::format("{}/.{}-{}.krohn-tmp", directory_of(target), getpid(), counter++);
-}
-
-/// A rename survives a crash only when its directory has reached the disk too. Some file systems cannot flush a
-/// directory; the file itself is safe by then, so that is not an error.
-void flush_directory(const std::string& directory) {
-  const int descriptor = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  fsync(descriptor);
-  close(descriptor);
-}
 
 /// Closes its descriptor, except the standard ones.
 class OwnedDescriptor {
@@ -112,13 +38,13 @@ std::size_t read_some(int descriptor, char* to, std::size_t size, std::string_vi
   for (;;) {
     const ssize_t count = read(descriptor, to, size);
     if (count >= 0) return static_cast<std::size_t>(count);
-    if (errno != EINTR) fail(name, "read", errno);
+    if (errno != EINTR) fail_at(name, "read", errno);
   }
 }
 
 }  // namespace
 
-AtomicFile::AtomicFile(const std::string& path) : path_(path), slot_(kNoSlot) {
+AtomicFile::AtomicFile(const std::string& path) : path_(path) {
   if (path == "-") {
     descriptor_ = STDOUT_FILENO;
     path_ = "standard output";
@@ -128,20 +54,20 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path), slot_(kNoSlot) {
   target_ = resolve_links(path);
   struct stat old {};
   const bool exists = stat(target_.c_str(), &old) == 0;
-  if (exists && S_ISDIR(old.st_mode)) fail(path_, "write", EISDIR);
+  if (exists && S_ISDIR(old.st_mode)) fail_at(path_, "write", EISDIR);
   if (exists && !S_ISREG(old.st_mode)) {  // a device or a pipe has no contents to protect
     descriptor_ = open(target_.c_str(), O_WRONLY | O_CLOEXEC);
-    if (descriptor_ < 0) fail(path_, "write", errno);
+    if (descriptor_ < 0) fail_at(path_, "write", errno);
     return;
   }
-  temporary_ = temporary_name(target_);
-  slot_ = register_pending(temporary_);  // before the file exists: a signal in between finds nothing to remove
-  descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  temporary_ = PendingPath(target_);  // known before the file exists: a signal in between finds nothing to remove
+  descriptor_ = open(temporary_.text().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor_ < 0) {
     const int error = errno;
-    unregister_pending(slot_);
-    fail(path_, "write", error);
+    temporary_ = PendingPath();
+    fail_at(path_, "write", error);
   }
+  lock_as_pending(descriptor_);
   if (exists) (void)!fchmod(descriptor_, old.st_mode & 07777);  // best effort: another owner's file may refuse
 }
 
@@ -151,17 +77,16 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::remove_temporary() {
-  if (temporary_.empty()) return;
-  unlink(temporary_.c_str());
-  unregister_pending(slot_);
-  temporary_.clear();
+  if (temporary_.text().empty()) return;
+  unlink(temporary_.text().c_str());
+  temporary_ = PendingPath();
 }
 
 void AtomicFile::write_through(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail(path_, "write", errno);
+    if (count < 0) fail_at(path_, "write", errno);
     bytes.remove_prefix(static_cast<std::size_t>(count));
   }
 }
@@ -180,14 +105,12 @@ void AtomicFile::write(std::string_view bytes) {
 void AtomicFile::commit() {
   write_through(buffer_);
   buffer_.clear();
-  if (temporary_.empty()) return;
-  if (fsync(descriptor_) != 0 && errno != EINVAL && errno != ENOTSUP) fail(path_, "flush to the disk", errno);
-  const int closed = close(descriptor_);
+  if (temporary_.text().empty()) return;
+  if (fsync(descriptor_) != 0 && errno != EINVAL && errno != ENOTSUP) fail_at(path_, "flush to the disk", errno);
+  if (rename(temporary_.text().c_str(), target_.c_str()) != 0) fail_at(path_, "rename the finished file", errno);
+  temporary_ = PendingPath();
+  close(descriptor_);  // not sooner: with it goes the lock. Its bytes are on the disk.
   descriptor_ = -1;
-  if (closed != 0 && errno != EINTR) fail(path_, "write", errno);
-  if (rename(temporary_.c_str(), target_.c_str()) != 0) fail(path_, "rename the finished file", errno);
-  unregister_pending(slot_);
-  temporary_.clear();
   flush_directory(directory_of(target_));
 }
 
@@ -203,32 +126,62 @@ void make_folder(const std::string& path) {
   if (error) throw SystemError(fmt::format("{}: cannot make the folder: {}", path, error.message()));
 }
 
-std::string read_file(const std::string& path, std::size_t max_bytes) {
+std::string read_file(const std::string& path, std::size_t max_bytes,
+                      const std::function<void(std::string_view)>& look) {
   const std::string name = path == "-" ? "standard input" : path;
   const OwnedDescriptor file(path == "-" ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) fail(name, "read", errno);
+  if (file.get() < 0) fail_at(name, "read", errno);
   struct stat status {};
-  if (fstat(file.get(), &status) != 0) fail(name, "read", errno);
-  if (S_ISDIR(status.st_mode)) fail(name, "read", EISDIR);
+  if (fstat(file.get(), &status) != 0) fail_at(name, "read", errno);
+  if (S_ISDIR(status.st_mode)) fail_at(name, "read", EISDIR);
   const auto refuse = [&] { throw LimitError(fmt::format("{}: larger than the limit of {} bytes", name, max_bytes)); };
   std::string bytes;
-  if (S_ISREG(status.st_mode)) {
-    if (static_cast<std::uint64_t>(status.st_size) > max_bytes) refuse();
+  if (S_ISREG(status.st_mode) && static_cast<std::uint64_t>(status.st_size) <= max_bytes)
     bytes.reserve(static_cast<std::size_t>(status.st_size) + 1);
-  }
   std::array<char, kBufferBytes> chunk;
   while (const std::size_t count = read_some(file.get(), chunk.data(), chunk.size(), name)) {
     if (count > max_bytes - bytes.size()) refuse();
     bytes.append(chunk.data(), count);
+    if (look) look(bytes);
+    // A file that is too large is refused at once, but only after its beginning could say that it is none at all.
+    if (S_ISREG(status.st_mode) && static_cast<std::uint64_t>(status.st_size) > max_bytes) refuse();
   }
   return bytes;
 }
 
-void remove_pending_files() noexcept {
-  const int error = errno;
-  for (const PendingFile& file : pending_files)
-    if (file.status.load() == kPending) unlink(file.path.data());
-  errno = error;
+std::string read_text_file(const std::string& path, std::size_t max_bytes) {
+  std::size_t looked_at = 0;
+  return read_file(path, max_bytes, [&](std::string_view text) {
+    const std::size_t zero = text.find('\0', looked_at);
+    looked_at = text.size();
+    if (zero == std::string_view::npos) return;
+    const std::string kind = kind_of_binary(text);
+    throw InputError(path == "-" ? "standard input" : path,
+                     fmt::format("not a text file: byte {} is zero{}", zero, kind.empty() ? "" : "; it is " + kind));
+  });
+}
+
+std::string kind_of_binary(std::string_view beginning) {
+  using namespace std::string_view_literals;
+  if (beginning.starts_with("PK\3\4"sv))
+    return "a ZIP archive, as PyTorch's .pt and NumPy's .npz files are; krohn reads .safetensors, which "
+           "safetensors.torch.save_file writes";
+  if (beginning.size() > 1 && beginning[0] == '\x80' && beginning[1] >= 2 && beginning[1] <= 5)
+    return "a Python pickle, which is a program and is not run; krohn reads .safetensors, which "
+           "safetensors.torch.save_file writes";
+  if (beginning.starts_with("\x93NUMPY"sv)) return "a NumPy array";
+  if (beginning.starts_with("\x1F\x8B"sv)) return "compressed by gzip; unpack it first";
+  if (beginning.starts_with("\x89HDF"sv)) return "an HDF5 file";
+  if (beginning.starts_with("\x89PNG"sv) || beginning.starts_with("%PDF"sv)) return "a picture";
+  if (beginning.starts_with("\x7F"
+                            "ELF"sv))
+    return "a program";
+  if (beginning.size() > 9 && beginning[8] == '{' && beginning[6] == 0 && beginning[7] == 0)
+    return "a .safetensors file; name it so";
+  if (beginning.size() > 2 && beginning[0] == 8 && beginning[1] >= 1 && beginning[1] <= 20 &&
+      (beginning[2] == 0x12 || beginning[2] == 0x1A || beginning[2] == 0x3A))
+    return "an ONNX model, which krohn writes but does not read; keep the .safetensors file beside it";
+  return "";
 }
 
 }  // namespace krohn

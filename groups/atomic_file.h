@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
+
+#include "krohn/groups/pending_path.h"
 
 namespace krohn {
 
@@ -15,8 +18,21 @@ void write_file(const std::string& path, std::string_view bytes);
 /// Makes the folder and those above it, where they do not exist. Throws SystemError.
 void make_folder(const std::string& path);
 
+inline constexpr std::size_t kMostBytes = std::size_t{4} << 30;
+inline constexpr std::size_t kMostTextBytes = std::size_t{512} << 20;
+
 /// The whole file ("-": standard input). Throws SystemError when it cannot be read, LimitError past `max_bytes`.
-std::string read_file(const std::string& path, std::size_t max_bytes = std::size_t{4} << 30);
+/// `look` is given what there is after each piece and may throw: what is endless or enormous and no such file at all is
+/// then refused by its beginning.
+std::string read_file(const std::string& path, std::size_t max_bytes = kMostBytes,
+                      const std::function<void(std::string_view)>& look = {});
+
+/// The same for text. Throws InputError at the first zero byte, saying what kind of file it seems to be.
+std::string read_text_file(const std::string& path, std::size_t max_bytes = kMostTextBytes);
+
+/// What a file that begins so is, for a message: "a ZIP archive, such as PyTorch's .pt files". Empty when the beginning
+/// does not tell.
+std::string kind_of_binary(std::string_view beginning);
 
 /// A file written piece by piece that appears at `path` only when `commit` returns. Without a commit nothing is left.
 ///     AtomicFile file("words.jsonl");
@@ -43,13 +59,12 @@ class AtomicFile {
 
   std::string path_;       ///< as the user wrote it, for messages
   std::string target_;     ///< with links resolved
-  std::string temporary_;  ///< empty when `path` is written directly
+  PendingPath temporary_;  ///< without a name when `path` is written directly
   std::string buffer_;
   int descriptor_ = -1;
-  std::size_t slot_ = 0;  ///< in the registry of pending files
 };
 
-/// Unlinks the temporary files of every AtomicFile that is being written. Async-signal-safe: the command's handlers of
+/// Removes the temporary files and folders of whatever is being written. Async-signal-safe: the command's handlers of
 /// SIGINT and SIGTERM call it before they end the process, so that an interrupt leaves nothing half-written.
 void remove_pending_files() noexcept;
 

@@ -9,6 +9,7 @@
 
 #include "krohn/automata/dfa/symbol_names.h"
 #include "krohn/automata/dfa/utf8.h"
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -60,7 +61,7 @@ void Alphabet::Table::index_names() {
     if (name.empty()) throw InputError(fmt::format("letter {} of the alphabet has an empty name", letter));
     decode_utf8(name);
     if (!by_name.emplace(name, letter).second)
-      throw InputError(fmt::format("the alphabet has the letter \"{}\" twice; remove one", name));
+      throw InputError(fmt::format("the alphabet has the letter {} twice; remove one", in_quotes(name)));
     brackets_protect = brackets_protect && has_balanced_brackets(name);
     characterwise = characterwise && !symbols[letter].characters.empty();
   }
@@ -73,8 +74,9 @@ void Alphabet::Table::index_characters() {
             [](const OwnedRange& a, const OwnedRange& b) { return a.range < b.range; });
   for (std::size_t i = 1; i < by_character.size(); ++i)
     if (by_character[i].range.first <= by_character[i - 1].range.last)
-      throw InputError(fmt::format("the letters \"{}\" and \"{}\" of the alphabet share the character {}",
-                                   symbols[by_character[i - 1].letter].name, symbols[by_character[i].letter].name,
+      throw InputError(fmt::format("the letters {} and {} of the alphabet share the character {}",
+                                   in_quotes(symbols[by_character[i - 1].letter].name),
+                                   in_quotes(symbols[by_character[i].letter].name),
                                    character_symbol(by_character[i].range.first).name));
   for (const OwnedRange& owned : by_character)
     for (char32_t c = owned.range.first; c <= owned.range.last && c < ascii.size(); ++c) ascii[c] = owned.letter;
@@ -87,8 +89,8 @@ void Alphabet::Table::refuse_ambiguous_names() const {
     if (!character) continue;
     const auto owner = find(*character);
     if (owner && *owner != letter)
-      throw InputError(fmt::format("the letter \"{}\" is named like a character of the letter \"{}\"; rename one",
-                                   symbols[letter].name, symbols[*owner].name));
+      throw InputError(fmt::format("the letter {} is named like a character of the letter {}; rename one",
+                                   in_quotes(symbols[letter].name), in_quotes(symbols[*owner].name)));
   }
 }
 
@@ -112,14 +114,15 @@ Alphabet Alphabet::from_symbols(std::vector<Symbol> symbols) {
   for (Symbol& symbol : table->symbols) {
     for (const CodePointRange& range : symbol.characters)
       if (range.first > range.last || range.last > kLastCodePoint)
-        throw InputError(
-            fmt::format("the letter \"{}\" has the range U+{:04X}–U+{:04X}, which is reversed or ends past "
-                        "U+10FFFF",
-                        symbol.name, static_cast<std::uint32_t>(range.first), static_cast<std::uint32_t>(range.last)));
+        throw InputError(fmt::format(
+            "the letter {} has the range U+{:04X}–U+{:04X}, which is reversed or ends past "
+            "U+10FFFF",
+            in_quotes(symbol.name), static_cast<std::uint32_t>(range.first), static_cast<std::uint32_t>(range.last)));
     const bool had_characters = !symbol.characters.empty();
     symbol.characters = normalised(std::move(symbol.characters));
     if (had_characters && symbol.characters.empty())
-      throw InputError(fmt::format("the letter \"{}\" has only surrogates, which are not characters", symbol.name));
+      throw InputError(
+          fmt::format("the letter {} has only surrogates, which are not characters", in_quotes(symbol.name)));
   }
   table->index_names();
   table->index_characters();
@@ -167,19 +170,20 @@ Word Alphabet::parse_word(std::string_view text) const {
     const std::u32string characters = decode_utf8(text);
     word.reserve(characters.size());
     for (std::size_t i = 0; i < characters.size(); ++i) {
-      if (const auto letter = find(characters[i]))
-        word.push_back(*letter);
-      else if (!is_white_space(characters[i]))
-        throw InputError(fmt::format("character {} of the word, \"{}\", is not in the alphabet {}", i + 1,
-                                     character_symbol(characters[i]).name, to_string(*this)));
+      const auto letter = find(characters[i]);
+      if (!letter)
+        throw InputError(fmt::format("character {} of the word, {}, is not in the alphabet {}{}", i + 1,
+                                     in_quotes(character_symbol(characters[i]).name), to_string(*this),
+                                     is_white_space(characters[i]) ? "; white space is not skipped" : ""));
+      word.push_back(*letter);
     }
     return word;
   }
   for (const ListedName& item : split_names(text, table_->brackets_protect)) {
     const auto letter = find(item.name);
     if (!letter)
-      throw InputError(fmt::format("symbol {} of the word, \"{}\" at byte {}, is not in the alphabet {}",
-                                   word.size() + 1, item.name, item.offset, to_string(*this)));
+      throw InputError(fmt::format("symbol {} of the word, {} at byte {}, is not in the alphabet {}", word.size() + 1,
+                                   in_quotes(item.name), item.offset, to_string(*this)));
     word.push_back(*letter);
   }
   return word;
@@ -211,7 +215,7 @@ std::string to_string(const Alphabet& alphabet) {
   for (Letter letter = 0; letter < alphabet.size(); ++letter) {
     if (letter > 0) text += ", ";
     if (text.size() > kShown) return text + fmt::format("…}} ({} letters)", alphabet.size());
-    text += alphabet.name(letter);
+    text += visible(cut_short(alphabet.name(letter), kShown));
   }
   return text + "}";
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/draw/draw_style.h"
 #include "krohn/groups/names/recognise.h"
 
@@ -14,8 +15,8 @@ namespace {
 std::string word_of(const Dfa& dfa, const DClass& box) {
   constexpr std::size_t kMost = 16;
   if (box.word.empty()) return "1";
-  if (box.word.size() <= kMost) return dfa.alphabet().format_word(box.word);
-  return dfa.alphabet().format_word(std::span(box.word).first(kMost)) + "…";
+  if (box.word.size() <= kMost) return visible(dfa.alphabet().format_word(box.word));
+  return visible(dfa.alphabet().format_word(std::span(box.word).first(kMost))) + "…";
 }
 
 std::string plural(std::uint64_t count, const char* noun) {

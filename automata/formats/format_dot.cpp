@@ -1,11 +1,10 @@
 #include "krohn/automata/formats/format_dot.h"
 
 #include <fmt/format.h>
-#include <graphviz/cgraph.h>
 
 #include <algorithm>
-#include <memory>
 
+#include "krohn/automata/formats/format_dot_graph.h"
 #include "krohn/automata/formats/format_dot_text.h"
 #include "krohn/automata/formats/format_json.h"
 #include "krohn/groups/error.h"
@@ -15,163 +14,6 @@ namespace krohn {
 namespace {
 
 constexpr State kNoState = UINT32_MAX;
-
-// --- cgraph behind one lock, its messages kept instead of printed
-
-std::string& messages() {
-  static std::string text;
-  return text;
-}
-
-/// While it lives, Graphviz' messages go into `messages()`.
-class MessageCapture {
- public:
-  MessageCapture() : printer_(agseterrf(&append)), level_(agseterr(AGWARN)) {
-    messages().clear();
-    agreseterrors();
-  }
-  MessageCapture(const MessageCapture&) = delete;
-  MessageCapture& operator=(const MessageCapture&) = delete;
-  ~MessageCapture() {
-    agseterrf(printer_);
-    agseterr(level_);
-    agreseterrors();
-  }
-
- private:
-  static int append(char* message) {
-    messages() += message;
-    return 0;
-  }
-  agusererrf printer_;
-  agerrlevel_t level_;
-};
-
-struct CloseGraph {
-  void operator()(Agraph_t* graph) const { agclose(graph); }
-};
-using Graph = std::unique_ptr<Agraph_t, CloseGraph>;
-
-/// "Error: : syntax error in line 3 near '}'" becomes "FILE:3: syntax error near '}'".
-[[noreturn]] void fail_with_message(const std::string& said, std::string_view where) {
-  std::string message = said.substr(0, said.find('\n'));
-  for (const std::string_view prefix : {"Error", "Warning", ": ", ": "})
-    if (message.starts_with(prefix)) message.erase(0, prefix.size());
-  constexpr std::string_view kInLine = " in line ";
-  const std::size_t at = message.find(kInLine);
-  if (at == std::string::npos) throw InputError(where, message.empty() ? "not a DOT graph" : message);
-  const std::size_t digits = at + kInLine.size(), end = message.find_first_not_of("0123456789", digits);
-  const std::string line = message.substr(digits, end - digits);
-  message.erase(at, (end == std::string::npos ? message.size() : end) - at);
-  throw InputError(fmt::format("{}:{}", where, line), message);
-}
-
-/// Graphviz keeps what it did not read of one text, also after an error, for the next read. A read that returns nothing
-/// empties its buffer.
-void drain_lexer() {
-  while (Agraph_t* rest = agmemread("")) agclose(rest);
-  messages().clear();
-}
-
-/// A graph that Graphviz read without an error or a warning (it warns where it guesses).
-Graph parse(std::string_view text, std::string_view where) {
-  const std::string prepared = prepare_dot(text, where);
-  drain_lexer();       // whoever read before
-  agsetfile(nullptr);  // counts lines from 1 again
-  Graph graph(agmemread(prepared.c_str()));
-  if (!graph || !messages().empty()) fail_with_message(messages(), where);
-  if (agisundirected(graph.get())) throw InputError(where, "an undirected graph; an automaton is a digraph with ->");
-  return graph;
-}
-
-/// An attribute as written, "" when there is none. The library takes non-const names that it does not change.
-std::string attribute(void* object, const char* name) {
-  const char* value = agget(object, const_cast<char*>(name));
-  return value == nullptr ? "" : value;
-}
-
-// --- What the file says, before it is interpreted
-
-struct DotNode {
-  std::string id, label, shape, output;
-  bool has_arrivals = false, has_departures = false, all_departures_unlabelled = true;
-  bool accepting = false;
-
-  bool is_record() const { return (shape == "record" || shape == "Mrecord") && label.find('|') != std::string::npos; }
-  bool marks_start() const {
-    const bool shapeless = shape == "none" || shape == "point" || shape == "plaintext" || shape == "plain";
-    return !has_arrivals && has_departures && all_departures_unlabelled && (shapeless || id.starts_with("__start"));
-  }
-};
-
-struct DotArc {
-  std::size_t source = 0, target = 0;
-  std::uint64_t sequence = 0;  ///< counts arcs in the order of the file
-  std::string label;           ///< unescaped
-  std::string symbol;          ///< exact, wins over the label
-  bool unlabelled() const { return label.empty() && symbol.empty(); }
-};
-
-struct DotFile {
-  std::vector<DotNode> nodes;
-  std::vector<DotArc> arcs;
-  std::string alphabet, outputs;  ///< JSON, or empty
-};
-
-DotNode to_node(Agnode_t* node) {
-  DotNode result;
-  result.id = agnameof(node);
-  result.shape = attribute(node, "shape");
-  result.output = unescape_dot(attribute(node, "output"));
-  char* label = agget(node, const_cast<char*>("label"));
-  const bool own_label = label != nullptr && *label != 0 && !aghtmlstr(label) && std::string_view(label) != "\\N";
-  result.label = own_label ? unescape_dot(label) : result.id;
-  const auto peripheries = parse_number(attribute(node, "peripheries"));
-  result.accepting =
-      result.shape == "doublecircle" || result.shape == "doubleoctagon" || (peripheries && *peripheries > 1);
-  return result;
-}
-
-DotArc to_arc(Agedge_t* edge, std::string_view where) {
-  DotArc arc;
-  char* label = agget(edge, const_cast<char*>("label"));
-  if (label != nullptr && aghtmlstr(label))
-    throw InputError(where, fmt::format("the arc {} -> {} has an HTML-like label; write plain text",
-                                        agnameof(agtail(edge)), agnameof(aghead(edge))));
-  if (label != nullptr) arc.label = unescape_dot(label);
-  arc.symbol = unescape_dot(attribute(edge, "symbol"));
-  return arc;
-}
-
-/// Copies everything out of Graphviz, so that no later error can happen while its memory is held.
-DotFile read_graph(std::string_view text, std::string_view where) {
-  const std::lock_guard lock(graphviz_mutex());
-  const MessageCapture capture;
-  const Graph graph = parse(text, where);
-  DotFile file;
-  file.alphabet = unescape_dot(attribute(graph.get(), "alphabet"));
-  file.outputs = unescape_dot(attribute(graph.get(), "outputs"));
-  std::unordered_map<Agnode_t*, std::size_t> index;
-  for (Agnode_t* node = agfstnode(graph.get()); node != nullptr; node = agnxtnode(graph.get(), node)) {
-    index.emplace(node, file.nodes.size());
-    file.nodes.push_back(to_node(node));
-  }
-  for (Agnode_t* node = agfstnode(graph.get()); node != nullptr; node = agnxtnode(graph.get(), node))
-    for (Agedge_t* edge = agfstout(graph.get(), node); edge != nullptr; edge = agnxtout(graph.get(), edge)) {
-      DotArc arc = to_arc(edge, where);
-      arc.source = index.at(node);
-      arc.target = index.at(aghead(edge));
-      file.nodes[arc.target].has_arrivals = true;
-      file.nodes[arc.source].has_departures = true;
-      if (!arc.unlabelled()) file.nodes[arc.source].all_departures_unlabelled = false;
-      arc.sequence = AGSEQ(edge);
-      file.arcs.push_back(std::move(arc));
-    }
-  // Graphviz lists the arcs of a node by their targets; the order of the letters follows the file.
-  std::sort(file.arcs.begin(), file.arcs.end(),
-            [](const DotArc& a, const DotArc& b) { return a.sequence < b.sequence; });
-  return file;
-}
 
 // --- What it means
 
@@ -190,6 +32,7 @@ class Interpreter {
     number_states();
     find_initial();
     collect_arcs();
+    refuse_probabilities();
     const bool mealy = is_mealy();
     if (mealy && !options_.mealy_as_labels) return to_mealy();
     return to_draft(mealy);
@@ -218,7 +61,7 @@ class Interpreter {
     if (initial_ == kNoState)
       throw InputError(where_, fmt::format("no start state; add the lines  __start0 [label=\"\", shape=none];  and  "
                                            "__start0 -> \"{}\";  to begin there",
-                                           escape_dot(nodes_.front()->id)));
+                                           escape_dot(visible(cut_short(nodes_.front()->id, 60)))));
   }
 
   std::string describe(const DotArc& arc) const {
@@ -239,8 +82,31 @@ class Interpreter {
     }
   }
 
+  /// A Markov decision process read as an acceptor would be one of the wrong letters, and usually of the empty
+  /// language.
+  void refuse_probabilities() const {
+    bool has_point = false;
+    for (const LabelledArc& arc : arcs_) {
+      if (!arc.arc->symbol.empty()) return;
+      for (const std::string& symbol : arc.symbols) {
+        if (!ends_in_probability(symbol, false)) return;
+        has_point = has_point || ends_in_probability(symbol, true);
+      }
+    }
+    if (has_point)
+      throw InputError(where_, fmt::format("every label ends in a probability, as {} on {}: a Markov chain, decision "
+                                           "process or other stochastic automaton, not a language. Where such numbers "
+                                           "are parts of letters, give arcs the attribute symbol=\"…\"",
+                                           in_quotes(arcs_.front().symbols.front()), describe(*arcs_.front().arc)));
+  }
+
+  bool has_outputs_in_states() const {
+    return std::any_of(nodes_.begin(), nodes_.end(),
+                       [](const DotNode* node) { return !node->output.empty() || node->is_record(); });
+  }
+
   bool is_mealy() const {
-    if (!file_.outputs.empty() || arcs_.empty()) return false;
+    if (!file_.outputs.empty() || arcs_.empty() || has_outputs_in_states()) return false;
     if (std::any_of(nodes_.begin(), nodes_.end(), [](const DotNode* node) { return node->accepting; })) return false;
     return std::all_of(arcs_.begin(), arcs_.end(), [](const LabelledArc& arc) {
       return arc.arc->symbol.empty() &&
@@ -282,8 +148,10 @@ class Interpreter {
     const auto count = [&](auto holds) { return std::count_if(nodes_.begin(), nodes_.end(), holds); };
     const auto with_output = count([](const DotNode* node) { return !node->output.empty(); });
     if (with_output > 0) return read_named_outputs(draft, [](const DotNode& node) { return node.output; });
-    if (count([](const DotNode* node) { return node->is_record(); }) == static_cast<std::ptrdiff_t>(nodes_.size()))
-      return read_named_outputs(draft, record_output);
+    if (count([](const DotNode* node) { return node->is_record(); }) > 0)
+      return read_named_outputs(draft, [](const DotNode& node) {
+        return node.is_labelled_as_record() ? split_record(node.label)->second : "";
+      });
     for (const DotNode* node : nodes_) draft.outputs.push_back(traces || node->accepting ? 1 : 0);
   }
 
@@ -314,18 +182,18 @@ class Interpreter {
     draft.output_names = outputs.names();
   }
 
-  /// What follows the bar in "name|output" or "{name|output}".
-  static std::string record_output(const DotNode& node) {
-    std::string output = node.label.substr(node.label.find('|') + 1);
-    if (node.label.front() == '{' && output.ends_with('}')) output.pop_back();
-    return output;
-  }
-
   /// Empty when the names are only the numbers.
   std::vector<std::string> state_names() const {
     std::vector<std::string> names;
     bool plain = true;
+    const bool has_records =
+        std::any_of(nodes_.begin(), nodes_.end(), [](const DotNode* node) { return node->is_record(); });
     for (const DotNode* node : nodes_) {
+      if (has_records && node->is_labelled_as_record()) {
+        names.push_back(split_record(node->label)->first);
+        plain = plain && names.back() == std::to_string(names.size() - 1);
+        continue;
+      }
       const std::string suffix = "/" + node->output;
       const bool shows_output =
           suffix.size() > 1 && node->label.size() > suffix.size() && node->label.ends_with(suffix);
@@ -399,7 +267,8 @@ class Interpreter {
 
 /// True when a label that is just this name is read back as exactly this symbol.
 bool is_plain_label(const std::string& name) {
-  return split_dot_label(name) == std::vector<std::string>{name} && name != "ε" && name.find('/') == std::string::npos;
+  return split_dot_label(name) == std::vector<std::string>{name} && name != "ε" &&
+         name.find('/') == std::string::npos && !ends_in_probability(name, true);
 }
 
 std::string start_lines(State initial) {
@@ -426,13 +295,8 @@ std::vector<std::string> arc_attributes(const Alphabet& alphabet) {
 
 }  // namespace
 
-std::mutex& graphviz_mutex() {
-  static std::mutex mutex;
-  return mutex;
-}
-
 std::variant<Draft, Mealy> read_dot(std::string_view text, std::string_view where, const DotOptions& options) {
-  return Interpreter(read_graph(text, where), where, options).run();
+  return Interpreter(read_dot_graph(text, where), where, options).run();
 }
 
 std::string write_dot(const Dfa& dfa) {

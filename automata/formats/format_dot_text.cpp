@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <unordered_set>
 
 #include "krohn/automata/dfa/symbol_names.h"
 #include "krohn/automata/dfa/utf8.h"
@@ -15,20 +17,23 @@ namespace krohn {
 namespace {
 
 constexpr int kDeepest = 50;
+constexpr std::size_t kLongestHtml = std::size_t{1} << 16;
+constexpr std::size_t kLongestPiece = std::size_t{1} << 12;  // of a string that Graphviz' lexer is given at once
+constexpr std::size_t kMostAttributes = 1000;                // every node and arc has a place for each
 constexpr int kLongestChain = 2000;  // Graphviz' parser takes four entries of its stack, of 10,000, for each arc
 
 /// Walks once over the text, as Graphviz' lexer would, and copies what it will be given.
 class Preparer {
  public:
   Preparer(std::string_view text, std::string_view where) : text_(text), where_(where) {
-    prepared_.reserve(text.size());
+    prepared_.text.reserve(text.size() + 2 * text.size() / kLongestPiece);
   }
 
-  std::string run() {
+  PreparedDot run() {
     while (at_ < text_.size()) step();
     if (!finished_)
       fail(opened_ ? text_.size() : 0, opened_ ? "the graph ends before its closing brace" : "not a DOT graph");
-    prepared_.erase(prepared_.rfind('}') + 1);  // Graphviz would keep what follows for the next file
+    prepared_.text.erase(prepared_.text.rfind('}') + 1);  // Graphviz would keep what follows for the next file
     return std::move(prepared_);
   }
 
@@ -49,8 +54,28 @@ class Preparer {
     if (c == '@') fail(at_, "unexpected '@'; put names in double quotes");
     note_structure(c);
     note_chain(c);
+    if (c == '=') note_attribute();
     last_ = c;
-    copy(1);
+    begins_name() && name_.size() > kLongestPiece ? copy_in_quotes(name_.size()) : copy(1);
+  }
+
+  /// A long bare name, as the same name in quotes.
+  void copy_in_quotes(std::size_t count) {
+    const auto in_number = [this](std::size_t offset) { return offset < text_.size() && text_[offset] == '.'; };
+    if (in_number(at_ + count) || (at_ > 0 && in_number(at_ - 1)))
+      fail(at_, fmt::format("a number of more than {} digits", kLongestPiece));
+    prepared_.text += '"';
+    for (; count > kLongestPiece; count -= kLongestPiece) {
+      copy(kLongestPiece);
+      break_line();
+    }
+    copy(count);
+    prepared_.text += '"';
+  }
+  /// An escaped line end in a string is no part of it.
+  void break_line() {
+    prepared_.text += "\\\n";
+    prepared_.added_lines.push_back(line_++);
   }
 
   /// Follows braces and refuses node sets at the ends of arcs: two sets of n nodes would be n² arcs.
@@ -72,7 +97,10 @@ class Preparer {
   /// Counts the arcs of a chain a -> b -> c: arrows with exactly one name between them.
   void note_chain(char c) {
     if (c == ';' || c == '[' || c == '{' || c == '}') names_after_arrow_ = 2;
-    if (is_name_byte(at_) && (at_ == 0 || !is_name_byte(at_ - 1))) note_name();
+    if (begins_name()) {
+      note_name();
+      name_ = bare_name();
+    }
     if (c != '>' || last_ != '-') return;
     chain_ = names_after_arrow_ == 1 ? chain_ + 1 : 1;
     names_after_arrow_ = 0;
@@ -81,6 +109,17 @@ class Preparer {
   }
   /// Ports (a:b) and concatenations ("a" + "b") are parts of one name.
   void note_name() { names_after_arrow_ += last_ == ':' || last_ == '+' ? 0 : 1; }
+  void note_attribute() {
+    attributes_.insert(name_);
+    if (attributes_.size() > kMostAttributes)
+      fail(at_, fmt::format("more than {} different names of attributes", kMostAttributes));
+  }
+  bool begins_name() const { return is_name_byte(at_) && (at_ == 0 || !is_name_byte(at_ - 1)); }
+  std::string_view bare_name() const {
+    std::size_t end = at_;
+    while (is_name_byte(end)) ++end;
+    return text_.substr(at_, end - at_);
+  }
 
   bool at_keyword_subgraph() const {
     constexpr std::string_view kKeyword = "subgraph";
@@ -96,11 +135,15 @@ class Preparer {
   }
 
   void copy(std::size_t count) {
-    prepared_ += text_.substr(at_, count);
+    const std::string_view part = text_.substr(at_, count);
+    line_ += static_cast<std::size_t>(std::count(part.begin(), part.end(), '\n'));
+    prepared_.text += part;
     at_ += count;
   }
   void blank(std::size_t count) {
-    for (const char c : text_.substr(at_, count)) prepared_ += c == '\n' ? '\n' : ' ';
+    for (const char c : text_.substr(at_, count)) prepared_.text += c == '\n' ? '\n' : ' ';
+    const std::string_view part = text_.substr(at_, count);
+    line_ += static_cast<std::size_t>(std::count(part.begin(), part.end(), '\n'));
     at_ += count;
   }
   void blank_line() { blank(std::min(text_.find('\n', at_), text_.size()) - at_); }
@@ -111,10 +154,16 @@ class Preparer {
   }
 
   void copy_string() {
+    const std::size_t start = at_;
     std::size_t end = at_ + 1;
-    while (end < text_.size() && text_[end] != '"') end += text_[end] == '\\' ? 2 : 1;
-    if (end >= text_.size()) fail(at_, "a string is not closed");
+    for (; end < text_.size() && text_[end] != '"'; end += text_[end] == '\\' ? 2 : 1)
+      if (end - at_ >= kLongestPiece) {
+        copy(end - at_);
+        break_line();
+      }
+    if (end >= text_.size()) fail(start, "a string is not closed");
     note_name();
+    name_ = text_.substr(start + 1, end - start - 1);
     last_ = '"';
     copy(end + 1 - at_);
   }
@@ -129,14 +178,18 @@ class Preparer {
       ++end;
     } while (end < text_.size() && depth > 0);
     if (depth > 0) fail(at_, "an HTML-like label is not closed");
+    if (end - at_ > kLongestHtml)
+      fail(at_, fmt::format("an HTML-like label of {} bytes; at most {} are read", end - at_, kLongestHtml));
     note_name();
     last_ = '"';
     copy(end - at_);
   }
 
   std::string_view text_, where_;
-  std::string prepared_;
-  std::size_t at_ = 0;
+  PreparedDot prepared_;
+  std::size_t at_ = 0, line_ = 1;  ///< in the text, and the line of what is prepared
+  std::string_view name_;          ///< the last name or string
+  std::unordered_set<std::string_view> attributes_;
   int braces_ = 0, brackets_ = 0, chain_ = 0;
   int names_after_arrow_ = 2;  ///< anything but 1 begins a new chain
   bool opened_ = false, finished_ = false;
@@ -164,7 +217,12 @@ std::string_view without_blanks(std::string_view text) {
 
 }  // namespace
 
-std::string prepare_dot(std::string_view text, std::string_view where) {
+std::size_t PreparedDot::line_in_file(std::size_t line) const {
+  const auto before = std::lower_bound(added_lines.begin(), added_lines.end(), line) - added_lines.begin();
+  return line - static_cast<std::size_t>(before);
+}
+
+PreparedDot prepare_dot(std::string_view text, std::string_view where) {
   return Preparer(checked_text(text, where), where).run();
 }
 
@@ -211,6 +269,24 @@ std::vector<std::string> split_dot_label(std::string_view label) {
     finish(label.size());  // a last newline ends, it does not separate
   if (has_empty) symbols.clear();
   return symbols;
+}
+
+std::optional<std::pair<std::string, std::string>> split_record(std::string_view label) {
+  label = without_blanks(label);
+  if (label.starts_with('{') && label.ends_with('}')) label = label.substr(1, label.size() - 2);
+  const std::size_t bar = label.find('|');
+  if (bar == std::string_view::npos) return std::nullopt;
+  return std::pair(std::string(without_blanks(label.substr(0, bar))),
+                   std::string(without_blanks(label.substr(bar + 1))));
+}
+
+bool ends_in_probability(std::string_view symbol, bool has_point) {
+  symbol = without_blanks(symbol.substr(symbol.rfind(':') + 1));  // npos + 1 is 0
+  if (symbol.empty() || symbol.find_first_not_of("0123456789.eE-") != std::string_view::npos) return false;
+  if (has_point && symbol.find('.') == std::string_view::npos) return false;
+  double number = -1;
+  const auto [end, error] = std::from_chars(symbol.data(), symbol.data() + symbol.size(), number);
+  return error == std::errc{} && end == symbol.data() + symbol.size() && number >= 0 && number <= 1;
 }
 
 std::optional<std::pair<std::string, std::string>> split_input_output(std::string_view symbol) {

@@ -175,13 +175,4 @@ std::optional<std::uint64_t> parse_number(std::string_view text) {
   return number;
 }
 
-std::string in_quotes(std::string_view name) {
-  constexpr std::size_t kLongest = 60;
-  std::size_t end = std::min(name.size(), kLongest);
-  while (end < name.size() && end > 0 && (name[end] & 0xC0) == 0x80) --end;
-  std::string result = "\"";
-  for (const char c : name.substr(0, end)) result += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '?' : c;
-  return result + (end < name.size() ? "…\"" : "\"");
-}
-
 }  // namespace krohn

@@ -11,6 +11,7 @@
 
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/automata/dfa/nfa.h"
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/operations/determinise.h"
 
 namespace krohn {
@@ -73,8 +74,5 @@ std::string_view checked_text(std::string_view text, std::string_view where);
 
 /// The number that the text consists of. Nothing on a sign, a letter, an overflow of 64 bits or no digits.
 std::optional<std::uint64_t> parse_number(std::string_view text);
-
-/// A name for a message: in quotes, shortened to about 60 bytes, control characters replaced.
-std::string in_quotes(std::string_view name);
 
 }  // namespace krohn

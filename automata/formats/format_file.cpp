@@ -61,12 +61,30 @@ std::string read_existing_file(const std::string& path) {
   if (path != "-" && !fs::exists(path, error) && !error)
     throw SystemError(fmt::format("{}: no such file{}\nA language is a file, regex:EXPRESSION or name:FAMILY.", path,
                                   suggestion(path)));
-  return read_file(path);
+  return read_text_file(path);
+}
+
+/// Two columns, a name and a number, where AT&T text has states or states and weights; 0 is the empty word.
+bool is_symbol_table(std::string_view text) {
+  std::size_t lines = 0, names = 0;
+  for (std::size_t at = 0; at < text.size() && lines < 1000; ++lines) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    std::string_view line = text.substr(at, end - at);
+    at = end + 1;
+    while (line.ends_with('\r') || line.ends_with(' ') || line.ends_with('\t')) line.remove_suffix(1);
+    const std::size_t gap = line.find_first_of(" \t");
+    if (line.empty() && lines > 0) continue;
+    if (gap == 0 || gap == std::string_view::npos) return false;
+    const std::string_view name = line.substr(0, gap), number = line.substr(line.find_last_of(" \t") + 1);
+    if (line.find_first_not_of(" \t", gap) + number.size() != line.size() || !parse_number(number)) return false;
+    names += parse_number(name) ? 0 : 1;
+  }
+  return names > 0;
 }
 
 Dfa read_att_automaton(std::string_view text, std::string_view where, const LanguageOptions& options) {
   if (!options.symbols) return to_dfa(read_att(text, where), where, {options.max_states});
-  const AttSymbols symbols = read_symbol_table(read_file(*options.symbols), *options.symbols);
+  const AttSymbols symbols = read_symbol_table(read_text_file(*options.symbols), *options.symbols);
   return to_dfa(read_att(text, where, &symbols), where, {options.max_states});
 }
 
@@ -139,9 +157,13 @@ std::string names(std::string_view last = ", ", bool only_written = false) {
 FileFormat format_of(const std::string& path, std::string_view text, const LanguageOptions& options) {
   if (options.format) {
     if (const auto format = format_of_extension(*options.format)) return *format;
-    throw InputError(fmt::format("the format {} is not known; the formats are {}", *options.format, names()));
+    throw InputError(
+        fmt::format("the format {} is not known; the formats are {}", in_quotes(*options.format), names()));
   }
   if (const auto format = format_of_extension(extension_of(path))) return *format;
+  if (is_symbol_table(text))
+    throw InputError(
+        path, "a symbol table (names and numbers), not an automaton; give it with --symbols beside an .att file");
   if (const auto format = format_of_content(text)) return *format;
   throw InputError(
       path, fmt::format("neither the name nor the content tells the format; name it with --format {}", names(" or ")));

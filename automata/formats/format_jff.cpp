@@ -88,7 +88,8 @@ class JffHandler {
 
   void on_start(std::string_view name, const XML_Char** attributes) {
     if (path_.size() >= kDeepest) fail(fmt::format("elements nested deeper than {} levels", kDeepest));
-    if (path_.empty() && name != "structure") fail(fmt::format("the element <{}> is not JFLAP's <structure>", name));
+    if (path_.empty() && name != "structure")
+      fail(fmt::format("the element <{}> is not JFLAP's <structure>", visible(cut_short(name, 60))));
     path_.emplace_back(name);
     text_.clear();
     if (name == "state") start_state(attributes);
@@ -149,7 +150,7 @@ JffFile parse(std::string_view text, std::string_view where) {
   const std::unique_ptr<XML_ParserStruct, decltype(&XML_ParserFree)> parser(XML_ParserCreate("UTF-8"), &XML_ParserFree);
   if (parser == nullptr) throw SystemError("no memory for an XML parser");
   JffHandler handler(parser.get(), where);
-  constexpr std::size_t kChunk = std::size_t{1} << 20;  // the library counts in int
+  constexpr std::size_t kChunk = std::size_t{1} << 30;  // the library counts in int, and begins a cut token anew
   for (std::size_t at = 0;; at += kChunk) {
     const std::string_view chunk = text.substr(at, kChunk);
     const bool last = at + chunk.size() == text.size();

@@ -16,25 +16,31 @@ using nlohmann::json;
 
 constexpr std::string_view kFormatName = "krohn automaton";
 constexpr std::uint64_t kVersion = 1;
-constexpr int kDeepest = 8;  // the schema needs 4
+constexpr int kDeepest = 8;                                // the schema needs 4
+constexpr std::size_t kMostValues = std::size_t{1} << 26;  // two bytes of text may take 32 of memory
 
-/// Refuses what the library would let pass: nesting without end, and the second of two equal keys silently winning.
+/// Refuses what the library would let pass: nesting and values without end, and the second of two equal keys silently
+/// winning.
 class Guard {
  public:
   explicit Guard(std::string_view where) : where_(where) {}
 
   bool operator()(int depth, json::parse_event_t event, const json& parsed) {
     if (depth > kDeepest) throw InputError(where_, fmt::format("JSON nested deeper than {} levels", kDeepest));
+    if (++values_ > kMostValues)
+      throw LimitError(
+          fmt::format("{}: JSON of more than {} values; the limit protects the memory", where_, kMostValues));
     if (event == json::parse_event_t::object_start) keys_.emplace_back();
     if (event == json::parse_event_t::object_end) keys_.pop_back();
     if (event == json::parse_event_t::key && !keys_.back().insert(parsed.get<std::string>()).second)
-      throw InputError(where_,
-                       fmt::format("the key {} is given twice in one object", in_quotes(parsed.get<std::string>())));
+      throw InputError(where_, fmt::format("the key {} is given twice in one object",
+                                           in_quotes(parsed.get_ref<const std::string&>())));
     return true;
   }
 
  private:
   std::string_view where_;
+  std::size_t values_ = 0;
   std::vector<std::set<std::string>> keys_;
 };
 
@@ -51,9 +57,10 @@ json parse(std::string_view text, std::string_view where) {
         text, [&guard](int depth, json::parse_event_t event, json& parsed) { return guard(depth, event, parsed); });
   } catch (const json::parse_error& error) {
     const std::size_t offset = error.byte == 0 ? 0 : std::min(error.byte, text.size() + 1) - 1;
-    throw InputError(position_in(text, offset, where), "not valid JSON: " + reason(error.what()));
+    throw InputError(position_in(text, offset, where),
+                     "not valid JSON: " + visible(cut_short(reason(error.what()), 120)));
   } catch (const json::exception& error) {
-    throw InputError(where, std::string("not valid JSON: ") + error.what());
+    throw InputError(where, "not valid JSON: " + visible(cut_short(error.what(), 120)));
   }
 }
 
@@ -69,8 +76,10 @@ const json& require(const json& object, const char* key, json::value_t type, std
 /// A number below `limit`. `what` describes it for the message.
 std::uint32_t to_index(const json& value, std::uint64_t limit, const std::string& what, std::string_view where) {
   if (!value.is_number_unsigned() || value.get<std::uint64_t>() >= limit)
-    throw InputError(where, fmt::format("{} is {}; a whole number below {} is expected", what,
-                                        value.is_structured() ? value.type_name() : value.dump(-1, ' ', true), limit));
+    throw InputError(
+        where,
+        fmt::format("{} is {}; a whole number below {} is expected", what,
+                    value.is_structured() ? value.type_name() : cut_short(value.dump(-1, ' ', true), 60), limit));
   return value.get<std::uint32_t>();
 }
 

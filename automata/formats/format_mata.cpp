@@ -22,6 +22,7 @@ class MataLexer {
   /// The next line with a token in it; false at the end.
   bool next(std::vector<MataToken>& line) {
     line.clear();
+    int depth = 0;
     while (at_ < text_.size()) {
       if (text_[at_] == '\n') {
         ++at_;
@@ -34,6 +35,8 @@ class MataLexer {
         at_ = std::min(text_.find('\n', at_), text_.size());
       } else {
         line.push_back(token());
+        depth += (line.back().kind == MataToken::kOpen) - (line.back().kind == MataToken::kClose);
+        if (depth > kDeepest) fail(line.back().offset, fmt::format("brackets nested deeper than {} levels", kDeepest));
       }
     }
     return !line.empty();
@@ -79,6 +82,8 @@ class MataLexer {
     if (name.empty()) fail(start, "an empty name");
     return {MataToken::kName, true, std::move(name), start};
   }
+
+  static constexpr int kDeepest = 10'000;
 
   std::string_view text_, where_;
   std::size_t at_ = 0;
@@ -219,7 +224,16 @@ class MataReader {
 
   template <class Visit>
   void for_each_state(const std::vector<MataFormula>& formulas, Visit visit) const {
-    for (const MataFormula& formula : formulas) for_each_number(formula, states_.size(), visit);
+    std::size_t visits = 0;  // many lines of "all but one" would be quadratic
+    for (const MataFormula& formula : formulas)
+      for_each_number(formula, states_.size(), [&](State state) {
+        if (++visits > kMaxArcs)
+          throw LimitError(
+              fmt::format("{}: the formulas of %Initial or %Final stand for more than {} states, counted "
+                          "for each line; write them in one",
+                          where_, kMaxArcs));
+        visit(state);
+      });
   }
 
   template <class Visit>

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "krohn/automata/dfa/utf8.h"
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -69,9 +70,9 @@ CharacterSet property_characters(const RegexScanner& scanner, std::size_t start,
   const std::unique_ptr<USet, CloseSet> set(
       uset_openPattern(pattern.data(), static_cast<std::int32_t>(pattern.size()), &status));
   if (U_FAILURE(status) || set == nullptr)
-    scanner.fail(start, fmt::format("\"{}\" is not a Unicode property; write for example \\p{{L}}, \\p{{Lu}}, "
+    scanner.fail(start, fmt::format("{} is not a Unicode property; write for example \\p{{L}}, \\p{{Lu}}, "
                                     "\\p{{Greek}} or \\p{{White_Space}}",
-                                    expression));
+                                    in_quotes(expression)));
   std::vector<CodePointRange> ranges;
   for (std::int32_t i = 0; i < uset_getItemCount(set.get()); ++i) {
     UChar32 first = 0, last = 0;

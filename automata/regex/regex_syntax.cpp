@@ -9,6 +9,7 @@
 #include <map>
 
 #include "krohn/automata/dfa/utf8.h"
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/regex/regex_scanner.h"
 #include "krohn/groups/error.h"
 
@@ -319,8 +320,9 @@ class Parser {
 
   [[noreturn]] void refuse_symbol(std::size_t position, const std::string& name) const {
     const bool has_tokens = !alphabet_->is_characterwise();
-    scanner_.fail(position, fmt::format("the symbol \"{}\" is not in the alphabet {}{}", name, to_string(*alphabet_),
-                                        has_tokens ? "; names of several characters are written in quotes" : ""));
+    scanner_.fail(position,
+                  fmt::format("the symbol {} is not in the alphabet {}{}", in_quotes(name), to_string(*alphabet_),
+                              has_tokens ? "; names of several characters are written in quotes" : ""));
   }
 
   RegexNodeId add(RegexNode node, std::size_t position) {

@@ -8,6 +8,7 @@
 
 #include "krohn/constructions/actions/abelian_structure.h"
 #include "krohn/constructions/actions/quotient_actions.h"
+#include "krohn/groups/stated_functions.h"
 
 namespace krohn {
 namespace {
@@ -130,7 +131,7 @@ class SumSearch {
       for (std::size_t i = 0; i < candidates_.size(); ++i) {
         if (!spend(8 * std::uint64_t{states_})) return std::nullopt;
         const Point classes = class_count(meet(current, candidates_[i].kernel));
-        const double gain = std::log(double(classes) / class_count(current)) / candidates_[i].action->degree;
+        const double gain = stated::log(double(classes) / class_count(current)) / candidates_[i].action->degree;
         if (gain > best_gain) best_gain = gain, best = i;
       }
       if (best_gain == 0) return std::nullopt;

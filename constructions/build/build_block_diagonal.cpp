@@ -12,6 +12,7 @@
 #include "krohn/constructions/actions/tracked_states.h"
 #include "krohn/constructions/network/listed_layer.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/stated_functions.h"
 
 namespace krohn {
 namespace {
@@ -92,7 +93,7 @@ class Decomposition {
       for (const Factor& candidate : candidates_) {
         if (!budget_.spend(8 * std::uint64_t{n_})) return;
         const Point met = class_count(meet(current.states, candidate.states));
-        const double gain = std::log(double(met) / current.classes) / candidate.classes;
+        const double gain = stated::log(double(met) / current.classes) / candidate.classes;
         if (gain > best_gain) best_gain = gain, best = &candidate;
       }
       if (best == nullptr) return;

@@ -17,6 +17,7 @@
 #include "krohn/constructions/exactness/exactness.h"
 #include "krohn/constructions/exactness/locked_precisions.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 
 namespace krohn {
 namespace {
@@ -421,6 +422,7 @@ const PlanRow* Choice::chosen() const {
 }
 
 Choice choose(const Dfa& automaton, const BuildOptions& wishes, Rows rows) {
+  const FloatEnvironment environment;
   Table table(automaton, wishes, {});
   if (rows == Rows::kAll)
     table.add_all();
@@ -438,6 +440,7 @@ Choice choose(const Dfa& automaton, const BuildOptions& wishes, Rows rows) {
 }
 
 std::vector<PlanRow> plan(const Dfa& automaton, const BuildOptions& wishes, const RowVisitor& visit) {
+  const FloatEnvironment environment;
   Table table(automaton, wishes, visit);
   table.add_all();
   return std::move(table).take().rows;

@@ -6,14 +6,18 @@
 #include <filesystem>
 #include <set>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/format_file.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/constructions/actions/tracked_states.h"
 #include "krohn/constructions/checkpoints/checkpoint_config.h"
 #include "krohn/constructions/checkpoints/older_checkpoint.h"
+#include "krohn/constructions/files/strict_json.h"
 #include "krohn/constructions/files/tensor_values.h"
 #include "krohn/groups/atomic_file.h"
+#include "krohn/groups/atomic_folder.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 
 namespace krohn {
 namespace {
@@ -77,7 +81,8 @@ void require_tensors(const CheckpointConfig& config, const TensorFile& file, con
   }
   for (const auto& [name, tensor] : file.tensors)
     if (!shapes.contains(name))
-      throw InputError(where, fmt::format("tensor \"{}\" belongs to no layer that {} describes", name, kConfigFile));
+      throw InputError(where,
+                       fmt::format("tensor {} belongs to no layer that {} describes", in_quotes(name), kConfigFile));
 }
 
 /// {"letters": [{"letter": …, "token": …}, …], "begin": … or null, "states": [{"state": …, "token": …, "output": …},
@@ -98,12 +103,8 @@ std::string tokens_text(const Checkpoint& checkpoint) {
 }
 
 json parse_object(const std::string& path) {
-  try {
-    json object = json::parse(read_file(path, kMaxTextBytes));
-    if (object.is_object()) return object;
-  } catch (const json::exception& error) {
-    throw InputError(path, fmt::format("not JSON: {}", error.what()));
-  }
+  json object = parse_strict_json(read_text_file(path, kMaxTextBytes), path);
+  if (object.is_object()) return object;
   throw InputError(path, "not a JSON object");
 }
 
@@ -119,17 +120,18 @@ class TokensReader {
     for (const json& row : rows("letters")) {
       const auto letter = letter_of(row);
       if (!letter)
-        throw InputError(path_, fmt::format("the automaton has no letter {}", row.value("letter", json()).dump()));
+        throw InputError(path_, fmt::format("the automaton has no letter {}",
+                                            in_quotes(row.value("letter", json()).dump(-1, ' ', true))));
       table.of_letter[*letter] = token(row);
     }
     for (Letter letter = 0; letter < automaton_.letters(); ++letter)
       if (table.of_letter[letter] == TokenTable::kNone)
-        throw InputError(path_, fmt::format("letter \"{}\" has no token", automaton_.alphabet().name(letter)));
+        throw InputError(path_, fmt::format("letter {} has no token", in_quotes(automaton_.alphabet().name(letter))));
     table.of_state.assign(automaton_.states(), TokenTable::kNone);
     for (const json& row : rows("states")) table.of_state[state_of(row)] = token(row);
     for (const State state : tracked_states(automaton_).states)
       if (table.of_state[state] == TokenTable::kNone)
-        throw InputError(path_, fmt::format("state {} has no token", automaton_.state_name(state)));
+        throw InputError(path_, fmt::format("state {} has no token", in_quotes(automaton_.state_name(state))));
     if (object_.contains("begin") && !object_["begin"].is_null()) table.begin = token({{"token", object_["begin"]}});
     return table;
   }
@@ -174,7 +176,7 @@ TensorFile read_shards(const std::string& folder, const std::string& index_path)
   std::set<std::string> shards;
   for (const auto& [name, shard] : index["weight_map"].items()) {
     if (!shard.is_string() || fs::path(shard.get<std::string>()).has_parent_path())
-      throw InputError(index_path, fmt::format("the file of tensor \"{}\" is not a name in this folder", name));
+      throw InputError(index_path, fmt::format("the file of tensor {} is not a name in this folder", in_quotes(name)));
     shard_of[name] = shard.get<std::string>();
     shards.insert(shard_of[name]);
   }
@@ -184,13 +186,15 @@ TensorFile read_shards(const std::string& folder, const std::string& index_path)
     for (auto& [name, tensor] : part.tensors) {
       const auto expected = shard_of.find(name);
       if (expected == shard_of.end() || expected->second != shard)
-        throw InputError(index_path, fmt::format("tensor \"{}\" is in {}, against the index", name, shard));
+        throw InputError(index_path,
+                         fmt::format("tensor {} is in {}, against the index", in_quotes(name), in_quotes(shard)));
       all.tensors.emplace(name, std::move(tensor));
     }
   }
   for (const auto& [name, shard] : shard_of)
     if (!all.tensors.contains(name))
-      throw InputError(index_path, fmt::format("tensor \"{}\" is not in {}, against the index", name, shard));
+      throw InputError(index_path,
+                       fmt::format("tensor {} is not in {}, against the index", in_quotes(name), in_quotes(shard)));
   return all;
 }
 
@@ -221,17 +225,19 @@ std::vector<std::pair<std::string, std::string>> checkpoint_files(const Checkpoi
   return files;
 }
 
+const std::vector<std::string_view> kFilesOfModels{kConfigFile, kWeightsFile, kAutomatonFile, kTokensFile,
+                                                   "krohn_network.py"};
+
 void save_checkpoint(const Checkpoint& checkpoint, const std::string& folder) {
-  const auto files = checkpoint_files(checkpoint);
-  make_folder(folder);
-  for (const auto& [name, content] : files) write_file((fs::path(folder) / name).string(), content);
+  write_folder(folder, checkpoint_files(checkpoint), kFilesOfModels);
 }
 
 Checkpoint load_checkpoint(const std::string& folder, std::optional<Dfa> automaton) {
+  const FloatEnvironment environment;
   const fs::path base(folder);
   const std::string config_path = (base / kConfigFile).string();
   Checkpoint checkpoint;
-  checkpoint.config = parse_config(read_file(config_path, kMaxTextBytes), config_path);
+  checkpoint.config = parse_config(read_text_file(config_path, kMaxTextBytes), config_path);
   checkpoint.tensors = read_weights(folder);
   join_householders(checkpoint.tensors, checkpoint.config.householders, folder);
   require_tensors(checkpoint.config, checkpoint.tensors, folder);

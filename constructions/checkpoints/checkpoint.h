@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
@@ -63,8 +64,11 @@ struct Checkpoint {
 /// format) and tokens.json, which says what each token means. Throws InputError when a tensor has a wrong shape.
 std::vector<std::pair<std::string, std::string>> checkpoint_files(const Checkpoint& checkpoint);
 
-/// Writes the folder, which is made when it does not exist. Every file is whole or absent; config.json comes last, so
-/// that an interrupted folder does not load. Throws SystemError.
+/// What of an old folder must not stand beside other weights: the files of models that krohn writes.
+extern const std::vector<std::string_view> kFilesOfModels;
+
+/// Writes the folder, or replaces it: whole or not at all, whenever the process is killed (groups/atomic_folder.h).
+/// Other files in it are kept. Throws SystemError.
 void save_checkpoint(const Checkpoint& checkpoint, const std::string& folder);
 
 /// Reads a folder: model.safetensors, or the shards that model.safetensors.index.json names. F32, BF16, F16 and F64

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <set>
 
-#include "krohn/automata/formats/json.h"
+#include "krohn/automata/dfa/visible_text.h"
+#include "krohn/constructions/files/strict_json.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -15,12 +18,43 @@ using nlohmann::json;
 
 constexpr std::uint32_t kMaxExtent = 1u << 20;
 
+/// Members that do not change the logits of a word: where and how fast the library computes, how it trains, what a
+/// generator does with the logits, and what the files are called.
+constexpr std::string_view kHarmless[] = {
+    // the library's
+    "attn_mode", "fuse_cross_entropy", "fuse_linear_cross_entropy", "fuse_norm", "fuse_swiglu", "initializer_range",
+    "max_position_embeddings", "use_cache", "use_l2warp",
+    // transformers'
+    "_attn_implementation_autoset", "_commit_hash", "_name_or_path", "architectures", "dtype", "eos_token_id",
+    "finetuning_task", "id2label", "is_decoder", "keys_to_ignore_at_inference", "label2id", "name_or_path",
+    "num_labels", "output_attentions", "output_hidden_states", "pad_token_id", "prefix", "problem_type", "return_dict",
+    "sep_token_id", "task_specific_params", "tf_legacy_loss", "tokenizer_class", "torch_dtype", "torchscript",
+    "transformers_version", "use_bfloat16",
+    // of generators
+    "bad_words_ids", "begin_suppress_tokens", "decoder_start_token_id", "diversity_penalty", "do_sample",
+    "early_stopping", "encoder_no_repeat_ngram_size", "exponential_decay_length_penalty", "forced_bos_token_id",
+    "forced_eos_token_id", "length_penalty", "max_length", "min_length", "no_repeat_ngram_size", "num_beam_groups",
+    "num_beams", "num_return_sequences", "output_scores", "remove_invalid_values", "repetition_penalty",
+    "return_dict_in_generate", "suppress_tokens", "temperature", "top_k", "top_p", "typical_p"};
+
+/// Members that are met in the wild and change what is computed: why each is refused.
+constexpr std::pair<std::string_view, std::string_view> kRefused[] = {
+    {"quantization_config", "its weights are stored quantised; save them dequantised"},
+    {"auto_map", "it names Python code to run in place of the library's layers, which krohn does not read"},
+    {"per_layer_config", "its layers differ from one another"},
+    {"logit_scale", "it scales the logits"},
+    {"final_logit_softcapping", "it caps the logits"}};
+
 /// Members of one JSON object, each checked when it is asked for.
 class Members {
  public:
   Members(const json& object, std::string where) : object_(object), where_(std::move(where)) {}
 
-  bool has(const char* name) const { return object_.contains(name) && !object_[name].is_null(); }
+  /// A member that is null is one that is not there, as in the library.
+  bool has(const char* name) const {
+    asked_.insert(name);
+    return object_.contains(name) && !object_[name].is_null();
+  }
 
   std::uint32_t count(const char* name, std::uint32_t standard, std::uint32_t least = 1) const {
     if (!has(name)) return standard;
@@ -29,6 +63,7 @@ class Members {
       fail(name, fmt::format("is not a whole number from {} to {}", least, kMaxExtent));
     return value.get<std::uint32_t>();
   }
+  bool is_empty(const char* name) const { return object_[name].empty(); }
   bool flag(const char* name, bool standard) const {
     if (!has(name)) return standard;
     if (!object_[name].is_boolean()) fail(name, "is neither true nor false");
@@ -50,6 +85,18 @@ class Members {
   void require(const char* name, bool supported, const std::string& what) const {
     if (!supported) fail(name, what);
   }
+  /// Refuses every member that nobody asked for and that is not known to be harmless.
+  void require_no_others() const {
+    for (const auto& [name, value] : object_.items()) {
+      if (value.is_null() || asked_.contains(name) || std::ranges::find(kHarmless, name) != std::end(kHarmless))
+        continue;
+      const auto known = std::ranges::find(kRefused, name, &std::pair<std::string_view, std::string_view>::first);
+      if (known != std::end(kRefused)) throw InputError(where_, fmt::format("{}: {}", in_quotes(name), known->second));
+      throw InputError(where_, fmt::format("the member {} is not known, and may change what the model computes; if it "
+                                           "does not, remove it",
+                                           in_quotes(name)));
+    }
+  }
   [[noreturn]] void fail(const char* name, const std::string& what) const {
     throw InputError(where_, fmt::format("\"{}\" {}", name, what));
   }
@@ -57,6 +104,7 @@ class Members {
  private:
   const json& object_;
   std::string where_;
+  mutable std::set<std::string, std::less<>> asked_;
 };
 
 /// int(total · ratio), as the library computes a width; the ratio has to give a whole number.
@@ -78,6 +126,11 @@ void require_supported(const Members& members) {
   off("tie_word_embeddings", "is true; krohn reads checkpoints with their own lm_head");
   off("use_gate", "is true; output gates are not emulated");
   off("conv_bias", "is true; convolutions with a bias are not emulated");
+  off("is_encoder_decoder", "is true; a language model has no encoder");
+  off("add_cross_attention", "is true; a language model has no encoder");
+  off("tie_encoder_decoder", "is true; a language model has no encoder");
+  members.require("pruned_heads", !members.has("pruned_heads") || members.is_empty("pruned_heads"), "is not empty");
+  members.require("chunk_size_feed_forward", members.count("chunk_size_feed_forward", 0, 0) == 0, "is not 0");
   members.require("attn", !members.has("attn"), "mixes in attention layers, which have no recurrent state");
   members.require("attnres_block_size", !members.has("attnres_block_size"), "mixes residuals by attention");
   members.require("hidden_act", members.text("hidden_act", "swish") == "swish", "is not \"swish\"");
@@ -92,7 +145,7 @@ void read_delta_net(const Members& members, CheckpointConfig& config) {
   config.value_dim = per_head(members, "expand_v", values, config.heads);
   const std::string activation = members.text("qk_activation", "silu");
   members.require("qk_activation", activation == "silu" || activation == "identity",
-                  fmt::format("is \"{}\"; \"silu\" and \"identity\" are emulated", activation));
+                  fmt::format("is {}; \"silu\" and \"identity\" are emulated", in_quotes(activation)));
   config.silu_keys = activation == "silu";
   members.require("qk_norm", members.text("qk_norm", "l2") == "l2", "is not \"l2\"");
   members.require("use_beta", members.flag("use_beta", true), "is false");
@@ -159,12 +212,7 @@ std::string format_config(const CheckpointConfig& config) {
 }
 
 CheckpointConfig parse_config(std::string_view text, const std::string& where) {
-  json object;
-  try {
-    object = json::parse(text);
-  } catch (const json::exception& error) {
-    throw InputError(where, fmt::format("not JSON: {}", error.what()));
-  }
+  const json object = parse_strict_json(std::string(text), where);
   if (!object.is_object()) throw InputError(where, "not a JSON object");
   const Members members(object, where);
   CheckpointConfig config;
@@ -174,7 +222,8 @@ CheckpointConfig parse_config(std::string_view text, const std::string& where) {
   else if (type == model_type(Family::kGatedDeltaProduct))
     config.family = Family::kGatedDeltaProduct;
   else
-    members.fail("model_type", fmt::format("is \"{}\"; krohn reads \"delta_net\" and \"gated_deltaproduct\"", type));
+    members.fail("model_type",
+                 fmt::format("is {}; krohn reads \"delta_net\" and \"gated_deltaproduct\"", in_quotes(type)));
   require_supported(members);
   config.hidden_size = members.count("hidden_size", 2048);
   config.layers = members.count("num_hidden_layers", config.family == Family::kDeltaNet ? 24 : 21);
@@ -189,6 +238,7 @@ CheckpointConfig parse_config(std::string_view text, const std::string& where) {
     read_gated_delta_product(members, config);
   const auto width = static_cast<std::uint32_t>(config.hidden_size * members.count("hidden_ratio", 4) * 2.0 / 3.0);
   config.intermediate_size = members.count("intermediate_size", 256 * ((width + 255) / 256));
+  members.require_no_others();
   return config;
 }
 

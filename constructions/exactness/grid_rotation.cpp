@@ -11,6 +11,7 @@
 #include "krohn/constructions/exactness/locked_rotation.h"
 #include "krohn/constructions/exactness/rounded_plane.h"
 #include "krohn/constructions/network/matrix.h"
+#include "krohn/groups/stated_functions.h"
 
 namespace krohn {
 namespace {
@@ -72,8 +73,8 @@ class GridSearch {
     for (std::uint64_t n = 0; n < kMostOrbitSteps / m_; ++n) {
       const double radius = std::min(most, m_ + static_cast<double>(n) / 8);
       const double angle = 2 * std::numbers::pi * std::fmod(static_cast<double>(n) * (std::numbers::phi - 1), 1.0);
-      Point point{narrow_number<Number>(std::nearbyint(radius * std::cos(angle))),
-                  narrow_number<Number>(std::nearbyint(radius * std::sin(angle)))};
+      Point point{narrow_number<Number>(std::nearbyint(radius * stated::cos(angle))),
+                  narrow_number<Number>(std::nearbyint(radius * stated::sin(angle)))};
       for (std::uint64_t i = 0; i < m_; ++i) {
         points_[i * shift % m_] = point;
         point = plane_(turns_[0], point);

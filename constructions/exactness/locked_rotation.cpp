@@ -10,6 +10,7 @@
 
 #include "krohn/constructions/exactness/rounded_plane.h"
 #include "krohn/constructions/network/matrix.h"
+#include "krohn/groups/stated_functions.h"
 
 namespace krohn {
 namespace {
@@ -203,8 +204,8 @@ std::optional<LockedRotation> closed_orbit(std::uint32_t m, std::uint32_t shift,
     const double angle = 2 * std::numbers::pi * std::fmod(static_cast<double>(n) * 0.5698402909980532, 1.0);
     for (const auto& [dc, ds] : pairs) {
       const auto matrix = complex_number(stepped(c, dc), stepped(s, ds));
-      PlanePoint<Number> point{narrow_number<Number>(radius * std::cos(angle)),
-                               narrow_number<Number>(radius * std::sin(angle))};
+      PlanePoint<Number> point{narrow_number<Number>(radius * stated::cos(angle)),
+                               narrow_number<Number>(radius * stated::sin(angle))};
       for (std::uint64_t i = 0; i < m; ++i) {
         points[i * shift % m] = point;
         point = plane(matrix, point);

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "krohn/groups/stated_functions.h"
+
 namespace krohn {
 namespace {
 
@@ -30,7 +32,7 @@ std::uint64_t letters_before_drift(std::uint32_t planes, double radius, Precisio
   const double room = radius / std::sqrt(static_cast<double>(planes)) - u;
   if (room <= u) return 0;
   // A hair less than the quotient, for the roundings of this line.
-  const double letters = (std::log1p(room) - std::log1p(u)) / std::log1p(growth) * (1 - 1e-12);
+  const double letters = (stated::log1p(room) - stated::log1p(u)) / stated::log1p(growth) * (1 - 1e-12);
   return static_cast<std::uint64_t>(std::floor(letters));
 }
 

@@ -7,12 +7,14 @@
 #include <cmath>
 #include <utility>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/constructions/files/matrix_tensors.h"
 #include "krohn/constructions/files/recurrence_file.h"
 #include "krohn/constructions/files/strict_json.h"
 #include "krohn/constructions/files/tensor_values.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 
 namespace krohn {
 namespace {
@@ -177,15 +179,20 @@ const std::string& metadata(const TensorFile& file, const std::string& key) {
 
 void require_format(const TensorFile& file) {
   const auto format = file.metadata.find("format");
+  if (format != file.metadata.end() && format->second == "krohn.model")
+    throw InputError(
+        "the parameters of a trained model, not a network; `krohn verify`, `eval`, `extract`, `snap` and `compare` "
+        "take "
+        "them or the folder that they are in");
   if (format == file.metadata.end() || format->second != kFormat)
     throw InputError("not a network of krohn: the metadata do not say \"format\": \"krohn.network\"");
   if (metadata(file, "version") != kVersion)
-    throw InputError(
-        fmt::format("format version \"{}\"; this program reads version {}", metadata(file, "version"), kVersion));
+    throw InputError(fmt::format("format version {}; this program reads version {}",
+                                 in_quotes(metadata(file, "version")), kVersion));
   for (const auto& [key, value] : file.metadata)
     if (key != "format" && key != "version" && key != "automaton" && key != "layers" && key != "provenance" &&
         key != kSnapEvery)
-      throw InputError(fmt::format("the metadata have the unknown key \"{}\"", key));
+      throw InputError("the metadata have the unknown key " + in_quotes(key));
 }
 
 Symbol read_symbol(const StrictJson& description) {
@@ -193,7 +200,8 @@ Symbol read_symbol(const StrictJson& description) {
   Symbol symbol{description["name"].text(), {}};
   for (const StrictJson& range : description["characters"].items()) {
     const std::vector<StrictJson> ends = range.items();
-    if (ends.size() != 2) throw InputError(fmt::format("symbol \"{}\" has a range without two ends", symbol.name));
+    if (ends.size() != 2)
+      throw InputError(fmt::format("symbol {} has a range without two ends", in_quotes(symbol.name)));
     symbol.characters.push_back({static_cast<char32_t>(ends[0].number()), static_cast<char32_t>(ends[1].number())});
   }
   return symbol;
@@ -308,7 +316,7 @@ std::uint64_t read_snap_every(const TensorFile& file) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || text[0] == '0')
     throw InputError(
-        fmt::format("metadata \"{}\" is \"{}\"; it must be a number of letters, at least 1", kSnapEvery, text));
+        fmt::format("metadata \"{}\" is {}; it must be a number of letters, at least 1", kSnapEvery, in_quotes(text)));
   return number;
 }
 
@@ -331,17 +339,20 @@ Network read_network(const TensorFile& file) {
 
 /// A network file, or one of another architecture's parameters.
 Network from_either(const TensorFile& file, const std::string& where) {
+  const FloatEnvironment environment;
   return is_recurrence(file) ? from_recurrence(file, where) : from_tensors(file, where);
 }
 
 }  // namespace
 
 TensorFile to_tensors(const Network& network) {
+  const FloatEnvironment environment;
   validate(network);
   return with_valid_text([&] { return to_tensors_unguarded(network); });
 }
 
 std::string canonical_weights(const Network& network) {
+  const FloatEnvironment environment;
   validate(network);
   TensorFile file;
   add_weights(file, network, false);
@@ -355,6 +366,7 @@ std::string canonical_automaton(const Dfa& dfa) {
 }
 
 Network from_tensors(const TensorFile& file, const std::string& where) {
+  const FloatEnvironment environment;
   try {
     return read_network(file);
   } catch (const InputError& error) {

@@ -11,6 +11,8 @@
 #include "krohn/constructions/files/strict_json.h"
 #include "krohn/constructions/files/tensor_values.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
+#include "krohn/groups/stated_functions.h"
 
 namespace krohn {
 namespace {
@@ -174,8 +176,8 @@ void write_selective(TensorFile& file, const std::string& at, const Layer& layer
 
 double column_norm(const Eigen::MatrixXd& block, Eigen::Index column, double p) {
   double sum = 0;
-  for (Eigen::Index i = 0; i < block.rows(); ++i) sum += std::pow(std::abs(block(i, column)), p);
-  return std::pow(sum, 1 / p);
+  for (Eigen::Index i = 0; i < block.rows(); ++i) sum += stated::pow(std::abs(block(i, column)), p);
+  return stated::pow(sum, 1 / p);
 }
 
 void write_normalised_blocks(TensorFile& file, const std::string& at, const Layer& layer) {
@@ -328,7 +330,8 @@ std::vector<double> read_column_one_hot(LayerReader& layer) {
   return a;
 }
 
-float softplus(float x) { return x > 20 ? x : std::log1p(std::exp(x)); }
+float exponential(float x) { return static_cast<float>(stated::exp(x)); }
+float softplus(float x) { return x > 20 ? x : static_cast<float>(stated::log1p(exponential(x))); }
 
 std::vector<double> read_selective(LayerReader& layer) {
   const auto steps = layer.reals("dt", {layer.actions, layer.n});
@@ -339,7 +342,7 @@ std::vector<double> read_selective(LayerReader& layer) {
   for (std::size_t at = 0; at < steps.size(); ++at) {
     const std::uint64_t action = at / layer.n, i = at % layer.n;
     const float step = softplus(static_cast<float>(steps[at]));
-    const float decay = std::exp(-step * std::exp(static_cast<float>(logarithms[i])));
+    const float decay = exponential(-step * exponential(static_cast<float>(logarithms[i])));
     a[layer.index(action, i, i)] = is_signed[i] != 0 ? 2 * decay - 1 : decay;
     layer.b.push_back(step * static_cast<float>(added[at]));
   }
@@ -450,6 +453,7 @@ const std::vector<std::string>& recurrence_families() {
 std::vector<std::string> constructions_for(std::string_view family) { return family_of(family).constructions; }
 
 TensorFile to_recurrence(const Network& network, const std::string& family) {
+  const FloatEnvironment environment;
   if (network.automaton.letters() == 0)
     throw InputError(
         fmt::format("the language has no letters, and the parameters of {} are those of letters; name some "
@@ -474,6 +478,7 @@ bool is_recurrence(const TensorFile& file) {
 }
 
 Network from_recurrence(const TensorFile& file, const std::string& where) {
+  const FloatEnvironment environment;
   const auto name = file.metadata.find("family");
   if (!is_recurrence(file) || name == file.metadata.end())
     throw InputError(where, "the metadata do not name the family of a krohn.recurrence");

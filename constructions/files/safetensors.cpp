@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
@@ -41,7 +42,7 @@ std::uint64_t bytes_needed(const std::string& name, const std::string& dtype, co
   std::uint64_t bytes = element_bytes(dtype);
   for (const std::uint64_t extent : shape)
     if (__builtin_mul_overflow(bytes, extent, &bytes))
-      throw InputError(fmt::format("tensor \"{}\" has a shape whose size overflows 64 bits", name));
+      throw InputError(fmt::format("tensor {} has a shape whose size overflows 64 bits", in_quotes(name)));
   return bytes;
 }
 
@@ -73,7 +74,7 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
   bool end_object() override {
     if (place_ == Place::kTop) return go(Place::kEnd);
     if (place_ == Place::kTensor && fields_.size() != 3)
-      return fail(fmt::format("tensor \"{}\" lacks one of dtype, shape, data_offsets", entries.back().name));
+      return fail(fmt::format("tensor {} lacks one of dtype, shape, data_offsets", in_quotes(entries.back().name)));
     return go(Place::kTop);
   }
 
@@ -97,7 +98,7 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
 
   bool end_array() override {
     if (place_ == Place::kOffsets && entries.back().offsets.size() != 2)
-      return fail(fmt::format("tensor \"{}\" has {} data_offsets; it needs 2", entries.back().name,
+      return fail(fmt::format("tensor {} has {} data_offsets; it needs 2", in_quotes(entries.back().name),
                               entries.back().offsets.size()));
     return go(Place::kTensor);
   }
@@ -118,7 +119,7 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
     return unexpected(fmt::format("the negative number {}", number));
   }
   bool number_float(double, const std::string& text) override {
-    return unexpected(fmt::format("{}, which is not an integer below 2^64", text));
+    return unexpected(fmt::format("{}, which is not an integer below 2^64", cut_short(text, 40)));
   }
   bool null() override { return unexpected("null"); }
   bool boolean(bool) override { return unexpected("a boolean"); }
@@ -141,10 +142,10 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
   bool unexpected(std::string_view what) {
     return fail(fmt::format("unexpected {} in the header{}", what, key_.empty() ? "" : ", near \"" + key_ + "\""));
   }
-  bool repeated() { return fail(fmt::format("the header repeats the key \"{}\"", key_)); }
+  bool repeated() { return fail(fmt::format("the header repeats the key {}", in_quotes(key_))); }
   bool known_field() {
     return key_ == "dtype" || key_ == "shape" || key_ == "data_offsets" ||
-           fail(fmt::format("tensor \"{}\" has the unknown field \"{}\"", entries.back().name, key_));
+           fail(fmt::format("tensor {} has the unknown field {}", in_quotes(entries.back().name), in_quotes(key_)));
   }
 
   Place place_ = Place::kStart;
@@ -162,14 +163,24 @@ HeaderReader read_header(std::string_view header) {
   return reader;
 }
 
+/// The header's length as the file states it, where that can be; `beginning` has at least its 8 bytes.
+std::uint64_t stated_length(std::span<const std::byte> beginning) {
+  std::uint64_t length = 0;
+  std::memcpy(&length, beginning.data(), kLengthBytes);
+  const std::string kind = kind_of_binary({reinterpret_cast<const char*>(beginning.data()), beginning.size()});
+  if ((length > kMaxHeaderBytes || length == 0) && !kind.empty())
+    throw InputError("not a safetensors file; it is " + kind);
+  if (length == 0) throw InputError("not a safetensors file: the header, of no bytes, does not begin with \"{\"");
+  if (length > kMaxHeaderBytes)
+    throw InputError(fmt::format("the header claims {} bytes; at most {} are allowed", length, kMaxHeaderBytes));
+  return length;
+}
+
 /// The header's length after the checks that need no JSON.
 std::uint64_t header_length(std::span<const std::byte> file) {
   if (file.size() < kLengthBytes)
     throw InputError(fmt::format("{} bytes; a safetensors file starts with 8 bytes of header length", file.size()));
-  std::uint64_t length = 0;
-  std::memcpy(&length, file.data(), kLengthBytes);
-  if (length > kMaxHeaderBytes)
-    throw InputError(fmt::format("the header claims {} bytes; at most {} are allowed", length, kMaxHeaderBytes));
+  const std::uint64_t length = stated_length(file);
   if (length > file.size() - kLengthBytes)
     throw InputError(
         fmt::format("the header claims {} bytes; the file has {} after the length: it is truncated or not "
@@ -185,15 +196,15 @@ void require_tiling(std::vector<Entry>& entries, std::uint64_t buffer) {
   for (const Entry& entry : entries) {
     const std::uint64_t first = entry.offsets[0], last = entry.offsets[1];
     if (first != end)
-      throw InputError(fmt::format("tensor \"{}\" begins at offset {}, where {} was expected: {}", entry.name, first,
-                                   end, first < end ? "tensors overlap" : "a gap"));
+      throw InputError(fmt::format("tensor {} begins at offset {}, where {} was expected: {}", in_quotes(entry.name),
+                                   first, end, first < end ? "tensors overlap" : "a gap"));
     if (last < first || last > buffer)
-      throw InputError(
-          fmt::format("tensor \"{}\" ends at offset {}, outside its buffer of {} bytes", entry.name, last, buffer));
+      throw InputError(fmt::format("tensor {} ends at offset {}, outside its buffer of {} bytes", in_quotes(entry.name),
+                                   last, buffer));
     const std::uint64_t needed = bytes_needed(entry.name, entry.dtype, entry.shape);
     if (last - first != needed)
-      throw InputError(
-          fmt::format("tensor \"{}\" has {} bytes; its shape and type need {}", entry.name, last - first, needed));
+      throw InputError(fmt::format("tensor {} has {} bytes; its shape and type need {}", in_quotes(entry.name),
+                                   last - first, needed));
     end = last;
   }
   if (end != buffer) throw InputError(fmt::format("{} bytes after the last tensor belong to none", buffer - end));
@@ -237,8 +248,8 @@ std::string format_header(const TensorFile& file, std::span<const NamedTensor* c
     const std::uint64_t needed = bytes_needed(name, tensor.dtype, tensor.shape);
     if (name == kMetadataKey) throw InputError("a tensor cannot be called \"__metadata__\"");
     if (tensor.bytes.size() != needed)
-      throw InputError(
-          fmt::format("tensor \"{}\" has {} bytes; its shape and type need {}", name, tensor.bytes.size(), needed));
+      throw InputError(fmt::format("tensor {} has {} bytes; its shape and type need {}", in_quotes(name),
+                                   tensor.bytes.size(), needed));
     members.push_back(fmt::format(R"({}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})", json(name).dump(),
                                   tensor.dtype, fmt::join(tensor.shape, ","), offset, offset + needed));
     offset += needed;
@@ -265,7 +276,7 @@ std::uint64_t Tensor::elements() const {
 std::uint64_t element_bytes(std::string_view dtype) {
   for (const ElementType& type : kElementTypes)
     if (type.name == dtype) return type.bytes;
-  throw InputError(fmt::format("unknown tensor type \"{}\"", dtype));
+  throw InputError("unknown tensor type " + in_quotes(dtype));
 }
 
 TensorFile parse_safetensors(std::span<const std::byte> bytes, const std::string& where) {
@@ -277,7 +288,14 @@ TensorFile parse_safetensors(std::span<const std::byte> bytes, const std::string
 }
 
 TensorFile read_safetensors(const std::string& path) {
-  const std::string file = read_file(path);
+  const std::string file = read_file(path, kMostBytes, [&](std::string_view beginning) {
+    if (beginning.size() < kLengthBytes) return;
+    try {
+      stated_length(std::as_bytes(std::span(beginning)));
+    } catch (const InputError& error) {
+      throw InputError(path, error.what());
+    }
+  });
   return parse_safetensors(std::as_bytes(std::span(file)), path);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -21,26 +22,35 @@ std::uint32_t narrow(const json& value, const std::string& place) {
 
 }  // namespace
 
-StrictJson StrictJson::parse(const std::string& text, const std::string& place) {
+json parse_strict_json(const std::string& text, const std::string& place) {
   constexpr int kMaxDepth = 8;
+  constexpr std::size_t kMostValues = std::size_t{1} << 26;  // two bytes of text may take 32 of memory
+  std::size_t values = 0;
   std::vector<std::set<std::string>> open;
   const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
     if (depth > kMaxDepth) throw InputError(place, fmt::format("JSON nested deeper than {}", kMaxDepth));
+    if (++values > kMostValues)
+      throw LimitError(
+          fmt::format("{}: JSON of more than {} values; the limit protects the memory", place, kMostValues));
     if (event == json::parse_event_t::object_start) open.emplace_back();
     if (event == json::parse_event_t::object_end) open.pop_back();
     if (event == json::parse_event_t::key && !open.back().insert(parsed.get<std::string>()).second)
-      throw InputError(place, fmt::format("repeated key \"{}\"", parsed.get<std::string>()));
+      throw InputError(place, "repeated key " + in_quotes(parsed.get_ref<const std::string&>()));
     return true;
   };
   // The parser takes a zero byte for the end of its input.
   if (text.find('\0') != std::string::npos) throw InputError(place, "a zero byte in JSON");
   try {
-    return {json::parse(text, watch), place};
+    return json::parse(text, watch);
   } catch (const json::parse_error& error) {
     throw InputError(place, fmt::format("not JSON at byte {}", error.byte));
   } catch (const json::out_of_range&) {
     throw InputError(place, "a number in JSON that is too large for any format");
   }
+}
+
+StrictJson StrictJson::parse(const std::string& text, const std::string& place) {
+  return {parse_strict_json(text, place), place};
 }
 
 void StrictJson::require_keys(std::initializer_list<std::string_view> keys) const {
@@ -49,7 +59,7 @@ void StrictJson::require_keys(std::initializer_list<std::string_view> keys) cons
     if (!value_.contains(std::string(key))) throw InputError(place_, fmt::format("\"{}\" is missing", key));
   for (const auto& [key, value] : value_.items())
     if (std::find(keys.begin(), keys.end(), key) == keys.end())
-      throw InputError(place_, fmt::format("the unknown member \"{}\"; remove it", key));
+      throw InputError(place_, fmt::format("the unknown member {}; remove it", in_quotes(key)));
 }
 
 StrictJson StrictJson::operator[](const std::string& key) const { return {value_.at(key), place_ + "." + key}; }
@@ -65,6 +75,8 @@ std::string StrictJson::text() const {
   if (!value_.is_string()) throw InputError(place_, "expected a string");
   return value_.get<std::string>();
 }
+
+std::string StrictJson::quoted() const { return in_quotes(text()); }
 
 std::uint32_t StrictJson::number() const { return narrow(value_, place_); }
 

@@ -11,10 +11,14 @@
 
 namespace krohn {
 
+/// The value of a text that nobody vouches for. Throws InputError when it is not JSON, repeats a key in one object, or
+/// nests deeper than 8, LimitError past 2^26 values. O(n log n).
+nlohmann::json parse_strict_json(const std::string& text, const std::string& place);
+
 /// One value with its place in the file, for messages. Functions throw InputError naming the place.
 class StrictJson {
  public:
-  /// Throws InputError when `text` is not JSON, repeats a key in one object, or nests deeper than 8.
+  /// Throws as `parse_strict_json`.
   static StrictJson parse(const std::string& text, const std::string& place);
 
   /// Throws unless this is an object with exactly these keys.
@@ -23,6 +27,8 @@ class StrictJson {
   /// Throws unless this is an array.
   std::vector<StrictJson> items() const;
   std::string text() const;
+  /// The text for a message: visible, in quotes, cut after about 60 bytes.
+  std::string quoted() const;
   /// Throws unless this is an integer from 0 to 2^32 − 1.
   std::uint32_t number() const;
   /// Throws unless this is an integer from 0 to 2^64 − 1.

@@ -5,11 +5,11 @@
 #include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <numeric>
 #include <optional>
 #include <type_traits>
 
+#include "krohn/constructions/network/cosine_of_turn.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -26,15 +26,6 @@ struct Overloaded : Visitors... {
 };
 template <class... Visitors>
 Overloaded(Visitors...) -> Overloaded<Visitors...>;
-
-/// cos(2π·twelfths/12), where the values 0, ±½, ±1 must come out exactly.
-long double cosine_of_twelfths(std::int64_t twelfths) {
-  const std::int64_t folded = twelfths > 6 ? 12 - twelfths : twelfths;
-  const long double root = std::sqrt(3.0L) / 2;
-  constexpr long double half = 0.5L;
-  const long double values[] = {1, root, half, 0, -half, -root, -1};
-  return values[folded];
-}
 
 std::uint32_t block_size(const RotationBlocks::Block& block) { return block.is_sign ? 1 : 2; }
 
@@ -309,24 +300,14 @@ Turn Turn::normalised() const {
 
 long double Turn::cosine() const {
   const Turn turn = normalised();
-  std::int64_t p = turn.numerator;
-  const std::int64_t q = turn.denominator;
-  if (12 % q == 0) return cosine_of_twelfths(12 / q * p);
-  // Fold in integers into the first octant, where long double functions are accurate to an ulp.
-  if (2 * p > q) p = q - p;
-  const bool negative = 4 * p > q;
-  // From here the angle is 2π · eighths / (8q), at most a quarter turn.
-  const std::int64_t eighths = negative ? 4 * q - 8 * p : 8 * p;
-  const long double unit = 2 * std::numbers::pi_v<long double> / (8 * static_cast<long double>(q));
-  const long double value = eighths > q ? std::sin(unit * static_cast<long double>(2 * q - eighths))
-                                        : std::cos(unit * static_cast<long double>(eighths));
-  return negative ? -value : value;
+  return cosine_of_turn(turn.numerator, turn.denominator);
 }
 
 long double Turn::sine() const {
   // sin x = cos(x − ¼ turn)
   const Turn turn = normalised();
-  return Turn{4 * turn.numerator - turn.denominator, 4 * turn.denominator}.cosine();
+  const std::int64_t p = 4 * turn.numerator - turn.denominator, q = 4 * turn.denominator;
+  return cosine_of_turn(p < 0 ? p + q : p, q);
 }
 
 std::uint32_t dimension(const Matrix& matrix) {

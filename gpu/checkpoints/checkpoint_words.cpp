@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "krohn/groups/float_environment.h"
+
 namespace krohn {
 namespace {
 
@@ -135,6 +137,7 @@ CheckpointModel::Memory CheckpointReader::memory(std::uint64_t word) const {
 std::optional<CheckpointFailure> sample_checkpoint(Place place, const Checkpoint& checkpoint,
                                                    const CheckpointModel& model,
                                                    const CheckpointSampleOptions& options) {
+  const FloatEnvironment environment;
   CheckpointReader reader(place, checkpoint, model, options.seed);
   std::optional<CheckpointFailure> failure;
   const std::uint64_t at_once = std::min(reader.words_at_once(), options.words);

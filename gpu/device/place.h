@@ -31,6 +31,13 @@ std::uint64_t cuda_resident_threads();
 template <class Job>
 void cuda_launch(const Job& job, std::uint64_t items);
 
+// A program that knows of CUDA and one that does not instantiate these under different names.
+#ifdef KROHN_WITH_CUDA
+inline namespace with_cuda {
+#else
+inline namespace without_cuda {
+#endif
+
 /// The same in either place; on the processor one after another. On the device it returns before they are done.
 template <class Job>
 void launch(Place place, const Job& job, std::uint64_t items) {
@@ -41,6 +48,8 @@ void launch(Place place, const Job& job, std::uint64_t items) {
 #endif
   for (std::uint64_t item = 0; item < items; ++item) job(item);
 }
+
+}  // namespace with_cuda or without_cuda
 
 /// An array of plain values in a place, all zero at first.
 template <class T>

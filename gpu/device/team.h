@@ -52,6 +52,12 @@ class PerThread {
 template <class Job>
 void cuda_launch_teams(const Job& job, std::uint64_t teams);
 
+#ifdef KROHN_WITH_CUDA
+inline namespace with_cuda {  // as in gpu/device/place.h
+#else
+inline namespace without_cuda {
+#endif
+
 /// The same in either place; on the processor one team after another.
 template <class Job>
 void launch_teams(Place place, const Job& job, std::uint64_t teams) {
@@ -63,5 +69,7 @@ void launch_teams(Place place, const Job& job, std::uint64_t teams) {
   std::vector<float> numbers(job.team_numbers(), std::nanf(""));  // whoever reads before it writes is found out
   for (std::uint64_t team = 0; team < teams; ++team) job(Team{numbers.data()}, team);
 }
+
+}  // namespace with_cuda or without_cuda
 
 }  // namespace krohn

@@ -8,6 +8,7 @@
 
 #include "krohn/gpu/networks/network_image.h"
 #include "krohn/gpu/networks/pair_search.cuh"
+#include "krohn/groups/float_environment.h"
 #include "krohn/simulate/prove/pairs/pair_claims.h"
 
 namespace krohn {
@@ -222,6 +223,7 @@ class PairSearch {
 }  // namespace
 
 Certificate search_pairs(Place place, const Network& network, const CertifyOptions& options) {
+  const FloatEnvironment environment;
   return with_device_arithmetic(options.arithmetic, [&](auto format, auto device) {
     return PairSearch<decltype(format), decltype(device)>(place, network, options).run();
   });

@@ -7,6 +7,7 @@
 
 #include "krohn/gpu/networks/network_image.h"
 #include "krohn/gpu/networks/network_words.cuh"
+#include "krohn/groups/float_environment.h"
 
 namespace krohn {
 namespace {
@@ -115,6 +116,7 @@ class WordSampler {
 
 SampleReport sample_words(Place place, const Network& network, ArithmeticName arithmetic,
                           const SampleOptions& options) {
+  const FloatEnvironment environment;
   std::vector<std::uint64_t> lengths = options.lengths;
   std::sort(lengths.begin(), lengths.end());
   lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());

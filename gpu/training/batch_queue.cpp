@@ -31,7 +31,7 @@ class Pieces {
 /// The lists of BatchRows, of a writer or a reader.
 template <class Word>
 struct Lists {
-  Word *targets, *rows, *target_counts, *rates, *kept, *first, *letter, *word_of, *readers, *first_reader;
+  Word *targets, *rows, *target_counts, *rates, *kept, *epsilons, *first, *letter, *word_of, *readers, *first_reader;
 
   Lists(Word* begin, const BatchRows& by) {
     Pieces<Word> pieces(begin);
@@ -41,6 +41,7 @@ struct Lists {
     target_counts = pieces.take(models);
     rates = pieces.take(models);
     kept = pieces.take(models);
+    epsilons = pieces.take(models);
     first = pieces.take(models * (by.words + 1));
     letter = pieces.take(models * by.most_rows);
     word_of = pieces.take(models * by.most_rows);
@@ -51,7 +52,7 @@ struct Lists {
 
 std::uint64_t words_of(const BatchRows& by) {
   return std::uint64_t{by.models} *
-         (4 * std::uint64_t{by.most_targets} + 4 + by.words + 1 + 3 * std::uint64_t{by.most_rows} + by.letters + 1);
+         (4 * std::uint64_t{by.most_targets} + 5 + by.words + 1 + 3 * std::uint64_t{by.most_rows} + by.letters + 1);
 }
 
 void write_model(const ModelStep& step, std::uint32_t m, const BatchRows& by, const Lists<std::uint32_t>& to) {
@@ -60,6 +61,7 @@ void write_model(const ModelStep& step, std::uint32_t m, const BatchRows& by, co
   to.target_counts[m] = static_cast<std::uint32_t>(batch.targets.size());
   to.rates[m] = std::bit_cast<std::uint32_t>(step.rate);
   to.kept[m] = std::bit_cast<std::uint32_t>(step.kept);
+  to.epsilons[m] = std::bit_cast<std::uint32_t>(step.epsilon);
   std::uint32_t* const first = to.first + std::uint64_t{m} * (by.words + 1);
   std::uint32_t* const letter = to.letter + std::uint64_t{m} * by.most_rows;
   std::uint32_t* const word_of = to.word_of + std::uint64_t{m} * by.most_rows;
@@ -97,6 +99,7 @@ BatchQueue::BatchQueue(Place place, std::uint32_t models, std::uint32_t words, s
   rows_.target_counts = lists.target_counts;
   rows_.rates = reinterpret_cast<const float*>(lists.rates);
   rows_.kept = reinterpret_cast<const float*>(lists.kept);
+  rows_.epsilons = reinterpret_cast<const float*>(lists.epsilons);
   rows_.first = lists.first;
   rows_.letter = lists.letter;
   rows_.word_of = lists.word_of;

@@ -13,8 +13,9 @@ namespace krohn {
 /// What one model does in one step.
 struct ModelStep {
   TrainingBatch batch;
-  float rate = 0;  ///< with Adam's corrections for its start
-  float kept = 1;  ///< what weight decay leaves of a parameter
+  float rate = 0;         ///< with Adam's corrections for its start
+  float kept = 1;         ///< what weight decay leaves of a parameter
+  float epsilon = 1e-8F;  ///< beside the root of the mean square, as simulate/train/optimiser.h has it
 };
 
 /// Takes batches to the place, one copy a step.

@@ -19,7 +19,7 @@ struct BatchRows {
   std::uint32_t most_rows = 0, most_targets = 0;     ///< that a model has room for
   const std::uint32_t* rows = nullptr;               ///< a model's tokens
   const std::uint32_t* target_counts = nullptr;
-  const float *rates = nullptr, *kept = nullptr;
+  const float *rates = nullptr, *kept = nullptr, *epsilons = nullptr;
   const std::uint32_t* first = nullptr;         ///< row of each word's first token; one more at the end
   const std::uint32_t* letter = nullptr;        ///< by row
   const std::uint32_t* word_of = nullptr;       ///< by row

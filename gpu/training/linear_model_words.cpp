@@ -8,6 +8,7 @@
 #include "krohn/gpu/training/linear_model_words.cuh"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/models/linear_model_reader.h"
+#include "krohn/groups/float_environment.h"
 #include "krohn/simulate/tasks/automaton_task.h"
 
 namespace krohn {
@@ -106,6 +107,7 @@ class LinearEvaluation {
 
 ModelAccuracy evaluate_words(Place place, const SequenceModel<float>& model, const Task& task, std::uint64_t length,
                              const EvaluateModelOptions& options) {
+  const FloatEnvironment environment;
   const std::optional<LinearModel> view = model.linear_view();
   if (!view)
     throw InputError(fmt::format(

@@ -1,12 +1,13 @@
 #include "krohn/gpu/training/train_side_by_side.h"
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 #include <vector>
 
 #include "krohn/gpu/training/stepper.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
+#include "krohn/simulate/arithmetic/parallel_for.h"
 
 namespace krohn {
 namespace {
@@ -49,7 +50,7 @@ class Group {
         const Trainer& trainer = *trainers_[m];
         const std::uint64_t step = trainer.steps() + done_;
         steps[m] = {trainer.batch_of(step), corrected_rate(trainer.options().optimiser, step + 1),
-                    kept_share(trainer.options().optimiser, step + 1)};
+                    kept_share(trainer.options().optimiser, step + 1), corrected_epsilon(step + 1)};
       });
       stepper_.step(steps);
     }
@@ -85,18 +86,8 @@ class Group {
  private:
   /// Trainers do not know of each other, so their own work is done on all threads.
   template <class Body>
-  void for_all(Body&& body) const {
-    std::exception_ptr error;
-#pragma omp parallel for schedule(dynamic)
-    for (std::size_t i = 0; i < trainers_.size(); ++i) {
-      try {
-        body(static_cast<std::uint32_t>(i));
-      } catch (...) {
-#pragma omp critical(krohn_train_side_by_side)
-        error = std::current_exception();
-      }
-    }
-    if (error) std::rethrow_exception(error);
+  void for_all(const Body& body) const {
+    parallel_for(trainers_.size(), 0, [&](std::size_t i) { body(static_cast<std::uint32_t>(i)); });
   }
 
   std::vector<Trainer*> trainers_;
@@ -108,6 +99,7 @@ class Group {
 
 void train_side_by_side(Place place, std::span<Trainer* const> trainers,
                         const std::function<void(std::uint64_t)>& progress) {
+  const FloatEnvironment environment;
   if (trainers.empty()) return;
   require_alike(trainers);
   const auto steps_of_all = [&] {

@@ -79,14 +79,14 @@ struct OptimiserStep {
 
   /// Item: model, parameter.
   KROHN_HOST_DEVICE void move(std::uint64_t item) const {
-    constexpr float kMeanDecay = 0.9f, kSquareDecay = 0.999f, kEpsilon = 1e-8f;
+    constexpr float kMeanDecay = 0.9f, kSquareDecay = 0.999f;
     const std::uint64_t m = item / parameters;
     if (item % parameters < first_trained || failed[m] != 0) return;
     const float scale = clip > 0 && norms[m] > clip ? static_cast<float>(clip / norms[m]) : 1.f;
     const float by = gradient[item] * scale;
     mean[item] += (1 - kMeanDecay) * (by - mean[item]);
     square[item] += (1 - kSquareDecay) * (by * by - square[item]);
-    values[item] = b.kept[m] * values[item] - b.rates[m] * mean[item] / (sqrtf(square[item]) + kEpsilon);
+    values[item] = b.kept[m] * values[item] - b.rates[m] * mean[item] / (sqrtf(square[item]) + b.epsilons[m]);
   }
 };
 

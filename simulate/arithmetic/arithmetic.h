@@ -21,6 +21,7 @@
 #include <type_traits>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 #include "krohn/simulate/arithmetic/arithmetic_name.h"
 
 namespace krohn {

@@ -7,6 +7,7 @@
 #include "krohn/constructions/files/strict_json.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 #include "krohn/simulate/check/sha256.h"
 
 namespace krohn {
@@ -112,7 +113,7 @@ Claim read_claim(const StrictJson& json) {
   const std::string text = json.text();
   for (const Claim claim : {Claim::kProved, Claim::kProvedUpTo, Claim::kRefuted, Claim::kSampled})
     if (text == to_string(claim)) return claim;
-  throw InputError(json.place(), fmt::format("unknown claim \"{}\"", text));
+  throw InputError(json.place(), "unknown claim " + json.quoted());
 }
 
 ClosedTable read_table(const StrictJson& json) {
@@ -130,7 +131,8 @@ ClosedCodewords read_closed_codewords(const StrictJson& json) {
   json.require_keys({"emulation", "layers"});
   const std::string emulation = json["emulation"].text();
   if (emulation != "induction" && emulation != "reachable")
-    throw InputError(json.place(), fmt::format("unknown emulation \"{}\"; known are induction, reachable", emulation));
+    throw InputError(json.place(),
+                     fmt::format("unknown emulation {}; known are induction, reachable", json["emulation"].quoted()));
   ClosedCodewords proof{{}, emulation == "induction"};
   for (const StrictJson& table : json["layers"].items()) proof.layers.push_back(read_table(table));
   return proof;
@@ -151,7 +153,7 @@ Word read_word(const StrictJson& json, const Alphabet& alphabet) {
   for (const StrictJson& name : json.items()) {
     const std::optional<Letter> letter = alphabet.find(name.text());
     if (!letter || alphabet.name(*letter) != name.text())
-      throw InputError(name.place(), fmt::format("\"{}\" is not a letter of {}", name.text(), to_string(alphabet)));
+      throw InputError(name.place(), fmt::format("{} is not a letter of {}", name.quoted(), to_string(alphabet)));
     word.push_back(*letter);
   }
   return word;
@@ -193,15 +195,14 @@ void read_proof(const StrictJson& json, const Network& network, Certificate& cer
   else if (method == kSampledWords && claim == Claim::kSampled)
     certificate.proof = read_sampled_words(json);
   else
-    throw InputError(json.place(),
-                     fmt::format("the method \"{}\" does not give a claim \"{}\"", method, to_string(claim)));
+    throw InputError(json.place(), fmt::format("the stated method does not give a claim \"{}\"", to_string(claim)));
 }
 
 void require_hash(const StrictJson& json, const std::string& hash, const char* what) {
   if (json.text() != hash)
     throw InputError(json.place(), fmt::format("the certificate is about other {} (SHA-256 {}) than the model's ({}); "
                                                "give the model that it was made for",
-                                               what, json.text(), hash));
+                                               what, json.quoted(), hash));
 }
 
 void require_members(const StrictJson& json) {
@@ -225,6 +226,7 @@ std::uint64_t length_in_file(const Certificate& certificate) {
 }
 
 std::string format_certificate(const Certificate& certificate, const Network& network) {
+  const FloatEnvironment environment;
   Written proof = std::visit(WriteProof{certificate, network.automaton.alphabet()}, certificate.proof);
   Json json;
   json["format"] = kFormat;
@@ -242,6 +244,7 @@ std::string format_certificate(const Certificate& certificate, const Network& ne
 }
 
 Certificate parse_certificate(const std::string& text, const std::string& where, const Network& network) {
+  const FloatEnvironment environment;
   const StrictJson json = StrictJson::parse(text, where);
   require_members(json);
   require_hash(json["weights"], sha256(canonical_weights(network)), "weights");
@@ -262,7 +265,7 @@ void save_certificate(const Certificate& certificate, const Network& network, co
 }
 
 Certificate load_certificate(const std::string& path, const Network& network) {
-  return parse_certificate(read_file(path), path, network);
+  return parse_certificate(read_text_file(path), path, network);
 }
 
 }  // namespace krohn

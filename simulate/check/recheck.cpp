@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 #include "krohn/simulate/check/recheck_horizon.h"
 #include "krohn/simulate/check/recheck_network.h"
 
@@ -346,6 +347,7 @@ bool suits(const Proof& proof, Claim claim) {
 }  // namespace
 
 Recheck recheck(const Certificate& certificate, const Network& network, const RecheckOptions& options) try {
+  const FloatEnvironment environment;
   require(certificate.order.is_sequential() && !certificate.every_association,
           fmt::format("the order \"{}\" is not known", to_string(certificate.order)));
   require(suits(certificate.proof, certificate.claim), "the proof is none of this claim");

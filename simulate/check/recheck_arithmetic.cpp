@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "krohn/groups/error.h"
+#include "krohn/simulate/check/recheck_cosine.h"
 
 namespace krohn {
 namespace {
@@ -63,6 +64,10 @@ double DeterministicArithmetic::weight(long double value) const {
   const auto nearest = static_cast<double>(value);
   if (stored_.digits == kDoubleDigits) return nearest;
   return rounded(to_odd(nearest, value > nearest ? 1 : value < nearest ? -1 : 0), stored_);
+}
+
+double DeterministicArithmetic::cosine(std::int64_t p, std::int64_t q) const {
+  return nearest_cosine(p, q, stored_.digits, stored_.least);
 }
 
 double DeterministicArithmetic::product(double a, double b) const {

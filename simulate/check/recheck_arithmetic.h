@@ -2,6 +2,7 @@
 // Written for the re-checker of certificates alone: it shares no code with simulate/arithmetic/arithmetic.h.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -15,6 +16,9 @@ class DeterministicArithmetic {
 
   /// A weight as it is stored: rounded once, ties to even.
   double weight(long double value) const;
+  /// The weights cos and sin of 2π·p/q, |p| and q at most 2^56.
+  double cosine(std::int64_t p, std::int64_t q) const;
+  double sine(std::int64_t p, std::int64_t q) const { return cosine(4 * p - q, 4 * q); }
   double product(double a, double b) const;
   double sum(double a, double b) const;
   /// sum + a · b: one rounding when the arithmetic is fused, otherwise two.

@@ -22,6 +22,27 @@ struct RecheckedNetwork::Prepare {
             {static_cast<std::uint32_t>(at + j), in.weight(a(i, j)), false});
   }
 
+  double cosine(Turn turn) const {
+    turn = turn.normalised();
+    return in.cosine(turn.numerator, turn.denominator);
+  }
+  double sine(Turn turn) const {
+    turn = turn.normalised();
+    return in.sine(turn.numerator, turn.denominator);
+  }
+
+  /// Every entry of a structured form, zeros included. The entries of rotations are the structured form's own.
+  RecheckedMatrix dense_form(const Matrix& a) const {
+    if (!std::holds_alternative<RotationBlocks>(a)) return dense(to_dense(a));
+    const RecheckedMatrix blocks = (*this)(std::get<RotationBlocks>(a));
+    RecheckedMatrix result{std::vector<Row>(blocks.rows.size()), {}, {}, true};
+    for (std::size_t i = 0; i < blocks.rows.size(); ++i) {
+      for (std::uint32_t j = 0; j < blocks.rows.size(); ++j) result.rows[i].push_back({j, 0, false});
+      for (const Entry& entry : blocks.rows[i]) result.rows[i][entry.column].weight = entry.weight;
+    }
+    return result;
+  }
+
   RecheckedMatrix operator()(const MapMatrix& a) const {
     RecheckedMatrix result{std::vector<Row>(a.map.degree()), {}, {}, true};
     for (Point j = 0; j < a.map.degree(); ++j) result.rows[a.map[j]].push_back({j, 1, true});
@@ -40,8 +61,7 @@ struct RecheckedNetwork::Prepare {
                                           static_cast<long double>(factor.scale_squared_denominator));
       for (const auto& entry : factor.entries) key.push_back({entry.position, in.weight(scale * entry.value), false});
       if (factor.entries.empty())
-        key = {{factor.plane, in.weight(factor.angle.cosine()), false},
-               {factor.plane + 1, in.weight(factor.angle.sine()), false}};
+        key = {{factor.plane, cosine(factor.angle), false}, {factor.plane + 1, sine(factor.angle), false}};
       result.reflections.emplace_back(std::move(key), in.weight(factor.beta));
     }
     return result;
@@ -50,13 +70,13 @@ struct RecheckedNetwork::Prepare {
     RecheckedMatrix result{{}, {}, {}, true};
     for (const auto& block : a.blocks) {
       const auto at = static_cast<std::uint32_t>(result.rows.size());
-      const double cosine = in.weight(block.turn.cosine()), sine = in.weight(block.turn.sine());
+      const double c = cosine(block.turn), s = sine(block.turn);
       if (block.is_sign) {
-        result.rows.push_back({{at, cosine < 0 ? -1.0 : 1.0, true}});
+        result.rows.push_back({{at, c < 0 ? -1.0 : 1.0, true}});
         continue;
       }
-      result.rows.push_back({{at, cosine, false}, {at + 1, -sine, false}});
-      result.rows.push_back({{at, sine, false}, {at + 1, cosine, false}});
+      result.rows.push_back({{at, c, false}, {at + 1, -s, false}});
+      result.rows.push_back({{at, s, false}, {at + 1, c, false}});
     }
     return result;
   }
@@ -92,8 +112,7 @@ RecheckedNetwork::RecheckedNetwork(const Network& network, const std::string& ar
     auto& matrices = matrices_.emplace_back();
     auto& additions = additions_.emplace_back();
     for (const Transition& transition : layer.transitions) {
-      matrices.push_back(form == Form::kDense ? prepare.dense(to_dense(transition.a))
-                                              : std::visit(prepare, transition.a));
+      matrices.push_back(form == Form::kDense ? prepare.dense_form(transition.a) : std::visit(prepare, transition.a));
       additions.push_back(rounded(transition.b));
     }
     label_of_.push_back(labels_of_integers(layer));

@@ -1,5 +1,6 @@
 #include "krohn/simulate/evaluate/evaluate.h"
 
+#include "krohn/groups/float_environment.h"
 #include "krohn/simulate/evaluate/exact_network.h"
 #include "krohn/simulate/evaluate/ordered_network.h"
 #include "krohn/simulate/evaluate/rounded_network.h"
@@ -29,15 +30,20 @@ class RoundedEvaluator final : public Evaluator {
   }
 
   void reset() override { start(); }
-  std::optional<State> step(Letter letter) override { return optional_state(advance(letter)); }
+  std::optional<State> step(Letter letter) override {
+    const FloatEnvironment environment;
+    return optional_state(advance(letter));
+  }
 
   void run(std::span<const Letter> letters, std::span<State> states) override {
+    const FloatEnvironment environment;
     for (std::size_t t = 0; t < letters.size(); ++t) states[t] = advance(letters[t]);
   }
 
   std::optional<State> current() const override { return optional_state(network_->read(labels_.data())); }
 
   std::vector<double> numbers() const override {
+    const FloatEnvironment environment;
     std::vector<double> exact;
     for (const Number number : now_) exact.push_back(to_double(number));
     return exact;
@@ -73,6 +79,7 @@ class RoundedEvaluator final : public Evaluator {
 }  // namespace
 
 std::unique_ptr<Evaluator> make_evaluator(const Network& network, ArithmeticName arithmetic, Form form, Order order) {
+  const FloatEnvironment environment;
   if (arithmetic.is_exact()) {
     require_linear(network, "exact arithmetic");
     return exact_evaluator(network);

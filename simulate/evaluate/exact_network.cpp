@@ -8,6 +8,7 @@
 
 #include "krohn/automata/cascades/emulation.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 #include "krohn/simulate/evaluate/nearest_codeword.h"
 
 namespace krohn {
@@ -137,6 +138,7 @@ class ExactEvaluator final : public Evaluator {
   ExactEvaluator& operator=(const ExactEvaluator&) = delete;
 
   void reset() override {
+    const FloatEnvironment environment;
     states_.clear();
     labels_.clear();
     for (std::size_t k = 0; k < layers_.size(); ++k) {
@@ -146,6 +148,7 @@ class ExactEvaluator final : public Evaluator {
   }
 
   std::optional<State> step(Letter letter) override {
+    const FloatEnvironment environment;
     Context context = letter;
     for (std::size_t k = 0; k < layers_.size(); ++k) {
       const Layer& layer = network_.layers[k];
@@ -174,6 +177,7 @@ class ExactEvaluator final : public Evaluator {
   }
 
   std::vector<double> numbers() const override {
+    const FloatEnvironment environment;
     std::vector<double> all;
     for (const ExactState& state : states_)
       for (const ExactNumber& number : state) {

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "krohn/groups/float_environment.h"
+
 namespace krohn {
 namespace {
 
@@ -15,16 +17,19 @@ class OrderedEvaluator final : public Evaluator {
   }
 
   void reset() override {
+    const FloatEnvironment environment;
     for (const auto& run : runs_) run->reset();
     start();
   }
 
   std::optional<State> step(Letter letter) override {
+    const FloatEnvironment environment;
     advance(letter);
     return current();
   }
 
   void run(std::span<const Letter> letters, std::span<State> states) override {
+    const FloatEnvironment environment;
     for (std::size_t t = 0; t < letters.size(); ++t) {
       advance(letters[t]);
       states[t] = network_->rounded().read(labels_.data());
@@ -37,6 +42,7 @@ class OrderedEvaluator final : public Evaluator {
   }
 
   std::vector<double> numbers() const override {
+    const FloatEnvironment environment;
     std::vector<double> exact;
     for (const auto& run : runs_)
       for (const auto number : run->state()) exact.push_back(to_double(number));

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 #include "krohn/simulate/arithmetic/arithmetic.h"
 
 namespace krohn {
@@ -104,6 +105,7 @@ class Quantised {
 }  // namespace
 
 Network quantise(const Network& network, Precision format) {
+  const FloatEnvironment environment;
   if (format == Precision::kFp64) return network;
   const Quantised quantised(format);
   Network rounded = network;

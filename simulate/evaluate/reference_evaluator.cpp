@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 #include "krohn/simulate/arithmetic/dyadic.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 
@@ -204,6 +205,7 @@ class ReferenceEvaluator final : public Evaluator {
   }
 
   void reset() override {
+    const FloatEnvironment environment;
     position_ = 0;
     states_.clear();
     labels_.clear();
@@ -214,6 +216,7 @@ class ReferenceEvaluator final : public Evaluator {
   }
 
   std::optional<State> step(Letter letter) override {
+    const FloatEnvironment environment;
     std::optional<Context> context = letter;
     for (std::size_t k = 0; k < network_.layers.size(); ++k) {
       const Layer& layer = network_.layers[k];
@@ -247,6 +250,7 @@ class ReferenceEvaluator final : public Evaluator {
   }
 
   std::vector<double> numbers() const override {
+    const FloatEnvironment environment;
     std::vector<double> all;
     for (const Numbers& h : states_) all.insert(all.end(), h.data(), h.data() + h.size());
     return all;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "krohn/groups/stated_functions.h"
 #include "krohn/simulate/learned/deterministic_layers.h"
 
 namespace krohn {
@@ -76,8 +77,8 @@ class DeterministicBilinear : public DeterministicModel<Real> {
     std::vector<Real> matrix;
     if (shape.form == BilinearShape::Form::kRotations) {
       for (const Real angle : given) {
-        const auto c = static_cast<Real>(std::cos(static_cast<double>(angle))),
-                   s = static_cast<Real>(std::sin(static_cast<double>(angle)));
+        const auto c = static_cast<Real>(stated::cos(static_cast<double>(angle))),
+                   s = static_cast<Real>(stated::sin(static_cast<double>(angle)));
         matrix.insert(matrix.end(), {c, -s, s, c});
       }
       return matrix;

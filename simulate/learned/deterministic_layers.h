@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "krohn/constructions/files/tensor_values.h"
+#include "krohn/groups/stated_functions.h"
 
 namespace krohn {
 
@@ -23,10 +24,10 @@ std::vector<Real> plain_numbers(const TensorFile& file, const std::string& name)
   return {values.begin(), values.end()};
 }
 
-/// Functions that round once, of what double gives.
+/// Functions that round once, of what stated operations give in double.
 template <class Real>
 Real plain_exp(Real x) {
-  return static_cast<Real>(std::exp(static_cast<double>(x)));
+  return static_cast<Real>(stated::exp(static_cast<double>(x)));
 }
 template <class Real>
 Real plain_sigmoid(Real x) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "krohn/groups/stated_functions.h"
 #include "krohn/simulate/learned/deterministic_layers.h"
 
 namespace krohn {
@@ -220,7 +221,7 @@ class DeterministicDiagonal : public DeterministicMixer<Real> {
     std::vector<Real> steps(channels), chosen = input;
     for (std::size_t c = 0; c < channels; ++c) {
       const Real raw = selected[c] + step_[c];
-      const double tail = std::log1p(std::exp(-std::abs(static_cast<double>(raw))));
+      const double tail = stated::log1p(stated::exp(-std::abs(static_cast<double>(raw))));
       steps[c] = std::max(raw, Real{0}) + static_cast<Real>(tail);
       chosen.push_back(steps[c] * input[c]);
     }
@@ -233,8 +234,8 @@ class DeterministicDiagonal : public DeterministicMixer<Real> {
       chosen[at] = shape_.negative ? Real{2} * a - Real{1} : a;
       if (!shape_.complex) continue;
       const double angle = static_cast<double>(angles_[i] * step);
-      chosen[at] = a * static_cast<Real>(std::cos(angle));
-      chosen[at + 1] = a * static_cast<Real>(std::sin(angle));
+      chosen[at] = a * static_cast<Real>(stated::cos(angle));
+      chosen[at + 1] = a * static_cast<Real>(stated::sin(angle));
     }
     return chosen;
   }
@@ -307,8 +308,8 @@ class DeterministicBlocks : public DeterministicMixer<Real> {
   /// By max(1, its p-norm).
   void divide(std::span<Real> column) const {
     double sum = 0;
-    for (const Real x : column) sum += std::pow(std::abs(static_cast<double>(x)), shape_.norm);
-    const auto norm = static_cast<Real>(std::pow(sum, 1 / shape_.norm));
+    for (const Real x : column) sum += stated::pow(std::abs(static_cast<double>(x)), shape_.norm);
+    const auto norm = static_cast<Real>(stated::pow(sum, 1 / shape_.norm));
     if (norm <= 1) return;
     for (Real& x : column) x = x / norm;
   }

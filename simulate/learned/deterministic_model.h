@@ -2,9 +2,10 @@
 // every processor: what claims about trained models speak of, and what the training kernels are compared with.
 //
 // Every product and every sum is rounded to Real by itself, none is fused, and sums run from the first term to the
-// last. Exponentials, logarithms and powers are taken in double and rounded to Real. The recurrences are those of
-// simulate/models/reflection_mixer.h, diagonal_mixer.h, block_mixer.h, dense_model.h and bilinear_model.h; the training
-// kernels compute the same up to rounding, in an order and with fused operations that depend on the processor.
+// last. Exponentials, logarithms, powers and cosines are those of groups/stated_functions.h, rounded to Real. The
+// recurrences are those of simulate/models/reflection_mixer.h, diagonal_mixer.h, block_mixer.h, dense_model.h and
+// bilinear_model.h; the training kernels compute the same up to rounding, in an order and with fused operations that
+// depend on the processor.
 #pragma once
 
 #include <Eigen/Core>

@@ -9,6 +9,7 @@
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 #include "krohn/groups/random.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/pairs/network_automaton.h"
@@ -219,6 +220,7 @@ class Extractor {
 
 Extraction extract_by_asking(const Alphabet& alphabet, std::span<const std::string> output_names,
                              const OutputOracle& machine, const ExtractOptions& options, const Dfa* exact) {
+  const FloatEnvironment environment;
   return Extractor(alphabet, output_names, machine, options, exact).run();
 }
 
@@ -246,6 +248,7 @@ Dfa without_last_output(const Dfa& dfa) {
 }  // namespace
 
 Extraction extract_automaton(const Network& network, ArithmeticName arithmetic, const ExtractOptions& options) {
+  const FloatEnvironment environment;
   const Dfa& named = network.automaton;
   std::vector<std::string> names(named.output_names().begin(), named.output_names().end());
   const auto undecided = static_cast<Output>(names.size());

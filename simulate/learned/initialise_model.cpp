@@ -7,6 +7,8 @@
 
 #include "krohn/constructions/files/tensor_values.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
+#include "krohn/groups/stated_functions.h"
 #include "krohn/simulate/learned/construction_target.h"
 #include "krohn/simulate/models/bilinear_model.h"
 #include "krohn/simulate/models/dense_model.h"
@@ -158,7 +160,7 @@ class BilinearStart {
           refuse(model_,
                  "only rotates pairs of coordinates, which this construction's letters do not; take "
                  "--construction rotation, or a model with block=2");
-        row(letter)[places_[first] / 2] = static_cast<float>(std::atan2(s, c));
+        row(letter)[places_[first] / 2] = static_cast<float>(stated::atan2(s, c));
       }
     }
   }
@@ -284,6 +286,7 @@ void start_blocks(StackedModel<float>& model, const BlockShape& shape, const Lin
 }  // namespace
 
 void initialise_from(SequenceModel<float>& model, const Network& network, const Task& task) {
+  const FloatEnvironment environment;
   if (auto* const stacked = dynamic_cast<StackedModel<float>*>(&model)) {
     const StackedShape shape = parse_stacked_shape(model.name());
     if (!shape.is_bare())
@@ -300,6 +303,7 @@ void initialise_from(SequenceModel<float>& model, const Network& network, const 
 }
 
 void perturb(SequenceModel<float>& model, double share, std::uint64_t seed) {
+  const FloatEnvironment environment;
   Parameters parameters(model);
   Random random(seed);
   for (const auto& [name, tensor] : model.tensors().tensors) {

@@ -8,6 +8,7 @@
 
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 #include "krohn/simulate/learned/extract_automaton.h"
 #include "krohn/simulate/learned/snap_network.h"
 #include "krohn/simulate/learned/trained_reader.h"
@@ -70,6 +71,7 @@ Certificate table_verdict(const TrainedReader& reader, const TrackedAutomaton& t
 }
 
 ModelFindings examine_model(const SequenceModel<float>& model, const Task& task, std::uint64_t least_length) {
+  const FloatEnvironment environment;
   ModelFindings findings;
   try {
     examine(model, task, least_length, findings);

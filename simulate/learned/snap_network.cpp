@@ -12,6 +12,7 @@
 #include "krohn/constructions/build/build_rotation.h"
 #include "krohn/constructions/build/planner.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 
 namespace krohn {
 namespace {
@@ -128,6 +129,7 @@ std::vector<Candidate> all_candidates(const Dfa& automaton, const StateCentres& 
 }  // namespace
 
 SnapResult snap_network(const Dfa& automaton, const StateCentres& centres, const SnapOptions& options) {
+  const FloatEnvironment environment;
   std::vector<Candidate> candidates = all_candidates(automaton, centres, options);
   if (candidates.empty())
     throw InputError("no construction of one layer fits the automaton; `krohn compile` builds it in several");

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/learned/state_centres.h"
 #include "krohn/simulate/words/word.h"
@@ -169,6 +170,7 @@ double orthogonality_defect(const Eigen::MatrixXd& a, const Eigen::MatrixXd& spa
 double turn_of(std::complex<double> value) { return std::arg(value) / (2 * std::numbers::pi); }
 
 Spectrum spectrum(const LetterBlocks& given) {
+  const FloatEnvironment environment;
   Spectrum result;
   const std::vector<Eigen::MatrixXd> spaces = living_spaces(given.code);
   double greatest_block = 0;
@@ -204,6 +206,7 @@ Spectrum spectrum(const LetterBlocks& given) {
 }
 
 Spectrum spectrum(const Network& network) {
+  const FloatEnvironment environment;
   const std::vector<Eigen::MatrixXd> matrices = letter_matrices(network);
   const Layer& layer = network.layers[0];
   const Eigen::MatrixXd decoder = decoder_rows(layer), states = visited_states(network), code = learned_code(network);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/words/word.h"
 
@@ -88,6 +89,7 @@ double least_distance(const Eigen::MatrixXd& points) {
 }
 
 Eigen::MatrixXd reached_numbers(const Network& network, const Dfa& automaton, ArithmeticName arithmetic) {
+  const FloatEnvironment environment;
   require_same_letters(network, automaton);
   Visit visit(network, arithmetic, false);
   return numbers_after_shortest_words(visit, automaton);
@@ -95,6 +97,7 @@ Eigen::MatrixXd reached_numbers(const Network& network, const Dfa& automaton, Ar
 
 StateCentres state_centres(const Network& network, const Dfa& automaton, ArithmeticName arithmetic,
                            const CentreOptions& options) {
+  const FloatEnvironment environment;
   require_same_letters(network, automaton);
   StateCentres result;
   result.is_scaled = is_without_additions(network);
@@ -124,6 +127,7 @@ StateCentres state_centres(const Network& network, const Dfa& automaton, Arithme
 }
 
 std::vector<LetterError> letter_errors(const Network& network, const Dfa& automaton, const StateCentres& centres) {
+  const FloatEnvironment environment;
   if (network.layers.size() != 1) throw InputError("only the letters of a network of one layer can be compared");
   const Layer& layer = network.layers[0];
   std::vector<LetterError> errors;

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 #include "krohn/groups/random.h"
 #include "krohn/simulate/prove/machine/reader_run.h"
 #include "krohn/simulate/learned/deterministic_model.h"
@@ -206,6 +207,7 @@ std::vector<double> scales_of(const std::vector<Visit>& visits) {
 
 std::unique_ptr<TrainedReader> trained_machine(const SequenceModel<float>& model, const Task& task,
                                                Precision precision) {
+  const FloatEnvironment environment;
   if (task.alphabet().size() != model.letters() || task.labels().size() != model.labels())
     throw InputError(fmt::format("the model has {} letters and {} answers, and the task {} has {} and {}",
                                  model.letters(), model.labels(), task.info().name, task.alphabet().size(),
@@ -235,6 +237,7 @@ Extraction extract_trained(const TrainedReader& machine, const Task& task, const
 
 StateCentres trained_centres(const TrainedReader& machine, const Task& task, const Dfa& automaton,
                              const CentreOptions& options) {
+  const FloatEnvironment environment;
   const std::vector<Visit> visits = visits_of(machine, task, automaton, options);
   const std::vector<double> scales = machine.is_homogeneous() ? std::vector<double>() : scales_of(visits);
   StateCentres result;
@@ -261,6 +264,7 @@ StateCentres trained_centres(const TrainedReader& machine, const Task& task, con
 }
 
 Spectrum trained_spectrum(const TrainedReader& machine, const Task& task) {
+  const FloatEnvironment environment;
   const Dfa own = input_machine(task).automaton;
   const Eigen::MatrixXd means = trained_centres(machine, task, own).centres;
   const Eigen::MatrixXd code = means.colwise() - means.rowwise().mean();

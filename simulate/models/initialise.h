@@ -6,6 +6,7 @@
 #include <span>
 
 #include "krohn/groups/random.h"
+#include "krohn/groups/stated_functions.h"
 
 namespace krohn {
 
@@ -22,8 +23,8 @@ void fill_uniform(std::span<Real> numbers, double spread, Random& random) {
 template <class Real>
 void fill_normal(std::span<Real> numbers, Random& random, double deviation = 1) {
   for (Real& number : numbers) {
-    const double radius = std::sqrt(-2 * std::log(1 - uniform(random)));
-    number = static_cast<Real>(deviation * radius * std::cos(2 * std::numbers::pi * uniform(random)));
+    const double radius = std::sqrt(-2 * stated::log(1 - uniform(random)));
+    number = static_cast<Real>(deviation * radius * stated::cos(2 * std::numbers::pi * uniform(random)));
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 #include "krohn/simulate/models/models.h"
 
 namespace krohn {
@@ -46,6 +47,7 @@ void save_model(const std::string& task, const SequenceModel<float>& model, cons
 }
 
 TrainedModel load_model(const std::string& path) {
+  const FloatEnvironment environment;
   const TensorFile file = read_safetensors(path);
   if (text_of(file, "format", path) != "krohn.model" || text_of(file, "version", path) != "1")
     throw InputError(path, "not a trained model of version 1");

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 #include "krohn/groups/near_miss.h"
 #include "krohn/simulate/models/bilinear_model.h"
 #include "krohn/simulate/models/dense_model.h"
@@ -101,6 +102,7 @@ constexpr std::array kFamilies{
 template <class Real>
 std::unique_ptr<SequenceModel<Real>> make_model(std::string_view given, Letter letters, std::uint32_t labels,
                                                 std::uint64_t seed) {
+  const FloatEnvironment environment;
   const std::string name = in_our_names(given);
   const std::string wanted = name.substr(0, name.find(':'));
   for (const Family<Real>& family : kFamilies<Real>)

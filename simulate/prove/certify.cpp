@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "krohn/groups/float_environment.h"
+#include "krohn/groups/float_environment.h"
 #include "krohn/simulate/prove/bounds/bounds.h"
 #include "krohn/simulate/prove/bounds/linear_horizon.h"
 #include "krohn/simulate/prove/certify_codewords.h"
@@ -84,6 +86,7 @@ void try_long_words(Certificate& certificate, const Network& network, const Cert
 }  // namespace
 
 Certificate certify(const Network& network, const CertifyOptions& options) {
+  const FloatEnvironment environment;
   Certificate certificate = prove(network, options);
   try_long_words(certificate, network, options);
   return certificate;

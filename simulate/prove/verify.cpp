@@ -1,4 +1,5 @@
 #include "krohn/simulate/prove/verify.h"
+#include "krohn/groups/float_environment.h"
 
 #include <fmt/format.h>
 
@@ -314,6 +315,7 @@ ModelVerdict verify_reader(const ReadModel& model, const Question& question) {
 }  // namespace
 
 ModelVerdict verify(const Question& question) {
+  const FloatEnvironment environment;
   if (const auto* model = std::get_if<const ReadModel*>(&question.subject)) return verify_reader(**model, question);
   return verify_network(*std::get<const Network*>(question.subject), question);
 }

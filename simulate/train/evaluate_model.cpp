@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <exception>
+#include <mutex>
 #include <numeric>
 #include <optional>
 
 #include "krohn/simulate/models/linear_model_reader.h"
+
+#include "krohn/groups/float_environment.h"
+#include "krohn/simulate/arithmetic/parallel_for.h"
 
 namespace krohn {
 namespace {
@@ -102,35 +105,25 @@ std::string reading_of(const SequenceModel<float>& model, bool rescaled) {
 
 ModelAccuracy evaluate_model(const SequenceModel<float>& model, const Task& task, std::uint64_t length,
                              const EvaluateModelOptions& options) {
+  const FloatEnvironment environment;
   const auto make_reader = model.readers(options.rescaled);
   ModelAccuracy result{length, options.words, 0, 0, 0};
   std::atomic<std::uint64_t> done = 0;
-  std::exception_ptr error;
-  const int threads = options.threads == 0 ? omp_get_max_threads() : static_cast<int>(options.threads);
-  const auto groups = static_cast<std::int64_t>((options.words + kSideBySide - 1) / kSideBySide);
-#pragma omp parallel for schedule(dynamic) num_threads(threads)
-  for (std::int64_t i = 0; i < groups; ++i) {
-    try {
-      const std::uint64_t first = static_cast<std::uint64_t>(i) * kSideBySide;
-      const auto words = static_cast<std::uint32_t>(std::min<std::uint64_t>(kSideBySide, options.words - first));
-      ModelAccuracy part;
-      read_group(WordGroup(task, length, options.seed, first, words), words, *make_reader(words), part,
-                 [&](std::uint64_t letters) {
-                   done += letters;
-                   if (options.progress && omp_get_thread_num() == 0) options.progress(done, options.words * length);
-                 });
-#pragma omp critical
-      {
-        result.right += part.right;
-        result.targets += part.targets;
-        result.right_words += part.right_words;
-      }
-    } catch (...) {
-#pragma omp critical
-      error = std::current_exception();
-    }
-  }
-  if (error) std::rethrow_exception(error);
+  std::mutex mutex;
+  parallel_for((options.words + kSideBySide - 1) / kSideBySide, options.threads, [&](std::size_t group) {
+    const std::uint64_t first = group * kSideBySide;
+    const auto words = static_cast<std::uint32_t>(std::min<std::uint64_t>(kSideBySide, options.words - first));
+    ModelAccuracy part;
+    read_group(WordGroup(task, length, options.seed, first, words), words, *make_reader(words), part,
+               [&](std::uint64_t letters) {
+                 done += letters;
+                 if (options.progress && omp_get_thread_num() == 0) options.progress(done, options.words * length);
+               });
+    const std::lock_guard lock(mutex);
+    result.right += part.right;
+    result.targets += part.targets;
+    result.right_words += part.right_words;
+  });
   return result;
 }
 

@@ -7,13 +7,18 @@
 #include <numbers>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/stated_functions.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
 
 namespace krohn {
 namespace {
 
 // Adam's constants, as published.
-constexpr float kMeanDecay = 0.9f, kSquareDecay = 0.999f, kEpsilon = 1e-8f;
+constexpr float kMeanDecay = 0.9f, kSquareDecay = 0.999f;
+constexpr double kEpsilon = 1e-8;
+
+/// 1 − decay^step.
+double correction(float decay, std::uint64_t step) { return 1 - stated::pow(decay, static_cast<double>(step)); }
 
 }  // namespace
 
@@ -31,14 +36,17 @@ double learning_rate_at(const OptimiserOptions& options, std::uint64_t step) {
   if (options.schedule == Schedule::kConstant || options.steps <= options.warm_up) return options.learning_rate;
   const double done =
       static_cast<double>(step - options.warm_up) / static_cast<double>(options.steps - options.warm_up);
-  const double height = (1 + std::cos(std::numbers::pi * std::min(done, 1.0))) / 2;
+  const double height = (1 + stated::cos(std::numbers::pi * std::min(done, 1.0))) / 2;
   return options.least_rate + (options.learning_rate - options.least_rate) * height;
 }
 
 float corrected_rate(const OptimiserOptions& options, std::uint64_t step) {
-  const auto count = static_cast<double>(step);
-  return static_cast<float>(learning_rate_at(options, step) * std::sqrt(1 - std::pow(double{kSquareDecay}, count)) /
-                            (1 - std::pow(double{kMeanDecay}, count)));
+  return static_cast<float>(learning_rate_at(options, step) * std::sqrt(correction(kSquareDecay, step)) /
+                            correction(kMeanDecay, step));
+}
+
+float corrected_epsilon(std::uint64_t step) {
+  return static_cast<float>(kEpsilon * std::sqrt(correction(kSquareDecay, step)));
 }
 
 float kept_share(const OptimiserOptions& options, std::uint64_t step) {
@@ -53,7 +61,7 @@ bool AdamW::step(const OptimiserOptions& options, std::uint64_t step, std::size_
   const auto scale = static_cast<float>(options.clip > 0 && norm > options.clip ? options.clip / norm : 1);
   const float rate = corrected_rate(options, step), kept = kept_share(options, step);
   kernels.adam({parameters.size() - first, gradient.data() + first, scale, kMeanDecay, kSquareDecay, rate, kept,
-                kEpsilon, mean.data() + first, square.data() + first, parameters.data() + first});
+                corrected_epsilon(step), mean.data() + first, square.data() + first, parameters.data() + first});
   return true;
 }
 

@@ -1,5 +1,5 @@
-// simulate/train/optimiser.h — AdamW (Loshchilov & Hutter 2019; Adam, Kingma & Ba 2015, where nothing decays), and how
-// the learning rate moves.
+// simulate/train/optimiser.h — AdamW (Loshchilov & Hutter 2019; Adam, Kingma & Ba 2015, where nothing decays) as PyTorch
+// has it, and how the learning rate moves.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +35,9 @@ double learning_rate_at(const OptimiserOptions& options, std::uint64_t step);
 
 /// What step 1, 2, … multiplies with: the rate with Adam's corrections for its start, and what decay leaves.
 float corrected_rate(const OptimiserOptions& options, std::uint64_t step);
+/// What stands beside the root of the mean square. Adam and PyTorch add ε = 10⁻⁸ to the corrected root √(v/c), where
+/// c = 1 − 0.999^step; the rate above has the factor √c, so beside √v it is ε √c.
+float corrected_epsilon(std::uint64_t step);
 float kept_share(const OptimiserOptions& options, std::uint64_t step);
 
 /// The optimiser's memory; a step needs nothing else.

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 #include "krohn/simulate/tasks/task_automaton.h"
 #include "krohn/simulate/train/evaluate_model.h"
 
@@ -48,6 +49,7 @@ Matrix matrix_of(const LinearModel& view, const AffineMap& map) {
 }  // namespace
 
 Network network_of(const SequenceModel<float>& model, const Task& task) {
+  const FloatEnvironment environment;
   const std::optional<LinearModel> linear = model.linear_view();
   if (!linear)
     throw InputError(fmt::format(

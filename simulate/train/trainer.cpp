@@ -8,6 +8,7 @@
 
 #include "krohn/constructions/files/tensor_values.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 #include "krohn/simulate/models/models.h"
 
 namespace krohn {
@@ -69,6 +70,7 @@ Trainer::Trainer(const Task& task, std::string_view model, const TrainOptions& o
                                options.seed)),
       optimiser_(model_->parameters().size()),
       gradient_(model_->parameters().size(), 0) {
+  const FloatEnvironment environment;
   if (prepare) prepare(*model_);
   kept_.assign(model_->parameters().begin(), model_->parameters().end());
   validation_.loss = INFINITY;
@@ -101,6 +103,7 @@ void Trainer::return_to_kept(State state) {
 }
 
 void Trainer::step() {
+  const FloatEnvironment environment;
   if (state_ != State::kRunning) return;
   const TrainingBatch batch = batch_of(steps_);
   std::ranges::fill(gradient_, 0.f);
@@ -132,6 +135,7 @@ std::uint64_t Trainer::steps_to_validation() const {
 }
 
 void Trainer::go_on_from(std::uint64_t steps, std::span<const float> parameters) {
+  const FloatEnvironment environment;
   if (state_ != State::kRunning) return;
   std::ranges::copy(parameters, model_->parameters().begin());
   steps_ += steps;
@@ -160,6 +164,7 @@ TensorFile Trainer::checkpoint() const {
 }
 
 void Trainer::resume(const TensorFile& checkpoint) {
+  const FloatEnvironment environment;
   const std::string own = fingerprint(), other = text_of(checkpoint, kRunKey);
   if (other != own)
     throw InputError(

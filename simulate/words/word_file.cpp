@@ -49,6 +49,14 @@ std::size_t name_cut(std::string_view text) {
   return cut;
 }
 
+/// `text` without `\n` and `\r\n`.
+std::string without_line_ends(std::string_view text) {
+  std::string joined;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (text[i] != '\n' && text.substr(i, 2) != "\r\n") joined += text[i];
+  return joined;
+}
+
 }  // namespace
 
 WordLayout parse_word_layout(std::string_view name) {
@@ -58,7 +66,7 @@ WordLayout parse_word_layout(std::string_view name) {
 }
 
 WordFile::WordFile(const std::string& path, const Alphabet& alphabet, WordLayout layout)
-    : stream_(&file_), where_(path), alphabet_(alphabet), layout_(layout) {
+    : stream_(&file_), where_(path), alphabet_(alphabet), layout_(layout), joins_lines_(joins_lines()) {
   if (path == "-") {
     stream_ = &std::cin;
     where_ = "standard input";
@@ -69,7 +77,11 @@ WordFile::WordFile(const std::string& path, const Alphabet& alphabet, WordLayout
 }
 
 WordFile::WordFile(std::istream& stream, std::string where, const Alphabet& alphabet, WordLayout layout)
-    : stream_(&stream), where_(std::move(where)), alphabet_(alphabet), layout_(layout) {}
+    : stream_(&stream), where_(std::move(where)), alphabet_(alphabet), layout_(layout), joins_lines_(joins_lines()) {}
+
+bool WordFile::joins_lines() const {
+  return layout_ == WordLayout::kOneWord && alphabet_.is_characterwise() && !alphabet_.find(U'\n');
+}
 
 bool WordFile::next_word() {
   while (!word_ended_) parse_block();
@@ -127,13 +139,14 @@ void WordFile::parse_block() {
 /// How much of the text can be parsed before the rest is known; a CR that may belong to a line end stays.
 std::size_t WordFile::find_cut() const {
   const std::size_t cut = alphabet_.is_characterwise() ? character_cut(rest()) : name_cut(rest());
-  return cut > 0 && layout_ == WordLayout::kLines && rest()[cut - 1] == '\r' ? cut - 1 : cut;
+  return cut > 0 && rest()[cut - 1] == '\r' ? cut - 1 : cut;
 }
 
 void WordFile::parse(std::size_t length) {
   Word word;
   try {
-    word = alphabet_.parse_word(rest().substr(0, length));
+    const std::string_view text = rest().substr(0, length);
+    word = joins_lines_ ? alphabet_.parse_word(without_line_ends(text)) : alphabet_.parse_word(text);
   } catch (const InputError& error) {
     const std::string where = layout_ == WordLayout::kLines ? fmt::format("{}:{}", where_, line_) : where_;
     throw InputError(where, parsed_ == 0 ? error.what() : fmt::format("after {} letters: {}", parsed_, error.what()));

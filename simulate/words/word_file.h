@@ -14,7 +14,8 @@ namespace krohn {
 /// How a file holds words, in the spelling of Alphabet::parse_word.
 enum class WordLayout : std::uint8_t {
   kLines,    ///< one word a line; an empty line is the empty word; LF or CR LF; the last line may lack its end
-  kOneWord,  ///< the whole file is one word; line ends are white space, unless they are letters
+  kOneWord,  ///< the whole file is one word; line ends separate names, and are skipped between characters unless
+             ///< letters
 };
 
 /// "lines", "one".
@@ -39,12 +40,14 @@ class WordFile final : public WordStream {
   void parse_block();
   std::size_t find_cut() const;
   void parse(std::size_t length);
+  bool joins_lines() const;
 
   std::ifstream file_;
   std::istream* stream_;
   std::string where_;
   Alphabet alphabet_;
   WordLayout layout_;
+  bool joins_lines_;  ///< line ends are only there to break a long word
   std::string text_;  ///< read; parsed before at_
   std::size_t at_ = 0;
   Word letters_;  ///< parsed, but not handed out before given_

@@ -1,5 +1,8 @@
 """Networks, certificates and data sets from Python."""
+import ctypes
 import os
+import pathlib
+import platform
 import signal
 import subprocess
 import sys
@@ -163,6 +166,59 @@ class LongWork(unittest.TestCase):
             errors = process.communicate(timeout=20)[1]
         self.assertIn("KeyboardInterrupt", errors)
         self.assertNotEqual(process.returncode, 0)
+
+
+@unittest.skipUnless(sys.platform == "linux" and platform.machine() == "x86_64", "sets the registers of x86-64")
+class ForeignEnvironment(unittest.TestCase):
+    """What other libraries of a process may set for its threads, as torch.set_flush_denormal(True) does."""
+
+    MODEL = pathlib.Path(__file__).resolve().parent.parent / "data/findings/ftz_fp32.safetensors"
+    UP, FLUSH = 0x4000, 0x8040  # of MXCSR
+
+    def setUp(self):
+        self.libm = ctypes.CDLL("libm.so.6")
+        self.before = self.environment()
+        self.addCleanup(lambda: self.libm.fesetenv(self.before))
+
+    def environment(self):
+        """The C library's fenv_t: 28 bytes of the x87, then MXCSR."""
+        buffer = ctypes.create_string_buffer(32)
+        self.libm.fegetenv(buffer)
+        return buffer
+
+    def mxcsr(self):
+        return int.from_bytes(self.environment().raw[28:], "little") & ~0x3F
+
+    def set_bits(self, bits):
+        changed = ctypes.create_string_buffer(self.before.raw, 32)
+        changed[28:32] = (int.from_bytes(self.before.raw[28:], "little") | bits).to_bytes(4, "little")
+        self.libm.fesetenv(changed)
+
+    def asked(self):
+        """Everything that computes, as values that can be compared."""
+        network = krohn.Network.load(self.MODEL)
+        rotation = krohn.compile("name:Z5", construction="rotation")
+        found = [network.run(np.zeros((1, 3), dtype=np.int64)).tolist(),
+                 [weights.tobytes() for weights in rotation.state_dict().values()]]
+        for model, precision in ((network, "fp32"), (rotation, "bf16")):
+            certificate = krohn.verify(model, precision=precision)
+            found.append((certificate.claim, certificate.failing_word.tolist(), str(certificate)))
+        return found
+
+    def test_verdicts_are_those_of_a_clean_thread_which_is_left_as_it_was(self):
+        wanted = self.asked()
+        self.assertEqual(wanted[2][:2], ("refuted", [0]))
+        self.assertEqual(len(wanted[3][1]), 249)
+        for bits in (self.FLUSH, self.UP, self.FLUSH | self.UP):
+            with self.subTest(bits=bits):
+                self.set_bits(bits)
+                mine = self.mxcsr()
+                found = self.asked()
+                after = self.mxcsr()
+                self.libm.fesetenv(self.before)
+                self.assertEqual(found, wanted)
+                self.assertEqual(after, mine)
+                self.assertEqual(mine & bits, bits)
 
 
 if __name__ == "__main__":

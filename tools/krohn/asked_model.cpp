@@ -127,12 +127,9 @@ class AskedCheckpoint final : public AskedModel {
 
 std::unique_ptr<AskedModel> load_asked_model(const ModelOptions& given) {
   ModelOptions options = given;
-  options.model = file_of_run(given.model);
+  options.model = file_of_torch_folder(file_of_run(given.model));
   if (is_checkpoint_folder(options.model)) return std::make_unique<AskedCheckpoint>(options);
-  if (!is_model_name(options.model))
-    throw InputError(options.model,
-                     "not a .safetensors model, a folder of `krohn train` or a checkpoint; `krohn compile` makes a "
-                     "model of a language");
+  require_model(options.model, "verify");
   if (is_trained_model(options.model)) return load_asked_trained_model(options);
   return std::make_unique<AskedNetwork>(options);
 }

@@ -12,7 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 #include "krohn/groups/near_miss.h"
 #include "krohn/simulate/prove/verify.h"
 #include "tools/krohn/manual.h"
@@ -21,8 +23,11 @@
 namespace krohn {
 namespace {
 
+constexpr std::size_t kLongestMessage = 16'000;
+
 int complain(std::string_view message, int status) {
-  fmt::print(stderr, "krohn: {}\n", message);
+  // Names in messages are quoted where they are put in; a last sieve for what was not.
+  fmt::print(stderr, "krohn: {}\n", visible_lines(cut_short(message, kLongestMessage)));
   return status;
 }
 
@@ -150,6 +155,7 @@ int parse_and_work(int argc, const char* const* argv) {
 }  // namespace
 
 int run_command(int argc, const char* const* argv) noexcept try {
+  const FloatEnvironment environment;
   return parse_and_work(argc, argv);
 } catch (const Contradiction& error) {
   return complain(error.what(), kContradiction);

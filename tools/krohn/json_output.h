@@ -9,7 +9,8 @@ namespace krohn {
 /// The version of what `--json` prints: it grows when a field changes its meaning, not when one is added.
 inline constexpr int kJsonSchema = 1;
 
-/// Indented text with a final line break. Bytes that are not UTF-8 (of a file's name) become U+FFFD.
+/// Indented text with a final line break. Bytes that are not UTF-8 (of a file's name) become U+FFFD, and
+/// characters that would act on a terminal become \u escapes.
 std::string json_text(const nlohmann::ordered_json& json);
 
 /// `json_text` of an object with "schema" before its own fields: what `--json` prints and run.json holds.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "krohn/automata/dfa/visible_text.h"
+
 namespace krohn {
 namespace {
 
@@ -32,9 +34,12 @@ std::string shortened(const std::string& text, std::size_t most) {
 }
 
 std::string format_table(const std::vector<std::vector<std::string>>& rows, const std::string& indent) {
-  const auto widths = column_widths(rows);
+  std::vector<std::vector<std::string>> cells = rows;
+  for (auto& row : cells)
+    for (std::string& cell : row) cell = visible(cell);
+  const auto widths = column_widths(cells);
   std::string text;
-  for (const auto& row : rows) {
+  for (const auto& row : cells) {
     std::string line = indent;
     for (std::size_t i = 0; i < row.size(); ++i) {
       line += row[i];
@@ -50,6 +55,7 @@ std::string wrapped(const std::string& text, std::size_t columns, const std::str
   std::istringstream words(text);
   std::string result, line;
   for (std::string word; words >> word;) {
+    word = visible(word);
     if (!line.empty() && width(line) + 1 + width(word) > columns) {
       result += line + '\n';
       line = indent + word;

@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/constructions/checkpoints/export_checkpoint.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/constructions/files/npz.h"
 #include "krohn/constructions/files/onnx.h"
 #include "krohn/constructions/files/recurrence_file.h"
 #include "krohn/groups/atomic_file.h"
+#include "krohn/groups/atomic_folder.h"
 #include "krohn/groups/error.h"
 #include "network_module.h"
 #include "tools/krohn/json_output.h"
@@ -39,7 +41,7 @@ std::string extension_of(const std::string& target) {
 void report(const Checkpoint& checkpoint, const std::string& language, const std::string& target,
             const std::string& folder) {
   const CheckpointConfig& config = checkpoint.config;
-  fmt::print("{}: {} in the weights of {}\n", folder, language, target);
+  fmt::print("{}: {} in the weights of {}\n", visible(folder), visible(language), target);
   fmt::print("  {} layer{}, hidden size {}, {} head{} of {}×{}, {} Householder{} per token, {} tokens\n", config.layers,
              config.layers == 1 ? "" : "s", config.hidden_size, config.heads, config.heads == 1 ? "" : "s",
              config.key_dim, config.value_dim, config.householders, config.householders == 1 ? "" : "s",
@@ -77,9 +79,9 @@ void write_network(const Network& network, const std::string& target, const std:
   if (target == kNumpy) return write_file(output, format_npz(to_tensors(network)));
   if (target == kKrohn) return save_network(network, output);
   if (is_recurrence_target(target)) return write_safetensors(to_recurrence(network, target), output);
-  make_folder(output);
-  write_file((fs::path(output) / "krohn_network.py").string(), kNetworkModule);
-  save_network(network, (fs::path(output) / "model.safetensors").string());
+  const std::vector<std::pair<std::string, std::string>> files{
+      {"krohn_network.py", kNetworkModule}, {"model.safetensors", format_safetensors(to_tensors(network))}};
+  write_folder(output, files, kFilesOfModels);
 }
 
 Checkpoint build_checkpoint(const Dfa& automaton, const std::string& target) {

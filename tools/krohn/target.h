@@ -22,7 +22,7 @@ std::vector<std::string> target_constructions(const std::string& target);
 /// Throws InputError unless `output` is named as the target's files or folders are.
 void check_output_name(const std::string& target, const std::string& output);
 
-/// Writes the network for a target that is no checkpoint: one file, or a folder. Whole or not at all, file by file.
+/// Writes the network for a target that is no checkpoint: one file, or a folder. Whole or not at all.
 void write_network(const Network& network, const std::string& target, const std::string& output);
 
 /// The checkpoint of a target for which `is_checkpoint_target` holds. Throws as

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/table.h"
@@ -54,7 +55,7 @@ namespace {
 
 constexpr std::size_t kColumns = 100;
 
-void print_line(const std::string& text) { fmt::print("  {}\n", wrapped(text, kColumns, "    ")); }
+void print_line(const std::string& text) { fmt::print("  {}\n", wrapped(visible(text), kColumns, "    ")); }
 
 std::string self_check_in_words(const SelfCheck& check) {
   std::string text =
@@ -89,7 +90,7 @@ void print_random_words(const Question& question, const ModelVerdict& verdict) {
 void print_verdict(const std::string& name, const std::vector<std::string>& about, const Question& question,
                    const ModelVerdict& verdict, const Alphabet& alphabet) {
   const Certificate& certificate = verdict.certificate;
-  fmt::print("{}: {}\n", name, claim_in_words(certificate, alphabet));
+  fmt::print("{}: {}\n", visible(name), claim_in_words(certificate, alphabet));
   for (const std::string& line : about) print_line(line);
   if (!certificate.method.empty()) print_line(certificate.method + ": " + certificate.evidence);
   if (!verdict.said.empty() && certificate.method != "another language")

@@ -17,30 +17,29 @@ std::optional<std::string> after(const std::string& text, std::string_view prefi
   return text.substr(prefix.size());
 }
 
-/// The first word of the stream.
-Word read_whole(WordStream& stream) {
+constexpr std::size_t kMostStored = std::size_t{1} << 26;  // 256 MiB
+
+/// The first word of the stream, up to `most` letters.
+Word read_beginning(WordStream& stream, std::size_t most) {
   constexpr std::size_t kBlock = 1 << 16;
   Word word;
   if (!stream.next_word()) return word;
-  for (std::size_t count = kBlock; count > 0;) {
+  for (std::size_t count = kBlock; count > 0 && word.size() < most;) {
     const std::size_t length = word.size();
-    word.resize(length + kBlock);
+    word.resize(std::min(length + kBlock, most));
     count = stream.read(std::span(word).subspan(length));
     word.resize(length + count);
   }
   return word;
 }
 
-Word stored_word(const std::string& text, const Dfa& dfa, std::uint64_t seed) {
-  if (const auto path = after(text, "file:")) {
-    WordFile file(*path, dfa.alphabet(), WordLayout::kOneWord);
-    return read_whole(file);
-  }
-  if (const auto length = after(text, "accepted:")) {
-    AcceptedWordStream accepted(dfa, parse_count(*length, text), 1, seed);
-    return read_whole(accepted);
-  }
-  return dfa.alphabet().parse_word(after(text, "word:").value_or(text));
+/// Where a word comes from that may be longer than memory.
+std::shared_ptr<WordStream> stream_of(const std::string& text, const Dfa& dfa, std::uint64_t seed) {
+  if (const auto path = after(text, "file:"))
+    return std::make_shared<WordFile>(*path, dfa.alphabet(), WordLayout::kOneWord);
+  if (const auto length = after(text, "accepted:"))
+    return std::make_shared<AcceptedWordStream>(dfa, parse_count(*length, text), 1, seed);
+  return nullptr;
 }
 
 }  // namespace
@@ -53,17 +52,25 @@ WordSource WordSource::parse(const std::string& text, const Dfa& dfa, std::uint6
     word.title_ = fmt::format("random word of {} letters (seed {})", with_thousands(word.length_), seed);
     return word;
   }
-  word.letters_ = stored_word(text, dfa, seed);
+  if (auto stream = stream_of(text, dfa, seed)) {
+    word.letters_ = read_beginning(*stream, kMostStored);
+    if (word.letters_.size() == kMostStored) word.rest_ = std::move(stream);
+  } else {
+    word.letters_ = dfa.alphabet().parse_word(after(text, "word:").value_or(text));
+  }
   word.length_ = word.letters_.size();
-  word.title_ = quoted_word(dfa.alphabet(), word.letters_);
+  word.title_ = quoted_word(dfa.alphabet(), word.letters_) + (word.is_open() ? " and what follows" : "");
   return word;
 }
 
-void WordSource::fill(std::uint64_t first, std::span<Letter> out) const {
+std::size_t WordSource::read(std::uint64_t first, std::span<Letter> out) const {
+  if (first >= length_) return rest_ == nullptr ? 0 : rest_->read(out);
+  const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), length_ - first));
   if (random_)
-    random_->fill(first, out);
+    random_->fill(first, out.first(count));
   else
-    std::copy_n(letters_.begin() + static_cast<std::ptrdiff_t>(first), out.size(), out.begin());
+    std::copy_n(letters_.begin() + static_cast<std::ptrdiff_t>(first), count, out.begin());
+  return count;
 }
 
 }  // namespace krohn

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,29 +10,36 @@
 
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/simulate/words/word.h"
+#include "krohn/simulate/words/word_stream.h"
 
 namespace krohn {
 
-/// A word that is either stored or made slice by slice.
+/// A word that is stored, made slice by slice, or read from a file that may never end.
 class WordSource {
  public:
-  /// `text` is a word in the letters of `dfa`, `file:PATH` (its contents, where line ends are white space),
+  /// `text` is a word in the letters of `dfa`, `file:PATH` (one word; line ends are no letters of it),
   /// `random:LENGTH`, `accepted:LENGTH` (random among the words that `dfa` accepts), or `word:W` for a word that looks
-  /// like one of these. Throws InputError for unknown letters and SystemError for unreadable files.
+  /// like one of these. `dfa` outlives the word. Throws InputError for unknown letters and SystemError for unreadable
+  /// files.
   static WordSource parse(const std::string& text, const Dfa& dfa, std::uint64_t seed);
 
+  /// The letters, or those that are stored when there are more.
   std::uint64_t length() const { return length_; }
+  /// True for a word that goes on behind `letters()`: it can be read once, from first to last.
+  bool is_open() const { return rest_ != nullptr; }
   /// The word that the slices are from, when it is random.
   const std::optional<RandomWord>& random() const { return random_; }
-  /// The whole word, when it is stored; empty when it is random.
+  /// The word, or its beginning when it is open; empty when it is random.
   const Word& letters() const { return letters_; }
-  /// Letters [first, first + out.size()).
-  void fill(std::uint64_t first, std::span<Letter> out) const;
+  /// Letters from `first` on, at most out.size(). Returns how many; 0 at the end. `first` is where the last read ended.
+  /// Throws as `parse`.
+  std::size_t read(std::uint64_t first, std::span<Letter> out) const;
   /// The word for a line of output, shortened.
   const std::string& title() const { return title_; }
 
  private:
   Word letters_;
+  std::shared_ptr<WordStream> rest_;  ///< what follows letters_, if anything does
   std::optional<RandomWord> random_;
   std::uint64_t length_ = 0;
   std::string title_;

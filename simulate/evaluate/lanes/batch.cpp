@@ -1,12 +1,12 @@
 #include "krohn/simulate/evaluate/lanes/batch.h"
 
-#include <omp.h>
-
 #include <algorithm>
-#include <exception>
+#include <memory>
 #include <utility>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
+#include "krohn/simulate/arithmetic/parallel_for.h"
 #include "krohn/simulate/evaluate/lanes/lane_network.h"
 
 namespace krohn {
@@ -97,6 +97,7 @@ class VectorLanes final : public LaneEvaluator {
 
   /// `states` may be null. There the nodes of the readout are kept, from layer to layer.
   void run(const LaneLetters& letters, std::size_t steps, State* states) {
+    const FloatEnvironment environment;
     for (std::size_t first = 0; first < steps; first += kPiece) {
       LaneRun<Number> run;
       run.steps = std::min(kPiece, steps - first);
@@ -212,32 +213,21 @@ std::unique_ptr<LaneEvaluator> make_lane_evaluator(const Network& network, Arith
 std::vector<State> batch_final_states(const Network& network, ArithmeticName arithmetic,
                                       std::span<const Letter> letters, std::size_t words, std::size_t length,
                                       const BatchOptions& options) {
+  const FloatEnvironment environment;
   if (letters.size() != words * length)
     throw InputError("a batch of words needs one letter for every word and position");
   std::vector<State> states(words);
   const auto evaluator = make_lane_evaluator(network, arithmetic, options);
-  const auto blocks = static_cast<std::int64_t>((words + kLanes - 1) / kLanes);
-  const int threads = options.threads == 0 ? omp_get_max_threads() : static_cast<int>(options.threads);
-  std::exception_ptr error;
-#pragma omp parallel num_threads(threads)
-  {
-    const auto lanes = evaluator->fresh();
-#pragma omp for schedule(dynamic)
-    for (std::int64_t block = 0; block < blocks; ++block) {
-      try {
-        const std::size_t first = static_cast<std::size_t>(block) * kLanes, count = std::min(kLanes, words - first);
-        std::array<State, kLanes> last;
-        lanes->reset();
-        lanes->run({letters.data() + first, words, count}, length);
-        lanes->current(last);
-        std::copy_n(last.begin(), count, states.begin() + static_cast<std::ptrdiff_t>(first));
-      } catch (...) {
-#pragma omp critical(krohn_batch)
-        error = std::current_exception();
-      }
-    }
-  }
-  if (error) std::rethrow_exception(error);
+  parallel_workers((words + kLanes - 1) / kLanes, options.threads, [&] {
+    return [&, lanes = std::shared_ptr(evaluator->fresh())](std::size_t block) {
+      const std::size_t first = block * kLanes, count = std::min(kLanes, words - first);
+      std::array<State, kLanes> last;
+      lanes->reset();
+      lanes->run({letters.data() + first, words, count}, length);
+      lanes->current(last);
+      std::copy_n(last.begin(), count, states.begin() + static_cast<std::ptrdiff_t>(first));
+    };
+  });
   return states;
 }
 

@@ -1,12 +1,12 @@
-#include <omp.h>
-
 #include <algorithm>
 #include <array>
-#include <exception>
+#include <mutex>
 #include <tuple>
 #include <utility>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
+#include "krohn/simulate/arithmetic/parallel_for.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/evaluate/lanes/lane_words.h"
 
@@ -70,7 +70,7 @@ class SideBySide {
   std::optional<std::uint64_t> failing_at_;
 };
 
-/// What all threads write to. Every member function locks.
+/// What all threads write to, under a lock.
 class SharedReport {
  public:
   SharedReport(std::span<const std::uint64_t> lengths, std::uint64_t letters_in_all,
@@ -79,48 +79,28 @@ class SharedReport {
     for (const std::uint64_t length : lengths) report_.lengths.emplace_back().length = length;
   }
 
-  /// False once any thread has failed: the others then leave their words.
+  /// False once the progress of any thread has thrown: the others then leave their words.
   bool told(std::uint64_t letters) {
-#pragma omp critical(krohn_sample)
-    {
-      report_.letters += letters;
-      try {
-        if (progress_ && !error_) progress_(report_.letters, letters_in_all_);
-      } catch (...) {
-        error_ = std::current_exception();
-      }
-    }
-    return !stopped();
+    const std::lock_guard lock(mutex_);
+    if (stopped_) return false;
+    report_.letters += letters;
+    stopped_ = true;  // and stays so when this throws
+    if (progress_) progress_(report_.letters, letters_in_all_);
+    stopped_ = false;
+    return true;
   }
 
   void add_word(std::uint64_t word, std::optional<std::uint64_t> failing_at, std::span<const LengthReport> rows) {
-#pragma omp critical(krohn_sample)
-    {
-      for (std::size_t i = 0; i < rows.size(); ++i) add(rows[i], report_.lengths[i]);
-      if (failing_at && (!report_.failing_at ||
-                         std::tie(*failing_at, word) < std::tie(*report_.failing_at, *report_.failing_word_index))) {
-        report_.failing_at = failing_at;
-        report_.failing_word_index = word;
-      }
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = 0; i < rows.size(); ++i) add(rows[i], report_.lengths[i]);
+    if (failing_at && (!report_.failing_at ||
+                       std::tie(*failing_at, word) < std::tie(*report_.failing_at, *report_.failing_word_index))) {
+      report_.failing_at = failing_at;
+      report_.failing_word_index = word;
     }
   }
 
-  void fail(std::exception_ptr error) {
-#pragma omp critical(krohn_sample)
-    if (!error_) error_ = error;
-  }
-
-  bool stopped() {
-    bool stopped = false;
-#pragma omp critical(krohn_sample)
-    stopped = error_ != nullptr;
-    return stopped;
-  }
-
-  SampleReport result() const {
-    if (error_) std::rethrow_exception(error_);
-    return report_;
-  }
+  const SampleReport& result() const { return report_; }
 
  private:
   static void add(const LengthReport& row, LengthReport& sum) {
@@ -134,7 +114,8 @@ class SharedReport {
   SampleReport report_;
   std::uint64_t letters_in_all_;
   const std::function<void(std::uint64_t, std::uint64_t)>& progress_;
-  std::exception_ptr error_;
+  std::mutex mutex_;
+  bool stopped_ = false;
 };
 
 /// Reads one random word to the greatest length and reports it at every length on the way.
@@ -174,25 +155,6 @@ void sample_words(LaneWords& words, std::uint64_t seed, std::uint64_t first, std
   for (std::size_t word = 0; word < count; ++word) shared.add_word(first + word, words.failing_at(word), rows[word]);
 }
 
-/// Calls what `worker` makes, one for each thread, with 0, step, 2 · step, … below `words`.
-template <class Worker>
-void sample_all(std::uint64_t words, std::uint64_t step, int threads, SharedReport& shared, const Worker& worker) {
-  const auto tasks = static_cast<std::int64_t>((words + step - 1) / step);
-#pragma omp parallel num_threads(threads)
-  {
-    const auto work = worker();
-#pragma omp for schedule(dynamic)
-    for (std::int64_t task = 0; task < tasks; ++task) {
-      if (shared.stopped()) continue;
-      try {
-        work(static_cast<std::uint64_t>(task) * step);
-      } catch (...) {
-        shared.fail(std::current_exception());
-      }
-    }
-  }
-}
-
 std::vector<std::uint64_t> increasing(std::vector<std::uint64_t> lengths) {
   std::sort(lengths.begin(), lengths.end());
   lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
@@ -216,27 +178,28 @@ Word read_word(WordStream& words, SideBySide& both, const std::function<void(std
 }  // namespace
 
 SampleReport sample(const Network& network, ArithmeticName arithmetic, const SampleOptions& options) {
+  const FloatEnvironment environment;
   const std::vector<std::uint64_t> lengths = increasing(options.lengths);
   if (lengths.empty() || options.words == 0) throw InputError("sampling needs at least one length and one word");
   if (network.automaton.letters() == 0) throw InputError("sampling needs an alphabet of at least one letter");
   const Letter letters = network.automaton.letters();
   SharedReport shared(lengths, lengths.back() * options.words, options.progress);
-  const int threads = options.threads == 0 ? omp_get_max_threads() : static_cast<int>(options.threads);
   const bool one_by_one = options.words < kLeastWordsForLanes || !options.order.is_sequential();
   const std::unique_ptr<LaneEvaluator> lanes =
       one_by_one ? nullptr : make_lane_evaluator(network, arithmetic, {options.form, {}});
   if (lanes && lanes->is_vectorised())
-    sample_all(options.words, kLanes, threads, shared, [&] {
-      return [&, words = std::make_shared<LaneWords>(network.automaton, lanes->fresh())](std::uint64_t first) {
+    parallel_workers((options.words + kLanes - 1) / kLanes, options.threads, [&] {
+      return [&, words = std::make_shared<LaneWords>(network.automaton, lanes->fresh())](std::size_t block) {
+        const std::uint64_t first = block * kLanes;
         const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kLanes, options.words - first));
         sample_words(*words, options.seed, first, count, lengths, shared);
       };
     });
   else
-    sample_all(
-        options.words, 1, threads, shared,
-        [&, evaluator = make_evaluator(network, arithmetic, options.form, options.order)] {
-          return [&, both = std::make_shared<SideBySide>(network.automaton, evaluator->fresh())](std::uint64_t word) {
+    parallel_workers(
+        options.words, options.threads,
+        [&, evaluator = std::shared_ptr(make_evaluator(network, arithmetic, options.form, options.order))] {
+          return [&, both = std::make_shared<SideBySide>(network.automaton, evaluator->fresh())](std::size_t word) {
             sample_word(RandomWord(letters, options.seed, word), word, lengths, *both, shared);
           };
         });
@@ -248,6 +211,7 @@ SampleReport sample(const Network& network, ArithmeticName arithmetic, const Sam
 
 SampleReport sample_stream(const Network& network, ArithmeticName arithmetic, WordStream& words,
                            const SampleOptions& options) {
+  const FloatEnvironment environment;
   SideBySide both(network.automaton, make_evaluator(network, arithmetic, options.form, options.order));
   SampleReport report;
   LengthReport& row = report.lengths.emplace_back();

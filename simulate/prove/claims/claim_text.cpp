@@ -4,10 +4,12 @@
 
 #include <algorithm>
 
+#include "krohn/automata/dfa/visible_text.h"
+
 namespace krohn {
 namespace {
 
-constexpr std::size_t kShownLetters = 60;
+constexpr std::size_t kShownLetters = 60, kShownBytes = 400;
 
 std::string refutation(const Certificate& certificate, const Alphabet& alphabet) {
   if (!certificate.failing_word) return "refuted";
@@ -26,7 +28,8 @@ std::string with_thousands(std::uint64_t count) {
 
 std::string quoted_word(const Alphabet& alphabet, std::span<const Letter> word) {
   if (word.empty()) return "the empty word";
-  const std::string text = alphabet.format_word(word.first(std::min(word.size(), kShownLetters)));
+  const std::string text =
+      visible(cut_short(alphabet.format_word(word.first(std::min(word.size(), kShownLetters))), kShownBytes));
   if (word.size() <= kShownLetters)
     return fmt::format("\"{}\" ({} letter{})", text, word.size(), word.size() > 1 ? "s" : "");
   return fmt::format("\"{}…\" ({} letters)", text, with_thousands(word.size()));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "krohn/groups/float_environment.h"
 #include "krohn/simulate/prove/claims/claim_text.h"
 #include "krohn/simulate/prove/machine/failing_word.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
@@ -114,6 +115,7 @@ void try_long_words(Certificate& certificate, const LetterReader& reader, const 
 }
 
 Certificate certify_reader(const LetterReader& reader, const TrackedAutomaton& tracked, const ReaderLimits& limits) {
+  const FloatEnvironment environment;
   Certificate certificate = search(reader, tracked, limits);
   try_long_words(certificate, reader, tracked, limits);
   return certificate;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "krohn/groups/float_environment.h"
 #include "krohn/groups/random.h"
 #include "krohn/simulate/prove/machine/reader_run.h"
 
@@ -293,6 +294,7 @@ class LongSearch {
 
 std::optional<Word> find_failing_word(const LetterReader& machine, const TrackedAutomaton& tracked,
                                       const ReaderLimits& options, std::uint64_t& letters_read) {
+  const FloatEnvironment environment;
   letters_read = 0;
   return LongSearch(machine, tracked, options, letters_read).run();
 }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "krohn/automata/dfa/tabulate.h"
+#include "krohn/groups/float_environment.h"
 #include "krohn/simulate/prove/pairs/network_machine.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
 
@@ -48,6 +49,7 @@ std::optional<Dfa> search(const Network& network, Form form, const NetworkAutoma
 
 std::optional<Dfa> network_automaton(const Network& network, ArithmeticName arithmetic, Form form,
                                      const NetworkAutomatonOptions& options) {
+  const FloatEnvironment environment;
   return with_arithmetic(arithmetic, [&](auto type) { return search<decltype(type)>(network, form, options); });
 }
 

@@ -122,7 +122,11 @@ TEST_CASE("names become characters or tokens, and come back") {
 
 TEST_CASE("words are read and written back") {
   const Alphabet ab = Alphabet::of_characters("ab");
-  CHECK(ab.parse_word("abba\n") == Word{0, 1, 1, 0});
+  CHECK(ab.parse_word("abba") == Word{0, 1, 1, 0});
+  for (const char* spaced : {"ab ba", "abba\n", "\tabba", "\u00a0"}) CHECK_THROWS_AS(ab.parse_word(spaced), InputError);
+  CHECK_THROWS_WITH_AS(ab.parse_word("ab ba"),
+                       "character 3 of the word, \" \", is not in the alphabet {a, b}; white space is not skipped",
+                       InputError);
   CHECK(ab.parse_word("") == Word{});
   CHECK(Alphabet::of_characters("a \n").parse_word("a a\n") == Word{0, 1, 0, 2});
   CHECK_THROWS_WITH_AS(ab.parse_word("abc"), "character 3 of the word, \"c\", is not in the alphabet {a, b}",

@@ -2,9 +2,16 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <map>
+#include <set>
+#include <sstream>
 #include <thread>
 
+#include "krohn/automata/formats/format_dot_text.h"
+#include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/random.h"
 #include "tests/automata/formats/format_samples.h"
 
 using namespace krohn;
@@ -174,6 +181,175 @@ TEST_CASE("long chains, names and labels go through Graphviz") {
   CHECK(read("digraph { i [shape=point]; i -> " + name + "; " + name + " -> " + name + " [label=\"" + name + "\"] }")
             .alphabet()
             .name(0) == name);
+}
+
+TEST_CASE("a token of megabytes takes no longer than its bytes") {
+  const auto start = std::chrono::steady_clock::now();
+  const std::string name(6'400'000, 'x');
+  CHECK(error_of("digraph { " + name + " }").starts_with("f.dot: no start state"));
+  CHECK(error_of("digraph { \"" + name + "\" }").size() < 250);
+  CHECK(error_of("digraph { a -> \"" + name + "\" -> -> }").size() < 250);
+  CHECK(error_of("digraph { a " + name + " = }").size() < 250);
+  CHECK(error_of("digraph { a [label=<" + name + ">] }").find("an HTML-like label of 6400002 bytes") !=
+        std::string::npos);
+  CHECK(error_of("digraph { i [shape=point]; i -> a; a -> a [label=\"" + name + "\", symbol=b]; a [output=x]; b }")
+            .find("state \"b\" has no output") != std::string::npos);
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  CHECK(taken.count() < 20);  // quadratic, each took a minute and more
+}
+
+TEST_CASE("long names and strings are read whole, around every place where they are broken") {
+  for (const std::size_t size : {4094u, 4095u, 4096u, 4097u, 8191u, 8192u, 8193u, 20'000u})
+    for (const char* unit : {"n", "\\\\", "\\\"", "é"}) {
+      CAPTURE(size);
+      CAPTURE(unit);
+      std::string quoted, letter;
+      while (quoted.size() < size) quoted += unit;
+      letter = unescape_dot(quoted);
+      CHECK(
+          read("digraph { i [shape=point]; i -> s; s -> s [label=x, symbol=\"" + quoted + "\"] }").alphabet().name(0) ==
+          letter);
+    }
+  for (const std::size_t size : {4095u, 4096u, 4097u, 8192u, 8193u}) {
+    const std::string name(size, 'n');
+    const Dfa dfa = read("digraph { i [shape=point]; i -> " + name + "; " + name + " -> \"" + name + "\" [label=a] }");
+    CHECK(dfa.states() == 1);
+    CHECK(dfa.state_name(0) == name);
+  }
+  CHECK(error_of("digraph { a [x=" + std::string(5000, '1') + ".5] }").find("a number of more than 4096 digits") !=
+        std::string::npos);
+  // Lines are those of the file, before, between and after.
+  const std::string text(30'000, 't');
+  CHECK(error_of("digraph {\n a -> ;\n \"" + text + "\" }").starts_with("f.dot:2: syntax error near ';'"));
+  CHECK(
+      error_of("digraph {\n \"" + text + "\"\n -> ; \"" + text + "\" }").starts_with("f.dot:3: syntax error near ';'"));
+  CHECK(error_of("digraph {\n \"" + text + "\n\"; " + text + "\n;\n -> ; }").starts_with("f.dot:5: syntax error near"));
+}
+
+TEST_CASE("attributes and shared labels are bounded") {
+  std::string many = "digraph { i [shape=point]; i -> s; s [";
+  for (int i = 0; i < 990; ++i) many += "a" + std::to_string(i) + "=1,";
+  CHECK(read(many + "shape=circle]; s -> s [label=a] }").states() == 1);
+  for (int i = 990; i < 1100; ++i) many += "a" + std::to_string(i) + "=1,";
+  CHECK(error_of(many + "shape=circle]; s -> s [label=a] }").find("different names of attributes") !=
+        std::string::npos);
+  std::string shared = "digraph { node [label=\"" + std::string(10'000'000, 'x') + "\"];";
+  for (int i = 0; i < 60; ++i) shared += std::to_string(i) + ";";
+  CHECK_THROWS_AS(read(shared + "}"), LimitError);
+}
+
+namespace {
+
+/// A file of AALpy's, read line by line: `A [… label="{ A | out }"]`, `A -> B [label="in"]`, `A -> B [label="in/out"]`.
+struct AalpyFile {
+  std::map<std::string, std::string> output;
+  std::map<std::pair<std::string, std::string>, std::pair<std::string, std::string>>
+      move;  ///< (state, in) ↦ (state, out)
+  std::set<std::string> letters;
+  std::string start;
+
+  static std::string trimmed(const std::string& text) {
+    const std::size_t first = text.find_first_not_of(" \t\r");
+    return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
+  }
+
+  explicit AalpyFile(const std::string& text) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      const std::size_t bracket = line.find('['), arrow = line.find("->"), label = line.find("label=\"");
+      std::string value =
+          label == std::string::npos ? "" : line.substr(label + 7, line.find('"', label + 7) - label - 7);
+      if (arrow != std::string::npos) {
+        const std::string source = trimmed(line.substr(0, arrow));
+        const std::string target = trimmed(line.substr(arrow + 2, line.find_first_of("[;") - arrow - 2));
+        if (source == "__start0") {
+          start = target;
+          continue;
+        }
+        const std::size_t slash = value.find('/');
+        const std::string in = value.substr(0, slash);
+        letters.insert(in);
+        move[{source, in}] = {target, slash == std::string::npos ? "" : value.substr(slash + 1)};
+      } else if (const std::size_t bar = value.find('|'); bar != std::string::npos) {
+        output[trimmed(line.substr(0, bracket))] = trimmed(value.substr(bar + 1, value.find('}') - bar - 1));
+      }
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("AALpy's Moore and Mealy machines say what the lines of their files say") {
+  for (const char* name : {"coffee_moore.dot", "mooreModel.dot", "tcp_server_bsd_trans.dot"}) {
+    CAPTURE(name);
+    const std::string text = read_file(std::string(KROHN_TEST_DATA "/aalpy/") + name);
+    const AalpyFile file(text);
+    REQUIRE(file.letters.size() > 1);
+    const auto machine = read_dot(text, name);
+    const auto* mealy = std::get_if<Mealy>(&machine);
+    const Dfa dfa = mealy != nullptr ? to_moore(*mealy) : to_dfa(std::get<Draft>(machine), name);
+    CHECK(dfa.letters() == file.letters.size());
+    if (mealy == nullptr) CHECK(dfa.states() == file.output.size());
+    Random random(5);
+    const std::vector<std::string> letters(file.letters.begin(), file.letters.end());
+    for (int round = 0; round < 200; ++round) {
+      std::string state = file.start, said = mealy != nullptr ? "-" : file.output.at(state);
+      State read = dfa.initial();
+      for (int length = 0; length < 20; ++length) {
+        REQUIRE(dfa.output_names()[dfa.output(read)] == said);
+        const std::string& letter = letters[random.below(letters.size())];
+        const auto& [next, written] = file.move.at({state, letter});
+        state = next;
+        said = mealy != nullptr ? written : file.output.at(state);
+        read = dfa.next(read, dfa.alphabet().find(std::string_view(letter)).value());
+      }
+    }
+  }
+  const Dfa coffee = read(read_file(KROHN_TEST_DATA "/aalpy/coffee_moore.dot"));
+  CHECK(std::set<std::string>(coffee.output_names().begin(), coffee.output_names().end()) ==
+        std::set<std::string>{"init", "beep", "coffee"});
+  CHECK(coffee.state_name(0) == "A");
+}
+
+TEST_CASE("outputs in records are all there or refused, and win over slashes in labels") {
+  const std::string start = "digraph { i [shape=point]; i -> s; ", arcs = "s -> t [label=a]; t -> s [label=a] }";
+  CHECK(error_of(start + "s [shape=record, label=\"{s|0}\"]; t [shape=doublecircle];" + arcs)
+            .find("state \"t\" has no output") != std::string::npos);
+  CHECK(error_of(start + "s [shape=record, label=\"{s|0}\"]; t [shape=record, label=\"{ t | }\"];" + arcs)
+            .find("state \"t\" has no output") != std::string::npos);
+  // Braces and a bar alone are a name: a set of states, say.
+  CHECK(read(start + "s [label=\"{1|2}\"]; t [label=\"{2|3}\", shape=doublecircle];" + arcs).is_acceptor());
+  const Dfa both = read(start +
+                        "s [shape=record, label=\"{s|0}\"]; t [shape=Mrecord, label=\"t|1\"];"
+                        "s -> t [label=\"a/x\"]; t -> s [label=\"a/x\"] }");
+  CHECK(both.alphabet().name(0) == "a/x");
+  CHECK(both.output_names()[both.output(both.run(Word{0}))] == "1");
+}
+
+TEST_CASE("probabilities are refused, unless some label has none") {
+  const auto with = [](const std::string& first, const std::string& second) {
+    return "digraph { i [shape=point]; i -> s; s -> t [label=\"" + first + "\"]; t -> s [label=\"" + second +
+           "\"]; t [shape=doublecircle] }";
+  };
+  for (const auto& [first, second] : std::vector<std::pair<std::string, std::string>>{{"x:0.8", "y:0.2"},
+                                                                                      {"x:1", "y:0.5"},
+                                                                                      {"x/a:0.25", "y/b:1.0"},
+                                                                                      {"0.3", "1.0"},
+                                                                                      {"x:1e-3,y:0.999", "x:1.0"}}) {
+    CAPTURE(first);
+    const std::string error = error_of(with(first, second));
+    CHECK(error.starts_with("f.dot: every label ends in a probability"));
+    CHECK(error.find('"' + first.substr(0, first.find(','))) != std::string::npos);
+  }
+  for (const auto& [first, second] : std::vector<std::pair<std::string, std::string>>{
+           {"x:0.8", "y"}, {"x:1", "y:0"}, {"0", "1"}, {"x:1.5", "y:0.5"}, {"x:0.8", "y:-0.1"}, {"x:0.8", "y:0.2s"}}) {
+    CAPTURE(second);
+    CHECK(error_of(with(first, second)) == "no error");
+  }
+  // What krohn writes, it reads.
+  const Dfa odd =
+      Dfa::acceptor(Alphabet::from_names(std::vector<std::string>{"x:0.8", "y:0.2"}), {0, 1, 1, 0}, 0, {false, true});
+  CHECK(read(write_dot(odd)) == odd);
 }
 
 TEST_CASE("threads take turns") {

@@ -219,7 +219,7 @@ TEST_CASE("what is wrong is said with line and column") {
            {"@NFA-explicit\n%Alphabet-enum a\n%Initial p\np b p\n", "f.mata:4:3: the symbol \"b\" is not declared"},
            {"@NFA-bits\n%Alphabet-enum a0\n%Initial p\np a1 p\n", "f.mata:4:3: the bit \"a1\" is not declared"},
            {head + "p \xE9 q\n", "f.mata:3:3: byte 0xE9 is not valid UTF-8"},
-           {head + "p " + std::string(1'000'000, '(') + " q\n", "f.mata:3:1000002: the formula ends"},
+           {head + "p " + std::string(1'000'000, '(') + " q\n", "f.mata:3:10003: brackets nested deeper"},
        }) {
     CAPTURE(fact.text.substr(0, 200));
     const std::string error = error_of(fact.text);
@@ -227,12 +227,18 @@ TEST_CASE("what is wrong is said with line and column") {
   }
 }
 
-TEST_CASE("a million brackets and a long conjunction take linear time and no recursion") {
+TEST_CASE("many brackets, a million negations and a long conjunction take linear time and no recursion") {
   const std::size_t deep = 1'000'000;
-  CHECK(read("@NFA-bits\n%Initial p\n%Final p\np " + std::string(deep, '(') + "a0" + std::string(deep, ')') + " p\n")
-            .letters() == 1);
+  const auto nested = [](std::size_t depth) {
+    return "@NFA-bits\n%Initial p\n%Final p\np " + std::string(depth, '(') + "a0" + std::string(depth, ')') + " p\n";
+  };
+  CHECK(read(nested(10'000)).letters() == 1);
+  CHECK(error_of(nested(10'001)).starts_with("f.mata:4:10003: brackets nested deeper than 10000 levels"));
   CHECK(read("@NFA-bits\n%Initial p\n%Final p\np " + std::string(deep, '!') + "a0 p\n").letters() == 1);
   std::string final = "%Final !s0";
   for (int i = 1; i < 100'000; ++i) final += " & !s" + std::to_string(i);
   CHECK(read("@NFA-explicit\n%Initial s0\n" + final + "\ns0 a p\n").states() >= 3);
+  std::string lines = "@NFA-explicit\n";  // every line is all states but one
+  for (int i = 0; i < 20'000; ++i) lines += "%Final !s" + std::to_string(i) + "\n";
+  CHECK_THROWS_AS(read(lines + "%Initial s0\n"), LimitError);
 }

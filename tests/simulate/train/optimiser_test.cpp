@@ -64,6 +64,29 @@ TEST_CASE("steps are those of AdamW's definition") {
   CHECK(parameters[1] == doctest::Approx(expected[1]).epsilon(1e-5));
 }
 
+TEST_CASE("where gradients are as small as epsilon, steps are PyTorch's") {
+  OptimiserOptions options;
+  options.learning_rate = 0.01;
+  AdamW optimiser(2);
+  std::vector<float> parameters = {0, 0};
+  std::vector<double> expected = {0, 0}, otherwise = {0, 0}, mean(2, 0), square(2, 0);
+  const std::vector<float> gradient = {1e-8F, 3e-7F};
+  for (int step = 1; step <= 10; ++step) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      mean[i] = 0.9 * mean[i] + 0.1 * gradient[i];
+      square[i] = 0.999 * square[i] + 0.001 * gradient[i] * gradient[i];
+      const double mean_hat = mean[i] / (1 - std::pow(0.9, step)), correction = 1 - std::pow(0.999, step);
+      expected[i] -= options.learning_rate * mean_hat / (std::sqrt(square[i] / correction) + 1e-8);
+      otherwise[i] -= options.learning_rate * mean_hat * std::sqrt(correction) / (std::sqrt(square[i]) + 1e-8);
+    }
+    CHECK(optimiser.step(options, static_cast<std::uint64_t>(step), 0, gradient, parameters));
+    for (std::size_t i = 0; i < 2; ++i) CHECK(parameters[i] == doctest::Approx(expected[i]).epsilon(1e-5));
+  }
+  CHECK(std::abs(otherwise[0] / expected[0]) < 0.2);  // ε before the correction is another optimiser here
+  CHECK(corrected_epsilon(1) == doctest::Approx(1e-8 * std::sqrt(0.001)).epsilon(1e-4));
+  CHECK(corrected_epsilon(100'000) == 1e-8F);
+}
+
 TEST_CASE("patience ends a run that makes no progress, with its best parameters") {
   const auto task = make_task("modadd3");
   TrainOptions options;

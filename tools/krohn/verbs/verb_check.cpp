@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/simulate/check/certificate_file.h"
@@ -38,7 +39,8 @@ struct Options {
 void print_report(const Options& options, const Certificate& certificate, const Network& network,
                   const Recheck& found) {
   const std::string claim = claim_in_words(certificate, network.automaton.alphabet());
-  fmt::print("{}: {}: {}\n", options.certificate, found.established ? "established" : "NOT established", claim);
+  fmt::print("{}: {}: {}\n", visible(options.certificate), found.established ? "established" : "NOT established",
+             claim);
   fmt::print("  {}, {} weights, {} evaluation\n", to_string(certificate.arithmetic), to_string(certificate.form),
              to_string(certificate.order));
   fmt::print("  {}\n", wrapped(certificate.method + ": " + found.finding, kColumns, "    "));

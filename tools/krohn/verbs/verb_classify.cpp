@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
 #include "tools/krohn/classification.h"
 #include "tools/krohn/count.h"
@@ -68,7 +69,8 @@ void print(const Job& job) {
 }
 
 int run(const Options& options) {
-  const std::vector<Job> jobs = classify(load_subject(options.subject, options.reading).automaton, options.classify);
+  const Subject subject = load_subject(options.subject, options.reading, stderr);
+  const std::vector<Job> jobs = classify(subject.automaton, options.classify);
   const int status = undecided(jobs) == 0 ? kDone : kUndecided;
   if (options.json) {
     nlohmann::ordered_json facts;
@@ -77,7 +79,9 @@ int run(const Options& options) {
     print_json(facts);
     return status;
   }
-  fmt::print("{}\n", options.subject);
+  fmt::print("{}\n", visible(options.subject));
+  if (subject.has_inferred_letters)
+    fmt::print("letters {}{}\n", to_string(subject.automaton.alphabet()), remark_on_letters(subject));
   for (const Job& job : jobs) print(job);
   return status;
 }

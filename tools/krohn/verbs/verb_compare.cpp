@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/atomic_file.h"
@@ -247,7 +248,7 @@ void report(const Alphabet& alphabet, const Failure& failure) {
 }
 
 void report(const Options& options, const Spectrum& learned, const std::vector<LetterComparison>& letters) {
-  fmt::print("{} against {}\n", options.learned, options.exact);
+  fmt::print("{} against {}\n", visible(options.learned), visible(options.exact));
   std::vector<std::vector<std::string>> rows = {
       {"letter", "weight", "modulus", "turn", "exact turn", "off by", "nearest of the other", "distance"}};
   std::vector<std::vector<std::string>> sums = {

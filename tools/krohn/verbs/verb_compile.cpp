@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/constructions/build/planner.h"
@@ -117,8 +118,8 @@ Choice make_choice(const Dfa& dfa, const BuildOptions& wishes, const Options& op
 
 void report(const Options& options, const std::string& task, const Dfa& dfa, const PlanRow& chosen) {
   const auto layers = fmt::format("{} layer{}", chosen.layers, chosen.layers == 1 ? "" : "s");
-  fmt::print("{}: {} by {} ({})\n", options.output.empty() ? "would write" : options.output, options.language,
-             chosen.construction, chosen.theorem);
+  fmt::print("{}: {} by {} ({})\n", options.output.empty() ? "would write" : visible(options.output),
+             visible(options.language), chosen.construction, chosen.theorem);
   fmt::print("  {} states and {} letters ({}), {}, {} numbers of state\n", dfa.states(), dfa.letters(),
              task == "state" ? "state tracking" : "minimal, for acceptance", layers, chosen.state_numbers);
   if (options.output.empty()) fmt::print("  {}\n", exactness(chosen));
@@ -182,11 +183,14 @@ nlohmann::ordered_json to_json(const Options& options, const std::string& task, 
 
 int compile(const Options& options) {
   check(options);
-  const Dfa given = load_subject(options.language, options.reading).automaton;
+  const Subject subject = load_subject(options.language, options.reading, stderr);
+  const Dfa& given = subject.automaton;
   const std::string task = task_of(options, given);
   const Dfa dfa = task == "state" ? canonical(given) : minimise(given);
   if (is_checkpoint_target(options.target)) {
     compile_checkpoint(dfa, options.language, options.target, options.output, options.json);
+    if (subject.has_inferred_letters && !options.json)
+      fmt::print("  letters {}{}\n", to_string(given.alphabet()), remark_on_letters(subject));
     return kDone;
   }
   const BuildOptions wishes = wishes_of(options);
@@ -204,6 +208,8 @@ int compile(const Options& options) {
     print_json(json);
   } else {
     report(options, task, dfa, *chosen);
+    if (subject.has_inferred_letters)
+      fmt::print("  letters {}{}\n", to_string(given.alphabet()), remark_on_letters(subject));
     if (written) report(*written, options);
   }
   return written && written->verdict ? exit_status(written->verdict->certificate, 0) : int{kDone};

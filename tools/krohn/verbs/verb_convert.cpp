@@ -35,7 +35,7 @@ int convert(const Options& options) {
   std::optional<FileFormat> format;
   if (!options.to.empty()) format = format_of_extension(options.to);
   if (options.out == "-" && !format) throw InputError("--to", "standard output has no extension: name the format");
-  const Dfa dfa = load_subject(options.in, options.reading).automaton;
+  const Dfa dfa = load_subject(options.in, options.reading, stderr).automaton;
   write_automaton_file(options.minimal ? minimise(dfa) : dfa, options.out, format);
   return kDone;
 }

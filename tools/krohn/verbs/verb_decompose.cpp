@@ -7,6 +7,7 @@
 
 #include "krohn/automata/cascades/holonomy.h"
 #include "krohn/automata/cascades/prime_cascade.h"
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/draw/draw.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/automata/operations/minimise.h"
@@ -132,7 +133,7 @@ Json to_json(const Options& options, const Dfa& dfa, const Result& result) {
 
 void print(const Options& options, const Dfa& dfa, const Result& result) {
   const Cascade& cascade = result.cascade;
-  fmt::print("{}: {} states; a cascade of {} layer{} by {}\n", options.subject, dfa.states(), cascade.layers.size(),
+  fmt::print("{}: {} states; a cascade of {} layer{} by {}\n", visible(options.subject), dfa.states(), cascade.layers.size(),
              cascade.layers.size() == 1 ? "" : "s", cascade.method);
   std::vector<std::vector<std::string>> rows{{"layer", "labels", "group", "actions", "contexts"}};
   for (std::size_t k = 0; k < cascade.layers.size(); ++k) {
@@ -152,7 +153,7 @@ std::string format_of(const std::string& path) {
 }
 
 int run(const Options& options) {
-  const Dfa given = load_subject(options.subject, options.reading).automaton;
+  const Dfa given = load_subject(options.subject, options.reading, stderr).automaton;
   const Dfa dfa = options.minimal ? minimise(given) : canonical(given);
   const Result result = decompose(dfa, options);
   if (!options.picture.empty()) {

@@ -99,7 +99,7 @@ std::string dot_of(const Options& options, const Subject& subject) {
 
 int draw(const Options& options) {
   const std::string format = format_of(options.output);
-  const std::string dot = dot_of(options, load_subject(options.subject, options.reading));
+  const std::string dot = dot_of(options, load_subject(options.subject, options.reading, stderr));
   if (format == "dot") {
     write_file(options.output, dot);
     return kDone;

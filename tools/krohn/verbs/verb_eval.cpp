@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/training/linear_model_words.h"
@@ -146,7 +147,8 @@ int evaluate(const Options& options) {
     print_json(json);
     return kDone;
   }
-  fmt::print("{}: {} on {}, {}{}\n{}", options.folder, trained.model->name(), trained.task, reading,
+  fmt::print("{}: {} on {}, {}{}\n{}", visible(options.folder), visible(trained.model->name()), visible(trained.task),
+             reading,
              on_cuda ? ", read on " + cuda_status() : "", format_table(rows));
   return kDone;
 }

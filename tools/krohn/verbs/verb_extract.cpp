@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/format_file.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/automata/operations/equivalence.h"
@@ -118,8 +119,8 @@ nlohmann::ordered_json to_json(const Options& options, const Extraction& found, 
 
 void report(const Options& options, const Extraction& found, const StateCentres& centres, const Expected& expected) {
   const Dfa& automaton = found.automaton;
-  fmt::print("{}: {} state{} and {} letters, extracted from {} in {}\n", options.output, automaton.states(),
-             automaton.states() == 1 ? "" : "s", automaton.letters(), options.model, options.precision);
+  fmt::print("{}: {} state{} and {} letters, extracted from {} in {}\n", visible(options.output), automaton.states(),
+             automaton.states() == 1 ? "" : "s", automaton.letters(), visible(options.model), options.precision);
   const auto line = [](const std::string& text) {
     if (!text.empty()) fmt::print("  {}\n", wrapped(text, kColumns, "    "));
   };
@@ -158,11 +159,8 @@ int extract_from_trained(Options options) {
 }
 
 int extract(Options options) {
-  options.model = file_of_run(options.model);
-  if (!is_model_name(options.model))
-    throw InputError(options.model,
-                     "extract takes a .safetensors network or a folder of `krohn train`; `krohn compile` writes "
-                     "networks");
+  options.model = file_of_torch_folder(file_of_run(options.model));
+  require_model(options.model, "extract");
   if (is_trained_model(options.model)) return extract_from_trained(std::move(options));
   const Network network = load_network(options.model);
   const ArithmeticName arithmetic = ArithmeticName::parse(options.precision);

@@ -6,6 +6,7 @@
 
 #include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/dfa/graph.h"
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/draw/egg_box.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/automata/operations/emptiness.h"
@@ -107,6 +108,7 @@ Json facts_of(const Subject& subject) {
   const Dfa minimal = minimise(subject.automaton);
   Json facts;
   facts["subject"] = subject.name;
+  if (subject.has_inferred_letters) facts["letters_inferred"] = true;
   facts["states"] = subject.automaton.states();
   facts["reachable_states"] = reachable.states();
   facts["minimal_states"] = minimal.states();
@@ -146,10 +148,10 @@ std::string language_in_words(const Json& facts) {
                      : fmt::format("; shortest word \"{}\"", shortened(word, kShownList)));
 }
 
-void print(const Json& facts) {
+void print(const Json& facts, const std::string& remark) {
   std::vector<std::vector<std::string>> rows;
   rows.push_back({"states", states_in_words(facts)});
-  rows.push_back({"letters", fmt::format("{}: {}", facts["letters"].size(), joined(facts["letters"]))});
+  rows.push_back({"letters", fmt::format("{}: {}{}", facts["letters"].size(), joined(facts["letters"]), remark)});
   rows.push_back({"outputs", joined(facts["outputs"])});
   rows.push_back({"components", std::to_string(facts["components"].get<std::uint64_t>())});
   if (facts.contains("empty")) rows.push_back({"language", language_in_words(facts)});
@@ -170,7 +172,7 @@ void print(const Json& facts) {
     rows.push_back({"", fmt::format("{}, state size {}, {}", counted(network["layers"], "layer"),
                                     with_thousands(network["state_numbers"]), counted(network["weights"], "weight"))});
   }
-  fmt::print("{}\n{}", facts["subject"].get<std::string>(), format_table(rows));
+  fmt::print("{}\n{}", visible(facts["subject"].get<std::string>()), format_table(rows));
 }
 
 Json monoid_facts(const Dfa& dfa, const Algebra& algebra) {
@@ -194,7 +196,7 @@ void print_monoid(const Dfa& dfa, const Algebra& algebra) {
   fmt::print("\ntransition monoid of the minimal automaton: {} element{} in {}, {} idempotent{}\n{}",
              algebra.size.str(), algebra.size == 1 ? "" : "s",
              counted(algebra.green.value().d_classes().size(), "D-class", "es"), algebra.idempotents.str(),
-             algebra.idempotents == 1 ? "" : "s", egg_box_text(dfa, algebra));
+             algebra.idempotents == 1 ? "" : "s", visible_lines(egg_box_text(dfa, algebra)));
 }
 
 /// Where the automaton is too large: what is known of its group is printed, then the limit is thrown.
@@ -205,7 +207,7 @@ void print_monoid(const Dfa& dfa, const Algebra& algebra) {
   if (options.json)
     print_json({{"subject", options.subject}, {"limit", error.what()}, {"group", facts}});
   else
-    fmt::print("{}\n{}", options.subject, format_table(group_rows(facts)));
+    fmt::print("{}\n{}", visible(options.subject), format_table(group_rows(facts)));
   if (options.subject.find('/') != std::string::npos) throw;
   throw LimitError(fmt::format("{}\n`krohn info {}/points` has one state for each of the {} points.", error.what(),
                                options.subject, group->degree()));
@@ -213,7 +215,7 @@ void print_monoid(const Dfa& dfa, const Algebra& algebra) {
 
 Subject load(const Options& options) {
   try {
-    return load_subject(options.subject, options.reading);
+    return load_subject(options.subject, options.reading, stderr);
   } catch (const LimitError& error) {
     print_group_alone(options, error);
   }
@@ -241,7 +243,7 @@ int add_monoid(const Options& options, const Dfa& minimal, Json& facts) {
 int info(const Options& options) {
   const Subject subject = load(options);
   Json facts = facts_of(subject);
-  if (!options.json) print(facts);
+  if (!options.json) print(facts, remark_on_letters(subject));
   const int status = options.monoid ? add_monoid(options, minimise(subject.automaton), facts) : int{kDone};
   if (options.json) print_json(facts);
   return status;

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/gpu/automata/final_states.h"
 #include "krohn/gpu/automata/long_word.h"
@@ -31,15 +32,17 @@ constexpr VerbHelp kHelp = {
 krohn run 'regex:(a|b)*abb' abb abba
 krohn run abb.safetensors aababb --trace
 krohn run abb.safetensors random:1e5 --precision bf16 --order scan
-krohn run name:modarith5 '3 + 4 * 2'
+krohn run name:modarith5 '3+4*2'
 krohn run name:S5 random:1e8 --seed 7
 krohn run name:tomita3 random:1000 --words 1e5
 krohn run name:Z60 random:1e8 --device auto
 )",
     R"(Prints the output and the state after each WORD. With a model, the network reads the word alongside the automaton that it
 stands for, and every position is compared. --trace prints every letter. A WORD is written in the letters of the
-alphabet (names apart by white space when they are longer than a character), or file:PATH, random:LENGTH,
-or accepted:LENGTH (random among the accepted words).
+alphabet, character by character, or as names apart by white space or commas where names are longer. Nothing is skipped:
+white space that is no letter is an error. It may also be file:PATH (one word, however long; line ends are no letters),
+random:LENGTH, or accepted:LENGTH (random among the accepted words). word:W is the word W however it begins: word:random:3,
+word:file:x, word:-x.
 --words N counts the final states of N random words instead. An automaton alone reads long words on a CUDA device, too.
 Exit status: 0 done, 1 the network was wrong somewhere, 2 bad input.
 )"};
@@ -62,6 +65,7 @@ struct Outcome {
   State network_state = 0;                  ///< the network's, kNoState when it could not be read
   std::optional<std::uint64_t> wrong_from;  ///< letters read at the first disagreement of states
   std::uint64_t wrong = 0;                  ///< positions that disagree
+  std::uint64_t letters = 0;                ///< read
   struct Step {
     Letter letter;
     State state, network_state;
@@ -93,7 +97,10 @@ Outcome run_random_word(const Dfa& dfa, const RandomWord& word, std::uint64_t le
 /// A device is worth its start for long words; `--device cuda` insists.
 bool reads_on_device(const Options& options, const WordSource& word) {
   constexpr std::uint64_t kManyLetters = 10'000'000;
-  return (options.device == "cuda" || word.length() >= kManyLetters) && wants_cuda(options.device);
+  if (word.is_open() && options.device == "cuda")
+    throw InputError("--device", fmt::format("a word of more than {} letters is read on the processor",
+                                             with_thousands(word.length())));
+  return !word.is_open() && (options.device == "cuda" || word.length() >= kManyLetters) && wants_cuda(options.device);
 }
 
 /// The automaton alone on a device.
@@ -126,10 +133,9 @@ Outcome run_word(const Dfa& dfa, Evaluator* network, const WordSource& word, boo
   }
   std::vector<Letter> letters(kChunk);
   std::vector<State> states(kChunk);
-  for (std::uint64_t first = 0; first < word.length(); first += kChunk) {
-    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kChunk, word.length() - first));
-    const std::span<Letter> slice(letters.data(), count);
-    word.fill(first, slice);
+  while (const std::size_t count = word.read(outcome.letters, letters)) {
+    const std::uint64_t first = outcome.letters;
+    const std::span<const Letter> slice(letters.data(), count);
     if (network != nullptr) network->run(slice, std::span(states.data(), count));
     for (std::size_t i = 0; i < count; ++i) {
       outcome.state = dfa.next(outcome.state, slice[i]);
@@ -139,7 +145,8 @@ Outcome run_word(const Dfa& dfa, Evaluator* network, const WordSource& word, boo
       }
       if (trace) outcome.trace.push_back({slice[i], outcome.state, outcome.network_state});
     }
-    progress.update(first + count, word.length());
+    outcome.letters += count;
+    progress.update(outcome.letters, std::max(outcome.letters, word.length()));
   }
   return outcome;
 }
@@ -147,8 +154,7 @@ Outcome run_word(const Dfa& dfa, Evaluator* network, const WordSource& word, boo
 /// State and output in words: "accept, state 3", or "accept" alone when the output names the state.
 std::string answer(const Dfa& dfa, State state) {
   if (state == kNoState) return "no state can be read";
-  const std::string& output = dfa.output_names()[dfa.output(state)];
-  const std::string name = dfa.state_name(state);
+  const std::string output = visible(dfa.output_names()[dfa.output(state)]), name = visible(dfa.state_name(state));
   return output == name ? output : fmt::format("{}, state {}", output, name);
 }
 
@@ -184,7 +190,7 @@ nlohmann::ordered_json outcome_to_json(const Dfa& dfa, const WordSource& word, c
                                        bool with_network) {
   nlohmann::ordered_json json;
   json["word"] = word.title();
-  json["length"] = word.length();
+  json["length"] = std::max(word.length(), outcome.letters);
   json["automaton"] = place_to_json(dfa, outcome.state);
   if (with_network) {
     json["network"] = place_to_json(dfa, outcome.network_state);
@@ -209,7 +215,7 @@ int run_words(const Options& options, const Subject& subject) {
   bool wrong = false;
   for (const std::string& text : options.words) {
     const WordSource word = WordSource::parse(text, subject.automaton, options.seed);
-    if (options.trace && word.length() > kLongestTrace)
+    if (options.trace && word.length() > kLongestTrace)  // an open word is longer than that, too
       throw InputError("--trace", fmt::format("at most {} letters can be printed", with_thousands(kLongestTrace)));
     const bool alone = evaluator == nullptr && !options.trace;
     if (!alone && options.device == "cuda")
@@ -293,7 +299,7 @@ int count_final_states(const Options& options, const Dfa& dfa) {
 }
 
 int run(const Options& options) {
-  const Subject subject = load_subject(options.subject, options.reading);
+  const Subject subject = load_subject(options.subject, options.reading, stderr);
   return options.count > 0 ? count_final_states(options, subject.automaton) : run_words(options, subject);
 }
 

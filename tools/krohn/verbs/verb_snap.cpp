@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/constructions/files/network_file.h"
@@ -135,9 +136,10 @@ nlohmann::ordered_json to_json(const Options& options, const Outcome& outcome) {
 void report(const Options& options, const Outcome& outcome) {
   const Dfa& automaton = outcome.learned.automaton;
   const SnapChoice& chosen = outcome.snapped.choices[outcome.snapped.chosen];
-  fmt::print("{}: {} states learned, snapped to {} with {} number{} of state\n", options.output, automaton.states(),
-             chosen.construction, chosen.state_numbers, chosen.state_numbers == 1 ? "" : "s");
-  if (!outcome.snapped.network.provenance.note.empty()) fmt::print("  {}\n", outcome.snapped.network.provenance.note);
+  fmt::print("{}: {} states learned, snapped to {} with {} number{} of state\n", visible(options.output),
+             automaton.states(), chosen.construction, chosen.state_numbers, chosen.state_numbers == 1 ? "" : "s");
+  if (!outcome.snapped.network.provenance.note.empty())
+    fmt::print("  {}\n", visible(outcome.snapped.network.provenance.note));
   std::vector<std::vector<std::string>> rows = {{"construction", "numbers", "explains", "", ""}};
   for (const SnapChoice& choice : outcome.snapped.choices)
     rows.push_back({choice.construction, with_thousands(choice.state_numbers), fmt::format("{:.4f}", choice.explained),

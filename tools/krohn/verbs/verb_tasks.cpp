@@ -102,11 +102,18 @@ class Lengths {
   std::uint64_t first_ = 0, step_, count_ = 0;
 };
 
+/// A pipe or /dev/stdout: it has no ending to tell a format by.
+bool is_device(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error);
+}
+
 std::string format_of(const Options& options) {
   if (!options.to.empty()) return options.to;
-  const std::string extension = std::filesystem::path(options.output).extension().string();
-  if (extension.empty() || extension == ".jsonl") return "jsonl";
-  if (extension == ".csv") return "csv";
+  if (options.output == "-" || is_device(options.output)) return "jsonl";
+  const std::string ending = std::filesystem::path(options.output).extension().string();
+  if (ending == ".csv") return "csv";
+  if (ending == ".jsonl" || ending == ".ndjson") return "jsonl";
   throw InputError(options.output, "the name of a data set ends in .jsonl or .csv; or name its format by --to");
 }
 
@@ -115,6 +122,7 @@ int write_samples(const Options& options) {
   const auto task = make_task(options.name, options.reading);
   const Lengths lengths(lengths_of(options, task->info()), task->info());
   const std::uint64_t count = count_of(options, task->info());
+  const std::string format = format_of(options);
   AtomicFile file(options.output);
   const auto writer = format == "csv" ? csv_writer(*task, file) : json_lines_writer(*task, file);
   {

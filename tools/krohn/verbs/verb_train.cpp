@@ -7,15 +7,15 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
-#include <mutex>
-#include <thread>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/training/train_side_by_side.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
+#include "krohn/simulate/arithmetic/parallel_for.h"
 #include "krohn/simulate/check/sha256.h"
 #include "krohn/simulate/learned/initialise_model.h"
 #include "krohn/simulate/models/model_file.h"
@@ -202,41 +202,32 @@ void run_jobs_on_device(std::vector<Job>& jobs, const Options& options) {
 void run_jobs(std::vector<Job>& jobs, const Options& options) {
   constexpr std::uint64_t kReportEvery = 16;
   Progress progress("training, steps");
-  std::atomic<std::size_t> next = 0;
   std::atomic<std::uint64_t> done = 0;
   std::atomic<bool> stop = false;
-  std::exception_ptr error;
-  std::mutex mutex;
   for (const Job& job : jobs) done += job.trainer->steps();
-  const auto work = [&] {
-    try {
-      for (std::size_t i = next++; i < jobs.size(); i = next++) {
-        Trainer& trainer = *jobs[i].trainer;
-        Saving saving(jobs[i], options.checkpoint_every);
-        while (trainer.state() == Trainer::State::kRunning && !stop) {
-          trainer.step();
-          saving.after_step();
-          if (++done % kReportEvery == 0) progress.update(done, options.optimiser.steps * jobs.size());
-        }
-        if (!stop) jobs[i].save();
-      }
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      error = std::current_exception();
-      stop = true;
+  const auto train = [&](const Job& job) {
+    Saving saving(job, options.checkpoint_every);
+    while (job.trainer->state() == Trainer::State::kRunning && !stop) {
+      job.trainer->step();
+      saving.after_step();
+      if (++done % kReportEvery == 0) progress.update(done, options.optimiser.steps * jobs.size());
     }
+    if (!stop) job.save();
   };
-  const unsigned wanted = options.threads == 0 ? std::max(1u, std::thread::hardware_concurrency()) : options.threads;
-  std::vector<std::thread> threads;
-  for (unsigned i = 1; i < std::min<std::size_t>(wanted, jobs.size()); ++i) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
-  if (!error) {
-    progress.update(done, options.optimiser.steps * jobs.size());
-    return;
+  try {
+    parallel_for(jobs.size(), options.threads, [&](std::size_t i) {
+      try {
+        train(jobs[i]);
+      } catch (...) {
+        stop = true;  // the others end at a whole step
+        throw;
+      }
+    });
+  } catch (...) {
+    for (const Job& job : jobs) job.save();
+    throw;
   }
-  for (const Job& job : jobs) job.save();
-  std::rethrow_exception(error);
+  progress.update(done, options.optimiser.steps * jobs.size());
 }
 
 /// The run with the least validation loss among those that did not diverge.
@@ -313,7 +304,7 @@ nlohmann::ordered_json to_json(const Options& options, const Task& task, const s
 }
 
 void report(const Options& options, const nlohmann::ordered_json& json) {
-  fmt::print("{}: {} on {}, {} parameters\n", options.output, json["model"].get<std::string>(),
+  fmt::print("{}: {} on {}, {} parameters\n", visible(options.output), json["model"].get<std::string>(),
              json["task"].get<std::string>(), with_thousands(json["parameters"].get<std::uint64_t>()));
   std::vector<std::vector<std::string>> rows = {{"rate", "seed", "steps", "", "validation loss", "accuracy", ""}};
   for (const auto& run : json["runs"])
@@ -375,7 +366,7 @@ int train(Options options) {
     print_json(json);
   } else {
     report(options, json);
-    if (!refusal.empty()) fmt::print("  no network.safetensors: {}\n", refusal);
+    if (!refusal.empty()) fmt::print("  no network.safetensors: {}\n", visible(refusal));
   }
   if (best != nullptr) return kDone;
   throw InputError("--rates",

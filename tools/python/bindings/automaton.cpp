@@ -153,7 +153,7 @@ std::string egg_box(const Dfa& dfa) { return render_dot(egg_box_dot(dfa, analyse
 }  // namespace
 
 void bind_automaton(nb::module_& module) {
-  const nb::call_guard<nb::gil_scoped_release> unlocked;
+  const Unlocked unlocked;
   nb::class_<Dfa>(module, "Automaton")
       .def_static("load", &load, unlocked, "language"_a, "alphabet"_a = nb::none(), "symbols"_a = nb::none(),
                   "format"_a = nb::none(), "generators"_a = nb::none(), "max_states"_a = 10'000'000)

@@ -9,10 +9,16 @@
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
+#include "krohn/groups/float_environment.h"
 
 namespace krohn::python {
 
 namespace nb = nanobind;
+
+/// What every function that computes or reads numbers runs in: Python loads libraries that change how a thread rounds.
+using Standard = nb::call_guard<FloatEnvironment>;
+/// The same, for long work, without the interpreter's lock.
+using Unlocked = nb::call_guard<FloatEnvironment, nb::gil_scoped_release>;
 
 /// Arrays that Python hands in: on the processor, row by row, of exactly this type. krohn's Python code converts first.
 template <class T, std::size_t kDimensions>

@@ -76,11 +76,12 @@ std::string facts(const LoadedCheckpoint& loaded) {
 }  // namespace
 
 void bind_checkpoint(nb::module_& module) {
-  const nb::call_guard<nb::gil_scoped_release> unlocked;
+  const Unlocked unlocked;
+  const Standard standard;
   nb::class_<LoadedCheckpoint>(module, "Checkpoint")
       .def_static("load", &load, unlocked, "folder"_a, "precision"_a)
-      .def("logits", &logits, "tokens"_a, "chunked"_a)
-      .def("facts", &facts);
+      .def("logits", &logits, standard, "tokens"_a, "chunked"_a)
+      .def("facts", &facts, standard);
 }
 
 }  // namespace krohn::python

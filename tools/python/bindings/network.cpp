@@ -194,7 +194,8 @@ void write(const Network& network, const std::string& target, const std::string&
 }  // namespace
 
 void bind_network(nb::module_& module) {
-  const nb::call_guard<nb::gil_scoped_release> unlocked;
+  const Unlocked unlocked;
+  const Standard standard;
   module.def("plan", &plans, unlocked, "automaton"_a, "construction"_a, "precision"_a, "keys"_a, "max_reflections"_a,
              "max_dimension"_a, "exact"_a);
   module.def("targets", &target_names);
@@ -211,12 +212,12 @@ void bind_network(nb::module_& module) {
       .def_static("compile", &compile, unlocked, "automaton"_a, "source"_a, "construction"_a, "precision"_a, "keys"_a,
                   "max_reflections"_a, "max_dimension"_a, "exact"_a)
       .def_static("load", &load_network, unlocked, "path"_a)
-      .def_static("from_arrays", &from_arrays, "automaton"_a, "a"_a, "b"_a.none(), "initial"_a, "codewords"_a)
-      .def("with_layer", &with_layer, "layer"_a, "a"_a, "b"_a.none(), "initial"_a)
+      .def_static("from_arrays", &from_arrays, standard, "automaton"_a, "a"_a, "b"_a.none(), "initial"_a, "codewords"_a)
+      .def("with_layer", &with_layer, standard, "layer"_a, "a"_a, "b"_a.none(), "initial"_a)
       .def("automaton", [](const Network& network) { return network.automaton; })
-      .def("facts", &facts)
-      .def("tensors", &tensors)
-      .def("run", &run, "words"_a, "arithmetic"_a, "order"_a)
+      .def("facts", &facts, standard)
+      .def("tensors", &tensors, standard)
+      .def("run", &run, standard, "words"_a, "arithmetic"_a, "order"_a)
       .def("write", &write, unlocked, "target"_a, "path"_a)
       .def("svg", &picture, unlocked);
 }

@@ -97,11 +97,12 @@ nb::tuple dataset_of_automaton(const Dfa& automaton, std::uint64_t samples, std:
 }  // namespace
 
 void bind_tasks(nb::module_& module) {
-  module.def("tasks", [] { return json_text(task_list()); });
-  module.def("dataset_of", &dataset_of_automaton, "automaton"_a, "samples"_a, "least"_a, "greatest"_a, "seed"_a,
-             "first_index"_a);
-  module.def("dataset", &dataset_of_name, "name"_a, "generators"_a.none(), "samples"_a, "least"_a, "greatest"_a,
+  module.def(
+      "tasks", [] { return json_text(task_list()); }, Standard());
+  module.def("dataset_of", &dataset_of_automaton, Standard(), "automaton"_a, "samples"_a, "least"_a, "greatest"_a,
              "seed"_a, "first_index"_a);
+  module.def("dataset", &dataset_of_name, Standard(), "name"_a, "generators"_a.none(), "samples"_a, "least"_a,
+             "greatest"_a, "seed"_a, "first_index"_a);
 }
 
 }  // namespace krohn::python

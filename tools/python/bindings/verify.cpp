@@ -95,9 +95,10 @@ std::string sampled(const Network& network, const std::string& arithmetic, const
 }  // namespace
 
 void bind_verify(nb::module_& module) {
-  const nb::call_guard<nb::gil_scoped_release> unlocked;
+  const Unlocked unlocked;
+  const Standard standard;
   nb::class_<GivenVerdict>(module, "Verdict")
-      .def("facts", &facts)
+      .def("facts", &facts, standard)
       .def("headline",
            [](const GivenVerdict& verdict) { return claim_in_words(verdict.verdict.certificate, verdict.alphabet); })
       .def("failing_word", &failing_word)

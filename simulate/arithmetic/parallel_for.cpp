@@ -1,0 +1,45 @@
+#include "krohn/simulate/arithmetic/parallel_for.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <optional>
+
+#include "krohn/groups/float_environment.h"
+
+namespace krohn {
+
+void parallel_workers(std::size_t count, unsigned threads, const std::function<Worker()>& make_worker) {
+  const std::size_t wanted = threads == 0 ? static_cast<std::size_t>(omp_get_max_threads()) : threads;
+  const int used = static_cast<int>(std::clamp<std::size_t>(count, 1, wanted));
+  std::exception_ptr error;
+  std::atomic<bool> failed = false;
+  const auto guarded = [&](const auto& part) {
+    if (failed) return;
+    try {
+      part();
+    } catch (...) {
+#pragma omp critical(krohn_parallel_for)
+      if (!error) error = std::current_exception();
+      failed = true;
+    }
+  };
+#pragma omp parallel num_threads(used)
+  {
+    std::optional<FloatEnvironment> environment;
+    Worker work;
+    guarded([&] {
+      environment.emplace();
+      work = make_worker();
+    });
+#pragma omp for schedule(dynamic)
+    for (std::int64_t i = 0; i < static_cast<std::int64_t>(count); ++i)
+      guarded([&] { work(static_cast<std::size_t>(i)); });
+  }
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace krohn

@@ -1,0 +1,71 @@
+#include "krohn/simulate/arithmetic/parallel_for.h"
+
+#include <doctest/doctest.h>
+#include <omp.h>
+
+#include <atomic>
+#include <cfenv>
+#include <utility>
+#include <vector>
+
+#include "krohn/groups/error.h"
+
+using namespace krohn;
+
+TEST_CASE("every piece is done once, whatever the numbers of pieces and threads") {
+  for (const std::size_t count : {0, 1, 2, 7, 1000})
+    for (const unsigned threads : {0U, 1U, 2U, 16U}) {
+      CAPTURE(count);
+      CAPTURE(threads);
+      std::vector<std::atomic<int>> done(count);
+      parallel_for(count, threads, [&](std::size_t i) { ++done[i]; });
+      for (const auto& times : done) CHECK(times == 1);
+    }
+}
+
+TEST_CASE("a worker is its thread's own") {
+  std::atomic<int> made = 0, sum = 0;
+  parallel_workers(500, 4, [&] {
+    ++made;
+    return [&sum, busy = false, own = omp_get_thread_num()](std::size_t) mutable {
+      CHECK(own == omp_get_thread_num());
+      CHECK(!std::exchange(busy, true));
+      ++sum;
+      busy = false;
+    };
+  });
+  CHECK(sum == 500);
+  CHECK(made >= 1);
+  CHECK(made <= 4);
+}
+
+TEST_CASE("the first exception comes out, of a piece or of the making of a worker, and ends the work") {
+  for (const unsigned threads : {1U, 4U}) {
+    std::atomic<int> begun = 0;
+    const auto fails = [&] {
+      parallel_for(100'000, threads, [&](std::size_t i) {
+        ++begun;
+        if (i == 3) throw LimitError("three");
+      });
+    };
+    CHECK_THROWS_WITH_AS(fails(), "three", LimitError);
+    CHECK(begun < 100'000);
+  }
+  CHECK_THROWS_WITH_AS(parallel_workers(10, 4, []() -> Worker { throw InputError("no worker"); }), "no worker",
+                       InputError);
+}
+
+TEST_CASE("threads compute alike that another library left rounding otherwise, and are handed back so") {
+  const int threads = 4;
+#pragma omp parallel num_threads(threads)
+  std::fesetround(FE_DOWNWARD);
+  std::atomic<int> nearest = 0, kept = 0;
+  parallel_for(1000, threads, [&](std::size_t) { nearest += std::fegetround() == FE_TONEAREST; });
+#pragma omp parallel num_threads(threads)
+  {
+    kept += std::fegetround() == FE_DOWNWARD;
+    std::fesetround(FE_TONEAREST);
+  }
+  CHECK(nearest == 1000);
+  CHECK(kept == threads);
+}
