@@ -122,7 +122,6 @@ int write_samples(const Options& options) {
   const auto task = make_task(options.name, options.reading);
   const Lengths lengths(lengths_of(options, task->info()), task->info());
   const std::uint64_t count = count_of(options, task->info());
-  const std::string format = format_of(options);
   AtomicFile file(options.output);
   const auto writer = format == "csv" ? csv_writer(*task, file) : json_lines_writer(*task, file);
   {
