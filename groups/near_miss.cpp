@@ -25,11 +25,14 @@ std::vector<std::string> near_misses(std::string_view name, std::span<const std:
     std::size_t distance;
     std::string name;
   };
-  const std::size_t allowed = name.size() <= 1 ? 0 : name.size() <= 3 ? 1 : 2;
+  const std::size_t allowed = name.size() <= 1 ? 0 : name.size() <= 3 ? 1 : name.size() <= 7 ? 2 : 3;
   std::vector<Candidate> near;
   for (const std::string& candidate : known)
     if (const std::size_t distance = edit_distance(name, candidate); distance <= allowed)
       near.push_back({distance, candidate});
+  if (near.empty() && name.size() >= 2)
+    for (const std::string& candidate : known)
+      if (candidate.starts_with(name)) near.push_back({candidate.size() - name.size(), candidate});
   std::stable_sort(near.begin(), near.end(),
                    [](const Candidate& a, const Candidate& b) { return a.distance < b.distance; });
   std::vector<std::string> names;

@@ -12,8 +12,9 @@ namespace krohn {
 /// letter touched once). O(|a|·|b|).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The known names within distance 2 of `name` (1 for names of two or three letters, 0 for shorter ones), nearest
-/// first, at most three.
+/// The known names that are near `name`, nearest first, at most three: those within distance 3 (2 for a name of four to
+/// seven letters, 1 for two or three, 0 for one), or where there are none, those of which a longer beginning than one
+/// letter was typed.
 std::vector<std::string> near_misses(std::string_view name, std::span<const std::string> known);
 
 /// " Did you mean "sum" or "s"?", or nothing when nothing is near.

@@ -81,16 +81,25 @@ std::string states_view(const Drawing& drawing) {
   return text + "}\n";
 }
 
-std::string to_drawn_dot(const Dfa& dfa, const DrawOptions& options, bool* condensed) {
+std::string to_drawn_dot(const Dfa& dfa, const DrawOptions& options, DrawnView* view) {
   constexpr std::size_t kDenseStates = 8, kDenseArrows = 6, kTableSize = 64;
   const Drawing drawing = prepare(dfa, options);
   const std::size_t arrows = drawing.arrows.size();
   const auto states = static_cast<std::size_t>(std::count(drawing.hidden.begin(), drawing.hidden.end(), false));
   const bool dense = states > kDenseStates && arrows > kDenseArrows * states;
   const bool large = states > options.max_states || arrows > 3 * options.max_states;
-  if (condensed != nullptr) *condensed = dense || large;
-  if (dense && states <= kTableSize && dfa.letters() <= kTableSize) return table_view(drawing);
-  if (large) return condensed_view(drawing, std::max<std::size_t>(1, options.max_states / 4));
+  const auto drawn = [view](DrawnView as) {
+    if (view != nullptr) *view = as;
+  };
+  if (dense && states <= kTableSize && dfa.letters() <= kTableSize) {
+    drawn(DrawnView::kTable);
+    return table_view(drawing);
+  }
+  if (large) {
+    drawn(DrawnView::kComponents);
+    return condensed_view(drawing, std::max<std::size_t>(1, options.max_states / 4));
+  }
+  drawn(DrawnView::kStates);
   return states_view(drawing);
 }
 

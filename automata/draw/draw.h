@@ -9,6 +9,13 @@
 
 namespace krohn {
 
+/// What an automaton is drawn as.
+enum class DrawnView {
+  kStates,      ///< a node a state
+  kTable,       ///< the transition table: a row a state, with its output below its name where that differs
+  kComponents,  ///< a node a strongly connected component
+};
+
 struct DrawOptions {
   std::string format = "svg";     ///< svg, pdf, png, dot
   std::string engine = "dot";     ///< a Graphviz layout: dot, neato, circo, fdp, sfdp, …
@@ -21,12 +28,12 @@ struct DrawOptions {
 
 /// The automaton as DOT text: merged parallel arrows, labels with ranges shortened, a start arrow, double lines for
 /// accepting states (outputs written into the node for Moore machines), a colour per strongly connected component that
-/// has a cycle. What would be a hairball is drawn otherwise, and `condensed` set:
+/// has a cycle. What would be a hairball is drawn otherwise, and `view` says how:
 ///   more than eight states with more than six merged arrows each    the transition table, when it fits
 ///   more than `max_states` states, or arrows for three times that   one node per strongly connected component; past
 ///                                     max_states / 4, those nearest to the initial state and a note for the rest
 /// Deterministic: the same automaton gives the same bytes. O(states · letters · log).
-std::string to_drawn_dot(const Dfa& dfa, const DrawOptions& options = {}, bool* condensed = nullptr);
+std::string to_drawn_dot(const Dfa& dfa, const DrawOptions& options = {}, DrawnView* view = nullptr);
 
 /// The cascade as DOT text: a box per layer with its width, what its bijections generate and the number of its actions,
 /// arrows for what it hands on, and one to the state that all labels together stand for. O(layers).

@@ -32,6 +32,13 @@ std::string row_name(const Dfa& dfa, State state) {
   return name;
 }
 
+/// Whether some row names an output below its state.
+bool has_outputs(const Dfa& dfa) {
+  for (State state = 0; state < dfa.states(); ++state)
+    if (state_label(dfa, state) != dfa.state_name(state)) return true;
+  return false;
+}
+
 }  // namespace
 
 std::string table_view(const Drawing& drawing) {
@@ -42,7 +49,7 @@ std::string table_view(const Drawing& drawing) {
   text +=
       "  table [shape=plain, style=\"\", label=<<TABLE BORDER=\"0\" CELLBORDER=\"1\" CELLSPACING=\"0\" "
       "CELLPADDING=\"5\" COLOR=\"#999999\">\n    <TR>";
-  text += cell("state", kNoteColours.fill);
+  text += cell(has_outputs(dfa) ? "state\noutput" : "state", kNoteColours.fill);
   for (const auto& letters : columns) text += cell(letters_label(dfa.alphabet(), letters), kNoteColours.fill);
   text += "</TR>\n";
   for (State state = 0; state < dfa.states(); ++state) {

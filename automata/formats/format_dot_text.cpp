@@ -105,7 +105,7 @@ class Preparer {
     chain_ = names_after_arrow_ == 1 ? chain_ + 1 : 1;
     names_after_arrow_ = 0;
     if (chain_ > kLongestChain)
-      fail(at_, fmt::format("a chain of more than {} arcs; write each arc by itself", kLongestChain));
+      fail(at_, fmt::format("a chain of more than {} arcs; write each arc separately", kLongestChain));
   }
   /// Ports (a:b) and concatenations ("a" + "b") are parts of one name.
   void note_name() { names_after_arrow_ += last_ == ':' || last_ == '+' ? 0 : 1; }

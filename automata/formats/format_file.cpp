@@ -15,6 +15,7 @@
 #include "krohn/automata/formats/format_mata.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/near_miss.h"
 
 namespace krohn {
 
@@ -32,21 +33,6 @@ std::string lower_case(std::string_view text) {
 std::string extension_of(const std::string& path) { return lower_case(fs::path(path).extension().string()); }
 
 std::string symbols_beside(const std::string& path) { return fs::path(path).replace_extension(".syms").string(); }
-
-/// Levenshtein's distance, O(|a|·|b|).
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0]++;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
 
 /// "; did you mean a.dot or b.dot?", or nothing. Looks at no more than 10,000 names.
 std::string suggestion(const fs::path& path) {

@@ -260,7 +260,7 @@ std::vector<double> read_along_diagonal(LayerReader& layer, const char* name, co
   for (std::size_t index = 0; first < layer.n; ++index) {
     const std::string tensor = fmt::format("{}.{}", name, index);
     if (layer.shape(tensor).size() != 3)
-      throw InputError(fmt::format("tensor \"{}{}\" is no list of blocks", layer.at, tensor));
+      throw InputError(fmt::format("tensor \"{}{}\" is not a list of blocks", layer.at, tensor));
     const std::uint64_t b = layer.shape(tensor)[size_at];
     if (b == 0 || b > layer.n - first)
       throw InputError(fmt::format("tensor \"{}{}\" has blocks of {}, and {} numbers of state are left", layer.at,
@@ -402,7 +402,7 @@ TensorFile network_file_of(const TensorFile& file, const Family& family) {
   for (std::size_t k = 0; k < count; ++k) {
     const std::string at = prefix_of(k);
     const Shape& state = reader.shape(at + "H0");
-    if (state.size() != 2 || state[0] == 0) throw InputError(fmt::format("tensor \"{}H0\" is no matrix", at));
+    if (state.size() != 2 || state[0] == 0) throw InputError(fmt::format("tensor \"{}H0\" is not a matrix", at));
     const std::uint64_t n = state[0], actions = actions_of(reader, family, at, n);
     LayerReader layer{reader, at, actions, n, {}, {}};
     const std::vector<double> a = family.read(layer);

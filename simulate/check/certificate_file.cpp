@@ -153,7 +153,7 @@ Word read_word(const StrictJson& json, const Alphabet& alphabet) {
   for (const StrictJson& name : json.items()) {
     const std::optional<Letter> letter = alphabet.find(name.text());
     if (!letter || alphabet.name(*letter) != name.text())
-      throw InputError(name.place(), fmt::format("{} is no letter of {}", name.quoted(), to_string(alphabet)));
+      throw InputError(name.place(), fmt::format("{} is not a letter of {}", name.quoted(), to_string(alphabet)));
     word.push_back(*letter);
   }
   return word;

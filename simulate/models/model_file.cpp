@@ -27,7 +27,7 @@ std::uint32_t extent_of(const TensorFile& file, const char* key, const std::stri
   std::uint32_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > kMaxExtent)
-    throw InputError(path, fmt::format("metadata \"{}\" is no number from 1 to {}", key, kMaxExtent));
+    throw InputError(path, fmt::format("metadata \"{}\" is not a number from 1 to {}", key, kMaxExtent));
   return value;
 }
 

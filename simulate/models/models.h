@@ -2,21 +2,33 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "krohn/simulate/models/sequence_model.h"
 
 namespace krohn {
 
-/// A model of that name with random parameters, the same on every machine:
+/// One family of models, for people who choose.
+struct ModelFamily {
+  std::string pattern;  ///< "deltaproduct:layers=L,width=D,…"
+  std::string summary;  ///< one line
+  std::string source;   ///< the paper
+};
+
+/// Every family, and the usual names that stand for one of them with some of its parts: "mamba", "deltanet", "s4d".
+std::vector<ModelFamily> model_families();
+
+/// The names that a model begins with: those of the families and the usual ones.
+std::vector<std::string> model_names();
+
+/// A model of that name with random parameters, the same on every machine: `model_families` prints what there is, the
+/// headers beside this one (bilinear_model.h, reflection_mixer.h, diagonal_mixer.h, dense_model.h, block_mixer.h) say
+/// what it computes. "mamba:width=16" is "diagonal:width=16".
 ///
-///   bilinear:…      Ebrahimi & Memisevic 2025 (simulate/models/bilinear_model.h)
-///   deltaproduct:…  products of generalized Householder matrices (simulate/models/reflection_mixer.h)
-///   diagonal:…      Mamba's recurrence, and the one that does not depend on the input
-///   (simulate/models/diagonal_mixer.h) dense:…         the full-matrix baseline of Grazzi et al. 2025
-///   (simulate/models/dense_model.h) fan:…           Fan et al. 2024 (simulate/models/block_mixer.h)
-///
-/// Throws InputError listing the families, or naming the part that the family does not know or that does not fit.
+/// Throws InputError naming what is near or listing the families, or naming the part that the family does not know or
+/// that does not fit.
 template <class Real>
 std::unique_ptr<SequenceModel<Real>> make_model(std::string_view name, Letter letters, std::uint32_t labels,
                                                 std::uint64_t seed);

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 
 #include "krohn/automata/families/arithmetic_families.h"
 #include "krohn/automata/families/family_name.h"
+#include "krohn/automata/formats/format_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/names/named_group.h"
 #include "krohn/simulate/tasks/automaton_task.h"
@@ -99,6 +101,8 @@ TaskInfo language_info(std::string name, double chance) {
   info.name = std::move(name);
   info.source = "any automaton";
   info.length_unit = "tokens";
+  info.train = {3, 40};
+  info.test = {40, 256};
   info.place = TargetPlace::kEveryPosition;
   info.chance = chance;
   return info;
@@ -189,6 +193,12 @@ bool is_one_of(const std::string& family, std::initializer_list<const char*> nam
   return std::find(names.begin(), names.end(), family) != names.end();
 }
 
+/// Whether it is written as a language is, rather than as a task's name.
+bool is_language(std::string_view text) {
+  return text.starts_with("name:") || text.starts_with("regex:") ||
+         format_of_extension(std::filesystem::path(text).extension().string());
+}
+
 }  // namespace
 
 std::vector<TaskInfo> tasks() {
@@ -210,7 +220,15 @@ std::vector<TaskInfo> tasks() {
       ebrahimi_info("ltrarith10", "arithmetic from left to right modulo 10", 1.0 / 10)};
 }
 
+std::unique_ptr<Task> language_task(std::string name, const Dfa& automaton) {
+  if (automaton.letters() == 0)
+    throw InputError(name, "no word can be drawn without letters; a regex takes them by --alphabet");
+  return automaton_task(language_info(std::move(name), uniform_chance(automaton.output_names().size())), automaton,
+                        uniform_content(automaton.letters()), {{}, {}, false, as_given}, output_names(automaton));
+}
+
 std::unique_ptr<Task> make_task(std::string_view name, const LanguageOptions& options) {
+  if (is_language(name)) return language_task(std::string(name), load_language(std::string(name), options));
   if (const auto given = parse_family_name(name)) {
     const std::string& family = given->family;
     if (is_one_of(family, {"sum", "evenpair", "modarith"})) return fan_task(name, family, options);
@@ -219,9 +237,7 @@ std::unique_ptr<Task> make_task(std::string_view name, const LanguageOptions& op
     if (is_one_of(family, {"modadd", "rsm", "ltrarith"})) return ebrahimi_task(name, family, options);
   }
   if (is_group_name(name.substr(0, name.find('/')))) return group_task(name, options);
-  const Dfa machine = named_language(name, options);
-  return automaton_task(language_info(std::string(name), uniform_chance(machine.output_names().size())), machine,
-                        uniform_content(machine.letters()), {{}, {}, false, as_given}, output_names(machine));
+  return language_task(std::string(name), named_language(name, options));
 }
 
 }  // namespace krohn

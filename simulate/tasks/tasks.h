@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,8 +23,13 @@ std::vector<TaskInfo> tasks();
 ///                                          Grazzi E.2: [BOS], then elements, the product so far at every element
 ///   modadd10 rsm:m=10,seed=1 ltrarith10    Ebrahimi B.1: [BOS] inputs [EOI], the answer at [EOI]
 ///
-/// Any other name of a language gives words drawn uniformly, with the automaton's output due at every letter.
+/// Any other name of a language, and any language as `load_language` takes it (`name:…`, `regex:…`, a file with the
+/// ending of a format), is a `language_task`: "name:S5" is the bare word problem, "S5" the paper's task on it.
 /// Throws InputError with near misses, LimitError.
 std::unique_ptr<Task> make_task(std::string_view name, const LanguageOptions& options = {});
+
+/// Words drawn uniformly, with the automaton's output due at every letter; lengths as the papers have them for parity.
+/// Throws InputError for an automaton without letters.
+std::unique_ptr<Task> language_task(std::string name, const Dfa& automaton);
 
 }  // namespace krohn

@@ -19,7 +19,7 @@ Number number_of(const TensorFile& file, const char* key, const std::string& pat
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || error != std::errc() || end != text.data() + text.size())
-    throw InputError(path, fmt::format("its metadata \"{}\" is no number; delete it, and it is trained anew", key));
+    throw InputError(path, fmt::format("its metadata \"{}\" is not a number; delete it, and it is trained again", key));
   return value;
 }
 

@@ -31,7 +31,7 @@ std::uint64_t count_of(const TensorFile& file, const char* key) {
   std::uint64_t count = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
   if (error != std::errc() || end != text.data() + text.size())
-    throw InputError(fmt::format("the checkpoint's number \"{}\" is \"{}\"; delete it to start anew", key, text));
+    throw InputError(fmt::format("the checkpoint's number \"{}\" is \"{}\"; delete it to start from scratch", key, text));
   return count;
 }
 

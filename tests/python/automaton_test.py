@@ -106,7 +106,7 @@ class Automata(unittest.TestCase):
         automaton = krohn.Automaton("regex:(a|b)*abb")
         self.assertIn("<svg", automaton._repr_svg_())
         self.assertIn("<svg", automaton.egg_box().svg)
-        self.assertEqual(krohn.Automaton("name:T4").monoid()["monoid"]["size"], "256")
+        self.assertEqual(krohn.Automaton("name:T4").monoid()["monoid"]["size"], 256)
         jobs = krohn.classify("name:A5")
         self.assertEqual([group["name"] for group in jobs[0]["groups"]], ["A_5"])
         self.assertEqual({row["answer"] for row in jobs[0]["architectures"]}, {"yes", "no"})

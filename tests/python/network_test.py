@@ -129,6 +129,11 @@ class Networks(unittest.TestCase):
         again = krohn.dataset("tomita5", samples=10, length=(3, 20), seed=5, first_index=40)
         np.testing.assert_array_equal(again.lengths, data.lengths[40:])
         self.assertEqual(len(krohn.dataset("parity", samples=0)), 0)
+        by_name = krohn.dataset("name:tomita5", samples=10, length=(3, 20), seed=5)
+        by_automaton = krohn.dataset(krohn.Automaton("name:tomita5"), samples=10, length=(3, 20), seed=5)
+        np.testing.assert_array_equal(by_name.inputs, by_automaton.inputs)
+        np.testing.assert_array_equal(by_name.targets, by_automaton.targets)
+        self.assertRaises(ValueError, krohn.dataset, krohn.Automaton("name:S3"), samples=1, generators="all")
         for call in (lambda: krohn.dataset("nothing", samples=1), lambda: krohn.dataset("S5", samples=1, length=(9, 3))):
             with self.assertRaises(ValueError):
                 call()

@@ -22,6 +22,12 @@ TEST_CASE("bash completes verbs, options and their values") {
   CHECK(offered(place, "krohn verify --prec", 2) == "--precision\n");
   CHECK(offered(place, "krohn verify --precision tf", 3) == "tf32\n");
   CHECK(offered(place, "krohn compile --construction two", 3) == "two-layer-reflections\n");
+  CHECK(offered(place, "krohn info name:tom", 2) == "name:tomita3\n");
+  CHECK(offered(place, "krohn info name : tom", 4) == "tomita3\n");  // as a shell breaks it
+  CHECK(contains(offered(place, "krohn info name :", 3), "\nmodarith5\n"));
+  CHECK(offered(place, "krohn train modarith-b", 2) == "modarith-brackets5\n");
+  CHECK(offered(place, "krohn train parity --model delt", 4) == "deltaproduct\ndeltanet\n");
+  CHECK(offered(place, "krohn help ver", 2) == "verify\n");
   place.write("abb.safetensors", "");
   CHECK(offered(place, "krohn verify abb", 2) == "abb.safetensors\n");
 }
@@ -32,7 +38,8 @@ TEST_CASE("scripts are valid for their shells") {
   CHECK(place.shell("krohn completion zsh > _krohn; ! command -v zsh >/dev/null || zsh -n _krohn").status == 0);
   const std::string zsh = contents(place / "_krohn");
   CHECK(zsh.starts_with("#compdef krohn\n"));
-  for (const char* part : {"'verify:Prove a network", "--precision[", "(fp64 fp32 fp16 bf16)"})
+  for (const char* part : {"'verify:Prove a network", "--precision[", "(fp64 fp32 fp16 bf16)",
+                           "compadd -- 'name:parity' ", ":LANGUAGE:_krohn_language"})
     CHECK(contains(zsh, part));
   CHECK(place.shell("krohn completion fish > krohn.fish; ! command -v fish >/dev/null || fish -n krohn.fish").status ==
         0);
@@ -41,4 +48,23 @@ TEST_CASE("scripts are valid for their shells") {
        {"-a verify -d 'Prove a network", "-s o -l output -r -F", "-l precision -x -a '", "-a 'bash zsh fish'"})
     CHECK(contains(fish, part));
   CHECK(place.shell("krohn completion tcsh").status == 2);
+}
+
+TEST_CASE("the manual page holds every help page, and man reads it without a complaint") {
+  const Workplace place("manual");
+  REQUIRE(place.shell("krohn help --man > krohn.1").status == 0);
+  const std::string page = contents(place / "krohn.1");
+  CHECK(page.starts_with(".TH KROHN 1 "));
+  for (const char* part : {".SH NAME\nkrohn \\- ", ".SH VERIFY\n", "\\-\\-precision", ".SH COMPLETION\n"})
+    CHECK(contains(page, part));
+  std::istringstream lines(page);
+  for (std::string line; std::getline(lines, line);) {
+    CAPTURE(line);
+    if (line.starts_with('.'))
+      CHECK((line.starts_with(".TH ") || line.starts_with(".SH ") || line == ".nf" || line == ".fi"));
+  }
+  CHECK(
+      place
+          .shell("! command -v groff >/dev/null || [ -z \"$(groff -man -Tutf8 -K utf8 -ww krohn.1 2>&1 >/dev/null)\" ]")
+          .status == 0);
 }

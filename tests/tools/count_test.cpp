@@ -34,3 +34,11 @@ TEST_CASE("thousands are separated") {
   CHECK(with_thousands(1000) == "1,000");
   CHECK(with_thousands(100'000'000) == "100,000,000");
 }
+
+TEST_CASE("one of a thing has no plural") {
+  CHECK(counted(0, "layer") == "0 layers");
+  CHECK(counted(1, "layer") == "1 layer");
+  CHECK(counted(2000, "layer") == "2,000 layers");
+  CHECK(counted(1, "D-class", "es") == "1 D-class");
+  CHECK(counted(2, "D-class", "es") == "2 D-classes");
+}

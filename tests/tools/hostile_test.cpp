@@ -152,7 +152,7 @@ TEST_CASE("files that are something else say so") {
            {"krohn verify p.npz", "ZIP archive"},
            {"krohn info fla", "a checkpoint, which `krohn verify` takes"},
            {"krohn info .", "a folder; a language is a file"},
-           {"krohn tasks parity --length 8 --count 2 -o x.parquet", "its ending tells no format"},
+           {"krohn tasks parity --length 8 --count 2 -o x.parquet", ".jsonl or .csv"},
            {"krohn tasks parity --length 8 --count 2 -o x.npz", ".jsonl or .csv"},
            {"krohn tasks parity --length 8 --count 2 -o x", ".jsonl or .csv"},
        }) {
@@ -163,7 +163,7 @@ TEST_CASE("files that are something else say so") {
   }
   CHECK_FALSE(std::filesystem::exists(place / "x.parquet"));
   for (const char* line : {"krohn verify torch", "krohn info torch", "krohn run torch 11", "krohn verify fla",
-                           "krohn tasks parity --length 8 --count 2 -o x.parquet --format csv",
+                           "krohn tasks parity --length 8 --count 2 -o x.parquet --to csv",
                            "krohn tasks parity --length 8 --count 2 -o /dev/stdout"}) {
     CAPTURE(line);
     CHECK(place.shell(line).status == 0);

@@ -250,13 +250,46 @@ TEST_CASE("accuracy by length is drawn with its intervals") {
   CHECK(count(two, "<polyline") == 2);
 }
 
+TEST_CASE("a long title of a plot is broken, and none of it is lost") {
+  std::string title = "S3/swaps: deltaproduct:layers=1,width=16,heads=1,keys=16,values=16,reflections=1,signed,mlp=32";
+  for (const std::string& whole : {title, std::string(74, 'x'), std::string(75, 'x'), std::string(200, 'x')}) {
+    const std::string svg = krohn::accuracy_svg({whole, {{"one", {{10, 1, 1, 1}}}}, {}});
+    std::string read;
+    for (std::size_t at = 0; (at = svg.find("font-size=\"14\"", at)) != std::string::npos;) {
+      const std::size_t begin = svg.find('>', at) + 1, end = svg.find('<', begin);
+      CHECK(end - begin <= 74);
+      read += svg.substr(begin, end - begin);
+      at = end;
+    }
+    CHECK(read == whole);
+    CHECK(!contains(svg, ">trained<"));
+  }
+}
+
+TEST_CASE("a plot shades the lengths that the run was trained on, not the paper's") {
+  const Workplace place("shaded");
+  REQUIRE(
+      place.shell("krohn train S3/swaps --model bilinear:hidden=4,inputs=4 --length 2..20 --steps 2 -o run").status ==
+      0);
+  REQUIRE(place.shell("krohn eval run --lengths 10,1000 --words 2 --plot a.svg").status == 0);
+  // Three decades on 544 pixels, from 64 on.
+  CHECK(contains(contents(place / "a.svg"), "<rect x=\"118.59\""));
+  CHECK(contains(contents(place / "a.svg"), "width=\"181.33\""));
+  std::filesystem::remove(place / "run/run.json");
+  REQUIRE(place.shell("krohn eval run --lengths 10,1000 --words 2 --plot b.svg").status == 0);
+  CHECK(!contains(contents(place / "b.svg"), ">trained<"));
+  place.write("run/run.json", "{\"lengths\": 3}");
+  CHECK(place.shell("krohn eval run --lengths 10 --words 2 --plot c.svg").status == 2);
+  CHECK(!std::filesystem::exists(place / "c.svg"));
+}
+
 TEST_CASE("a table goes on after the cells that are there") {
   const Workplace place("table");
   const std::string line =
       "krohn table ebrahimi2 --only 'H = 2' --lengths 400 -o cells --json --rescaled";  // 200 short runs of two samples
   const Outcome first = place.shell(line);
   CHECK(first.status == 0);
-  const json cells = json::parse(first.out);
+  const json cells = json::parse(first.out)["cells"];
   REQUIRE(cells.size() == 1);
   CHECK(cells[0]["runs"].size() == 200);
   CHECK(cells[0]["seeds"].size() == 200);
@@ -276,7 +309,7 @@ TEST_CASE("a table goes on after the cells that are there") {
   CHECK(models == 200);
   // The same models as they are: most states have grown past fp32, or died out, in 400 letters.
   const json as_trained =
-      json::parse(place.shell("krohn table ebrahimi2 --only 'H = 2' --lengths 400 -o cells --json").out);
+      json::parse(place.shell("krohn table ebrahimi2 --only 'H = 2' --lengths 400 -o cells --json").out)["cells"];
   CHECK(as_trained[0]["reading"] == "as trained");
   CHECK(as_trained[0]["claim"] != "");
   CHECK(as_trained[0]["holding_runs"].get<int>() < cells[0]["holding_runs"].get<int>());

@@ -9,6 +9,7 @@
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
 #include "krohn/simulate/prove/certify.h"
+#include "tools/krohn/json_output.h"
 
 namespace krohn {
 namespace {
@@ -132,8 +133,8 @@ std::size_t undecided(const std::vector<Job>& jobs) {
 Json algebra_to_json(const Algebra& algebra) {
   Json facts;
   if (algebra.green) {
-    facts["monoid"]["size"] = algebra.size.str();
-    facts["monoid"]["idempotents"] = algebra.idempotents.str();
+    facts["monoid"]["size"] = exact_count(algebra.size.str());
+    facts["monoid"]["idempotents"] = exact_count(algebra.idempotents.str());
     facts["monoid"]["d_classes"] = algebra.green->d_classes().size();
     facts["monoid"]["r_classes"] = algebra.green->r_classes();
   } else {
@@ -144,7 +145,7 @@ Json algebra_to_json(const Algebra& algebra) {
   facts["groups"] = Json::array();
   for (const MaximalSubgroup& group : algebra.groups)
     facts["groups"].push_back({{"name", group.name},
-                               {"order", group.order.str()},
+                               {"order", exact_count(group.order.str())},
                                {"solvable", group.solvable},
                                {"states", group.states},
                                {"words", group.words}});

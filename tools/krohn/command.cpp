@@ -4,15 +4,20 @@
 
 #include <CLI/CLI.hpp>
 #include <Eigen/Core>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <string>
+#include <vector>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/float_environment.h"
+#include "krohn/groups/near_miss.h"
 #include "krohn/simulate/prove/verify.h"
+#include "tools/krohn/manual.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {
@@ -32,19 +37,95 @@ void flush_output() {
     throw SystemError(fmt::format("standard output: cannot write: {}", std::strerror(errno)));
 }
 
-/// Help and version are "errors" to CLI11; the rest are mistakes in the arguments.
+std::vector<std::string> verbs_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands({})) names.push_back(verb->get_name());
+  return names;
+}
+
+std::vector<std::string> options_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+bool is_option(const std::string& argument) { return argument.size() > 1 && argument.front() == '-'; }
+
+/// "\"b\" and \"c\"", in the order in which they were given.
+std::string quoted_list(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += fmt::format("{}\"{}\"", i == 0 ? "" : i + 1 < names.size() ? ", " : " and ", names[i]);
+  return text;
+}
+
+[[noreturn]] void unknown_verb(const CLI::App& app, const std::string& given) {
+  std::string hint = did_you_mean(given, verbs_of(app));
+  if (hint.empty() && given.find_first_of(":./") != std::string::npos)
+    hint = fmt::format(" The verb comes first, as in `krohn info {}`.", given);
+  throw InputError(fmt::format("there is no verb \"{}\".{} `krohn help` lists the verbs.", given, hint));
+}
+
+/// The arguments as the verbs take them: `help VERB` and `version` are other words for options. Throws InputError where
+/// no verb is named.
+std::vector<std::string> with_verb_first(const CLI::App& app, std::vector<std::string> arguments) {
+  const auto is_verb = [names = verbs_of(app)](const std::string& name) { return std::ranges::count(names, name) > 0; };
+  if (arguments.empty()) throw InputError("which verb? `krohn help` lists them, `krohn help VERB` describes one.");
+  const std::string& first = arguments.front();
+  if (first == "help") {
+    if (arguments.size() == 1) return {"--help"};
+    if (!is_verb(arguments[1])) unknown_verb(app, arguments[1]);
+    return {arguments[1], "--help"};
+  }
+  if (first == "-v" || first == "-V" || first == "version") return {"--version"};
+  if (is_verb(first) || std::ranges::count(options_of(app), first) > 0) return arguments;
+  if (!is_option(first)) unknown_verb(app, first);
+  if (const auto verb = std::ranges::find_if(arguments, is_verb); verb != arguments.end())
+    throw InputError(fmt::format("the verb comes first: krohn {} {} …", *verb, first));
+  throw InputError(fmt::format("there is no option \"{}\".{} `krohn help` lists the verbs.", first,
+                               did_you_mean(first, options_of(app))));
+}
+
+/// What the arguments hold that the verb has no place for, or nothing.
+std::string surplus(const CLI::App& verb) {
+  const std::vector<std::string> left = verb.remaining();
+  for (const std::string& argument : left)
+    if (is_option(argument)) {
+      const std::string name = argument.substr(0, argument.find('='));
+      return fmt::format("{} has no option \"{}\".{}", verb.get_name(), name, did_you_mean(name, options_of(verb)));
+    }
+  if (left.empty()) return {};
+  return fmt::format("{} has no place for {}; quote an argument that has spaces in it", verb.get_name(),
+                     quoted_list(left));
+}
+
+/// What the command-line library found wrong, in the words of this command. The texts of its errors begin with the name
+/// of the option or of the argument.
+std::string in_our_words(const CLI::App& verb, const CLI::ParseError& error) {
+  if (const std::string text = surplus(verb); !text.empty()) return text;
+  const std::string text = error.what(), kind = error.get_name();
+  const std::string subject = text.substr(0, text.find_first_of(": "));
+  if (kind == "RequiredError") return fmt::format("{} needs {}", verb.get_name(), subject);
+  if (kind == "ArgumentMismatch")
+    return subject + (text.ends_with("missing") ? " needs a value" : " is given more than once");
+  if (kind == "ConversionError" || kind == "InvalidError") return fmt::format("{} takes no value", subject);
+  return text;
+}
+
+/// Help and version are "errors" to the library; the rest are mistakes in the arguments.
 int usage_outcome(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* verb = &app;
+  for (const CLI::App* chosen : app.get_subcommands()) verb = chosen;
   if (error.get_exit_code() == 0) {
-    const CLI::App* page = &app;
-    for (const CLI::App* verb : app.get_subcommands()) page = verb;
     const bool version = error.get_name() == "CallForVersion";
-    fmt::print("{}", version ? std::string(error.what()) + "\n" : page->help());
+    fmt::print("{}", version ? std::string(error.what()) + "\n" : verb->help());
     flush_output();
     return kDone;
   }
-  std::string verb;
-  for (const CLI::App* chosen : app.get_subcommands()) verb = " " + chosen->get_name();
-  return complain(fmt::format("{}\nTry `krohn{} --help`.", error.what(), verb), kBadInput);
+  return complain(fmt::format("{}\nTry `krohn help {}`.", in_our_words(*verb, error), verb->get_name()), kBadInput);
 }
 
 int parse_and_work(int argc, const char* const* argv) {
@@ -53,8 +134,16 @@ int parse_and_work(int argc, const char* const* argv) {
   CLI::App app;
   Work chosen;
   build_command(app, chosen);
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (arguments == std::vector<std::string>{"help", "--man"}) {
+    fmt::print("{}", manual_page(app));
+    flush_output();
+    return kDone;
+  }
+  arguments = with_verb_first(app, std::move(arguments));
   try {
-    app.parse(argc, argv);
+    std::ranges::reverse(arguments);  // as the library takes them
+    app.parse(std::move(arguments));
   } catch (const CLI::ParseError& error) {
     return usage_outcome(app, error);
   }

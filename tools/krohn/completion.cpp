@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "tools/krohn/help.h"
+#include "tools/krohn/offers.h"
 
 namespace krohn {
 namespace {
@@ -31,13 +31,14 @@ std::string bash_verb(const CLI::App& verb) {
   for (const CLI::Option* option : options_of(verb, false)) {
     const auto names = spellings(*option);
     words.insert(words.end(), names.begin(), names.end());
-    if (const auto list = choices(*option); !list.empty())
+    if (const auto list = offers(*option); !list.empty())
       values += fmt::format("    {}.{}) words=\"{}\" ;;\n", verb.get_name(),
                             fmt::join(names, fmt::format(" | {}.", verb.get_name())), fmt::join(list, " "));
   }
   for (const CLI::Option* option : options_of(verb, true)) {
-    const auto list = choices(*option);
+    const auto list = offers(*option);
     words.insert(words.end(), list.begin(), list.end());
+    if (takes_language(*option)) words.emplace_back("name:");
   }
   return values + fmt::format("    {}.*) words=\"{}\" ;;\n", verb.get_name(), fmt::join(words, " "));
 }
@@ -56,9 +57,17 @@ std::string zsh_text(const std::string& text) {
   return escaped;
 }
 
+/// For zsh, which reads brackets as patterns. No name has a quote in it.
+std::string quoted(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += fmt::format("{}'{}'", text.empty() ? "" : " ", word);
+  return text;
+}
+
 std::string zsh_values(const CLI::Option& option) {
   if (option.get_type_size() == 0) return "";
-  const auto list = choices(option);
+  const auto list = offers(option);
+  if (takes_language(option) && list.empty()) return ":language:_krohn_language";
   return list.empty() ? ":value:_files" : fmt::format(":value:({})", fmt::join(list, " "));
 }
 
@@ -68,10 +77,12 @@ std::string zsh_verb(const CLI::App& verb) {
     for (const std::string& name : spellings(*option))
       text += fmt::format("        '{}[{}]{}' \\\n", name, zsh_text(option->get_description()), zsh_values(*option));
   for (const CLI::Option* option : options_of(verb, true)) {
-    const auto list = choices(*option);
+    const auto list = offers(*option);
     text +=
         fmt::format("        '{}:{}:{}' \\\n", option->get_expected_max() > 1 ? "*" : "", zsh_text(option->get_name()),
-                    list.empty() ? "_files" : fmt::format("({})", fmt::join(list, " ")));
+                    takes_language(*option) && list.empty() ? "_krohn_language"
+                    : list.empty()                          ? "_files"
+                                                            : fmt::format("({})", fmt::join(list, " ")));
   }
   text.resize(text.size() - 3);  // the last continuation
   return text + " ;;\n";
@@ -95,13 +106,13 @@ std::string fish_verb(const CLI::App& verb) {
     for (const std::string& name : option->get_snames()) text += " -s " + name;
     for (const std::string& name : option->get_lnames()) text += " -l " + name;
     if (option->get_type_size() != 0) {
-      const auto list = choices(*option);
+      const auto list = offers(*option);
       text += list.empty() ? " -r -F" : fmt::format(" -x -a '{}'", fish_text(fmt::format("{}", fmt::join(list, " "))));
     }
     text += fmt::format(" -d '{}'\n", fish_text(option->get_description()));
   }
   for (const CLI::Option* option : options_of(verb, true))
-    if (const auto list = choices(*option); !list.empty())
+    if (const auto list = offers(*option); !list.empty())
       text += fmt::format("{} -a '{}'\n", here, fish_text(fmt::format("{}", fmt::join(list, " "))));
   return text;
 }
@@ -119,7 +130,23 @@ std::string bash_completion(const CLI::App& app) {
 _krohn() {{
   local word=${{COMP_WORDS[COMP_CWORD]}} words
   if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W "{} --help --version" -- "$word"))
+    COMPREPLY=($(compgen -W "{} help --help --version" -- "$word"))
+    return
+  fi
+  if [[ ${{COMP_WORDS[1]}} == help ]]; then
+    COMPREPLY=($(compgen -W "{}" -- "$word"))
+    return
+  fi
+  # A shell that breaks words at ":" makes three of name:S5, and wants what follows the ":".
+  local names="{}"
+  if [[ $word == : && ${{COMP_WORDS[COMP_CWORD - 1]}} == name ]]; then
+    COMPREPLY=(${{names//name:/}})
+    return
+  elif [[ ${{COMP_WORDS[COMP_CWORD - 1]}} == : && ${{COMP_WORDS[COMP_CWORD - 2]}} == name ]]; then
+    COMPREPLY=($(compgen -W "${{names//name:/}}" -- "$word"))
+    return
+  elif [[ $word == name:* ]]; then
+    COMPREPLY=($(compgen -W "$names" -- "$word"))
     return
   fi
   case ${{COMP_WORDS[1]}}.${{COMP_WORDS[COMP_CWORD - 1]}} in
@@ -128,7 +155,7 @@ _krohn() {{
 }}
 complete -o filenames -F _krohn krohn
 )",
-                     fmt::join(names, " "), cases);
+                     fmt::join(names, " "), fmt::join(names, " "), fmt::join(language_names(), " "), cases);
 }
 
 std::string zsh_completion(const CLI::App& app) {
@@ -139,6 +166,10 @@ std::string zsh_completion(const CLI::App& app) {
   }
   return fmt::format(R"(#compdef krohn
 # zsh completion for krohn; made by `krohn completion zsh`.
+_krohn_language() {{
+  compadd -- {}
+  _files
+}}
 _krohn() {{
   local -a verbs=(
 {})
@@ -154,7 +185,7 @@ _krohn() {{
 }}
 _krohn "$@"
 )",
-                     names, cases);
+                     quoted(language_names()), names, cases);
 }
 
 std::string fish_completion(const CLI::App& app) {
@@ -163,6 +194,8 @@ std::string fish_completion(const CLI::App& app) {
     text += fmt::format("complete -c krohn -n __fish_use_subcommand -f -a {} -d '{}'\n", verb->get_name(),
                         fish_text(verb->get_description()));
   for (const CLI::App* verb : verbs_of(app)) text += fish_verb(*verb);
+  text += fmt::format("complete -c krohn -n 'string match -q \"name:*\" -- (commandline -ct)' -f -a '{}'\n",
+                      fish_text(fmt::format("{}", fmt::join(language_names(), " "))));
   return text;
 }
 

@@ -13,4 +13,7 @@ namespace krohn {
 /// power N). Throws InputError, naming `what`, for anything else and for counts past 2^63 − 1.
 std::uint64_t parse_count(std::string_view text, std::string_view what);
 
+/// "1 layer", "2,000 layers"; with `plural` "es" "3 D-classes".
+std::string counted(std::uint64_t count, std::string_view what, std::string_view plural = "s");
+
 }  // namespace krohn

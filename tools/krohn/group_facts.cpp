@@ -13,6 +13,7 @@
 #include "krohn/groups/structure/composition.h"
 #include "krohn/groups/structure/conjugacy_classes.h"
 #include "krohn/groups/structure/series.h"
+#include "tools/krohn/json_output.h"
 #include "tools/krohn/table.h"
 
 namespace krohn {
@@ -55,13 +56,13 @@ Json or_null(const std::function<Json()>& fact) {
 
 Json orders(const std::vector<PermutationGroup>& series) {
   Json result;
-  for (const PermutationGroup& term : series) result.push_back(order(term).str());
+  for (const PermutationGroup& term : series) result.push_back(exact_count(order(term).str()));
   return result;
 }
 
 Json texts(const std::vector<Integer>& numbers) {
   Json result = Json::array();
-  for (const Integer& number : numbers) result.push_back(number.str());
+  for (const Integer& number : numbers) result.push_back(exact_count(number.str()));
   return result;
 }
 
@@ -85,7 +86,7 @@ void add_structure(Json& facts, const PermutationGroup& group) {
   facts["simple"] = or_null([&] { return Json(is_simple(group)); });
   facts["derived_series"] = orders(derived);
   facts["lower_central_series"] = orders(central);
-  facts["centre"] = or_null([&] { return Json(order(centre(group)).str()); });
+  facts["centre"] = or_null([&] { return exact_count(order(centre(group)).str()); });
   facts["abelian_invariants"] = or_null([&] { return texts(abelian_invariants(group)); });
   facts["composition_factors"] = or_null([&] { return Json(to_string(composition_factors(group))); });
   facts["conjugacy_classes"] = or_null([&] { return classes(group); });
@@ -93,13 +94,15 @@ void add_structure(Json& facts, const PermutationGroup& group) {
 
 std::string joined(const Json& list, const char* between) {
   std::string text;
-  for (const Json& item : list) text += (text.empty() ? "" : between) + item.get<std::string>();
+  for (const Json& item : list) text += (text.empty() ? "" : between) + text_of(item);
   return text;
 }
 
 std::string properties(const Json& facts) {
-  std::string text = "order " + facts["order"].get<std::string>();
-  if (facts.contains("name")) text += fmt::format(" ({})", facts["name"].get<std::string>());
+  std::string text = "order " + text_of(facts["order"]);
+  // What has no name is called by its order and factors, which stand here and in the next row.
+  if (facts.contains("name") && !facts["name"].get_ref<const std::string&>().starts_with("order "))
+    text += fmt::format(" ({})", facts["name"].get<std::string>());
   for (const char* property : {"abelian", "nilpotent", "solvable", "perfect", "simple", "transitive", "primitive"})
     if (facts.contains(property) && facts[property] == true) text += std::string(", ") + property;
   return text;
@@ -115,32 +118,36 @@ std::string classes_in_words(const Json& list) {
 
 }  // namespace
 
-Json group_facts(const Dfa& dfa) {
+std::string text_of(const Json& fact) {
+  if (fact.is_null()) return "not decided";
+  return fact.is_string() ? fact.get<std::string>() : fact.dump();
+}
+
+Json group_facts(const PermutationGroup& group) {
   Json facts;
-  facts["degree"] = dfa.states();
-  if (dfa.states() > kMaxGroupDegree) {
-    facts["limit"] = fmt::format("the order is computed up to {} states", kMaxGroupDegree);
-    return facts;
-  }
-  const PermutationGroup group = group_of_letters(dfa);
-  facts["order"] = order(group).str();
+  facts["degree"] = group.degree();
+  facts["order"] = exact_count(order(group).str());
   facts["abelian"] = is_abelian(group);
   facts["transitive"] = is_transitive(group);
-  if (dfa.states() <= kMaxStructureDegree) add_structure(facts, by_few_generators(group));
+  if (group.degree() <= kMaxStructureDegree) add_structure(facts, by_few_generators(group));
   return facts;
+}
+
+Json group_facts(const Dfa& dfa) {
+  if (dfa.states() <= kMaxGroupDegree) return group_facts(group_of_letters(dfa));
+  return {{"degree", dfa.states()}, {"limit", fmt::format("the order is computed up to {} states", kMaxGroupDegree)}};
 }
 
 std::vector<std::vector<std::string>> group_rows(const Json& facts) {
   if (facts.contains("limit")) return {{"group", facts["limit"]}};
   std::vector<std::vector<std::string>> rows{{"group", properties(facts)}};
   if (!facts.contains("derived_series")) return rows;
-  const auto known = [](const Json& fact) { return fact.is_null() ? "not decided" : fact.get<std::string>(); };
   rows.push_back(
-      {"", fmt::format("composition factors {}; G/G' = {}", known(facts["composition_factors"]),
+      {"", fmt::format("composition factors {}; G/G' = {}", text_of(facts["composition_factors"]),
                        facts["abelian_invariants"].empty() ? "1" : "Z_" + joined(facts["abelian_invariants"], "×Z_"))});
   rows.push_back(
       {"", fmt::format("derived series {}; lower central series {}; centre {}", joined(facts["derived_series"], " > "),
-                       joined(facts["lower_central_series"], " > "), known(facts["centre"]))});
+                       joined(facts["lower_central_series"], " > "), text_of(facts["centre"]))});
   if (!facts["conjugacy_classes"].is_null()) rows.push_back({"", classes_in_words(facts["conjugacy_classes"])});
   return rows;
 }

@@ -19,7 +19,7 @@ constexpr Clock::duration kBetweenSaves = std::chrono::seconds(5);
 void require_states(const LongComparisonState& state, const Dfa& machine, const Dfa& automaton,
                     const std::string& path) {
   if (state.machine >= machine.states() || state.automaton >= automaton.states())
-    throw InputError(path, "the saved run has states that the model has not; start anew without --resume");
+    throw InputError(path, "the saved run has states that the model does not have; start again without --resume");
 }
 
 RunSlice run_on_device(const Dfa& dfa) {

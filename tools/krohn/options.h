@@ -1,5 +1,5 @@
 // tools/krohn/options.h — the options of a verb, with the command-line library behind a door: every file that spells
-// out its calls compiles hundreds of its functions anew.
+// out its calls compiles hundreds of its functions again.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,10 @@ class VerbOption {
   VerbOption& group(const std::string& heading);
   /// What the help page calls its value.
   VerbOption& type_name(const std::string& name);
+  /// Other usual names of these values are understood too (tools/krohn/usual_name.h).
   VerbOption& one_of(const std::vector<std::string>& values);
+  /// Completion offers these; others are taken too.
+  VerbOption& suggests(const std::vector<std::string>& values);
   VerbOption& positive();
   VerbOption& existing_file();
   VerbOption& at_most(unsigned limit);

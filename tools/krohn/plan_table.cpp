@@ -1,6 +1,7 @@
 #include "tools/krohn/plan_table.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "krohn/automata/formats/json.h"
 #include "krohn/simulate/prove/claims/claim_text.h"
@@ -35,8 +36,9 @@ std::string alphabets(const PlanRow& row) {
 
 std::vector<std::string> table_row(const PlanRow& row) {
   const std::string mark = row.chosen ? "→" : " ";
-  const std::string remark = shortened(row.reason, kRemarkWidth);
-  if (!row.possible) return {mark, row.construction, "-", "-", "-", "-", "-", "-", remark};
+  // A file or a pager has room for all of it.
+  const std::string remark = isatty(STDOUT_FILENO) == 1 ? shortened(row.reason, kRemarkWidth) : row.reason;
+  if (!row.possible) return {mark, row.construction, "", "", "", "", "", "", remark};
   return {mark,
           row.construction,
           std::to_string(row.layers),

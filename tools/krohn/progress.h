@@ -3,17 +3,19 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <thread>
 
 #include "tools/krohn/interrupt.h"
 
 namespace krohn {
 
 /// Reports work that takes more than a second, with its rate and the time that is left: on a terminal a line that is
-/// rewritten ten times a second and cleared at the end; elsewhere one line, and another every minute. Callable from any
-/// thread.
+/// rewritten ten times a second and cleared at the end; elsewhere a line now and then, every ten seconds at first and
+/// every minute later, and one at the end. Callable from any thread.
 class Progress {
  public:
   /// `what` is a present participle with its unit, "testing letters".
@@ -27,6 +29,7 @@ class Progress {
 
  private:
   using Clock = std::chrono::steady_clock;
+  std::string so_far(std::uint64_t done, std::uint64_t total) const;
   void print(std::uint64_t done, std::uint64_t total, double seconds);
 
   InterruptibleWork interruptible_;
@@ -36,7 +39,27 @@ class Progress {
   Clock::time_point start_;
   std::atomic<Clock::rep> next_;  ///< when to print next, in ticks since `start_`
   std::mutex mutex_;
-  std::atomic<std::uint64_t> first_ = UINT64_MAX;  ///< what was done at the first update: work that is gone on with
+  std::atomic<std::uint64_t> first_ = UINT64_MAX;    ///< what was done at the first update: work that is gone on with
+  std::atomic<std::uint64_t> done_ = 0, total_ = 0;  ///< at the last update
+};
+
+/// Says what is being waited for, where the work itself cannot tell how far it is: after a second, and on a terminal
+/// every second from then on, with the seconds so far.
+class Waiting {
+ public:
+  /// `what` is a present participle with its object, "laying out 100 states".
+  explicit Waiting(std::string what);
+  ~Waiting();
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+ private:
+  void report(const std::string& what);
+
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool over_ = false;
+  std::thread thread_;
 };
 
 }  // namespace krohn

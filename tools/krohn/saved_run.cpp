@@ -22,13 +22,13 @@ std::uint64_t number(const nlohmann::json& json, const std::string& path, const 
   const auto found = json.find(name);
   if (found == json.end() || !found->is_number_unsigned())
     throw InputError(path,
-                     fmt::format("\"{}\" is not a count; the file is damaged, start anew without --resume", name));
+                     fmt::format("\"{}\" is not a count; the file is damaged, start again without --resume", name));
   return found->get<std::uint64_t>();
 }
 
 State state_number(const nlohmann::json& json, const std::string& path, const char* name) {
   const std::uint64_t value = number(json, path, name);
-  if (value >= UINT32_MAX) throw InputError(path, fmt::format("\"{}\" is no state: {}", name, value));
+  if (value >= UINT32_MAX) throw InputError(path, fmt::format("\"{}\" is not a state: {}", name, value));
   return static_cast<State>(value);
 }
 
@@ -67,7 +67,7 @@ LongComparisonState load_run(const std::string& path, const TestedWords& tested)
   state.comparisons = number(json, path, "comparisons");
   if (json.contains("failing_at")) state.failing_at = number(json, path, "failing_at");
   if (state.word > tested.words || state.position > tested.length)
-    throw InputError(path, "the saved run stands past its end; the file is damaged, start anew without --resume");
+    throw InputError(path, "the saved run stands past its end; the file is damaged, start again without --resume");
   return state;
 }
 

@@ -82,9 +82,9 @@ TEST_CASE("labels are short, sorted, and say exactly which letters") {
 
 TEST_CASE("a small acceptor is drawn state by state") {
   const Dfa dfa = parse_regex("a(b|c)*d");
-  bool condensed = true;
-  const std::string dot = to_drawn_dot(dfa, {}, &condensed);
-  CHECK_FALSE(condensed);
+  DrawnView view = DrawnView::kTable;
+  const std::string dot = to_drawn_dot(dfa, {}, &view);
+  CHECK(view == DrawnView::kStates);
   CHECK(to_drawn_dot(dfa) == dot);
   CHECK(dfa.states() == 4);
   CHECK(count(dot, "\n  [0-9]+ \\[label=") == 3);  // the sink is left out
@@ -117,33 +117,33 @@ TEST_CASE("Moore outputs stand in the nodes") {
 }
 
 TEST_CASE("dense machines become a table, large ones their components") {
-  bool condensed = false;
-  const std::string table = to_drawn_dot(cycle(12, 12, true), {}, &condensed);
-  CHECK(condensed);
+  DrawnView view = DrawnView::kStates;
+  const std::string table = to_drawn_dot(cycle(12, 12, true), {}, &view);
+  CHECK(view == DrawnView::kTable);
   CHECK(count(table, "<TR>") == 13);
   CHECK(count(table, "<TD") == 13 * 13);
   CHECK(table.find("sum &lt;11&gt;") != std::string::npos);
   CHECK_NOTHROW(render_dot(table, "svg", "dot"));
 
-  const std::string ring = to_drawn_dot(cycle(500, 2, false), {}, &condensed);
-  CHECK(condensed);
+  const std::string ring = to_drawn_dot(cycle(500, 2, false), {}, &view);
+  CHECK(view == DrawnView::kComponents);
   CHECK(ring.find("500 states\\nconnected by 0, 1") != std::string::npos);
 
   DrawOptions options;
   options.max_states = 20;
-  const std::string some = to_drawn_dot(chain_of_pairs(5), options, &condensed);
-  CHECK_FALSE(condensed);
+  const std::string some = to_drawn_dot(chain_of_pairs(5), options, &view);
+  CHECK(view == DrawnView::kStates);
   options.max_states = 8;
-  const std::string few = to_drawn_dot(chain_of_pairs(5), options, &condensed);
-  CHECK(condensed);
+  const std::string few = to_drawn_dot(chain_of_pairs(5), options, &view);
+  CHECK(view == DrawnView::kComponents);
   CHECK(count(few, "2 states\\\\nconnected by b") == 2);
   CHECK(few.find("3 more components\\nwith 6 states\\nare not drawn") != std::string::npos);
   CHECK(count(few, "-> rest") == 1);
   options.max_states = 40;
-  const std::string more = to_drawn_dot(chain_of_pairs(9), options, &condensed);
-  CHECK_FALSE(condensed);
-  const std::string all = to_drawn_dot(chain_of_pairs(10), options, &condensed);
-  CHECK_FALSE(condensed);
+  const std::string more = to_drawn_dot(chain_of_pairs(9), options, &view);
+  CHECK(view == DrawnView::kStates);
+  const std::string all = to_drawn_dot(chain_of_pairs(10), options, &view);
+  CHECK(view == DrawnView::kStates);
   for (const std::string& dot : {ring, some, few, more, all}) CHECK_NOTHROW(render_dot(dot, "svg", "dot"));
 }
 

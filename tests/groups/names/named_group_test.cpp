@@ -331,4 +331,20 @@ TEST_CASE("edit distance and near misses") {
   CHECK(near_misses("prity", known) == std::vector<std::string>{"parity"});
   CHECK(near_misses("xyz", known).empty());
   CHECK(did_you_mean("sun", known) == " Did you mean \"sum\"?");
+  // At every bound, and one past it.
+  struct Fact {
+    const char *typed, *known;
+    bool near;
+  };
+  for (const auto& [typed, meant, near] :
+       {Fact{"a", "a", true}, Fact{"b", "a", false}, Fact{"ab", "ax", true}, Fact{"ab", "xy", false},
+        Fact{"abc", "abx", true}, Fact{"abc", "axy", false}, Fact{"abcd", "abxy", true}, Fact{"abcd", "axyz", false},
+        Fact{"abcdefg", "abcdexy", true}, Fact{"abcdefg", "abcdxyz", false}, Fact{"abcdefgh", "abcdexyz", true},
+        Fact{"abcdefgh", "abcdwxyz", false}, Fact{"ab", "abcdef", true}, Fact{"a", "abcdef", false}}) {
+    CAPTURE(typed);
+    CAPTURE(meant);
+    CHECK(near_misses(typed, std::vector<std::string>{meant}).empty() == !near);
+  }
+  CHECK(near_misses("rot", std::vector<std::string>{"rotation-grid", "rotation", "r2"}) ==
+        std::vector<std::string>{"rotation", "rotation-grid"});
 }

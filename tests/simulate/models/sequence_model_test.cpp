@@ -140,10 +140,11 @@ TEST_CASE("models that do not fit are refused") {
     const char *name, *why;
   };
   for (const auto& [name, why] :
-       {Fact{"lstm", "fan:…"}, Fact{"bilinear:width=3", "\"width=3\" is not known"},
-        Fact{"deltaproduct:heads=3", "divide"}, Fact{"deltaproduct:reflections=0", "from 1 to"},
-        Fact{"deltaproduct:signed,signed", "twice"}, Fact{"deltaproduct:signed=1", "no value"},
-        Fact{"diagonal:rank=2", "fixed"}, Fact{"diagonal:states", "value"},
+       {Fact{"lstm", "there is no model \"lstm\". krohn trains linear recurrences"}, Fact{"transformer", "deltanet"},
+        Fact{"bilinaer:full", "Did you mean \"bilinear\"?"}, Fact{"mamba:wdth=3", "\"wdth=3\" is not known"},
+        Fact{"bilinear:width=3", "\"width=3\" is not known"}, Fact{"deltaproduct:heads=3", "divide"},
+        Fact{"deltaproduct:reflections=0", "from 1 to"}, Fact{"deltaproduct:signed,signed", "twice"},
+        Fact{"deltaproduct:signed=1", "no value"}, Fact{"diagonal:rank=2", "fixed"}, Fact{"diagonal:states", "value"},
         Fact{"diagonal:signed,complex", "leave signed out"}, Fact{"dense:size=100000", "from 1 to"},
         Fact{"fan:norm=0.5", "below 1"}, Fact{"fan:mlp=8", "layers=2"}})
     CHECK_THROWS_WITH_AS(make_model<float>(name, 4, 3, 1), doctest::Contains(why), InputError);
@@ -249,4 +250,21 @@ TEST_CASE("columns of the blocks have p-norm at most 1") {
       for (std::size_t row = 0; row < 4; ++row) sum += std::pow(std::abs(view.matrices[first + 4 * row + column]), 1.5);
       CHECK(sum <= 1 + 1e-5);
     }
+}
+
+TEST_CASE("usual names stand for a family with some of its parts") {
+  struct Fact {
+    const char *usual, *ours;
+  };
+  for (const auto& [usual, ours] :
+       {Fact{"mamba", "diagonal"}, Fact{"mamba:signed,width=16", "diagonal:signed,width=16"},
+        Fact{"s4d:width=16", "diagonal:fixed,complex,width=16"}, Fact{"lru", "diagonal:fixed,complex"},
+        Fact{"deltanet", "deltaproduct:reflections=1"}, Fact{"deltanet:", "deltaproduct:reflections=1"},
+        Fact{"deltanet:width=16,heads=1", "deltaproduct:width=16,heads=1"}, Fact{"deltaproduct", "deltaproduct:"}}) {
+    CAPTURE(usual);
+    CHECK(make_model<float>(usual, 2, 2, 1)->name() == make_model<float>(ours, 2, 2, 1)->name());
+  }
+  // Every name of the list makes a model, and the pattern of every family begins with one of them.
+  for (const std::string& name : model_names()) CHECK_NOTHROW(make_model<float>(name, 2, 2, 1));
+  CHECK(model_names().size() == model_families().size());
 }

@@ -420,3 +420,32 @@ TEST_CASE("wrong names and refused bytes") {
   std::ostream out(&disk);
   CHECK_THROWS_AS(write_dataset(*make_task("sum5"), {}, out), SystemError);
 }
+
+TEST_CASE("any language is a task: uniform words, the automaton's output after every letter") {
+  const std::string file = std::string(KROHN_TEST_DATA) + "/aalpy/tomita_3.dot";
+  for (const std::string& name : {std::string("name:parity"), std::string("name:S3"), std::string("name:modarith3"),
+                                  std::string("regex:(a|b)*abb"), file}) {
+    CAPTURE(name);
+    const auto task = make_task(name);
+    const Dfa automaton = load_language(name);
+    CHECK(task->info().name == name);
+    CHECK(task->info().chance == 1.0 / static_cast<double>(automaton.output_names().size()));
+    REQUIRE(task->alphabet() == automaton.alphabet());
+    for (std::uint64_t index = 0; index < 20; ++index) {
+      State state = automaton.initial();
+      const std::vector<TaskToken> sample = task->sample(12, 5, index);
+      CHECK(sample.size() == 12);
+      for (const TaskToken& token : sample) {
+        state = automaton.next(state, token.letter);
+        REQUIRE(token.target.has_value());
+        CHECK(task->labels()[*token.target] == automaton.output_names()[automaton.output(state)]);
+      }
+    }
+  }
+  // The paper's task has a token in front; the language has not.
+  CHECK(make_task("S3")->alphabet().size() == make_task("name:S3")->alphabet().size() + 1);
+  CHECK_THROWS_AS(make_task("absent.dot"), SystemError);
+  CHECK_THROWS_AS(make_task("name:tomita9"), InputError);
+  CHECK_THROWS_AS(make_task("regex:(a"), InputError);
+  CHECK_THROWS_AS(make_task("regex:()"), InputError);
+}

@@ -8,12 +8,14 @@
 
 #include "tools/krohn/count.h"
 #include "tools/krohn/pictures/svg.h"
+#include "tools/krohn/table.h"
 
 namespace krohn {
 namespace {
 
 constexpr double kWidth = 640, kHeight = 400, kLeft = 64, kRight = 32, kTop = 44, kBottom = 56;
-constexpr double kFontSize = 12, kNames = 250, kLineOfNames = 19;
+constexpr double kFontSize = 12, kNames = 250, kLineOfNames = 19, kLineOfTitle = 18;
+constexpr std::size_t kTitleColumns = 74;
 
 /// Paul Tol's "bright" colours, with two of his "vibrant" ones.
 constexpr std::array<std::string_view, 8> kColours{"#4477AA", "#EE6677", "#228833", "#AA3377",
@@ -23,14 +25,31 @@ constexpr std::array<std::string_view, 8> kColours{"#4477AA", "#EE6677", "#22883
 struct Axes {
   double first, last;  ///< decades
   double low;          ///< least accuracy
+  double top;          ///< in pixels, below the title
 
+  double bottom() const { return top + kHeight - kTop - kBottom; }
   double x(double length) const {
     return kLeft + (std::log10(length) - first) / (last - first) * (kWidth - kLeft - kRight);
   }
-  double y(double value) const { return kTop + (1.05 - value) / (1.05 - low) * (kHeight - kTop - kBottom); }
+  double y(double value) const { return top + (1.05 - value) / (1.05 - low) * (bottom() - top); }
 };
 
-Axes axes_of(const AccuracyPicture& picture) {
+/// The title in lines that fit, broken behind commas and spaces: names of models are long.
+std::vector<std::string> title_lines(const std::string& title) {
+  std::vector<std::string> lines;
+  std::size_t begin = 0;
+  while (width(title.substr(begin)) > kTitleColumns) {
+    const std::size_t longest = shortened(title.substr(begin), kTitleColumns).size() - std::string_view("…").size();
+    const std::size_t found = title.find_last_of(", ", begin + longest - 1);
+    const std::size_t end = found == std::string::npos || found <= begin ? begin + longest : found + 1;
+    lines.push_back(title.substr(begin, end - begin));
+    begin = end;
+  }
+  lines.push_back(title.substr(begin));
+  return lines;
+}
+
+Axes axes_of(const AccuracyPicture& picture, double top) {
   const LengthRange trained = picture.trained;
   double least = 0, longest = 1;
   double shortest =
@@ -43,7 +62,7 @@ Axes axes_of(const AccuracyPicture& picture) {
       longest = std::max(longest, decade);
     }
   const double first = std::floor(std::min(shortest, longest));
-  return {first, std::max(std::ceil(longest), first + 1), std::min(-0.05, std::max(least, -1.0) - 0.05)};
+  return {first, std::max(std::ceil(longest), first + 1), std::min(-0.05, std::max(least, -1.0) - 0.05), top};
 }
 
 std::string decade_name(int decade) {
@@ -56,12 +75,12 @@ std::string decade_name(int decade) {
 
 void draw_axes(Svg& svg, const Axes& axes, const AccuracyPicture& picture) {
   const LengthRange trained = picture.trained;
-  const double bottom = kHeight - kBottom, right = kWidth - kRight;
+  const double bottom = axes.bottom(), right = kWidth - kRight;
   if (trained.greatest > 0) {
     const double from = std::max(kLeft, axes.x(static_cast<double>(std::max<std::uint64_t>(trained.least, 1))));
     const double to = std::clamp(axes.x(static_cast<double>(trained.greatest)), from + 3, right);
-    svg.rectangle({from, kTop}, to - from, bottom - kTop, colour::kBand, {colour::kNone});
-    svg.text({from + 4, bottom - 8}, "trained", kFontSize - 1, SvgAnchor::kStart, colour::kBlue);
+    svg.rectangle({from, axes.top}, to - from, bottom - axes.top, colour::kBand, {colour::kNone});
+    svg.text({from, axes.top - 5}, "trained", kFontSize - 1, SvgAnchor::kStart, colour::kBlue);
   }
   for (const double value : {0.0, 0.25, 0.5, 0.75, 1.0}) {
     const bool is_chance = value == 0 && picture.has_chance;
@@ -81,9 +100,9 @@ void draw_axes(Svg& svg, const Axes& axes, const AccuracyPicture& picture) {
     }
   }
   svg.line({kLeft, bottom}, {right, bottom}, {});
-  svg.line({kLeft, kTop}, {kLeft, bottom}, {});
-  svg.text({(kLeft + right) / 2, kHeight - 14}, picture.x_title, kFontSize + 1, SvgAnchor::kMiddle);
-  svg.text({18, (kTop + bottom) / 2}, picture.y_title, kFontSize + 1, SvgAnchor::kMiddle, colour::kText, true);
+  svg.line({kLeft, axes.top}, {kLeft, bottom}, {});
+  svg.text({(kLeft + right) / 2, bottom + kBottom - 14}, picture.x_title, kFontSize + 1, SvgAnchor::kMiddle);
+  svg.text({18, (axes.top + bottom) / 2}, picture.y_title, kFontSize + 1, SvgAnchor::kMiddle, colour::kText, true);
 }
 
 void draw_curve(Svg& svg, const Axes& axes, const AccuracyCurve& curve, std::string_view colour) {
@@ -102,17 +121,19 @@ void draw_curve(Svg& svg, const Axes& axes, const AccuracyCurve& curve, std::str
 }  // namespace
 
 std::string accuracy_svg(const AccuracyPicture& picture) {
-  const Axes axes = axes_of(picture);
+  const std::vector<std::string> title = title_lines(picture.title);
+  const Axes axes = axes_of(picture, kTop + kLineOfTitle * static_cast<double>(title.size() - 1));
   const bool has_names = picture.curves.size() > 1;
   Svg svg(kWidth + (has_names ? kNames : 0),
-          std::max(kHeight, kTop + kLineOfNames * static_cast<double>(picture.curves.size())));
+          std::max(axes.bottom() + kBottom, axes.top + kLineOfNames * static_cast<double>(picture.curves.size())));
   draw_axes(svg, axes, picture);
-  svg.text({kLeft, 26}, picture.title, kFontSize + 2);
+  for (std::size_t i = 0; i < title.size(); ++i)
+    svg.text({kLeft, 22 + kLineOfTitle * static_cast<double>(i)}, title[i], kFontSize + 2);
   for (std::size_t i = 0; i < picture.curves.size(); ++i) {
     const std::string_view colour = kColours[i % kColours.size()];
     draw_curve(svg, axes, picture.curves[i], colour);
     if (!has_names) continue;
-    const double y = kTop + 10 + kLineOfNames * static_cast<double>(i);
+    const double y = axes.top + 10 + kLineOfNames * static_cast<double>(i);
     svg.line({kWidth - 20, y - 4}, {kWidth, y - 4}, {colour, 2});
     svg.circle({kWidth - 10, y - 4}, 3.5, colour, {"#FFFFFF"});
     svg.text({kWidth + 8, y}, picture.curves[i].name, kFontSize);

@@ -1,4 +1,4 @@
-// krohn check — establishes a certificate anew.
+// krohn check — re-checks a certificate with independent code.
 
 #include <fmt/format.h>
 
@@ -18,13 +18,13 @@ namespace krohn {
 namespace {
 
 constexpr VerbHelp kHelp = {
-    "check", "Establish a certificate anew, by other code than made it", "check CERTIFICATE MODEL [--max-pairs N]",
+    "check", "Re-check a certificate with independent code", "check CERTIFICATE MODEL [--max-pairs N]",
     R"(
 krohn check s5.cert.json s5.safetensors
 )",
-    R"(Reads a certificate that `krohn verify --certificate` wrote, and the model that it is about, and establishes the claim
-and every figure of its evidence anew with a small checker that shares no code with the prover but the readers of the two
-files. A certificate that was made for another model, in weights or automaton, is refused.
+    R"(Reads a certificate that `krohn verify --certificate` wrote and the model that it is about, and re-checks the claim and
+every figure of its evidence. The checker is small and shares no code with the prover, except for the readers of the two
+files. It refuses a certificate that was made for a model with other weights or another automaton.
 Exit status: 0 established, 1 not established, 2 bad input, 3 undecided within the limits.
 )"};
 

@@ -7,6 +7,7 @@
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
 #include "tools/krohn/classification.h"
+#include "tools/krohn/count.h"
 #include "tools/krohn/json_output.h"
 #include "tools/krohn/subject.h"
 #include "tools/krohn/table.h"
@@ -47,11 +48,13 @@ std::string groups_in_words(const Algebra& algebra) {
 void print(const Job& job) {
   const Algebra& algebra = job.algebra;
   if (algebra.green)
-    fmt::print("\n{}: {} states, a monoid of {} elements in {} D-classes, {} idempotents; {}\n", job.name,
-               job.automaton.states(), algebra.size.str(), algebra.green->d_classes().size(), algebra.idempotents.str(),
-               groups_in_words(algebra));
+    fmt::print("\n{}: {}, a monoid of {} element{} in {}, {} idempotent{}; {}\n", job.name,
+               counted(job.automaton.states(), "state"), algebra.size.str(), algebra.size == 1 ? "" : "s",
+               counted(algebra.green->d_classes().size(), "D-class", "es"), algebra.idempotents.str(),
+               algebra.idempotents == 1 ? "" : "s", groups_in_words(algebra));
   else
-    fmt::print("\n{}: {} states; the monoid met a limit: {}\n", job.name, job.automaton.states(), algebra.limit);
+    fmt::print("\n{}: {}; the monoid met a limit: {}\n", job.name, counted(job.automaton.states(), "state"),
+               algebra.limit);
   std::vector<std::vector<std::string>> rows;
   for (const Verdict& verdict : algebra.verdicts)
     rows.push_back({verdict.property, to_string(verdict.answer), shortened(verdict.witness, 90)});

@@ -29,14 +29,14 @@ namespace krohn {
 namespace {
 
 constexpr VerbHelp kHelp = {
-    "compare", "Learned angles and eigenvalues beside exact ones", "compare LEARNED EXACT [--plot angles.svg]",
+    "compare", "Compare learned angles and eigenvalues with exact ones", "compare LEARNED EXACT [--plot angles.svg]",
     R"(
 krohn compile name:Z5 --construction rotation -o z5-rotation.safetensors
 krohn compare z5.safetensors z5-rotation.safetensors --plot angles.svg
 )",
     R"(Prints, for every letter that both networks have, the eigenvalues of the first network's matrix by their weight: how far
-a mode moves the decoder, 1 for the letter's greatest. Beside each stand the nearest fraction of a turn that an exact
-network of the automaton can have (a cycle length of the letter is its denominator), and the nearest eigenvalue of the
+a mode moves the decoder, 1 for the greatest of a letter. Next to each stand the nearest fraction of a turn that an exact
+network of the automaton can have (its denominator is a cycle length of the letter), and the nearest eigenvalue of the
 second network. No change of basis is needed: eigenvalues do not depend on it. Conjugate pairs share a line, equal values
 too (×), and modes below --weight are only counted. The defect is the spectral norm of UᵀAᵀAU − I, 0 for orthogonal letters, where U spans
 the differences between the mean states of the automaton: the other coordinates are dead, and only counted.
@@ -248,7 +248,7 @@ void report(const Alphabet& alphabet, const Failure& failure) {
 }
 
 void report(const Options& options, const Spectrum& learned, const std::vector<LetterComparison>& letters) {
-  fmt::print("{} beside {}\n", visible(options.learned), visible(options.exact));
+  fmt::print("{} against {}\n", visible(options.learned), visible(options.exact));
   std::vector<std::vector<std::string>> rows = {
       {"letter", "weight", "modulus", "turn", "exact turn", "off by", "nearest of the other", "distance"}};
   std::vector<std::vector<std::string>> sums = {
@@ -317,7 +317,7 @@ std::vector<PlanePanel> plane_panels(const Side& learned, const Side& exact, dou
 
 std::string plot(const Options& options, const Side& learned, const Side& exact,
                  const std::vector<LetterComparison>& letters) {
-  const std::string title = fmt::format("{} beside {}", options.learned, options.exact);
+  const std::string title = fmt::format("{} against {}", options.learned, options.exact);
   std::vector<PlanePanel> planes = plane_panels(learned, exact, options.weight);
   if (!planes.empty()) {
     std::vector<std::string> names;

@@ -14,7 +14,7 @@ namespace krohn {
 namespace {
 
 constexpr VerbHelp kHelp = {
-    "convert", "Convert between automaton formats", "convert IN OUT [--from FORMAT] [--to FORMAT] [--minimal]",
+    "convert", "Convert between automaton formats", "convert IN OUT [--format FORMAT] [--to FORMAT] [--minimal]",
     R"(
 krohn convert tcp.dot tcp.json
 krohn convert 'regex:(a|b)*abb' abb.att
@@ -50,7 +50,7 @@ void add_convert(CLI::App& app, Work& chosen) {
   verb.add_option("--to", options->to, "Format to write, instead of OUT's extension")
       .one_of({"dot", "att", "jff", "json"});
   verb.add_flag("--minimal", options->minimal, "Minimise first");
-  add_language_options(verb, options->reading, "--from");
+  add_language_options(verb, options->reading, "--format,--from");
   verb.callback([options, &chosen] { chosen = [options] { return convert(*options); }; });
 }
 

@@ -11,6 +11,7 @@
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
 #include "tools/krohn/pictures/network_picture.h"
+#include "tools/krohn/progress.h"
 #include "tools/krohn/subject.h"
 #include "tools/krohn/verb.h"
 
@@ -27,9 +28,13 @@ krohn draw name:modarith5 -o cascade.svg --view cascade
 krohn draw name:T4 --eggbox -o eggbox.svg
 )",
     R"(Draws the states, with parallel edges merged, a double ring for acceptance and one colour per strongly connected
-component; of a model, the layers of the network; with --view cascade the automaton's holonomy decomposition (--view chain: the chain); with --eggbox the D-classes of its transition
-monoid. Machines above --largest states are drawn condensed, one node per
-component. The picture's format is the extension of its name.
+component; of a model, the layers of the network. --view cascade draws the automaton's holonomy decomposition (--view
+chain: the chain), --eggbox the D-classes of its transition monoid.
+
+An automaton with more arrows than a page holds is drawn as a table: a row for each state, with its output below its name
+where that differs, and a column for each letter. One of more than --largest states is drawn by its strongly connected
+components. A line on standard error says so. The picture's format is the extension of its name.
+Exit status: 0 drawn, 2 bad input, 3 a limit was met.
 )"};
 
 struct Options {
@@ -59,11 +64,18 @@ DrawOptions draw_options(const Options& options) {
 }
 
 std::string automaton_dot(const Options& options, const Dfa& dfa) {
-  bool condensed = false;
-  std::string dot = to_drawn_dot(dfa, draw_options(options), &condensed);
-  if (condensed)
-    fmt::print(stderr, "krohn: too much to draw state by state ({} states, --largest {}): drawn condensed\n",
-               dfa.states(), options.largest);
+  DrawnView view = DrawnView::kStates;
+  std::string dot = to_drawn_dot(dfa, draw_options(options), &view);
+  if (view == DrawnView::kTable)
+    fmt::print(stderr,
+               "krohn: {} states have too many arrows between them for a graph; drawn as a transition table: a row for "
+               "each state{}, a column for each letter\n",
+               dfa.states(), dfa.is_acceptor() ? "" : ", its output below its name where they differ");
+  if (view == DrawnView::kComponents)
+    fmt::print(stderr,
+               "krohn: {} states are too many to draw one by one; drawn as their strongly connected components "
+               "(--largest {} draws the states)\n",
+               dfa.states(), dfa.states());
   return dot;
 }
 
@@ -88,7 +100,12 @@ std::string dot_of(const Options& options, const Subject& subject) {
 int draw(const Options& options) {
   const std::string format = format_of(options.output);
   const std::string dot = dot_of(options, load_subject(options.subject, options.reading, stderr));
-  write_file(options.output, format == "dot" ? dot : render_dot(dot, format, options.engine));
+  if (format == "dot") {
+    write_file(options.output, dot);
+    return kDone;
+  }
+  const Waiting waiting(fmt::format("laying out {} with {}", options.output, options.engine));
+  write_file(options.output, render_dot(dot, format, options.engine));
   return kDone;
 }
 

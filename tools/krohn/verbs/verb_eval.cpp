@@ -54,6 +54,18 @@ std::string path_of_model(const std::string& folder) {
   return std::filesystem::is_directory(path) ? (path / "parameters.safetensors").string() : folder;
 }
 
+/// The lengths that the run was trained on, by its run.json; nothing where none is there to tell.
+LengthRange trained_lengths(const std::string& folder) {
+  const std::filesystem::path path = std::filesystem::path(path_of_model(folder)).parent_path() / "run.json";
+  if (!std::filesystem::is_regular_file(path)) return {};
+  const auto run = nlohmann::json::parse(read_file(path.string()), nullptr, false);
+  const auto lengths = run.is_object() ? run.find("lengths") : run.end();
+  if (!run.is_object() || lengths == run.end() || !lengths->is_array() || lengths->size() != 2 ||
+      !(*lengths)[0].is_number_unsigned() || !(*lengths)[1].is_number_unsigned())
+    throw InputError(path.string(), "does not tell the lengths of training, as `krohn train` writes them");
+  return {(*lengths)[0], (*lengths)[1]};
+}
+
 /// On the device, or where it cannot and was not insisted on, on the processor.
 ModelAccuracy measure(const Options& options, const TrainedModel& trained, const Task& task, std::uint64_t length,
                       bool& on_cuda) {
@@ -79,6 +91,7 @@ int evaluate(const Options& options) {
     throw InputError(options.plot, "the name of a plot ends in .svg");
   if (options.as_trained && options.rescaled)
     throw InputError("--rescaled", "contradicts --as-trained; take one of them");
+  const LengthRange shaded = options.plot.empty() ? LengthRange{} : trained_lengths(options.folder);
   bool on_cuda = wants_cuda(options.device);
   const TrainedModel trained = load_model(path_of_model(options.folder));
   const auto task = make_task(trained.task, options.reading);
@@ -128,8 +141,7 @@ int evaluate(const Options& options) {
   }
   if (!options.plot.empty())
     write_file(options.plot,
-               accuracy_svg(
-                   {fmt::format("{} on {}", trained.model->name(), trained.task), {{"", points}}, task->info().train}));
+               accuracy_svg({fmt::format("{}: {}", trained.task, trained.model->name()), {{"", points}}, shaded}));
   if (options.json) {
     if (on_cuda) json["device"] = cuda_status();
     print_json(json);

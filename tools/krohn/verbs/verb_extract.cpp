@@ -35,13 +35,13 @@ krohn train parity --model deltaproduct:signed,width=16,heads=1,mlp=0 --rates 1e
 krohn extract parity-run/ -o learned.dot --length 32 --against name:parity
 )",
     R"(Finds the minimal automaton that MODEL follows on words of up to --length letters, or of as many as an automaton of at
-most --most states explains, by running it: a learner asks for answers until its guess agrees with the network on all short words, on random words, on detours from every state that it
-knows, and on the powers of short words. The automaton inside the file is not looked at, except to say in the end whether
-the two agree, or whether the network agrees with --against. Where the network can reach finitely many states only, the
-comparison is exact and holds for words of every length; otherwise longer words show how far it goes on as that
-automaton, and the shortest one found on which it does not is printed. A trained model is read in fp32 or fp64 and
-answers by its own read-out, with its task's special tokens around every word; what no sample of the task asks (the empty word, inputs
-that are no expressions) is taken from the automaton of the task.
+most --most states explains. A learner runs the model until its guess agrees with it on all short words, on random words,
+on detours from every known state, and on powers of short words. The automaton inside the file is not consulted, except to
+say in the end whether the two agree, or whether the model agrees with --against. Where the model can reach only finitely
+many states, the comparison is exact and holds for words of every length; otherwise longer words show how far the model
+follows that automaton, and the shortest word found on which it no longer does is printed. A trained model is
+read in fp32 or fp64 and answers by its own readout, with its task's special tokens around every word; what no sample of the
+task asks about (the empty word, inputs that are not expressions) is taken from the automaton of the task.
 Exit status: 0 extracted and as expected, 1 another language than --against, 2 bad input, 3 no such automaton within the
 limits.
 )"};

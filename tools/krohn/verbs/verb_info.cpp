@@ -13,6 +13,8 @@
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/words/count.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/names/named_group.h"
+#include "krohn/groups/permutations/stabiliser_chain.h"
 #include "krohn/groups/time_limit.h"
 #include "tools/krohn/count.h"
 #include "tools/krohn/group_facts.h"
@@ -45,6 +47,7 @@ that are groups. Exit status 3 when the monoid meets its limit or the time; what
 constexpr std::uint64_t kCountedLength = 12;
 constexpr std::uint64_t kMaxCountedTransitions = 10'000'000;
 constexpr std::size_t kShownList = 60;
+constexpr Point kMaxNamedDegree = 200;
 
 struct Options {
   std::string subject;
@@ -66,7 +69,7 @@ Json language_facts(const Dfa& dfa) {
   }
   if (dfa.table().size() <= kMaxCountedTransitions)
     for (const Count& count : count_words_by_length(dfa, kCountedLength))
-      facts["words_by_length"].push_back(count.str());
+      facts["words_by_length"].push_back(exact_count(count.str()));
   return facts;
 }
 
@@ -84,6 +87,22 @@ Json network_facts(const Network& network) {
   return facts;
 }
 
+/// The group of "name:M24/points", where a group is named.
+std::optional<PermutationGroup> group_of_name(const std::string& subject) {
+  constexpr std::string_view kPrefix = "name:";
+  if (!subject.starts_with(kPrefix)) return std::nullopt;
+  const std::string name = subject.substr(kPrefix.size(), subject.find('/') - kPrefix.size());
+  return is_group_name(name) ? std::optional(named_group(name)) : std::nullopt;
+}
+
+/// The order of the group that the subject is named after, where its letters generate another one on the states.
+Json order_of_name(const Subject& subject, const Json& facts) {
+  const auto group = group_of_name(subject.name);
+  if (!group || group->degree() > kMaxNamedDegree) return nullptr;
+  Json named = exact_count(order(*group).str());
+  return named == facts["order"] ? Json() : named;
+}
+
 Json facts_of(const Subject& subject) {
   const Dfa reachable = canonical(subject.automaton);
   const Dfa minimal = minimise(subject.automaton);
@@ -99,14 +118,17 @@ Json facts_of(const Subject& subject) {
   facts["components"] = strongly_connected_components(reachable).count;
   facts["permutation_automaton"] = reachable.is_permutation_automaton();
   if (reachable.is_acceptor()) facts.update(language_facts(minimal));
-  if (reachable.is_permutation_automaton()) facts["group"] = group_facts(reachable);
+  if (reachable.is_permutation_automaton()) {
+    facts["group"] = group_facts(reachable);
+    if (Json named = order_of_name(subject, facts["group"]); !named.is_null()) facts["named_group_order"] = named;
+  }
   if (subject.network) facts["network"] = network_facts(*subject.network);
   return facts;
 }
 
 std::string joined(const Json& list) {
   std::string text;
-  for (const Json& item : list) text += (text.empty() ? "" : " ") + item.get<std::string>();
+  for (const Json& item : list) text += (text.empty() ? "" : " ") + text_of(item);
   return shortened(text, kShownList);
 }
 
@@ -139,28 +161,30 @@ void print(const Json& facts, const std::string& remark) {
     for (const auto& row : group_rows(facts["group"])) rows.push_back(row);
   else
     rows.push_back({"group", "some letters do not permute the states"});
+  if (facts.contains("named_group_order"))
+    rows.push_back(
+        {"", "on the reachable states; the group of that name has order " + text_of(facts["named_group_order"])});
   if (facts.contains("network")) {
     const Json& network = facts["network"];
     rows.push_back(
         {"network", fmt::format("{} of {} ({})", network["construction"].get<std::string>(),
                                 network["source"].get<std::string>(), network["theorem"].get<std::string>())});
-    rows.push_back(
-        {"", fmt::format("{} layers, {} numbers of state, {} weights", network["layers"].get<std::uint64_t>(),
-                         with_thousands(network["state_numbers"]), with_thousands(network["weights"]))});
+    rows.push_back({"", fmt::format("{}, state size {}, {}", counted(network["layers"], "layer"),
+                                    with_thousands(network["state_numbers"]), counted(network["weights"], "weight"))});
   }
   fmt::print("{}\n{}", visible(facts["subject"].get<std::string>()), format_table(rows));
 }
 
 Json monoid_facts(const Dfa& dfa, const Algebra& algebra) {
   Json facts;
-  facts["size"] = algebra.size.str();
-  facts["idempotents"] = algebra.idempotents.str();
+  facts["size"] = exact_count(algebra.size.str());
+  facts["idempotents"] = exact_count(algebra.idempotents.str());
   for (const DClass& box : algebra.green.value().d_classes())
-    facts["d_classes"].push_back({{"size", box.size.str()},
+    facts["d_classes"].push_back({{"size", exact_count(box.size.str())},
                                   {"rank", box.rank},
                                   {"r_classes", box.r_classes},
                                   {"l_classes", box.l_classes},
-                                  {"group_order", box.group_order.str()},
+                                  {"group_order", exact_count(box.group_order.str())},
                                   {"regular", box.regular},
                                   {"idempotents", box.idempotents},
                                   {"word", dfa.alphabet().format_word(box.word)},
@@ -169,9 +193,32 @@ Json monoid_facts(const Dfa& dfa, const Algebra& algebra) {
 }
 
 void print_monoid(const Dfa& dfa, const Algebra& algebra) {
-  fmt::print("\ntransition monoid of the minimal automaton: {} elements in {} D-classes, {} idempotents\n{}",
-             algebra.size.str(), algebra.green.value().d_classes().size(), algebra.idempotents.str(),
-             visible_lines(egg_box_text(dfa, algebra)));
+  fmt::print("\ntransition monoid of the minimal automaton: {} element{} in {}, {} idempotent{}\n{}",
+             algebra.size.str(), algebra.size == 1 ? "" : "s",
+             counted(algebra.green.value().d_classes().size(), "D-class", "es"), algebra.idempotents.str(),
+             algebra.idempotents == 1 ? "" : "s", visible_lines(egg_box_text(dfa, algebra)));
+}
+
+/// Where the automaton is too large: what is known of its group is printed, then the limit is thrown.
+[[noreturn]] void print_group_alone(const Options& options, const LimitError& error) {
+  const auto group = group_of_name(options.subject);
+  if (!group) throw;
+  const Json facts = group_facts(*group);
+  if (options.json)
+    print_json({{"subject", options.subject}, {"limit", error.what()}, {"group", facts}});
+  else
+    fmt::print("{}\n{}", visible(options.subject), format_table(group_rows(facts)));
+  if (options.subject.find('/') != std::string::npos) throw;
+  throw LimitError(fmt::format("{}\n`krohn info {}/points` has one state for each of the {} points.", error.what(),
+                               options.subject, group->degree()));
+}
+
+Subject load(const Options& options) {
+  try {
+    return load_subject(options.subject, options.reading, stderr);
+  } catch (const LimitError& error) {
+    print_group_alone(options, error);
+  }
 }
 
 /// Adds the monoid to the facts, or prints it. The status.
@@ -194,7 +241,7 @@ int add_monoid(const Options& options, const Dfa& minimal, Json& facts) {
 }
 
 int info(const Options& options) {
-  const Subject subject = load_subject(options.subject, options.reading, stderr);
+  const Subject subject = load(options);
   Json facts = facts_of(subject);
   if (!options.json) print(facts, remark_on_letters(subject));
   const int status = options.monoid ? add_monoid(options, minimise(subject.automaton), facts) : int{kDone};

@@ -1,4 +1,4 @@
-// krohn run — words through an automaton, and through a network beside it.
+// krohn run — words through an automaton, and through a network alongside it.
 
 #include <fmt/format.h>
 
@@ -37,7 +37,7 @@ krohn run name:S5 random:1e8 --seed 7
 krohn run name:tomita3 random:1000 --words 1e5
 krohn run name:Z60 random:1e8 --device auto
 )",
-    R"(Prints the output and the state after each WORD. With a model, the network reads the word beside the automaton that it
+    R"(Prints the output and the state after each WORD. With a model, the network reads the word alongside the automaton that it
 stands for, and every position is compared. --trace prints every letter. A WORD is written in the letters of the
 alphabet, character by character, or as names apart by white space or commas where names are longer. Nothing is skipped:
 white space that is no letter is an error. It may also be file:PATH (one word, however long; line ends are no letters),
@@ -211,7 +211,7 @@ int run_words(const Options& options, const Subject& subject) {
   if (subject.network)
     evaluator = make_evaluator(*subject.network, ArithmeticName::parse(options.precision), parse_form(options.form),
                                parse_order(options.order));
-  auto all = nlohmann::ordered_json::array();
+  nlohmann::ordered_json all{{"words", nlohmann::ordered_json::array()}};
   bool wrong = false;
   for (const std::string& text : options.words) {
     const WordSource word = WordSource::parse(text, subject.automaton, options.seed);
@@ -233,7 +233,7 @@ int run_words(const Options& options, const Subject& subject) {
             : on_processor();
     wrong |= outcome.wrong_from.has_value();
     if (options.json)
-      all.push_back(outcome_to_json(subject.automaton, word, outcome, evaluator != nullptr));
+      all["words"].push_back(outcome_to_json(subject.automaton, word, outcome, evaluator != nullptr));
     else
       print_outcome(subject.automaton, word, outcome, evaluator != nullptr);
   }

@@ -1,4 +1,4 @@
-// krohn table — a table of a paper, done anew, beside the paper's numbers.
+// krohn table — a table of a paper, trained from scratch, next to the paper's numbers.
 
 #include <fmt/format.h>
 
@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr VerbHelp kHelp = {
-    "table", "A table of a paper, trained anew beside the paper's numbers",
+    "table", "A paper's table, trained from scratch, next to the paper's numbers",
     "table NAME -o FOLDER [--seeds N] [--seed S] [--scale small] [--recipe steady] [--only TEXT] [--plot curves.svg]",
     R"(
 krohn table ebrahimi2 --only 'H = 2' --lengths 400 -o parity-by-chance/
@@ -43,13 +43,13 @@ steady with small first weights, smoothed targets and a cosine schedule, which i
 §8), and was looked for with seeds below 20. --scale small is for two cores, paper for a large machine. Accuracies are scaled:
 0 is chance, 1 is perfect; those of grazzi-figure2 are the share of words whose answers are all right.
 
-Every cell is kept as a file in FOLDER, beside a folder with the model of every run (for `krohn eval`), and the same command
-goes on after those that are there. --examine-again measures the kept models anew, without training.
+Every cell is kept as a file in FOLDER, next to a folder with the model of every run (for `krohn eval`), and the same command
+continues after those that are there. --examine-again measures the kept models again, without training.
 
   ebrahimi1, ebrahimi2, ebrahimi2-additive, ebrahimi3, ebrahimi-figure2   Ebrahimi & Memisevic 2025
   fan2                                                                   Fan et al. 2024
   grazzi5, grazzi-figure2                                                Grazzi et al. 2025
-Exit status: 0 done, 2 bad input, 130 interrupted, to be gone on with.
+Exit status: 0 done, 2 bad input, 130 interrupted; the same command continues.
 )"};
 
 struct Options {
@@ -219,7 +219,7 @@ std::optional<nlohmann::ordered_json> kept_cell(const std::string& file, const E
   if (!fs::exists(file)) return std::nullopt;
   const auto cell = nlohmann::ordered_json::parse(read_file(file), nullptr, false);
   if (!cell.is_object() || !cell.contains("seconds"))
-    throw InputError(file, "not a cell of `krohn table`; delete it, and it is made anew");
+    throw InputError(file, "not a cell of `krohn table`; delete it, and it is made again");
   if (cell.value("asked_for", std::vector<std::string>{}) != options.lengths) return std::nullopt;
   if (cell.value("is_rescaled", false) != options.rescaled || !cell.contains("reading")) return std::nullopt;
   if (cell.value("seeds", std::vector<std::uint64_t>{}) != asked.seeds) return std::nullopt;
@@ -261,7 +261,7 @@ int make_table(Options options) {
   }
   if (!options.plot.empty()) plot(table, options, cells, chosen[0].training.lengths);
   if (options.json)
-    print_json(cells);
+    print_json({{"cells", cells}});
   else
     report(table, options, cells);
   return kDone;
@@ -282,7 +282,7 @@ void add_table(CLI::App& app, Work& chosen) {
       .type_name("N,…");
   verb.add_option("--plot", options->plot, "Draw the curves").type_name("FILE.svg");
   verb.add_flag("--rescaled", options->rescaled, "Keep the norm of linear states, as a paper does at inference");
-  verb.add_flag("--examine-again", options->again, "Measure and examine the kept models anew, without training");
+  verb.add_flag("--examine-again", options->again, "Measure and examine the kept models again, without training");
   add_count(verb, "--seeds", options->seeds.count, "Runs of every cell; ebrahimi2 has 200 of its own");
   add_count(verb, "--seed", options->seeds.first, "Seed of the first run");
   add_threads(verb, options->threads);

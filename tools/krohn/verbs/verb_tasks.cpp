@@ -22,20 +22,26 @@ namespace {
 
 constexpr VerbHelp kHelp = {
     "tasks", "Write labelled data sets for state-tracking tasks",
-    "tasks NAME --length N|M..N --count N [--format jsonl|csv] [-o FILE] | tasks --list",
+    "tasks TASK|LANGUAGE --length N|M..N --count N [-o FILE] [--to jsonl|csv] | tasks --list",
     R"(
 krohn tasks --list
 krohn tasks parity --length 3..40 --count 10000 -o train.jsonl
 krohn tasks S5 --length 1e5 --count 1 -o long.csv
 krohn tasks modarith5 --split test --count 500 --seed 7
+krohn tasks 'regex:(a|b)*abb' --length 20 --count 1000 -o abb.jsonl
 )",
-    R"(Samples are pure functions of (length, seed, index): any part of a data set can be made alone, with --first. A range
-of lengths is gone through in turn. --split takes the lengths, and the count where it is stated, of the paper that uses
-the task. NAME may be any language of --list too: its words are then uniform and every position is labelled.
+    R"(Writes words with the right answers. A TASK is one of --list, with the special tokens and the places for answers that
+its paper gives it. Any other LANGUAGE (name:…, regex:…, a file) is a task too: its words are uniformly random, and the
+automaton's output is due after every letter.
+
+A sample depends on nothing but its length, the seed and its index, so any part of a data set can be made alone, with
+--first. The lengths of a range take turns. --split takes the lengths, and the count where it is stated, of the paper that
+uses the task. FILE ends in .jsonl or .csv, unless --to names the format.
+Exit status: 0 written, 2 bad input.
 )"};
 
 struct Options {
-  std::string name, lengths, split, format, output = "-";
+  std::string name, lengths, split, to, output = "-";
   std::optional<std::uint64_t> count;
   std::uint64_t seed = 1, first = 0;
   LanguageOptions reading;
@@ -103,19 +109,19 @@ bool is_device(const std::string& path) {
 }
 
 std::string format_of(const Options& options) {
-  if (!options.format.empty()) return options.format;
+  if (!options.to.empty()) return options.to;
   if (options.output == "-" || is_device(options.output)) return "jsonl";
   const std::string ending = std::filesystem::path(options.output).extension().string();
   if (ending == ".csv") return "csv";
   if (ending == ".jsonl" || ending == ".ndjson") return "jsonl";
-  throw InputError(options.output, "its ending tells no format; end it in .jsonl or .csv, or give --format");
+  throw InputError(options.output, "the name of a data set ends in .jsonl or .csv; or name its format by --to");
 }
 
 int write_samples(const Options& options) {
+  const std::string format = format_of(options);
   const auto task = make_task(options.name, options.reading);
   const Lengths lengths(lengths_of(options, task->info()), task->info());
   const std::uint64_t count = count_of(options, task->info());
-  const std::string format = format_of(options);
   AtomicFile file(options.output);
   const auto writer = format == "csv" ? csv_writer(*task, file) : json_lines_writer(*task, file);
   {
@@ -133,7 +139,7 @@ int write_samples(const Options& options) {
 
 int run(const Options& options) {
   if (options.list) return list(options);
-  if (options.name.empty()) throw InputError("tasks", "name a task, or ask for --list");
+  if (options.name.empty()) throw InputError("tasks", "name a task or a language; --list prints those with names");
   return write_samples(options);
 }
 
@@ -142,17 +148,17 @@ int run(const Options& options) {
 void add_tasks(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<Options>();
   Verb verb = add_verb(app, kHelp);
-  verb.add_option("NAME", options->name, "A task or a language of --list");
+  verb.add_option("TASK", options->name, "A task of --list, or a LANGUAGE: name:…, regex:…, a file");
   verb.add_flag("--list", options->list, "Print every task and every language that has a name");
   verb.add_option("--length", options->lengths, "Length of a sample, or a range M..N").type_name("COUNT");
   verb.add_option("--split", options->split, "Lengths and count of the task's paper").one_of({"train", "test"});
   add_optional_count(verb, "--count", options->count, "How many samples");
   add_count(verb, "--first", options->first, "Index of the first sample");
   add_seed(verb, options->seed);
-  verb.add_option("--format", options->format, "Instead of the extension of FILE").one_of({"jsonl", "csv"});
+  verb.add_option("--to", options->to, "Format to write, instead of FILE's extension").one_of({"jsonl", "csv"});
   verb.add_option("-o,--output", options->output, "The file to write, - for standard output").type_name("FILE");
-  verb.add_option("--generators", options->reading.generators, "Letters of a group, as for `krohn info`");
   verb.add_flag("--json", options->json, "Print --list as JSON");
+  add_language_options(verb, options->reading);
   verb.callback([options, &chosen] { chosen = [options] { return run(*options); }; });
 }
 

@@ -19,6 +19,7 @@
 #include "krohn/simulate/check/sha256.h"
 #include "krohn/simulate/learned/initialise_model.h"
 #include "krohn/simulate/models/model_file.h"
+#include "krohn/simulate/models/models.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
 #include "krohn/simulate/train/trainer.h"
@@ -36,7 +37,7 @@ namespace fs = std::filesystem;
 
 constexpr VerbHelp kHelp = {
     "train", "Train a model on a state-tracking task",
-    "train TASK --model MODEL -o FOLDER [--steps N] [--rates R,…] [--seeds N]",
+    "train TASK|LANGUAGE --model MODEL -o FOLDER [--steps N] [--rates R,…] [--seeds N] | train --model list",
     R"(
 krohn train modadd5 --model bilinear:rotations,hidden=16 --steps 2000 -o run/
 krohn train modadd5 --model bilinear:full,hidden=16,inputs=16,spread=0.05 --smoothing 0.1 --schedule cosine --steps 3000 -o steady/
@@ -44,28 +45,26 @@ krohn train parity --model bilinear:diagonal --length 2..10 --rates 1e-2,1e-3 --
 krohn train S3/swaps --model deltaproduct:signed,width=16,heads=1 --length 2..32 --rates 5e-3 --steps 200 -o s3/
 krohn train modadd5 --model bilinear:block=8,hidden=16,inputs=8 --init z5.safetensors --perturb 0.05 -o again/
 )",
-    R"(Trains by AdamW on samples drawn anew at every step, once for every learning rate and seed, and keeps the run with the
+    R"(Trains by AdamW on fresh samples at every step, once for every learning rate and seed, and keeps the run with the
 least validation loss. FOLDER gets parameters.safetensors (the best model, which `krohn eval`, `verify`, `extract`, `snap`
 and `compare` read), run.json (every option and result, test words of the paper's length among them, which choose nothing)
 and a checkpoint for every run, every half a minute and at its end. Of a linear recurrence whose task's answers tell the
 states apart it also gets network.safetensors: the same recurrence with nearest codewords in place of the read-out, a
-network to draw, convert or prove by itself, and not the trained model. The same command goes on from its checkpoints, bit
+network to draw, convert or prove separately; it is not the trained model. The same command resumes from its checkpoints, bit
 for bit, whether it was interrupted or killed. A run that diverges leaves its last checkpoint as it is.
 
-Linear recurrences trained on hard targets grow, and so do not hold far beyond the lengths of training. --smoothing 0.1 with
+Linear recurrences trained on hard targets grow, and therefore fail not far beyond the lengths of training. --smoothing 0.1 with
 --schedule cosine and small first weights (spread=S with S √(hidden · inputs / 3) below 1) trains them to moduli of 1 and
 exact angles (docs/MATH.md §8).
 
 --init takes what `krohn compile` or `krohn snap` wrote, a construction of one layer for the task's language, as the first
-weights; the model has to have room for them (bilinear, dense and one-layer fan models do). --steps 0 leaves it at that.
+weights; the model must be large enough to hold them (bilinear, dense and one-layer fan models can be). --steps 0 stores it
+untrained.
 
-MODEL is one of the following, with PART,PART,… after the colon (docs/training.md says what they compute):
-  bilinear:      full, diagonal, rotations, block=B or rank=R; hidden=H, inputs=D, bias, input-bias, spread=S, frozen
-  deltaproduct:  layers=L, width=D, heads=H, keys=N, values=M, reflections=K, signed, conv=TAPS, mlp=UNITS, plain
-  diagonal:      layers=L, width=D, channels=C, states=N, signed, complex, fixed, conv=TAPS, mlp=UNITS
-  dense:         size=N
-  fan:           layers=L, blocks=H, size=B, norm=P, generator=UNITS, mlp=UNITS
-`signed` lets eigenvalues range over [−1, 1] instead of [0, 1], `complex` over the disk. TASK is one of `krohn tasks --list`.
+MODEL is a family with PART,PART,… after a colon: bilinear, deltaproduct, diagonal, dense, fan, or a usual name for one of
+them (deltanet, mamba, s4d). `krohn train --model list` prints their parts, docs/training.md what they compute. `signed`
+lets eigenvalues range over [−1, 1] instead of [0, 1], `complex` over the disk. TASK is one of `krohn tasks --list`, or any
+LANGUAGE (name:…, regex:…, a file): its words are then uniform, with an answer after every letter.
 Exit status: 0 trained, 2 bad input, or every run diverged.
 )"};
 
@@ -150,7 +149,8 @@ std::vector<Job> make_jobs(const Options& options, const Task& task) {
   const Start start = read_start(options);
   std::vector<Job> jobs;
   for (const double rate : options.rates) {
-    if (!(rate > 0) || rate > 10) throw InputError("--rates", fmt::format("{} is no learning rate", rate));
+    if (!(rate > 0) || rate > 10)
+      throw InputError("--rates", fmt::format("{} is not a learning rate above 0 and up to 10", rate));
     for (std::uint64_t seed = options.seed; seed < options.seed + options.seeds; ++seed) {
       TrainOptions training;
       training.lengths = training_lengths(options, task);
@@ -227,6 +227,7 @@ void run_jobs(std::vector<Job>& jobs, const Options& options) {
     for (const Job& job : jobs) job.save();
     throw;
   }
+  progress.update(done, options.optimiser.steps * jobs.size());
 }
 
 /// The run with the least validation loss among those that did not diverge.
@@ -337,7 +338,17 @@ void check(const Options& options) {
     throw InputError("--warmup", fmt::format("{} steps are more than the run's {}", by.warm_up, by.steps));
 }
 
+int list_models() {
+  for (const ModelFamily& family : model_families())
+    fmt::print("{}\n    {}{}\n", family.pattern, family.summary,
+               family.source.empty() ? "" : " (" + family.source + ")");
+  return kDone;
+}
+
 int train(Options options) {
+  if (options.model == "list") return list_models();
+  if (options.task.empty()) throw InputError("train needs TASK: one of `krohn tasks --list`, or a language");
+  if (options.output.empty()) throw InputError("train needs -o FOLDER, the folder of the run");
   options.optimiser.schedule = parse_schedule(options.schedule);
   check(options);
   const auto task = make_task(options.task, options.reading);
@@ -350,7 +361,7 @@ int train(Options options) {
   const Job* const best = best_of(jobs);
   const std::string refusal = best == nullptr ? "" : save_best(options, *task, best->trainer->model());
   const nlohmann::ordered_json json = to_json(options, *task, jobs, best);
-  write_file((fs::path(options.output) / "run.json").string(), json_text(json));
+  write_file((fs::path(options.output) / "run.json").string(), report_text(json));
   if (options.json) {
     print_json(json);
   } else {
@@ -369,10 +380,12 @@ int train(Options options) {
 void add_train(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<Options>();
   Verb verb = add_verb(app, kHelp);
-  verb.add_option("TASK,--task", options->task, "A task of `krohn tasks --list`").required();
-  verb.add_option("--model", options->model, "The model").required();
-  verb.add_option("-o,--output", options->output, "The folder of the run").type_name("FOLDER").required();
-  verb.add_option("--length", options->lengths, "Lengths to train on; the paper's without it").type_name("N|M..N");
+  verb.add_option("TASK,--task", options->task, "A task of `krohn tasks --list`, or a language");
+  std::vector<std::string> names = model_names();
+  names.emplace_back("list");
+  verb.add_option("--model", options->model, "The model, or list").required().suggests(names);
+  verb.add_option("-o,--output", options->output, "The folder of the run").type_name("FOLDER");
+  verb.add_option("--length", options->lengths, "Lengths to train on, instead of the paper's").type_name("N|M..N");
   verb.add_option("--rates", options->rates, "Learning rates").separated_by(',').show_default();
   verb.add_option("--init", options->init, "Begin with the weights of this construction").type_name("FILE");
   verb.add_option("--perturb", options->perturb, "Noise on them: its deviation, in root mean squares of each tensor")

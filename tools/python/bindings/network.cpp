@@ -173,15 +173,17 @@ std::string picture(const Network& network) {
 
 std::string facts(const Network& network) {
   const NetworkSize size = size_of(network);
-  return json_text({{"construction", network.provenance.construction},
-                    {"source", network.provenance.source},
-                    {"theorem", network.provenance.theorem},
-                    {"note", network.provenance.note},
-                    {"layers", size.layers},
-                    {"state_numbers", size.state_numbers},
-                    {"reflections_per_token", size.reflections_per_token},
-                    {"alphabet_sizes", size.alphabet_sizes},
-                    {"weights", size.weights}});
+  return json_text(
+      {{"construction", network.provenance.construction},
+       {"source", network.provenance.source},
+       {"theorem", network.provenance.theorem},
+       {"note", network.provenance.note},
+       {"layers", size.layers},
+       {"state_numbers", size.state_numbers},
+       {"reflections_per_token",
+        size.reflections_per_token < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(size.reflections_per_token)},
+       {"alphabet_sizes", size.alphabet_sizes},
+       {"weights", size.weights}});
 }
 
 void write(const Network& network, const std::string& target, const std::string& path) {

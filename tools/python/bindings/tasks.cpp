@@ -52,16 +52,16 @@ Rows draw(const Task& task, const DatasetOptions& options) {
   return rows;
 }
 
-nb::tuple dataset(const std::string& name, const std::optional<std::string>& generators, std::uint64_t samples,
-                  std::uint64_t least, std::uint64_t greatest, std::uint64_t seed, std::uint64_t first_index) {
+/// Samples of the task that `make` makes, without the interpreter's lock.
+template <class Make>
+nb::tuple dataset(Make&& make, std::uint64_t samples, std::uint64_t least, std::uint64_t greatest, std::uint64_t seed,
+                  std::uint64_t first_index) {
   if (samples > kMaxNumbers) throw LimitError("a data set has at most 2^28 samples");
   std::unique_ptr<Task> task;
   Rows rows;
   {
     const nb::gil_scoped_release unlocked;
-    LanguageOptions reading;
-    reading.generators = generators;
-    task = make_task(name, reading);
+    task = make();
     DatasetOptions options;
     options.samples = samples;
     options.lengths = {least, greatest};
@@ -78,13 +78,31 @@ nb::tuple dataset(const std::string& name, const std::optional<std::string>& gen
                         tokens, labels, task->info().chance);
 }
 
+nb::tuple dataset_of_name(const std::string& name, const std::optional<std::string>& generators, std::uint64_t samples,
+                          std::uint64_t least, std::uint64_t greatest, std::uint64_t seed, std::uint64_t first_index) {
+  const auto make = [&] {
+    LanguageOptions reading;
+    reading.generators = generators;
+    return make_task(name, reading);
+  };
+  return dataset(make, samples, least, greatest, seed, first_index);
+}
+
+nb::tuple dataset_of_automaton(const Dfa& automaton, std::uint64_t samples, std::uint64_t least, std::uint64_t greatest,
+                               std::uint64_t seed, std::uint64_t first_index) {
+  const auto make = [&] { return language_task("the automaton", automaton); };
+  return dataset(make, samples, least, greatest, seed, first_index);
+}
+
 }  // namespace
 
 void bind_tasks(nb::module_& module) {
   module.def(
       "tasks", [] { return json_text(task_list()); }, Standard());
-  module.def("dataset", &dataset, Standard(), "name"_a, "generators"_a.none(), "samples"_a, "least"_a, "greatest"_a,
+  module.def("dataset_of", &dataset_of_automaton, Standard(), "automaton"_a, "samples"_a, "least"_a, "greatest"_a,
              "seed"_a, "first_index"_a);
+  module.def("dataset", &dataset_of_name, Standard(), "name"_a, "generators"_a.none(), "samples"_a, "least"_a,
+             "greatest"_a, "seed"_a, "first_index"_a);
 }
 
 }  // namespace krohn::python

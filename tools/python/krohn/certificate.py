@@ -63,7 +63,7 @@ class Certificate:
         return dict(self._facts)
 
     def text(self) -> str:
-        """The certificate file, which names the network by hash. `krohn check` establishes it anew."""
+        """The certificate file, which names the network by hash. `krohn check` re-checks it."""
         return self._core.text()
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:

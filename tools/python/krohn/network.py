@@ -72,7 +72,7 @@ class Network:
         return Automaton._of(self._core.automaton(), self.facts()["source"])
 
     def facts(self) -> Dict[str, Any]:
-        """The construction and its theorem, layers, numbers of state, reflections per token (−1: no such form)."""
+        """The construction and its theorem, layers, state size, reflections per token (None: no such form)."""
         return json.loads(self._core.facts())
 
     def state_dict(self) -> Dict[str, np.ndarray]:

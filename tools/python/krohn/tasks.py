@@ -8,6 +8,7 @@ import numpy as np
 
 from krohn import _krohn
 from krohn.arrays import own
+from krohn.automaton import Automaton
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ def tasks() -> Dict[str, List[Dict[str, Any]]]:
 
 
 def dataset(
-    name: str,
+    task: Union[str, Automaton],
     samples: int,
     *,
     length: Union[int, Tuple[int, int]] = 40,
@@ -43,8 +44,15 @@ def dataset(
     first_index: int = 0,
     generators: Optional[str] = None,
 ) -> Dataset:
-    """Samples of a task of `tasks()`, or of any named language, with an answer after every letter. Lengths are uniform in
-    the range given. Sample `first_index + i` depends on nothing but the seed and its index."""
+    """Samples of a task of `tasks()`, or of any language ("name:parity", "regex:(a|b)*abb", a file, an `Automaton`) with an
+    answer after every letter. Lengths are uniform in the range given. Sample `first_index + i` depends on nothing but
+    the seed and its index."""
     least, greatest = (length, length) if isinstance(length, int) else length
-    inputs, targets, lengths, *rest = _krohn.dataset(name, generators, samples, least, greatest, seed, first_index)
+    drawn = (samples, least, greatest, seed, first_index)
+    if isinstance(task, Automaton):
+        if generators is not None:
+            raise ValueError("generators are chosen for a group by its name, not for an automaton")
+        inputs, targets, lengths, *rest = _krohn.dataset_of(task._core, *drawn)
+    else:
+        inputs, targets, lengths, *rest = _krohn.dataset(task, generators, *drawn)
     return Dataset(own(inputs), own(targets), own(lengths), *rest)

@@ -58,7 +58,7 @@ class Layer(nn.Module):
 
 
 class ExactLRNN(nn.Module):
-    """Layers of linear recurrences, wired by tables; the automaton that they stand for is beside them as `table`."""
+    """Layers of linear recurrences, wired by tables; the automaton that they stand for is there as `table`."""
 
     def __init__(self, tensors, metadata):
         super().__init__()
