@@ -152,12 +152,12 @@ std::string read_file(const std::string& path, std::size_t max_bytes,
 std::string read_text_file(const std::string& path, std::size_t max_bytes) {
   std::size_t looked_at = 0;
   return read_file(path, max_bytes, [&](std::string_view text) {
+    const std::string name = path == "-" ? "standard input" : path;
+    if (const std::string kind = looked_at == 0 ? kind_of_binary(text) : ""; !kind.empty())
+      throw InputError(name, "not a text file; it is " + kind);
     const std::size_t zero = text.find('\0', looked_at);
     looked_at = text.size();
-    if (zero == std::string_view::npos) return;
-    const std::string kind = kind_of_binary(text);
-    throw InputError(path == "-" ? "standard input" : path,
-                     fmt::format("not a text file: byte {} is zero{}", zero, kind.empty() ? "" : "; it is " + kind));
+    if (zero != std::string_view::npos) throw InputError(name, fmt::format("not a text file: byte {} is zero", zero));
   });
 }
 

@@ -34,6 +34,13 @@ std::string hostile_automaton() {
          name("s\r\nforged") + ", " + name("\x7f\xe2\x80\xa8t") + R"(], "transitions": [[1, 0], [0, 1]]})";
 }
 
+/// Words of an odd or even number of forged verdicts; `accepting` out of range: none.
+std::string hostile_acceptor(int accepting) {
+  const std::string list = accepting > 1 ? "" : std::to_string(accepting);
+  return R"({"format": "krohn automaton", "version": 1, "alphabet": [)" + Json(kForgedVerdict).dump() +
+         R"(], "states": 2, "initial": 0, "accepting": [)" + list + R"(], "transitions": [[1], [0]]})";
+}
+
 }  // namespace
 
 TEST_CASE("names in models and files do not reach the terminal as they are") {
@@ -71,8 +78,18 @@ TEST_CASE("names in models and files do not reach the terminal as they are") {
     check_harmless(outcome);
   }
   // A refuted model whose failing word is the verdict.
-  const Outcome refuted = place.shell("krohn verify model.safetensors --against evil2.json");
+  place.write("odd.json", hostile_acceptor(1));
+  place.write("even.json", hostile_acceptor(0));
+  place.write("none.json", hostile_acceptor(2));
+  REQUIRE(place.shell("krohn compile odd.json -o odd.safetensors").status == 0);
+  const Outcome refuted = place.shell("krohn verify odd.safetensors --against even.json");
+  CHECK(refuted.status == 1);
+  CHECK(contains(refuted.out, "odd.safetensors: refuted: wrong on the empty word"));
   check_harmless(refuted);
+  const Outcome by_letter = place.shell("krohn verify odd.safetensors --against none.json");
+  CHECK(by_letter.status == 1);
+  CHECK(contains(by_letter.out, "odd.safetensors: refuted: wrong on \"\"\\x{1B}[2K\\rmodel"));
+  check_harmless(by_letter);
   for (const char* line : {"krohn info evil.json --json", "krohn run evil.json random:5 --trace --json",
                            "krohn verify model.safetensors --json", "krohn decompose evil.json --json"}) {
     CAPTURE(line);
