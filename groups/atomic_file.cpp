@@ -51,9 +51,10 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
     return;
   }
   if (path.empty()) throw SystemError("the name of the file to write is empty");
-  target_ = resolve_links(path);
   struct stat old {};
-  const bool exists = stat(target_.c_str(), &old) == 0;
+  const bool exists = stat(path.c_str(), &old) == 0;
+  // A device or a pipe may have no name but the link's, as behind /dev/stdout.
+  target_ = exists && !S_ISREG(old.st_mode) ? path : resolve_links(path);
   if (exists && S_ISDIR(old.st_mode)) fail_at(path_, "write", EISDIR);
   if (exists && !S_ISREG(old.st_mode)) {  // a device or a pipe has no contents to protect
     descriptor_ = open(target_.c_str(), O_WRONLY | O_CLOEXEC);
