@@ -51,9 +51,10 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
     return;
   }
   if (path.empty()) throw SystemError("the name of the file to write is empty");
-  target_ = resolve_links(path);
   struct stat old {};
-  const bool exists = stat(target_.c_str(), &old) == 0;
+  const bool exists = stat(path.c_str(), &old) == 0;
+  // A device or a pipe may have no name but the link's, as behind /dev/stdout.
+  target_ = exists && !S_ISREG(old.st_mode) ? path : resolve_links(path);
   if (exists && S_ISDIR(old.st_mode)) fail_at(path_, "write", EISDIR);
   if (exists && !S_ISREG(old.st_mode)) {  // a device or a pipe has no contents to protect
     descriptor_ = open(target_.c_str(), O_WRONLY | O_CLOEXEC);
@@ -152,12 +153,12 @@ std::string read_file(const std::string& path, std::size_t max_bytes,
 std::string read_text_file(const std::string& path, std::size_t max_bytes) {
   std::size_t looked_at = 0;
   return read_file(path, max_bytes, [&](std::string_view text) {
+    const std::string name = path == "-" ? "standard input" : path;
+    if (const std::string kind = looked_at == 0 ? kind_of_binary(text) : ""; !kind.empty())
+      throw InputError(name, "not a text file; it is " + kind);
     const std::size_t zero = text.find('\0', looked_at);
     looked_at = text.size();
-    if (zero == std::string_view::npos) return;
-    const std::string kind = kind_of_binary(text);
-    throw InputError(path == "-" ? "standard input" : path,
-                     fmt::format("not a text file: byte {} is zero{}", zero, kind.empty() ? "" : "; it is " + kind));
+    if (zero != std::string_view::npos) throw InputError(name, fmt::format("not a text file: byte {} is zero", zero));
   });
 }
 

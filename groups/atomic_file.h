@@ -27,7 +27,7 @@ inline constexpr std::size_t kMostTextBytes = std::size_t{512} << 20;
 std::string read_file(const std::string& path, std::size_t max_bytes = kMostBytes,
                       const std::function<void(std::string_view)>& look = {});
 
-/// The same for text. Throws InputError at the first zero byte, saying what kind of file it seems to be.
+/// The same for text. Throws InputError for what begins as a file of another kind, and at the first zero byte.
 std::string read_text_file(const std::string& path, std::size_t max_bytes = kMostTextBytes);
 
 /// What a file that begins so is, for a message: "a ZIP archive, such as PyTorch's .pt files". Empty when the beginning

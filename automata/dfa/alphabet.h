@@ -61,8 +61,8 @@ class Alphabet {
   /// True when every symbol stands for characters, so that a word is written without separators.
   bool is_characterwise() const;
 
-  /// Reads a word. Characterwise alphabets read one letter per character ("abba"; white space is skipped unless it is a
-  /// letter); others read names separated by white space or commas ("SYN ACK"). Brackets protect separators, as in
+  /// Reads a word. Characterwise alphabets read one letter per character ("abba"; nothing is skipped, white space
+  /// neither); others read names separated by white space or commas ("SYN ACK"). Brackets protect separators, as in
   /// "(1 2), (1 2 3)", provided that every name has balanced brackets; double quotes protect anything, with `\"` and
   /// `\\` inside. Throws InputError naming the first unknown symbol, its position and the alphabet.
   Word parse_word(std::string_view text) const;
@@ -86,7 +86,7 @@ std::string class_name(std::span<const CodePointRange> characters);
 /// The symbol of one character, named by `class_name`.
 Symbol character_symbol(char32_t character);
 
-/// The names for a message: "{a, b, c, …} (26 letters)".
+/// The names for a message, visible and shortened: "{a, b, c, …} (26 letters)".
 std::string to_string(const Alphabet& alphabet);
 
 /// What an option says: "ab" (those characters), "a-z0-9" (ranges; a `-` at an end and `\-`, `\\`, `\n`, `\t`, `\xHH`,

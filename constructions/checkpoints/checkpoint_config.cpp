@@ -231,7 +231,8 @@ CheckpointConfig parse_config(std::string_view text, const std::string& where) {
   config.begin_token = members.count("bos_token_id", 1, 0);
   config.norm_epsilon = members.real("norm_eps", 1e-6);
   config.negative_eigenvalues = members.flag("allow_neg_eigval", false);
-  config.convolution_taps = members.flag("use_short_conv", true) ? members.count("conv_size", 4) : 0;
+  const std::uint32_t taps = members.count("conv_size", 4);
+  config.convolution_taps = members.flag("use_short_conv", true) ? taps : 0;
   if (config.family == Family::kDeltaNet)
     read_delta_net(members, config);
   else

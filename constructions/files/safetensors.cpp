@@ -167,9 +167,10 @@ HeaderReader read_header(std::string_view header) {
 std::uint64_t stated_length(std::span<const std::byte> beginning) {
   std::uint64_t length = 0;
   std::memcpy(&length, beginning.data(), kLengthBytes);
-  const std::string kind = kind_of_binary({reinterpret_cast<const char*>(beginning.data()), beginning.size()});
-  if ((length > kMaxHeaderBytes || length == 0) && !kind.empty())
-    throw InputError("not a safetensors file; it is " + kind);
+  const bool begins_header = beginning.size() > kLengthBytes && beginning[kLengthBytes] == std::byte{'{'};
+  const std::string kind =
+      begins_header ? "" : kind_of_binary({reinterpret_cast<const char*>(beginning.data()), beginning.size()});
+  if (!kind.empty()) throw InputError("not a safetensors file; it is " + kind);
   if (length == 0) throw InputError("not a safetensors file: the header, of no bytes, does not begin with \"{\"");
   if (length > kMaxHeaderBytes)
     throw InputError(fmt::format("the header claims {} bytes; at most {} are allowed", length, kMaxHeaderBytes));

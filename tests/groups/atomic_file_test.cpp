@@ -155,3 +155,34 @@ TEST_CASE("what cannot be read or written is refused with the reason") {
   write_file(scratch / std::string(250, 'n'), "a long name needs no longer temporary name");
   CHECK(scratch.entries() == 2);
 }
+
+TEST_CASE("text is text, and reading can stop at what a file begins with") {
+  using namespace std::string_literals;
+  const Scratch scratch("text");
+  write_file(scratch / "t", "plain\ntext\n");
+  CHECK(read_text_file(scratch / "t") == "plain\ntext\n");
+  CHECK(read_text_file(scratch / "t", 11) == "plain\ntext\n");
+  CHECK_THROWS_AS(read_text_file(scratch / "t", 10), LimitError);
+  write_file(scratch / "z", std::string(100'000, 'x') + "\0y"s);
+  CHECK_THROWS_WITH_AS(read_text_file(scratch / "z"), doctest::Contains("byte 100000 is zero"), InputError);
+  CHECK_THROWS_WITH_AS(read_text_file("/dev/zero"), "/dev/zero: not a text file: byte 0 is zero", InputError);
+  struct Fact {
+    std::string bytes;
+    const char* kind;
+  };
+  for (const Fact& fact : {Fact{"PK\3\4rest", "ZIP"},
+                           {"\x80\4\x95 pickle", "pickle"},
+                           {"\x1F\x8B zip", "gzip"},
+                           {"\x08\x08\x12\5krohn", "ONNX"},
+                           {"\2\0\0\0\0\0\0\0{}"s, ".safetensors"}}) {
+    CAPTURE(fact.kind);
+    write_file(scratch / "b", fact.bytes);
+    CHECK_THROWS_WITH_AS(read_text_file(scratch / "b"), doctest::Contains(fact.kind), InputError);
+  }
+  for (const char* text : {"", "P", "PK", "\x80", "digraph {}", "{\"a\": 1}", "8 8 a a\n", "@NFA-bits"})
+    CHECK(kind_of_binary(text) == "");
+  std::size_t looks = 0;
+  CHECK(read_file(scratch / "z", kMostBytes, [&](std::string_view text) { looks += text.size() > 0 ? 1 : 0; }).size() ==
+        100'002);
+  CHECK(looks == 2);
+}

@@ -34,35 +34,42 @@ std::string hostile_automaton() {
          name("s\r\nforged") + ", " + name("\x7f\xe2\x80\xa8t") + R"(], "transitions": [[1, 0], [0, 1]]})";
 }
 
+/// Words of an odd or even number of forged verdicts; `accepting` out of range: none.
+std::string hostile_acceptor(int accepting) {
+  const std::string list = accepting > 1 ? "" : std::to_string(accepting);
+  return R"({"format": "krohn automaton", "version": 1, "alphabet": [)" + Json(kForgedVerdict).dump() +
+         R"(], "states": 2, "initial": 0, "accepting": [)" + list + R"(], "transitions": [[1], [0]]})";
+}
+
 }  // namespace
 
 TEST_CASE("names in models and files do not reach the terminal as they are") {
   const Workplace place("names");
   place.write("evil.json", hostile_automaton());
-  REQUIRE(place.shell("krohn compile evil.json -o model.safetensors --task state").status == 0);
+  REQUIRE(place.shell("krohn compile evil.json -o m.safetensors --task state").status == 0);
   place.shell("krohn compile 'regex:(ab)*' --alphabet ab -o other.safetensors");
-  for (const char* line : {"krohn info evil.json",
-                           "krohn info evil.json --monoid",
-                           "krohn info model.safetensors",
-                           "krohn classify evil.json",
-                           "krohn decompose evil.json",
-                           "krohn compile evil.json --explain",
-                           "krohn verify model.safetensors --length 100",
-                           "krohn verify model.safetensors --against name:parity",
-                           "krohn verify model.safetensors --against 'regex:(ab)*'",
-                           "krohn verify other.safetensors --against evil.json",
-                           "krohn run evil.json random:5 --trace",
-                           "krohn run model.safetensors random:5 --trace",
-                           "krohn run evil.json random:5 --words 10",
-                           "krohn run evil.json x",
-                           "krohn run evil.json $'\\e[2K'",
-                           "krohn convert evil.json evil.att",
-                           "krohn convert evil.json - --to jff",
-                           "krohn info $'\\e[2Kmissing\\nforged'",
-                           "krohn info $'regex:(\\e[2K\\nforged'",
-                           "krohn info $'name:\\e\\nforged'",
-                           "krohn $'\\e[2K'",
-                           "krohn info --alphabet $'\\e\\e' 'regex:a'"}) {
+  for (const std::string line : {"krohn info evil.json",
+                                 "krohn info evil.json --monoid",
+                                 "krohn info m.safetensors",
+                                 "krohn classify evil.json",
+                                 "krohn decompose evil.json",
+                                 "krohn compile evil.json --explain",
+                                 "krohn verify m.safetensors --length 100",
+                                 "krohn verify m.safetensors --against name:parity",
+                                 "krohn verify m.safetensors --against 'regex:(ab)*'",
+                                 "krohn verify other.safetensors --against evil.json",
+                                 "krohn run evil.json random:5 --trace",
+                                 "krohn run m.safetensors random:5 --trace",
+                                 "krohn run evil.json random:5 --words 10",
+                                 "krohn run evil.json x",
+                                 "krohn run evil.json $'\\e[2K'",
+                                 "krohn convert evil.json evil.att",
+                                 "krohn convert evil.json - --to jff",
+                                 "krohn info $'\\e[2Kmissing\\nforged'",
+                                 "krohn info $'regex:(\\e[2K\\nforged'",
+                                 "krohn info $'name:\\e\\nforged'",
+                                 "krohn $'\\e[2K'",
+                                 "krohn info --alphabet $'\\e\\e' 'regex:a'"}) {
     CAPTURE(line);
     const Outcome outcome = place.shell(line);
     CHECK(outcome.status >= 0);
@@ -71,10 +78,20 @@ TEST_CASE("names in models and files do not reach the terminal as they are") {
     check_harmless(outcome);
   }
   // A refuted model whose failing word is the verdict.
-  const Outcome refuted = place.shell("krohn verify model.safetensors --against evil2.json");
+  place.write("odd.json", hostile_acceptor(1));
+  place.write("even.json", hostile_acceptor(0));
+  place.write("none.json", hostile_acceptor(2));
+  REQUIRE(place.shell("krohn compile odd.json -o odd.safetensors").status == 0);
+  const Outcome refuted = place.shell("krohn verify odd.safetensors --against even.json");
+  CHECK(refuted.status == 1);
+  CHECK(contains(refuted.out, "odd.safetensors: refuted: wrong on the empty word"));
   check_harmless(refuted);
-  for (const char* line : {"krohn info evil.json --json", "krohn run evil.json random:5 --trace --json",
-                           "krohn verify model.safetensors --json", "krohn decompose evil.json --json"}) {
+  const Outcome by_letter = place.shell("krohn verify odd.safetensors --against none.json");
+  CHECK(by_letter.status == 1);
+  CHECK(contains(by_letter.out, "odd.safetensors: refuted: wrong on \"\"\\x{1B}[2K\\rmodel"));
+  check_harmless(by_letter);
+  for (const std::string line : {"krohn info evil.json --json", "krohn run evil.json random:5 --trace --json",
+                                 "krohn verify m.safetensors --json", "krohn decompose evil.json --json"}) {
     CAPTURE(line);
     const Outcome outcome = place.shell(line);
     check_harmless(outcome);
@@ -87,7 +104,7 @@ TEST_CASE("names in models and files do not reach the terminal as they are") {
 TEST_CASE("names of files are shown, not obeyed") {
   const Workplace place("filenames");
   REQUIRE(place.shell("krohn compile name:parity -o $'m\\e[2K\\nforged.safetensors'").status == 0);
-  for (const char* line :
+  for (const std::string line :
        {"krohn verify $'m\\e[2K\\nforged.safetensors' --certificate $'c\\nforged.json'",
         "krohn check $'c\\nforged.json' $'m\\e[2K\\nforged.safetensors'", "krohn info $'m\\e[2K\\nforged.safetensors'",
         "krohn run $'m\\e[2K\\nforged.safetensors' 11", "krohn compile name:parity -o $'o\\nforged.safetensors'"}) {
@@ -112,7 +129,7 @@ TEST_CASE("files without end are refused, and soon") {
     CHECK(outcome.out == "");
     return outcome.status;
   };
-  for (const char* line :
+  for (const std::string line :
        {"krohn info /dev/zero", "krohn info zero.dot", "krohn info zero.json", "krohn info /dev/zero --format regex",
         "krohn check /dev/zero parity.safetensors", "krohn check zero.json parity.safetensors",
         "krohn verify zero.safetensors", "krohn verify parity.safetensors --against /dev/zero", "krohn run /dev/zero x",
@@ -120,7 +137,8 @@ TEST_CASE("files without end are refused, and soon") {
         "krohn check parity.safetensors parity.safetensors", "krohn classify /dev/zero",
         "krohn compile /dev/zero -o x.safetensors", "krohn convert /dev/zero x.json", "krohn info /dev/urandom"})
     CHECK(limited(line) == 2);
-  for (const char* line : {"yes 'digraph {' | krohn info - --format dot", "yes 0 0 a a | krohn info - --format att"})
+  for (const std::string line :
+       {"yes 'digraph {' | krohn info - --format dot", "yes 0 0 a a | krohn info - --format att"})
     CHECK(limited(line) == 3);
   // A word may be endless: its memory is not.
   const Outcome word =
@@ -162,9 +180,9 @@ TEST_CASE("files that are something else say so") {
     CHECK_MESSAGE(contains(outcome.err, says), outcome.err);
   }
   CHECK_FALSE(std::filesystem::exists(place / "x.parquet"));
-  for (const char* line : {"krohn verify torch", "krohn info torch", "krohn run torch 11", "krohn verify fla",
-                           "krohn tasks parity --length 8 --count 2 -o x.parquet --to csv",
-                           "krohn tasks parity --length 8 --count 2 -o /dev/stdout"}) {
+  for (const std::string line : {"krohn verify torch", "krohn info torch", "krohn run torch 11", "krohn verify fla",
+                                 "krohn tasks parity --length 8 --count 2 -o x.parquet --to csv",
+                                 "krohn tasks parity --length 8 --count 2 -o /dev/stdout"}) {
     CAPTURE(line);
     CHECK(place.shell(line).status == 0);
   }
@@ -205,11 +223,11 @@ TEST_CASE("run drops no character of a word, and can be given any word") {
 
 TEST_CASE("what was inferred or is odd about a language is said") {
   const Workplace place("remarks");
-  for (const char* line :
+  for (const std::string line :
        {"krohn info 'regex:.*=.*'", "krohn classify 'regex:.*=.*'", "krohn compile 'regex:.*=.*' -o m.safetensors"}) {
     CAPTURE(line);
     CHECK(contains(place.shell(line).out, "the characters that the expression names"));
-    CHECK_FALSE(contains(place.shell(std::string(line) + " --alphabet ab=").out, "that the expression names"));
+    CHECK_FALSE(contains(place.shell(line + " --alphabet ab=").out, "that the expression names"));
   }
   CHECK(contains(place.shell("krohn info 'regex:[^a]*'").out, "all of Unicode"));
   const Outcome alarm = place.shell("krohn info " + data("aalpy/car_alarm.dot"));

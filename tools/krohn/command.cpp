@@ -26,8 +26,11 @@ namespace {
 constexpr std::size_t kLongestMessage = 16'000;
 
 int complain(std::string_view message, int status) {
-  // Names in messages are quoted where they are put in; a last sieve for what was not.
-  fmt::print(stderr, "krohn: {}\n", visible_lines(cut_short(message, kLongestMessage)));
+  // Names in messages are quoted where they are put in. A last sieve for what was not: whatever a name holds, no line
+  // but the first begins at the margin, where a verdict would.
+  std::string shown = visible_lines(cut_short(message, kLongestMessage));
+  for (std::size_t at = 0; (at = shown.find('\n', at)) != std::string::npos; at += 3) shown.insert(at + 1, "  ");
+  fmt::print(stderr, "krohn: {}\n", shown);
   return status;
 }
 

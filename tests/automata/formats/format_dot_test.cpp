@@ -223,7 +223,7 @@ TEST_CASE("long names and strings are read whole, around every place where they 
   CHECK(error_of("digraph {\n a -> ;\n \"" + text + "\" }").starts_with("f.dot:2: syntax error near ';'"));
   CHECK(
       error_of("digraph {\n \"" + text + "\"\n -> ; \"" + text + "\" }").starts_with("f.dot:3: syntax error near ';'"));
-  CHECK(error_of("digraph {\n \"" + text + "\n\"; " + text + "\n;\n -> ; }").starts_with("f.dot:5: syntax error near"));
+  CHECK(error_of("digraph {\n \"" + text + "\"; " + text + "\n;\n -> ; }").starts_with("f.dot:4: syntax error near"));
 }
 
 TEST_CASE("attributes and shared labels are bounded") {

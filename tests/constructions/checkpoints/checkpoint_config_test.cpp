@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <vector>
 
 #include "krohn/groups/error.h"
 
@@ -71,9 +72,9 @@ TEST_CASE("a config is what format_config wrote, and hostile JSON is refused bri
     CHECK(parse_config(format_config(config), "config.json") == config);
   }
   const std::string long_name(6'400'000, 'x');
-  for (const std::string& text :
-       {std::string(1'000'000, '['), R"({"model_type": ")" + long_name + R"("})", "{\"" + long_name + "\": 1",
-        std::string(kFamilies[0]) + ", \"" + long_name + "\": 1}", R"({"a": 1, "a": 1})", std::string("[]")}) {
+  for (const std::string& text : std::vector<std::string>{
+           std::string(1'000'000, '['), R"({"model_type": ")" + long_name + R"("})", "{\"" + long_name + "\": 1",
+           std::string(kFamilies[0]) + ", \"" + long_name + "\": 1}", R"({"a": 1, "a": 1})", "[]"}) {
     const std::string error = error_of(text);
     CHECK(error.starts_with("config.json: "));
     CHECK(error.size() < 250);

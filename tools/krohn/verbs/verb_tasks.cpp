@@ -102,10 +102,11 @@ class Lengths {
   std::uint64_t first_ = 0, step_, count_ = 0;
 };
 
-/// A pipe or /dev/stdout: it has no ending to tell a format by.
+/// A pipe or /dev/stdout, wherever that leads: it has no ending to tell a format by.
 bool is_device(const std::string& path) {
   std::error_code error;
-  return std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error);
+  return path.starts_with("/dev/") ||
+         (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error));
 }
 
 std::string format_of(const Options& options) {
