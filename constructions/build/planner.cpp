@@ -342,7 +342,8 @@ class Table {
     std::erase_if(choice_.rows, [&](const PlanRow& planned) { return planned.construction == *wished_; });
     const auto place = std::ranges::find_if(
         choice_.rows, [&](const PlanRow& planned) { return find_construction(planned.construction) > &construction; });
-    chosen_ = static_cast<std::size_t>(choice_.rows.insert(place, std::move(row)) - choice_.rows.begin());
+    const auto inserted = choice_.rows.insert(place, std::move(row));
+    chosen_ = static_cast<std::size_t>(inserted - choice_.rows.begin());
     choice_.network = std::move(network);
   }
 
