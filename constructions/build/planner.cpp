@@ -309,7 +309,7 @@ class Table {
     for (const Construction& construction : kConstructions) add(construction);
   }
 
-  /// Rows that cannot win are left out; but when none wins, the reasons of all are wanted.
+  /// PlanRows that cannot win are left out; but when none wins, the reasons of all are wanted.
   void add_needed() {
     const LetterFacts facts(automaton_);
     std::vector<const Construction*> left_out;
@@ -422,10 +422,10 @@ const PlanRow* Choice::chosen() const {
   return row == rows.end() ? nullptr : &*row;
 }
 
-Choice choose(const Dfa& automaton, const BuildOptions& wishes, Rows rows) {
+Choice choose(const Dfa& automaton, const BuildOptions& wishes, PlanRows rows) {
   const FloatEnvironment environment;
   Table table(automaton, wishes, {});
-  if (rows == Rows::kAll)
+  if (rows == PlanRows::kAll)
     table.add_all();
   else if (!table.wished())
     table.add_needed();
@@ -448,7 +448,7 @@ std::vector<PlanRow> plan(const Dfa& automaton, const BuildOptions& wishes, cons
 }
 
 Network build(const Dfa& automaton, const BuildOptions& wishes) {
-  Choice choice = choose(automaton, wishes, Rows::kNeeded);
+  Choice choice = choose(automaton, wishes, PlanRows::kNeeded);
   if (choice.failure) std::rethrow_exception(choice.failure);
   return std::move(*choice.network);
 }

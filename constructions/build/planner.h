@@ -67,7 +67,7 @@ using RowVisitor = std::function<void(const PlanRow&, const Network&)>;
 std::vector<PlanRow> plan(const Dfa& automaton, const BuildOptions& wishes, const RowVisitor& visit = {});
 
 /// Which rows a choice is made from.
-enum class Rows : std::uint8_t {
+enum class PlanRows : std::uint8_t {
   kAll,     ///< all, for a table
   kNeeded,  ///< those that may win: the others cost too much by constructions/build/least_cost.h. The choice is the
             ///< same.
@@ -83,7 +83,7 @@ struct Choice {
 
 /// Throws InputError for an unknown construction only. The construction that the wishes name is built within wider
 /// limits than the rows of a table.
-Choice choose(const Dfa& automaton, const BuildOptions& wishes, Rows rows);
+Choice choose(const Dfa& automaton, const BuildOptions& wishes, PlanRows rows);
 
 /// Builds the chosen row (or the one that `wishes.construction` names). Throws InputError with the reason when nothing
 /// fits, LimitError when a stated limit was met.

@@ -31,7 +31,7 @@ std::string message_of(const std::exception_ptr& failure) {
 
 /// How many rows were built for the choice that leaves rows out; it must be the choice among all, row by row.
 std::size_t check_choice(const Dfa& automaton, const BuildOptions& wishes) {
-  const Choice all = choose(automaton, wishes, Rows::kAll), needed = choose(automaton, wishes, Rows::kNeeded);
+  const Choice all = choose(automaton, wishes, PlanRows::kAll), needed = choose(automaton, wishes, PlanRows::kNeeded);
   REQUIRE(all.rows.size() == construction_names().size());
   REQUIRE(message_of(all.failure) == message_of(needed.failure));
   REQUIRE((all.chosen() == nullptr) == (needed.chosen() == nullptr));

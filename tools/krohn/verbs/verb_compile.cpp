@@ -113,7 +113,7 @@ Choice make_choice(const Dfa& dfa, const BuildOptions& wishes, const Options& op
   if (options.construction.empty())
     if (const std::vector<std::string> held = target_constructions(options.target); !held.empty())
       return choose_for_target(dfa, wishes, held, options);
-  return choose(dfa, wishes, options.explain ? Rows::kAll : Rows::kNeeded);
+  return choose(dfa, wishes, options.explain ? PlanRows::kAll : PlanRows::kNeeded);
 }
 
 void report(const Options& options, const std::string& task, const Dfa& dfa, const PlanRow& chosen) {
