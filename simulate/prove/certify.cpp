@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "krohn/groups/float_environment.h"
-#include "krohn/groups/float_environment.h"
 #include "krohn/simulate/prove/bounds/bounds.h"
 #include "krohn/simulate/prove/bounds/linear_horizon.h"
 #include "krohn/simulate/prove/certify_codewords.h"

@@ -81,7 +81,8 @@ void for_replayed_words(const Dfa& automaton, std::uint64_t letters, std::uint64
       return;
 }
 
-std::optional<Word> replay(const Network& network, const Certificate& certificate, std::uint64_t& letters_read) {
+std::optional<Word> replay(const Network& network, const Certificate& certificate, std::uint64_t letters,
+                           std::uint64_t& letters_read) {
   const Dfa& automaton = network.automaton;
   const auto evaluator = make_evaluator(network, certificate.arithmetic, certificate.form, certificate.order);
   std::optional<Word> wrong;
@@ -108,12 +109,12 @@ std::optional<Word> replay(const Network& network, const Certificate& certificat
     }
     return true;
   };
-  for_replayed_words(automaton, kReplayedLetters, longest_of(certificate), read);
+  for_replayed_words(automaton, letters, longest_of(certificate), read);
   return wrong;
 }
 
 std::optional<Word> replay(const LetterReader& reader, const TrackedAutomaton& tracked, const Certificate& certificate,
-                           std::uint64_t& letters_read) {
+                           std::uint64_t letters, std::uint64_t& letters_read) {
   std::optional<Word> wrong;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
   const auto read = [&](const Word& word) {
@@ -128,7 +129,7 @@ std::optional<Word> replay(const LetterReader& reader, const TrackedAutomaton& t
     }
     return true;
   };
-  for_replayed_words(tracked.automaton, kReplayedLetters, longest_of(certificate), read);
+  for_replayed_words(tracked.automaton, letters, longest_of(certificate), read);
   return wrong;
 }
 

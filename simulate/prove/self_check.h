@@ -12,8 +12,6 @@
 
 namespace krohn {
 
-inline constexpr std::uint64_t kReplayedLetters = 100'000;
-
 /// Words that meet every transition of the automaton (a shortest word to its state, then the letter), powers of short
 /// words, and random words, each at most `longest` letters, `letters` of them in all, given to `read` one after
 /// another until it says false.
@@ -21,9 +19,11 @@ void for_replayed_words(const Dfa& automaton, std::uint64_t letters, std::uint64
                         const std::function<bool(const Word&)>& read);
 
 /// The first such word on which the network does not follow its automaton in the certificate's arithmetic, form and
-/// order, cut at its first wrong answer; nothing when all are right. `letters_read` counts.
-std::optional<Word> replay(const Network& network, const Certificate& certificate, std::uint64_t& letters_read);
-std::optional<Word> replay(const LetterReader& reader, const TrackedAutomaton& tracked, const Certificate& certificate,
+/// order, cut at its first wrong answer; nothing when all `letters` are right, or as many as two seconds allow.
+/// `letters_read` counts.
+std::optional<Word> replay(const Network& network, const Certificate& certificate, std::uint64_t letters,
                            std::uint64_t& letters_read);
+std::optional<Word> replay(const LetterReader& reader, const TrackedAutomaton& tracked, const Certificate& certificate,
+                           std::uint64_t letters, std::uint64_t& letters_read);
 
 }  // namespace krohn

@@ -70,13 +70,14 @@ void check_again(ModelVerdict& verdict, const Network& network, const Question& 
 
 void replay(ModelVerdict& verdict, const Network& network, const Question& question) {
   std::uint64_t& letters = verdict.self_check.replayed_letters;
-  if (const auto wrong = replay(network, verdict.certificate, letters))
+  if (const auto wrong = replay(network, verdict.certificate, question.replayed_letters, letters))
     contradict(question, fmt::format("{} is read wrongly", quoted_word(network.automaton.alphabet(), *wrong)));
 }
 
 // ---- Random words
 
-void refute_by_random_word(ModelVerdict& verdict, const Question& question, std::uint64_t at, std::uint64_t word_index) {
+void refute_by_random_word(ModelVerdict& verdict, const Question& question, std::uint64_t at,
+                           std::uint64_t word_index) {
   Certificate& certificate = verdict.certificate;
   const std::string which = word_index == 0 ? "" : fmt::format(" (number {})", word_index);
   const std::string what = fmt::format("the random word of seed {}{} is read wrongly after {} letters",
@@ -303,8 +304,8 @@ ModelVerdict verify_reader(const ReadModel& model, const Question& question) {
     verdict.certificate.order = how.order;
   }
   if (is_proof(verdict.certificate))
-    if (const auto wrong =
-            replay(model.reader, model.tracked, verdict.certificate, verdict.self_check.replayed_letters))
+    if (const auto wrong = replay(model.reader, model.tracked, verdict.certificate, question.replayed_letters,
+                                  verdict.self_check.replayed_letters))
       contradict(question, fmt::format("{} is read wrongly", quoted_word(model.tracked.automaton.alphabet(), *wrong)));
   if (question.against) compare_with_language(verdict, model, question);
   if (question.random.length > 0) test(verdict, model, question);

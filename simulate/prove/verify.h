@@ -80,6 +80,8 @@ struct Question {
   std::optional<Language> against = {};
   RandomTest random = {};
   bool test_only = false;  ///< prove nothing
+  /// Letters of the replay that a proof has to survive (simulate/prove/self_check.h).
+  std::uint64_t replayed_letters = 100'000;
   /// Long work that begins, "examining pairs of states", and how far it is; `total` 0: unknown. May throw Interrupted.
   std::function<void(std::string_view what, std::uint64_t done, std::uint64_t total)> progress = {};
 };

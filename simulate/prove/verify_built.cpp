@@ -8,6 +8,18 @@ namespace krohn {
 namespace {
 
 constexpr std::uint64_t kQuickPairs = 65'536;
+constexpr std::uint64_t kReplayedLetters = 1'000;  ///< the proof is what counts; `verify` replays more
+
+/// Numbers that the proof for all orders looks at: every codeword under every action. Past so many, which take seconds,
+/// networks are proved letter after letter.
+constexpr std::uint64_t kNumbersForOrders = 20'000'000;
+
+bool is_small(const Network& network) {
+  std::uint64_t numbers = 0;
+  for (const Layer& layer : network.layers)
+    numbers += std::uint64_t{codeword_count(layer)} * layer.dimension * layer.columns * layer.transitions.size();
+  return numbers <= kNumbersForOrders;
+}
 
 Certificate ask(const Network& network, CertifyOptions how, Precision precision, Order order,
                 const std::function<void(std::string_view, std::uint64_t, std::uint64_t)>& progress) {
@@ -18,6 +30,7 @@ Certificate ask(const Network& network, CertifyOptions how, Precision precision,
   question.name = network.provenance.construction;
   question.how = std::move(how);
   question.progress = progress;
+  question.replayed_letters = kReplayedLetters;
   Certificate certificate = verify(question).certificate;
   if (certificate.claim == Claim::kRefuted)
     throw Contradiction(fmt::format(
@@ -43,9 +56,9 @@ KeptPromise verify_built(const Network& network, const Promise& promise, const C
   KeptPromise kept;
   CertifyOptions how = limits;
   how.long_letters = 0;
+  const Order order = network.snap_every > 0 || !is_small(network) ? Order{} : parse_order("scan");
   for (const Precision precision : promise.exact_in)
-    note(kept, precision,
-         ask(network, how, precision, network.snap_every > 0 ? Order{} : parse_order("scan"), progress));
+    note(kept, precision, ask(network, how, precision, order, progress));
   for (const Precision precision : promise.locked_in) note(kept, precision, ask(network, how, precision, {}, progress));
   if (promise.exact_in.empty() && promise.locked_in.empty()) {
     how.max_pairs = std::min(how.max_pairs, kQuickPairs);

@@ -30,7 +30,8 @@ struct KeptPromise {
   std::uint64_t right_up_to = 0;         ///< of a network that promises nothing: letters to which fp64 was searched
 };
 
-/// Asks `verify` about every format of the promise; a network that snaps is asked letter after letter. A network that
+/// Asks `verify` about every format of the promise; a network that snaps, or whose proof for all
+/// orders would take long, is asked letter after letter. A network that
 /// promises nothing is searched in fp64, as far as 65,536 pairs go, so that one that computes something else is never
 /// handed on. Throws Contradiction when a word is read wrongly.
 KeptPromise verify_built(const Network& network, const Promise& promise, const CertifyOptions& limits = {},
