@@ -54,6 +54,7 @@
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/verify.h"
 #include "krohn/simulate/prove/machine/certify_reader.h"
+#include "krohn/simulate/prove/verify.h"
 #include "krohn/simulate/run/run_dfa.h"
 #include "krohn/simulate/words/word.h"
 
