@@ -1,0 +1,33 @@
+# What tools/unity.awk puts together, and what it keeps apart.
+file(REMOVE_RECURSE ${FOLDER})
+file(WRITE ${FOLDER}/room/shape.h "namespace krohn {\nstruct Shape {};\n}  // namespace krohn\n")
+function(source name own)
+  file(WRITE ${FOLDER}/${name}.cpp "namespace krohn {\nnamespace {\n\n${own}\n\n}  // namespace\n\nint ${name}();\n}\n")
+endfunction()
+source(room/first "constexpr double kLeft = 1, kTop = 2;\nbool is_new(int n) { return n > 0; }")
+source(room/second "template <class T>\nstruct Row {};")
+source(room/same_function "bool is_new(long n) {\n  return n > 1;\n}")
+source(room/same_constant "constexpr int kBottom = 0, kTop = 3;")
+source(room/same_class "class Row final {\n};")
+source(room/like_header "using Shape = int;")
+source(other/apart "int lonely = 0;")
+
+set(sources first second same_function same_constant same_class like_header)
+list(TRANSFORM sources REPLACE "(.+)" "${FOLDER}/room/\\1.cpp")
+execute_process(COMMAND ${AWK} -v limit=1500 -f ${SCRIPT} ${FOLDER}/room/shape.h ${sources} ${FOLDER}/other/apart.cpp
+  OUTPUT_VARIABLE groups COMMAND_ERROR_IS_FATAL ANY)
+string(REPLACE "${FOLDER}/" "" groups "${groups}")
+set(expected "1 room/first.cpp\n1 room/second.cpp\n2 room/same_function.cpp\n2 room/same_constant.cpp\n2 room/same_class.cpp\n3 other/apart.cpp\n")
+if(NOT groups STREQUAL expected)
+  message(FATAL_ERROR "the groups are\n${groups}instead of\n${expected}")
+endif()
+
+# At most `limit` lines: each of these has 9 or 10.
+execute_process(COMMAND ${AWK} -v limit=10 -f ${SCRIPT} ${sources} OUTPUT_VARIABLE groups COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "[^\n]+" groups "${groups}")
+list(TRANSFORM groups REPLACE " .*" "")
+list(REMOVE_DUPLICATES groups)
+list(LENGTH groups count)
+if(NOT count EQUAL 6)
+  message(FATAL_ERROR "six files of 9 lines and more made ${count} groups of at most 10")
+endif()
