@@ -1,4 +1,4 @@
-#include "tools/krohn/count.h"
+#include "tools/krohn/report/count.h"
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "tests/tools/shell.h"
-#include "tools/krohn/json_output.h"
+#include "tools/krohn/report/json_output.h"
 
 using namespace krohn::test;
 using nlohmann::json;

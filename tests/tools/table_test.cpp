@@ -1,4 +1,4 @@
-#include "tools/krohn/table.h"
+#include "tools/krohn/report/table.h"
 
 #include <doctest/doctest.h>
 

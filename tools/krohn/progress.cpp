@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-#include "tools/krohn/count.h"
+#include "tools/krohn/report/count.h"
 
 namespace krohn {
 namespace {

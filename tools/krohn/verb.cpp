@@ -5,8 +5,8 @@
 #include "krohn/groups/error.h"
 #include "krohn/simulate/arithmetic/arithmetic_name.h"
 #include "krohn/simulate/arithmetic/order.h"
-#include "tools/krohn/count.h"
 #include "tools/krohn/help.h"
+#include "tools/krohn/report/count.h"
 
 namespace krohn {
 

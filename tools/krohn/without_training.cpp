@@ -5,7 +5,7 @@
 
 #include "krohn/groups/error.h"
 #include "krohn/simulate/models/model_file.h"
-#include "tools/krohn/asked_model.h"
+#include "tools/krohn/models/asked_model.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {

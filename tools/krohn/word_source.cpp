@@ -6,8 +6,8 @@
 
 #include "krohn/simulate/evaluate/lanes/accepted_word.h"
 #include "krohn/simulate/words/word_file.h"
-#include "tools/krohn/count.h"
-#include "tools/krohn/verdict.h"
+#include "tools/krohn/report/count.h"
+#include "tools/krohn/report/verdict.h"
 
 namespace krohn {
 namespace {

@@ -52,7 +52,6 @@
 #include "krohn/simulate/evaluate/lanes/batch.h"
 #include "krohn/simulate/evaluate/quantise.h"
 #include "krohn/simulate/prove/certify.h"
-#include "krohn/simulate/prove/verify.h"
 #include "krohn/simulate/prove/machine/certify_reader.h"
 #include "krohn/simulate/prove/verify.h"
 #include "krohn/simulate/run/run_dfa.h"

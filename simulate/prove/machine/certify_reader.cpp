@@ -61,7 +61,7 @@ Certificate search(const LetterReader& reader, const TrackedAutomaton& tracked, 
   limits.max_steps = options.max_steps;
   limits.max_seconds = options.max_seconds;
   limits.progress = options.progress;
-  const PairSearchEnd end = PairSearch(machine, WhatIsAsked{tracked}, limits).run();
+  const PairSearchEnd end = ReachablePairs(machine, WhatIsAsked{tracked}, limits).run();
   Certificate certificate;
   certificate.method = "closed reachable set";
   certificate.pairs = end.pairs;

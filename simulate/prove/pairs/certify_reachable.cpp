@@ -27,7 +27,7 @@ PairSearchEnd search(const Network& network, const CertifyOptions& options) {
   limits.max_bytes = options.max_bytes;
   limits.max_seconds = options.max_seconds;
   limits.progress = options.progress;
-  return PairSearch(machine, EveryState{network.automaton}, limits).run();
+  return ReachablePairs(machine, EveryState{network.automaton}, limits).run();
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ std::optional<Dfa> search(const Network& network, Form form, const NetworkAutoma
   limits.max_pairs = options.max_states;
   limits.max_steps = options.max_transitions;
   limits.progress = options.progress;
-  PairSearch<NetworkMachine<Arithmetic>, OwnAnswers, TableOfSteps> pairs(machine, {}, limits);
+  ReachablePairs<NetworkMachine<Arithmetic>, OwnAnswers, TableOfSteps> pairs(machine, {}, limits);
   if (pairs.run().kind != PairSearchEnd::Kind::kClosed) return std::nullopt;
   TableOfSteps& found = pairs.witness();
   const State none = network.automaton.states();

@@ -67,9 +67,9 @@ struct NoWitness {
 /// Pairs are numbered as they are met, so each level of the search is a range of numbers. A pair costs its state and
 /// memory, 4 bytes for its parent and at most 16 of table; letters are not stored.
 template <class Machine, class Truth, class Witness = NoWitness>
-class PairSearch {
+class ReachablePairs {
  public:
-  PairSearch(Machine& machine, Truth truth, const PairLimits& limits, Witness witness = {})
+  ReachablePairs(Machine& machine, Truth truth, const PairLimits& limits, Witness witness = {})
       : machine_(machine),
         truth_(std::move(truth)),
         limits_(limits),

@@ -9,8 +9,8 @@
 #include "krohn/simulate/arithmetic/arithmetic.h"
 #include "krohn/simulate/check/recheck_arithmetic.h"
 #include "krohn/simulate/check/recheck_network.h"
-#include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/evaluate/nearest_codeword.h"
+#include "krohn/simulate/prove/certify.h"
 #include "tests/simulate/check/sample_certificates.h"
 
 using namespace krohn;

@@ -6,9 +6,9 @@
 #include <array>
 #include <cmath>
 
-#include "tools/krohn/count.h"
 #include "tools/krohn/pictures/svg.h"
-#include "tools/krohn/table.h"
+#include "tools/krohn/report/count.h"
+#include "tools/krohn/report/table.h"
 
 namespace krohn {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "tools/krohn/count.h"
-#include "tools/krohn/table.h"
+#include "tools/krohn/report/count.h"
+#include "tools/krohn/report/table.h"
 
 namespace krohn {
 namespace {

@@ -7,7 +7,7 @@
 #include <numbers>
 
 #include "tools/krohn/pictures/svg.h"
-#include "tools/krohn/table.h"
+#include "tools/krohn/report/table.h"
 
 namespace krohn {
 namespace {

@@ -9,10 +9,10 @@
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/check/recheck.h"
-#include "tools/krohn/json_output.h"
-#include "tools/krohn/table.h"
+#include "tools/krohn/report/json_output.h"
+#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/verdict.h"
 #include "tools/krohn/verb.h"
-#include "tools/krohn/verdict.h"
 
 namespace krohn {
 namespace {

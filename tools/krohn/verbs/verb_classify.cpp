@@ -6,11 +6,11 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
-#include "tools/krohn/classification.h"
-#include "tools/krohn/count.h"
-#include "tools/krohn/json_output.h"
-#include "tools/krohn/subject.h"
-#include "tools/krohn/table.h"
+#include "tools/krohn/models/subject.h"
+#include "tools/krohn/report/classification.h"
+#include "tools/krohn/report/count.h"
+#include "tools/krohn/report/json_output.h"
+#include "tools/krohn/report/table.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {

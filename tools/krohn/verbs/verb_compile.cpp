@@ -14,14 +14,14 @@
 #include "krohn/simulate/evaluate/quantise.h"
 #include "krohn/simulate/prove/verify.h"
 #include "krohn/simulate/prove/verify_built.h"
-#include "tools/krohn/json_output.h"
-#include "tools/krohn/plan_table.h"
+#include "tools/krohn/models/subject.h"
+#include "tools/krohn/models/target.h"
 #include "tools/krohn/progress.h"
-#include "tools/krohn/subject.h"
-#include "tools/krohn/table.h"
-#include "tools/krohn/target.h"
+#include "tools/krohn/report/json_output.h"
+#include "tools/krohn/report/plan_table.h"
+#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/verdict.h"
 #include "tools/krohn/verb.h"
-#include "tools/krohn/verdict.h"
 
 namespace krohn {
 namespace {

@@ -7,7 +7,7 @@
 #include "krohn/automata/formats/format_file.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/error.h"
-#include "tools/krohn/subject.h"
+#include "tools/krohn/models/subject.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {

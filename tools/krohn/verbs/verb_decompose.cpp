@@ -14,10 +14,10 @@
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
-#include "tools/krohn/count.h"
-#include "tools/krohn/json_output.h"
-#include "tools/krohn/subject.h"
-#include "tools/krohn/table.h"
+#include "tools/krohn/models/subject.h"
+#include "tools/krohn/report/count.h"
+#include "tools/krohn/report/json_output.h"
+#include "tools/krohn/report/table.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {
@@ -133,8 +133,8 @@ Json to_json(const Options& options, const Dfa& dfa, const Result& result) {
 
 void print(const Options& options, const Dfa& dfa, const Result& result) {
   const Cascade& cascade = result.cascade;
-  fmt::print("{}: {} states; a cascade of {} layer{} by {}\n", visible(options.subject), dfa.states(), cascade.layers.size(),
-             cascade.layers.size() == 1 ? "" : "s", cascade.method);
+  fmt::print("{}: {} states; a cascade of {} layer{} by {}\n", visible(options.subject), dfa.states(),
+             cascade.layers.size(), cascade.layers.size() == 1 ? "" : "s", cascade.method);
   std::vector<std::vector<std::string>> rows{{"layer", "labels", "group", "actions", "contexts"}};
   for (std::size_t k = 0; k < cascade.layers.size(); ++k) {
     const CascadeLayer& layer = cascade.layers[k];

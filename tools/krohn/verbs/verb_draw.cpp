@@ -10,9 +10,9 @@
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
+#include "tools/krohn/models/subject.h"
 #include "tools/krohn/pictures/network_picture.h"
 #include "tools/krohn/progress.h"
-#include "tools/krohn/subject.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {

@@ -14,12 +14,12 @@
 #include "krohn/simulate/models/model_file.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
-#include "tools/krohn/count.h"
-#include "tools/krohn/json_output.h"
 #include "tools/krohn/on_device.h"
 #include "tools/krohn/pictures/accuracy_plot.h"
 #include "tools/krohn/progress.h"
-#include "tools/krohn/table.h"
+#include "tools/krohn/report/count.h"
+#include "tools/krohn/report/json_output.h"
+#include "tools/krohn/report/table.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {
@@ -148,8 +148,7 @@ int evaluate(const Options& options) {
     return kDone;
   }
   fmt::print("{}: {} on {}, {}{}\n{}", visible(options.folder), visible(trained.model->name()), visible(trained.task),
-             reading,
-             on_cuda ? ", read on " + cuda_status() : "", format_table(rows));
+             reading, on_cuda ? ", read on " + cuda_status() : "", format_table(rows));
   return kDone;
 }
 

@@ -14,14 +14,14 @@
 #include "krohn/simulate/learned/extract_automaton.h"
 #include "krohn/simulate/learned/state_centres.h"
 #include "krohn/simulate/learned/trained_reader.h"
-#include "tools/krohn/count.h"
-#include "tools/krohn/json_output.h"
+#include "tools/krohn/models/run_folder.h"
+#include "tools/krohn/models/subject.h"
 #include "tools/krohn/progress.h"
-#include "tools/krohn/run_folder.h"
-#include "tools/krohn/subject.h"
-#include "tools/krohn/table.h"
+#include "tools/krohn/report/count.h"
+#include "tools/krohn/report/json_output.h"
+#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/verdict.h"
 #include "tools/krohn/verb.h"
-#include "tools/krohn/verdict.h"
 
 namespace krohn {
 namespace {

@@ -16,13 +16,13 @@
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"
 #include "krohn/groups/time_limit.h"
-#include "tools/krohn/count.h"
-#include "tools/krohn/group_facts.h"
-#include "tools/krohn/json_output.h"
-#include "tools/krohn/subject.h"
-#include "tools/krohn/table.h"
+#include "tools/krohn/models/subject.h"
+#include "tools/krohn/report/count.h"
+#include "tools/krohn/report/group_facts.h"
+#include "tools/krohn/report/json_output.h"
+#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/verdict.h"
 #include "tools/krohn/verb.h"
-#include "tools/krohn/verdict.h"
 
 namespace krohn {
 namespace {

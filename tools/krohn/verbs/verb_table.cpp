@@ -12,12 +12,12 @@
 #include "krohn/groups/error.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/tables/paper_tables.h"
-#include "tools/krohn/count.h"
-#include "tools/krohn/json_output.h"
+#include "tools/krohn/models/saved_run.h"
 #include "tools/krohn/pictures/accuracy_plot.h"
 #include "tools/krohn/progress.h"
-#include "tools/krohn/saved_run.h"
-#include "tools/krohn/table.h"
+#include "tools/krohn/report/count.h"
+#include "tools/krohn/report/json_output.h"
+#include "tools/krohn/report/table.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {

@@ -9,12 +9,12 @@
 #include "krohn/automata/formats/json.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/tasks/tasks.h"
-#include "tools/krohn/count.h"
-#include "tools/krohn/json_output.h"
+#include "tools/krohn/models/task_list.h"
+#include "tools/krohn/models/task_writer.h"
 #include "tools/krohn/progress.h"
-#include "tools/krohn/table.h"
-#include "tools/krohn/task_list.h"
-#include "tools/krohn/task_writer.h"
+#include "tools/krohn/report/count.h"
+#include "tools/krohn/report/json_output.h"
+#include "tools/krohn/report/table.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {

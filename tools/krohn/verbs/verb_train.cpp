@@ -23,11 +23,11 @@
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
 #include "krohn/simulate/train/trainer.h"
-#include "tools/krohn/count.h"
-#include "tools/krohn/json_output.h"
+#include "tools/krohn/models/task_writer.h"
 #include "tools/krohn/progress.h"
-#include "tools/krohn/table.h"
-#include "tools/krohn/task_writer.h"
+#include "tools/krohn/report/count.h"
+#include "tools/krohn/report/json_output.h"
+#include "tools/krohn/report/table.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {

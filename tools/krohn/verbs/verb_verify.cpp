@@ -12,12 +12,12 @@
 #include "krohn/groups/error.h"
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/prove/verify.h"
-#include "tools/krohn/asked_model.h"
-#include "tools/krohn/json_output.h"
-#include "tools/krohn/long_test.h"
+#include "tools/krohn/models/asked_model.h"
+#include "tools/krohn/models/long_test.h"
 #include "tools/krohn/on_device.h"
+#include "tools/krohn/report/json_output.h"
+#include "tools/krohn/report/verdict.h"
 #include "tools/krohn/verb.h"
-#include "tools/krohn/verdict.h"
 
 namespace krohn {
 namespace {

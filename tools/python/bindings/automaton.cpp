@@ -14,9 +14,9 @@
 #include "krohn/automata/operations/operations.h"
 #include "krohn/automata/words/accepted_words.h"
 #include "krohn/groups/error.h"
-#include "tools/krohn/classification.h"
-#include "tools/krohn/json_output.h"
-#include "tools/krohn/subject.h"
+#include "tools/krohn/models/subject.h"
+#include "tools/krohn/report/classification.h"
+#include "tools/krohn/report/json_output.h"
 #include "tools/python/bindings/bindings.h"
 
 namespace krohn::python {

@@ -9,7 +9,7 @@
 #include "krohn/automata/formats/json.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/checkpoints/checkpoint_model.h"
-#include "tools/krohn/json_output.h"
+#include "tools/krohn/report/json_output.h"
 #include "tools/python/bindings/bindings.h"
 
 namespace krohn::python {

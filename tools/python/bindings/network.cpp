@@ -15,10 +15,10 @@
 #include "krohn/groups/error.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/evaluate/quantise.h"
-#include "tools/krohn/json_output.h"
+#include "tools/krohn/models/target.h"
 #include "tools/krohn/pictures/network_picture.h"
-#include "tools/krohn/plan_table.h"
-#include "tools/krohn/target.h"
+#include "tools/krohn/report/json_output.h"
+#include "tools/krohn/report/plan_table.h"
 #include "tools/python/bindings/bindings.h"
 
 namespace krohn::python {

@@ -9,8 +9,8 @@
 #include "krohn/groups/error.h"
 #include "krohn/simulate/tasks/dataset.h"
 #include "krohn/simulate/tasks/tasks.h"
-#include "tools/krohn/json_output.h"
-#include "tools/krohn/task_list.h"
+#include "tools/krohn/models/task_list.h"
+#include "tools/krohn/report/json_output.h"
 #include "tools/python/bindings/bindings.h"
 
 namespace krohn::python {

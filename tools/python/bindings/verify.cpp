@@ -10,8 +10,8 @@
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/verify.h"
-#include "tools/krohn/json_output.h"
-#include "tools/krohn/verdict.h"
+#include "tools/krohn/report/json_output.h"
+#include "tools/krohn/report/verdict.h"
 #include "tools/python/bindings/bindings.h"
 
 namespace krohn::python {

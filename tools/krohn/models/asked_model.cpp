@@ -1,0 +1,137 @@
+#include "tools/krohn/models/asked_model.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "krohn/constructions/checkpoints/checkpoint.h"
+#include "krohn/constructions/files/network_file.h"
+#include "krohn/gpu/checkpoints/checkpoint_words.h"
+#include "krohn/gpu/device/device.h"
+#include "krohn/simulate/checkpoints/checkpoint_letters.h"
+#include "krohn/simulate/checkpoints/delta_chunk.h"
+#include "tools/krohn/models/run_folder.h"
+#include "tools/krohn/models/subject.h"
+#include "tools/krohn/on_device.h"
+
+namespace krohn {
+Precision precision_of(const ModelOptions& options) {
+  if (options.how.arithmetic.kind() == ArithmeticName::Kind::kSeparate) return options.how.arithmetic.storage();
+  throw InputError("--precision", fmt::format("{} is an arithmetic of networks; {} is read in fp32, fp64 or bf16",
+                                              to_string(options.how.arithmetic), options.model));
+}
+
+namespace {
+
+std::optional<Language> language_of(const ModelOptions& options) {
+  if (options.against.empty()) return std::nullopt;
+  return Language{options.against, load_language(options.against, options.reading)};
+}
+
+class AskedNetwork final : public AskedModel {
+ public:
+  explicit AskedNetwork(const ModelOptions& options)
+      : options_(options), network_(load_network(options.model)), language_(language_of(options)) {}
+
+  const Alphabet& alphabet() const override { return network_.automaton.alphabet(); }
+  const Network* network() const override { return &network_; }
+  void ask_in(Question& question) const override {
+    question.subject = &network_;
+    question.against = language_;
+  }
+  std::vector<std::string> about(const Question& question) const override {
+    const CertifyOptions& how = question.how;
+    return {fmt::format("{}, {} weights, {} evaluation{}", to_string(how.arithmetic), to_string(how.form),
+                        to_string(how.order), how.place ? ", long work on " + cuda_status() : "")};
+  }
+  void about(nlohmann::ordered_json& json) const override {
+    json["language"] = options_.against.empty() ? network_.provenance.source : options_.against;
+    json["construction"] = network_.provenance.construction;
+    json["form"] = to_string(options_.how.form);
+    json["device"] = device_name(options_.how.place != nullptr);
+  }
+
+ private:
+  ModelOptions options_;
+  Network network_;
+  std::optional<Language> language_;
+};
+
+/// A language model that is read token by token, or in the library's chunks of 64 tokens: there are too many of those
+/// to try them all, so that random words have to do.
+class AskedCheckpoint final : public AskedModel {
+ public:
+  explicit AskedCheckpoint(const ModelOptions& options)
+      : options_(options), checkpoint_(load_checkpoint(options.model)), language_(language_of(options)) {
+    if (!checkpoint_.automaton && language_) {
+      checkpoint_ = load_checkpoint(options.model, language_->automaton);
+      language_.reset();
+    }
+    const Order& order = options.how.order;
+    in_chunks_ = order == Order{Order::Kind::kChunked, Order::kDefaultChunk};
+    if (!in_chunks_ && !order.is_sequential())
+      throw InputError("--order", "checkpoints are read token by token, or in the library's chunks of 64 tokens");
+    network_.emplace(checkpoint_, precision_of(options));
+    reader_ = checkpoint_reader(checkpoint_, *network_);
+    tracked_.emplace(tracked_by(checkpoint_));
+    model_.emplace(ReadModel{
+        *reader_, *tracked_, [this](Output token) { return output_of_token(checkpoint_, token); }, {}, in_chunks_});
+  }
+
+  const Alphabet& alphabet() const override { return checkpoint_.automaton->alphabet(); }
+  void ask_in(Question& question) const override {
+    model_->first_failure = [this, &question](const RandomTest& asked) { return first_failure_of(asked, question); };
+    question.subject = &*model_;
+    question.against = language_;
+  }
+  std::vector<std::string> about(const Question& question) const override {
+    return {fmt::format("{}, {} {}", to_string(question.how.arithmetic), model_type(checkpoint_.config.family),
+                        in_chunks_ ? "in chunks of 64 tokens" : "token by token")};
+  }
+  void about(nlohmann::ordered_json& json) const override { json["family"] = model_type(checkpoint_.config.family); }
+
+ private:
+  /// A device is worth it for many words side by side; `--device cuda` insists.
+  bool is_read_on_device(const RandomTest& asked) const {
+    constexpr std::uint64_t kManyWords = 128;
+    if (options_.device == "cuda") return wants_cuda(options_.device);
+    return asked.words >= kManyWords && !in_chunks_ && wants_cuda(options_.device);
+  }
+
+  std::optional<RandomFailure> first_failure_of(const RandomTest& asked, const Question& question) const {
+    CheckpointSampleOptions how{asked.length, asked.words, asked.seed, {}, in_chunks_};
+    if (question.progress)
+      how.progress = [&](std::uint64_t done, std::uint64_t all) { question.progress("testing letters", done, all); };
+    const auto here = [&] { return first_failure(checkpoint_, *network_, how); };
+    const auto there = [&] {
+      if (in_chunks_)
+        throw InputError("--order", "checkpoints are read in chunks on the processor only; take --device cpu");
+      return sample_checkpoint(Place::kDevice, checkpoint_, *network_, how);
+    };
+    const auto failure = is_read_on_device(asked) ? on_device(options_.device, there, here) : here();
+    if (!failure) return std::nullopt;
+    return RandomFailure{failure->at, failure->word};
+  }
+
+  ModelOptions options_;
+  Checkpoint checkpoint_;
+  std::optional<Language> language_;
+  bool in_chunks_ = false;
+  std::optional<CheckpointModel> network_;
+  std::unique_ptr<LetterReader> reader_;
+  std::optional<TrackedAutomaton> tracked_;
+  mutable std::optional<ReadModel> model_;
+};
+
+}  // namespace
+
+std::unique_ptr<AskedModel> load_asked_model(const ModelOptions& given) {
+  ModelOptions options = given;
+  options.model = file_of_torch_folder(file_of_run(given.model));
+  if (is_checkpoint_folder(options.model)) return std::make_unique<AskedCheckpoint>(options);
+  require_model(options.model, "verify");
+  if (is_trained_model(options.model)) return load_asked_trained_model(options);
+  return std::make_unique<AskedNetwork>(options);
+}
+
+}  // namespace krohn

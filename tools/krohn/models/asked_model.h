@@ -1,0 +1,46 @@
+// tools/krohn/models/asked_model.h — MODEL as users name it (a network, a folder of `krohn train`, a checkpoint), ready
+// to be asked (simulate/prove/verify.h).
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "krohn/automata/language.h"
+#include "krohn/simulate/prove/verify.h"
+
+namespace krohn {
+
+struct ModelOptions {
+  std::string model, against;
+  LanguageOptions reading;
+  CertifyOptions how;
+  std::uint64_t least_length = 0;  ///< of a trained model: shorter words of its task are not asked about
+  std::string device = "auto";     ///< auto, cpu, cuda
+};
+
+/// A model in memory with what verdicts about it are told in.
+class AskedModel {
+ public:
+  virtual ~AskedModel() = default;
+  virtual const Alphabet& alphabet() const = 0;
+  /// The network, where it is one; certificates can be written of networks only.
+  virtual const Network* network() const { return nullptr; }
+  /// Subject and language of the question.
+  virtual void ask_in(Question& question) const = 0;
+  /// What it is and how it is read, a line each, for people; and for programs.
+  virtual std::vector<std::string> about(const Question& question) const = 0;
+  virtual void about(nlohmann::ordered_json& json) const = 0;
+};
+
+/// Throws InputError when the file is none, and for options that its kind of model does not have.
+std::unique_ptr<AskedModel> load_asked_model(const ModelOptions& options);
+
+/// Trained models and checkpoints are read in the plain arithmetic of a format. Throws InputError for others.
+Precision precision_of(const ModelOptions& options);
+
+/// The parameters of a run of `krohn train` (tools/krohn/models/asked_trained_model.cpp).
+std::unique_ptr<AskedModel> load_asked_trained_model(const ModelOptions& options);
+
+}  // namespace krohn

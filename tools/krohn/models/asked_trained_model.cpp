@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "krohn/groups/error.h"
+#include "krohn/simulate/learned/trained_reader.h"
+#include "tools/krohn/models/asked_model.h"
+#include "tools/krohn/models/run_folder.h"
+
+namespace krohn {
+namespace {
+
+class AskedTrainedModel final : public AskedModel {
+ public:
+  explicit AskedTrainedModel(const ModelOptions& options)
+      : options_(options),
+        subject_(load_trained_subject(options.model, options.reading)),
+        own_(input_machine(*subject_.task).automaton),
+        tracked_(tracked_automaton(*subject_.task,
+                                   options.against.empty() ? own_ : load_language(options.against, options.reading),
+                                   options.least_length)) {
+    if (!options.how.order.is_sequential()) throw InputError("--order", "a trained model is read letter after letter");
+    if (options.device == "cuda")
+      throw InputError("--device", "a trained model is verified on the processor; take --device cpu");
+    reader_ = trained_machine(*subject_.trained.model, *subject_.task, precision_of(options));
+    model_.emplace(ReadModel{*reader_, tracked_, [this](Output output) { return name_of(output); }});
+  }
+
+  const Alphabet& alphabet() const override { return own_.alphabet(); }
+  void ask_in(Question& question) const override { question.subject = &*model_; }
+  std::vector<std::string> about(const Question& question) const override {
+    return {fmt::format("{} on {}, against {}", subject_.trained.model->name(), subject_.trained.task,
+                        options_.against.empty() ? "the automaton of the task" : options_.against),
+            fmt::format("{}, letter after letter, every operation rounded separately and sums from the first term on",
+                        to_string(question.how.arithmetic))};
+  }
+  void about(nlohmann::ordered_json& json) const override {
+    json["name"] = subject_.trained.model->name();
+    json["task"] = subject_.trained.task;
+    json["language"] = options_.against.empty() ? subject_.trained.task : options_.against;
+  }
+
+ private:
+  std::string name_of(Output output) const {
+    return output < own_.output_names().size() ? own_.output_names()[output] : "nothing";
+  }
+
+  ModelOptions options_;
+  TrainedSubject subject_;
+  Dfa own_;
+  TrackedAutomaton tracked_;
+  std::unique_ptr<TrainedReader> reader_;
+  std::optional<ReadModel> model_;
+};
+
+}  // namespace
+
+std::unique_ptr<AskedModel> load_asked_trained_model(const ModelOptions& options) {
+  return std::make_unique<AskedTrainedModel>(options);
+}
+
+}  // namespace krohn

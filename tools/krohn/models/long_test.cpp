@@ -1,0 +1,79 @@
+#include "tools/krohn/models/long_test.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+
+#include "krohn/gpu/automata/long_word.h"
+#include "krohn/groups/error.h"
+#include "tools/krohn/progress.h"
+#include "tools/krohn/report/count.h"
+
+namespace krohn {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr Clock::duration kBetweenSaves = std::chrono::seconds(5);
+
+void require_states(const LongComparisonState& state, const Dfa& machine, const Dfa& automaton,
+                    const std::string& path) {
+  if (state.machine >= machine.states() || state.automaton >= automaton.states())
+    throw InputError(path, "the saved run has states that the model does not have; start again without --resume");
+}
+
+RunSlice run_on_device(const Dfa& dfa) {
+  return [runner = std::make_shared<const SlicedRunner>(dfa, cuda_slice_reader)](
+             const RandomWord& word, std::uint64_t first, std::uint64_t length, State from) {
+    return runner->run(word, first, length, from);
+  };
+}
+
+LongComparison compare(const Dfa& machine, const Dfa& automaton, const TestedWords& tested,
+                       const LongTestOptions& options) {
+  constexpr std::uint64_t kDevicePiece = std::uint64_t{1} << 34;  // tens of milliseconds
+  if (!options.on_cuda) return {machine, automaton, tested.words, tested.length, tested.seed, options.threads};
+  return {machine,
+          automaton,
+          tested.words,
+          tested.length,
+          tested.seed,
+          run_on_device(machine),
+          run_on_device(automaton),
+          kDevicePiece};
+}
+
+}  // namespace
+
+LongTestReport run_long_test(const Dfa& machine, const Dfa& automaton, const TestedWords& tested,
+                             const LongTestOptions& options) {
+  const std::string& path = options.save.empty() ? options.resume : options.save;
+  const LongComparison comparison = compare(machine, automaton, tested, options);
+  LongComparisonState state = comparison.start();
+  if (!options.resume.empty()) {
+    state = load_run(options.resume, tested);
+    require_states(state, machine, automaton, options.resume);
+  }
+  Progress progress("testing letters");
+  Clock::time_point saved = Clock::now();
+  try {
+    while (!comparison.is_done(state)) {
+      progress.update(comparison.letters_read(state), comparison.letters());
+      comparison.read_piece(state);
+      if (path.empty() || Clock::now() - saved < kBetweenSaves) continue;
+      save_run(path, tested, state);
+      saved = Clock::now();
+    }
+  } catch (const Interrupted&) {
+    if (path.empty()) throw;
+    save_run(path, tested, state);
+    throw LimitError(
+        fmt::format("interrupted after {} of {} letters, all right so far; the same command with "
+                    "--resume {} goes on",
+                    with_thousands(comparison.letters_read(state)), with_thousands(comparison.letters()), path));
+  }
+  if (!path.empty()) save_run(path, tested, state);
+  return {machine.states(), comparison.letters_read(state), state};
+}
+
+}  // namespace krohn

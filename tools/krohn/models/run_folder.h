@@ -1,0 +1,29 @@
+// tools/krohn/models/run_folder.h — what a verb is given of a trained model: the folder of a run, or a file in it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "krohn/automata/language.h"
+#include "krohn/simulate/models/model_file.h"
+#include "krohn/simulate/tasks/task.h"
+
+namespace krohn {
+
+/// Of a folder that `krohn train` wrote, the trained model, "RUN/parameters.safetensors", whatever its family; any
+/// other name as it is. "RUN/network.safetensors", its recurrence with another decoder (network_of), is asked for by
+/// name.
+std::string file_of_run(const std::string& name);
+
+/// Whether a .safetensors file holds the parameters of a model, rather than a network.
+bool is_trained_model(const std::string& name);
+
+struct TrainedSubject {
+  std::string name;  ///< as the user wrote it
+  TrainedModel trained;
+  std::unique_ptr<Task> task;
+};
+
+TrainedSubject load_trained_subject(const std::string& name, const LanguageOptions& options);
+
+}  // namespace krohn

@@ -1,0 +1,111 @@
+#include "tools/krohn/models/subject.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+
+#include "krohn/automata/dfa/visible_text.h"
+#include "krohn/automata/regex/regex.h"
+#include "krohn/constructions/files/network_file.h"
+#include "krohn/groups/atomic_file.h"
+#include "krohn/groups/error.h"
+
+namespace krohn {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A file that holds one regular expression, with or without a final line break.
+Dfa load_expression(const std::string& path, const LanguageOptions& options) {
+  std::string expression = read_text_file(path);
+  while (expression.ends_with('\n') || expression.ends_with('\r')) expression.pop_back();
+  RegexOptions regex;
+  if (options.alphabet) regex.alphabet = parse_alphabet(*options.alphabet);
+  regex.max_states = options.max_states;
+  try {
+    return parse_regex(expression, regex);
+  } catch (const InputError& error) {
+    throw InputError(path, error.what());
+  }
+}
+
+/// A folder is never a language: say which verb takes it.
+[[noreturn]] void refuse_folder(const std::string& name) {
+  const fs::path folder(name);
+  std::error_code error;
+  if (fs::exists(folder / "config.json", error))
+    throw InputError(name, fs::exists(folder / "automaton.json", error)
+                               ? "a checkpoint, which `krohn verify` takes; its language is automaton.json in it"
+                               : "a checkpoint, which `krohn verify FOLDER --against LANGUAGE` takes");
+  if (fs::exists(folder / "parameters.safetensors", error))
+    throw InputError(name,
+                     "a folder of `krohn train`, which `krohn eval`, `verify`, `extract`, `snap` and `compare` take");
+  throw InputError(name, "a folder; a language is a file, regex:EXPRESSION or name:FAMILY");
+}
+
+void remark_on_acceptance(const Subject& subject, std::FILE* to) {
+  const Dfa& dfa = subject.automaton;
+  if (!dfa.is_acceptor()) return;
+  for (State state = 0; state < dfa.states(); ++state)
+    if (dfa.accepts(state)) return;
+  fmt::print(to,
+             "krohn: {}: no state accepts and none has an output, so every word is rejected; in DOT accepting states "
+             "have shape=doublecircle, outputs are output=\"…\" or record labels\n",
+             visible(subject.name));
+}
+
+}  // namespace
+
+std::string remark_on_letters(const Subject& subject) {
+  if (!subject.has_inferred_letters) return "";
+  std::uint64_t characters = 0;
+  for (const Symbol& letter : subject.automaton.alphabet().symbols()) characters += cardinality(letter.characters);
+  return characters == cardinality(all_characters())
+             ? ", all of Unicode; others with --alphabet"
+             : ", the characters that the expression names; others with --alphabet";
+}
+
+std::string file_of_torch_folder(const std::string& name) {
+  std::error_code error;
+  const fs::path module = fs::path(name) / "krohn_network.py", file = fs::path(name) / "model.safetensors";
+  return fs::is_regular_file(module, error) && fs::is_regular_file(file, error) ? file.string() : name;
+}
+
+void require_model(const std::string& name, const std::string& verb) {
+  if (is_model_name(name)) return;
+  std::string kind;
+  std::array<char, 16> beginning{};
+  if (std::ifstream file(name, std::ios::binary); file) {
+    file.read(beginning.data(), beginning.size());
+    kind = kind_of_binary({beginning.data(), static_cast<std::size_t>(file.gcount())});
+  }
+  throw InputError(name,
+                   fmt::format("{}{} takes a .safetensors model or a folder of `krohn train`; `krohn compile` makes "
+                               "a model of a language",
+                               kind.empty() ? "" : "this is " + kind + ". ", verb));
+}
+
+bool is_model_name(const std::string& name) {
+  constexpr std::string_view extension = ".safetensors";
+  return name.size() > extension.size() && name.ends_with(extension);
+}
+
+Subject load_subject(const std::string& given, const LanguageOptions& options, std::FILE* remarks) {
+  const std::string name = file_of_torch_folder(given);
+  if (options.format == "regex") return {name, load_expression(name, options), std::nullopt, !options.alphabet};
+  if (is_model_name(name)) {
+    Network network = load_network(name);
+    Dfa automaton = network.automaton;
+    return {name, std::move(automaton), std::move(network)};
+  }
+  const bool is_expression = name.starts_with("regex:"), is_file = !is_expression && !name.starts_with("name:");
+  std::error_code error;
+  if (is_file && fs::is_directory(name, error)) refuse_folder(name);
+  Subject subject{name, load_language(name, options), std::nullopt, is_expression && !options.alphabet};
+  if (is_file && remarks != nullptr) remark_on_acceptance(subject, remarks);
+  return subject;
+}
+
+}  // namespace krohn

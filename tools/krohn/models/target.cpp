@@ -1,0 +1,112 @@
+#include "tools/krohn/models/target.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "krohn/automata/dfa/visible_text.h"
+#include "krohn/constructions/checkpoints/export_checkpoint.h"
+#include "krohn/constructions/files/network_file.h"
+#include "krohn/constructions/files/npz.h"
+#include "krohn/constructions/files/onnx.h"
+#include "krohn/constructions/files/recurrence_file.h"
+#include "krohn/groups/atomic_file.h"
+#include "krohn/groups/atomic_folder.h"
+#include "krohn/groups/error.h"
+#include "network_module.h"
+#include "tools/krohn/report/json_output.h"
+
+namespace krohn {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kKrohn[] = "krohn", kTorch[] = "torch", kOnnx[] = "onnx", kNumpy[] = "numpy",
+               kDeltaNet[] = "fla-deltanet", kGatedDeltaProduct[] = "fla-gated-deltaproduct";
+
+bool is_recurrence_target(const std::string& target) {
+  return std::ranges::find(recurrence_families(), target) != recurrence_families().end();
+}
+
+/// What a target's file is named like; empty for folders.
+std::string extension_of(const std::string& target) {
+  if (target == kKrohn || is_recurrence_target(target)) return ".safetensors";
+  if (target == kOnnx) return ".onnx";
+  if (target == kNumpy) return ".npz";
+  return "";
+}
+
+void report(const Checkpoint& checkpoint, const std::string& language, const std::string& target,
+            const std::string& folder) {
+  const CheckpointConfig& config = checkpoint.config;
+  fmt::print("{}: {} in the weights of {}\n", visible(folder), visible(language), target);
+  fmt::print("  {} layer{}, hidden size {}, {} head{} of {}×{}, {} Householder{} per token, {} tokens\n", config.layers,
+             config.layers == 1 ? "" : "s", config.hidden_size, config.heads, config.heads == 1 ? "" : "s",
+             config.key_dim, config.value_dim, config.householders, config.householders == 1 ? "" : "s",
+             config.vocabulary);
+  fmt::print("  after token {} and a word, the arg max of the next token is the automaton's state (tokens.json)\n",
+             *checkpoint.tokens.begin);
+}
+
+}  // namespace
+
+std::vector<std::string> target_names() {
+  std::vector<std::string> names{kKrohn, kTorch, kOnnx, kNumpy, kDeltaNet, kGatedDeltaProduct};
+  names.insert(names.end(), recurrence_families().begin(), recurrence_families().end());
+  return names;
+}
+
+std::vector<std::string> target_constructions(const std::string& target) {
+  return is_recurrence_target(target) ? constructions_for(target) : std::vector<std::string>();
+}
+
+bool is_checkpoint_target(const std::string& target) { return target == kDeltaNet || target == kGatedDeltaProduct; }
+
+void check_output_name(const std::string& target, const std::string& output) {
+  const std::string extension = extension_of(target), given = fs::path(output).extension().string();
+  if (extension.empty() && given != ".safetensors" && given != ".onnx" && given != ".npz") return;
+  if (extension.empty()) throw InputError(output, fmt::format("the target {} is a folder; name one", target));
+  if (given == extension) return;
+  throw InputError(
+      output, fmt::format("the target {} is written as a {} file; name it so, or choose another --target of {}", target,
+                          extension, fmt::join(target_names(), ", ")));
+}
+
+void write_network(const Network& network, const std::string& target, const std::string& output) {
+  if (target == kOnnx) return write_file(output, format_onnx(network));
+  if (target == kNumpy) return write_file(output, format_npz(to_tensors(network)));
+  if (target == kKrohn) return save_network(network, output);
+  if (is_recurrence_target(target)) return write_safetensors(to_recurrence(network, target), output);
+  const std::vector<std::pair<std::string, std::string>> files{
+      {"krohn_network.py", kNetworkModule}, {"model.safetensors", format_safetensors(to_tensors(network))}};
+  write_folder(output, files, kFilesOfModels);
+}
+
+Checkpoint build_checkpoint(const Dfa& automaton, const std::string& target) {
+  return target == kDeltaNet ? delta_net_checkpoint(automaton) : gated_delta_product_checkpoint(automaton);
+}
+
+void compile_checkpoint(const Dfa& automaton, const std::string& language, const std::string& target,
+                        const std::string& folder, bool json) {
+  const Checkpoint checkpoint = build_checkpoint(automaton, target);
+  save_checkpoint(checkpoint, folder);
+  if (!json) return report(checkpoint, language, target, folder);
+  const CheckpointConfig& config = checkpoint.config;
+  print_json({{"language", language},
+              {"target", target},
+              {"output", folder},
+              {"states", automaton.states()},
+              {"letters", automaton.letters()},
+              {"layers", config.layers},
+              {"hidden_size", config.hidden_size},
+              {"heads", config.heads},
+              {"key_dim", config.key_dim},
+              {"value_dim", config.value_dim},
+              {"householders", config.householders},
+              {"vocabulary", config.vocabulary},
+              {"begin_token", *checkpoint.tokens.begin}});
+}
+
+}  // namespace krohn

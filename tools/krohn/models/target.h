@@ -1,0 +1,36 @@
+// tools/krohn/models/target.h — `krohn compile --target …`: models for other frameworks.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "krohn/automata/dfa/dfa.h"
+#include "krohn/constructions/checkpoints/checkpoint.h"
+#include "krohn/constructions/network/network.h"
+
+namespace krohn {
+
+/// What `--target` takes. "krohn", the standard, is krohn's own file.
+std::vector<std::string> target_names();
+
+/// True for the targets whose weights are not those of a network of krohn's: the layers of flash-linear-attention.
+bool is_checkpoint_target(const std::string& target);
+
+/// The constructions that the target's architecture can hold, the first choice first; empty: any.
+std::vector<std::string> target_constructions(const std::string& target);
+
+/// Throws InputError unless `output` is named as the target's files or folders are.
+void check_output_name(const std::string& target, const std::string& output);
+
+/// Writes the network for a target that is no checkpoint: one file, or a folder. Whole or not at all.
+void write_network(const Network& network, const std::string& target, const std::string& output);
+
+/// The checkpoint of a target for which `is_checkpoint_target` holds. Throws as
+/// constructions/checkpoints/export_checkpoint.h.
+Checkpoint build_checkpoint(const Dfa& automaton, const std::string& target);
+
+/// Writes a checkpoint's folder and says, as text or JSON, what is in it. Throws as build_checkpoint.
+void compile_checkpoint(const Dfa& automaton, const std::string& language, const std::string& target,
+                        const std::string& folder, bool json);
+
+}  // namespace krohn

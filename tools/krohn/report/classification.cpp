@@ -1,0 +1,176 @@
+#include "tools/krohn/report/classification.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "krohn/automata/formats/json.h"
+#include "krohn/automata/operations/minimise.h"
+#include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
+#include "krohn/simulate/prove/certify.h"
+#include "tools/krohn/report/json_output.h"
+
+namespace krohn {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t kCheckedPairs = 200'000;
+constexpr double kCheckSeconds = 5;
+/// Rounding ends what can be proved of a rotation. A network that is right for so long has the codewords and the moves
+/// of its construction; how long it stays right is for `krohn verify` to say.
+constexpr std::uint64_t kCheckedLength = 10'000;
+
+std::string time_option(double seconds) { return fmt::format("--time {:g}", seconds); }
+
+/// Builds constructions by name and proves them against the automaton in fp64, each once.
+class Checker {
+ public:
+  explicit Checker(const Dfa& automaton) : automaton_(automaton) {}
+
+  struct Outcome {
+    bool holds = false;
+    std::string text;
+  };
+
+  const Outcome& operator()(const std::string& construction) {
+    const auto [entry, fresh] = outcomes_.try_emplace(construction);
+    if (fresh) entry->second = check(construction);
+    return entry->second;
+  }
+
+ private:
+  Outcome check(const std::string& construction) const {
+    try {
+      BuildOptions wishes;
+      wishes.construction = construction;
+      CertifyOptions options;
+      options.arithmetic = Precision::kFp64;
+      options.max_pairs = kCheckedPairs;
+      options.max_seconds = kCheckSeconds;
+      return judged(certify(build(automaton_, wishes), options));
+    } catch (const LimitError& error) {
+      return {false, error.what()};
+    } catch (const InputError& error) {
+      return {false, error.what()};
+    }
+  }
+
+  Outcome judged(const Certificate& certificate) const {
+    switch (certificate.claim) {
+      case Claim::kProved:
+        return {true, fmt::format("{}, in fp64", certificate.method)};
+      case Claim::kProvedUpTo:
+        return {certificate.length >= kCheckedLength,
+                fmt::format("{}, up to {} letters in fp64", certificate.method, certificate.length)};
+      case Claim::kRefuted:
+        return {false, "refuted; please report this"};
+      default:
+        return {false, "not proved"};
+    }
+  }
+
+  const Dfa& automaton_;
+  std::map<std::string, Outcome> outcomes_;
+};
+
+/// A yes stays one when its networks were proved; otherwise it is open, with the reason.
+void back(Architecture& row, Checker& checker) {
+  if (row.answer != Answer::kYes) return;
+  const auto open = [&row](std::string why) {
+    row.answer = Answer::kUnknown;
+    row.reason = std::move(why);
+  };
+  if (row.construction.empty()) return open("yes by the theorem, but " + row.reason);
+  std::vector<std::string> constructions{row.construction};
+  if (!row.exact.empty() && row.exact != row.construction) constructions.push_back(row.exact);
+  for (const std::string& construction : constructions) {
+    const Checker::Outcome& outcome = checker(construction);
+    if (!outcome.holds) return open(fmt::format("yes by the theorem, but {}: {}", construction, outcome.text));
+    row.checked += fmt::format("{}{}: {}", row.checked.empty() ? "" : "; ", construction, outcome.text);
+  }
+}
+
+Job job(std::string name, Dfa automaton, const ClassifyOptions& options, double seconds) {
+  const TimeLimit limit(seconds, time_option(options.seconds));
+  // Half of the time for the monoid; what is left goes to the architectures.
+  Algebra algebra = analyse_within_limits(automaton, options.algebra, seconds / 2, time_option(options.seconds));
+  Job result{std::move(name), std::move(automaton), std::move(algebra), {}};
+  result.rows = architectures(result.automaton, result.algebra, plan(result.automaton, {}));
+  Checker checker(result.automaton);
+  for (Architecture& row : result.rows) {
+    const bool claimed = row.answer == Answer::kYes;
+    back(row, checker);
+    result.open_rows += claimed && row.answer != Answer::kYes;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<Job> classify(const Dfa& given, const ClassifyOptions& options) {
+  Dfa tracked = canonical(given), minimal = minimise(given);
+  std::vector<Job> jobs;
+  if (tracked.states() == minimal.states()) {
+    jobs.push_back(job("state tracking and acceptance", std::move(minimal), options, options.seconds));
+  } else {
+    jobs.push_back(job("state tracking", std::move(tracked), options, options.seconds / 2));
+    jobs.push_back(job("acceptance", std::move(minimal), options, options.seconds / 2));
+  }
+  return jobs;
+}
+
+std::size_t undecided(const std::vector<Job>& jobs) {
+  std::size_t count = 0;
+  for (const Job& job : jobs) {
+    count += job.open_rows;
+    for (const Verdict& verdict : job.algebra.verdicts) count += verdict.answer == Answer::kUnknown;
+  }
+  return count;
+}
+
+Json algebra_to_json(const Algebra& algebra) {
+  Json facts;
+  if (algebra.green) {
+    facts["monoid"]["size"] = exact_count(algebra.size.str());
+    facts["monoid"]["idempotents"] = exact_count(algebra.idempotents.str());
+    facts["monoid"]["d_classes"] = algebra.green->d_classes().size();
+    facts["monoid"]["r_classes"] = algebra.green->r_classes();
+  } else {
+    facts["monoid"] = Json();
+    facts["limit"] = algebra.limit;
+  }
+  facts["stability_index"] = algebra.stability_index;
+  facts["groups"] = Json::array();
+  for (const MaximalSubgroup& group : algebra.groups)
+    facts["groups"].push_back({{"name", group.name},
+                               {"order", exact_count(group.order.str())},
+                               {"solvable", group.solvable},
+                               {"states", group.states},
+                               {"words", group.words}});
+  for (const Verdict& verdict : algebra.verdicts)
+    facts["verdicts"].push_back({{"property", verdict.property},
+                                 {"meaning", verdict.meaning},
+                                 {"answer", to_string(verdict.answer)},
+                                 {"witness", verdict.witness}});
+  return facts;
+}
+
+Json job_to_json(const Job& job) {
+  Json facts;
+  facts["job"] = job.name;
+  facts["states"] = job.automaton.states();
+  facts.update(algebra_to_json(job.algebra));
+  for (const Architecture& row : job.rows)
+    facts["architectures"].push_back({{"family", row.family},
+                                      {"answer", to_string(row.answer)},
+                                      {"theorem", row.theorem},
+                                      {"construction", row.construction},
+                                      {"exact", row.exact},
+                                      {"checked", row.checked},
+                                      {"reason", row.reason}});
+  return facts;
+}
+
+}  // namespace krohn

@@ -1,0 +1,42 @@
+// tools/krohn/report/classification.h — what `krohn classify` finds out, as values and for programs.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "krohn/automata/monoid/algebra.h"
+#include "krohn/constructions/build/architectures.h"
+
+namespace krohn {
+
+/// One job that a language gives a network: an automaton, its algebra, and the architectures that can hold it.
+struct Job {
+  std::string name;  ///< "state tracking", "acceptance", or both when they have the same automaton
+  Dfa automaton;
+  Algebra algebra;
+  std::vector<Architecture> rows;
+  std::size_t open_rows =
+      0;  ///< that a theorem answers with yes, but no network was built and proved within the limits
+};
+
+struct ClassifyOptions {
+  AlgebraOptions algebra;
+  double seconds = 60;  ///< in all
+};
+
+/// State tracking (the reachable automaton as given) and acceptance (the minimal one), once when they are the same
+/// size. Where a limit is met, what needs no monoid is still decided. Every yes of an architecture is that of a network
+/// which was built and proved against the automaton, in fp64; every no has a witness that was checked.
+std::vector<Job> classify(const Dfa& given, const ClassifyOptions& options);
+
+/// The verdicts and architectures that a limit left open.
+std::size_t undecided(const std::vector<Job>& jobs);
+
+/// Sizes, groups and verdicts of a monoid; of one that met a limit, the limit.
+nlohmann::ordered_json algebra_to_json(const Algebra& algebra);
+
+/// The same with the job's name, its states, and the architectures.
+nlohmann::ordered_json job_to_json(const Job& job);
+
+}  // namespace krohn

@@ -1,0 +1,26 @@
+// tools/krohn/report/json_output.h — JSON for programs.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace krohn {
+
+/// The version of what `--json` prints: it grows when a field changes its meaning, not when one is added.
+inline constexpr int kJsonSchema = 1;
+
+/// Indented text with a final line break. Bytes that are not UTF-8 (of a file's name) become U+FFFD, and
+/// characters that would act on a terminal become \u escapes.
+std::string json_text(const nlohmann::ordered_json& json);
+
+/// `json_text` of an object with "schema" before its own fields: what `--json` prints and run.json holds.
+std::string report_text(const nlohmann::ordered_json& report);
+
+/// `report_text` to standard output.
+void print_json(const nlohmann::ordered_json& report);
+
+/// A count of any size, given by its decimal digits: a number up to 2^53, which every reader of JSON holds exactly, and
+/// a string of the digits beyond.
+nlohmann::ordered_json exact_count(const std::string& digits);
+
+}  // namespace krohn

@@ -1,0 +1,139 @@
+#include "tools/krohn/report/verdict.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "krohn/automata/dfa/visible_text.h"
+#include "krohn/automata/formats/json.h"
+#include "tools/krohn/progress.h"
+#include "tools/krohn/report/table.h"
+#include "tools/krohn/verb.h"
+
+namespace krohn {
+nlohmann::ordered_json verdict_to_json(const Certificate& certificate, const Alphabet& alphabet) {
+  nlohmann::ordered_json json;
+  json["claim"] = to_string(certificate.claim);
+  json["arithmetic"] = to_string(certificate.arithmetic);
+  json["order"] = to_string(certificate.order);
+  if (certificate.every_association) json["every_association"] = true;
+  json["method"] = certificate.method;
+  json["evidence"] = certificate.evidence;
+  if (certificate.claim == Claim::kProvedUpTo) json["length"] = certificate.length;
+  json["pairs"] = certificate.pairs;
+  if (certificate.failing_word) {
+    json["failing_word"] = alphabet.format_word(*certificate.failing_word);
+    json["failing_word_length"] = certificate.failing_word->size();
+    json["shortest"] = certificate.shortest;
+  }
+  json["letters_tested"] = certificate.letters_tested;
+  if (certificate.letters_tested > 0) json["seed"] = certificate.seed;
+  if (!certificate.limit.empty()) json["limit"] = certificate.limit;
+  return json;
+}
+
+void add_verdict(nlohmann::ordered_json& json, const ModelVerdict& verdict, const Alphabet& alphabet) {
+  json["verdict"] = verdict_to_json(verdict.certificate, alphabet);
+  if (!verdict.said.empty()) json["answers"] = {{"model", verdict.said}, {"automaton", verdict.wanted}};
+  json["self_check"] = {{"letters_replayed", verdict.self_check.replayed_letters},
+                        {"certificate_rechecked", verdict.self_check.is_rechecked}};
+  if (verdict.through_states)
+    json["sampled_through_states"] = {{"letters", verdict.through_states->letters},
+                                      {"states", verdict.through_states->states},
+                                      {"comparisons", verdict.through_states->comparisons},
+                                      {"right", !verdict.through_states->failing_at.has_value()}};
+  if (!verdict.sampled) return;
+  for (const LengthReport& row : verdict.sampled->lengths)
+    json["sampled"].push_back({{"length", row.length},
+                               {"words", row.words},
+                               {"right_final_outputs", row.right_output},
+                               {"letters", row.letters},
+                               {"right_letters", row.right_letters}});
+}
+
+namespace {
+
+constexpr std::size_t kColumns = 100;
+
+void print_line(const std::string& text) { fmt::print("  {}\n", wrapped(visible(text), kColumns, "    ")); }
+
+std::string self_check_in_words(const SelfCheck& check) {
+  std::string text =
+      fmt::format("checked again: {} letters replayed, all right", with_thousands(check.replayed_letters));
+  if (check.is_rechecked) text += "; the certificate re-checked by independent code";
+  if (!check.not_rechecked.empty()) text += "; the certificate was not re-checked: " + check.not_rechecked;
+  return text;
+}
+
+void print_random_words(const Question& question, const ModelVerdict& verdict) {
+  const std::uint64_t seed = question.random.seed;
+  if (const auto& through = verdict.through_states)
+    print_line(fmt::format(
+        "{} letters of random words, seed {}, through the {} state{} that the network reaches, compared {} times: {}",
+        with_thousands(through->letters), seed, with_thousands(through->states), through->states == 1 ? "" : "s",
+        with_thousands(through->comparisons), through->failing_at ? "wrong" : "all right"));
+  if (verdict.sampled)
+    for (const LengthReport& row : verdict.sampled->lengths)
+      fmt::print("  {} letters of random {}words, seed {}: {} right\n", with_thousands(row.letters),
+                 question.random.accepted ? "accepted " : "", seed,
+                 row.letters == row.right_letters ? "all" : with_thousands(row.right_letters));
+  const Certificate& certificate = verdict.certificate;
+  if (!verdict.sampled && !verdict.through_states && certificate.letters_tested > 0)
+    print_line(fmt::format("{} letters of random words, seed {}: {}", with_thousands(certificate.letters_tested), seed,
+                           certificate.letters_tested == question.random.words * question.random.length
+                               ? "all right"
+                               : "the last one wrong"));
+}
+
+}  // namespace
+
+void print_verdict(const std::string& name, const std::vector<std::string>& about, const Question& question,
+                   const ModelVerdict& verdict, const Alphabet& alphabet) {
+  const Certificate& certificate = verdict.certificate;
+  fmt::print("{}: {}\n", visible(name), claim_in_words(certificate, alphabet));
+  for (const std::string& line : about) print_line(line);
+  if (!certificate.method.empty()) print_line(certificate.method + ": " + certificate.evidence);
+  if (!verdict.said.empty() && certificate.method != "another language")
+    print_line(fmt::format("the model says \"{}\" there, not \"{}\"", verdict.said, verdict.wanted));
+  if (!certificate.limit.empty()) print_line("limit met: " + certificate.limit);
+  if (verdict.self_check.replayed_letters > 0 || verdict.self_check.is_rechecked)
+    print_line(self_check_in_words(verdict.self_check));
+  print_random_words(question, verdict);
+}
+
+void print_claim(const std::string& before, const ModelVerdict& verdict, const Alphabet& alphabet) {
+  const Certificate& certificate = verdict.certificate;
+  print_line(before + claim_in_words(certificate, alphabet));
+  if (!certificate.method.empty()) print_line(certificate.method + ": " + certificate.evidence);
+}
+
+std::function<void(std::string_view, std::uint64_t, std::uint64_t)> progress_of_stages() {
+  struct Stage {
+    std::string what;
+    std::unique_ptr<Progress> progress;
+  };
+  return [stage = std::make_shared<Stage>()](std::string_view what, std::uint64_t done, std::uint64_t total) {
+    if (!stage->progress || stage->what != what) {
+      stage->progress.reset();
+      stage->what = what;
+      stage->progress = std::make_unique<Progress>(stage->what);
+    }
+    stage->progress->update(done, total);
+  };
+}
+
+int exit_status(const Certificate& certificate, std::uint64_t wanted_length) {
+  switch (certificate.claim) {
+    case Claim::kProved:
+      return kDone;
+    case Claim::kProvedUpTo:
+      return wanted_length > 0 && wanted_length <= certificate.length ? kDone : kUndecided;
+    case Claim::kRefuted:
+      return kRefuted;
+    case Claim::kSampled:
+      return kUndecided;
+  }
+  return kUndecided;
+}
+
+}  // namespace krohn

@@ -1,0 +1,36 @@
+// tools/krohn/report/verdict.h — a verdict for programs, and as an exit status.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "krohn/automata/dfa/alphabet.h"
+#include "krohn/simulate/prove/claims/certificate.h"
+#include "krohn/simulate/prove/claims/claim_text.h"
+#include "krohn/simulate/prove/verify.h"
+
+namespace krohn {
+
+/// What `--json` says of an outcome: the claim, how far it goes and what was examined. What a re-checker needs is in
+/// the certificate file (simulate/check/certificate_file.h).
+nlohmann::ordered_json verdict_to_json(const Certificate& certificate, const Alphabet& alphabet);
+
+/// The members "verdict", "sampled", … of a report.
+void add_verdict(nlohmann::ordered_json& json, const ModelVerdict& verdict, const Alphabet& alphabet);
+
+/// The same in lines for people, the first one headed by the model's name; `about` follows the claim.
+void print_verdict(const std::string& name, const std::vector<std::string>& about, const Question& question,
+                   const ModelVerdict& verdict, const Alphabet& alphabet);
+
+/// "proved for words of every length", its method and evidence, in two lines: where a verdict is a part of a report.
+void print_claim(const std::string& before, const ModelVerdict& verdict, const Alphabet& alphabet);
+
+/// Tells a Progress for each kind of work, one after another.
+std::function<void(std::string_view, std::uint64_t, std::uint64_t)> progress_of_stages();
+
+/// 0 when proved (or up to at least `wanted_length` letters, when that is not 0), 1 when refuted, 3 otherwise.
+int exit_status(const Certificate& certificate, std::uint64_t wanted_length);
+
+}  // namespace krohn
