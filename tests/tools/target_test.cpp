@@ -25,13 +25,13 @@ TEST_CASE("a checkpoint is compiled, proved, refuted against another language, a
                                        " --against name:S3/transpositions");
     CHECK(proved.status == 0);
     CHECK(contains(proved.out, "proved for words of every length"));
-    CHECK(contains(proved.out, "1,000 letters of a random word, seed 1: all right"));
+    CHECK(contains(proved.out, "1,000 letters of random words, seed 1: all right"));
   }
   CHECK(place.shell("krohn verify s3 --precision fp16").status == 2);
   const Outcome chunked = place.shell("krohn verify s3 --order chunked --length 1000 --precision bf16");
   CHECK(chunked.status == 3);  // a test proves nothing
   CHECK(contains(chunked.out, "in chunks of 64 tokens"));
-  CHECK(contains(chunked.out, "1,000 letters of a random word, seed 1: all right"));
+  CHECK(contains(chunked.out, "1,000 letters of random words, seed 1: all right"));
   CHECK(place.shell("krohn verify s3 --order chunked").status == 2);
   CHECK(place.shell("krohn verify s3 --order scan --length 10").status == 2);
   // Another machine over the same letters: its answers differ after one.

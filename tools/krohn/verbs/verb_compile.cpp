@@ -54,10 +54,15 @@ every K letters; it is not linear, and is taken by name only.
 fla-deltanet and fla-gated-deltaproduct, folders that flash-linear-attention loads; bilinear, bilinear-cp, bilinear-block,
 bilinear-r2, pd-ssm, mamba and fan, the parameters of these recurrences, which krohn reads back.
 
+Before the file is written, the network is proved in every format that it is called exact in, in every order of evaluation
+(letter after letter where that would take long); what could not be proved within the limits is said. A construction that
+fails is a mistake in krohn: status 4, and nothing is written.
+
 --precision bf16 prefers constructions that are exact in bf16, rounds every weight to bf16, and then proves the rounded
 network in that arithmetic, or refutes it by a shortest word, as `krohn verify` does. The file is written in any case.
 With --exact nothing is chosen that rounding would change.
-Exit status: 0 written (and proved), 1 written and refuted, 2 bad input or nothing fits, 3 undecided or a limit was met.
+Exit status: 0 written (and proved), 1 written and refuted, 2 bad input or nothing fits, 3 undecided or a limit was met,
+4 a promise that a check contradicts.
 )"};
 
 struct Options {

@@ -23,7 +23,7 @@ namespace krohn {
 namespace {
 
 constexpr VerbHelp kHelp = {
-    "verify", "Prove a network, or refute it by a word",
+    "verify", "Prove a model, or refute it by a word",
     "verify MODEL [--against LANGUAGE] [--length N] [--precision fp32] [--order sequential] [--form structured]",
     R"(
 krohn verify abb.safetensors --length 1e8
@@ -33,24 +33,28 @@ krohn verify z5.safetensors --against name:Z5 --precision bf16
 krohn verify s5.safetensors --length 1e9 --save s5.run.json
 )",
     R"(Proves that MODEL computes its automaton for words of every length, in the stated arithmetic, letter after letter; or
-shows a shortest word on which it fails; or says how far it came. First the codewords are tried (a proof by induction),
-then all reachable pairs of automaton and network states, then bounds for any weights, trained ones too: steps that
-contract are proved for every length, others up to the length at which errors could reach the decoder's margin. The
-search of pairs goes on to --max-pairs or --time; the strongest claim is printed. Where it is a proof up to fewer than
-4096 letters, a million letters of longer words follow, powers of short ones and random ones, and a wrong one refutes.
+shows a word on which it fails; or reports the length up to which the proof holds. First the codewords are tried (a proof
+by induction), then all reachable pairs of automaton and network states, then bounds for any weights, trained ones too:
+steps that contract are proved for every length, others up to the length at which errors could reach the decoder's
+margin. The search of pairs goes on to --max-pairs or --time; the strongest claim is printed. If the proof covers fewer
+than 4096 letters, a million letters of longer words (the words of least margin, repeated short words, random ones) are
+then tried; any failure refutes the model.
 --order multiplies the letters' matrices as chunked kernels (chunked:64) and parallel scans (scan, doubling) do: where
-nothing rounds, the proof holds in every association; where numbers round, each order is proved or refuted by itself.
+nothing rounds, the proof holds in every association; where numbers round, each order is proved or refuted separately.
 --against names the language that MODEL has to compute instead of trusting the automaton in the file.
-A folder of `krohn train` is the trained model in it, whatever its family: it is read letter by letter in fp32 or fp64,
-every operation rounded by itself, answers by its own read-out (two equally good answers are none), and is held against
-the automaton of its task where the task asks: pairs of automaton state and all that the model remembers are searched,
-then long words, of which the shortest wrong one found refutes. --length also runs random words of that length, or
-random --accepted words where few are accepted: a test, not a proof. Up to 10^8 letters in all, and in other orders than
-the sequential one, the network is evaluated letter by letter; beyond, its reachable states under the stated arithmetic
-are found first, bit for bit, and the automaton that they are runs beside the automaton of the language, at the speed of
-automata; the output says which (--through chooses). Such a run can be stopped with Ctrl-C when it is saved to a file,
-and --resume goes on.
-Exit status: 0 proved (with --length: at least so far), 1 refuted, 2 bad input, 3 undecided within the limits.
+Given a folder of `krohn train`, verify reads the trained model itself, letter by letter in fp32 or fp64, every operation
+rounded separately, and holds it against the automaton of its task where the task asks. A checkpoint of
+flash-linear-attention is read token by token. Both are searched as networks are: pairs first, then long words.
+Before a proof is printed, its certificate is re-checked by independent code, where certificates exist, and 100,000 letters
+(every transition, repeated short words, random words) are replayed in the claimed arithmetic and order, or as many as two
+seconds allow; the line "checked again" says how many. A disagreement there is a mistake in krohn: status 4, no verdict.
+--length also runs random words of that length, or random --accepted words where few are accepted: a test, not a proof.
+Up to 10^8 letters in all, and in other orders than the sequential one, the network is evaluated letter by letter; beyond,
+its reachable states under the stated arithmetic are found first, bit for bit, and the automaton that they are runs
+alongside the automaton of the language, at the speed of automata; the output says which (--through chooses). Such a run
+can be stopped with Ctrl-C when it is saved to a file, and --resume continues it.
+Exit status: 0 proved (with --length N: for at least N letters), 1 refuted, 2 bad input, 3 undecided within the limits,
+4 a proof that a check contradicts.
 )"};
 
 struct Options {
