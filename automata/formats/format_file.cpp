@@ -144,12 +144,21 @@ const Format& entry(FileFormat format) {
   return *std::find_if(kFormats.begin(), kFormats.end(), [format](const Format& f) { return f.format == format; });
 }
 
+}  // namespace
+
+std::vector<std::string> format_names(bool only_written) {
+  std::vector<std::string> all;
+  for (const Format& format : kFormats)
+    if (format.write || !only_written) all.emplace_back(format.extensions[0]);
+  return all;
+}
+
+namespace {
+
 /// "dot, att, mata, jff, json", or with another word before the last; those that can be written only, where asked.
 std::string names(std::string_view last = ", ", bool only_written = false) {
-  std::vector<std::string_view> all;
-  for (const Format& format : kFormats)
-    if (format.write || !only_written) all.push_back(format.extensions[0]);
-  const std::string_view final = all.back();
+  std::vector<std::string> all = format_names(only_written);
+  const std::string final = all.back();
   all.pop_back();
   return fmt::format("{}{}{}", fmt::join(all, ", "), last, final);
 }

@@ -4,11 +4,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/automata/formats/language_options.h"
 
 namespace krohn {
+
+/// "dot", "att", …: the names by which users choose a format; those that can be written only, where asked.
+std::vector<std::string> format_names(bool only_written = false);
 
 enum class FileFormat { kDot, kAtt, kMata, kJff, kJson };
 

@@ -107,6 +107,7 @@ StackedShape parse_stacked_shape(std::string_view text) {
 
 std::string to_string(const StackedShape& shape) {
   constexpr const char* kFamilies[] = {"deltaproduct", "diagonal", "fan"};
+  static_assert(std::size(kFamilies) == std::variant_size_v<decltype(shape.mixer)>, "every mixer has a name");
   return fmt::format("{}:layers={},{}{}", kFamilies[shape.mixer.index()], shape.layers,
                      std::visit([](const auto& mixer) { return parts_of(mixer); }, shape.mixer),
                      shape.is_bare() ? "" : fmt::format(",mlp={}", shape.mlp));

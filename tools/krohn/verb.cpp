@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "krohn/automata/formats/format_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/arithmetic/arithmetic_name.h"
 #include "krohn/simulate/arithmetic/order.h"
@@ -33,8 +34,10 @@ void add_language_options(Verb& verb, LanguageOptions& options, const std::strin
   verb.add_option("--alphabet", options.alphabet, "Letters of a regex: ab, a-z0-9, bytes, unicode, or \"SYN ACK FIN\"")
       .group(group);
   verb.add_option("--symbols", options.symbols, "OpenFst symbol table of an .att file").existing_file().group(group);
+  std::vector<std::string> formats = format_names();
+  formats.emplace_back("regex");
   verb.add_option(format_option, options.format, "Format of the file, instead of its extension")
-      .one_of({"dot", "att", "mata", "jff", "json", "regex"})
+      .one_of(formats)
       .group(group);
   verb.add_option("--generators", options.generators,
                   "Letters of a group: transpositions, all, standard, or cycles \"(1 2),(1 2 3)\"")

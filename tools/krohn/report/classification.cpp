@@ -8,7 +8,7 @@
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
-#include "krohn/simulate/prove/certify.h"
+#include "krohn/simulate/prove/verify.h"
 #include "tools/krohn/report/json_output.h"
 
 namespace krohn {
@@ -17,6 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kCheckedPairs = 200'000;
+constexpr std::uint64_t kReplayedLetters = 1000;
 constexpr double kCheckSeconds = 5;
 /// Rounding ends what can be proved of a rotation. A network that is right for so long has the codewords and the moves
 /// of its construction; how long it stays right is for `krohn verify` to say.
@@ -45,11 +46,15 @@ class Checker {
     try {
       BuildOptions wishes;
       wishes.construction = construction;
-      CertifyOptions options;
-      options.arithmetic = Precision::kFp64;
-      options.max_pairs = kCheckedPairs;
-      options.max_seconds = kCheckSeconds;
-      return judged(certify(build(automaton_, wishes), options));
+      const Network network = build(automaton_, wishes);
+      Question question;
+      question.subject = &network;
+      question.name = construction;
+      question.how.arithmetic = Precision::kFp64;
+      question.how.max_pairs = kCheckedPairs;
+      question.how.max_seconds = kCheckSeconds;
+      question.replayed_letters = kReplayedLetters;
+      return judged(verify(question).certificate);
     } catch (const LimitError& error) {
       return {false, error.what()};
     } catch (const InputError& error) {

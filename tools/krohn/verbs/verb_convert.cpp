@@ -48,7 +48,7 @@ void add_convert(CLI::App& app, Work& chosen) {
   verb.add_option("IN", options->in, "A file, regex:…, name:…, or a .safetensors model").required();
   verb.add_option("OUT", options->out, "The file to write, - for standard output").required();
   verb.add_option("--to", options->to, "Format to write, instead of OUT's extension")
-      .one_of({"dot", "att", "jff", "json"});
+      .one_of(format_names(/*only_written=*/true));
   verb.add_flag("--minimal", options->minimal, "Minimise first");
   add_language_options(verb, options->reading, "--format,--from");
   verb.callback([options, &chosen] { chosen = [options] { return convert(*options); }; });
