@@ -10,9 +10,9 @@ namespace {
 constexpr std::uint64_t kQuickPairs = 65'536;
 constexpr std::uint64_t kReplayedLetters = 1'000;  ///< the proof is what counts; `verify` replays more
 
-/// Numbers that the proof for all orders looks at: every codeword under every action. Past so many, which take seconds,
+/// Numbers that the proof for all orders looks at: every codeword under every action. Past so many, which take a second,
 /// networks are proved letter after letter.
-constexpr std::uint64_t kNumbersForOrders = 20'000'000;
+constexpr std::uint64_t kNumbersForOrders = 4'000'000;
 
 bool is_small(const Network& network) {
   std::uint64_t numbers = 0;
