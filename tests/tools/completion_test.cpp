@@ -38,14 +38,14 @@ TEST_CASE("scripts are valid for their shells") {
   CHECK(place.shell("krohn completion zsh > _krohn; ! command -v zsh >/dev/null || zsh -n _krohn").status == 0);
   const std::string zsh = contents(place / "_krohn");
   CHECK(zsh.starts_with("#compdef krohn\n"));
-  for (const char* part : {"'verify:Prove a network", "--precision[", "(fp64 fp32 fp16 bf16)",
+  for (const char* part : {"'verify:Prove a model", "--precision[", "(fp64 fp32 fp16 bf16)",
                            "compadd -- 'name:parity' ", ":LANGUAGE:_krohn_language"})
     CHECK(contains(zsh, part));
   CHECK(place.shell("krohn completion fish > krohn.fish; ! command -v fish >/dev/null || fish -n krohn.fish").status ==
         0);
   const std::string fish = contents(place / "krohn.fish");
   for (const char* part :
-       {"-a verify -d 'Prove a network", "-s o -l output -r -F", "-l precision -x -a '", "-a 'bash zsh fish'"})
+       {"-a verify -d 'Prove a model", "-s o -l output -r -F", "-l precision -x -a '", "-a 'bash zsh fish'"})
     CHECK(contains(fish, part));
   CHECK(place.shell("krohn completion tcsh").status == 2);
 }
