@@ -63,6 +63,8 @@ void check_again(ModelVerdict& verdict, const Network& network, const Question& 
     const Recheck outcome = recheck(written, network);
     if (!outcome.established) contradict(question, "the re-check of the certificate says: " + outcome.finding);
     verdict.self_check.is_rechecked = true;
+    if (certificate.claim == Claim::kProvedUpTo && written.length < certificate.length)
+      verdict.self_check.rechecked_length = written.length;
   } catch (const LimitError& error) {
     verdict.self_check.not_rechecked = error.what();
   }
@@ -113,7 +115,7 @@ void record(ModelVerdict& verdict, const Network& network, const SampleReport& r
   Certificate& certificate = verdict.certificate;
   certificate.letters_tested = report.letters;
   certificate.seed = question.random.seed;
-  if (question.test_only && !question.random.accepted)
+  if (question.test_only && !question.random.accepted && certificate.claim == Claim::kSampled && !report.failing_at)
     certificate.proof = SampledWords{question.random.seed, question.random.words, question.random.length};
   if (!report.failing_at || certificate.claim == Claim::kRefuted) return;
   refute_by_random_word(verdict, question, *report.failing_at, report.failing_word_index.value_or(0));
@@ -213,6 +215,7 @@ void test(ModelVerdict& verdict, const ReadModel& model, const Question& questio
   if (model.first_failure) {
     const std::optional<RandomFailure> wrong = model.first_failure(asked);
     certificate.letters_tested = wrong ? wrong->at : asked.length * asked.words;
+    verdict.has_failed_on_random_words = wrong.has_value();
     if (wrong && certificate.claim != Claim::kRefuted) refute_by_random_word(verdict, question, wrong->at, wrong->word);
     return;
   }
@@ -235,6 +238,7 @@ void test(ModelVerdict& verdict, const ReadModel& model, const Question& questio
       if (question.progress)
         question.progress("testing letters", certificate.letters_tested, asked.words * asked.length);
       if (!run.is_wrong()) continue;
+      verdict.has_failed_on_random_words = true;
       if (certificate.claim == Claim::kRefuted) return;
       refute_by_random_word(verdict, question, t + 1, i);
       if (t < kPrintableLength) certificate.failing_word = std::move(word);
@@ -263,7 +267,17 @@ ModelVerdict verify_network(const Network& network, const Question& question) {
     with_limits.how = how;
     compare_with_language(verdict, network, with_limits);
   }
-  if (question.random.length > 0) test(verdict, network, question);
+  if (question.random.length == 0 || verdict.certificate.method == "another language") return verdict;
+  const std::optional<ReadLanguage> read = question.against ? read_language(network, question) : std::nullopt;
+  if (!read) {
+    test(verdict, network, question);
+    return verdict;
+  }
+  const Dfa& own = network.automaton;
+  const auto name_of = [&own](Output output) {
+    return output < own.output_names().size() ? own.output_names()[output] : std::string("nothing");
+  };
+  test(verdict, ReadModel{*read->reader, read->tracked, name_of}, question);
   return verdict;
 }
 

@@ -14,15 +14,10 @@
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/claims/certify_options.h"
+#include "krohn/simulate/prove/claims/contradiction.h"
 #include "krohn/simulate/run/letter_reader.h"
 
 namespace krohn {
-
-/// A proof and a measurement that disagree: krohn is wrong, whatever the model is. The command exits with status 4.
-class Contradiction : public Error {
- public:
-  using Error::Error;
-};
 
 struct RandomTest;
 struct ThroughStates;
@@ -90,6 +85,7 @@ struct Question {
 struct SelfCheck {
   std::uint64_t replayed_letters = 0;  ///< of random and aimed words, in the claimed arithmetic and order
   bool is_rechecked = false;           ///< the certificate was established again by simulate/check
+  std::uint64_t rechecked_length = 0;  ///< for words of so many letters, where that is less than was proved; 0: all
   std::string not_rechecked;           ///< why not, where a certificate exists
 };
 
@@ -98,7 +94,8 @@ struct ModelVerdict {
   SelfCheck self_check;
   std::optional<SampleReport> sampled;
   std::optional<ThroughStates> through_states;
-  std::string said, wanted;  ///< by name, after the failing word, where it is known
+  bool has_failed_on_random_words = false;  ///< of what reads letters
+  std::string said, wanted;                 ///< by name, after the failing word, where it is known
 };
 
 /// Stages, the strongest claim winning: certify (simulate/prove/certify.h), or for what reads letters certify_reader;

@@ -10,8 +10,8 @@ namespace {
 constexpr std::uint64_t kQuickPairs = 65'536;
 constexpr std::uint64_t kReplayedLetters = 1'000;  ///< the proof is what counts; `verify` replays more
 
-/// Numbers that the proof for all orders looks at: every codeword under every action. Past so many, which take a second,
-/// networks are proved letter after letter.
+/// Numbers that the proof for all orders looks at: every codeword under every action. Past so many, which take a
+/// second, networks are proved letter after letter.
 constexpr std::uint64_t kNumbersForOrders = 4'000'000;
 
 bool is_small(const Network& network) {
@@ -40,13 +40,18 @@ Certificate ask(const Network& network, CertifyOptions how, Precision precision,
   return certificate;
 }
 
-void note(KeptPromise& kept, Precision precision, const Certificate& certificate) {
-  if (certificate.claim == Claim::kProved) {
-    (certificate.every_association ? kept.every_order : kept.sequential).push_back(precision);
+/// Letter after letter first, then, of what is small, in every association.
+void ask_about_exactness(KeptPromise& kept, const Network& network, const CertifyOptions& how, Precision precision,
+                         bool asks_orders,
+                         const std::function<void(std::string_view, std::uint64_t, std::uint64_t)>& progress) {
+  const Certificate sequential = ask(network, how, precision, {}, progress);
+  if (sequential.claim != Claim::kProved) {
+    kept.promised_only.push_back(precision);
+    if (kept.limit.empty()) kept.limit = sequential.limit;
     return;
   }
-  kept.promised_only.push_back(precision);
-  if (kept.limit.empty()) kept.limit = certificate.limit;
+  const bool everywhere = asks_orders && ask(network, how, precision, parse_order("scan"), progress).every_association;
+  (everywhere ? kept.every_order : kept.sequential).push_back(precision);
 }
 
 }  // namespace
@@ -56,10 +61,11 @@ KeptPromise verify_built(const Network& network, const Promise& promise, const C
   KeptPromise kept;
   CertifyOptions how = limits;
   how.long_letters = 0;
-  const Order order = network.snap_every > 0 || !is_small(network) ? Order{} : parse_order("scan");
+  const bool asks_orders = network.snap_every == 0 && is_small(network);
   for (const Precision precision : promise.exact_in)
-    note(kept, precision, ask(network, how, precision, order, progress));
-  for (const Precision precision : promise.locked_in) note(kept, precision, ask(network, how, precision, {}, progress));
+    ask_about_exactness(kept, network, how, precision, asks_orders, progress);
+  for (const Precision precision : promise.locked_in)
+    ask_about_exactness(kept, network, how, precision, /*asks_orders=*/false, progress);
   if (promise.exact_in.empty() && promise.locked_in.empty()) {
     how.max_pairs = std::min(how.max_pairs, kQuickPairs);
     const Certificate searched = ask(network, how, Precision::kFp64, {}, progress);

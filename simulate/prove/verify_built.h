@@ -23,7 +23,8 @@ struct Promise {
 
 /// What became of it.
 struct KeptPromise {
-  std::vector<Precision> every_order;    ///< proved for words of every length, in every order of evaluation
+  std::vector<Precision>
+      every_order;  ///< proved for words of every length, letter after letter and in every association
   std::vector<Precision> sequential;     ///< proved for words of every length, letter after letter
   std::vector<Precision> promised_only;  ///< not proved within the limits
   std::string limit;                     ///< which was met there

@@ -41,6 +41,7 @@ std::string claim_in_words(const Certificate& certificate, const Alphabet& alpha
       return certificate.every_association ? "proved for all lengths, in every association order"
                                            : "proved for words of every length";
     case Claim::kProvedUpTo:
+      if (certificate.length == 0) return "undecided: nothing was proved within the limits";
       return fmt::format("proved for words of up to {} letters; undecided beyond", with_thousands(certificate.length));
     case Claim::kRefuted:
       return refutation(certificate, alphabet);

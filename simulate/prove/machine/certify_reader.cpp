@@ -6,6 +6,7 @@
 
 #include "krohn/groups/float_environment.h"
 #include "krohn/simulate/prove/claims/claim_text.h"
+#include "krohn/simulate/prove/claims/contradiction.h"
 #include "krohn/simulate/prove/machine/failing_word.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
 
@@ -101,6 +102,11 @@ void try_long_words(Certificate& certificate, const LetterReader& reader, const 
     certificate.evidence += fmt::format("; so were {} letters of longer words", with_thousands(letters));
     return;
   }
+  if (word->size() <= certificate.length)
+    throw Contradiction(
+        fmt::format("a word of {} letters is read wrongly, against the proof for words of up to {}. This is "
+                    "a mistake in krohn, not in the model: please report it, with the model",
+                    word->size(), certificate.length));
   certificate.claim = Claim::kRefuted;
   certificate.method = "long words";
   certificate.evidence = fmt::format(

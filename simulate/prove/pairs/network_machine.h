@@ -102,7 +102,8 @@ class NetworkMachine {
     network_.start(from_.data(), pre_.data());
     const Number* numbers = from_.data();
     for (std::size_t k = 0; k + 1 < pre_.size(); ++k) {
-      if (network_.layers()[k].books().size() > 1 || has_phase_ ||
+      // In three layers and more, a layer above one that did not decode stays at its numbers without a label.
+      if (network_.layers()[k].books().size() > 1 || has_phase_ || pre_.size() > 2 ||
           network_.label_of(k, 0, numbers, scratch_) != pre_[k])
         layers.push_back(k);
       numbers += network_.layers()[k].size();

@@ -58,7 +58,7 @@ struct PairSearchEnd {
 ///   State initial() const;  bool may_follow(State, Letter) const;  bool is_asked(State, Letter) const
 ///   State next(State, Letter, Answer) const;  bool is_right(State after, Answer) const
 ///
-/// A witness is told every pair and every step: fresh(index, answer) and step(letter, index).
+/// A witness is told every pair and every step: fresh(index, answer) and step(index).
 struct NoWitness {
   void fresh(RecordSet::Index, std::uint32_t) {}
   void step(RecordSet::Index) {}

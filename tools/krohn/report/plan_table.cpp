@@ -100,7 +100,7 @@ std::vector<std::string> in_words(const KeptPromise& kept) {
     if (!formats.empty())
       lines.push_back(fmt::format("exact for words of every length in {}{}", precisions(formats), how));
   };
-  exact(kept.every_order, ": proved, in every order of evaluation");
+  exact(kept.every_order, ": proved, in every association of letters");
   exact(kept.sequential, ", letter after letter: proved");
   exact(kept.promised_only, fmt::format(" by its construction, which was not proved within {}", kept.limit));
   if (!lines.empty()) return lines;

@@ -61,6 +61,8 @@ std::string self_check_in_words(const SelfCheck& check) {
   std::string text =
       fmt::format("checked again: {} letters replayed, all right", with_thousands(check.replayed_letters));
   if (check.is_rechecked) text += "; the certificate re-checked by independent code";
+  if (check.rechecked_length > 0)
+    text += fmt::format(" for words of up to {} letters", with_thousands(check.rechecked_length));
   if (!check.not_rechecked.empty()) text += "; the certificate was not re-checked: " + check.not_rechecked;
   return text;
 }
@@ -80,9 +82,7 @@ void print_random_words(const Question& question, const ModelVerdict& verdict) {
   const Certificate& certificate = verdict.certificate;
   if (!verdict.sampled && !verdict.through_states && certificate.letters_tested > 0)
     print_line(fmt::format("{} letters of random words, seed {}: {}", with_thousands(certificate.letters_tested), seed,
-                           certificate.letters_tested == question.random.words * question.random.length
-                               ? "all right"
-                               : "the last one wrong"));
+                           verdict.has_failed_on_random_words ? "the last one wrong" : "all right"));
 }
 
 }  // namespace

@@ -51,11 +51,11 @@ read one after another; the table has such precisions in brackets. rotation-snap
 every K letters; it is not linear, and is taken by name only.
 
 --target writes the model for another framework: torch, a folder with a PyTorch module and its weights; onnx; numpy (.npz);
-fla-deltanet and fla-gated-deltaproduct, folders that flash-linear-attention loads; bilinear, bilinear-cp, bilinear-block,
+fla-deltanet and fla-gated-deltaproduct, folders that flash-linear-attention loads (`krohn verify FOLDER` proves them); bilinear, bilinear-cp, bilinear-block,
 bilinear-r2, pd-ssm, mamba and fan, the parameters of these recurrences, which krohn reads back.
 
-Before the file is written, the network is proved in every format that it is called exact in, in every order of evaluation
-(letter after letter where that would take long); what could not be proved within the limits is said. A construction that
+Before the file is written, the network is proved in every format that it is called exact in, letter after letter and,
+unless that would take long, in every association of letters; what could not be proved within the limits is said. A construction that
 fails is a mistake in krohn: status 4, and nothing is written.
 
 --precision bf16 prefers constructions that are exact in bf16, rounds every weight to bf16, and then proves the rounded
@@ -88,6 +88,16 @@ void check(const Options& options) {
   if (options.output.empty() && (!options.explain || is_checkpoint_target(options.target)))
     throw InputError("nowhere to write the network: add `-o MODEL.safetensors`, or `--explain` to see the choices");
   if (!options.output.empty()) check_output_name(options.target, options.output);
+}
+
+/// A checkpoint's layers have one construction each.
+void refuse_choices(const Options& options) {
+  if (!options.construction.empty() || !options.precision.empty() || !options.keys.empty() || options.exact ||
+      options.max_reflections || options.max_dimension || options.explain)
+    throw InputError(
+        "--target " + options.target,
+        "its layers hold one construction; leave out --construction, --precision, --keys, --exact, --explain "
+        "and the limits, and prove what was written by `krohn verify FOLDER`");
 }
 
 std::string task_of(const Options& options, const Dfa& dfa) {
@@ -193,6 +203,7 @@ int compile(const Options& options) {
   const std::string task = task_of(options, given);
   const Dfa dfa = task == "state" ? canonical(given) : minimise(given);
   if (is_checkpoint_target(options.target)) {
+    refuse_choices(options);
     compile_checkpoint(dfa, options.language, options.target, options.output, options.json);
     if (subject.has_inferred_letters && !options.json)
       fmt::print("  letters {}{}\n", to_string(given.alphabet()), remark_on_letters(subject));
@@ -242,7 +253,7 @@ void add_compile(CLI::App& app, Work& chosen) {
   add_optional_count(verb, "--max-reflections", options->max_reflections, "Most reflections per token in a layer")
       .group(wishes);
   add_optional_count(verb, "--max-dimension", options->max_dimension, "Most numbers of state").group(wishes);
-  add_count(verb, "--max-pairs", options->max_pairs, "Most pairs of states to examine with --precision").group(wishes);
+  add_count(verb, "--max-pairs", options->max_pairs, "Most pairs of states to examine in the proof").group(wishes);
   verb.add_flag("--explain", options->explain, "Print the table of constructions");
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);

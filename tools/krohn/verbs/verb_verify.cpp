@@ -14,6 +14,8 @@
 #include "krohn/simulate/prove/verify.h"
 #include "tools/krohn/models/asked_model.h"
 #include "tools/krohn/models/long_test.h"
+#include "tools/krohn/models/run_folder.h"
+#include "tools/krohn/models/subject.h"
 #include "tools/krohn/on_device.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/verdict.h"
@@ -82,7 +84,7 @@ CertifyOptions how_of(const Options& options, const ProvingPlace* place) {
 /// A run through states that is saved and gone on with.
 ThroughStates long_test(const Dfa& machine, const Dfa& automaton, const Options& options) {
   TestedWords tested;
-  tested.model = fingerprint(read_file(options.model));
+  tested.model = fingerprint(read_file(file_of_torch_folder(file_of_run(options.model))));
   tested.arithmetic = options.precision;
   tested.form = options.form;
   tested.length = options.length;
@@ -118,7 +120,8 @@ RandomTest random_words(const Options& options) {
 
 /// Whether the outcome can be written down for `krohn check`.
 bool has_file(const Certificate& certificate) {
-  return certificate.order.is_sequential() && !std::holds_alternative<std::monostate>(certificate.proof);
+  return certificate.order.is_sequential() && !certificate.arithmetic.is_exact() &&
+         !std::holds_alternative<std::monostate>(certificate.proof);
 }
 
 void write_certificate(const Options& options, const Certificate& certificate, const Network& network) {
@@ -136,7 +139,12 @@ void write_certificate(const Options& options, const Certificate& certificate, c
 }
 
 void refuse_options_of_networks(const Options& options, const AskedModel& model) {
-  if (model.network() != nullptr) return;
+  if (model.network() != nullptr) {
+    if (options.from > 0)
+      throw InputError("--from", "is for trained models, whose tasks may not ask about short words");
+    return;
+  }
+  if (options.form != "structured") throw InputError("--form", "is for networks; this model has one form");
   if (!options.certificate.empty())
     throw InputError("--certificate", "certificate files are of networks; of this model take --json");
   if (!options.save.empty() || !options.resume.empty() || options.accepted || options.through != "auto")
@@ -182,7 +190,8 @@ int verify(const Options& options) {
 void add_verify(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<Options>();
   Verb verb = add_verb(app, kHelp);
-  verb.add_option("MODEL", options->model, "A .safetensors file, or a folder of `krohn train`").required();
+  verb.add_option("MODEL", options->model, "A .safetensors file, a folder of `krohn train`, or a checkpoint")
+      .required();
   verb.add_option("--against", options->against, "The language that MODEL has to compute").type_name("LANGUAGE");
   add_arithmetic(verb, options->precision, "The arithmetic of the proof");
   add_order(verb, options->order);
