@@ -45,8 +45,8 @@ inline void check_proof(const Dfa& dfa, const Network& network, const PlanRow& r
   options.arithmetic = locked ? row.locked_in.front() : Precision::kFp64;
   options.max_pairs = 2000;
   const Certificate certificate = certify(network, options);
-  const bool proved = certificate.claim == Claim::kProved ||
-                      (!exact && !locked && certificate.claim == Claim::kProvedUpTo && certificate.length >= 1000);
+  const bool proved =
+      certificate.is<Proved>() || (!exact && !locked && certificate.is<ProvedUpTo>() && certificate.length() >= 1000);
   if (!proved)
     tally.fault(dfa, fmt::format("{} in {}{}: {}", row.construction, to_string(options.arithmetic),
                                  exact || locked ? ", exact" : "", to_string(certificate.claim)));

@@ -20,5 +20,5 @@ int main() {
   options.arithmetic = krohn::Precision::kBf16;
   const krohn::Certificate certificate = krohn::certify(network, options);
   std::printf("%s\n", krohn::to_string(certificate.claim).c_str());
-  return certificate.claim == krohn::Claim::kProved ? 0 : 1;
+  return certificate.is<krohn::Proved>() ? 0 : 1;
 }

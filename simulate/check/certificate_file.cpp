@@ -70,13 +70,13 @@ struct WriteProof {
     if (run.random)
       evidence["random"] = {
           {"seed", run.random->seed}, {"stream", run.random->stream}, {"letters", run.random->letters}};
-    else if (certificate.failing_word)
-      evidence["word"] = word_json(*certificate.failing_word, alphabet);
+    else if (certificate.failing_word())
+      evidence["word"] = word_json(*certificate.failing_word(), alphabet);
     else
       throw InputError("the failing word was too long to keep");
     evidence["expected"] = run.expected;
     evidence["given"] = run.given ? Json(*run.given) : Json(nullptr);
-    evidence["shortest"] = certificate.shortest;
+    evidence["shortest"] = certificate.is_shortest();
     return {kFailingWord, std::move(evidence)};
   }
 
@@ -111,7 +111,7 @@ auto named(const StrictJson& json, Parse&& parse) {
 
 Claim read_claim(const StrictJson& json) {
   const std::string text = json.text();
-  for (const Claim claim : {Claim::kProved, Claim::kProvedUpTo, Claim::kRefuted, Claim::kSampled})
+  for (Claim claim : {Claim{Proved{}}, Claim{ProvedUpTo{}}, Claim{Refuted{}}, Claim{Sampled{}}})
     if (text == to_string(claim)) return claim;
   throw InputError(json.place(), "unknown claim " + json.quoted());
 }
@@ -165,14 +165,15 @@ void read_failing_run(const StrictJson& json, const Network& network, Certificat
   FailingRun run;
   run.expected = json["expected"].number();
   if (!json["given"].is_null()) run.given = json["given"].number();
-  certificate.shortest = json["shortest"].truth();
+  Refuted refuted{{}, json["shortest"].truth()};
   if (is_random) {
     const StrictJson random = json["random"];
     random.require_keys({"seed", "stream", "letters"});
     run.random = {random["seed"].large_number(), random["stream"].large_number(), random["letters"].large_number()};
   } else {
-    certificate.failing_word = read_word(json["word"], network.automaton.alphabet());
+    refuted.word = read_word(json["word"], network.automaton.alphabet());
   }
+  certificate.claim = std::move(refuted);
   certificate.proof = run;
 }
 
@@ -182,20 +183,20 @@ SampledWords read_sampled_words(const StrictJson& json) {
 }
 
 void read_proof(const StrictJson& json, const Network& network, Certificate& certificate) {
-  const Claim claim = certificate.claim;
   const std::string method = certificate.method;
-  if (method == kClosedCodewords && claim == Claim::kProved)
+  if (method == kClosedCodewords && certificate.is<Proved>())
     certificate.proof = read_closed_codewords(json);
-  else if (method == kReachableSet && (claim == Claim::kProved || claim == Claim::kProvedUpTo))
+  else if (method == kReachableSet && (certificate.is<Proved>() || certificate.is<ProvedUpTo>()))
     certificate.proof = read_reached_pairs(json);
-  else if (method == kLinearHorizon && claim == Claim::kProvedUpTo)
-    certificate.proof = read_linear_horizon(json, certificate.length);
-  else if (method == kFailingWord && claim == Claim::kRefuted)
+  else if (method == kLinearHorizon && certificate.is<ProvedUpTo>())
+    certificate.proof = read_linear_horizon(json, certificate.length());
+  else if (method == kFailingWord && certificate.is<Refuted>())
     read_failing_run(json, network, certificate);
-  else if (method == kSampledWords && claim == Claim::kSampled)
+  else if (method == kSampledWords && certificate.is<Sampled>())
     certificate.proof = read_sampled_words(json);
   else
-    throw InputError(json.place(), fmt::format("the stated method does not give a claim \"{}\"", to_string(claim)));
+    throw InputError(json.place(),
+                     fmt::format("the stated method does not give a claim \"{}\"", to_string(certificate.claim)));
 }
 
 void require_hash(const StrictJson& json, const std::string& hash, const char* what) {
@@ -206,7 +207,7 @@ void require_hash(const StrictJson& json, const std::string& hash, const char* w
 }
 
 void require_members(const StrictJson& json) {
-  if (json.has("claim") && json["claim"].text() == to_string(Claim::kProvedUpTo))
+  if (json.has("claim") && json["claim"].text() == to_string(ProvedUpTo{}))
     json.require_keys({"format", "version", "weights", "automaton", "arithmetic", "form", "order", "claim", "length",
                        "method", "evidence"});
   else
@@ -222,7 +223,7 @@ void require_members(const StrictJson& json) {
 
 std::uint64_t length_in_file(const Certificate& certificate) {
   const auto* horizon = std::get_if<LinearHorizon>(&certificate.proof);
-  return horizon == nullptr ? certificate.length : horizon->length;
+  return horizon == nullptr ? certificate.length() : horizon->length;
 }
 
 std::string format_certificate(const Certificate& certificate, const Network& network) {
@@ -237,7 +238,7 @@ std::string format_certificate(const Certificate& certificate, const Network& ne
   json["form"] = to_string(certificate.form);
   json["order"] = to_string(certificate.order);
   json["claim"] = to_string(certificate.claim);
-  if (certificate.claim == Claim::kProvedUpTo) json["length"] = length_in_file(certificate);
+  if (certificate.is<ProvedUpTo>()) json["length"] = length_in_file(certificate);
   json["method"] = proof.method;
   json["evidence"] = std::move(proof.evidence);
   return one_member_a_line(json);
@@ -254,7 +255,7 @@ Certificate parse_certificate(const std::string& text, const std::string& where,
   certificate.form = named(json["form"], parse_form);
   certificate.order = named(json["order"], parse_order);
   certificate.claim = read_claim(json["claim"]);
-  if (certificate.claim == Claim::kProvedUpTo) certificate.length = json["length"].large_number();
+  if (certificate.is<ProvedUpTo>()) certificate.claim = ProvedUpTo{json["length"].large_number()};
   certificate.method = json["method"].text();
   read_proof(json["evidence"], network, certificate);
   return certificate;

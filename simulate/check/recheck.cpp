@@ -63,9 +63,9 @@ Explored explore(const RecheckedNetwork& plain, const Dfa& automaton, std::uint6
 
 std::string check(const ReachedPairs& proof, const Certificate& certificate, const Network& network,
                   const RecheckedNetwork& plain, const RecheckOptions& options) {
-  const bool up_to = certificate.claim == Claim::kProvedUpTo;
+  const bool up_to = certificate.is<ProvedUpTo>();
   require(proof.depth < UINT64_MAX, "the depth is absurd");
-  require(!up_to || certificate.length == proof.depth + 1, "the length is not one more than the depth");
+  require(!up_to || certificate.length() == proof.depth + 1, "the length is not one more than the depth");
   const Explored found = explore(plain, network.automaton, proof.depth + 1, options.max_pairs);
   require(found.right, fmt::format("a word of {} letters is read wrongly", found.levels + 1));
   require(found.levels == proof.depth + 1 && found.pairs == proof.pairs,
@@ -279,21 +279,21 @@ class RandomLetters {
 std::string check(const FailingRun& run, const Certificate& certificate, const Network& network,
                   const RecheckedNetwork& plain, const RecheckOptions& options) {
   const Dfa& automaton = network.automaton;
-  const std::uint64_t length = run.random ? run.random->letters : certificate.failing_word->size();
+  const std::uint64_t length = run.random ? run.random->letters : certificate.failing_word()->size();
   if (length > options.max_letters) throw LimitError(fmt::format("a word of {} letters; raise --max-letters", length));
   require(!run.random || automaton.letters() > 0, "there are no random words over no letters");
   RandomLetters random(automaton.letters(), run.random ? run.random->seed : 0, run.random ? run.random->stream : 0);
   State state = automaton.initial();
   Moment moment = plain.start();
   for (std::uint64_t t = 0; t < length; ++t) {
-    const Letter letter = run.random ? random.next() : (*certificate.failing_word)[t];
+    const Letter letter = run.random ? random.next() : (*certificate.failing_word())[t];
     state = automaton.next(state, letter);
     moment = plain.step(moment, letter);
   }
   require(plain.read(moment) != state, "the word is read rightly");
   require(run.expected == state, fmt::format("the word leads to state {}, not {}", state, run.expected));
   require(plain.read(moment) == run.given, "the network gives another answer than the one that is stated");
-  if (!certificate.shortest) return fmt::format("a word of {} letters, read again, is read wrongly", length);
+  if (!certificate.is_shortest()) return fmt::format("a word of {} letters, read again, is read wrongly", length);
   require(length == 0 || explore(plain, automaton, length - 1, options.max_pairs).right, "a shorter word fails");
   return fmt::format("a word of {} letters, read again, is read wrongly, and no shorter one is", length);
 }
@@ -321,7 +321,7 @@ std::string check(const SampledWords& proof, const Certificate&, const Network& 
 
 std::string check(const LinearHorizon& proof, const Certificate& certificate, const Network& network,
                   const RecheckedNetwork& plain, const RecheckOptions&) {
-  require(certificate.length == proof.length, "the length is not that of the horizon");
+  require(certificate.length() == proof.length, "the length is not that of the horizon");
   return check_horizon(proof, network, plain);
 }
 
@@ -331,26 +331,23 @@ std::string check(const std::monostate&, const Certificate&, const Network&, con
 }
 
 /// Whether a proof of this kind can give this claim.
-bool suits(const Proof& proof, Claim claim) {
-  switch (claim) {
-    case Claim::kProved:
-      return std::holds_alternative<ClosedCodewords>(proof) || std::holds_alternative<ReachedPairs>(proof);
-    case Claim::kProvedUpTo:
-      return std::holds_alternative<ReachedPairs>(proof) || std::holds_alternative<LinearHorizon>(proof);
-    case Claim::kRefuted:
-      return std::holds_alternative<FailingRun>(proof);
-    default:
-      return std::holds_alternative<SampledWords>(proof);
-  }
+bool suits(const Certificate& certificate) {
+  const Proof& proof = certificate.proof;
+  if (certificate.is<Proved>())
+    return std::holds_alternative<ClosedCodewords>(proof) || std::holds_alternative<ReachedPairs>(proof);
+  if (certificate.is<ProvedUpTo>())
+    return std::holds_alternative<ReachedPairs>(proof) || std::holds_alternative<LinearHorizon>(proof);
+  return certificate.is<Refuted>() ? std::holds_alternative<FailingRun>(proof)
+                                   : std::holds_alternative<SampledWords>(proof);
 }
 
 }  // namespace
 
 Recheck recheck(const Certificate& certificate, const Network& network, const RecheckOptions& options) try {
   const FloatEnvironment environment;
-  require(certificate.order.is_sequential() && !certificate.every_association,
+  require(certificate.order.is_sequential() && !certificate.holds_in_every_association(),
           fmt::format("the order \"{}\" is not known", to_string(certificate.order)));
-  require(suits(certificate.proof, certificate.claim), "the proof is none of this claim");
+  require(suits(certificate), "the proof is none of this claim");
   if (network.snap_every > 0) throw LimitError("this checker does not evaluate networks that snap to their codewords");
   const RecheckedNetwork plain(network, to_string(certificate.arithmetic), certificate.form);
   return {true, std::visit([&](const auto& proof) { return check(proof, certificate, network, plain, options); },

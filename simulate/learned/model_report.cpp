@@ -23,9 +23,9 @@ constexpr std::uint64_t kExtractLength = 32, kExtractWords = 500;
 
 void record(const Certificate& certificate, ModelFindings& findings) {
   findings.claim = to_string(certificate.claim);
-  if (certificate.claim == Claim::kProvedUpTo) findings.claim_length = certificate.length;
-  if (certificate.claim == Claim::kRefuted && certificate.failing_word)
-    findings.claim_length = certificate.failing_word->size();
+  if (certificate.is<ProvedUpTo>()) findings.claim_length = certificate.length();
+  if (certificate.is<Refuted>() && certificate.failing_word())
+    findings.claim_length = certificate.failing_word()->size();
 }
 
 /// The construction that the learned code is near to, if its proof succeeds.
@@ -35,8 +35,7 @@ void snap(const Dfa& learned, const StateCentres& centres, ModelFindings& findin
   question.subject = &snapped.network;
   question.name = snapped.choices[snapped.chosen].construction;
   question.how.max_pairs = kMostPairs;
-  if (verify(question).certificate.claim == Claim::kProved)
-    findings.snapped = snapped.choices[snapped.chosen].construction;
+  if (verify(question).certificate.is<Proved>()) findings.snapped = snapped.choices[snapped.chosen].construction;
 }
 
 void examine(const SequenceModel<float>& model, const Task& task, std::uint64_t least_length, ModelFindings& findings) {
@@ -45,7 +44,7 @@ void examine(const SequenceModel<float>& model, const Task& task, std::uint64_t 
   const Certificate certificate = table_verdict(*machine, tracked_automaton(task, automaton, least_length));
   record(certificate, findings);
   // A model that is wrong on the first words has learned another automaton, or none.
-  if (certificate.claim == Claim::kRefuted && certificate.shortest) return;
+  if (certificate.is<Refuted>() && certificate.is_shortest()) return;
   ExtractOptions extract;
   extract.length = kExtractLength;
   extract.words = kExtractWords;

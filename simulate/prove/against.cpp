@@ -35,15 +35,11 @@ std::string expected_output(const Dfa& expected, const Word& word, const Alphabe
 }
 
 void refute(Certificate& certificate, std::string evidence) {
-  certificate.claim = Claim::kRefuted;
+  certificate.claim = Refuted{};
   certificate.method = "another language";
   certificate.evidence = std::move(evidence);
   certificate.proof = {};
   certificate.limit.clear();
-  certificate.length = 0;
-  certificate.every_association = false;
-  certificate.shortest = false;
-  certificate.failing_word.reset();
 }
 
 /// What the network says after the word, by name, in the arithmetic and the order of the certificate.
@@ -104,10 +100,10 @@ void search_against(ModelVerdict& verdict, const Network& network, const Questio
   verdict.certificate.arithmetic = how.arithmetic;
   verdict.certificate.form = how.form;
   verdict.certificate.evidence += fmt::format("; outputs are compared with those of {}", question.against->name);
-  if (verdict.certificate.claim == Claim::kRefuted) {
+  if (verdict.certificate.is<Refuted>()) {
     ReaderRun run(*read->reader, read->tracked);
-    for (const Letter letter : *verdict.certificate.failing_word) run.read(letter);
-    const bool is_empty = verdict.certificate.failing_word->empty();
+    for (const Letter letter : *verdict.certificate.failing_word()) run.read(letter);
+    const bool is_empty = verdict.certificate.failing_word()->empty();
     const Output said = is_empty ? read->reader->answer_at_start().output : run.answer().output;
     const auto names = network.automaton.output_names();
     verdict.said = said < names.size() ? names[said] : "nothing";
@@ -132,9 +128,9 @@ bool is_settled(ModelVerdict& verdict, const Dfa& own, const Language& language,
   if (!word) {
     // The same outputs; but what refuted the model may be a state that the language does not tell from the right one.
     Certificate& certificate = verdict.certificate;
-    if (certificate.claim != Claim::kRefuted || !certificate.failing_word) return true;
-    const std::string said = output_after(*certificate.failing_word);
-    const std::string right = own.output_names()[own.output(own.run(*certificate.failing_word))];
+    if (!certificate.is<Refuted>() || !certificate.failing_word()) return true;
+    const std::string said = output_after(*certificate.failing_word());
+    const std::string right = own.output_names()[own.output(own.run(*certificate.failing_word()))];
     if (said == right) return false;
     verdict.said = said;
     verdict.wanted = right;
@@ -151,11 +147,10 @@ bool is_settled(ModelVerdict& verdict, const Dfa& own, const Language& language,
   const std::string said = output_after(*letters);
   if (said == right) return false;
   // A shortest word for the automata is one for the model, if the model is its own automaton.
-  const bool proved = verdict.certificate.claim == Claim::kProved;
+  const bool proved = verdict.certificate.is<Proved>();
   refute(verdict.certificate,
          fmt::format("{} gives \"{}\" on {}, the model \"{}\"", language.name, right, shown, said));
-  verdict.certificate.failing_word = letters;
-  verdict.certificate.shortest = proved;
+  verdict.certificate.claim = Refuted{letters, /*shortest=*/proved};
   verdict.said = said;
   verdict.wanted = right;
   return true;

@@ -40,21 +40,21 @@ Certificate prove(const Network& network, const CertifyOptions& options) {
     require_linear(network, "exact arithmetic");
     Certificate exact = certify_exact(network, options);
     exact.order = options.order;
-    exact.every_association = exact.claim == Claim::kProved && !options.order.is_sequential();
+    if (exact.is<Proved>()) exact.claim = Proved{.every_association = !options.order.is_sequential()};
     return exact;
   }
   if (!options.order.is_sequential()) return certify_order(network, options);
   if (std::optional<Certificate> closed = certify_closed_codewords(network, options)) return *std::move(closed);
   Certificate searched = search(network, options, std::min(options.max_pairs, kQuickPairs));
-  if (searched.claim != Claim::kProvedUpTo) return searched;
+  if (!searched.is<ProvedUpTo>()) return searched;
   if (std::optional<Certificate> snapped = certify_snapped(network, options)) return *std::move(snapped);
   std::optional<BoundCertificate> bound = certify_bounds(network, options);
-  if (bound && bound->certificate.claim == Claim::kProved) return std::move(bound->certificate);
+  if (bound && bound->certificate.is<Proved>()) return std::move(bound->certificate);
   if (options.max_pairs > kQuickPairs) searched = search(network, options, options.max_pairs);
-  if (searched.claim != Claim::kProvedUpTo || !bound || bound->certificate.length <= searched.length) return searched;
+  if (!searched.is<ProvedUpTo>() || !bound || bound->certificate.length() <= searched.length()) return searched;
   bound->certificate.limit = searched.limit;
   if (std::optional<LinearHorizon> horizon = linear_horizon(network, options.arithmetic, options.form)) {
-    horizon->length = std::min(horizon->length, bound->certificate.length);
+    horizon->length = std::min(horizon->length, bound->certificate.length());
     bound->certificate.proof = *std::move(horizon);
   }
   return std::move(bound->certificate);
@@ -63,7 +63,7 @@ Certificate prove(const Network& network, const CertifyOptions& options) {
 /// A proof up to a few letters says little: errors that it could not bound add up in words of thousands.
 void try_long_words(Certificate& certificate, const Network& network, const CertifyOptions& options) {
   constexpr std::uint64_t kFew = 4096;
-  if (certificate.claim != Claim::kProvedUpTo || certificate.length >= kFew || !options.order.is_sequential() ||
+  if (!certificate.is<ProvedUpTo>() || certificate.length() >= kFew || !options.order.is_sequential() ||
       options.arithmetic.is_exact())
     return;
   ReaderLimits limits;
@@ -74,9 +74,9 @@ void try_long_words(Certificate& certificate, const Network& network, const Cert
   const auto reader = network_reader(network, options.arithmetic, options.form);
   const TrackedAutomaton tracked = every_state(network.automaton);
   try_long_words(certificate, *reader, tracked, limits);
-  if (certificate.claim != Claim::kRefuted) return;
+  if (!certificate.is<Refuted>()) return;
   ReaderRun run(*reader, tracked);
-  for (const Letter letter : *certificate.failing_word) run.read(letter);
+  for (const Letter letter : *certificate.failing_word()) run.read(letter);
   const Output given = run.answer().output;
   certificate.proof =
       FailingRun{{}, run.state(), given == LetterReader::kNoAnswer ? std::nullopt : std::optional<State>(given)};

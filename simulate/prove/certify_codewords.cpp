@@ -72,7 +72,7 @@ std::optional<Certificate> certify_closed_codewords(const Network& network, cons
       emulation_evidence(found->machine, network, options, &found->proof.by_induction);
   if (!emulation) return std::nullopt;
   Certificate certificate;
-  certificate.claim = Claim::kProved;
+  certificate.claim = Proved{};
   certificate.arithmetic = options.arithmetic;
   certificate.form = options.form;
   certificate.method = "closed codewords";

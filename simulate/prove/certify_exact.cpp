@@ -177,22 +177,19 @@ bool is_proved_by_induction(const LabelMachine& machine, const Dfa& automaton) {
 
 void conclude(Certificate& certificate, const LabelMachine& machine, const Dfa& automaton, std::uint64_t max_pairs) {
   if (is_proved_by_induction(machine, automaton)) {
-    certificate.claim = Claim::kProved;
+    certificate.claim = Proved{};
     certificate.evidence += ", and the labels so found emulate the automaton by induction over the wiring";
     return;
   }
   TupleSearch::Outcome outcome = TupleSearch(machine, automaton).run(max_pairs);
   if (outcome.failing_word) {
-    certificate.claim = Claim::kRefuted;
     certificate.evidence += fmt::format("; a search over them met a wrong answer after {} pairs", outcome.pairs);
-    certificate.failing_word = std::move(outcome.failing_word);
-    certificate.shortest = true;
+    certificate.claim = Refuted{std::move(outcome.failing_word), /*shortest=*/true};
   } else if (outcome.ended) {
-    certificate.claim = Claim::kProved;
+    certificate.claim = Proved{};
     certificate.evidence += fmt::format(", and all {} tuples of them that words reach are right", outcome.pairs);
   } else {
-    certificate.claim = Claim::kProvedUpTo;
-    certificate.length = outcome.depth;
+    certificate.claim = ProvedUpTo{outcome.depth};
     certificate.limit = fmt::format("{} pairs", max_pairs);
   }
 }
@@ -208,7 +205,7 @@ Certificate certify_exact(const Network& network, const CertifyOptions& options)
     if (++certificate.pairs % (1 << 12) == 0 && options.progress) options.progress(certificate.pairs);
   };
   const auto undecided = [&](const char* limit) {
-    certificate.claim = Claim::kProvedUpTo;
+    certificate.claim = ProvedUpTo{};
     certificate.evidence = "the exact states of a layer did not close";
     certificate.limit = limit;
     return certificate;

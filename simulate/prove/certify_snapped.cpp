@@ -64,8 +64,7 @@ std::optional<Certificate> certify_snapped(const Network& network, const Certify
     worst_error = std::max(worst_error, bound.error);
   }
   Certificate certificate = bounds->certificate;
-  certificate.claim = Claim::kProved;
-  certificate.length = 0;
+  certificate.claim = Proved{};
   certificate.method = "snapped horizon bound";
   certificate.evidence = fmt::format(
       "not linear: by induction over blocks of {} letters, each from H_0 or a codeword within {:.3g} of the "

@@ -15,7 +15,7 @@ constexpr std::uint64_t kRandomLength = 5'000, kPowerLength = 1'000;
 constexpr std::size_t kLongestPeriod = 3, kMostPowers = 24;
 
 std::uint64_t longest_of(const Certificate& certificate) {
-  return certificate.claim == Claim::kProved ? UINT64_MAX : certificate.length;
+  return certificate.is<Proved>() ? UINT64_MAX : certificate.length();
 }
 
 /// Words of one letter, of two, of three.

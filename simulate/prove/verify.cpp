@@ -34,7 +34,7 @@ std::function<void(std::uint64_t, std::uint64_t)> told_of(const Question& questi
 }
 
 bool is_proof(const Certificate& certificate) {
-  return certificate.claim == Claim::kProved || (certificate.claim == Claim::kProvedUpTo && certificate.length > 0);
+  return certificate.is<Proved>() || (certificate.is<ProvedUpTo>() && certificate.length() > 0);
 }
 
 /// Nothing is proved yet.
@@ -58,13 +58,12 @@ void check_again(ModelVerdict& verdict, const Network& network, const Question& 
   const Certificate& certificate = verdict.certificate;
   if (!certificate.order.is_sequential() || std::holds_alternative<std::monostate>(certificate.proof)) return;
   Certificate written = certificate;
-  written.length = length_in_file(certificate);
+  if (certificate.is<ProvedUpTo>()) written.claim = ProvedUpTo{length_in_file(certificate)};
   try {
     const Recheck outcome = recheck(written, network);
     if (!outcome.established) contradict(question, "the re-check of the certificate says: " + outcome.finding);
     verdict.self_check.is_rechecked = true;
-    if (certificate.claim == Claim::kProvedUpTo && written.length < certificate.length)
-      verdict.self_check.rechecked_length = written.length;
+    if (written.length() < certificate.length()) verdict.self_check.rechecked_length = written.length();
   } catch (const LimitError& error) {
     verdict.self_check.not_rechecked = error.what();
   }
@@ -84,15 +83,12 @@ void refute_by_random_word(ModelVerdict& verdict, const Question& question, std:
   const std::string which = word_index == 0 ? "" : fmt::format(" (number {})", word_index);
   const std::string what = fmt::format("the random word of seed {}{} is read wrongly after {} letters",
                                        question.random.seed, which, with_thousands(at));
-  if (certificate.claim == Claim::kProved || (certificate.claim == Claim::kProvedUpTo && certificate.length >= at))
+  if (certificate.is<Proved>() || (certificate.is<ProvedUpTo>() && certificate.length() >= at))
     contradict(question, what);
-  certificate.claim = Claim::kRefuted;
+  certificate.claim = Refuted{};
   certificate.method = "sampled";
   certificate.evidence = what;
   certificate.limit.clear();
-  certificate.length = 0;
-  certificate.failing_word.reset();
-  certificate.shortest = false;
   certificate.proof = {};
 }
 
@@ -115,11 +111,11 @@ void record(ModelVerdict& verdict, const Network& network, const SampleReport& r
   Certificate& certificate = verdict.certificate;
   certificate.letters_tested = report.letters;
   certificate.seed = question.random.seed;
-  if (question.test_only && !question.random.accepted && certificate.claim == Claim::kSampled && !report.failing_at)
+  if (question.test_only && !question.random.accepted && certificate.is<Sampled>() && !report.failing_at)
     certificate.proof = SampledWords{question.random.seed, question.random.words, question.random.length};
-  if (!report.failing_at || certificate.claim == Claim::kRefuted) return;
+  if (!report.failing_at || certificate.is<Refuted>()) return;
   refute_by_random_word(verdict, question, *report.failing_at, report.failing_word_index.value_or(0));
-  certificate.failing_word = report.failing_word;
+  certificate.claim = Refuted{report.failing_word};
   if (certificate.order.is_sequential() && (report.failing_word || !question.random.accepted))
     certificate.proof = failing_run(network, report, question);
 }
@@ -216,7 +212,7 @@ void test(ModelVerdict& verdict, const ReadModel& model, const Question& questio
     const std::optional<RandomFailure> wrong = model.first_failure(asked);
     certificate.letters_tested = wrong ? wrong->at : asked.length * asked.words;
     verdict.has_failed_on_random_words = wrong.has_value();
-    if (wrong && certificate.claim != Claim::kRefuted) refute_by_random_word(verdict, question, wrong->at, wrong->word);
+    if (wrong && !certificate.is<Refuted>()) refute_by_random_word(verdict, question, wrong->at, wrong->word);
     return;
   }
   Random random(asked.seed);
@@ -239,9 +235,9 @@ void test(ModelVerdict& verdict, const ReadModel& model, const Question& questio
         question.progress("testing letters", certificate.letters_tested, asked.words * asked.length);
       if (!run.is_wrong()) continue;
       verdict.has_failed_on_random_words = true;
-      if (certificate.claim == Claim::kRefuted) return;
+      if (certificate.is<Refuted>()) return;
       refute_by_random_word(verdict, question, t + 1, i);
-      if (t < kPrintableLength) certificate.failing_word = std::move(word);
+      if (t < kPrintableLength) certificate.claim = Refuted{std::move(word)};
       return;
     }
   }
@@ -283,10 +279,10 @@ ModelVerdict verify_network(const Network& network, const Question& question) {
 
 /// What model and automaton say at the end of the failing word.
 void read_again(ModelVerdict& verdict, const ReadModel& model, const Question& question) {
-  if (!verdict.certificate.failing_word || verdict.certificate.method == "another language") return;
+  if (!verdict.certificate.failing_word() || verdict.certificate.method == "another language") return;
   ReaderRun run(model.reader, model.tracked);
-  for (const Letter letter : *verdict.certificate.failing_word) run.read(letter);
-  const bool is_empty = verdict.certificate.failing_word->empty();
+  for (const Letter letter : *verdict.certificate.failing_word()) run.read(letter);
+  const bool is_empty = verdict.certificate.failing_word()->empty();
   const Output said = is_empty ? model.reader.answer_at_start().output : run.answer().output;
   const Dfa& automaton = model.tracked.automaton;
   if (said == model.tracked.wanted[run.state()])

@@ -32,7 +32,7 @@ Certificate ask(const Network& network, CertifyOptions how, Precision precision,
   question.progress = progress;
   question.replayed_letters = kReplayedLetters;
   Certificate certificate = verify(question).certificate;
-  if (certificate.claim == Claim::kRefuted)
+  if (certificate.is<Refuted>())
     throw Contradiction(fmt::format(
         "the construction \"{}\" of {} is {} in {}. This is a mistake in krohn: please report it; nothing was written",
         network.provenance.construction, network.provenance.source,
@@ -45,12 +45,13 @@ void ask_about_exactness(KeptPromise& kept, const Network& network, const Certif
                          bool asks_orders,
                          const std::function<void(std::string_view, std::uint64_t, std::uint64_t)>& progress) {
   const Certificate sequential = ask(network, how, precision, {}, progress);
-  if (sequential.claim != Claim::kProved) {
+  if (!sequential.is<Proved>()) {
     kept.promised_only.push_back(precision);
     if (kept.limit.empty()) kept.limit = sequential.limit;
     return;
   }
-  const bool everywhere = asks_orders && ask(network, how, precision, parse_order("scan"), progress).every_association;
+  const bool everywhere =
+      asks_orders && ask(network, how, precision, parse_order("scan"), progress).holds_in_every_association();
   (everywhere ? kept.every_order : kept.sequential).push_back(precision);
 }
 
@@ -69,7 +70,7 @@ KeptPromise verify_built(const Network& network, const Promise& promise, const C
   if (promise.exact_in.empty() && promise.locked_in.empty()) {
     how.max_pairs = std::min(how.max_pairs, kQuickPairs);
     const Certificate searched = ask(network, how, Precision::kFp64, {}, progress);
-    kept.right_up_to = searched.claim == Claim::kProved ? UINT64_MAX : searched.length;
+    kept.right_up_to = searched.is<Proved>() ? UINT64_MAX : searched.length();
   }
   return kept;
 }

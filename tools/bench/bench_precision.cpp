@@ -80,14 +80,9 @@ std::string verdict(const std::string& network, const std::string& arithmetic, c
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 std::string outcome_of(const Certificate& certificate) {
-  switch (certificate.claim) {
-    case Claim::kProved:
-      return fmt::format("proved, {} pairs", certificate.pairs);
-    case Claim::kRefuted:
-      return fmt::format("fails at {}", certificate.failing_word->size());
-    default:
-      return fmt::format("open past {}", certificate.length);
-  }
+  if (certificate.is<Proved>()) return fmt::format("proved, {} pairs", certificate.pairs);
+  if (certificate.is<Refuted>()) return fmt::format("fails at {}", certificate.failing_word()->size());
+  return fmt::format("open past {}", certificate.length());
 }
 
 /// Where one random word of seed 1 first fails, for comparison with the shortest failing word.
@@ -215,11 +210,11 @@ void print_order(const std::string& name, const Network& network, Precision prec
   options.max_pairs = std::min<std::uint64_t>(budget.max_pairs, 100'000);
   const double start = cpu_seconds();
   const Certificate certificate = certify(network, options);
-  const bool proved = certificate.claim == Claim::kProved;
+  const bool proved = certificate.is<Proved>();
   if (known_exact && !proved) ++differences;
-  const std::string outcome = !proved                         ? outcome_of(certificate)
-                              : certificate.every_association ? "proved, every association"
-                                                              : "proved, this order";
+  const std::string outcome = !proved                                    ? outcome_of(certificate)
+                              : certificate.holds_in_every_association() ? "proved, every association"
+                                                                         : "proved, this order";
   fmt::print("{:<28} {:<6} {:<12} {:>28} {:>8.2f}  {}\n", name, to_string(precision), order, outcome,
              cpu_seconds() - start,
              !known_exact ? ""

@@ -147,11 +147,13 @@ std::string evidence_in_words(const BoundEvidence& evidence) {
 Certificate certificate_of(const BoundEvidence& evidence, const CertifyOptions& options) {
   Certificate certificate;
   const bool is_proved = holds_for_all_lengths(evidence);
-  certificate.claim = is_proved ? Claim::kProved : Claim::kProvedUpTo;
+  if (is_proved)
+    certificate.claim = Proved{};
+  else
+    certificate.claim = ProvedUpTo{weakest(evidence).length};
   certificate.arithmetic = options.arithmetic;
   certificate.form = options.form;
   certificate.method = is_proved ? "contraction bound" : "horizon bound";
-  if (!is_proved) certificate.length = weakest(evidence).length;
   for (const CentreLayer& layer : evidence.machine.layers) certificate.pairs += layer.edges.size();
   certificate.evidence = evidence_in_words(evidence);
   return certificate;

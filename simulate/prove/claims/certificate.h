@@ -15,15 +15,36 @@
 
 namespace krohn {
 
-enum class Claim : std::uint8_t {
-  kProved,      ///< for words of every length
-  kProvedUpTo,  ///< for words up to `length` letters
-  kRefuted,     ///< by a failing word
-  kSampled,     ///< no disagreement in `letters_tested` letters; not a proof
+// ---- Claims
+
+/// For words of every length.
+struct Proved {
+  bool every_association = false;  ///< in every order that composes letters as maps (simulate/arithmetic/order.h)
+  friend bool operator==(const Proved&, const Proved&) = default;
 };
 
+/// For words of up to `length` letters; 0: nothing was proved within the limits.
+struct ProvedUpTo {
+  std::uint64_t length = 0;
+  friend bool operator==(const ProvedUpTo&, const ProvedUpTo&) = default;
+};
+
+/// By a failing word: this one, or one that the proof or the evidence describes (a random word of 10^6 letters).
+struct Refuted {
+  std::optional<Word> word = {};
+  bool shortest = false;  ///< no shorter word fails
+  friend bool operator==(const Refuted&, const Refuted&) = default;
+};
+
+/// No disagreement was found, which proves nothing.
+struct Sampled {
+  friend bool operator==(const Sampled&, const Sampled&) = default;
+};
+
+using Claim = std::variant<Sampled, Proved, ProvedUpTo, Refuted>;
+
 /// "proved", "proved up to a length", "refuted", "sampled".
-std::string to_string(Claim claim);
+std::string to_string(const Claim& claim);
 
 // ---- Proofs: what a re-checker needs to establish the claim again, one type for each method
 // (docs/certificate-file.md)
@@ -91,26 +112,28 @@ using Proof = std::variant<std::monostate, ClosedCodewords, ReachedPairs, Failin
 
 /// The outcome of a verification, for one arithmetic and one evaluation order.
 struct Certificate {
-  Claim claim = Claim::kSampled;
+  Claim claim;
   ArithmeticName arithmetic = Precision::kFp32;
   Form form = Form::kStructured;
   Order order{};
-  bool every_association =
-      false;             ///< with kProved: in every order that composes letters as maps (simulate/arithmetic/order.h)
-  std::string method;    ///< "closed codewords", "closed reachable set", "sampled"
-  std::string evidence;  ///< one sentence: what was checked and how much of it
-  Proof proof;           ///< the same for a re-checker; nothing when the claim cannot be written down
-  std::uint64_t length = 0;          ///< with kProvedUpTo
+  std::string method;                ///< "closed codewords", "closed reachable set", "sampled"
+  std::string evidence;              ///< one sentence: what was checked and how much of it
+  Proof proof;                       ///< the same for a re-checker; nothing when the claim cannot be written down
   std::uint64_t pairs = 0;           ///< (state, codeword) or (automaton state, network state) pairs examined
-  std::optional<Word> failing_word;  ///< with kRefuted
-  bool shortest = false;             ///< failing_word is a shortest one
   std::uint64_t letters_tested = 0;  ///< sampled letters, beside a proof too
   std::uint64_t seed = 0;            ///< of the sampled words
   std::string limit;                 ///< the limit that was met, when one was
-};
 
-/// One sentence for people: "proved for words of every length", "refuted: the word abab of 4 letters is read wrongly,
-/// and no shorter one", …
-std::string headline(const Certificate& certificate, const Alphabet& alphabet);
+  template <class C>
+  bool is() const {
+    return std::holds_alternative<C>(claim);
+  }
+  /// Of ProvedUpTo; 0 for every other claim.
+  std::uint64_t length() const;
+  /// Of Refuted, where it is known letter by letter; else null.
+  const Word* failing_word() const;
+  bool is_shortest() const;
+  bool holds_in_every_association() const;
+};
 
 }  // namespace krohn

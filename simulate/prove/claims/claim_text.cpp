@@ -12,10 +12,9 @@ namespace {
 constexpr std::size_t kShownLetters = 60, kShownBytes = 400;
 
 std::string refutation(const Certificate& certificate, const Alphabet& alphabet) {
-  if (!certificate.failing_word) return "refuted";
-  const Word& word = *certificate.failing_word;
-  return fmt::format("refuted: wrong on {}{}", quoted_word(alphabet, word),
-                     certificate.shortest ? ", and no shorter word fails" : "");
+  if (certificate.failing_word() == nullptr) return "refuted";
+  return fmt::format("refuted: wrong on {}{}", quoted_word(alphabet, *certificate.failing_word()),
+                     certificate.is_shortest() ? ", and no shorter word fails" : "");
 }
 
 }  // namespace
@@ -36,19 +35,13 @@ std::string quoted_word(const Alphabet& alphabet, std::span<const Letter> word) 
 }
 
 std::string claim_in_words(const Certificate& certificate, const Alphabet& alphabet) {
-  switch (certificate.claim) {
-    case Claim::kProved:
-      return certificate.every_association ? "proved for all lengths, in every association order"
-                                           : "proved for words of every length";
-    case Claim::kProvedUpTo:
-      if (certificate.length == 0) return "undecided: nothing was proved within the limits";
-      return fmt::format("proved for words of up to {} letters; undecided beyond", with_thousands(certificate.length));
-    case Claim::kRefuted:
-      return refutation(certificate, alphabet);
-    case Claim::kSampled:
-      return "undecided: no disagreement found, which proves nothing";
-  }
-  return "";
+  if (certificate.is<Refuted>()) return refutation(certificate, alphabet);
+  if (certificate.holds_in_every_association()) return "proved for all lengths, in every association order";
+  if (certificate.is<Proved>()) return "proved for words of every length";
+  if (certificate.length() > 0)
+    return fmt::format("proved for words of up to {} letters; undecided beyond", with_thousands(certificate.length()));
+  return certificate.is<ProvedUpTo>() ? "undecided: nothing was proved within the limits"
+                                      : "undecided: no disagreement found, which proves nothing";
 }
 
 }  // namespace krohn

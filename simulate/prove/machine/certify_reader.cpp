@@ -68,22 +68,19 @@ Certificate search(const LetterReader& reader, const TrackedAutomaton& tracked, 
   certificate.pairs = end.pairs;
   switch (end.kind) {
     case PairSearchEnd::Kind::kClosed:
-      certificate.claim = Claim::kProved;
+      certificate.claim = Proved{};
       certificate.evidence = fmt::format(
           "breadth-first search ended after {} pairs of automaton state and memory, all answered correctly; no word "
           "needed more than {} letters to reach one",
           end.pairs, end.length);
       break;
     case PairSearchEnd::Kind::kWrong:
-      certificate.claim = Claim::kRefuted;
-      certificate.shortest = true;
-      certificate.failing_word = end.word;
+      certificate.claim = Refuted{end.word, /*shortest=*/true};
       certificate.evidence = fmt::format("breadth-first search met a wrong answer after {} letters and {} pairs",
                                          end.word.size(), end.pairs);
       break;
     case PairSearchEnd::Kind::kLimit:
-      certificate.claim = Claim::kProvedUpTo;
-      certificate.length = end.length;
+      certificate.claim = ProvedUpTo{end.length};
       certificate.limit = end.limit;
       certificate.evidence = fmt::format("all {} pairs that words of up to {} letters reach were answered correctly",
                                          end.pairs, end.length);
@@ -95,28 +92,25 @@ Certificate search(const LetterReader& reader, const TrackedAutomaton& tracked, 
 
 void try_long_words(Certificate& certificate, const LetterReader& reader, const TrackedAutomaton& tracked,
                     const ReaderLimits& limits) {
-  if (certificate.claim != Claim::kProvedUpTo || limits.long_letters == 0) return;
+  if (!certificate.is<ProvedUpTo>() || limits.long_letters == 0) return;
   std::uint64_t letters = 0;
   std::optional<Word> word = find_failing_word(reader, tracked, limits, letters);
   if (!word) {
     certificate.evidence += fmt::format("; so were {} letters of longer words", with_thousands(letters));
     return;
   }
-  if (word->size() <= certificate.length)
+  if (word->size() <= certificate.length())
     throw Contradiction(
         fmt::format("a word of {} letters is read wrongly, against the proof for words of up to {}. This is "
                     "a mistake in krohn, not in the model: please report it, with the model",
-                    word->size(), certificate.length));
-  certificate.claim = Claim::kRefuted;
+                    word->size(), certificate.length()));
   certificate.method = "long words";
   certificate.evidence = fmt::format(
       "all words of up to {} letters are right; this is the shortest wrong one found in {} letters of narrow search, "
       "powers of short words and random words",
-      with_thousands(certificate.length), with_thousands(letters));
-  certificate.failing_word = *std::move(word);
-  certificate.shortest = false;
+      with_thousands(certificate.length()), with_thousands(letters));
+  certificate.claim = Refuted{*std::move(word)};
   certificate.limit.clear();
-  certificate.length = 0;
   certificate.proof = {};
 }
 

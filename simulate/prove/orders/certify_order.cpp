@@ -92,8 +92,7 @@ std::optional<Certificate> certify_associations(const Network& network, const Or
   const std::optional<std::string> emulation = emulation_evidence(exact->machine, network, options);
   if (!emulation) return std::nullopt;
   Certificate certificate = begin_certificate(options);
-  certificate.claim = Claim::kProved;
-  certificate.every_association = exact->only_maps;
+  certificate.claim = Proved{.every_association = exact->only_maps};
   certificate.method = "exact in every association";
   certificate.pairs = exact->pairs;
   certificate.evidence = fmt::format(
@@ -108,18 +107,17 @@ std::optional<Certificate> certify_associations(const Network& network, const Or
 
 Certificate undecided(const CertifyOptions& options, std::string limit) {
   Certificate certificate = begin_certificate(options);
-  certificate.claim = Claim::kSampled;
   certificate.limit = std::move(limit);
   return certificate;
 }
 
 /// The failing word once more, by the evaluator of the order: the claim must not rest on the search alone.
 void replay(const Network& network, const Certificate& certificate, const CertifyOptions& options) {
-  if (!certificate.failing_word) return;
+  if (!certificate.failing_word()) return;
   const auto evaluator = make_evaluator(network, options.arithmetic, options.form, options.order);
   State state = network.automaton.initial();
   std::optional<State> answer = evaluator->current();
-  for (const Letter letter : *certificate.failing_word) {
+  for (const Letter letter : *certificate.failing_word()) {
     state = network.automaton.next(state, letter);
     answer = evaluator->step(letter);
   }

@@ -92,7 +92,7 @@ class OrderSearch {
           "words make {} maps, closed under composition in every association, and these reach {} states, all read "
           "rightly",
           all->size(), states.size()));
-      certificate.every_association = true;
+      certificate.claim = Proved{.every_association = true};
       return certificate;
     });
   }
@@ -185,7 +185,7 @@ class OrderSearch {
 
   Certificate begin(Claim claim) const {
     Certificate certificate;
-    certificate.claim = claim;
+    certificate.claim = std::move(claim);
     certificate.arithmetic = options_.arithmetic;
     certificate.form = options_.form;
     certificate.order = options_.order;
@@ -195,35 +195,33 @@ class OrderSearch {
   }
 
   Certificate proved(std::string evidence) const {
-    Certificate certificate = begin(Claim::kProved);
+    Certificate certificate = begin(Proved{});
     certificate.evidence = std::move(evidence);
     return certificate;
   }
 
   Certificate refuted(Word word) const {
-    Certificate certificate = begin(Claim::kRefuted);
+    Certificate certificate = begin(Refuted{});
     certificate.evidence = fmt::format(
         "all words were tried in this order, length by length; the first that is read wrongly has {} letters",
         word.size());
-    certificate.failing_word = std::move(word);
-    certificate.shortest = true;
+    certificate.claim = Refuted{std::move(word), /*shortest=*/true};
     return certificate;
   }
 
   Certificate refuted_by_drift(Word word, std::uint64_t right_up_to) const {
     Certificate certificate = refuted(std::move(word));
-    certificate.shortest = false;
+    std::get<Refuted>(certificate.claim).shortest = false;
     certificate.evidence = fmt::format(
         "words were put together of those that drift most in this order; one of {} letters is read wrongly, and none "
         "of "
         "up to {} letters is",
-        certificate.failing_word->size(), right_up_to);
+        certificate.failing_word()->size(), right_up_to);
     return certificate;
   }
 
   Certificate proved_up_to(std::uint64_t length, std::string limit) const {
-    Certificate certificate = begin(Claim::kProvedUpTo);
-    certificate.length = length;
+    Certificate certificate = begin(ProvedUpTo{length});
     certificate.evidence = fmt::format("the network is right on all words of up to {} letters in this order", length);
     certificate.limit = std::move(limit);
     return certificate;

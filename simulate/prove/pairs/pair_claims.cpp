@@ -9,7 +9,7 @@ namespace {
 
 Certificate begin_certificate(const CertifyOptions& options, Claim claim, std::uint64_t pairs) {
   Certificate certificate;
-  certificate.claim = claim;
+  certificate.claim = std::move(claim);
   certificate.arithmetic = options.arithmetic;
   certificate.form = options.form;
   certificate.method = "closed reachable set";
@@ -20,7 +20,7 @@ Certificate begin_certificate(const CertifyOptions& options, Claim claim, std::u
 }  // namespace
 
 Certificate proved_by_pairs(const CertifyOptions& options, std::uint64_t pairs, std::uint64_t depth) {
-  Certificate certificate = begin_certificate(options, Claim::kProved, pairs);
+  Certificate certificate = begin_certificate(options, Proved{}, pairs);
   certificate.proof = ReachedPairs{pairs, depth};
   certificate.evidence = fmt::format(
       "words reach {} pairs of an automaton state and a network state, all by words of at most {} letters, and the "
@@ -30,19 +30,17 @@ Certificate proved_by_pairs(const CertifyOptions& options, std::uint64_t pairs, 
 }
 
 Certificate refuted_by_pairs(const CertifyOptions& options, std::uint64_t pairs, Word word, const FailingRun& run) {
-  Certificate certificate = begin_certificate(options, Claim::kRefuted, pairs);
-  certificate.evidence =
+  const std::string evidence =
       fmt::format("breadth-first search met a wrong answer after {} letters and {} pairs", word.size(), pairs);
-  certificate.failing_word = std::move(word);
-  certificate.shortest = true;
+  Certificate certificate = begin_certificate(options, Refuted{std::move(word), /*shortest=*/true}, pairs);
+  certificate.evidence = evidence;
   certificate.proof = run;
   return certificate;
 }
 
 Certificate proved_up_to_depth(const CertifyOptions& options, std::uint64_t pairs, std::uint64_t length,
                                std::uint64_t complete, std::string limit) {
-  Certificate certificate = begin_certificate(options, Claim::kProvedUpTo, pairs);
-  certificate.length = length;
+  Certificate certificate = begin_certificate(options, ProvedUpTo{length}, pairs);
   certificate.proof = ReachedPairs{complete, length - 1};
   certificate.evidence = fmt::format(
       "the network is right on all words of up to {} letters; the search over {} pairs did not end", length, pairs);

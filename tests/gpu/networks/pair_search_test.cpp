@@ -16,22 +16,19 @@ using namespace krohn::formed_networks;
 namespace {
 
 /// Claim, counts, words and evidence are those of the search on the processor.
-Claim check_search(const Network& network, ArithmeticName arithmetic, std::uint64_t max_pairs) {
+std::string check_search(const Network& network, ArithmeticName arithmetic, std::uint64_t max_pairs) {
   CAPTURE(to_string(arithmetic));
   CertifyOptions options;
   options.arithmetic = arithmetic;
   options.max_pairs = max_pairs;
   const Certificate expected = certify_reachable_set(network, options);
   const Certificate found = search_pairs(Place::kProcessor, network, options);
-  CHECK(found.claim == expected.claim);
+  CHECK((found.claim == expected.claim));
   CHECK(found.pairs == expected.pairs);
-  CHECK(found.length == expected.length);
-  CHECK(found.failing_word == expected.failing_word);
-  CHECK(found.shortest == expected.shortest);
   CHECK(found.evidence == expected.evidence);
   CHECK(found.limit == expected.limit);
   CHECK((found.proof == expected.proof));
-  return found.claim;
+  return to_string(found.claim);
 }
 
 }  // namespace
@@ -50,7 +47,7 @@ TEST_CASE("the search by kernels is the search one by one: known closures") {
     options.arithmetic = one.arithmetic;
     options.max_pairs = 10'000;
     const Certificate found = search_pairs(Place::kProcessor, network, options);
-    CHECK(found.claim == Claim::kProved);
+    CHECK(found.is<Proved>());
     CHECK(found.pairs == one.pairs);
     check_search(network, one.arithmetic, 10'000);
   }
@@ -76,12 +73,12 @@ TEST_CASE("limits are met where the search one by one meets them") {
 
 TEST_CASE("random weights are judged alike") {
   std::mt19937_64 random(23);
-  std::set<Claim> claims;
+  std::set<std::string> claims;
   for (int i = 0; i < 30; ++i)
     claims.insert(
         check_search(random_networks::draw(random, static_cast<random_networks::Kind>(i % random_networks::kKinds)),
                      i % 2 == 0 ? Precision::kBf16 : Precision::kFp16, 400));
-  CHECK(claims == std::set{Claim::kProved, Claim::kProvedUpTo, Claim::kRefuted});
+  CHECK(claims == std::set{to_string(Proved{}), to_string(ProvedUpTo{}), to_string(Refuted{})});
 }
 
 TEST_CASE("searches that devices do not do are refused") {

@@ -12,7 +12,7 @@ int main() {
   for (const krohn::Letter letter : automaton.alphabet().parse_word("abb")) state = evaluator->step(letter);
   const krohn::Certificate certificate = krohn::certify(network, {});
   const bool accepted = state && automaton.accepts(*state);
-  const bool proved = certificate.claim == krohn::Claim::kProved;
+  const bool proved = certificate.is<krohn::Proved>();
   std::printf("abb: %s, %s\n", accepted ? "accept" : "reject", proved ? "proved for every length" : "not proved");
   return accepted && proved ? 0 : 1;
 }

@@ -27,13 +27,10 @@ TEST_CASE("a certificate of each kind survives its file") {
     CAPTURE(name);
     const std::string text = format_certificate(certificate, network);
     const Certificate again = parse_certificate(text, "memory", network);
-    CHECK(again.claim == certificate.claim);
+    CHECK((again.claim == certificate.claim));
     CHECK(again.arithmetic == certificate.arithmetic);
     CHECK(again.form == certificate.form);
     CHECK(again.order == certificate.order);
-    CHECK(again.length == certificate.length);
-    CHECK(again.failing_word == certificate.failing_word);
-    CHECK(again.shortest == certificate.shortest);
     CHECK(again.proof == certificate.proof);
     CHECK(format_certificate(again, network) == text);
   }
@@ -54,7 +51,7 @@ TEST_CASE("the file of a certificate, written out") {
 )") != std::string::npos);
   const Network drifts = rotation(60, {7});
   const Certificate refuted = certify(drifts, in_format(Precision::kBf16));
-  REQUIRE(refuted.claim == Claim::kRefuted);
+  REQUIRE(refuted.is<Refuted>());
   CHECK(format_certificate(refuted, drifts).find(R"("evidence": {"word":["0","0",)") != std::string::npos);
 }
 
@@ -136,7 +133,7 @@ TEST_CASE("an outcome without a proof is not written") {
   const Network network = rotation(4, {1});
   Certificate certificate;
   CHECK_THROWS_AS(format_certificate(certificate, network), InputError);
-  certificate.claim = Claim::kRefuted;
+  certificate.claim = Refuted{};
   certificate.proof = FailingRun{};
   CHECK_THROWS_AS(format_certificate(certificate, network), InputError);
 }

@@ -45,11 +45,13 @@ void reject_all(const Network& network, const Certificate& good, const std::vect
   }
 }
 
+Word& word_of(Certificate& certificate) { return *std::get<Refuted>(certificate.claim).word; }
+
 const std::vector<Forgery> kOfAnyKind = {
     {"no proof", [](auto& c, auto&) { c.proof = {}; }},
     {"another order", [](auto& c, auto&) { c.order = parse_order("scan"); }},
     {"in chunks", [](auto& c, auto&) { c.order = parse_order("chunked:64"); }},
-    {"every order", [](auto& c, auto&) { c.every_association = true; }},
+    {"every order", [](auto& c, auto&) { c.claim = Proved{.every_association = true}; }},
 };
 
 }  // namespace
@@ -60,9 +62,9 @@ TEST_CASE("forged tables of closed codewords") {
   reject_all(network, good, kOfAnyKind);
   reject_all(
       network, good,
-      {{"claimed up to a length", [](auto& c, auto&) { c.claim = Claim::kProvedUpTo, c.length = 5; }},
-       {"claimed refuted", [](auto& c, auto&) { c.claim = Claim::kRefuted; }},
-       {"claimed sampled", [](auto& c, auto&) { c.claim = Claim::kSampled; }},
+      {{"claimed up to a length", [](auto& c, auto&) { c.claim = ProvedUpTo{5}; }},
+       {"claimed refuted", [](auto& c, auto&) { c.claim = Refuted{}; }},
+       {"claimed sampled", [](auto& c, auto&) { c.claim = Sampled{}; }},
        {"no layers", [](auto& c, auto&) { proof_of<ClosedCodewords>(c).layers.clear(); }},
        {"a layer too many",
         [](auto& c, auto&) { proof_of<ClosedCodewords>(c).layers.push_back(ClosedTable(table(c))); }},
@@ -138,7 +140,7 @@ TEST_CASE("forged tables of several layers") {
 TEST_CASE("forged reachable sets") {
   const Network network = rotation(3, {0, 1, 2});
   const Certificate good = certify_reachable_set(network, in_format(Precision::kBf16));
-  REQUIRE(good.claim == Claim::kProved);
+  REQUIRE(good.is<Proved>());
   reject_all(network, good, kOfAnyKind);
   reject_all(network, good,
              {{"a pair more", [](auto& c, auto&) { ++proof_of<ReachedPairs>(c).pairs; }},
@@ -156,8 +158,8 @@ TEST_CASE("forged reachable sets") {
               {"of no end", [](auto& c, auto&) { proof_of<ReachedPairs>(c).depth = UINT64_MAX; }},
               {"of nearly no end", [](auto& c, auto&) { proof_of<ReachedPairs>(c).depth = UINT64_MAX - 1; }},
               {"in another arithmetic", [](auto& c, auto&) { c.arithmetic = Precision::kFp16; }},
-              {"refuted", [](auto& c, auto&) { c.claim = Claim::kRefuted; }},
-              {"up to a length", [](auto& c, auto&) { c.claim = Claim::kProvedUpTo, c.length = 1000; }},
+              {"refuted", [](auto& c, auto&) { c.claim = Refuted{}; }},
+              {"up to a length", [](auto& c, auto&) { c.claim = ProvedUpTo{1000}; }},
               {"another turn", [](auto&, auto& n) {
                  n.layers[0].transitions[1].a = RotationBlocks{{{false, Turn{34, 100}}}};
                }}});
@@ -166,29 +168,29 @@ TEST_CASE("forged reachable sets") {
 TEST_CASE("forged lengths") {
   const Network network = rotation(60, {7, 0});
   const Certificate refuted = certify(network, in_format(Precision::kBf16));
-  REQUIRE(refuted.failing_word);
-  const std::uint64_t failing = refuted.failing_word->size();
+  REQUIRE(refuted.failing_word());
+  const std::uint64_t failing = refuted.failing_word()->size();
   CertifyOptions few = in_format(Precision::kBf16, failing / 2);
   const Certificate good = certify_reachable_set(network, few);
-  REQUIRE(good.claim == Claim::kProvedUpTo);
-  REQUIRE(good.length + 1 < failing);
+  REQUIRE(good.is<ProvedUpTo>());
+  REQUIRE(good.length() + 1 < failing);
   reject_all(network, good, kOfAnyKind);
   reject_all(network, good,
-             {{"a letter more", [](auto& c, auto&) { ++c.length; }},
-              {"a letter fewer", [](auto& c, auto&) { --c.length; }},
-              {"no letters", [](auto& c, auto&) { c.length = 0; }},
-              {"2^64 − 1 letters", [](auto& c, auto&) { c.length = UINT64_MAX; }},
+             {{"a letter more", [](auto& c, auto&) { c.claim = ProvedUpTo{c.length() + 1}; }},
+              {"a letter fewer", [](auto& c, auto&) { c.claim = ProvedUpTo{c.length() - 1}; }},
+              {"no letters", [](auto& c, auto&) { c.claim = ProvedUpTo{0}; }},
+              {"2^64 − 1 letters", [](auto& c, auto&) { c.claim = ProvedUpTo{UINT64_MAX}; }},
               {"a letter more and deeper",
                [](auto& c, auto&) {
-                 ++c.length;
+                 c.claim = ProvedUpTo{c.length() + 1};
                  ++proof_of<ReachedPairs>(c).depth;
                }},
               {"up to the shortest failing word",
                [failing](auto& c, auto&) {
-                 c.length = failing;
+                 c.claim = ProvedUpTo{failing};
                  proof_of<ReachedPairs>(c) = {failing, failing - 1};
                }},
-              {"every length", [](auto& c, auto&) { c.claim = Claim::kProved; }}});
+              {"every length", [](auto& c, auto&) { c.claim = Proved{}; }}});
 }
 
 TEST_CASE("forged refutations") {
@@ -197,9 +199,9 @@ TEST_CASE("forged refutations") {
   reject_all(network, good, kOfAnyKind);
   reject_all(
       network, good,
-      {{"a letter fewer", [](auto& c, auto&) { c.failing_word->pop_back(); }},
-       {"the empty word", [](auto& c, auto&) { c.failing_word = Word{}; }},
-       {"another first letter", [](auto& c, auto&) { c.failing_word->front() ^= 1; }},
+      {{"a letter fewer", [](auto& c, auto&) { word_of(c).pop_back(); }},
+       {"the empty word", [](auto& c, auto&) { word_of(c) = Word{}; }},
+       {"another first letter", [](auto& c, auto&) { word_of(c).front() ^= 1; }},
        {"expected and given exchanged",
         [](auto& c, auto&) {
           FailingRun& run = proof_of<FailingRun>(c);
@@ -213,12 +215,12 @@ TEST_CASE("forged refutations") {
         }},
        {"given as expected", [](auto& c, auto&) { proof_of<FailingRun>(c).given = proof_of<FailingRun>(c).expected; }},
        {"in a finer arithmetic", [](auto& c, auto&) { c.arithmetic = Precision::kFp32; }},
-       {"claimed proved", [](auto& c, auto&) { c.claim = Claim::kProved; }}});
+       {"claimed proved", [](auto& c, auto&) { c.claim = Proved{}; }}});
   Certificate longer = good;
-  longer.failing_word->push_back(1);  // turns by nothing: still wrong, but not a shortest word
-  longer.shortest = false;
+  word_of(longer).push_back(1);  // turns by nothing: still wrong, but not a shortest word
+  std::get<Refuted>(longer.claim).shortest = false;
   REQUIRE(recheck(longer, network).established);
-  longer.shortest = true;
+  std::get<Refuted>(longer.claim).shortest = true;
   CHECK_FALSE(recheck(longer, network).established);
 
   const Certificate random = random_refutation(network, Precision::kBf16, 4);
@@ -227,7 +229,7 @@ TEST_CASE("forged refutations") {
               {"another stream", [](auto& c, auto&) { proof_of<FailingRun>(c).random->stream += 2; }},
               {"a letter fewer", [](auto& c, auto&) { --proof_of<FailingRun>(c).random->letters; }},
               {"no letters", [](auto& c, auto&) { proof_of<FailingRun>(c).random->letters = 0; }},
-              {"called shortest", [](auto& c, auto&) { c.shortest = true; }}});
+              {"called shortest", [](auto& c, auto&) { std::get<Refuted>(c.claim).shortest = true; }}});
 }
 
 TEST_CASE("forged samples") {
@@ -238,8 +240,8 @@ TEST_CASE("forged samples") {
              {{"no words", [](auto& c, auto&) { proof_of<SampledWords>(c).words = 0; }},
               {"no letters", [](auto& c, auto&) { proof_of<SampledWords>(c).length = 0; }},
               {"more letters than are right", [](auto& c, auto&) { proof_of<SampledWords>(c).length = 20'000; }},
-              {"called a proof", [](auto& c, auto&) { c.claim = Claim::kProved; }},
-              {"called a proof up to a length", [](auto& c, auto&) { c.claim = Claim::kProvedUpTo, c.length = 100; }}});
+              {"called a proof", [](auto& c, auto&) { c.claim = Proved{}; }},
+              {"called a proof up to a length", [](auto& c, auto&) { c.claim = ProvedUpTo{100}; }}});
 }
 
 TEST_CASE("a dense form that closes does not vouch for the structured one") {

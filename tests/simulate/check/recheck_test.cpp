@@ -132,7 +132,7 @@ TEST_CASE("a certificate of each kind is established") {
 TEST_CASE("limits are said, not taken for an answer") {
   const Network network = rotation(60, {7, 0});
   const Certificate refuted = certify(network, in_format(Precision::kBf16));
-  const std::uint64_t letters = refuted.failing_word->size();
+  const std::uint64_t letters = refuted.failing_word()->size();
   CHECK_THROWS_AS(recheck(refuted, network, {letters / 2, letters}), LimitError);
   CHECK_THROWS_AS(recheck(refuted, network, {1'000'000, letters - 1}), LimitError);
   CHECK_THROWS_AS(recheck(sampled_certificate(Precision::kFp32, {1, UINT64_MAX, UINT64_MAX}), network), LimitError);
@@ -149,7 +149,7 @@ TEST_CASE("random beginnings are those of RandomWord, for alphabets of all kinds
     Network wrong = one_hot(dfa);
     for (Context& state : wrong.readout.next[0]) state = kNoContext;
     Certificate certificate;
-    certificate.claim = Claim::kRefuted;
+    certificate.claim = Refuted{};
     const RandomWord word(letters, 9, 1);
     for (std::uint64_t length = 1; length < 40; ++length) {
       certificate.proof = FailingRun{RandomBeginning{9, 1, length}, word.at(length - 1), std::nullopt};

@@ -42,7 +42,7 @@ inline Certificate random_refutation(const Network& network, ArithmeticName arit
   const auto evaluator = make_evaluator(network, arithmetic);
   const RandomWord word(network.automaton.letters(), seed);
   Certificate certificate;
-  certificate.claim = Claim::kRefuted;
+  certificate.claim = Refuted{};
   certificate.arithmetic = arithmetic;
   FailingRun run{RandomBeginning{seed, 0, 0}, network.automaton.initial(), evaluator->current()};
   while (run.given == run.expected) {

@@ -231,7 +231,7 @@ TEST_CASE("exported group automata are proved in fp32 and bf16, one pair per sta
     CHECK(checkpoint.config.householders == fact.householders);
     for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
       const Certificate certificate = certify(checkpoint, precision);
-      CHECK(certificate.claim == Claim::kProved);
+      CHECK(certificate.is<Proved>());
       CHECK(certificate.pairs == fact.pairs);
     }
   }
@@ -245,7 +245,7 @@ TEST_CASE("flip-flops are proved in both families") {
     const Checkpoint checkpoint = exported(last, family);
     CHECK(checkpoint.config.heads == 1);
     const Certificate certificate = certify(checkpoint, Precision::kBf16);
-    CHECK(certificate.claim == Claim::kProved);
+    CHECK(certificate.is<Proved>());
     CHECK(certificate.pairs == 3);
   }
 }
@@ -268,7 +268,7 @@ TEST_CASE("cascades are proved in several layers") {
     CHECK(checkpoint.config.layers == fact.layers);
     for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
       const Certificate certificate = certify(checkpoint, precision);
-      CHECK(certificate.claim == Claim::kProved);
+      CHECK(certificate.is<Proved>());
       CHECK(certificate.pairs == fact.pairs);
     }
   }
@@ -310,13 +310,13 @@ TEST_CASE("a wrong weight is refuted by a shortest word") {
   for (float& logit : logits) logit *= 9.f / 32;  // β = 2·sigmoid(9): contracts at every swap
   beta = make_tensor(logits, beta.shape);
   const Certificate drifting = certify(checkpoint, Precision::kFp32, 20'000);
-  CHECK(drifting.claim == Claim::kProvedUpTo);  // its states never repeat, and the first thousands are right
+  CHECK(drifting.is<ProvedUpTo>());  // its states never repeat, and the first thousands are right
   CHECK(!drifting.limit.empty());
   for (float& logit : logits) logit = 0;  // β = 1: projections
   beta = make_tensor(logits, beta.shape);
   const Certificate broken = certify(checkpoint);
-  CHECK(broken.claim == Claim::kRefuted);
-  CHECK(broken.failing_word->size() == 1);
+  CHECK(broken.is<Refuted>());
+  CHECK(broken.failing_word()->size() == 1);
 }
 
 TEST_CASE("the emulation is the layers' formula, for random weights of both families") {

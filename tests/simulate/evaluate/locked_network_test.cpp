@@ -51,7 +51,7 @@ TEST_CASE("locked rotations are proved in their precision, for all letters and e
       CAPTURE(m);
       const Network network = network_of(counter(m, all_residues(m)), fact.construction, fact.precision);
       const Certificate certificate = certify_in(network, fact.precision);
-      CHECK(certificate.claim == Claim::kProved);
+      CHECK(certificate.is<Proved>());
       CHECK(certificate.method == "closed codewords");
       CHECK(certificate.pairs == std::uint64_t{m} * m);
     }
@@ -70,10 +70,10 @@ TEST_CASE("what is locked in one precision is refuted in others, where its angle
     CAPTURE(to_string(fact.locked));
     CAPTURE(to_string(fact.other));
     const Network network = network_of(counter(fact.m, fact.letters), "rotation-locked", fact.locked);
-    CHECK(certify_in(network, fact.locked).claim == Claim::kProved);
+    CHECK(certify_in(network, fact.locked).is<Proved>());
     const Certificate certificate = certify_in(network, fact.other, 2'000'000);
-    CHECK(certificate.claim == Claim::kRefuted);
-    CHECK(certificate.shortest);
+    CHECK(certificate.is<Refuted>());
+    CHECK(certificate.is_shortest());
   }
 }
 
@@ -82,7 +82,7 @@ TEST_CASE("one plane counts modulo 60 by one letter in every precision") {
     CAPTURE(to_string(precision));
     const Network network = network_of(counter(60, {0, 1}), "rotation-locked", precision);
     CHECK(network.layers[0].dimension == 2);
-    CHECK(certify_in(network, precision).claim == Claim::kProved);
+    CHECK(certify_in(network, precision).is<Proved>());
   }
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("complex diagonal networks with shifts of 3, 5 and 7 are proved in fp3
     const Dfa automaton = minimise(load_language(language));
     const Network network = network_of(automaton, "diagonal-unit-circle", kFp32);
     const Certificate certificate = certify_in(network, kFp32);
-    CHECK(certificate.claim == Claim::kProved);
+    CHECK(certificate.is<Proved>());
     CHECK(certificate.method == "closed codewords");
     const auto rows = plan(automaton, {});
     const auto row = std::find_if(rows.begin(), rows.end(),
@@ -113,7 +113,7 @@ TEST_CASE("what a plan calls locked is proved") {
           CAPTURE(to_string(locked));
           wishes.construction = row.construction;
           const Network network = build(automaton, wishes);
-          CHECK(certify_in(network, locked).claim == Claim::kProved);
+          CHECK(certify_in(network, locked).is<Proved>());
         }
     }
 }

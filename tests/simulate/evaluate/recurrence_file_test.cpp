@@ -33,11 +33,11 @@ std::vector<float> numbers_of(const TensorFile& file, const std::string& name) {
   return numbers;
 }
 
-Claim claim_of(const Network& network, Precision precision) {
+std::string claim_of(const Network& network, Precision precision) {
   CertifyOptions options;
   options.arithmetic = precision;
   options.max_pairs = 1000;
-  return certify(network, options).claim;
+  return to_string(certify(network, options).claim);
 }
 
 }  // namespace
@@ -75,8 +75,7 @@ TEST_CASE("every family gives back the matrices that it was written from, and is
         CHECK((theirs.b.size() == 0 || theirs.b.isZero(0)) == (ours.b.size() == 0 || ours.b.isZero(0)));
         if (ours.b.size() != 0) CHECK(theirs.b == ours.b);
       }
-    for (const Precision precision : {Precision::kFp32, Precision::kBf16})
-      CHECK(claim_of(read, precision) == Claim::kProved);
+    for (const Precision precision : {Precision::kFp32, Precision::kBf16}) CHECK(claim_of(read, precision) == "proved");
   }
 }
 

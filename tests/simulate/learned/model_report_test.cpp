@@ -74,9 +74,9 @@ TEST_CASE("a state that doubles is read rightly until it overflows, not until ne
   for (const auto& [precision, wrong] : {Fact{Precision::kFp32, 128}, Fact{Precision::kFp64, 1024}}) {
     const auto reader = trained_machine(*model, *task, precision);
     const Certificate certificate = certify_trained(*reader, tracked, precision, {});
-    CHECK(certificate.claim == Claim::kRefuted);
-    CHECK(certificate.shortest);
-    CHECK(certificate.failing_word->size() == wrong);
+    CHECK(certificate.is<Refuted>());
+    CHECK(certificate.is_shortest());
+    CHECK(certificate.failing_word()->size() == wrong);
   }
   // The same recurrence with nearest codewords: (2^53 − 1)² < (2^53 + 1)² in fp64, (2^54 − 1)² = (2^54 + 1)².
   const Network network = network_of(*model, *task);
@@ -165,8 +165,8 @@ TEST_CASE("margins along a word that fades: the least of every stretch, and the 
   const auto reader = trained_machine(*model, *task, Precision::kFp32);
   const TrackedAutomaton tracked = tracked_automaton(*task, input_machine(*task).automaton);
   const Certificate certificate = certify_trained(*reader, tracked, Precision::kFp32, {});
-  REQUIRE(certificate.failing_word);
-  CHECK(certificate.failing_word->size() == 150);
+  REQUIRE(certificate.failing_word());
+  CHECK(certificate.failing_word()->size() == 150);
   const std::vector<MarginPoint> points = margins_along(*reader, tracked, Word(150, 1));
   REQUIRE(points.size() == 9);  // 1, 2–3, 4–7, …, 64–127, 128–149, 150
   std::uint64_t first = 1;

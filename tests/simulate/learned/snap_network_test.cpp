@@ -67,7 +67,7 @@ TEST_CASE("the learned representation decides, and the snapped network is proved
   const SnapChoice& taken = snapped.choices[snapped.chosen];
   CHECK(taken.is_exact);
   CertifyOptions options;
-  CHECK(certify(snapped.network, options).claim == Claim::kProved);
+  CHECK(certify(snapped.network, options).is<Proved>());
 
   SnapOptions harmonics;
   harmonics.construction = "harmonics";
@@ -76,7 +76,7 @@ TEST_CASE("the learned representation decides, and the snapped network is proved
   few.arithmetic = Precision::kFp64;
   few.max_pairs = 10'000;
   CHECK(planes.provenance.note == "transition group Z_5, harmonics (2)");
-  CHECK(certify(planes, few).claim == Claim::kProvedUpTo);
+  CHECK(certify(planes, few).is<ProvedUpTo>());
   harmonics.construction = "magic";
   CHECK_THROWS_AS(snap_network(five, centres, harmonics), InputError);
 }
@@ -90,7 +90,7 @@ TEST_CASE("automata that are no groups snap to one-hot codes") {
     const Network learned = disguised(build(dfa, wishes), 1e-5, 5);
     const SnapResult snapped = snap_network(dfa, state_centres(learned, dfa, Precision::kFp32));
     CHECK(snapped.choices[snapped.chosen].explained > 0.99);
-    CHECK(certify(snapped.network, {}).claim == Claim::kProved);
+    CHECK(certify(snapped.network, {}).is<Proved>());
   }
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("harmonics that do not tell states apart are refused") {
   CertifyOptions few;
   few.arithmetic = Precision::kFp64;
   few.max_pairs = 10'000;
-  CHECK(certify(network, few).claim == Claim::kProvedUpTo);
+  CHECK(certify(network, few).is<ProvedUpTo>());
 }
 
 TEST_CASE("a linear image explains a code; half of it half") {

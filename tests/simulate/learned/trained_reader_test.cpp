@@ -212,7 +212,7 @@ TEST_CASE("a model whose memory closes is proved for words of every length") {
     const TrackedAutomaton tracked = tracked_automaton(*task, input_machine(*task).automaton);
     for_all_words(2, 10, [&](const Word& word) { REQUIRE(is_right_everywhere(*machine, tracked, word)); });
     const Certificate certificate = certify_trained(*machine, tracked, precision, {});
-    CHECK(certificate.claim == Claim::kProved);
+    CHECK(certificate.is<Proved>());
     CHECK(certificate.arithmetic == precision);
     CHECK(certificate.pairs == 3);
     // Against another language it is refuted by a shortest word.
@@ -220,8 +220,8 @@ TEST_CASE("a model whose memory closes is proved for words of every length") {
     const Dfa flipped =
         Dfa::acceptor(other.alphabet(), {other.table().begin(), other.table().end()}, other.initial(), {true, false});
     const Certificate refuted = certify_trained(*machine, tracked_automaton(*task, flipped), precision, {});
-    CHECK(refuted.claim == Claim::kRefuted);
-    CHECK(refuted.failing_word->size() == 1);
+    CHECK(refuted.is<Refuted>());
+    CHECK(refuted.failing_word()->size() == 1);
   }
 }
 
@@ -242,7 +242,7 @@ TEST_CASE("what a closing model has learned is extracted, snapped and proved") {
   CHECK(centres.gap > 0.1);
   const SnapResult snapped = snap_network(learned.automaton, centres);
   CHECK(snapped.choices[snapped.chosen].explained > 0.99);
-  CHECK(certify(snapped.network, {}).claim == Claim::kProved);
+  CHECK(certify(snapped.network, {}).is<Proved>());
 }
 
 TEST_CASE("the letters of a reflection, and what is alive of its state") {
@@ -303,13 +303,13 @@ TEST_CASE("a memory that fades is refuted by a long word, which ends at its firs
   ReaderLimits options;
   options.max_pairs = 200;
   const Certificate bounded = certify_trained(*machine, tracked, Precision::kFp32, options);
-  CHECK(bounded.claim == Claim::kProvedUpTo);
-  CHECK(bounded.length >= 6);
+  CHECK(bounded.is<ProvedUpTo>());
+  CHECK(bounded.length() >= 6);
   options.long_letters = 300'000;
   const Certificate certificate = certify_trained(*machine, tracked, Precision::kFp32, options);
-  REQUIRE(certificate.claim == Claim::kRefuted);
-  CHECK_FALSE(certificate.shortest);
-  Word word = *certificate.failing_word;
+  REQUIRE(certificate.is<Refuted>());
+  CHECK_FALSE(certificate.is_shortest());
+  Word word = *certificate.failing_word();
   CHECK(word.size() > 1000);
   CHECK(word.size() < 10'000);
   CHECK_FALSE(is_right_everywhere(*machine, tracked, word));
@@ -332,9 +332,9 @@ TEST_CASE("a model that is wrong is refuted by a word that no shorter one is") {
     const auto machine = trained_machine(*model, *task, Precision::kFp32);
     const TrackedAutomaton tracked = tracked_automaton(*task, input_machine(*task).automaton);
     const Certificate certificate = certify_trained(*machine, tracked, Precision::kFp32, {});
-    REQUIRE(certificate.claim == Claim::kRefuted);
-    CHECK(certificate.shortest);
-    const Word& word = *certificate.failing_word;
+    REQUIRE(certificate.is<Refuted>());
+    CHECK(certificate.is_shortest());
+    const Word& word = *certificate.failing_word();
     CAPTURE(word.size());
     CHECK_FALSE(is_right_everywhere(*machine, tracked, word));
     for (std::size_t length = 0; length < std::min<std::size_t>(word.size(), 6); ++length)
@@ -354,7 +354,7 @@ TEST_CASE("a trained reflection of parity is extracted, snapped and proved") {
   const Extraction learned = extract_trained(*machine, *task, extract);
   CHECK(equivalent(learned.automaton, named_language("parity")));
   const SnapResult snapped = snap_network(learned.automaton, trained_centres(*machine, *task, learned.automaton));
-  CHECK(certify(snapped.network, {}).claim == Claim::kProved);
+  CHECK(certify(snapped.network, {}).is<Proved>());
 }
 
 TEST_CASE("models and tasks that do not fit are refused") {

@@ -44,7 +44,7 @@ TEST_CASE("cascades of random automata are proved in every precision and both fo
           options.form = form;
           const auto certificate = certify_closed_codewords(network, options);
           REQUIRE(certificate);
-          CHECK(certificate->claim == Claim::kProved);
+          CHECK(certificate->is<Proved>());
         }
   }
 }
@@ -57,7 +57,7 @@ TEST_CASE("a cascade with 10! reachable label tuples is proved all the same") {
   const Cascade cascade = chain_decomposition(dfa, whole);
   REQUIRE(cascade.layers.size() == 9);
   const Certificate certificate = certify(cascade_network(dfa, cascade), {});
-  CHECK(certificate.claim == Claim::kProved);
+  CHECK(certificate.is<Proved>());
   CHECK(certificate.method == "closed codewords");
   CHECK(certificate.pairs < 10'000);
 }
@@ -75,8 +75,8 @@ TEST_CASE("a cascade of another automaton is refuted by a shortest word") {
     const Certificate certificate = certify(network, {});
     const ReplayedSearch plain = replayed_search(network, Precision::kFp32, Form::kStructured, 2000);
     REQUIRE(plain.ended == !plain.failing_word.has_value());
-    CHECK((certificate.claim == Claim::kRefuted) == plain.failing_word.has_value());
-    if (plain.failing_word) CHECK(certificate.failing_word->size() == plain.failing_word->size());
+    CHECK((certificate.is<Refuted>()) == plain.failing_word.has_value());
+    if (plain.failing_word) CHECK(certificate.failing_word()->size() == plain.failing_word->size());
     refuted += plain.failing_word.has_value();
   }
   CHECK(refuted > 5);
@@ -114,7 +114,7 @@ TEST_CASE("tables of cascades, changed at random, are never proved when they are
     REQUIRE(plain.ended == !plain.failing_word.has_value());
     const auto codewords = certify_closed_codewords(network, {});
     CHECK(codewords.has_value() == plain.ended);  // exact layers: closed, so the labels decide
-    CHECK((certify_reachable_set(network, {}).claim == Claim::kProved) == plain.ended);
+    CHECK((certify_reachable_set(network, {}).is<Proved>()) == plain.ended);
     ++(plain.ended ? right : wrong);
   }
   CHECK(wrong > 40);

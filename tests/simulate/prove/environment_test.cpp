@@ -22,6 +22,7 @@
 #include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/prove/certify.h"
+#include "krohn/simulate/prove/claims/claim_text.h"
 #include "krohn/simulate/tasks/task_automaton.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
@@ -72,7 +73,7 @@ auto same(const Call& call) {
 }
 
 std::string told(const Network& network, const Certificate& certificate) {
-  return headline(certificate, network.automaton.alphabet()) + " / " + certificate.method + " / " +
+  return claim_in_words(certificate, network.automaton.alphabet()) + " / " + certificate.method + " / " +
          certificate.evidence;
 }
 
@@ -93,8 +94,8 @@ TEST_CASE("a subnormal state is read, kept and refuted in every environment") {
   const std::string claim = same([&] { return told(network, certify(network, in(Precision::kFp32))); });
   CHECK(claim.find("refuted") != std::string::npos);
   const Certificate refuted = certify(network, in(Precision::kFp32));
-  REQUIRE(refuted.claim == Claim::kRefuted);
-  CHECK(refuted.failing_word == Word{0});
+  REQUIRE(refuted.is<Refuted>());
+  CHECK(*refuted.failing_word() == Word{0});
   // Asked one by one, each in the caller's thread.
   const auto states = same([&] {
     const auto evaluator = make_evaluator(network, Precision::kFp32);
@@ -112,7 +113,7 @@ TEST_CASE("a subnormal state is read, kept and refuted in every environment") {
   });
   CHECK(recheck(refuted, network).established);
   Certificate false_claim = refuted;
-  false_claim.claim = Claim::kProved;
+  false_claim.claim = Proved{};
   CHECK(!within(Habit::kFlush, [&] { return recheck(false_claim, network).established; }));
 }
 
@@ -123,9 +124,9 @@ TEST_CASE("Z_5 rotating in bf16 is refuted by 249 letters in every environment")
   const Network network = build(load_language("name:Z5"), rotation);
   const std::string claim = same([&] { return told(network, certify(network, in(Precision::kBf16))); });
   const Certificate certificate = certify(network, in(Precision::kBf16));
-  REQUIRE(certificate.claim == Claim::kRefuted);
-  CHECK(certificate.shortest);
-  CHECK(certificate.failing_word->size() == 249);
+  REQUIRE(certificate.is<Refuted>());
+  CHECK(certificate.is_shortest());
+  CHECK(certificate.failing_word()->size() == 249);
   for (const char* order : {"chunked:8", "scan", "doubling:16"}) {
     CAPTURE(order);
     same([&] {
@@ -191,6 +192,6 @@ TEST_CASE("a trained model has the same parameters, accuracy and claims in every
       limits.long_letters = 20'000;
       const Certificate certificate =
           certify_trained(*machine, tracked_automaton(*task, input_machine(*task).automaton), precision, limits);
-      return std::tuple(certificate.claim, certificate.failing_word, certificate.pairs);
+      return std::tuple(certificate.claim, certificate.pairs);
     });
 }

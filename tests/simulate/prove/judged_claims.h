@@ -28,19 +28,19 @@ inline void judge(const Network& network, ArithmeticName arithmetic, Form form, 
   const Certificate search = certify_reachable_set(network, options);
   ++tally.valid;
   tally.proved_by_codewords += codewords.has_value();
-  tally.proved_by_search += search.claim == Claim::kProved;
-  tally.refuted += search.claim == Claim::kRefuted;
-  tally.open += search.claim == Claim::kProvedUpTo && !codewords;
+  tally.proved_by_search += search.is<Proved>();
+  tally.refuted += search.is<Refuted>();
+  tally.open += search.is<ProvedUpTo>() && !codewords;
   if (codewords) CHECK_FALSE(truth.failing_word);
-  if (codewords) CHECK(search.claim != Claim::kRefuted);
-  if (search.claim == Claim::kProved) CHECK(truth.ended);
+  if (codewords) CHECK(!search.is<Refuted>());
+  if (search.is<Proved>()) CHECK(truth.ended);
   if (truth.failing_word) {
-    const bool beyond = search.claim == Claim::kProvedUpTo && search.length < truth.failing_word->size();
-    CHECK((beyond || search.claim == Claim::kRefuted));
+    const bool beyond = search.is<ProvedUpTo>() && search.length() < truth.failing_word->size();
+    CHECK((beyond || search.is<Refuted>()));
   }
-  if (search.claim != Claim::kRefuted) return;
+  if (!search.is<Refuted>()) return;
   REQUIRE(truth.failing_word);
-  CHECK(search.failing_word->size() == truth.failing_word->size());
+  CHECK(search.failing_word()->size() == truth.failing_word->size());
 }
 
 }  // namespace krohn

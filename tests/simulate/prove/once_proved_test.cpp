@@ -66,9 +66,9 @@ TEST_CASE("networks that slipped through a hole are refuted, on the word that sh
     const Network network = found(name);
     const CertifyOptions options = in(arithmetic, order);
     const Certificate certificate = certify(network, options);
-    REQUIRE(certificate.claim == Claim::kRefuted);
-    CHECK(certificate.shortest);
-    CHECK(*certificate.failing_word == word);
+    REQUIRE(certificate.is<Refuted>());
+    CHECK(certificate.is_shortest());
+    CHECK(*certificate.failing_word() == word);
     CHECK(answer(network, options, word) != network.automaton.run(word));
   }
 }
@@ -78,11 +78,11 @@ TEST_CASE("a block that starts at an H_0 far from its codeword is not one that s
   const CertifyOptions options = in("fp32", "sequential");
   CHECK_FALSE(certify_snapped(network, options).has_value());
   const Certificate certificate = certify(network, options);
-  REQUIRE(certificate.claim != Claim::kProved);
-  if (certificate.claim == Claim::kRefuted)
-    CHECK(answer(network, options, *certificate.failing_word) != network.automaton.run(*certificate.failing_word));
+  REQUIRE(!certificate.is<Proved>());
+  if (certificate.is<Refuted>())
+    CHECK(answer(network, options, *certificate.failing_word()) != network.automaton.run(*certificate.failing_word()));
   else
-    CHECK(certificate.length < 17);
+    CHECK(certificate.length() < 17);
   const Letter last = network.automaton.letters() - 2;  // the strongest shear
   const auto evaluator = reference_evaluator(network, options.arithmetic);
   State state = network.automaton.initial();

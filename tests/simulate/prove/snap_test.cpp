@@ -58,14 +58,14 @@ TEST_CASE("snapping in time repairs a lag, and too late does not") {
     for (std::uint64_t every = 1; every <= 4; ++every) {
       CAPTURE(every);
       const Certificate certificate = certify_in(lagging_counter(every), arithmetic);
-      CHECK(certificate.claim == Claim::kProved);
+      CHECK(certificate.is<Proved>());
     }
     for (const std::uint64_t every : {0, 5, 6, 100}) {
       CAPTURE(every);
       const Certificate certificate = certify_in(lagging_counter(every), arithmetic);
-      CHECK(certificate.claim == Claim::kRefuted);
-      REQUIRE(certificate.failing_word);
-      CHECK(certificate.failing_word->size() == 5);
+      CHECK(certificate.is<Refuted>());
+      REQUIRE(certificate.failing_word());
+      CHECK(certificate.failing_word()->size() == 5);
     }
   }
 }
@@ -74,7 +74,7 @@ TEST_CASE("the search knows how long ago the network snapped") {
   // All states are met after every number of letters since the last snap: 4 codewords and their lags.
   for (std::uint64_t every = 1; every <= 4; ++every) {
     const Certificate certificate = certify_reachable_set(lagging_counter(every), {});
-    CHECK(certificate.claim == Claim::kProved);
+    CHECK(certificate.is<Proved>());
     CHECK(certificate.pairs == std::lcm(std::uint64_t{4}, every));
   }
 }
@@ -145,11 +145,11 @@ TEST_CASE("rotations that drift are proved once they snap") {
     const Network network = snapped_rotation(fact.m, fact.precision);
     CHECK(network.snap_every == fact.every);
     CHECK(network.provenance.note.find("not linear") != std::string::npos);
-    CHECK(certify_in(snapping(network, 0), fact.precision).claim == Claim::kRefuted);
-    CHECK(certify_in(network, fact.precision).claim == Claim::kProved);
+    CHECK(certify_in(snapping(network, 0), fact.precision).is<Refuted>());
+    CHECK(certify_in(network, fact.precision).is<Proved>());
     CertifyOptions options;
     options.arithmetic = fact.precision;
-    CHECK(certify_reachable_set(network, options).claim == Claim::kProved);
+    CHECK(certify_reachable_set(network, options).is<Proved>());
   }
 }
 
@@ -167,7 +167,7 @@ TEST_CASE("bounds prove snaps that no search could, by induction over blocks") {
     options.arithmetic = fact.precision;
     const auto certificate = certify_snapped(network, options);
     REQUIRE(certificate);
-    CHECK(certificate->claim == Claim::kProved);
+    CHECK(certificate->is<Proved>());
     CHECK(certificate->method == "snapped horizon bound");
     CHECK(certificate->evidence.find("not linear") == 0);
     // The bound is not proved for blocks that are much longer, nor without snaps.

@@ -63,17 +63,11 @@ class Checker {
   }
 
   Outcome judged(const Certificate& certificate) const {
-    switch (certificate.claim) {
-      case Claim::kProved:
-        return {true, fmt::format("{}, in fp64", certificate.method)};
-      case Claim::kProvedUpTo:
-        return {certificate.length >= kCheckedLength,
-                fmt::format("{}, up to {} letters in fp64", certificate.method, certificate.length)};
-      case Claim::kRefuted:
-        return {false, "refuted; please report this"};
-      default:
-        return {false, "not proved"};
-    }
+    if (certificate.is<Proved>()) return {true, fmt::format("{}, in fp64", certificate.method)};
+    if (certificate.is<ProvedUpTo>())
+      return {certificate.length() >= kCheckedLength,
+              fmt::format("{}, up to {} letters in fp64", certificate.method, certificate.length())};
+    return {false, certificate.is<Refuted>() ? "refuted; please report this" : "not proved"};
   }
 
   const Dfa& automaton_;

@@ -16,15 +16,15 @@ nlohmann::ordered_json verdict_to_json(const Certificate& certificate, const Alp
   json["claim"] = to_string(certificate.claim);
   json["arithmetic"] = to_string(certificate.arithmetic);
   json["order"] = to_string(certificate.order);
-  if (certificate.every_association) json["every_association"] = true;
+  if (certificate.holds_in_every_association()) json["every_association"] = true;
   json["method"] = certificate.method;
   json["evidence"] = certificate.evidence;
-  if (certificate.claim == Claim::kProvedUpTo) json["length"] = certificate.length;
+  if (certificate.is<ProvedUpTo>()) json["length"] = certificate.length();
   json["pairs"] = certificate.pairs;
-  if (certificate.failing_word) {
-    json["failing_word"] = alphabet.format_word(*certificate.failing_word);
-    json["failing_word_length"] = certificate.failing_word->size();
-    json["shortest"] = certificate.shortest;
+  if (certificate.failing_word()) {
+    json["failing_word"] = alphabet.format_word(*certificate.failing_word());
+    json["failing_word_length"] = certificate.failing_word()->size();
+    json["shortest"] = certificate.is_shortest();
   }
   json["letters_tested"] = certificate.letters_tested;
   if (certificate.letters_tested > 0) json["seed"] = certificate.seed;
@@ -123,17 +123,9 @@ std::function<void(std::string_view, std::uint64_t, std::uint64_t)> progress_of_
 }
 
 int exit_status(const Certificate& certificate, std::uint64_t wanted_length) {
-  switch (certificate.claim) {
-    case Claim::kProved:
-      return kDone;
-    case Claim::kProvedUpTo:
-      return wanted_length > 0 && wanted_length <= certificate.length ? kDone : kUndecided;
-    case Claim::kRefuted:
-      return kRefuted;
-    case Claim::kSampled:
-      return kUndecided;
-  }
-  return kUndecided;
+  if (certificate.is<Proved>()) return kDone;
+  if (certificate.is<Refuted>()) return kRefuted;
+  return wanted_length > 0 && wanted_length <= certificate.length() ? kDone : kUndecided;
 }
 
 }  // namespace krohn

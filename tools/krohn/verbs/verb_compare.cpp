@@ -110,8 +110,8 @@ std::optional<Failure> failure_of(const Options& options) {
   Progress progress("looking for a wrong word, letters");
   const Certificate certificate =
       table_verdict(*machine, tracked, [&progress](std::uint64_t letters) { progress.update(letters); });
-  if (!certificate.failing_word) return std::nullopt;
-  return Failure{*certificate.failing_word, margins_along(*machine, tracked, *certificate.failing_word)};
+  if (!certificate.failing_word()) return std::nullopt;
+  return Failure{*certificate.failing_word(), margins_along(*machine, tracked, *certificate.failing_word())};
 }
 
 struct Match {

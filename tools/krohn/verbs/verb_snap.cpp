@@ -129,8 +129,7 @@ nlohmann::ordered_json to_json(const Options& options, const Outcome& outcome) {
                                {"distance", outcome.letters[letter].distance},
                                {"scale", outcome.letters[letter].scale}});
   add_verdict(json, outcome.verdict, automaton.alphabet());
-  if (!options.against.empty())
-    json["equal"] = !outcome.difference && outcome.verdict.certificate.claim == Claim::kProved;
+  if (!options.against.empty()) json["equal"] = !outcome.difference && outcome.verdict.certificate.is<Proved>();
   return json;
 }
 
@@ -165,7 +164,7 @@ void report(const Options& options, const Outcome& outcome) {
     line(fmt::format("not {}: what was learned differs from it on a word of {} letters", options.against,
                      outcome.difference->size()));
   else if (!options.against.empty())
-    line(outcome.verdict.certificate.claim == Claim::kProved
+    line(outcome.verdict.certificate.is<Proved>()
              ? "computes " + options.against
              : "its automaton is that of " + options.against + ", which the network is not proved to compute");
 }

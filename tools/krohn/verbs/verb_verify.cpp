@@ -127,7 +127,7 @@ bool has_file(const Certificate& certificate) {
 void write_certificate(const Options& options, const Certificate& certificate, const Network& network) {
   if (has_file(certificate)) {
     save_certificate(certificate, network, options.certificate);
-    if (certificate.claim == Claim::kProvedUpTo && length_in_file(certificate) < certificate.length)
+    if (certificate.is<ProvedUpTo>() && length_in_file(certificate) < certificate.length())
       fmt::print(stderr, "krohn: {} claims the first {} of these letters, by a bound that `krohn check` can follow\n",
                  options.certificate, with_thousands(length_in_file(certificate)));
     return;

@@ -66,7 +66,7 @@ const Network& network_of(const GivenVerdict& verdict) {
 }
 
 nb::object failing_word(const GivenVerdict& verdict) {
-  const auto& word = verdict.verdict.certificate.failing_word;
+  const Word* word = verdict.verdict.certificate.failing_word();
   if (!word) return nb::none();
   return nb::cast(owned(std::vector<std::int64_t>(word->begin(), word->end()), {word->size()}));
 }

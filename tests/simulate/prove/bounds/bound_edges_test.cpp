@@ -47,7 +47,7 @@ bool bounds_prove(const Network& network, ArithmeticName arithmetic = Precision:
   CertifyOptions options;
   options.arithmetic = arithmetic;
   const auto certificate = certify_bounds(network, options);
-  return certificate && certificate->certificate.claim == Claim::kProved;
+  return certificate && certificate->certificate.is<Proved>();
 }
 
 }  // namespace
@@ -124,7 +124,7 @@ TEST_CASE("blocks of every length, from H_0 at every distance: snapping is prove
       bool right = true;
       for (int t = 0; t < 60; ++t) right = right && evaluator->step(0) == State{0};
       CHECK(right == (reached < kHalfWay));
-      CHECK((certify(network, options).claim == Claim::kProved) == right);
+      CHECK((certify(network, options).is<Proved>()) == right);
     }
 }
 
@@ -140,9 +140,8 @@ TEST_CASE("scales: a linear horizon is claimed where the decoder's squares are f
     CHECK(horizon.has_value() == claimed);
     if (!horizon) continue;
     Certificate certificate;
-    certificate.claim = Claim::kProvedUpTo;
+    certificate.claim = ProvedUpTo{horizon->length};
     certificate.arithmetic = Precision::kFp64;
-    certificate.length = horizon->length;
     certificate.proof = *horizon;
     CHECK(recheck(certificate, network).established);
   }
@@ -163,11 +162,10 @@ TEST_CASE("next to overflow: what a linear horizon claims can be established, or
       CertifyOptions options;
       options.arithmetic = Precision::kFp16;
       const Certificate searched = certify_reachable_set(network, options);
-      CHECK((searched.claim != Claim::kRefuted || searched.failing_word->size() > horizon->length));
+      CHECK((!searched.is<Refuted>() || searched.failing_word()->size() > horizon->length));
       Certificate certificate;
-      certificate.claim = Claim::kProvedUpTo;
+      certificate.claim = ProvedUpTo{horizon->length};
       certificate.arithmetic = Precision::kFp16;
-      certificate.length = horizon->length;
       certificate.proof = *horizon;
       CHECK(recheck(certificate, network).established);
     }

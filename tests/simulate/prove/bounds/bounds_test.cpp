@@ -37,7 +37,7 @@ double first_order_horizon(std::uint32_t m, double unit_roundoff) {
 
 /// Length that a claim speaks of; proofs for all lengths are longer than every word.
 std::uint64_t claimed_length(const Certificate& certificate) {
-  return certificate.claim == Claim::kProved ? UINT64_MAX : certificate.length;
+  return certificate.is<Proved>() ? UINT64_MAX : certificate.length();
 }
 
 /// A layer with one action of every structured form, all in four dimensions and two columns.
@@ -201,10 +201,10 @@ TEST_CASE("rotations: horizons reach the first-order ones and stay below the sho
     CAPTURE(m);
     const auto bound = certify_bounds(rotation(m, all_residues(m)), in(precision));
     REQUIRE(bound);
-    CHECK(bound->certificate.claim == Claim::kProvedUpTo);
+    CHECK(bound->certificate.is<ProvedUpTo>());
     CHECK(bound->certificate.method == "horizon bound");
-    CHECK(static_cast<double>(bound->certificate.length) >= 1.5 * first_order_horizon(m, u));
-    if (fails_at > 0) CHECK(bound->certificate.length < fails_at);
+    CHECK(static_cast<double>(bound->certificate.length()) >= 1.5 * first_order_horizon(m, u));
+    if (fails_at > 0) CHECK(bound->certificate.length() < fails_at);
   }
 }
 
@@ -215,7 +215,7 @@ TEST_CASE("a search for bounds ends when its time is up") {
   options.max_seconds = 1000;
   const auto bound = certify_bounds(rotation(5, {1}), options);
   REQUIRE(bound.has_value());
-  CHECK(bound->certificate.length == certify_bounds(rotation(5, {1}), in(Precision::kFp32))->certificate.length);
+  CHECK(bound->certificate.length() == certify_bounds(rotation(5, {1}), in(Precision::kFp32))->certificate.length());
 }
 
 TEST_CASE("perturbed constructions: no claim reaches the shortest failing word") {
@@ -231,10 +231,10 @@ TEST_CASE("perturbed constructions: no claim reaches the shortest failing word")
     const ArithmeticName arithmetic = draw % 2 == 0 ? Precision::kBf16 : Precision::kFp16;
     const auto bound = certify_bounds(network, in(arithmetic));
     const Certificate searched = certify_reachable_set(network, in(arithmetic, 20'000));
-    if (!bound || searched.claim != Claim::kRefuted) continue;
+    if (!bound || !searched.is<Refuted>()) continue;
     ++open;
     CAPTURE(draw);
-    CHECK(claimed_length(bound->certificate) < searched.failing_word->size());
+    CHECK(claimed_length(bound->certificate) < searched.failing_word()->size());
   }
   CHECK(open > 30);
 }
@@ -263,11 +263,11 @@ TEST_CASE("a contraction is proved for all lengths, and a Lyapunov norm where th
       CAPTURE(skew);
       const auto bound = certify_bounds(flip_flop(skew), in(arithmetic));
       REQUIRE(bound);
-      CHECK(bound->certificate.claim == Claim::kProved);
+      CHECK(bound->certificate.is<Proved>());
       CHECK(bound->certificate.method == "contraction bound");
       const StateNorms& norms = bound->evidence.layers[0].norms;
       CHECK(norms.factors.empty() == (skew == 0));
-      CHECK(certify_reachable_set(flip_flop(skew), in(arithmetic, 2'000)).claim != Claim::kRefuted);
+      CHECK_FALSE(certify_reachable_set(flip_flop(skew), in(arithmetic, 2'000)).is<Refuted>());
     }
 }
 
@@ -284,14 +284,14 @@ TEST_CASE("two layers are bounded one on the labels of the other") {
     REQUIRE(bound->evidence.layers.size() == 2);
     const Certificate searched = certify_reachable_set(network, in(Precision::kBf16, 20'000));
     CHECK(claimed_length(bound->certificate) >= 10);
-    if (searched.claim == Claim::kRefuted) CHECK(claimed_length(bound->certificate) < searched.failing_word->size());
+    if (searched.is<Refuted>()) CHECK(claimed_length(bound->certificate) < searched.failing_word()->size());
   }
   for (const std::uint32_t m : {3, 5}) {
     const auto bound = certify_bounds(two_reflections(m), in(Precision::kBf16));
     REQUIRE(bound);
     CHECK(claimed_length(bound->certificate) >= 10);
     const Certificate searched = certify_reachable_set(two_reflections(m), in(Precision::kBf16));
-    if (searched.claim == Claim::kRefuted) CHECK(claimed_length(bound->certificate) < searched.failing_word->size());
+    if (searched.is<Refuted>()) CHECK(claimed_length(bound->certificate) < searched.failing_word()->size());
   }
 }
 
@@ -317,17 +317,17 @@ TEST_CASE("random networks: every claim is confirmed by exhaustive search") {
     ++tally.drawn;
     const auto bound = certify_bounds(network, in(arithmetic));
     const Certificate searched = certify_reachable_set(network, in(arithmetic, 3'000));
-    const bool is_refuted = searched.claim == Claim::kRefuted;
-    const bool is_contraction = bound && bound->certificate.claim == Claim::kProved;
+    const bool is_refuted = searched.is<Refuted>();
+    const bool is_contraction = bound && bound->certificate.is<Proved>();
     tally.refuted += is_refuted;
     tally.closed += certify_closed_codewords(network, in(arithmetic)).has_value();
     tally.contraction += is_contraction;
-    tally.searched += searched.claim == Claim::kProved;
-    tally.both += is_contraction && searched.claim == Claim::kProved;
-    tally.horizon += !is_refuted && !is_contraction && searched.claim != Claim::kProved && bound &&
-                     bound->certificate.length > searched.length;
+    tally.searched += searched.is<Proved>();
+    tally.both += is_contraction && searched.is<Proved>();
+    tally.horizon += !is_refuted && !is_contraction && !searched.is<Proved>() && bound &&
+                     bound->certificate.length() > searched.length();
     if (!bound) continue;
-    if (is_refuted) REQUIRE(claimed_length(bound->certificate) < searched.failing_word->size());
+    if (is_refuted) REQUIRE(claimed_length(bound->certificate) < searched.failing_word()->size());
     check_balls(network, *bound, arithmetic, random);
     if (draw % 40 != 0) continue;
     // The search shares its evaluator with the prover's steps; this one shares nothing.

@@ -27,10 +27,9 @@ Network rotation_by_all(int m) {
 
 Certificate claimed(const LinearHorizon& horizon, ArithmeticName arithmetic) {
   Certificate certificate;
-  certificate.claim = Claim::kProvedUpTo;
+  certificate.claim = ProvedUpTo{horizon.length};
   certificate.arithmetic = arithmetic;
   certificate.method = "linear horizon";
-  certificate.length = horizon.length;
   certificate.proof = horizon;
   return certificate;
 }
@@ -61,7 +60,7 @@ TEST_CASE("horizons of rotations lie below the shortest failing word, and are es
     options.arithmetic = fact.arithmetic;
     options.long_letters = 0;  // the length of the search is asked for
     options.max_pairs = 1000;
-    CHECK(horizon->length <= std::max<std::uint64_t>(certify(network, options).length, fact.failing));
+    CHECK(horizon->length <= std::max<std::uint64_t>(certify(network, options).length(), fact.failing));
     Certificate certificate = claimed(*horizon, fact.arithmetic);
     CHECK(recheck(certificate, network).established);
     const std::string text = format_certificate(certificate, network);
@@ -73,7 +72,7 @@ TEST_CASE("horizons of rotations lie below the shortest failing word, and are es
     greater.length = fact.arithmetic == ArithmeticName(Precision::kFp64) ? 10 * greater.length
                                                                          : greater.length + greater.length / 50 + 2;
     CHECK_FALSE(recheck(claimed(greater, fact.arithmetic), network).established);
-    certificate.length += 1;
+    certificate.claim = ProvedUpTo{certificate.length() + 1};
     CHECK_FALSE(recheck(certificate, network).established);
     CHECK_FALSE(recheck(claimed(*horizon, ArithmeticName::accumulated_in_fp32(Precision::kBf16)), network).established);
     for (std::size_t move = 0; move < horizon->table.moves.size(); ++move) {
@@ -108,10 +107,10 @@ TEST_CASE("wrong weights shorten the horizon to what exhaustive search allows") 
     CertifyOptions options;
     options.arithmetic = Precision::kFp32;
     const Certificate searched = certify_reachable_set(network, options);
-    REQUIRE(searched.claim == Claim::kRefuted);
+    REQUIRE(searched.is<Refuted>());
     const auto horizon = linear_horizon(network, Precision::kFp32, Form::kStructured);
     if (!horizon) continue;
-    CHECK(horizon->length < searched.failing_word->size());
+    CHECK(horizon->length < searched.failing_word()->size());
     CHECK(recheck(claimed(*horizon, Precision::kFp32), network).established);
   }
 }
@@ -139,7 +138,7 @@ TEST_CASE("reflections by normalised keys, the paper's, hold up to a horizon bel
     options.arithmetic = fact.arithmetic;
     options.max_pairs = 3000;
     const Certificate searched = certify_reachable_set(network, options);
-    CHECK((searched.claim != Claim::kRefuted || horizon->length < searched.failing_word->size()));
+    CHECK((!searched.is<Refuted>() || horizon->length < searched.failing_word()->size()));
     const Certificate certificate = claimed(*horizon, fact.arithmetic);
     CHECK(recheck(certificate, network).established);
     CHECK(parse_certificate(format_certificate(certificate, network), "text", network).proof == certificate.proof);

@@ -183,7 +183,7 @@ TEST_CASE("thirty thousand one-hot states are proved") {
   Network network{dfa, {std::move(layer)}, Readout{{identity_readout(states)}}, {}};
   const auto certificate = certify_closed_codewords(network, {});
   REQUIRE(certificate);
-  CHECK(certificate->claim == Claim::kProved);
+  CHECK(certificate->is<Proved>());
   const std::size_t reached = std::get<ClosedCodewords>(certificate->proof).layers[0].codewords.size();
   CHECK(certificate->pairs == 2 * reached);
   CHECK(reached > states / 2);

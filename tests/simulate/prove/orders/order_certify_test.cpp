@@ -5,6 +5,7 @@
 #include "krohn/groups/error.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/certify.h"
+#include "krohn/simulate/prove/claims/claim_text.h"
 #include "krohn/simulate/prove/orders/certify_order.h"
 #include "tests/simulate/hand_built.h"
 
@@ -66,13 +67,13 @@ TEST_CASE("S_5 by its swaps: what is exact is proved in every association, in ev
         CAPTURE(std::string(order));
         const Network network = symmetric(5, 4, style);
         const Certificate certificate = certify(network, in(arithmetic, order));
-        CHECK(certificate.claim == Claim::kProved);
+        CHECK(certificate.is<Proved>());
         CHECK(certificate.method == "exact in every association");
         CHECK(certificate.order == parse_order(order));
         const bool ut = style != Swap::kMap && certificate.order.kind == Order::Kind::kChunked;
-        CHECK(certificate.every_association == !ut);
+        CHECK(certificate.holds_in_every_association() == !ut);
         if (!ut)
-          CHECK(headline(certificate, network.automaton.alphabet()) ==
+          CHECK(claim_in_words(certificate, network.automaton.alphabet()) ==
                 "proved for all lengths, in every association order");
       }
 }
@@ -82,30 +83,30 @@ TEST_CASE("the UT transform of integer keys is proved for every chunk, in dimens
     for (const char* order : {"chunked:1", "chunked:256", "chunked:1048576"}) {
       const Certificate certificate =
           certify(symmetric(n, 1, Swap::kUnnormalised), in(Precision::kBf16, order, 20'000'000));
-      CHECK(certificate.claim == Claim::kProved);
+      CHECK(certificate.is<Proved>());
       CHECK(certificate.method == "exact in every association");
     }
 }
 
 TEST_CASE("cascades with resets, and integers that grow, where words add them up") {
-  CHECK(certify(flip_flop_toggle(), in(Precision::kBf16, "scan")).every_association);
-  CHECK(certify(delayed_toggle(), in(Precision::kFp16, "doubling")).every_association);
+  CHECK(certify(flip_flop_toggle(), in(Precision::kBf16, "scan")).holds_in_every_association());
+  CHECK(certify(delayed_toggle(), in(Precision::kFp16, "doubling")).holds_in_every_association());
   std::mt19937_64 random(77);
   for (int i = 0; i < 10; ++i)
     CHECK(certify(one_hot(random_automaton(random, static_cast<State>(1 + random() % 12), 3)),
                   in(Precision::kBf16, "scan"))
-              .every_association);
+              .holds_in_every_association());
   // A matrix of determinant 1 and infinite order on a state that it fixes: exact letter by letter, but the matrices of
   // long words overflow, and then 0 · ∞ is not 0.
   Eigen::MatrixXd shear(2, 2);
   shear << 2, 1, 1, 1;
   Network network = one_layer(counter(1, {0}), Eigen::MatrixXd::Zero(2, 1), {Matrix{DenseMatrix{shear}}},
                               {Eigen::MatrixXd::Zero(2, 1)});
-  CHECK(certify(network, in(Precision::kFp16, "sequential")).claim == Claim::kProved);
+  CHECK(certify(network, in(Precision::kFp16, "sequential")).is<Proved>());
   const Certificate certificate = certify(network, in(Precision::kFp16, "scan"));
-  REQUIRE(certificate.claim == Claim::kRefuted);
-  CHECK(certificate.shortest);
-  check_fails_on(network, *certificate.failing_word, Precision::kFp16, certificate.order);
+  REQUIRE(certificate.is<Refuted>());
+  CHECK(certificate.is_shortest());
+  check_fails_on(network, *certificate.failing_word(), Precision::kFp16, certificate.order);
 }
 
 TEST_CASE(
@@ -129,18 +130,18 @@ TEST_CASE(
     CAPTURE(std::string(order));
     const Network network = rotation(m, all_residues(m));
     const Certificate certificate = certify(network, in(arithmetic, order, 400'000));
-    REQUIRE(certificate.claim == Claim::kRefuted);
-    CHECK_FALSE(certificate.shortest);
-    REQUIRE(certificate.failing_word->size() == failing);
+    REQUIRE(certificate.is<Refuted>());
+    CHECK_FALSE(certificate.is_shortest());
+    REQUIRE(certificate.failing_word()->size() == failing);
     const auto reading =
-        reference_reading(network, arithmetic, Form::kStructured, certificate.order, *certificate.failing_word);
-    CHECK(reading.answers.back() != network.automaton.run(*certificate.failing_word));
+        reference_reading(network, arithmetic, Form::kStructured, certificate.order, *certificate.failing_word());
+    CHECK(reading.answers.back() != network.automaton.run(*certificate.failing_word()));
   }
   const Certificate exact = certify(rotation(4, {0, 1}), in(Precision::kBf16, "scan"));
-  CHECK(exact.every_association);
+  CHECK(exact.holds_in_every_association());
   const Certificate open = certify(rotation(10, all_residues(10)), in(Precision::kFp64, "chunked:4"));
-  CHECK(open.claim == Claim::kProvedUpTo);
-  CHECK(open.length >= 4);
+  CHECK(open.is<ProvedUpTo>());
+  CHECK(open.length() >= 4);
   CHECK(open.limit == "200000 products of maps and states");
 }
 
@@ -151,9 +152,9 @@ TEST_CASE("maps that round and still close are proved, in every association") {
   Network network = one_layer(counter(1, {0}), unit(2, 0), {Matrix{DenseMatrix{shrinking}}}, {unit(2, 0)});
   for (const char* order : {"scan", "doubling", "chunked:8"}) {
     const Certificate certificate = certify(network, in(Precision::kFp16, order));
-    CHECK(certificate.claim == Claim::kProved);
+    CHECK(certificate.is<Proved>());
     CHECK(certificate.method == "closed maps");
-    CHECK(certificate.every_association);
+    CHECK(certificate.holds_in_every_association());
   }
 }
 
@@ -168,11 +169,11 @@ TEST_CASE("the search is the trial of all words") {
         const Certificate certificate = certify(network, in(Precision::kBf16, order));
         constexpr std::size_t kMost = 9;
         const std::size_t right = right_up_to(network, Precision::kBf16, parse_order(order), kMost);
-        if (certificate.claim == Claim::kRefuted && certificate.failing_word->size() <= kMost) {
-          CHECK(certificate.failing_word->size() == right + 1);
+        if (certificate.is<Refuted>() && certificate.failing_word()->size() <= kMost) {
+          CHECK(certificate.failing_word()->size() == right + 1);
         } else {
           CHECK(right == kMost);
-          if (certificate.claim == Claim::kProvedUpTo) CHECK(certificate.length >= kMost);
+          if (certificate.is<ProvedUpTo>()) CHECK(certificate.length() >= kMost);
         }
       }
 }
@@ -180,25 +181,25 @@ TEST_CASE("the search is the trial of all words") {
 TEST_CASE("chunks of reflections that round are searched word by word") {
   const Network unit_keys = symmetric(3, 1, Swap::kUnit);
   const Certificate proved = certify(unit_keys, in(Precision::kBf16, "chunked:2"));
-  CHECK(proved.claim == Claim::kProved);
-  CHECK_FALSE(proved.every_association);
+  CHECK(proved.is<Proved>());
+  CHECK_FALSE(proved.holds_in_every_association());
   const Certificate limited = certify(unit_keys, in(Precision::kBf16, "chunked:64", 20'000));
-  CHECK(limited.claim == Claim::kProvedUpTo);
-  CHECK(limited.length == 8);  // 3 + 9 + … + 3^8 words and not 3^9 more
+  CHECK(limited.is<ProvedUpTo>());
+  CHECK(limited.length() == 8);  // 3 + 9 + … + 3^8 words and not 3^9 more
   CHECK(limited.limit == "20000 products of maps and states");
   // An eigenvalue of −1/2: the difference of the two coordinates vanishes.
   Network contracting = symmetric(2, 1, Swap::kUnnormalised);
   for (Transition& transition : contracting.layers[0].transitions)
     std::get<ReflectionProduct>(transition.a).factors[0].beta = 0.75;
   const Certificate refuted = certify(contracting, in(Precision::kBf16, "chunked:3"));
-  REQUIRE(refuted.claim == Claim::kRefuted);
-  CHECK(refuted.failing_word->size() == right_up_to(contracting, Precision::kBf16, parse_order("chunked:3"), 12) + 1);
-  check_fails_on(contracting, *refuted.failing_word, Precision::kBf16, parse_order("chunked:3"));
+  REQUIRE(refuted.is<Refuted>());
+  CHECK(refuted.failing_word()->size() == right_up_to(contracting, Precision::kBf16, parse_order("chunked:3"), 12) + 1);
+  check_fails_on(contracting, *refuted.failing_word(), Precision::kBf16, parse_order("chunked:3"));
 }
 
 TEST_CASE("what the search does not take is said") {
   const Certificate certificate = certify(two_reflections(5), in(Precision::kBf16, "scan"));
-  CHECK(certificate.claim == Claim::kSampled);
+  CHECK(certificate.is<Sampled>());
   CHECK(certificate.limit.find("one layer") != std::string::npos);
   CHECK_THROWS_AS(certify_order(rotation(3, {1}), in(Precision::kFp32, "sequential")), InputError);
   Network snapping = rotation(3, {1});
@@ -206,5 +207,5 @@ TEST_CASE("what the search does not take is said") {
   CHECK_THROWS_AS(certify(snapping, in(Precision::kFp32, "scan")), InputError);
   Network wrong = rotation(3, {1});
   wrong.readout.next[0] = {1, 2, 0};
-  CHECK(certify(wrong, in(Precision::kBf16, "scan")).failing_word == Word{});
+  CHECK(*certify(wrong, in(Precision::kBf16, "scan")).failing_word() == Word{});
 }

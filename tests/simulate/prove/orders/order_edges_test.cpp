@@ -121,13 +121,13 @@ bool rounds_nothing(const Network& network, ArithmeticName arithmetic,
     options.max_pairs = 20'000;
     const Certificate certificate = certify(network, options);
     const std::size_t right = right_up_to(network, arithmetic, options.order, kMost);
-    if (certificate.claim == Claim::kProved) CHECK(right == kMost);
-    if (certificate.claim == Claim::kProvedUpTo) CHECK(right >= std::min<std::uint64_t>(certificate.length, kMost));
-    if (certificate.claim == Claim::kRefuted) {
-      CHECK((right == kMost || certificate.failing_word->size() == right + 1));
-      CHECK((right < kMost || certificate.failing_word->size() > kMost));
+    if (certificate.is<Proved>()) CHECK(right == kMost);
+    if (certificate.is<ProvedUpTo>()) CHECK(right >= std::min<std::uint64_t>(certificate.length(), kMost));
+    if (certificate.is<Refuted>()) {
+      CHECK((right == kMost || certificate.failing_word()->size() == right + 1));
+      CHECK((right < kMost || certificate.failing_word()->size() > kMost));
     }
-    proofs += certificate.claim == Claim::kProved && certificate.method == "exact in every association";
+    proofs += certificate.is<Proved>() && certificate.method == "exact in every association";
   }
   CHECK((proofs == 0 || proofs == orders.size()));
   return proofs == orders.size();
@@ -311,10 +311,10 @@ TEST_CASE("back at H_0: a word that leads back to the numbers of H_0 is decoded,
       options.order = parse_order(order);
       const Certificate certificate = certify(network, options);
       if (start == 1.0) {
-        CHECK(certificate.claim == Claim::kProved);
+        CHECK(certificate.is<Proved>());
       } else {
-        REQUIRE(certificate.claim == Claim::kRefuted);
-        CHECK(*certificate.failing_word == Word{0});
+        REQUIRE(certificate.is<Refuted>());
+        CHECK(*certificate.failing_word() == Word{0});
       }
     }
   }
