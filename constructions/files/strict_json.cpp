@@ -53,7 +53,7 @@ StrictJson StrictJson::parse(const std::string& text, const std::string& place) 
   return {parse_strict_json(text, place), place};
 }
 
-void StrictJson::require_keys(std::initializer_list<std::string_view> keys) const {
+void StrictJson::require_keys(const std::vector<std::string_view>& keys) const {
   if (!value_.is_object()) throw InputError(place_, "expected a JSON object");
   for (const std::string_view key : keys)
     if (!value_.contains(std::string(key))) throw InputError(place_, fmt::format("\"{}\" is missing", key));

@@ -22,7 +22,8 @@ class StrictJson {
   static StrictJson parse(const std::string& text, const std::string& place);
 
   /// Throws unless this is an object with exactly these keys.
-  void require_keys(std::initializer_list<std::string_view> keys) const;
+  void require_keys(std::initializer_list<std::string_view> keys) const { require_keys(std::vector(keys)); }
+  void require_keys(const std::vector<std::string_view>& keys) const;
   StrictJson operator[](const std::string& key) const;
   /// Throws unless this is an array.
   std::vector<StrictJson> items() const;

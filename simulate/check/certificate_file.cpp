@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <bit>
+#include <cmath>
+
 #include "krohn/automata/formats/json.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/constructions/files/strict_json.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/float_environment.h"
+#include "krohn/simulate/check/recheck_arithmetic.h"
 #include "krohn/simulate/check/sha256.h"
 
 namespace krohn {
@@ -16,85 +20,220 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "krohn.certificate";
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 
 constexpr const char* kClosedCodewords = "closed codewords";
 constexpr const char* kReachableSet = "closed reachable set";
+constexpr const char* kAnyOrder = "exact in any order";
 constexpr const char* kFailingWord = "failing word";
 constexpr const char* kSampledWords = "sampled";
 constexpr const char* kLinearHorizon = "linear horizon";
 
-// ---- Writing
+// ---- Numbers as bits of the storage format
 
-struct Written {
-  const char* method;
-  Json evidence;
+/// The bit pattern of a number of the format, as hexadecimal digits; −0 as +0.
+class Bits {
+ public:
+  explicit Bits(const ArithmeticName& arithmetic)
+      : format_(DeterministicArithmetic(to_string(arithmetic)).stored_format()),
+        exponent_bits_(std::bit_width(static_cast<unsigned>(format_.greatest)) + 1),
+        digits_(static_cast<std::size_t>(exponent_bits_ + format_.digits) / 4) {}
+
+  std::string write(const std::vector<double>& numbers) const {
+    std::string text;
+    for (const double number : numbers) text += fmt::format("{:0{}x}", bits_of(number), digits_);
+    return text;
+  }
+
+  std::vector<double> read(const StrictJson& json, std::size_t count) const {
+    const std::string text = json.text();
+    if (text.size() != count * digits_)
+      throw InputError(json.place(), fmt::format("expected the bits of {} numbers, {} digits", count, count * digits_));
+    std::vector<double> numbers;
+    for (std::size_t at = 0; at < text.size(); at += digits_) {
+      std::uint64_t bits = 0;
+      for (std::size_t i = at; i < at + digits_; ++i) {
+        const char digit = text[i];
+        if (!(digit >= '0' && digit <= '9') && !(digit >= 'a' && digit <= 'f'))
+          throw InputError(json.place(), "expected lower-case hexadecimal digits");
+        bits = bits << 4 | static_cast<std::uint64_t>(digit <= '9' ? digit - '0' : digit - 'a' + 10);
+      }
+      numbers.push_back(number_of(bits, json.place()));
+    }
+    return numbers;
+  }
+
+ private:
+  int fraction_bits() const { return format_.digits - 1; }
+
+  std::uint64_t bits_of(double number) const {
+    if (number == 0) return 0;
+    const std::uint64_t sign = std::uint64_t{std::signbit(number)} << (exponent_bits_ + fraction_bits());
+    const int exponent = std::max(std::ilogb(number), format_.least);
+    const auto fraction = static_cast<std::uint64_t>(std::ldexp(std::fabs(number), fraction_bits() - exponent));
+    // A normal number's leading 1 is the 1 by which its exponent is above that of subnormal ones.
+    return sign + (static_cast<std::uint64_t>(exponent - format_.least) << fraction_bits()) + fraction;
+  }
+
+  double number_of(std::uint64_t bits, const std::string& place) const {
+    const std::uint64_t fraction = bits & ((std::uint64_t{1} << fraction_bits()) - 1);
+    const int exponent = static_cast<int>(bits >> fraction_bits() & ((1U << exponent_bits_) - 1));
+    const bool is_negative = bits >> (exponent_bits_ + fraction_bits()) != 0;
+    if (exponent == (1 << exponent_bits_) - 1) throw InputError(place, "a number that is not finite");
+    if (is_negative && exponent == 0 && fraction == 0) throw InputError(place, "−0, which is written as +0");
+    const std::uint64_t digits = exponent == 0 ? fraction : fraction | std::uint64_t{1} << fraction_bits();
+    const double number =
+        std::ldexp(static_cast<double>(digits), std::max(exponent, 1) - 1 + format_.least - fraction_bits());
+    return is_negative ? -number : number;
+  }
+
+  DeterministicArithmetic::Format format_;
+  int exponent_bits_;
+  std::size_t digits_;
 };
 
-Json table_json(const ClosedTable& table) {
-  Json moves = Json::array();
-  for (std::size_t move = 0; move < table.moves.size(); ++move)
-    moves.push_back(
-        {{"action", table.moves[move].action}, {"book", table.moves[move].book}, {"next", table.next[move]}});
-  return {{"codewords", table.codewords}, {"moves", std::move(moves)}};
-}
+// ---- Writing
 
-Json word_json(const Word& word, const Alphabet& alphabet) {
-  Json names = Json::array();
-  for (const Letter letter : word) names.push_back(alphabet.name(letter));
-  return names;
-}
+/// One case per method: the name of the method, and the steps.
+class Steps {
+ public:
+  Steps(const Certificate& certificate, const Network& network)
+      : certificate_(certificate), network_(network), bits_(certificate.arithmetic) {}
 
-/// One case per method.
-struct WriteProof {
-  const Certificate& certificate;
-  const Alphabet& alphabet;
+  std::vector<std::string> take() { return std::move(lines_); }
 
-  Written operator()(const std::monostate&) const {
+  const char* operator()(const std::monostate&) {
     throw InputError("this outcome has no proof that a file could hold");
   }
 
-  Written operator()(const ClosedCodewords& proof) const {
-    Json layers = Json::array();
-    for (const ClosedTable& table : proof.layers) layers.push_back(table_json(table));
-    return {kClosedCodewords,
-            {{"emulation", proof.by_induction ? "induction" : "reachable"}, {"layers", std::move(layers)}}};
+  const char* operator()(const ClosedCodewords& proof) {
+    for (std::size_t k = 0; k < proof.layers.size(); ++k) add(proof.layers[k], k);
+    if (proof.by_induction) add({{"step", "induction"}});
+    if (!proof.by_induction && proof.tuples.empty()) throw InputError("the tuples of the certificate were not listed");
+    for (const LabelTuple& tuple : proof.tuples)
+      add({{"step", "tuple"}, {"state", tuple.state}, {"places", tuple.places}, {"next", tuple.next}});
+    return kClosedCodewords;
   }
 
-  Written operator()(const ReachedPairs& proof) const {
-    return {kReachableSet, {{"pairs", proof.pairs}, {"depth", proof.depth}}};
+  const char* operator()(const AnyOrder& proof) {
+    (*this)(proof.codewords);
+    for (std::size_t k = 0; k < proof.layers.size(); ++k) {
+      const LayerMaps& maps = proof.layers[k];
+      if (maps.only_moves)
+        add({{"step", "moves"}, {"layer", k}});
+      else
+        add({{"step", "maps"}, {"layer", k}, {"letters", maps.letters}});
+      for (const LayerMaps::Map& map : maps.maps) {
+        Json json{{"step", maps.only_moves ? "addition" : "map"}, {"layer", k}};
+        if (!maps.only_moves) json["a"] = bits_.write(map.a);
+        json["b"] = bits_.write(map.b);
+        json["next"] = map.next;
+        add(json);
+      }
+    }
+    return kAnyOrder;
   }
 
-  Written operator()(const FailingRun& run) const {
-    Json evidence;
+  const char* operator()(const ReachedPairs& proof) {
+    if (proof.list.empty()) throw InputError("the pairs of the certificate were not listed");
+    for (const ReachedPair& pair : proof.list) add(pair, certificate_.is<ProvedUpTo>());
+    return kReachableSet;
+  }
+
+  const char* operator()(const FailingRun& run) {
     if (run.random)
-      evidence["random"] = {
-          {"seed", run.random->seed}, {"stream", run.random->stream}, {"letters", run.random->letters}};
-    else if (certificate.failing_word())
-      evidence["word"] = word_json(*certificate.failing_word(), alphabet);
-    else
+      add({{"step", "random"},
+           {"seed", run.random->seed},
+           {"stream", run.random->stream},
+           {"letters", run.random->letters}});
+    else if (certificate_.failing_word() == nullptr)
       throw InputError("the failing word was too long to keep");
-    evidence["expected"] = run.expected;
-    evidence["given"] = run.given ? Json(*run.given) : Json(nullptr);
-    evidence["shortest"] = certificate.is_shortest();
-    return {kFailingWord, std::move(evidence)};
+    else
+      add_word(*certificate_.failing_word());
+    add({{"step", "answer"}, {"expected", run.expected}, {"given", run.given ? Json(*run.given) : Json(nullptr)}});
+    if (certificate_.is_shortest() && run.shorter.empty() && !certificate_.failing_word()->empty())
+      throw InputError("the pairs of shorter words were not listed");
+    for (const ReachedPair& pair : run.shorter) add(pair, true);
+    return kFailingWord;
   }
 
-  Written operator()(const SampledWords& proof) const {
-    return {kSampledWords, {{"seed", proof.seed}, {"words", proof.words}, {"length", proof.length}}};
+  const char* operator()(const SampledWords& proof) {
+    add({{"step", "words"}, {"seed", proof.seed}, {"words", proof.words}, {"length", proof.length}});
+    return kSampledWords;
   }
 
-  Written operator()(const LinearHorizon& proof) const {
-    return {kLinearHorizon, {{"table", table_json(proof.table)}}};
+  const char* operator()(const LinearHorizon& proof) {
+    add(proof.table, 0);
+    return kLinearHorizon;
   }
+
+ private:
+  void add(const Json& json) { lines_.push_back(json.dump()); }
+
+  void add(const ClosedTable& table, std::size_t layer) {
+    add({{"step", "codewords"}, {"layer", layer}, {"codewords", table.codewords}});
+    for (std::size_t move = 0; move < table.moves.size(); ++move)
+      add({{"step", "move"},
+           {"layer", layer},
+           {"action", table.moves[move].action},
+           {"book", table.moves[move].book},
+           {"next", table.next[move]}});
+  }
+
+  void add(const ReachedPair& pair, bool has_depth) {
+    Json json{{"step", "pair"}};
+    if (has_depth) json["depth"] = pair.depth;
+    json["state"] = pair.state;
+    json["labels"] = pair.labels;
+    if (network_.snap_every > 0) json["phase"] = pair.phase;
+    json["bits"] = Json::array();
+    for (const auto& numbers : pair.numbers) json["bits"].push_back(bits_.write(numbers));
+    if (!pair.next.empty()) json["next"] = pair.next;
+    add(json);
+  }
+
+  /// The word as powers of its least period, where it has one, and its rest.
+  void add_word(const Word& word) {
+    std::size_t period = 1;
+    const auto repeats = [&] {
+      for (std::size_t t = period; t < word.size(); ++t)
+        if (word[t] != word[t - period]) return false;
+      return true;
+    };
+    while (period < std::min<std::size_t>(word.size(), 64) && !repeats()) ++period;
+    if (!repeats() || word.size() < period) period = word.size();
+    if (period == 0) return;
+    const std::size_t times = word.size() / period;
+    add_letters(std::span(word).first(period), times);
+    if (times * period < word.size()) add_letters(std::span(word).subspan(times * period), 1);
+  }
+
+  void add_letters(std::span<const Letter> letters, std::uint64_t times) {
+    Json names = Json::array();
+    for (const Letter letter : letters) names.push_back(network_.automaton.alphabet().name(letter));
+    add({{"step", "word"}, {"letters", std::move(names)}, {"times", times}});
+  }
+
+  const Certificate& certificate_;
+  const Network& network_;
+  Bits bits_;
+  std::vector<std::string> lines_;
 };
 
-/// One member a line; what is below is not broken, so that tables stay short.
-std::string one_member_a_line(const Json& json) {
-  std::string text = "{";
-  for (const auto& [key, value] : json.items())
-    text += fmt::format("{}\n  {}: {}", text.size() > 1 ? "," : "", Json(key).dump(), value.dump());
-  return text + "\n}\n";
+Json claim_of(const Certificate& certificate, const Network& network, const char* method) {
+  Json json;
+  json["format"] = kFormat;
+  json["version"] = kVersion;
+  json["weights"] = sha256(canonical_weights(network));
+  json["automaton"] = sha256(canonical_automaton(network.automaton));
+  json["arithmetic"] = to_string(certificate.arithmetic);
+  json["form"] = to_string(certificate.form);
+  json["order"] = certificate.holds_in_any_order() ? "any" : to_string(certificate.order);
+  json["claim"] = to_string(certificate.claim);
+  if (certificate.is<ProvedUpTo>()) json["length"] = length_in_file(certificate);
+  if (certificate.is<Refuted>()) json["shortest"] = certificate.is_shortest();
+  json["method"] = method;
+  return json;
 }
 
 // ---- Reading
@@ -109,115 +248,284 @@ auto named(const StrictJson& json, Parse&& parse) {
   }
 }
 
-Claim read_claim(const StrictJson& json) {
-  const std::string text = json.text();
-  for (Claim claim : {Claim{Proved{}}, Claim{ProvedUpTo{}}, Claim{Refuted{}}, Claim{Sampled{}}})
-    if (text == to_string(claim)) return claim;
-  throw InputError(json.place(), "unknown claim " + json.quoted());
-}
+/// The lines of a file, one after another, with the step that stands on the next one.
+class Lines {
+ public:
+  Lines(const std::string& text, const std::string& where) : text_(text), where_(where) { read(); }
 
-ClosedTable read_table(const StrictJson& json) {
-  json.require_keys({"codewords", "moves"});
-  ClosedTable table{json["codewords"].numbers(), {}, {}};
-  for (const StrictJson& move : json["moves"].items()) {
-    move.require_keys({"action", "book", "next"});
-    table.moves.push_back({move["action"].number(), move["book"].number()});
-    table.next.push_back(move["next"].numbers());
+  const StrictJson& line() const { return line_; }
+  std::string step() const {
+    if (!line_.has("step")) throw InputError(line_.place(), "expected a step");
+    return line_["step"].text();
   }
-  return table;
-}
 
-ClosedCodewords read_closed_codewords(const StrictJson& json) {
-  json.require_keys({"emulation", "layers"});
-  const std::string emulation = json["emulation"].text();
-  if (emulation != "induction" && emulation != "reachable")
-    throw InputError(json.place(),
-                     fmt::format("unknown emulation {}; known are induction, reachable", json["emulation"].quoted()));
-  ClosedCodewords proof{{}, emulation == "induction"};
-  for (const StrictJson& table : json["layers"].items()) proof.layers.push_back(read_table(table));
-  return proof;
-}
-
-ReachedPairs read_reached_pairs(const StrictJson& json) {
-  json.require_keys({"pairs", "depth"});
-  return {json["pairs"].large_number(), json["depth"].large_number()};
-}
-
-LinearHorizon read_linear_horizon(const StrictJson& json, std::uint64_t length) {
-  json.require_keys({"table"});
-  return {read_table(json["table"]), length};
-}
-
-Word read_word(const StrictJson& json, const Alphabet& alphabet) {
-  Word word;
-  for (const StrictJson& name : json.items()) {
-    const std::optional<Letter> letter = alphabet.find(name.text());
-    if (!letter || alphabet.name(*letter) != name.text())
-      throw InputError(name.place(), fmt::format("{} is not a letter of {}", name.quoted(), to_string(alphabet)));
-    word.push_back(*letter);
+  /// The line, when it is such a step with exactly these members.
+  std::optional<StrictJson> take(const char* step, std::initializer_list<std::string_view> keys) {
+    if (this->step() != step) return std::nullopt;
+    line_.require_keys(keys);
+    return next();
   }
-  return word;
-}
 
-void read_failing_run(const StrictJson& json, const Network& network, Certificate& certificate) {
-  const bool is_random = json.has("random");
-  json.require_keys({is_random ? "random" : "word", "expected", "given", "shortest"});
-  FailingRun run;
-  run.expected = json["expected"].number();
-  if (!json["given"].is_null()) run.given = json["given"].number();
-  Refuted refuted{{}, json["shortest"].truth()};
-  if (is_random) {
-    const StrictJson random = json["random"];
-    random.require_keys({"seed", "stream", "letters"});
-    run.random = {random["seed"].large_number(), random["stream"].large_number(), random["letters"].large_number()};
-  } else {
-    refuted.word = read_word(json["word"], network.automaton.alphabet());
+  StrictJson expect(const char* step, std::initializer_list<std::string_view> keys) {
+    if (std::optional<StrictJson> line = take(step, keys)) return *line;
+    throw InputError(line_.place(), fmt::format("expected the step \"{}\", not {}", step, line_["step"].quoted()));
   }
-  certificate.claim = std::move(refuted);
-  certificate.proof = run;
-}
 
-SampledWords read_sampled_words(const StrictJson& json) {
-  json.require_keys({"seed", "words", "length"});
-  return {json["seed"].large_number(), json["words"].large_number(), json["length"].large_number()};
-}
+  StrictJson next() {
+    StrictJson line = line_;
+    read();
+    return line;
+  }
 
-void read_proof(const StrictJson& json, const Network& network, Certificate& certificate) {
-  const std::string method = certificate.method;
-  if (method == kClosedCodewords && certificate.is<Proved>())
-    certificate.proof = read_closed_codewords(json);
-  else if (method == kReachableSet && (certificate.is<Proved>() || certificate.is<ProvedUpTo>()))
-    certificate.proof = read_reached_pairs(json);
-  else if (method == kLinearHorizon && certificate.is<ProvedUpTo>())
-    certificate.proof = read_linear_horizon(json, certificate.length());
-  else if (method == kFailingWord && certificate.is<Refuted>())
-    read_failing_run(json, network, certificate);
-  else if (method == kSampledWords && certificate.is<Sampled>())
-    certificate.proof = read_sampled_words(json);
-  else
-    throw InputError(json.place(),
-                     fmt::format("the stated method does not give a claim \"{}\"", to_string(certificate.claim)));
-}
+  void end() {
+    if (step() != "end") throw InputError(line_.place(), "a step that does not belong here: " + line_["step"].quoted());
+    line_.require_keys({"step", "lines"});
+    if (line_["lines"].large_number() != number_ - 1)
+      throw InputError(line_.place(), fmt::format("{} lines come before this one", number_ - 1));
+    if (at_ != text_.size()) throw InputError(line_.place(), "something follows the end");
+  }
 
-void require_hash(const StrictJson& json, const std::string& hash, const char* what) {
-  if (json.text() != hash)
-    throw InputError(json.place(), fmt::format("the certificate is about other {} (SHA-256 {}) than the model's ({}); "
-                                               "give the model that it was made for",
-                                               what, json.quoted(), hash));
-}
+ private:
+  void read() {
+    ++number_;
+    const std::string place = fmt::format("{}, line {}", where_, number_);
+    const std::size_t end = text_.find('\n', at_);
+    if (end == std::string::npos) throw InputError(place, "the file breaks off before its end");
+    line_ = StrictJson::parse(text_.substr(at_, end - at_), place);
+    at_ = end + 1;
+  }
 
-void require_members(const StrictJson& json) {
-  if (json.has("claim") && json["claim"].text() == to_string(ProvedUpTo{}))
-    json.require_keys({"format", "version", "weights", "automaton", "arithmetic", "form", "order", "claim", "length",
-                       "method", "evidence"});
-  else
-    json.require_keys(
-        {"format", "version", "weights", "automaton", "arithmetic", "form", "order", "claim", "method", "evidence"});
-  if (json["format"].text() != kFormat) throw InputError(json.place(), "not a certificate of krohn");
-  if (json["version"].number() != kVersion)
-    throw InputError(json.place(),
-                     fmt::format("version {}; this program reads {}", json["version"].number(), kVersion));
-}
+  const std::string& text_;
+  const std::string& where_;
+  std::size_t at_ = 0, number_ = 0;
+  StrictJson line_ = StrictJson::parse("null", "");
+};
+
+class Reader {
+ public:
+  Reader(const std::string& text, const std::string& where, const Network& network)
+      : lines_(text, where), network_(network) {}
+
+  Certificate read() {
+    read_claim();
+    const Bits bits(certificate_.arithmetic);
+    bits_ = &bits;
+    if (method_is<Proved>(kClosedCodewords, false))
+      certificate_.proof = closed_codewords();
+    else if (method_is<Proved>(kAnyOrder, true))
+      certificate_.proof = any_order();
+    else if (method_is<Proved>(kReachableSet, false))
+      certificate_.proof = reached_pairs(false);
+    else if (method_is<ProvedUpTo>(kReachableSet, false))
+      certificate_.proof = reached_pairs(true);
+    else if (method_is<ProvedUpTo>(kLinearHorizon, false))
+      certificate_.proof = LinearHorizon{table(0), certificate_.length()};
+    else if (method_is<Refuted>(kFailingWord, false))
+      failing_run();
+    else if (method_is<Sampled>(kSampledWords, false))
+      sampled_words();
+    else
+      throw InputError(place_, fmt::format("the stated method does not give a claim \"{}\" in this order",
+                                           to_string(certificate_.claim)));
+    lines_.end();
+    return std::move(certificate_);
+  }
+
+ private:
+  template <class C>
+  bool method_is(const char* method, bool any_order) const {
+    return certificate_.is<C>() && certificate_.method == method && certificate_.holds_in_any_order() == any_order &&
+           is_any_ == any_order;
+  }
+
+  void read_claim() {
+    const StrictJson json = lines_.line();
+    place_ = json.place();
+    if (!json.has("format") || json["format"].text() != kFormat) throw InputError(place_, "not a certificate of krohn");
+    if (!json.has("version") || json["version"].number() != kVersion)
+      throw InputError(place_, fmt::format("of another version; this program reads version {}", kVersion));
+    const std::string claim = json.has("claim") ? json["claim"].text() : "";
+    constexpr const char* kLength = "length";
+    constexpr const char* kShortest = "shortest";
+    if (claim == to_string(ProvedUpTo{}))
+      json.require_keys(
+          {"format", "version", "weights", "automaton", "arithmetic", "form", "order", "claim", kLength, "method"});
+    else if (claim == to_string(Refuted{}))
+      json.require_keys(
+          {"format", "version", "weights", "automaton", "arithmetic", "form", "order", "claim", kShortest, "method"});
+    else
+      json.require_keys(
+          {"format", "version", "weights", "automaton", "arithmetic", "form", "order", "claim", "method"});
+    require_hash(json["weights"], sha256(canonical_weights(network_)), "weights");
+    require_hash(json["automaton"], sha256(canonical_automaton(network_.automaton)), "states");
+    certificate_.arithmetic = named(json["arithmetic"], ArithmeticName::parse);
+    if (certificate_.arithmetic.is_exact()) throw InputError(place_, "exact arithmetic has no certificates");
+    certificate_.form = named(json["form"], parse_form);
+    is_any_ = json["order"].text() == "any";
+    if (is_any_ && to_string(certificate_.arithmetic).find_first_of("+/t") != std::string::npos)
+      throw InputError(json["arithmetic"].place(), "the order \"any\" is of fp64, fp32, fp16 and bf16");
+    if (!is_any_) certificate_.order = named(json["order"], parse_order);
+    if (!certificate_.order.is_sequential())
+      throw InputError(json["order"].place(), "the orders of certificates are \"sequential\" and \"any\"");
+    certificate_.method = json["method"].text();
+    if (claim == to_string(Proved{}))
+      certificate_.claim = Proved{.any_order = is_any_};
+    else if (claim == to_string(ProvedUpTo{}))
+      certificate_.claim = ProvedUpTo{json[kLength].large_number()};
+    else if (claim == to_string(Refuted{}))
+      certificate_.claim = Refuted{{}, json[kShortest].truth()};
+    else if (claim != to_string(Sampled{}))
+      throw InputError(json["claim"].place(), "unknown claim " + json["claim"].quoted());
+    lines_.next();
+  }
+
+  static void require_hash(const StrictJson& json, const std::string& hash, const char* what) {
+    if (json.text() != hash)
+      throw InputError(json.place(),
+                       fmt::format("the certificate is about other {} (SHA-256 {}) than the model's ({}); give the "
+                                   "model that it was made for",
+                                   what, json.quoted(), hash));
+  }
+
+  static void require_layer(const StrictJson& json, std::size_t layer) {
+    if (json["layer"].number() != layer) throw InputError(json["layer"].place(), "a step of another layer");
+  }
+
+  ClosedTable table(std::size_t layer) {
+    const StrictJson json = lines_.expect("codewords", {"step", "layer", "codewords"});
+    require_layer(json, layer);
+    ClosedTable table{json["codewords"].numbers(), {}, {}};
+    while (const auto move = lines_.take("move", {"step", "layer", "action", "book", "next"})) {
+      require_layer(*move, layer);
+      table.moves.push_back({(*move)["action"].number(), (*move)["book"].number()});
+      table.next.push_back((*move)["next"].numbers());
+    }
+    return table;
+  }
+
+  ClosedCodewords closed_codewords() {
+    ClosedCodewords proof;
+    for (std::size_t k = 0; k < network_.layers.size(); ++k) proof.layers.push_back(table(k));
+    proof.by_induction = lines_.take("induction", {"step"}).has_value();
+    while (const auto tuple = lines_.take("tuple", {"step", "state", "places", "next"})) {
+      if (proof.by_induction) throw InputError(tuple->place(), "a tuple beside an induction");
+      proof.tuples.push_back({(*tuple)["state"].number(), (*tuple)["places"].numbers(), (*tuple)["next"].numbers()});
+    }
+    return proof;
+  }
+
+  AnyOrder any_order() {
+    AnyOrder proof{closed_codewords(), {}};
+    for (std::size_t k = 0; k < network_.layers.size(); ++k) {
+      const Layer& layer = network_.layers[k];
+      const std::size_t n = layer.dimension, b = n * layer.columns;
+      LayerMaps maps;
+      if (const auto json = lines_.take("moves", {"step", "layer"})) {
+        require_layer(*json, k);
+        maps.only_moves = true;
+        while (const auto addition = lines_.take("addition", {"step", "layer", "b", "next"})) {
+          require_layer(*addition, k);
+          maps.maps.push_back({{}, bits_->read((*addition)["b"], b), (*addition)["next"].numbers()});
+        }
+      } else {
+        const StrictJson letters = lines_.expect("maps", {"step", "layer", "letters"});
+        require_layer(letters, k);
+        maps.letters = letters["letters"].numbers();
+        while (const auto map = lines_.take("map", {"step", "layer", "a", "b", "next"})) {
+          require_layer(*map, k);
+          const bool has_b = !(*map)["b"].text().empty();
+          maps.maps.push_back(
+              {bits_->read((*map)["a"], n * n), bits_->read((*map)["b"], has_b ? b : 0), (*map)["next"].numbers()});
+        }
+      }
+      proof.layers.push_back(std::move(maps));
+    }
+    return proof;
+  }
+
+  std::vector<ReachedPair> pairs(bool has_depth) {
+    std::vector<ReachedPair> pairs;
+    while (lines_.step() == "pair") {
+      const StrictJson& json = lines_.line();
+      const bool is_last = has_depth && !json.has("next");
+      std::vector<std::string_view> keys{"step", "state", "labels", "bits"};
+      if (has_depth) keys.push_back("depth");
+      if (network_.snap_every > 0) keys.push_back("phase");
+      if (!is_last) keys.push_back("next");
+      json.require_keys(keys);
+      ReachedPair pair;
+      if (has_depth) pair.depth = json["depth"].large_number();
+      pair.state = json["state"].number();
+      pair.labels = json["labels"].numbers();
+      if (network_.snap_every > 0) pair.phase = json["phase"].large_number();
+      if (!is_last) pair.next = json["next"].numbers();
+      const std::vector<StrictJson> layers = json["bits"].items();
+      if (layers.size() != network_.layers.size() || pair.labels.size() != layers.size())
+        throw InputError(json.place(), "expected the bits and the label of every layer");
+      for (std::size_t k = 0; k < layers.size(); ++k)
+        pair.numbers.push_back(
+            bits_->read(layers[k], std::size_t{network_.layers[k].dimension} * network_.layers[k].columns));
+      pairs.push_back(std::move(pair));
+      lines_.next();
+    }
+    return pairs;
+  }
+
+  ReachedPairs reached_pairs(bool has_depth) {
+    ReachedPairs proof;
+    proof.list = pairs(has_depth);
+    proof.pairs = proof.list.size();
+    for (const ReachedPair& pair : proof.list) proof.depth = std::max(proof.depth, pair.depth);
+    return proof;
+  }
+
+  void failing_run() {
+    FailingRun run;
+    if (const auto random = lines_.take("random", {"step", "seed", "stream", "letters"})) {
+      run.random = {(*random)["seed"].large_number(), (*random)["stream"].large_number(),
+                    (*random)["letters"].large_number()};
+    } else {
+      Word& word = std::get<Refuted>(certificate_.claim).word.emplace();
+      while (const auto part = lines_.take("word", {"step", "letters", "times"})) add_letters(*part, word);
+    }
+    const StrictJson answer = lines_.expect("answer", {"step", "expected", "given"});
+    run.expected = answer["expected"].number();
+    if (!answer["given"].is_null()) run.given = answer["given"].number();
+    if (certificate_.is_shortest()) run.shorter = pairs(true);
+    certificate_.proof = std::move(run);
+  }
+
+  void add_letters(const StrictJson& json, Word& word) const {
+    const Alphabet& alphabet = network_.automaton.alphabet();
+    Word part;
+    for (const StrictJson& name : json["letters"].items()) {
+      const std::optional<Letter> letter = alphabet.find(name.text());
+      if (!letter || alphabet.name(*letter) != name.text())
+        throw InputError(name.place(), fmt::format("{} is not a letter of {}", name.quoted(), to_string(alphabet)));
+      part.push_back(*letter);
+    }
+    const std::uint64_t times = json["times"].large_number();
+    if (times == 0 || part.empty()) throw InputError(json.place(), "no letters");
+    if (times > (kMostLetters - word.size()) / part.size())
+      throw LimitError(fmt::format("{}: a word of more than {} letters", json.place(), kMostLetters));
+    for (std::uint64_t i = 0; i < times; ++i) word.insert(word.end(), part.begin(), part.end());
+  }
+
+  void sampled_words() {
+    const StrictJson json = lines_.expect("words", {"step", "seed", "words", "length"});
+    certificate_.proof =
+        SampledWords{json["seed"].large_number(), json["words"].large_number(), json["length"].large_number()};
+  }
+
+  static constexpr std::uint64_t kMostLetters = std::uint64_t{1} << 28;
+
+  Lines lines_;
+  const Network& network_;
+  const Bits* bits_ = nullptr;
+  std::string place_;
+  bool is_any_ = false;
+  Certificate certificate_;
+};
 
 }  // namespace
 
@@ -228,37 +536,18 @@ std::uint64_t length_in_file(const Certificate& certificate) {
 
 std::string format_certificate(const Certificate& certificate, const Network& network) {
   const FloatEnvironment environment;
-  Written proof = std::visit(WriteProof{certificate, network.automaton.alphabet()}, certificate.proof);
-  Json json;
-  json["format"] = kFormat;
-  json["version"] = kVersion;
-  json["weights"] = sha256(canonical_weights(network));
-  json["automaton"] = sha256(canonical_automaton(network.automaton));
-  json["arithmetic"] = to_string(certificate.arithmetic);
-  json["form"] = to_string(certificate.form);
-  json["order"] = to_string(certificate.order);
-  json["claim"] = to_string(certificate.claim);
-  if (certificate.is<ProvedUpTo>()) json["length"] = length_in_file(certificate);
-  json["method"] = proof.method;
-  json["evidence"] = std::move(proof.evidence);
-  return one_member_a_line(json);
+  if (certificate.arithmetic.is_exact()) throw InputError("exact arithmetic has no certificates");
+  Steps steps(certificate, network);
+  const char* method = std::visit(steps, certificate.proof);
+  const std::vector<std::string> lines = steps.take();
+  std::string text = claim_of(certificate, network, method).dump() + "\n";
+  for (const std::string& line : lines) text += line + "\n";
+  return text + Json({{"step", "end"}, {"lines", lines.size() + 1}}).dump() + "\n";
 }
 
 Certificate parse_certificate(const std::string& text, const std::string& where, const Network& network) {
   const FloatEnvironment environment;
-  const StrictJson json = StrictJson::parse(text, where);
-  require_members(json);
-  require_hash(json["weights"], sha256(canonical_weights(network)), "weights");
-  require_hash(json["automaton"], sha256(canonical_automaton(network.automaton)), "states");
-  Certificate certificate;
-  certificate.arithmetic = named(json["arithmetic"], ArithmeticName::parse);
-  certificate.form = named(json["form"], parse_form);
-  certificate.order = named(json["order"], parse_order);
-  certificate.claim = read_claim(json["claim"]);
-  if (certificate.is<ProvedUpTo>()) certificate.claim = ProvedUpTo{json["length"].large_number()};
-  certificate.method = json["method"].text();
-  read_proof(json["evidence"], network, certificate);
-  return certificate;
+  return Reader(text, where, network).read();
 }
 
 void save_certificate(const Certificate& certificate, const Network& network, const std::string& path) {

@@ -5,10 +5,10 @@
 #include <array>
 #include <map>
 #include <set>
-#include <unordered_set>
 
 #include "krohn/groups/error.h"
 #include "krohn/groups/float_environment.h"
+#include "krohn/simulate/check/recheck_any_order.h"
 #include "krohn/simulate/check/recheck_horizon.h"
 #include "krohn/simulate/check/recheck_network.h"
 
@@ -19,60 +19,56 @@ using Moment = RecheckedNetwork::Moment;
 
 // ---- Closed reachable set
 
-void append(std::string& key, const auto& value) { key.append(reinterpret_cast<const char*>(&value), sizeof value); }
-
-/// The automaton's state, every number (−0 as +0), and every label that the next letter's wiring will use.
-std::string key_of(State state, const Moment& moment) {
-  std::string key;
-  append(key, state);
-  for (std::size_t k = 0; k + 1 < moment.labels.size(); ++k) append(key, *moment.labels[k]);
-  for (const RecheckedNumbers& numbers : moment.numbers)
-    for (const double number : numbers) append(key, number + 0.0);
-  return key;
+/// Whether what the network remembers is what the pair says (−0 is +0, and a number that is not finite is none).
+bool is_memory_of(const ReachedPair& pair, const Moment& moment) {
+  return moment.phase == pair.phase && moment.numbers == pair.numbers &&
+         std::equal(moment.labels.begin(), moment.labels.end(), pair.labels.begin(), pair.labels.end());
 }
 
-struct Explored {
-  std::uint64_t pairs = 0;   ///< reached by words that were expanded
-  std::uint64_t levels = 0;  ///< that were expanded
-  bool closed = false;       ///< nothing is left to expand
-  bool right = true;         ///< on every word that was read
-};
+Moment memory_of(const ReachedPair& pair) {
+  return {pair.numbers, {pair.labels.begin(), pair.labels.end()}, pair.phase};
+}
 
-/// Breadth-first from the empty word; words of at most `levels` letters are read.
-Explored explore(const RecheckedNetwork& plain, const Dfa& automaton, std::uint64_t levels, std::uint64_t max_pairs) {
-  Explored explored;
-  std::vector<std::pair<State, Moment>> level{{automaton.initial(), plain.start()}}, deeper;
-  explored.right = plain.read(level[0].second) == automaton.initial();
-  std::unordered_set<std::string> seen{key_of(automaton.initial(), level[0].second)};
-  for (; explored.right && explored.levels < levels && !level.empty(); ++explored.levels, level.swap(deeper)) {
-    explored.pairs += level.size();
-    deeper.clear();
-    for (const auto& [state, moment] : level)
-      for (Letter letter = 0; letter < automaton.letters(); ++letter) {
-        const State right = automaton.next(state, letter);
-        Moment after = plain.step(moment, letter);
-        if (plain.read(after) != right) return {explored.pairs, explored.levels, false, false};
-        if (!seen.insert(key_of(right, after)).second) continue;
-        if (seen.size() > max_pairs) throw LimitError(fmt::format("{} pairs; raise --max-pairs", max_pairs));
-        deeper.emplace_back(right, std::move(after));
-      }
+/// Every pair is right, and the next letter leads to a listed pair; or, where `letters` are claimed, it is right as far
+/// as they go. By induction over the letters of a word.
+void check_pairs(const std::vector<ReachedPair>& pairs, std::optional<std::uint64_t> letters, const Network& network,
+                 const RecheckedNetwork& plain) {
+  const Dfa& automaton = network.automaton;
+  require(!pairs.empty() && pairs[0].depth == 0 && pairs[0].state == automaton.initial() &&
+              is_memory_of(pairs[0], plain.start()),
+          "the first pair is not the start");
+  require(plain.read(plain.start()) == automaton.initial(), "the empty word is read wrongly");
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const ReachedPair& pair = pairs[i];
+    const auto at = [&](const char* what) { return fmt::format("pair {}: {}", i, what); };
+    if (letters == 0) {
+      require(pair.next.empty() && i == 0, at("no letter is claimed"));
+      continue;
+    }
+    const bool is_last = letters && pair.depth + 1 == *letters;
+    require(!letters || pair.depth < *letters, at("deeper than the length claimed"));
+    require(pair.next.size() == (is_last ? 0 : automaton.letters()), at("not one next pair for each letter"));
+    require(pair.state < automaton.states(), at("no such state"));
+    const Moment memory = memory_of(pair);
+    for (Letter letter = 0; letter < automaton.letters(); ++letter) {
+      const Moment after = plain.step(memory, letter);
+      const State right = automaton.next(pair.state, letter);
+      require(plain.read(after) == right, at("a letter is read wrongly"));
+      if (is_last) continue;
+      require(pair.next[letter] < pairs.size(), at("no such next pair"));
+      const ReachedPair& next = pairs[pair.next[letter]];
+      require(next.state == right && is_memory_of(next, after), at("a letter leads to another pair"));
+      require(next.depth <= pair.depth + (letters ? 1 : 0), at("a letter leads to a pair that is too deep"));
+    }
   }
-  explored.closed = level.empty();
-  return explored;
 }
 
 std::string check(const ReachedPairs& proof, const Certificate& certificate, const Network& network,
-                  const RecheckedNetwork& plain, const RecheckOptions& options) {
-  const bool up_to = certificate.is<ProvedUpTo>();
-  require(proof.depth < UINT64_MAX, "the depth is absurd");
-  require(!up_to || certificate.length() == proof.depth + 1, "the length is not one more than the depth");
-  const Explored found = explore(plain, network.automaton, proof.depth + 1, options.max_pairs);
-  require(found.right, fmt::format("a word of {} letters is read wrongly", found.levels + 1));
-  require(found.levels == proof.depth + 1 && found.pairs == proof.pairs,
-          fmt::format("{} pairs within {} letters, not {} within {}", found.pairs, found.levels - 1, proof.pairs,
-                      proof.depth));
-  require(up_to || found.closed, fmt::format("the set does not close after {} letters", proof.depth));
-  return fmt::format("{} pairs, found again, and right on every one", found.pairs);
+                  const RecheckedNetwork& plain, const RecheckOptions&) {
+  const bool is_closed = certificate.is<Proved>();
+  require(is_closed || certificate.length() > 0, "no letter is claimed");
+  check_pairs(proof.list, is_closed ? std::nullopt : std::optional(certificate.length()), network, plain);
+  return fmt::format("{} pairs with what follows each, evaluated again", proof.list.size());
 }
 
 // ---- Closed codewords
@@ -98,33 +94,38 @@ class LabelTables {
     }
   }
 
-  /// The same for the tuples that words reach.
-  std::size_t explore_tuples(std::uint64_t max_tuples) const {
-    using Tuple = std::vector<std::uint32_t>;
+  /// The same for the tuples that words reach, each listed with the next ones.
+  void check_tuples() const {
     const Dfa& automaton = network_.automaton;
-    require(initial_state() == automaton.initial(), "the initial labels are read wrongly");
-    std::set<std::pair<State, Tuple>> seen{{automaton.initial(), Tuple(proof_.layers.size(), 0)}};
-    std::vector<std::pair<State, Tuple>> waiting(seen.begin(), seen.end());
-    while (!waiting.empty()) {
-      const auto [state, tuple] = waiting.back();
-      waiting.pop_back();
+    const std::vector<LabelTuple>& tuples = proof_.tuples;
+    require(!tuples.empty() && tuples[0].state == automaton.initial() &&
+                tuples[0].places == std::vector<std::uint32_t>(proof_.layers.size(), 0),
+            "the first tuple is not the start");
+    for (std::size_t i = 0; i < tuples.size(); ++i) {
+      const LabelTuple& tuple = tuples[i];
+      const auto at = [&](const char* what) { return fmt::format("tuple {}: {}", i, what); };
+      require(tuple.places.size() == proof_.layers.size(), at("not one place for each layer"));
+      require(tuple.next.size() == automaton.letters(), at("not one next tuple for each letter"));
+      Context node = 0;
+      for (std::size_t k = 0; k < tuple.places.size(); ++k) {
+        require(tuple.places[k] < proof_.layers[k].codewords.size(), at("no such place"));
+        node = read(k, node, tuple.places[k]);
+        require(node != kNoContext, at("the readout has no entry"));
+      }
+      require(node == tuple.state, at("read as another state"));
       for (Letter letter = 0; letter < automaton.letters(); ++letter) {
-        Tuple after = tuple;
-        Context context = letter, node = 0;
-        for (std::size_t k = 0; k < tuple.size(); ++k) {
-          require(context != kNoContext, "the wiring has no entry for labels that words reach");
-          after[k] = next(k, context, tuple[k]);
-          node = read(k, node, after[k]);
-          require(node != kNoContext, "the readout has no entry for labels that words reach");
-          context = above(k, context, tuple[k]);
+        require(tuple.next[letter] < tuples.size(), at("no such next tuple"));
+        const LabelTuple& after = tuples[tuple.next[letter]];
+        require(after.state == automaton.next(tuple.state, letter), at("a letter leads to a wrong state"));
+        Context context = letter;
+        for (std::size_t k = 0; k < tuple.places.size(); ++k) {
+          require(context != kNoContext, at("the wiring has no entry"));
+          require(after.places.size() == tuple.places.size() && after.places[k] == next(k, context, tuple.places[k]),
+                  at("a letter leads to another tuple"));
+          context = above(k, context, tuple.places[k]);
         }
-        require(node == automaton.next(state, letter), "labels that words reach are read as a wrong state");
-        if (!seen.emplace(node, after).second) continue;
-        if (seen.size() > max_tuples) throw LimitError(fmt::format("{} tuples; raise --max-pairs", max_tuples));
-        waiting.emplace_back(node, std::move(after));
       }
     }
-    return seen.size();
   }
 
  private:
@@ -207,6 +208,9 @@ class LabelTables {
         require(reached == plain.codeword_numbers(k, table.codewords[to]), where + " does not give the next codeword");
         if (!decoded.emplace(to, table.moves[m].book).second) continue;
         require(plain.decode(k, table.moves[m].book, reached) == label(k, to), where + " is decoded as another label");
+        if (network_.snap_every > 0)  // then it snaps to itself
+          require(plain.codeword_numbers(k, *plain.nearest(k, table.moves[m].book, reached)) == reached,
+                  where + " would snap to another codeword");
       }
     }
   }
@@ -232,14 +236,26 @@ class LabelTables {
   std::set<std::tuple<std::size_t, Context, Context, Context>> visited_;
 };
 
-std::string check(const ClosedCodewords& proof, const Certificate& certificate, const Network& network,
-                  const RecheckedNetwork& plain, const RecheckOptions& options) {
-  LabelTables tables(proof, network, plain, certificate.form);
-  if (!proof.by_induction)
-    return fmt::format("every table entry, evaluated again, and {} tuples of labels",
-                       tables.explore_tuples(options.max_pairs));
+std::string check_closed(const ClosedCodewords& proof, const Network& network, const RecheckedNetwork& plain,
+                         Form form) {
+  LabelTables tables(proof, network, plain, form);
+  if (!proof.by_induction) {
+    tables.check_tuples();
+    return fmt::format("every table entry and {} tuples of labels, evaluated again", proof.tuples.size());
+  }
   tables.induct();
   return "every table entry, evaluated again, and the induction over labels";
+}
+
+std::string check(const ClosedCodewords& proof, const Certificate& certificate, const Network& network,
+                  const RecheckedNetwork& plain, const RecheckOptions&) {
+  return check_closed(proof, network, plain, certificate.form);
+}
+
+std::string check(const AnyOrder& proof, const Certificate& certificate, const Network& network,
+                  const RecheckedNetwork& plain, const RecheckOptions&) {
+  const std::string found = check_closed(proof.codewords, network, plain, certificate.form);
+  return found + "; " + check_any_order(proof, network, plain);
 }
 
 // ---- Words
@@ -294,7 +310,8 @@ std::string check(const FailingRun& run, const Certificate& certificate, const N
   require(run.expected == state, fmt::format("the word leads to state {}, not {}", state, run.expected));
   require(plain.read(moment) == run.given, "the network gives another answer than the one that is stated");
   if (!certificate.is_shortest()) return fmt::format("a word of {} letters, read again, is read wrongly", length);
-  require(length == 0 || explore(plain, automaton, length - 1, options.max_pairs).right, "a shorter word fails");
+  require(!run.random, "a random word is not shown to be a shortest one");
+  if (length > 0) check_pairs(run.shorter, length - 1, network, plain);
   return fmt::format("a word of {} letters, read again, is read wrongly, and no shorter one is", length);
 }
 
@@ -333,6 +350,7 @@ std::string check(const std::monostate&, const Certificate&, const Network&, con
 /// Whether a proof of this kind can give this claim.
 bool suits(const Certificate& certificate) {
   const Proof& proof = certificate.proof;
+  if (certificate.holds_in_any_order()) return std::holds_alternative<AnyOrder>(proof);
   if (certificate.is<Proved>())
     return std::holds_alternative<ClosedCodewords>(proof) || std::holds_alternative<ReachedPairs>(proof);
   if (certificate.is<ProvedUpTo>())
@@ -345,10 +363,12 @@ bool suits(const Certificate& certificate) {
 
 Recheck recheck(const Certificate& certificate, const Network& network, const RecheckOptions& options) try {
   const FloatEnvironment environment;
-  require(certificate.order.is_sequential() && !certificate.holds_in_every_association(),
+  require(certificate.order.is_sequential() &&
+              (certificate.holds_in_any_order() || !certificate.holds_in_every_association()),
           fmt::format("the order \"{}\" is not known", to_string(certificate.order)));
   require(suits(certificate), "the proof is none of this claim");
-  if (network.snap_every > 0) throw LimitError("this checker does not evaluate networks that snap to their codewords");
+  require(network.snap_every == 0 || !std::holds_alternative<LinearHorizon>(certificate.proof),
+          "the network snaps to its codewords, and the proof ignores that");
   const RecheckedNetwork plain(network, to_string(certificate.arithmetic), certificate.form);
   return {true, std::visit([&](const auto& proof) { return check(proof, certificate, network, plain, options); },
                            certificate.proof)};

@@ -13,7 +13,6 @@
 namespace krohn {
 
 struct RecheckOptions {
-  std::uint64_t max_pairs = 20'000'000;       ///< pairs or tuples kept at once; about 100 bytes and the numbers each
   std::uint64_t max_letters = 1'000'000'000;  ///< read in one random word, or in all of them
 };
 

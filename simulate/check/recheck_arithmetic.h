@@ -31,6 +31,7 @@ class DeterministicArithmetic {
     int digits = 0, least = 0, greatest = 0;
     friend bool operator==(const Format&, const Format&) = default;
   };
+  const Format& stored_format() const { return stored_; }
   /// The one format that everything is rounded to; nothing where there are several.
   std::optional<Format> only_format() const {
     return stored_ == summed_ && factor_.digits == 0 ? std::optional(stored_) : std::nullopt;

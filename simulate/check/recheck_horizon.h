@@ -4,19 +4,11 @@
 #include <string>
 
 #include "krohn/constructions/network/network.h"
+#include "krohn/simulate/check/not_established.h"
 #include "krohn/simulate/check/recheck_network.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 
 namespace krohn {
-
-/// Thrown by the checks: the reason why a certificate is not established.
-struct NotEstablished {
-  std::string reason;
-};
-
-inline void require(bool holds, const std::string& reason) {
-  if (!holds) throw NotEstablished{reason};
-}
 
 /// Establishes that words of at most `proof.length` letters are read rightly (docs/certificate-file.md, "linear
 /// horizon"), or throws NotEstablished. Returns what was found, as a sentence.

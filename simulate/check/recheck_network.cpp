@@ -115,23 +115,23 @@ RecheckedNetwork::RecheckedNetwork(const Network& network, const std::string& ar
       matrices.push_back(form == Form::kDense ? prepare.dense_form(transition.a) : std::visit(prepare, transition.a));
       additions.push_back(rounded(transition.b));
     }
-    label_of_.push_back(labels_of_integers(layer));
+    codeword_of_.push_back(integer_codewords(layer));
   }
 }
 
 /// Different integers lie at least 1 apart, in fp64 too, so that numbers which are an integer codeword are at distance
 /// 0 from it and from those that are equal to it, and further from all others.
-RecheckedNetwork::LabelOf RecheckedNetwork::labels_of_integers(const Layer& layer) {
+RecheckedNetwork::CodewordOf RecheckedNetwork::integer_codewords(const Layer& layer) {
   const auto is_integer = [](double entry) { return std::isfinite(entry) && std::nearbyint(entry) == entry; };
-  LabelOf labels;
+  CodewordOf codewords;
   for (std::size_t i = 0; i < layer.decoder.codewords.size(); ++i) {
     const Eigen::MatrixXd& code = layer.decoder.codewords[i];
     const RecheckedNumbers entries(code.data(), code.data() + code.size());
     if (!std::all_of(entries.begin(), entries.end(), is_integer)) return {};
-    const auto [place, fresh] = labels.try_emplace({codeword_book(layer, i), entries}, codeword_label(layer, i));
+    const auto [place, fresh] = codewords.try_emplace({codeword_book(layer, i), entries}, i);
     if (!fresh) place->second.reset();
   }
-  return labels;
+  return codewords;
 }
 
 RecheckedNumbers RecheckedNetwork::rounded(const Eigen::MatrixXd& matrix) const {
@@ -186,18 +186,18 @@ RecheckedNumbers RecheckedNetwork::move(std::size_t layer, Action action, const 
   return to;
 }
 
-std::optional<Label> RecheckedNetwork::decode(std::size_t k, std::uint32_t book,
-                                              const RecheckedNumbers& numbers) const {
+std::optional<std::size_t> RecheckedNetwork::nearest(std::size_t k, std::uint32_t book,
+                                                     const RecheckedNumbers& numbers) const {
   const Layer& layer = network_.layers[k];
   if (!std::all_of(numbers.begin(), numbers.end(), [](double number) { return std::isfinite(number); })) return {};
   const std::uint32_t copies = layer.decoder.unit_copies;
   if (copies > 0) {  // a unit codeword is nearest to itself, and there may be 10^4 of them
     const auto one = static_cast<std::size_t>(std::find(numbers.begin(), numbers.end(), 1.0) - numbers.begin());
-    if (one < layer.labels && book == 0 && numbers == codeword_numbers(k, one)) return static_cast<Label>(one);
+    if (one < layer.labels && book == 0 && numbers == codeword_numbers(k, one)) return one;
   }
-  if (const auto found = label_of_[k].find({book, numbers}); found != label_of_[k].end()) return found->second;
+  if (const auto found = codeword_of_[k].find({book, numbers}); found != codeword_of_[k].end()) return found->second;
   double least = std::numeric_limits<double>::infinity();
-  std::optional<Label> label;
+  std::optional<std::size_t> nearest;
   for (std::size_t i = 0; i < codeword_count(layer); ++i) {
     if (codeword_book(layer, i) != book) continue;
     double distance = 0;
@@ -206,13 +206,19 @@ std::optional<Label> RecheckedNetwork::decode(std::size_t k, std::uint32_t book,
       const double code = copies > 0 ? unit : layer.decoder.codewords[i].data()[j];
       distance += (numbers[j] - code) * (numbers[j] - code);
     }
-    if (distance == least) label.reset();
+    if (distance == least) nearest.reset();
     if (distance < least) {
       least = distance;
-      label = codeword_label(layer, i);
+      nearest = i;
     }
   }
-  return label;
+  return nearest;
+}
+
+std::optional<Label> RecheckedNetwork::decode(std::size_t k, std::uint32_t book,
+                                              const RecheckedNumbers& numbers) const {
+  const std::optional<std::size_t> codeword = nearest(k, book, numbers);
+  return codeword ? std::optional(codeword_label(network_.layers[k], *codeword)) : std::nullopt;
 }
 
 RecheckedNetwork::Moment RecheckedNetwork::start() const {
@@ -237,6 +243,10 @@ RecheckedNetwork::Moment RecheckedNetwork::step(const Moment& before, Letter let
     const auto& pre = before.labels[k];
     context = pre ? layer.wiring.next[std::size_t{context} * layer.labels + *pre] : kNoContext;
   }
+  if (network_.snap_every == 0 || ++after.phase < network_.snap_every) return after;
+  after.phase = 0;
+  for (std::size_t k = 0; k < network_.layers.size(); ++k)
+    if (after.labels[k]) after.numbers[k] = codeword_numbers(k, *nearest(k, 0, after.numbers[k]));
   return after;
 }
 

@@ -29,6 +29,7 @@ class RecheckedNetwork {
   struct Moment {
     std::vector<RecheckedNumbers> numbers;
     std::vector<std::optional<Label>> labels;
+    std::uint64_t phase = 0;  ///< letters since the network snapped, of one that snaps
   };
   Moment start() const;
   Moment step(const Moment& before, Letter letter) const;
@@ -37,6 +38,8 @@ class RecheckedNetwork {
   /// The parts of a step. A codeword is rounded as weights are.
   RecheckedNumbers move(std::size_t layer, Action action, const RecheckedNumbers& from) const;
   std::optional<Label> decode(std::size_t layer, std::uint32_t book, const RecheckedNumbers& numbers) const;
+  /// The codeword of the book that is strictly nearest.
+  std::optional<std::size_t> nearest(std::size_t layer, std::uint32_t book, const RecheckedNumbers& numbers) const;
   RecheckedNumbers codeword_numbers(std::size_t layer, std::size_t codeword) const;
   RecheckedNumbers rounded(const Eigen::MatrixXd& matrix) const;
 
@@ -56,7 +59,6 @@ class RecheckedNetwork {
   std::optional<std::vector<Factor>> factors(std::size_t layer, Action action) const;
   const DeterministicArithmetic& arithmetic() const { return in_; }
 
- private:
   struct Entry {
     std::uint32_t column;
     double weight;
@@ -70,11 +72,16 @@ class RecheckedNetwork {
     std::vector<std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>>> terms;
     bool is_rows = false;
   };
-  struct Prepare;
-  /// Book and numbers of a codeword; its label, or none when several are equal.
-  using LabelOf = std::map<std::pair<std::uint32_t, RecheckedNumbers>, std::optional<Label>>;
+  const RecheckedMatrix& matrix(std::size_t layer, Action action) const { return matrices_[layer][action]; }
+  /// B, column after column; empty where there is none.
+  const RecheckedNumbers& addition(std::size_t layer, Action action) const { return additions_[layer][action]; }
 
-  static LabelOf labels_of_integers(const Layer& layer);
+ private:
+  struct Prepare;
+  /// Book and numbers of a codeword; which it is, or none when several are equal.
+  using CodewordOf = std::map<std::pair<std::uint32_t, RecheckedNumbers>, std::optional<std::size_t>>;
+
+  static CodewordOf integer_codewords(const Layer& layer);
   void multiply(const RecheckedMatrix& matrix, const double* x, double* y, std::size_t dimension) const;
   double dot(const Row& row, const double* x) const;
 
@@ -82,7 +89,7 @@ class RecheckedNetwork {
   DeterministicArithmetic in_;
   std::vector<std::vector<RecheckedMatrix>> matrices_;    ///< by layer and action
   std::vector<std::vector<RecheckedNumbers>> additions_;  ///< B by layer and action, empty where there is none
-  std::vector<LabelOf> label_of_;                         ///< by layer; empty unless its codewords are integers
+  std::vector<CodewordOf> codeword_of_;                   ///< by layer; empty unless its codewords are integers
 };
 
 }  // namespace krohn

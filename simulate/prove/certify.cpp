@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "krohn/groups/float_environment.h"
+#include "krohn/simulate/prove/any_order.h"
 #include "krohn/simulate/prove/bounds/bounds.h"
 #include "krohn/simulate/prove/bounds/linear_horizon.h"
 #include "krohn/simulate/prove/certify_codewords.h"
@@ -34,8 +35,21 @@ Certificate search(const Network& network, CertifyOptions options, std::uint64_t
   return certificate;
 }
 
+/// The claim for any order, or nothing and why.
+Certificate in_any_order(const Network& network, const CertifyOptions& options) {
+  auto found = certify_any_order(network, options);
+  if (auto* certificate = std::get_if<Certificate>(&found)) return std::move(*certificate);
+  Certificate none;
+  none.arithmetic = options.arithmetic;
+  none.form = options.form;
+  none.method = "exact in any order";
+  none.evidence = "not shown: " + std::get<std::string>(found);
+  return none;
+}
+
 /// Everything but long words.
 Certificate prove(const Network& network, const CertifyOptions& options) {
+  if (options.any_order) return in_any_order(network, options);
   if (options.arithmetic.is_exact()) {
     require_linear(network, "exact arithmetic");
     Certificate exact = certify_exact(network, options);

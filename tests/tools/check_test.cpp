@@ -24,15 +24,14 @@ TEST_CASE("check: established 0, not established 1, refused 2, undecided 3") {
   CHECK(contains(other_model.err, "about other weights"));
   CHECK(place.shell("krohn check z5.safetensors z5.safetensors").status == 2);
   CHECK(place.shell("krohn check none.json z5.safetensors").status == 2);
-  CHECK(place.shell("krohn check z5.cert.json z5.safetensors --max-pairs 10").status == 3);
   CHECK(place.shell("krohn check z5.cert.json z5.safetensors --max-letters 10").status == 3);
 
   const Outcome forged = place.shell(
-      "sed 's/\"pairs\":27/\"pairs\":26/' z3.cert.json > forged.json; "
+      "sed '5s/\"state\":[012]/\"state\":7/' z3.cert.json > forged.json; "
       "krohn check forged.json z3.safetensors");
   CHECK(forged.status == 1);
   CHECK(contains(forged.out, "NOT established"));
-  CHECK(contains(forged.out, "27 pairs"));
+  CHECK(contains(forged.out, "leads to another pair"));
 }
 
 TEST_CASE("what was only tested is certified as that") {
@@ -41,9 +40,9 @@ TEST_CASE("what was only tested is certified as that") {
   const std::string verify = "krohn verify z5.safetensors --precision bf16 --test-only --certificate z5.json --length ";
   CHECK(place.shell("krohn verify z5.safetensors --test-only").status == 2);
   CHECK(place.shell(verify + "100 --words 3").status == 3);
-  CHECK(json::parse(contents(place / "z5.json"))["claim"] == "sampled");
+  CHECK(contains(contents(place / "z5.json"), "\"claim\":\"sampled\""));
   CHECK(place.shell("krohn check z5.json z5.safetensors").status == 0);
   CHECK(place.shell(verify + "1e6").status == 1);  // drifts; MATH.md §5
-  CHECK(json::parse(contents(place / "z5.json"))["evidence"].contains("random"));
+  CHECK(contains(contents(place / "z5.json"), "\"step\":\"random\""));
   CHECK(place.shell("krohn check z5.json z5.safetensors").status == 0);
 }

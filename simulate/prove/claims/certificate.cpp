@@ -23,9 +23,14 @@ bool Certificate::is_shortest() const {
   return refuted != nullptr && refuted->shortest;
 }
 
+bool Certificate::holds_in_any_order() const {
+  const auto* proved = std::get_if<Proved>(&claim);
+  return proved != nullptr && proved->any_order;
+}
+
 bool Certificate::holds_in_every_association() const {
   const auto* proved = std::get_if<Proved>(&claim);
-  return proved != nullptr && proved->every_association;
+  return proved != nullptr && (proved->every_association || proved->any_order);
 }
 
 }  // namespace krohn

@@ -20,6 +20,9 @@ namespace krohn {
 /// For words of every length.
 struct Proved {
   bool every_association = false;  ///< in every order that composes letters as maps (simulate/arithmetic/order.h)
+  /// However sums are ordered, grouped and fused, in any wider format, in any association but the UT transform
+  /// (simulate/prove/any_order.h).
+  bool any_order = false;
   friend bool operator==(const Proved&, const Proved&) = default;
 };
 
@@ -62,18 +65,40 @@ struct ClosedTable {
   friend bool operator==(const ClosedTable&, const ClosedTable&) = default;
 };
 
+/// A place of each layer's table, read together as an automaton's state, and by letter which tuple comes next.
+struct LabelTuple {
+  State state = 0;
+  std::vector<std::uint32_t> places, next;
+  friend bool operator==(const LabelTuple&, const LabelTuple&) = default;
+};
+
 /// The method "closed codewords". The labels so found emulate the automaton by induction over all tuples of labels that
-/// the readout decodes, or else on those that words reach (automata/cascades/emulation.h).
+/// the readout decodes, or else on those that words reach (automata/cascades/emulation.h): these are listed by
+/// `with_steps` (simulate/prove/steps.h), the first being the start.
 struct ClosedCodewords {
   std::vector<ClosedTable> layers;
   bool by_induction = false;
+  std::vector<LabelTuple> tuples = {};
   friend bool operator==(const ClosedCodewords&, const ClosedCodewords&) = default;
+};
+
+/// An automaton's state and everything that the network remembers, and by letter which pair comes next.
+struct ReachedPair {
+  std::uint64_t depth = 0;  ///< letters of some word that reaches it; 0 throughout where the set is closed
+  State state = 0;
+  std::vector<Label> labels;                 ///< by layer
+  std::uint64_t phase = 0;                   ///< letters since the network snapped, of one that snaps
+  std::vector<std::vector<double>> numbers;  ///< by layer, column after column, −0 as +0
+  std::vector<std::uint32_t> next;           ///< empty: the next letter is the last one that is claimed
+  friend bool operator==(const ReachedPair&, const ReachedPair&) = default;
 };
 
 /// The method "closed reachable set". Words of at most `depth` letters reach `pairs` pairs (automaton state, all
 /// numbers, labels below the last layer). Proved: all words do. Proved up to T: depth = T − 1, and all were expanded.
+/// `with_steps` (simulate/prove/steps.h) lists them, the first being the start.
 struct ReachedPairs {
   std::uint64_t pairs = 0, depth = 0;
+  std::vector<ReachedPair> list = {};
   friend bool operator==(const ReachedPairs&, const ReachedPairs&) = default;
 };
 
@@ -89,6 +114,7 @@ struct FailingRun {
   std::optional<RandomBeginning> random;  ///< when failing_word is not given
   State expected = 0;
   std::optional<State> given;
+  std::vector<ReachedPair> shorter = {};  ///< that no shorter word fails, as listed by `with_steps`
   friend bool operator==(const FailingRun&, const FailingRun&) = default;
 };
 
@@ -108,7 +134,30 @@ struct LinearHorizon {
   friend bool operator==(const LinearHorizon&, const LinearHorizon&) = default;
 };
 
-using Proof = std::variant<std::monostate, ClosedCodewords, ReachedPairs, FailingRun, SampledWords, LinearHorizon>;
+/// The maps (A, B) of words of one layer's actions, or, where every action only moves numbers (at most one ±1 in a
+/// column), what words add to 0.
+struct LayerMaps {
+  struct Map {
+    std::vector<double> a;            ///< n×n, row-major; empty for moves
+    std::vector<double> b;            ///< n×d, column-major; empty where no action of the layer has a B
+    std::vector<std::uint32_t> next;  ///< by action
+    friend bool operator==(const Map&, const Map&) = default;
+  };
+  bool only_moves = false;
+  std::vector<std::uint32_t> letters;  ///< by action, an index of `maps`; empty for moves
+  std::vector<Map> maps;               ///< for moves: the first is 0; empty without B
+  friend bool operator==(const LayerMaps&, const LayerMaps&) = default;
+};
+
+/// The method "exact in any order": nothing that a word's evaluation computes can round.
+struct AnyOrder {
+  ClosedCodewords codewords;
+  std::vector<LayerMaps> layers;
+  friend bool operator==(const AnyOrder&, const AnyOrder&) = default;
+};
+
+using Proof =
+    std::variant<std::monostate, ClosedCodewords, ReachedPairs, FailingRun, SampledWords, LinearHorizon, AnyOrder>;
 
 /// The outcome of a verification, for one arithmetic and one evaluation order.
 struct Certificate {
@@ -134,6 +183,7 @@ struct Certificate {
   const Word* failing_word() const;
   bool is_shortest() const;
   bool holds_in_every_association() const;
+  bool holds_in_any_order() const;
 };
 
 }  // namespace krohn

@@ -16,6 +16,7 @@ struct CertifyOptions {
   ArithmeticName arithmetic = Precision::kFp32;
   Form form = Form::kStructured;
   Order order{};
+  bool any_order = false;  ///< only what holds in any order (simulate/prove/any_order.h)
   std::uint64_t max_pairs = 20'000'000;
   std::uint64_t max_bytes = std::uint64_t{4} << 30;  ///< of the pairs and their table
   double max_seconds = 0;                            ///< of each search, for pairs and for bounds; 0: no limit

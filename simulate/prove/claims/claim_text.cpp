@@ -36,6 +36,8 @@ std::string quoted_word(const Alphabet& alphabet, std::span<const Letter> word) 
 
 std::string claim_in_words(const Certificate& certificate, const Alphabet& alphabet) {
   if (certificate.is<Refuted>()) return refutation(certificate, alphabet);
+  if (certificate.holds_in_any_order())
+    return "proved for all lengths, in any order of evaluation, with or without FMA, in this or any wider format";
   if (certificate.holds_in_every_association()) return "proved for all lengths, in every association order";
   if (certificate.is<Proved>()) return "proved for words of every length";
   if (certificate.length() > 0)

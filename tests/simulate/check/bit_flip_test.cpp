@@ -154,7 +154,7 @@ void judge_text(const std::string& text, const SampleCertificate& sample, Certif
     return;
   }
   try {
-    if (!recheck(certificate, sample.network, {20'000, 20'000}).established) {
+    if (!recheck(certificate, sample.network, {20'000}).established) {
       ++tally.not_established;
       return;
     }

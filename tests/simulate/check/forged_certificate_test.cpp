@@ -2,6 +2,7 @@
 // else.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <functional>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/certify_codewords.h"
 #include "krohn/simulate/prove/pairs/certify_reachable.h"
+#include "krohn/simulate/prove/steps.h"
 #include "tests/simulate/check/sample_certificates.h"
 
 using namespace krohn;
@@ -28,18 +30,23 @@ Kind& proof_of(Certificate& certificate) {
   return std::get<Kind>(certificate.proof);
 }
 
+std::vector<ReachedPair>& pairs(Certificate& certificate) { return proof_of<ReachedPairs>(certificate).list; }
+
+std::vector<LabelTuple>& tuples(Certificate& certificate) { return proof_of<ClosedCodewords>(certificate).tuples; }
+
 ClosedTable& table(Certificate& certificate, std::size_t layer = 0) {
   return proof_of<ClosedCodewords>(certificate).layers.at(layer);
 }
 
 /// Each forgery of a certificate that is itself established must be found out.
 void reject_all(const Network& network, const Certificate& good, const std::vector<Forgery>& forgeries) {
-  const Recheck honest = recheck(good, network);
+  const Certificate whole = with_steps(good, network);
+  const Recheck honest = recheck(whole, network);
   REQUIRE_MESSAGE(honest.established, honest.finding);
   for (const auto& [name, forge] : forgeries) {
     CAPTURE(std::string(name));
     Network forged_network = network;
-    Certificate forged = good;
+    Certificate forged = whole;
     forge(forged, forged_network);
     CHECK_FALSE(recheck(forged, forged_network).established);
   }
@@ -130,9 +137,18 @@ TEST_CASE("forged tables of several layers") {
               {"another B", [](auto&, auto& n) { n.layers[0].transitions[0].b(1, 0) = 0.5; }}});
   Certificate by_tuples = good;
   proof_of<ClosedCodewords>(by_tuples).by_induction = false;
-  CHECK(recheck(by_tuples, network).established);
   reject_all(network, by_tuples,
-             {{"another wiring, by tuples", [](auto&, auto& n) { n.layers[0].wiring.next[1] = 0; }},
+             {{"no tuples", [](auto& c, auto&) { tuples(c).clear(); }},
+              {"a tuple fewer", [](auto& c, auto&) { tuples(c).pop_back(); }},
+              {"another start", [](auto& c, auto&) { std::swap(tuples(c)[0], tuples(c)[1]); }},
+              {"another state", [](auto& c, auto&) { tuples(c)[1].state ^= 1; }},
+              {"another place", [](auto& c, auto&) { tuples(c)[1].places[1] ^= 1; }},
+              {"a place that is none", [](auto& c, auto&) { tuples(c)[1].places[1] = 77; }},
+              {"a place too few", [](auto& c, auto&) { tuples(c)[1].places.pop_back(); }},
+              {"next tuples exchanged", [](auto& c, auto&) { std::swap(tuples(c)[0].next[0], tuples(c)[0].next[1]); }},
+              {"a next tuple that is none", [](auto& c, auto&) { tuples(c)[0].next[0] = 77; }},
+              {"a next tuple too few", [](auto& c, auto&) { tuples(c)[0].next.pop_back(); }},
+              {"another wiring, by tuples", [](auto&, auto& n) { n.layers[0].wiring.next[1] = 0; }},
               {"wiring that ends, by tuples", [](auto&, auto& n) { n.layers[0].wiring.next[1] = kNoContext; }},
               {"a hole, by tuples", [](auto&, auto& n) { n.readout.next[1][3] = kNoContext; }}});
 }
@@ -143,23 +159,24 @@ TEST_CASE("forged reachable sets") {
   REQUIRE(good.is<Proved>());
   reject_all(network, good, kOfAnyKind);
   reject_all(network, good,
-             {{"a pair more", [](auto& c, auto&) { ++proof_of<ReachedPairs>(c).pairs; }},
-              {"a pair fewer", [](auto& c, auto&) { --proof_of<ReachedPairs>(c).pairs; }},
-              {"no pairs",
-               [](auto& c, auto&) {
-                 proof_of<ReachedPairs>(c) = {0, 0};
-               }},
-              {"one pair, no letters",
-               [](auto& c, auto&) {
-                 proof_of<ReachedPairs>(c) = {1, 0};
-               }},
-              {"deeper", [](auto& c, auto&) { ++proof_of<ReachedPairs>(c).depth; }},
-              {"less deep", [](auto& c, auto&) { --proof_of<ReachedPairs>(c).depth; }},
-              {"of no end", [](auto& c, auto&) { proof_of<ReachedPairs>(c).depth = UINT64_MAX; }},
-              {"of nearly no end", [](auto& c, auto&) { proof_of<ReachedPairs>(c).depth = UINT64_MAX - 1; }},
+             {{"no pairs", [](auto& c, auto&) { pairs(c).clear(); }},
+              {"a pair fewer", [](auto& c, auto&) { pairs(c).pop_back(); }},
+              {"another start", [](auto& c, auto&) { std::swap(pairs(c)[0], pairs(c)[1]); }},
+              {"another state", [](auto& c, auto&) { pairs(c)[5].state = (pairs(c)[5].state + 1) % 3; }},
+              {"a state that is none", [](auto& c, auto&) { pairs(c)[5].state = 3; }},
+              {"another label", [](auto& c, auto&) { pairs(c)[5].labels[0] = (pairs(c)[5].labels[0] + 1) % 3; }},
+              {"no label", [](auto& c, auto&) { pairs(c)[5].labels.clear(); }},
+              {"a last place more", [](auto& c, auto&) { pairs(c)[5].numbers[0][0] *= 1.0078125; }},
+              {"a number that is none", [](auto& c, auto&) { pairs(c)[5].numbers[0][0] = std::nan(""); }},
+              {"a number too few", [](auto& c, auto&) { pairs(c)[5].numbers[0].pop_back(); }},
+              {"another phase", [](auto& c, auto&) { pairs(c)[5].phase = 1; }},
+              {"another depth", [](auto& c, auto&) { pairs(c)[0].depth = 1; }},
+              {"next pairs exchanged", [](auto& c, auto&) { std::swap(pairs(c)[5].next[0], pairs(c)[5].next[1]); }},
+              {"a next pair that is none", [](auto& c, auto&) { pairs(c)[5].next[0] = 77; }},
+              {"a next pair too few", [](auto& c, auto&) { pairs(c)[5].next.pop_back(); }},
+              {"no next pairs", [](auto& c, auto&) { pairs(c)[5].next.clear(); }},
               {"in another arithmetic", [](auto& c, auto&) { c.arithmetic = Precision::kFp16; }},
               {"refuted", [](auto& c, auto&) { c.claim = Refuted{}; }},
-              {"up to a length", [](auto& c, auto&) { c.claim = ProvedUpTo{1000}; }},
               {"another turn", [](auto&, auto& n) {
                  n.layers[0].transitions[1].a = RotationBlocks{{{false, Turn{34, 100}}}};
                }}});
@@ -183,12 +200,19 @@ TEST_CASE("forged lengths") {
               {"a letter more and deeper",
                [](auto& c, auto&) {
                  c.claim = ProvedUpTo{c.length() + 1};
-                 ++proof_of<ReachedPairs>(c).depth;
+                 for (ReachedPair& pair : pairs(c)) ++pair.depth;
+                 pairs(c)[0].depth = 0;
                }},
-              {"up to the shortest failing word",
-               [failing](auto& c, auto&) {
-                 c.claim = ProvedUpTo{failing};
-                 proof_of<ReachedPairs>(c) = {failing, failing - 1};
+              {"the last pairs go on to themselves",
+               [](auto& c, auto&) {
+                 c.claim = ProvedUpTo{c.length() + 1};
+                 for (std::uint32_t i = 0; i < pairs(c).size(); ++i)
+                   if (pairs(c)[i].next.empty()) pairs(c)[i].next = {i, i};
+               }},
+              {"less deep than their words are long",
+               [](auto& c, auto&) {
+                 c.claim = ProvedUpTo{c.length() + 1};
+                 for (ReachedPair& pair : pairs(c)) pair.depth = 0;
                }},
               {"every length", [](auto& c, auto&) { c.claim = Proved{}; }}});
 }
@@ -215,13 +239,15 @@ TEST_CASE("forged refutations") {
         }},
        {"given as expected", [](auto& c, auto&) { proof_of<FailingRun>(c).given = proof_of<FailingRun>(c).expected; }},
        {"in a finer arithmetic", [](auto& c, auto&) { c.arithmetic = Precision::kFp32; }},
+       {"shorter words not shown", [](auto& c, auto&) { proof_of<FailingRun>(c).shorter.clear(); }},
+       {"a shorter pair fewer", [](auto& c, auto&) { proof_of<FailingRun>(c).shorter.pop_back(); }},
        {"claimed proved", [](auto& c, auto&) { c.claim = Proved{}; }}});
   Certificate longer = good;
   word_of(longer).push_back(1);  // turns by nothing: still wrong, but not a shortest word
   std::get<Refuted>(longer.claim).shortest = false;
   REQUIRE(recheck(longer, network).established);
   std::get<Refuted>(longer.claim).shortest = true;
-  CHECK_FALSE(recheck(longer, network).established);
+  CHECK_FALSE(recheck(with_steps(longer, network), network).established);
 
   const Certificate random = random_refutation(network, Precision::kBf16, 4);
   reject_all(network, random,

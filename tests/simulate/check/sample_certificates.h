@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "krohn/simulate/evaluate/evaluate.h"
+#include "krohn/simulate/prove/any_order.h"
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/certify_codewords.h"
 #include "krohn/simulate/prove/pairs/certify_reachable.h"
+#include "krohn/simulate/prove/steps.h"
 #include "tests/simulate/hand_built.h"
 
 namespace krohn::hand_built {
@@ -57,7 +59,7 @@ inline Certificate random_refutation(const Network& network, ArithmeticName arit
 inline std::vector<SampleCertificate> sample_certificates() {
   std::vector<SampleCertificate> samples;
   const auto add = [&](const std::string& name, const Network& network, Certificate certificate) {
-    samples.push_back({name, network, std::move(certificate)});
+    samples.push_back({name, network, with_steps(std::move(certificate), network)});
   };
   const Network swaps = symmetric(3, 2, Swap::kUnnormalised), turns = rotation(3, {0, 1, 2});
   const Network cascade = flip_flop_toggle(), fine = rotation(5, {1, 2}), coarse = rotation(60, {7, 0});
@@ -65,6 +67,15 @@ inline std::vector<SampleCertificate> sample_certificates() {
   add("two layers close", cascade, *certify_closed_codewords(cascade, in_format(Precision::kFp32)));
   add("dense weights close", swaps,
       *certify_closed_codewords(swaps, in_format(Precision::kFp16, 100'000, Form::kDense)));
+  const auto in_any_order = [&](const std::string& name, const Network& network) {
+    add(name, network, std::get<Certificate>(certify_any_order(network, in_format(Precision::kBf16))));
+  };
+  in_any_order("any order, maps", swaps);
+  in_any_order("any order, moves", symmetric(3, 2, Swap::kMap));
+  in_any_order("any order, additions", cascade);
+  Certificate tuples = *certify_closed_codewords(cascade, in_format(Precision::kFp32));
+  std::get<ClosedCodewords>(tuples.proof).by_induction = false;
+  add("two layers close on the tuples that words reach", cascade, tuples);
   add("pairs close", turns, certify_reachable_set(turns, in_format(Precision::kBf16)));
   add("pairs close with code books", two_reflections(2),
       certify_reachable_set(two_reflections(2), in_format(Precision::kBf16)));

@@ -23,6 +23,7 @@
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/claims/claim_text.h"
+#include "krohn/simulate/prove/steps.h"
 #include "krohn/simulate/tasks/task_automaton.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
@@ -107,11 +108,12 @@ TEST_CASE("a subnormal state is read, kept and refuted in every environment") {
   CHECK(states.second[0] == 0x1p-140);
   same([&] { return quantise(network, Precision::kFp32).layers[0].initial(0, 0); });
   // The checker: its own road, and its own guard.
+  const Certificate whole = with_steps(refuted, network);
   same([&] {
-    const Certificate again = parse_certificate(format_certificate(refuted, network), "test", network);
+    const Certificate again = parse_certificate(format_certificate(whole, network), "test", network);
     return std::pair(recheck(again, network).established, recheck(again, network).finding);
   });
-  CHECK(recheck(refuted, network).established);
+  CHECK(recheck(whole, network).established);
   Certificate false_claim = refuted;
   false_claim.claim = Proved{};
   CHECK(!within(Habit::kFlush, [&] { return recheck(false_claim, network).established; }));

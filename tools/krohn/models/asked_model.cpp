@@ -42,7 +42,8 @@ class AskedNetwork final : public AskedModel {
   std::vector<std::string> about(const Question& question) const override {
     const CertifyOptions& how = question.how;
     return {fmt::format("{}, {} weights, {} evaluation{}", to_string(how.arithmetic), to_string(how.form),
-                        to_string(how.order), how.place ? ", long work on " + cuda_status() : "")};
+                        how.any_order ? "any" : to_string(how.order),
+                        how.place ? ", long work on " + cuda_status() : "")};
   }
   void about(nlohmann::ordered_json& json) const override {
     json["language"] = options_.against.empty() ? network_.provenance.source : options_.against;

@@ -15,7 +15,7 @@ nlohmann::ordered_json verdict_to_json(const Certificate& certificate, const Alp
   nlohmann::ordered_json json;
   json["claim"] = to_string(certificate.claim);
   json["arithmetic"] = to_string(certificate.arithmetic);
-  json["order"] = to_string(certificate.order);
+  json["order"] = certificate.holds_in_any_order() ? "any" : to_string(certificate.order);
   if (certificate.holds_in_every_association()) json["every_association"] = true;
   json["method"] = certificate.method;
   json["evidence"] = certificate.evidence;

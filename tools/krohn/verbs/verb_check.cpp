@@ -18,9 +18,9 @@ namespace krohn {
 namespace {
 
 constexpr VerbHelp kHelp = {
-    "check", "Re-check a certificate with independent code", "check CERTIFICATE MODEL [--max-pairs N]",
+    "check", "Re-check a certificate with independent code", "check CERTIFICATE MODEL",
     R"(
-krohn check s5.cert.json s5.safetensors
+krohn check s5.cert s5.safetensors
 )",
     R"(Reads a certificate that `krohn verify --certificate` wrote and the model that it is about, and re-checks the claim and
 every figure of its evidence. The checker is small and shares no code with the prover, except for the readers of the two
@@ -42,7 +42,7 @@ void print_report(const Options& options, const Certificate& certificate, const 
   fmt::print("{}: {}: {}\n", visible(options.certificate), found.established ? "established" : "NOT established",
              claim);
   fmt::print("  {}, {} weights, {} evaluation\n", to_string(certificate.arithmetic), to_string(certificate.form),
-             to_string(certificate.order));
+             certificate.holds_in_any_order() ? "any" : to_string(certificate.order));
   fmt::print("  {}\n", wrapped(certificate.method + ": " + found.finding, kColumns, "    "));
 }
 
@@ -72,7 +72,6 @@ void add_check(CLI::App& app, Work& chosen) {
   Verb verb = add_verb(app, kHelp);
   verb.add_option("CERTIFICATE", options->certificate, "What `krohn verify --certificate` wrote").required();
   verb.add_option("MODEL", options->model, "The .safetensors file that it is about").required();
-  add_count(verb, "--max-pairs", options->limits.max_pairs, "Most pairs of states to keep");
   add_count(verb, "--max-letters", options->limits.max_letters, "Most letters of random words to read");
   add_json_flag(verb, options->json);
   verb.callback([options, &chosen] { chosen = [options] { return check(*options); }; });

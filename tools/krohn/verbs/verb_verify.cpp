@@ -11,6 +11,7 @@
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/check/certificate_file.h"
+#include "krohn/simulate/prove/steps.h"
 #include "krohn/simulate/prove/verify.h"
 #include "tools/krohn/models/asked_model.h"
 #include "tools/krohn/models/long_test.h"
@@ -26,10 +27,10 @@ namespace {
 
 constexpr VerbHelp kHelp = {
     "verify", "Prove a model, or refute it by a word",
-    "verify MODEL [--against LANGUAGE] [--length N] [--precision fp32] [--order sequential] [--form structured]",
+    "verify MODEL [--against LANGUAGE] [--length N] [--precision fp32] [--order sequential] [--any-order]",
     R"(
 krohn verify abb.safetensors --length 1e8
-krohn verify s5.safetensors --precision bf16 --certificate s5.cert.json
+krohn verify s5.safetensors --precision bf16 --certificate s5.cert
 krohn verify s5.safetensors --precision bf16 --order scan
 krohn verify z5.safetensors --against name:Z5 --precision bf16
 krohn verify s5.safetensors --length 1e9 --save s5.run.json
@@ -41,6 +42,8 @@ steps that contract are proved for every length, others up to the length at whic
 margin. The search of pairs goes on to --max-pairs or --time; the strongest claim is printed. If the proof covers fewer
 than 4096 letters, a million letters of longer words (the words of least margin, repeated short words, random ones) are
 then tried; any failure refutes the model.
+--any-order asks for the strongest proof: every number that any evaluation can meet is exact, so that no order of sums, no
+split or batch, no association of letters, no FMA and no wider accumulator changes a bit.
 --order multiplies the letters' matrices as chunked kernels (chunked:64) and parallel scans (scan, doubling) do: where
 nothing rounds, the proof holds in every association; where numbers round, each order is proved or refuted separately.
 --against names the language that MODEL has to compute instead of trusting the automaton in the file.
@@ -66,7 +69,7 @@ struct Options {
   unsigned threads = 0;
   double seconds = 0;
   LanguageOptions reading;
-  bool accepted = false, test_only = false, json = false;
+  bool any_order = false, accepted = false, test_only = false, json = false;
 };
 
 CertifyOptions how_of(const Options& options, const ProvingPlace* place) {
@@ -74,6 +77,9 @@ CertifyOptions how_of(const Options& options, const ProvingPlace* place) {
   how.arithmetic = ArithmeticName::parse(options.precision);
   how.form = parse_form(options.form);
   how.order = parse_order(options.order);
+  how.any_order = options.any_order;
+  if (options.any_order && !how.order.is_sequential())
+    throw InputError("--any-order", "covers every order; leave --order out");
   how.max_pairs = options.max_pairs;
   how.max_seconds = options.seconds;
   how.seed = options.seed;
@@ -124,9 +130,26 @@ bool has_file(const Certificate& certificate) {
          !std::holds_alternative<std::monostate>(certificate.proof);
 }
 
+/// With all its steps. That no shorter word fails may take more of them than a refutation is worth.
+Certificate listed(const Certificate& certificate, const Network& network, const std::string& file) {
+  constexpr StepLimits kAnything{.max_steps = 100'000'000, .max_bytes = std::uint64_t{4} << 30};
+  constexpr StepLimits kBesideWord{.max_steps = 100'000};
+  if (!certificate.is_shortest()) return with_steps(certificate, network, kAnything);
+  try {
+    return with_steps(certificate, network, kBesideWord);
+  } catch (const LimitError&) {
+    fmt::print(stderr,
+               "krohn: {} shows that the word fails, not that no shorter one does: that takes more than {} steps\n",
+               file, with_thousands(kBesideWord.max_steps));
+    Certificate longer = certificate;
+    std::get<Refuted>(longer.claim).shortest = false;
+    return longer;
+  }
+}
+
 void write_certificate(const Options& options, const Certificate& certificate, const Network& network) {
   if (has_file(certificate)) {
-    save_certificate(certificate, network, options.certificate);
+    save_certificate(listed(certificate, network, options.certificate), network, options.certificate);
     if (certificate.is<ProvedUpTo>() && length_in_file(certificate) < certificate.length())
       fmt::print(stderr, "krohn: {} claims the first {} of these letters, by a bound that `krohn check` can follow\n",
                  options.certificate, with_thousands(length_in_file(certificate)));
@@ -139,6 +162,8 @@ void write_certificate(const Options& options, const Certificate& certificate, c
 }
 
 void refuse_options_of_networks(const Options& options, const AskedModel& model) {
+  if (options.any_order && model.network() == nullptr)
+    throw InputError("--any-order", "is for networks, whose weights say what can round");
   if (model.network() != nullptr) {
     if (options.from > 0)
       throw InputError("--from", "is for trained models, whose tasks may not ask about short words");
@@ -156,8 +181,6 @@ nlohmann::ordered_json to_json(const Options& options, const AskedModel& model, 
   json["model"] = options.model;
   model.about(json);
   add_verdict(json, verdict, model.alphabet());
-  if (model.network() != nullptr && has_file(verdict.certificate))
-    json["certificate"] = nlohmann::ordered_json::parse(format_certificate(verdict.certificate, *model.network()));
   return json;
 }
 
@@ -195,6 +218,9 @@ void add_verify(CLI::App& app, Work& chosen) {
   verb.add_option("--against", options->against, "The language that MODEL has to compute").type_name("LANGUAGE");
   add_arithmetic(verb, options->precision, "The arithmetic of the proof");
   add_order(verb, options->order);
+  verb.add_flag(
+      "--any-order", options->any_order,
+      "Prove it for every order, split, batch and association, with or without FMA, in this or a wider format");
   verb.add_option("--form", options->form, "Which form of the weights is multiplied with")
       .one_of({"structured", "dense"})
       .show_default();

@@ -9,6 +9,7 @@
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
 #include "krohn/simulate/evaluate/evaluate.h"
+#include "krohn/simulate/prove/steps.h"
 #include "krohn/simulate/prove/verify.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/verdict.h"
@@ -104,12 +105,14 @@ void bind_verify(nb::module_& module) {
       .def("failing_word", &failing_word)
       .def("text",
            [](const GivenVerdict& verdict) {
-             return format_certificate(verdict.verdict.certificate, network_of(verdict));
+             const Network& network = network_of(verdict);
+             return format_certificate(with_steps(verdict.verdict.certificate, network), network);
            })
       .def(
           "save",
           [](const GivenVerdict& verdict, const std::string& path) {
-            save_certificate(verdict.verdict.certificate, network_of(verdict), path);
+            const Network& network = network_of(verdict);
+            save_certificate(with_steps(verdict.verdict.certificate, network), network, path);
           },
           unlocked, "path"_a);
   module.def("verify", &verify, unlocked, "network"_a, "arithmetic"_a, "order"_a, "dense"_a, "max_pairs"_a,

@@ -1,0 +1,17 @@
+// simulate/check/not_established.h — how the re-checker's parts say no.
+#pragma once
+
+#include <string>
+
+namespace krohn {
+
+/// Thrown by the checks: the reason why a certificate is not established.
+struct NotEstablished {
+  std::string reason;
+};
+
+inline void require(bool holds, const std::string& reason) {
+  if (!holds) throw NotEstablished{reason};
+}
+
+}  // namespace krohn
