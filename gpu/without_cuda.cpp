@@ -9,7 +9,7 @@
 namespace krohn {
 namespace {
 
-[[noreturn]] void refuse() { throw SystemError("CUDA: " + cuda_status()); }
+[[noreturn]] void refuse() { throw NoDevice("CUDA: " + cuda_status()); }
 
 }  // namespace
 

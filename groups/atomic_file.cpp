@@ -121,6 +121,14 @@ void write_file(const std::string& path, std::string_view bytes) {
   file.commit();
 }
 
+void require_writable(const std::string& path) {
+  std::error_code error;
+  const auto kind = std::filesystem::status(path, error).type();
+  if (path != "-" && (kind == std::filesystem::file_type::not_found || kind == std::filesystem::file_type::regular ||
+                      kind == std::filesystem::file_type::directory))
+    const AtomicFile file(path);
+}
+
 void make_folder(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);

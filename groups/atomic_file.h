@@ -15,6 +15,10 @@ namespace krohn {
 /// SystemError says why. `path` "-" writes to standard output; devices and pipes are written directly.
 void write_file(const std::string& path, std::string_view bytes);
 
+/// Throws the SystemError that write_file would end in, as far as can be told before there is anything to write: long
+/// work begins with it. Devices and pipes are not touched.
+void require_writable(const std::string& path);
+
 /// Makes the folder and those above it, where they do not exist. Throws SystemError.
 void make_folder(const std::string& path);
 

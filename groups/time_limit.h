@@ -17,6 +17,8 @@ class TimeLimit {
   TimeLimit(const TimeLimit&) = delete;
   TimeLimit& operator=(const TimeLimit&) = delete;
 
+  bool is_over() const { return Clock::now() >= end_; }
+
   static void check() {
     if (current != nullptr) current->check_clock();
   }

@@ -191,6 +191,7 @@ EmulationResult explore_emulation(const LabelMachine& machine, const Dfa& dfa, s
   reached.insert(from);
   EmulationResult result{true, "", 0};
   for (RecordSet::Index index = 0; index < reached.size(); ++index) {
+    TimeLimit::check();
     from.assign(reached[index].begin(), reached[index].end());
     const State before = *decoded(machine, from);
     for (Letter letter = 0; letter < dfa.letters(); ++letter, ++result.checked) {

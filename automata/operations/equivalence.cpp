@@ -54,7 +54,8 @@ class Comparison {
  private:
   Comparison(const Dfa& a, const Dfa& b, AlphabetRefinement common)
       : a_(a, std::move(common.in_a)), b_(b, std::move(common.in_b)), letters_(common.merged.size()) {
-    if (!(a.alphabet() == b.alphabet()) && !(a.is_acceptor() && b.is_acceptor()))
+    const bool same_letters = a.letters() == letters_ && b.letters() == letters_;  // perhaps in another order
+    if (!same_letters && !(a.is_acceptor() && b.is_acceptor()))
       throw InputError("two automata over different alphabets can only be compared when both are acceptors");
     std::map<std::string, std::size_t> kinds;
     kinds_a_ = kinds_of(a, kinds);

@@ -16,7 +16,7 @@ namespace krohn {
 /// A shortest word on which the outputs, compared by name, differ; nothing when the automata are equivalent. Hopcroft
 /// and Karp's union–find (1971) in breadth-first order: a pair that earlier pairs imply is skipped, and a word that
 /// distinguishes it distinguishes one of those as early, so the first word found is shortest. O(k (m + n) α(m + n)).
-/// Throws InputError when the alphabets differ and not both are acceptors.
+/// Throws InputError when one has letters that the other lacks, whatever their order, and not both are acceptors.
 std::optional<Word> distinguishing_word(const Dfa& a, const Dfa& b);
 
 /// No word distinguishes them.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "krohn/gpu/device/device.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/run/monoid_automaton.h"
 
@@ -70,7 +71,7 @@ SliceTables::SliceTables(const Dfa& dfa) : states_(dfa.states()) {
     return;
   }
   if (dfa.states() > kMostEnds)
-    throw InputError(
+    throw NotOnDevice(
         fmt::format("an automaton of {} states is not read in slices on a device, where {} is the limit; "
                     "take --device cpu",
                     dfa.states(), kMostEnds));

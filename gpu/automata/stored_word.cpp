@@ -8,6 +8,7 @@
 #include "krohn/gpu/automata/stored_ends.cuh"
 #include "krohn/gpu/automata/stored_tables.h"
 #include "krohn/gpu/automata/symbol_table.h"
+#include "krohn/gpu/device/device.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/run/monoid_automaton.h"
 
@@ -333,7 +334,7 @@ std::unique_ptr<StoredWordRunner::Reader> StoredWordRunner::make_reader(Place pl
   if (dfa.states() <= 16) return by_maps(std::integral_constant<std::uint32_t, 4>{});
   if (dfa.states() <= 32) return by_maps(std::integral_constant<std::uint32_t, 8>{});
   if (dfa.states() > kMostEnds)
-    throw InputError(
+    throw NotOnDevice(
         fmt::format("an automaton of {} states does not read stored words on a device, where {} is the "
                     "limit; take --device cpu",
                     dfa.states(), kMostEnds));
@@ -346,7 +347,7 @@ StoredWordRunner::StoredWordRunner(Place place, const Dfa& dfa)
       state_count_(dfa.states()),
       table_(dfa.table().begin(), dfa.table().end()) {
   if (letters_ == 0 || letters_ > 256)
-    throw InputError(
+    throw NotOnDevice(
         fmt::format("words over {} letters are not stored on a device, where 1 to 256 are; take "
                     "--device cpu",
                     letters_));

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "krohn/gpu/device/device.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -37,7 +38,7 @@ State read_symbol(const Dfa& dfa, const SymbolCut& cut, State state, std::uint32
 SymbolTable::SymbolTable(const Dfa& dfa) : states(dfa.states()) {
   if (dfa.letters() == 0) throw InputError("a random word needs an alphabet of at least one letter");
   if (std::uint64_t{states} * dfa.letters() > UINT32_MAX)
-    throw InputError(
+    throw NotOnDevice(
         fmt::format("{} states × {} letters are more transitions than a device's table holds; take "
                     "--device cpu",
                     states, dfa.letters()));

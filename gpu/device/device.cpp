@@ -2,15 +2,13 @@
 
 #include <fmt/format.h>
 
-#include "krohn/groups/error.h"
-
 namespace krohn {
 
 bool wants_cuda(std::string_view device) {
   if (device == "cpu") return false;
   if (cuda_available()) return true;
   if (device == "auto") return false;
-  throw SystemError(fmt::format("CUDA: {}; take --device cpu, or auto", cuda_status()));
+  throw NoDevice(fmt::format("CUDA: {}; take --device cpu, or auto", cuda_status()));
 }
 
 std::string device_name(bool on_cuda) { return on_cuda ? cuda_status() : "the processor"; }

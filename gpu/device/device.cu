@@ -25,7 +25,7 @@ void* cuda_allocate(std::size_t bytes) {
   cudaGetLastError();  // this failure does not stay
   std::size_t available = 0, all = 0;
   check(cudaMemGetInfo(&available, &all), "cannot ask for the device's memory");
-  throw SystemError("CUDA: " + std::to_string((bytes >> 20) + 1) + " MB of device memory are needed and " +
+  throw NoDevice("CUDA: " + std::to_string((bytes >> 20) + 1) + " MB of device memory are needed and " +
                     std::to_string(available >> 20) + " of " + std::to_string(all >> 20) +
                     " MB are free; --device cpu does without");
 }
@@ -54,7 +54,7 @@ std::uint64_t cuda_resident_threads() {
 }
 
 void require_device() {
-  if (!cuda_available()) throw SystemError("CUDA: " + cuda_status());
+  if (!cuda_available()) throw NoDevice("CUDA: " + cuda_status());
 }
 
 bool cuda_available() {

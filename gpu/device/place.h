@@ -15,7 +15,8 @@ namespace krohn {
 
 enum class Place : std::uint8_t { kProcessor, kDevice };
 
-// Memory of the device. They throw SystemError: when there is none, or too little, or after a kernel failed.
+// Memory of the device. They throw NoDevice when there is none, or too little; SystemError
+// after a kernel failed.
 void* cuda_allocate(std::size_t bytes);
 void cuda_free(void* memory) noexcept;
 void cuda_copy_in(void* to, const void* from, std::size_t bytes);

@@ -2,33 +2,19 @@
 
 #include <algorithm>
 
+#include "krohn/gpu/device/on_device.h"
 #include "krohn/gpu/networks/ordered_words.h"
 #include "krohn/gpu/networks/pair_search.h"
 #include "krohn/gpu/networks/sample_words.h"
-#include "krohn/groups/error.h"
 
 namespace krohn {
-
-template <class Device, class Processor>
-auto DevicePlace::run(Device&& device, Processor&& processor) const {
-  std::string why;
-  try {
-    return device();
-  } catch (const InputError& error) {
-    why = error.what();
-  } catch (const SystemError& error) {
-    why = error.what();
-  }
-  if (insists_) throw SystemError(why);
-  note_(why);
-  return processor();
-}
 
 Certificate DevicePlace::search_pairs(const Network& network, const CertifyOptions& options) const {
   CertifyOptions there = options;
   there.max_bytes = UINT64_MAX;  // the device's memory is the limit
-  return run([&] { return krohn::search_pairs(Place::kDevice, network, there); },
-             [&] { return ProvingPlace::search_pairs(network, options); });
+  return on_device(
+      insists_, note_, [&] { return krohn::search_pairs(Place::kDevice, network, there); },
+      [&] { return ProvingPlace::search_pairs(network, options); });
 }
 
 SampleReport DevicePlace::sample(const Network& network, ArithmeticName arithmetic,
@@ -39,7 +25,8 @@ SampleReport DevicePlace::sample(const Network& network, ArithmeticName arithmet
   const bool many = options.words >= kManyWords || !options.order.is_sequential();
   const bool pays = many && length > kManyLetters / std::max<std::uint64_t>(options.words, 1);
   if (!pays && !insists_) return ProvingPlace::sample(network, arithmetic, options);
-  return run(
+  return on_device(
+      insists_, note_,
       [&] {
         return options.order.is_sequential() ? sample_words(Place::kDevice, network, arithmetic, options)
                                              : sample_words_in_order(Place::kDevice, network, arithmetic, options);

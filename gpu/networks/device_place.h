@@ -18,9 +18,6 @@ class DevicePlace final : public ProvingPlace {
   SampleReport sample(const Network& network, ArithmeticName arithmetic, const SampleOptions& options) const override;
 
  private:
-  template <class Device, class Processor>
-  auto run(Device&& device, Processor&& processor) const;
-
   bool insists_;
   std::function<void(const std::string&)> note_;
 };

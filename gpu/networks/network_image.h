@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "krohn/constructions/network/network.h"
+#include "krohn/gpu/device/device.h"
 #include "krohn/gpu/networks/device_arithmetic.cuh"
 #include "krohn/gpu/networks/device_network.cuh"
 #include "krohn/groups/error.h"
@@ -53,11 +54,12 @@ class NetworkImage {
  public:
   using Number = LaneNumber<A>;
 
-  /// Throws InputError for networks that have no lane form, or that snap.
+  /// Throws NotOnDevice for networks that have no lane form, or that snap.
   NetworkImage(const Network& network, Form form) : network_(network), lanes_(network, form) {
-    require_linear(network, "--device cuda");
+    if (network.snap_every > 0)
+      throw NotOnDevice("--device", "networks that snap are evaluated on the processor only; take --device cpu");
     if (!lanes_.make(network))
-      throw InputError("this network's layers have no form for devices (factored, or too large); take --device cpu");
+      throw NotOnDevice("this network's layers have no form for devices (factored, or too large); take --device cpu");
   }
 
   const Network& network() const { return network_; }
@@ -258,7 +260,7 @@ decltype(auto) with_device_arithmetic(ArithmeticName name, Body&& body) {
     }
   if (name.kind() == ArithmeticName::Kind::kTf32) return body(Fp32{}, DeviceTf32{});
   if (name.kind() != ArithmeticName::Kind::kAccumulatedInFp32)
-    throw InputError("--device", to_string(name) + " is evaluated on the processor only; take --device cpu");
+    throw NotOnDevice("--device", to_string(name) + " is evaluated on the processor only; take --device cpu");
   return name.storage() == Precision::kFp16 ? body(Fp16{}, DeviceFp16InFp32{}) : body(Bf16{}, DeviceBf16InFp32{});
 }
 

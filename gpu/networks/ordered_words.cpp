@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "krohn/gpu/device/device.h"
 #include "krohn/gpu/networks/ordered_layer.h"
 
 namespace krohn {
@@ -207,12 +208,12 @@ class OrderedSampler {
 SampleReport sample_words_in_order(Place place, const Network& network, ArithmeticName arithmetic,
                                    const SampleOptions& options) {
   const auto refuse = [&](const std::string& what) {
-    throw InputError("--order", fmt::format("{} on a device: {}; take --device cpu", to_string(options.order), what));
+    throw NotOnDevice("--order", fmt::format("{} on a device: {}; take --device cpu", to_string(options.order), what));
   };
   if (options.lengths.size() != 1 || options.words == 0) refuse("one length and at least one word");
   if (options.order.is_sequential()) refuse("this order composes nothing");
   if (network.automaton.letters() == 0) throw InputError("sampling needs an alphabet of at least one letter");
-  require_linear(network, "order " + to_string(options.order));
+  if (network.snap_every > 0) refuse("networks that snap");
   SampleReport report = with_device_arithmetic(arithmetic, [&](auto format, auto device) {
     return OrderedSampler<decltype(format), decltype(device)>(place, network, options).run(options.lengths[0]);
   });

@@ -76,7 +76,7 @@ class PairSearch {
     // No chunk is longer than a search that is over soon.
     chunk_ = std::min(chunk_, std::max<std::uint64_t>(1, options_.max_pairs / kBlock + 1) * kBlock);
     std::uint64_t most_bytes = options_.max_bytes;
-    if (place_ == Place::kDevice) most_bytes = std::min(most_bytes, cuda_free_bytes() / 8 * 7 - kWorkBytes);
+    if (place_ == Place::kDevice) most_bytes = std::min(most_bytes, bytes_for_pairs(cuda_free_bytes(), kWorkBytes));
     const std::uint64_t pair = (memory_.words + 1) * sizeof(std::uint32_t) + 4 * sizeof(std::uint32_t);
     memory_.most_pairs = std::clamp<std::uint64_t>(std::min(options_.max_pairs, most_bytes / pair), 1, kMostPairs);
   }
@@ -221,6 +221,16 @@ class PairSearch {
 };
 
 }  // namespace
+
+std::uint64_t bytes_for_pairs(std::uint64_t free, std::uint64_t work) {
+  const std::uint64_t most = free / 8 * 7;
+  if (most <= work)
+    throw NoDevice(
+        fmt::format("CUDA: a search of pairs needs more than {} MB of device memory, and {} are free; "
+                    "--device cpu does without",
+                    work / 7 * 8 >> 20, free >> 20));
+  return most - work;
+}
 
 Certificate search_pairs(Place place, const Network& network, const CertifyOptions& options) {
   const FloatEnvironment environment;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "krohn/gpu/device/device.h"
 #include "krohn/gpu/networks/network_image.h"
 #include "krohn/gpu/networks/network_words.cuh"
 #include "krohn/groups/float_environment.h"
@@ -123,9 +124,9 @@ SampleReport sample_words(Place place, const Network& network, ArithmeticName ar
   if (lengths.empty() || options.words == 0) throw InputError("sampling needs at least one length and one word");
   if (network.automaton.letters() == 0) throw InputError("sampling needs an alphabet of at least one letter");
   if (!options.order.is_sequential())
-    throw InputError("--order", fmt::format("many words run in the sequential order on a device, not {}; take "
-                                            "--device cpu",
-                                            to_string(options.order)));
+    throw NotOnDevice("--order", fmt::format("many words run in the sequential order on a device, not {}; take "
+                                             "--device cpu",
+                                             to_string(options.order)));
   SampleReport report = with_device_arithmetic(arithmetic, [&](auto format, auto device) {
     return WordSampler<decltype(format), decltype(device)>(place, network, options).run(lengths);
   });

@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "krohn/gpu/device/device.h"
 #include "krohn/gpu/training/linear_model_words.cuh"
 #include "krohn/groups/error.h"
-#include "krohn/simulate/models/linear_model_reader.h"
 #include "krohn/groups/float_environment.h"
+#include "krohn/simulate/models/linear_model_reader.h"
 #include "krohn/simulate/tasks/automaton_task.h"
 
 namespace krohn {
@@ -110,17 +111,17 @@ ModelAccuracy evaluate_words(Place place, const SequenceModel<float>& model, con
   const FloatEnvironment environment;
   const std::optional<LinearModel> view = model.linear_view();
   if (!view)
-    throw InputError(fmt::format(
+    throw NotOnDevice(fmt::format(
         "the model {} is no linear recurrence with a linear read-out, which devices evaluate; take --device cpu",
         model.name()));
   const std::optional<SamplePlan> plan = sample_plan(task, length);
   if (!plan)
-    throw InputError(
+    throw NotOnDevice(
         fmt::format("the task {} has no finite automaton, beside which devices read its samples; take "
                     "--device cpu",
                     task.info().name));
   if (LinearMemory::bytes({view->hidden, view->block, view->labels}) > kSharedBytes)
-    throw InputError(
+    throw NotOnDevice(
         fmt::format("a state of {} numbers and {} answers are too many for a block of a device; take "
                     "--device cpu",
                     view->hidden, view->labels));

@@ -9,6 +9,7 @@
 #include "krohn/automata/cascades/emulation.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/float_environment.h"
+#include "krohn/groups/time_limit.h"
 #include "krohn/simulate/evaluate/nearest_codeword.h"
 
 namespace krohn {
@@ -54,6 +55,7 @@ ExactLayer::ExactLayer(const Layer& layer, const CyclotomicField& field, const s
         fmt::format("{}: {} codewords of {} numbers are too many for exact arithmetic", where, count, initial_.size()));
   books_.resize(books_of(layer));
   for (std::size_t i = 0; i < count; ++i) {
+    TimeLimit::check();
     const Eigen::MatrixXd numbers = codeword(layer, i);
     codewords_.insert(codewords_.end(), numbers.data(), numbers.data() + numbers.size());
     Book& book = books_[codeword_book(layer, i)];
@@ -115,6 +117,7 @@ std::size_t ExactLayer::nearest_by_enclosure(const ExactState& state, const Book
 
 /// The sign of |x − a|² − |x − b|².
 int ExactLayer::compare_distances(const ExactState& state, std::size_t a, std::size_t b) const {
+  TimeLimit::check();
   ExactNumber difference;
   for (std::size_t k = 0; k < state.size(); ++k) {
     const Rational from_a(entry(a, k)), from_b(entry(b, k));

@@ -8,6 +8,7 @@
 
 #include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/models/sequence_model.h"
+#include "krohn/simulate/prove/verify.h"
 #include "krohn/simulate/tasks/task.h"
 
 namespace krohn {

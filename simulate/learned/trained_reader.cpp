@@ -9,8 +9,8 @@
 #include "krohn/groups/error.h"
 #include "krohn/groups/float_environment.h"
 #include "krohn/groups/random.h"
-#include "krohn/simulate/prove/machine/reader_run.h"
 #include "krohn/simulate/learned/deterministic_model.h"
+#include "krohn/simulate/prove/machine/reader_run.h"
 
 namespace krohn {
 namespace {
@@ -215,13 +215,6 @@ std::unique_ptr<TrainedReader> trained_machine(const SequenceModel<float>& model
   if (precision == Precision::kFp32) return std::make_unique<Machine<float>>(model, input_machine(task));
   if (precision == Precision::kFp64) return std::make_unique<Machine<double>>(model, input_machine(task));
   throw InputError("a trained model is read in fp32 or fp64; take --precision fp32");
-}
-
-Certificate certify_trained(const TrainedReader& machine, const TrackedAutomaton& tracked, Precision precision,
-                            const ReaderLimits& options) {
-  Certificate certificate = certify_reader(machine, tracked, options);
-  certificate.arithmetic = precision;
-  return certificate;
 }
 
 Extraction extract_trained(const TrainedReader& machine, const Task& task, const ExtractOptions& options,

@@ -17,7 +17,6 @@
 #include "krohn/simulate/learned/spectrum.h"
 #include "krohn/simulate/learned/state_centres.h"
 #include "krohn/simulate/models/sequence_model.h"
-#include "krohn/simulate/prove/machine/certify_reader.h"
 #include "krohn/simulate/run/letter_reader.h"
 #include "krohn/simulate/tasks/task.h"
 #include "krohn/simulate/tasks/task_automaton.h"
@@ -38,11 +37,6 @@ class TrainedReader : public LetterReader {
 /// model and task differ, for a task without an automaton, and for another precision than fp32 and fp64.
 std::unique_ptr<TrainedReader> trained_machine(const SequenceModel<float>& model, const Task& task,
                                                Precision precision);
-
-/// `certify_machine` for a model: the claim is about its numbers in that precision, for words of the task's inputs
-/// after which the task asks, against the task's automaton or another one.
-Certificate certify_trained(const TrainedReader& machine, const TrackedAutomaton& tracked, Precision precision,
-                            const ReaderLimits& options);
 
 /// The automaton that the model follows. What the task never asks about, the empty word in most tasks and inputs that
 /// are no expressions, has the outputs of the task's automaton; so have words below `least_length` (tracked_automaton).

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/simulate/prove/claims/claim_text.h"
-#include "krohn/simulate/prove/machine/certify_reader.h"
+#include "krohn/simulate/prove/claims/contradiction.h"
 #include "krohn/simulate/prove/machine/reader_run.h"
 #include "krohn/simulate/prove/pairs/network_reader.h"
-#include "krohn/simulate/prove/self_check.h"
 
 namespace krohn {
 namespace {
@@ -72,58 +72,22 @@ TrackedAutomaton tracked_language(const Language& language, const Dfa& own, cons
       std::move(wanted)};
 }
 
-/// The network's answers are searched against the language itself: where it is not its own automaton, or where it was
-/// wrong about states that the language does not tell apart.
-void search_against(ModelVerdict& verdict, const Network& network, const Question& question) {
-  const std::optional<ReadLanguage> read = read_language(network, question);
-  if (!read)
-    throw LimitError(fmt::format(
-        "{}: the model sides with it against its own automaton, so that its answers have to be searched; take "
-        "--order sequential, an arithmetic that rounds, and the model's own letters",
-        question.against->name));
-  verdict.self_check = {};
-  const CertifyOptions& how = question.how;
-  if (question.test_only) {
-    verdict.certificate = {};
-    verdict.certificate.arithmetic = how.arithmetic;
-    verdict.certificate.form = how.form;
-    return;
-  }
-  ReaderLimits limits;
-  limits.max_pairs = how.max_pairs;
-  limits.max_bytes = how.max_bytes;
-  limits.max_seconds = how.max_seconds;
-  limits.long_letters = how.long_letters;
-  limits.seed = how.seed;
-  limits.progress = how.progress;
-  verdict.certificate = certify_reader(*read->reader, read->tracked, limits);
-  verdict.certificate.arithmetic = how.arithmetic;
-  verdict.certificate.form = how.form;
-  verdict.certificate.evidence += fmt::format("; outputs are compared with those of {}", question.against->name);
-  if (verdict.certificate.is<Refuted>()) {
-    ReaderRun run(*read->reader, read->tracked);
-    for (const Letter letter : *verdict.certificate.failing_word()) run.read(letter);
-    const bool is_empty = verdict.certificate.failing_word()->empty();
-    const Output said = is_empty ? read->reader->answer_at_start().output : run.answer().output;
-    const auto names = network.automaton.output_names();
-    verdict.said = said < names.size() ? names[said] : "nothing";
-    const Dfa& theirs = read->tracked.automaton;
-    verdict.wanted = theirs.output_names()[theirs.output(run.state())];
-    return;
-  }
-  const auto wrong = replay(*read->reader, read->tracked, verdict.certificate, question.replayed_letters,
-                            verdict.self_check.replayed_letters);
-  if (wrong)
-    throw Contradiction(
-        fmt::format("{}: {} is read wrongly, against the proof. This is a mistake in krohn, not in the "
-                    "model: please report it, with the model",
-                    question.name, quoted_word(network.automaton.alphabet(), *wrong)));
+/// The automaton with another output of the empty word, and of no other.
+Dfa with_output_at_start(const Dfa& dfa, const std::string& output) {
+  std::vector<std::string> names(dfa.output_names().begin(), dfa.output_names().end());
+  const auto named = static_cast<Output>(std::ranges::find(names, output) - names.begin());
+  if (named == names.size()) names.push_back(output);
+  std::vector<State> table(dfa.table().begin(), dfa.table().end());
+  table.insert(table.end(), dfa.row(dfa.initial()).begin(), dfa.row(dfa.initial()).end());
+  std::vector<Output> outputs(dfa.outputs().begin(), dfa.outputs().end());
+  outputs.push_back(named);
+  return Dfa::moore(dfa.alphabet(), std::move(table), dfa.states(), std::move(outputs), std::move(names));
 }
 
 /// True when there is nothing more to say.
 template <class OutputAfter>
-bool is_settled(ModelVerdict& verdict, const Dfa& own, const Language& language, const AlphabetRefinement& common,
-                const OutputAfter& output_after) {
+bool is_settled(ModelVerdict& verdict, const Dfa& own, const Language& language, const OutputAfter& output_after) {
+  const AlphabetRefinement common = refine(own.alphabet(), language.automaton.alphabet());
   const auto word = distinguishing_word(own, language.automaton);
   if (!word) {
     // The same outputs; but what refuted the model may be a state that the language does not tell from the right one.
@@ -158,6 +122,17 @@ bool is_settled(ModelVerdict& verdict, const Dfa& own, const Language& language,
 
 }  // namespace
 
+void require_comparable(const Dfa& own, const Language& language) {
+  const Dfa& theirs = language.automaton;
+  const AlphabetRefinement common = refine(own.alphabet(), theirs.alphabet());
+  if (own.is_acceptor() && theirs.is_acceptor()) return;
+  if (own.letters() != common.merged.size() || theirs.letters() != common.merged.size())
+    throw InputError(language.name,
+                     fmt::format("its letters are {}, those of the model {}; where they differ, only languages that "
+                                 "accept or reject can be compared",
+                                 to_string(theirs.alphabet()), to_string(own.alphabet())));
+}
+
 std::optional<ReadLanguage> read_language(const Network& network, const Question& question) {
   const Dfa& own = network.automaton;
   const Dfa& theirs = question.against->automaton;
@@ -167,29 +142,47 @@ std::optional<ReadLanguage> read_language(const Network& network, const Question
     return std::nullopt;
   return ReadLanguage{
       network_reader(network, question.how.arithmetic, question.how.form, {own.outputs().begin(), own.outputs().end()}),
-      tracked_language(*question.against, own, common)};
+      tracked_language(*question.against, own, common),
+      {own.output_names().begin(), own.output_names().end()}};
 }
 
-void compare_with_language(ModelVerdict& verdict, const Network& network, const Question& question) {
-  const AlphabetRefinement common = refine(network.automaton.alphabet(), question.against->automaton.alphabet());
+bool is_settled_by(const Language& language, ModelVerdict& verdict, const Network& network) {
   const auto said = [&](const Word& word) { return output_of(network, verdict.certificate, word); };
-  if (!is_settled(verdict, network.automaton, *question.against, common, said))
-    search_against(verdict, network, question);
+  return is_settled(verdict, network.automaton, language, said);
 }
 
 void compare_with_language(ModelVerdict& verdict, const ReadModel& model, const Question& question) {
+  const auto said = [&](const Word& word) { return said_after(model, word); };
+  Language language = *question.against;
   const Dfa& own = model.tracked.automaton;
-  const AlphabetRefinement common = refine(own.alphabet(), question.against->automaton.alphabet());
-  const auto said = [&](const Word& word) {
-    ReaderRun run(model.reader, model.tracked);
-    for (const Letter letter : word) run.read(letter);
-    return model.name_of(word.empty() ? model.reader.answer_at_start().output : run.answer().output);
-  };
-  if (!is_settled(verdict, own, *question.against, common, said))
+  // Of the empty word, where nothing is asked then, the two are not compared.
+  if (!model.tracked.is_asked(own.initial()))
+    language.automaton = with_output_at_start(language.automaton, own.output_names()[own.output(own.initial())]);
+  if (!is_settled(verdict, own, language, said))
     throw LimitError(fmt::format(
         "{} and the model's own automaton differ on a word where the model sides with {}: neither is proved; remove "
         "the model's automaton.json, or compile the language again",
         question.against->name, question.against->name));
+}
+
+std::string said_after(const ReadModel& model, const Word& word) {
+  ReaderRun run(model.reader, model.tracked);
+  for (const Letter letter : word) run.read(letter);
+  return model.name_of(run.answer().output);
+}
+
+void tell_answers(ModelVerdict& verdict, const ReadModel& model, const std::string& name) {
+  if (!verdict.certificate.failing_word()) return;
+  ReaderRun run(model.reader, model.tracked);
+  for (const Letter letter : *verdict.certificate.failing_word()) run.read(letter);
+  if (!run.is_wrong())
+    throw Contradiction(
+        fmt::format("{}: the word that was found is read correctly when it is read again. This is a "
+                    "mistake in krohn, not in the model: please report it, with the model",
+                    name));
+  const Dfa& automaton = model.tracked.automaton;
+  verdict.said = model.name_of(run.answer().output);
+  verdict.wanted = automaton.output_names()[automaton.output(run.state())];
 }
 
 }  // namespace krohn

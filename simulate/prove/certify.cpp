@@ -12,6 +12,7 @@
 #include "krohn/simulate/prove/certify_codewords.h"
 #include "krohn/simulate/prove/certify_exact.h"
 #include "krohn/simulate/prove/certify_snapped.h"
+#include "krohn/simulate/prove/claims/within_time.h"
 #include "krohn/simulate/prove/machine/certify_reader.h"
 #include "krohn/simulate/prove/machine/reader_run.h"
 #include "krohn/simulate/prove/orders/certify_order.h"
@@ -58,7 +59,8 @@ Certificate prove(const Network& network, const CertifyOptions& options) {
     return exact;
   }
   if (!options.order.is_sequential()) return certify_order(network, options);
-  if (std::optional<Certificate> closed = certify_closed_codewords(network, options)) return *std::move(closed);
+  if (auto closed = within_time(options, [&] { return certify_closed_codewords(network, options); }))
+    return *std::move(closed);
   Certificate searched = search(network, options, std::min(options.max_pairs, kQuickPairs));
   if (!searched.is<ProvedUpTo>()) return searched;
   if (std::optional<Certificate> snapped = certify_snapped(network, options)) return *std::move(snapped);
@@ -67,7 +69,7 @@ Certificate prove(const Network& network, const CertifyOptions& options) {
   if (options.max_pairs > kQuickPairs) searched = search(network, options, options.max_pairs);
   if (!searched.is<ProvedUpTo>() || !bound || bound->certificate.length() <= searched.length()) return searched;
   bound->certificate.limit = searched.limit;
-  if (std::optional<LinearHorizon> horizon = linear_horizon(network, options.arithmetic, options.form)) {
+  if (auto horizon = within_time(options, [&] { return linear_horizon(network, options.arithmetic, options.form); })) {
     horizon->length = std::min(horizon->length, bound->certificate.length());
     bound->certificate.proof = *std::move(horizon);
   }

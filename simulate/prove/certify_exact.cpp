@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "krohn/automata/cascades/emulation.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
 #include "krohn/simulate/evaluate/exact_network.h"
 
 namespace krohn {
@@ -90,17 +92,20 @@ class TupleSearch {
     std::optional<Word> failing_word;
     std::uint64_t pairs = 0, depth = 0;
     bool ended = false;
+    std::string limit;  ///< that it met, where it did not end
   };
 
-  /// Breadth first, up to so many pairs.
+  /// Breadth first, up to so many pairs, while there is time.
   Outcome run(std::uint64_t max_pairs) {
     Tuple start{automaton_.initial()};
     for (const LabelLayer& layer : machine_.layers) start.push_back(layer.initial);
-    if (!is_right(start)) return {Word{}, 0, 0, false};
+    if (!is_right(start)) return {Word{}, 0, 0, false, {}};
     std::vector<std::map<Tuple, Origin>::const_iterator> order{seen_.emplace(start, Origin{}).first};
     std::size_t level_end = 1;
     Outcome outcome;
     for (std::size_t next = 0; next < order.size() && order.size() <= max_pairs; ++next) {
+      outcome.limit = time_met();
+      if (!outcome.limit.empty()) return outcome;
       if (next == level_end) {
         level_end = order.size();
         ++outcome.depth;
@@ -118,10 +123,20 @@ class TupleSearch {
       }
     }
     outcome.ended = order.size() <= max_pairs;
+    if (!outcome.ended) outcome.limit = fmt::format("{} pairs", max_pairs);
     return outcome;
   }
 
  private:
+  static std::string time_met() {
+    try {
+      TimeLimit::check();
+      return {};
+    } catch (const LimitError& limit) {
+      return limit.what();
+    }
+  }
+
   /// The automaton's state, then one state a layer; kNoLabel where a layer's context is unknown.
   using Tuple = std::vector<std::uint32_t>;
   struct Origin {
@@ -190,7 +205,7 @@ void conclude(Certificate& certificate, const LabelMachine& machine, const Dfa& 
     certificate.evidence += fmt::format(", and all {} tuples of them that words reach are right", outcome.pairs);
   } else {
     certificate.claim = ProvedUpTo{outcome.depth};
-    certificate.limit = fmt::format("{} pairs", max_pairs);
+    certificate.limit = outcome.limit;
   }
 }
 
@@ -201,7 +216,9 @@ Certificate certify_exact(const Network& network, const CertifyOptions& options)
   certificate.arithmetic = ArithmeticName::exact();
   certificate.form = options.form;
   certificate.method = "closed exact states";
+  const TimeLimit time(options.max_seconds, fmt::format("--time {}", options.max_seconds));
   const auto tick = [&] {
+    TimeLimit::check();
     if (++certificate.pairs % (1 << 12) == 0 && options.progress) options.progress(certificate.pairs);
   };
   const auto undecided = [&](const char* limit) {

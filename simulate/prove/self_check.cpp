@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "krohn/simulate/evaluate/evaluate.h"
+#include "krohn/simulate/prove/claims/unit_run.h"
 #include "krohn/simulate/prove/machine/reader_run.h"
 #include "krohn/simulate/words/word.h"
 
@@ -81,36 +82,95 @@ void for_replayed_words(const Dfa& automaton, std::uint64_t letters, std::uint64
       return;
 }
 
-std::optional<Word> replay(const Network& network, const Certificate& certificate, std::uint64_t letters,
-                           std::uint64_t& letters_read) {
-  const Dfa& automaton = network.automaton;
-  const auto evaluator = make_evaluator(network, certificate.arithmetic, certificate.form, certificate.order);
-  std::optional<Word> wrong;
-  std::vector<State> answers;
-  // Orders that compose letters, and exact arithmetic, may need milliseconds a letter: two seconds have to do.
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
-  const auto read = [&](const Word& word) {
-    evaluator->reset();
-    State state = automaton.initial();
-    if (evaluator->current() != state) return wrong.emplace(), false;
-    constexpr std::size_t kPiece = 256;
+namespace {
+
+/// Seconds that reading may take: orders that compose letters, and exact arithmetic, may need milliseconds a letter. Of
+/// a network whose states are one-hot, half of them: what is left is read as fast as the ones move.
+constexpr double kSeconds = 2;
+
+/// A network along the words of a replay.
+class NetworkReplay {
+ public:
+  NetworkReplay(const Network& network, const Certificate& certificate, std::uint64_t& letters_read)
+      : network_(network), certificate_(certificate), letters_read_(letters_read) {
+    evaluator_ = make_evaluator(network, certificate.arithmetic, certificate.form, certificate.order);
+  }
+
+  /// False when the word is read wrongly, or the time is over.
+  bool read(const Word& word) {
+    if (unit_run_) return follow(word);
+    const std::uint64_t before = letters_read_;
+    if (evaluate(word)) return true;
+    if (wrong_ || !may_be_unit_) return false;
+    letters_read_ = before;
+    unit_run_ = make_unit_run(network_, certificate_.arithmetic, certificate_.form);
+    may_be_unit_ = unit_run_ != nullptr;
+    return read(word);
+  }
+
+  std::optional<Word> wrong() const { return wrong_; }
+
+ private:
+  bool is_late(double seconds) const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count() > seconds;
+  }
+
+  bool note(const Word& word, std::size_t letters) {
+    wrong_.emplace(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(letters));
+    return false;
+  }
+
+  bool evaluate(const Word& word) {
+    constexpr std::size_t kPiece = 32;
+    evaluator_->reset();
+    State state = network_.automaton.initial();
+    if (evaluator_->current() != state) return note(word, 0);
     for (std::size_t first = 0; first < word.size(); first += kPiece) {
       const std::span<const Letter> piece = std::span(word).subspan(first, std::min(kPiece, word.size() - first));
-      answers.resize(piece.size());
-      evaluator->run(piece, answers);
+      answers_.resize(piece.size());
+      evaluator_->run(piece, answers_);
       for (std::size_t t = 0; t < piece.size(); ++t) {
-        ++letters_read;
-        state = automaton.next(state, piece[t]);
-        if (answers[t] == state) continue;
-        wrong.emplace(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(first + t + 1));
-        return false;
+        ++letters_read_;
+        state = network_.automaton.next(state, piece[t]);
+        if (answers_[t] != state) return note(word, first + t + 1);
       }
-      if (std::chrono::steady_clock::now() > end) return false;
+      if (is_late(may_be_unit_ ? kSeconds / 2 : kSeconds)) return false;
     }
     return true;
-  };
-  for_replayed_words(automaton, letters, longest_of(certificate), read);
-  return wrong;
+  }
+
+  bool follow(const Word& word) {
+    unit_run_->reset();
+    State state = network_.automaton.initial();
+    for (std::size_t t = 0; t < word.size(); ++t) {
+      const std::optional<State> answer = unit_run_->step(word[t]);
+      if (!answer) return false;
+      ++letters_read_;
+      state = network_.automaton.next(state, word[t]);
+      if (*answer != state) return note(word, t + 1);
+    }
+    return !is_late(kSeconds);
+  }
+
+  const Network& network_;
+  const Certificate& certificate_;
+  std::uint64_t& letters_read_;
+  std::unique_ptr<Evaluator> evaluator_;
+  std::unique_ptr<UnitRun> unit_run_;
+  bool may_be_unit_ = certificate_.order.is_sequential() && !certificate_.arithmetic.is_exact();
+  std::vector<State> answers_;
+  std::optional<Word> wrong_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+std::optional<Word> replay(const Network& network, const Certificate& certificate, std::uint64_t letters,
+                           std::uint64_t& letters_read) {
+  NetworkReplay run(network, certificate, letters_read);
+  for_replayed_words(network.automaton, letters, longest_of(certificate),
+                     [&](const Word& word) { return run.read(word); });
+  return run.wrong();
 }
 
 std::optional<Word> replay(const LetterReader& reader, const TrackedAutomaton& tracked, const Certificate& certificate,

@@ -126,7 +126,20 @@ FailingRun failing_run(const Network& network, const SampleReport& report, const
   return run;
 }
 
-void record(ModelVerdict& verdict, const Network& network, const SampleReport& report, const Question& question) {
+/// The same where the network's automaton is known: a word of 10^10 letters is not evaluated.
+FailingRun failing_run(const Dfa& machine, const Dfa& automaton, const SampleReport& report, const Question& question) {
+  const std::uint64_t letters = *report.failing_at, stream = *report.failing_word_index;
+  const RandomWord random(automaton.letters(), question.random.seed, stream);
+  const Output given = machine.output(Runner(machine).run(random, 0, letters, machine.initial()));
+  FailingRun run{{}, Runner(automaton).run(random, 0, letters, automaton.initial()), std::nullopt};
+  if (!report.failing_word) run.random = {question.random.seed, stream, letters};
+  if (given < automaton.states()) run.given = given;
+  return run;
+}
+
+/// `run_of` says how the failing word ends.
+void record(ModelVerdict& verdict, const SampleReport& report, const Question& question,
+            const std::function<FailingRun()>& run_of) {
   Certificate& certificate = verdict.certificate;
   certificate.letters_tested = report.letters;
   certificate.seed = question.random.seed;
@@ -136,7 +149,7 @@ void record(ModelVerdict& verdict, const Network& network, const SampleReport& r
   refute_by_random_word(verdict, question, *report.failing_at, report.failing_word_index.value_or(0));
   certificate.claim = Refuted{report.failing_word};
   if (certificate.order.is_sequential() && (report.failing_word || !question.random.accepted))
-    certificate.proof = failing_run(network, report, question);
+    certificate.proof = run_of();
 }
 
 SampleReport sample_words(const Network& network, const Question& question) {
@@ -157,23 +170,29 @@ SampleReport sample_words(const Network& network, const Question& question) {
   return sample_stream(network, question.how.arithmetic, words, options);
 }
 
+void require_words(Letter letters, const RandomTest& random) {
+  if (letters == 0) throw InputError("--length", "there are no words to draw: the alphabet is empty");
+  if (random.words == 0) throw InputError("--words", "how many random words? Take at least one");
+}
+
+bool must_go_through_states(const RandomTest& random) {
+  return random.must_compare || random.through == RandomTest::Through::kStates;
+}
+
+/// What is never read through states.
+bool evaluates_letters(const Question& question) {
+  return question.random.accepted || question.how.arithmetic.is_exact() || !question.how.order.is_sequential() ||
+         question.test_only;
+}
+
 /// The network as an automaton, where a test through it was asked for or pays; nothing when letters are evaluated.
 std::optional<Dfa> automaton_for_test(const Network& network, const Question& question) {
   constexpr std::uint64_t kEvaluatedLetters = 100'000'000;
   const RandomTest& random = question.random;
-  if (network.automaton.letters() == 0) return std::nullopt;
   const bool is_long = random.words != 0 && random.length > kEvaluatedLetters / random.words;
-  const bool is_asked = random.must_compare || random.through == RandomTest::Through::kStates;
-  const bool is_by_letters = random.accepted || question.how.arithmetic.is_exact() ||
-                             !question.how.order.is_sequential() || question.test_only;
-  if (is_by_letters && is_asked)
-    throw InputError(question.test_only                   ? "--test-only"
-                     : random.accepted                    ? "--accepted"
-                     : question.how.arithmetic.is_exact() ? "--precision"
-                                                          : "--order",
-                     "this is evaluated letter by letter and cannot be saved; leave out --save, --resume and --through "
-                     "states");
-  if (is_by_letters || random.through == RandomTest::Through::kNetwork || (!is_asked && !is_long)) return std::nullopt;
+  const bool is_asked = must_go_through_states(random);
+  if (evaluates_letters(question) || random.through == RandomTest::Through::kNetwork || (!is_asked && !is_long))
+    return std::nullopt;
   NetworkAutomatonOptions options;
   options.progress = told(question, "finding the network's states");
   auto automaton = network_automaton(network, question.how.arithmetic, question.how.form, options);
@@ -212,12 +231,14 @@ SampleReport as_sample(const ThroughStates& through, const Network& network, con
 }
 
 void test(ModelVerdict& verdict, const Network& network, const Question& question) {
-  if (const auto automaton = automaton_for_test(network, question)) {
-    verdict.through_states = compare_automata(*automaton, network, question);
-    record(verdict, network, as_sample(*verdict.through_states, network, question), question);
+  if (const auto machine = automaton_for_test(network, question)) {
+    verdict.through_states = compare_automata(*machine, network, question);
+    const SampleReport sample = as_sample(*verdict.through_states, network, question);
+    record(verdict, sample, question, [&] { return failing_run(*machine, network.automaton, sample, question); });
   } else {
     verdict.sampled = sample_words(network, question);
-    record(verdict, network, *verdict.sampled, question);
+    const SampleReport& sample = *verdict.sampled;
+    record(verdict, sample, question, [&] { return failing_run(network, sample, question); });
   }
 }
 
@@ -226,7 +247,16 @@ void test(ModelVerdict& verdict, const ReadModel& model, const Question& questio
   const RandomTest& asked = question.random;
   Certificate& certificate = verdict.certificate;
   certificate.seed = asked.seed;
-  if (model.reader.letters() == 0) throw InputError("--length", "there are no words to draw: the alphabet is empty");
+  // Every word begins with the empty one.
+  const TrackedAutomaton& tracked = model.tracked;
+  const State initial = tracked.automaton.initial();
+  if (tracked.is_asked(initial) && model.reader.answer_at_start().output != tracked.wanted[initial]) {
+    verdict.has_failed_on_random_words = true;
+    if (certificate.is<Refuted>()) return;
+    refute_by_random_word(verdict, question, 0, 0);
+    certificate.claim = Refuted{Word{}};
+    return;
+  }
   if (model.first_failure) {
     const std::optional<RandomFailure> wrong = model.first_failure(asked);
     certificate.letters_tested = wrong ? wrong->at : asked.length * asked.words;
@@ -264,52 +294,6 @@ void test(ModelVerdict& verdict, const ReadModel& model, const Question& questio
 
 // ---- The two kinds of subject
 
-ModelVerdict verify_network(const Network& network, const Question& question) {
-  if (question.test_only && question.random.length == 0)
-    throw InputError("--test-only", "say with --length how many letters to test");
-  if (question.random.must_compare && question.random.length == 0)
-    throw InputError("--length", "how long are the words whose run is saved? Give it");
-  CertifyOptions how = question.how;
-  if (!how.progress) how.progress = told(question, "examining pairs of states");
-  ModelVerdict verdict;
-  verdict.certificate = question.test_only ? untested(how) : certify(network, how);
-  if (is_proof(verdict.certificate)) {
-    check_again(verdict, network, question);
-    replay(verdict, network, question);
-  }
-  if (question.against) {
-    Question with_limits = question;
-    with_limits.how = how;
-    compare_with_language(verdict, network, with_limits);
-  }
-  if (question.random.length == 0 || verdict.certificate.method == "another language") return verdict;
-  const std::optional<ReadLanguage> read = question.against ? read_language(network, question) : std::nullopt;
-  if (!read) {
-    test(verdict, network, question);
-    return verdict;
-  }
-  const Dfa& own = network.automaton;
-  const auto name_of = [&own](Output output) {
-    return output < own.output_names().size() ? own.output_names()[output] : std::string("nothing");
-  };
-  test(verdict, ReadModel{*read->reader, read->tracked, name_of}, question);
-  return verdict;
-}
-
-/// What model and automaton say at the end of the failing word.
-void read_again(ModelVerdict& verdict, const ReadModel& model, const Question& question) {
-  if (!verdict.certificate.failing_word() || verdict.certificate.method == "another language") return;
-  ReaderRun run(model.reader, model.tracked);
-  for (const Letter letter : *verdict.certificate.failing_word()) run.read(letter);
-  const bool is_empty = verdict.certificate.failing_word()->empty();
-  const Output said = is_empty ? model.reader.answer_at_start().output : run.answer().output;
-  const Dfa& automaton = model.tracked.automaton;
-  if (said == model.tracked.wanted[run.state()])
-    contradict(question, "the word that was found is read correctly when it is read again");
-  verdict.said = model.name_of(said);
-  verdict.wanted = automaton.output_names()[automaton.output(run.state())];
-}
-
 ModelVerdict verify_reader(const ReadModel& model, const Question& question) {
   const CertifyOptions& how = question.how;
   ReaderLimits limits;
@@ -319,6 +303,8 @@ ModelVerdict verify_reader(const ReadModel& model, const Question& question) {
   limits.long_letters = how.long_letters;
   limits.seed = how.seed;
   limits.progress = how.progress ? how.progress : told(question, "reading letters");
+  if (question.against) require_comparable(model.tracked.automaton, *question.against);
+  if (question.random.length > 0) require_words(model.reader.letters(), question.random);
   ModelVerdict verdict;
   if (model.is_only_tested || question.test_only) {
     if (question.random.length == 0)
@@ -338,7 +324,72 @@ ModelVerdict verify_reader(const ReadModel& model, const Question& question) {
       contradict(question, fmt::format("{} is read wrongly", quoted_word(model.tracked.automaton.alphabet(), *wrong)));
   if (question.against) compare_with_language(verdict, model, question);
   if (question.random.length > 0) test(verdict, model, question);
-  read_again(verdict, model, question);
+  if (verdict.certificate.method != "another language") tell_answers(verdict, model, question.name);
+  return verdict;
+}
+
+/// Questions that make no sense are refused before anything is proved.
+void require_sense(const Network& network, const Question& question) {
+  const RandomTest& random = question.random;
+  if (question.test_only && random.length == 0) throw InputError("--test-only", "say with --length how many letters");
+  if (random.must_compare && random.length == 0)
+    throw InputError("--length", "how long are the words whose run is saved? Give it");
+  if (question.against) require_comparable(network.automaton, *question.against);
+  if (random.length == 0) return;
+  require_words(network.automaton.letters(), random);
+  if (evaluates_letters(question) && must_go_through_states(random))
+    throw InputError(question.test_only                   ? "--test-only"
+                     : random.accepted                    ? "--accepted"
+                     : question.how.arithmetic.is_exact() ? "--precision"
+                                                          : "--order",
+                     "this is evaluated letter by letter and cannot be saved; leave out --save, --resume and --through "
+                     "states");
+  if (random.accepted) const AcceptedWordStream words(network.automaton, random.length, random.words, random.seed);
+}
+
+/// The network's answers held against the language itself: where it is not its own automaton, or where it was wrong
+/// about states that the language does not tell apart.
+ModelVerdict verify_answers(const Network& network, const Question& question) {
+  const std::optional<ReadLanguage> read = read_language(network, question);
+  if (!read)
+    throw LimitError(fmt::format(
+        "{}: the model sides with it against its own automaton, so that its answers have to be searched; take "
+        "--order sequential, an arithmetic that rounds, and the model's own letters",
+        question.against->name));
+  if (must_go_through_states(question.random))
+    throw LimitError(
+        fmt::format("{}: the model is not its own automaton, so that the run through its states says "
+                    "nothing of this language; leave out --save, --resume and --through states",
+                    question.against->name));
+  Question asked = question;
+  asked.against.reset();
+  ModelVerdict verdict = verify_reader(read->model(), asked);
+  verdict.certificate.form = question.how.form;
+  verdict.certificate.evidence += fmt::format("; outputs are compared with those of {}", question.against->name);
+  return verdict;
+}
+
+ModelVerdict verify_network(const Network& network, const Question& question) {
+  require_sense(network, question);
+  CertifyOptions how = question.how;
+  if (!how.progress) how.progress = told(question, "examining pairs of states");
+  ModelVerdict verdict;
+  verdict.certificate = question.test_only ? untested(how) : certify(network, how);
+  if (is_proof(verdict.certificate)) {
+    check_again(verdict, network, question);
+    replay(verdict, network, question);
+  }
+  if (question.against && !is_settled_by(*question.against, verdict, network)) return verify_answers(network, question);
+  if (question.random.length == 0 || verdict.certificate.method == "another language") return verdict;
+  const bool is_read = question.against && !must_go_through_states(question.random);
+  if (const auto read = is_read ? read_language(network, question) : std::nullopt) {
+    test(verdict, read->model(), question);
+    if (verdict.said.empty()) tell_answers(verdict, read->model(), question.name);
+    return verdict;
+  }
+  test(verdict, network, question);
+  // The states of a random word may be wrong where what the language says is right.
+  if (question.against && !is_settled_by(*question.against, verdict, network)) return verify_answers(network, question);
   return verdict;
 }
 

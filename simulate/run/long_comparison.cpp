@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "krohn/automata/dfa/tabulate.h"
+
 namespace krohn {
 namespace {
 
@@ -20,18 +22,40 @@ RunSlice run_on_processor(const Dfa& dfa, unsigned threads) {
 
 }  // namespace
 
-LongComparison::LongComparison(const Dfa& machine, const Dfa& automaton, std::uint64_t words, std::uint64_t length,
-                               std::uint64_t seed, unsigned threads)
-    : LongComparison(machine, automaton, words, length, seed, run_on_processor(machine, threads),
-                     run_on_processor(automaton, threads), kLongestPiece) {}
+Dfa with_lasting_disagreement(const Dfa& machine, const Dfa& automaton) {
+  const State away = machine.states();
+  const Output none = automaton.states();
+  std::vector<State> table(machine.table().begin(), machine.table().end());
+  bool disagree = false;
+  for (State state = 0; state < machine.states(); ++state)
+    for (Letter letter = 0; letter < machine.letters(); ++letter) {
+      State& next = table[std::size_t{state} * machine.letters() + letter];
+      const Output now = machine.output(state);
+      if (now < none && machine.output(next) == automaton.next(now, letter)) continue;
+      next = away;
+      disagree = true;
+    }
+  if (!disagree) return machine;
+  table.insert(table.end(), machine.letters(), away);
+  std::vector<Output> outputs(machine.outputs().begin(), machine.outputs().end());
+  outputs.push_back(none);
+  return Dfa::moore(machine.alphabet(), std::move(table), machine.initial(), std::move(outputs),
+                    numerals(std::uint64_t{none} + 1));
+}
 
 LongComparison::LongComparison(const Dfa& machine, const Dfa& automaton, std::uint64_t words, std::uint64_t length,
-                               std::uint64_t seed, RunSlice run_machine, RunSlice run_automaton,
+                               std::uint64_t seed, unsigned threads)
+    : LongComparison(
+          machine, automaton, words, length, seed, [threads](const Dfa& dfa) { return run_on_processor(dfa, threads); },
+          kLongestPiece) {}
+
+LongComparison::LongComparison(const Dfa& machine, const Dfa& automaton, std::uint64_t words, std::uint64_t length,
+                               std::uint64_t seed, const std::function<RunSlice(const Dfa&)>& runner_of,
                                std::uint64_t longest_piece)
-    : machine_(machine),
+    : machine_(with_lasting_disagreement(machine, automaton)),
       automaton_(automaton),
-      run_machine_(std::move(run_machine)),
-      run_automaton_(std::move(run_automaton)),
+      run_machine_(runner_of(machine_)),
+      run_automaton_(runner_of(automaton)),
       words_(length == 0 ? 0 : words),
       length_(length),
       seed_(seed),
@@ -54,8 +78,10 @@ void LongComparison::read_piece(LongComparisonState& state) const {
   next.position += count;
   ++next.comparisons;
   if (!agree(next.machine, next.automaton)) {
-    next.failing_at = first_disagreement(state, count);
-  } else if (next.position == length_) {
+    ++state.comparisons;
+    return read_to_disagreement(state);
+  }
+  if (next.position == length_) {
     ++next.word;
     next.position = 0;
     next.machine = machine_.initial();
@@ -64,18 +90,18 @@ void LongComparison::read_piece(LongComparisonState& state) const {
   state = next;
 }
 
-std::uint64_t LongComparison::first_disagreement(const LongComparisonState& from, std::uint64_t count) const {
+void LongComparison::read_to_disagreement(LongComparisonState& state) const {
   constexpr std::uint64_t kBlock = 4096;
-  const RandomWord word(automaton_.letters(), seed_, from.word);
-  State machine = from.machine, automaton = from.automaton;
-  for (std::uint64_t first = from.position;; first += kBlock) {
-    const Word letters = word.slice(first, std::min(kBlock, from.position + count - first));
-    for (std::size_t i = 0; i < letters.size(); ++i) {
-      machine = machine_.next(machine, letters[i]);
-      automaton = automaton_.next(automaton, letters[i]);
-      if (!agree(machine, automaton)) return first + i + 1;
+  const RandomWord word(automaton_.letters(), seed_, state.word);
+  for (;;)
+    for (const Letter letter : word.slice(state.position, kBlock)) {
+      state.machine = machine_.next(state.machine, letter);
+      state.automaton = automaton_.next(state.automaton, letter);
+      ++state.position;
+      if (agree(state.machine, state.automaton)) continue;
+      state.failing_at = state.position;
+      return;
     }
-  }
 }
 
 }  // namespace krohn

@@ -14,7 +14,7 @@ namespace krohn {
 /// Where the comparison stands: all that is needed to go on. Plain numbers, so that a file can hold it.
 struct LongComparisonState {
   std::uint64_t word = 0;      ///< the word that is read
-  std::uint64_t position = 0;  ///< letters of it that were read
+  std::uint64_t position = 0;  ///< letters of it that were read, up to the first disagreement
   State machine = 0, automaton = 0;
   std::uint64_t comparisons = 0;
   std::optional<std::uint64_t> failing_at;  ///< the first letter after which the two disagree, in word `word`
@@ -24,20 +24,30 @@ struct LongComparisonState {
 /// Runs an automaton over letters [first, first + length) of a word, from a state.
 using RunSlice = std::function<State(const RandomWord& word, std::uint64_t first, std::uint64_t length, State from)>;
 
+/// The machine, whose outputs are states of the automaton, with one state more, from which nothing leads away: there
+/// goes every letter after which machine and automaton disagree. While they agree, the automaton is in the state that
+/// the machine's output names, so that their product has no more states than this. The machine itself where no
+/// transition disagrees.
+Dfa with_lasting_disagreement(const Dfa& machine, const Dfa& automaton);
+
 /// Runs a machine whose outputs are the states of an automaton (simulate/prove/pairs/network_automaton.h) and that
 /// automaton, each by itself, over the random words (seed, 0), (seed, 1), … of one length, made on the way. They are
-/// compared after every `piece()` letters and at the end of every word; where they disagree there, the piece is read
-/// once more letter by letter for the first disagreement. (A disagreement within a piece that is gone at its end is not
-/// seen; the proof that stands beside excludes it.) Memory does not grow with the length.
+/// compared after every `piece()` letters and at the end of every word, and since a disagreement lasts
+/// (with_lasting_disagreement), that compares them after every letter; where there was one, the piece is read once more
+/// letter by letter for the first. Memory does not grow with the length.
 class LongComparison {
  public:
   LongComparison(const Dfa& machine, const Dfa& automaton, std::uint64_t words, std::uint64_t length,
                  std::uint64_t seed, unsigned threads);
   /// The same with pieces of up to `longest_piece` letters that somebody else runs: a device.
   LongComparison(const Dfa& machine, const Dfa& automaton, std::uint64_t words, std::uint64_t length,
-                 std::uint64_t seed, RunSlice run_machine, RunSlice run_automaton, std::uint64_t longest_piece);
+                 std::uint64_t seed, const std::function<RunSlice(const Dfa&)>& runner_of, std::uint64_t longest_piece);
 
   LongComparisonState start() const;
+  /// Whether it stands at states that machine and automaton have.
+  bool has_states_of(const LongComparisonState& state) const {
+    return state.machine < machine_.states() && state.automaton < automaton_.states();
+  }
   bool is_done(const LongComparisonState& state) const { return state.failing_at || state.word >= words_; }
   /// Letters of all words that were read.
   std::uint64_t letters_read(const LongComparisonState& state) const { return state.word * length_ + state.position; }
@@ -50,9 +60,9 @@ class LongComparison {
 
  private:
   bool agree(State machine, State automaton) const { return machine_.output(machine) == automaton; }
-  std::uint64_t first_disagreement(const LongComparisonState& from, std::uint64_t count) const;
+  void read_to_disagreement(LongComparisonState& state) const;
 
-  const Dfa& machine_;
+  Dfa machine_;
   const Dfa& automaton_;
   RunSlice run_machine_, run_automaton_;
   std::uint64_t words_, length_, seed_, piece_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "krohn/groups/error.h"
@@ -25,7 +26,7 @@ std::vector<Letter> letters_by_name(const Alphabet& inputs, const Dfa& automaton
                                    to_string(automaton.alphabet())));
     letters.push_back(*letter);
   }
-  if (automaton.letters() != letters.size())
+  if (std::set(letters.begin(), letters.end()).size() != automaton.letters())
     throw InputError(
         fmt::format("task {} has fewer letters than the language: {}", task, to_string(automaton.alphabet())));
   return letters;

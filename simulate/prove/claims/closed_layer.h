@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "krohn/automata/cascades/emulation.h"
+#include "krohn/groups/time_limit.h"
 #include "krohn/simulate/evaluate/rounded_network.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/claims/certify_options.h"
@@ -46,6 +47,7 @@ class ClosedLayer {
   bool close(Move&& move, Jump&& jump) {
     if (!find_start()) return false;
     for (Label state = 0; state < states_.size(); ++state) {
+      TimeLimit::check();
       const Codeword from = states_[state];
       bool loaded = false;
       for (std::size_t i = 0; i < moves_.size(); ++i) {
@@ -54,6 +56,7 @@ class ClosedLayer {
         if (from.book == 0 && book == 0)
           if (const std::optional<std::uint32_t> index = jump(action, from.index)) reached = Codeword{0, *index};
         if (!reached) {
+          TimeLimit::check();
           if (!loaded) load(from, from_);
           loaded = true;
           move(action, from_, to_);

@@ -9,7 +9,11 @@ namespace krohn {
 class ReaderRun {
  public:
   ReaderRun(const LetterReader& machine, const TrackedAutomaton& tracked)
-      : machine_(&machine), tracked_(&tracked), state_(tracked.automaton.initial()), memory_(machine.start()) {}
+      : machine_(&machine),
+        tracked_(&tracked),
+        state_(tracked.automaton.initial()),
+        memory_(machine.start()),
+        answer_(machine.answer_at_start()) {}
 
   /// False when the letter cannot stand here; then nothing is read.
   bool read(Letter letter) {
@@ -22,7 +26,7 @@ class ReaderRun {
   State state() const { return state_; }
   const LetterReader::Memory& memory() const { return memory_; }
   bool is_asked() const { return tracked_->is_asked(state_); }
-  /// After a letter, where it is asked.
+  /// Before the first letter, and after every one where it is asked.
   const LetterReader::Answer& answer() const { return answer_; }
   bool is_wrong() const { return is_asked() && answer_.output != tracked_->wanted[state_]; }
 

@@ -4,6 +4,7 @@
 #include "krohn/simulate/evaluate/ordered_network.h"
 #include "krohn/simulate/evaluate/reflection_chunk.h"
 #include "krohn/simulate/prove/claims/closed_layer.h"
+#include "krohn/simulate/prove/claims/within_time.h"
 #include "krohn/simulate/prove/orders/certify_order.h"
 #include "krohn/simulate/prove/orders/exact_order.h"
 #include "krohn/simulate/prove/orders/ordered_search.h"
@@ -133,7 +134,8 @@ Certificate certify_order(const Network& network, const CertifyOptions& options)
   return with_arithmetic(options.arithmetic, [&](auto type) {
     using A = decltype(type);
     const OrderedNetwork<A> ordered(network, options.form, options.order);
-    if (auto exact = certify_associations<A>(network, ordered, options)) return *std::move(exact);
+    if (auto exact = within_time(options, [&] { return certify_associations<A>(network, ordered, options); }))
+      return *std::move(exact);
     if (network.layers.size() > 1)
       return undecided(options, "a layer rounds or leaves its codewords, and the search in this order takes one layer");
     Certificate found = search_order(network.automaton, *make_order_system<A>(network, ordered), options);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "krohn/groups/record_set.h"
+#include "krohn/groups/time_limit.h"
 #include "krohn/simulate/arithmetic/interval.h"
 
 namespace krohn {
@@ -132,6 +133,7 @@ class ExactMaps {
         added.add(exact, affine_.dimension());
         from_doubles(exact.data(), from);
         for (Action letter = 0; letter < affine_.letters(); ++letter) {
+          TimeLimit::check();
           affine_.apply(affine_.letter(letter), from.data(), to.data(), sums_);
           to_doubles(to, exact);
           found.insert(exact.data());
@@ -169,6 +171,7 @@ class ExactMaps {
       from_doubles(from.data(), map.entries);
       from_doubles(from.data() + matrix, map.addition);
       for (Action letter = 0; letter < affine_.letters(); ++letter) {
+        TimeLimit::check();
         affine_.compose(affine_.letter(letter), map, next, sums_);
         keep(next);
       }
@@ -272,6 +275,7 @@ class ExactChunk {
       if (orbit.count() > limits_.max_maps || orbit.bytes() > limits_.max_bytes) return false;
       orbit.read(i, from);
       extent.add(from, n_);
+      TimeLimit::check();
       for (const Factor& factor : factors_) {
         const double t = factor.beta * dot(factor.key, from);
         to = from;
@@ -287,6 +291,7 @@ class ExactChunk {
     UpperBound most;
     std::vector<double> vector;
     for (std::size_t i = 0; i < v.count(); ++i) {
+      TimeLimit::check();
       v.read(i, vector);
       for (const Factor& factor : factors_) most = std::max(most, UpperBound(factor.beta * dot(factor.key, vector)));
     }

@@ -11,7 +11,7 @@
 namespace krohn {
 namespace {
 
-constexpr std::uint64_t kPerReport = 1 << 14;
+constexpr std::uint64_t kPerReport = 1 << 14, kPerLook = 16;  ///< at the clock: a product may take milliseconds
 
 /// Keeps the first map of each record.
 class Distinct {
@@ -33,9 +33,8 @@ void SearchBudget::spend(std::uint64_t bytes) {
   if (bytes > options_.max_bytes) throw LimitError(fmt::format("{} bytes of maps and states", options_.max_bytes));
   ++spent_;
   ++total_;
-  if (total_ % kPerReport != 0) return;
-  check_time();
-  if (options_.progress) options_.progress(total_);
+  if (total_ % kPerLook == 0) check_time();
+  if (total_ % kPerReport == 0 && options_.progress) options_.progress(total_);
 }
 
 void SearchBudget::check_time() const {

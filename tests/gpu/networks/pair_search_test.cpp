@@ -5,6 +5,7 @@
 #include <set>
 
 #include "krohn/gpu/device/device.h"
+#include "krohn/gpu/device/on_device.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/prove/pairs/certify_reachable.h"
 #include "tests/simulate/formed_networks.h"
@@ -89,4 +90,35 @@ TEST_CASE("searches that devices do not do are refused") {
   CHECK_THROWS_AS(search_pairs(Place::kProcessor, network, options), InputError);
   options.arithmetic = Precision::kFp32;
   if (!cuda_available()) CHECK_THROWS_AS(search_pairs(Place::kDevice, network, options), SystemError);
+}
+
+TEST_CASE("pairs get what is free beside the work, and where that is nothing there is no device for them") {
+  CHECK(bytes_for_pairs(8 * 15, 100) == 5);
+  CHECK(bytes_for_pairs(8 * 15, 104) == 1);
+  CHECK_THROWS_AS(bytes_for_pairs(8 * 15, 105), NoDevice);
+  CHECK_THROWS_AS(bytes_for_pairs(0, std::uint64_t{1} << 29), NoDevice);
+}
+
+TEST_CASE("only a device that is missing, or does not do this, is replaced by the processor") {
+  std::string noted;
+  const auto note = [&noted](const std::string& why) { noted = why; };
+  const auto here = [] { return 2; };
+  const auto none = []() -> int { throw NoDevice("none"); };
+  const auto other = []() -> int { throw NotOnDevice("--order", "not this one"); };
+  CHECK(on_device(
+            false, note, [] { return 1; }, here) == 1);
+  CHECK(noted.empty());
+  CHECK(on_device(false, note, none, here) == 2);
+  CHECK(noted == "none");
+  CHECK(on_device(false, note, other, here) == 2);
+  CHECK(noted == "--order: not this one");
+  CHECK_THROWS_AS(on_device(true, note, none, here), SystemError);
+  CHECK_THROWS_AS(on_device(true, note, other, here), SystemError);
+  // What is wrong with the job, and what the device did wrongly, is told.
+  CHECK_THROWS_AS(on_device(
+                      false, note, []() -> int { throw InputError("bad"); }, here),
+                  InputError);
+  CHECK_THROWS_AS(on_device(
+                      false, note, []() -> int { throw SystemError("a kernel failed"); }, here),
+                  SystemError);
 }

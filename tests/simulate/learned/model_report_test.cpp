@@ -16,6 +16,7 @@
 #include "krohn/simulate/prove/machine/reader_run.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
+#include "tests/simulate/asked_reader.h"
 
 using namespace krohn;
 
@@ -73,7 +74,7 @@ TEST_CASE("a state that doubles is read rightly until it overflows, not until ne
   };
   for (const auto& [precision, wrong] : {Fact{Precision::kFp32, 128}, Fact{Precision::kFp64, 1024}}) {
     const auto reader = trained_machine(*model, *task, precision);
-    const Certificate certificate = certify_trained(*reader, tracked, precision, {});
+    const Certificate certificate = ask_reader(*reader, tracked, precision);
     CHECK(certificate.is<Refuted>());
     CHECK(certificate.is_shortest());
     CHECK(certificate.failing_word()->size() == wrong);
@@ -164,7 +165,7 @@ TEST_CASE("margins along a word that fades: the least of every stretch, and the 
   const auto model = growing(*task, 0.5f);  // 2^−t: 2^−149 is the last power of fp32, 2^−150 becomes 0
   const auto reader = trained_machine(*model, *task, Precision::kFp32);
   const TrackedAutomaton tracked = tracked_automaton(*task, input_machine(*task).automaton);
-  const Certificate certificate = certify_trained(*reader, tracked, Precision::kFp32, {});
+  const Certificate certificate = ask_reader(*reader, tracked, Precision::kFp32);
   REQUIRE(certificate.failing_word());
   CHECK(certificate.failing_word()->size() == 150);
   const std::vector<MarginPoint> points = margins_along(*reader, tracked, Word(150, 1));

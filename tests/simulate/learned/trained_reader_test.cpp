@@ -19,6 +19,7 @@
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
 #include "krohn/simulate/train/trainer.h"
+#include "tests/simulate/asked_reader.h"
 
 using namespace krohn;
 
@@ -211,7 +212,7 @@ TEST_CASE("a model whose memory closes is proved for words of every length") {
     const auto machine = trained_machine(*model, *task, precision);
     const TrackedAutomaton tracked = tracked_automaton(*task, input_machine(*task).automaton);
     for_all_words(2, 10, [&](const Word& word) { REQUIRE(is_right_everywhere(*machine, tracked, word)); });
-    const Certificate certificate = certify_trained(*machine, tracked, precision, {});
+    const Certificate certificate = ask_reader(*machine, tracked, precision);
     CHECK(certificate.is<Proved>());
     CHECK(certificate.arithmetic == precision);
     CHECK(certificate.pairs == 3);
@@ -219,7 +220,7 @@ TEST_CASE("a model whose memory closes is proved for words of every length") {
     const Dfa other = named_language("parity");
     const Dfa flipped =
         Dfa::acceptor(other.alphabet(), {other.table().begin(), other.table().end()}, other.initial(), {true, false});
-    const Certificate refuted = certify_trained(*machine, tracked_automaton(*task, flipped), precision, {});
+    const Certificate refuted = ask_reader(*machine, tracked_automaton(*task, flipped), precision);
     CHECK(refuted.is<Refuted>());
     CHECK(refuted.failing_word()->size() == 1);
   }
@@ -300,13 +301,10 @@ TEST_CASE("a memory that fades is refuted by a long word, which ends at its firs
   const auto machine = trained_machine(*model, *task, Precision::kFp32);
   const TrackedAutomaton tracked = tracked_automaton(*task, input_machine(*task).automaton);
   for_all_words(2, 10, [&](const Word& word) { REQUIRE(is_right_everywhere(*machine, tracked, word)); });
-  ReaderLimits options;
-  options.max_pairs = 200;
-  const Certificate bounded = certify_trained(*machine, tracked, Precision::kFp32, options);
+  const Certificate bounded = ask_reader(*machine, tracked, Precision::kFp32, 200);
   CHECK(bounded.is<ProvedUpTo>());
   CHECK(bounded.length() >= 6);
-  options.long_letters = 300'000;
-  const Certificate certificate = certify_trained(*machine, tracked, Precision::kFp32, options);
+  const Certificate certificate = ask_reader(*machine, tracked, Precision::kFp32, 200, 300'000);
   REQUIRE(certificate.is<Refuted>());
   CHECK_FALSE(certificate.is_shortest());
   Word word = *certificate.failing_word();
@@ -331,7 +329,7 @@ TEST_CASE("a model that is wrong is refuted by a word that no shorter one is") {
     const auto model = trained(*task, fact.model, 60, 0.02, {1, 4});
     const auto machine = trained_machine(*model, *task, Precision::kFp32);
     const TrackedAutomaton tracked = tracked_automaton(*task, input_machine(*task).automaton);
-    const Certificate certificate = certify_trained(*machine, tracked, Precision::kFp32, {});
+    const Certificate certificate = ask_reader(*machine, tracked, Precision::kFp32);
     REQUIRE(certificate.is<Refuted>());
     CHECK(certificate.is_shortest());
     const Word& word = *certificate.failing_word();

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <random>
 
 #include "krohn/automata/cascades/emulation.h"
@@ -8,6 +9,7 @@
 #include "krohn/simulate/evaluate/quantise.h"
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/certify_exact.h"
+#include "krohn/simulate/prove/claims/within_time.h"
 #include "krohn/simulate/prove/pairs/certify_reachable.h"
 #include "tests/simulate/hand_built.h"
 
@@ -216,4 +218,94 @@ TEST_CASE("of any three codewords, in any order, the nearest is found, and a tie
         REQUIRE(exact.decode({third(x), third(y)}, 0) == nearest);
       }
   }
+}
+
+namespace {
+
+/// One letter that turns cyclic layers of these sizes, and one layer more that repeats the first: words reach as many
+/// tuples as the sizes have products, and induction over all tuples breaks where the repeated layer is out of step.
+Network out_of_step(const std::vector<std::uint32_t>& sizes) {
+  std::uint32_t states = 1;
+  for (const std::uint32_t size : sizes) states *= size;
+  std::vector<State> table(states);
+  for (State state = 0; state < states; ++state) {
+    State rest = state, next = 0, place = 1;
+    for (const std::uint32_t size : sizes) {
+      next += (rest % size + 1) % size * place;
+      place *= size;
+      rest /= size;
+    }
+    table[state] = next;
+  }
+  Network network = one_hot(counter(sizes[0], {1}));
+  network.automaton = automaton(1, std::move(table));
+  network.readout.next.clear();
+  std::uint32_t nodes = 1;
+  for (const std::uint32_t size : sizes) {
+    if (nodes > 1) network.layers.push_back(one_hot(counter(size, {1})).layers[0]);
+    std::vector<Context>& next = network.readout.next.emplace_back();
+    for (std::uint32_t node = 0; node < nodes; ++node)
+      for (std::uint32_t label = 0; label < size; ++label) next.push_back(node + label * nodes);
+    nodes *= size;
+  }
+  network.layers.push_back(network.layers[0]);
+  std::vector<Context>& last = network.readout.next.emplace_back();
+  for (std::uint32_t node = 0; node < nodes; ++node)
+    for (std::uint32_t label = 0; label < sizes[0]; ++label) last.push_back(label == node % sizes[0] ? node : 0);
+  for (std::size_t k = 0; k + 1 < network.layers.size(); ++k)
+    network.layers[k].wiring.next.assign(network.layers[k].labels, 0);
+  return network;
+}
+
+}  // namespace
+
+TEST_CASE("the time of exact arithmetic ends the search over tuples, which keeps what it found") {
+  const Network network = out_of_step({7, 9, 11, 13});
+  CertifyOptions options = exactly(100'000);
+  const auto start = std::chrono::steady_clock::now();
+  const Certificate whole = certify(network, options);
+  CHECK(whole.is<Proved>());
+  CHECK(whole.evidence.find("all 9009 tuples") != std::string::npos);
+  // Closing the layers takes a small part of the time of the whole: some limit ends the search and not the layers.
+  options.max_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  Certificate found;
+  for (int halvings = 0; halvings < 40 && found.length() == 0; ++halvings) {
+    options.max_seconds /= 2;
+    found = certify(network, options);
+    if (found.is<Proved>()) continue;
+    CHECK(found.is<ProvedUpTo>());
+    CHECK(found.limit.find("the time is over (--time") != std::string::npos);
+  }
+  CHECK(found.length() > 0);
+  CHECK(found.length() < 9009);
+}
+
+TEST_CASE("the time of exact arithmetic ends layers that do not close") {
+  // H ← H + 1: no state comes back, and only the limits of memory would end it.
+  Network network = one_hot(counter(2, {0}));
+  Layer& layer = network.layers[0];
+  layer.transitions[0].b = Eigen::MatrixXd::Ones(2, 1);
+  CertifyOptions options = exactly(1'000'000'000);
+  options.max_seconds = 0.05;
+  const Certificate found = certify(network, options);
+  CHECK(found.is<ProvedUpTo>());
+  CHECK(found.length() == 0);
+  CHECK(found.limit.find("the time is over (--time 0.05)") != std::string::npos);
+}
+
+TEST_CASE("a search that is out of time finds nothing, and other limits are its caller's") {
+  CertifyOptions options;
+  const auto slow = []() -> std::optional<int> {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(2);
+    while (std::chrono::steady_clock::now() < end) TimeLimit::check();
+    return 1;
+  };
+  CHECK(within_time(options, slow) == 1);
+  options.max_seconds = 3600;
+  CHECK(within_time(options, slow) == 1);
+  options.max_seconds = 1e-6;
+  CHECK_FALSE(within_time(options, slow));
+  options.max_seconds = 3600;
+  const auto full = []() -> std::optional<int> { throw LimitError("memory"); };
+  CHECK_THROWS_AS(within_time(options, full), LimitError);
 }

@@ -11,6 +11,7 @@
 
 #include "krohn/automata/language.h"
 #include "krohn/constructions/build/planner.h"
+#include "krohn/simulate/check/recheck.h"
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/pairs/network_reader.h"
 #include "krohn/simulate/prove/self_check.h"
@@ -205,4 +206,210 @@ TEST_CASE("a network that breaks its construction's promise is a contradiction")
   const std::vector<Precision> exact{Precision::kFp32};
   CHECK_THROWS_AS(verify_built(network, {exact, {}}), Contradiction);
   CHECK_THROWS_AS(verify_built(network, {}), Contradiction);
+}
+
+namespace {
+
+/// The automaton with its letters in another order, and its outputs numbered otherwise.
+Dfa renumbered(const Dfa& dfa, const std::vector<Letter>& letters, const std::vector<Output>& outputs) {
+  std::vector<std::string> names, output_names(outputs.size());
+  for (const Letter letter : letters) names.push_back(dfa.alphabet().name(letter));
+  std::vector<State> table;
+  for (State state = 0; state < dfa.states(); ++state)
+    for (const Letter letter : letters) table.push_back(dfa.next(state, letter));
+  std::vector<Output> given;
+  for (const Output output : dfa.outputs()) given.push_back(outputs[output]);
+  for (std::size_t i = 0; i < outputs.size(); ++i) output_names[outputs[i]] = dfa.output_names()[i];
+  return Dfa::moore(Alphabet::from_names(names), std::move(table), dfa.initial(), std::move(given),
+                    std::move(output_names));
+}
+
+/// The name of what every state says is its remainder.
+Dfa remainders(std::uint32_t m, std::vector<std::uint32_t> added) {
+  const Dfa dfa = counter(m, added);
+  std::vector<std::string> names;
+  std::vector<Output> outputs;
+  for (std::uint32_t q = 0; q < m; ++q) names.push_back("r" + std::to_string(q)), outputs.push_back(q);
+  return Dfa::moore(dfa.alphabet(), {dfa.table().begin(), dfa.table().end()}, 0, std::move(outputs), std::move(names));
+}
+
+struct HasBegun {};
+
+}  // namespace
+
+TEST_CASE("a language whose letters and outputs come in another order is compared by their names") {
+  const Dfa own = remainders(3, {0, 1, 2});
+  const Network network = one_hot(own);
+  std::vector<Letter> letters{0, 1, 2};
+  do {
+    for (const std::vector<Output>& outputs : {std::vector<Output>{0, 1, 2}, {2, 0, 1}, {1, 0, 2}}) {
+      Question question;
+      question.subject = &network;
+      question.random.length = 100;
+      const Dfa same = renumbered(own, letters, outputs);
+      question.against = Language{"the same", same};
+      CHECK(verify(question).certificate.is<Proved>());
+      // One wrong arc: the second letter of `same` leads from r1 to where it stays.
+      std::vector<State> table(same.table().begin(), same.table().end());
+      State& arc = table[1 * 3 + 1];
+      const State right = arc;
+      arc = (arc + 1) % 3;
+      question.against =
+          Language{"another", Dfa::moore(same.alphabet(), table, 0, {same.outputs().begin(), same.outputs().end()},
+                                         {same.output_names().begin(), same.output_names().end()})};
+      const ModelVerdict verdict = verify(question);
+      REQUIRE(verdict.certificate.is<Refuted>());
+      CHECK(verdict.certificate.is_shortest());
+      CHECK(*verdict.certificate.failing_word() == Word{1, letters[1]});
+      CHECK(verdict.said == "r" + std::to_string(right));
+      CHECK(verdict.wanted == "r" + std::to_string((right + 1) % 3));
+    }
+  } while (std::ranges::next_permutation(letters).found);
+}
+
+TEST_CASE("questions that make no sense are refused before anything is proved") {
+  const Network network = rotation(10, {0, 1, 3});
+  const auto question = [&](ArithmeticName arithmetic = Precision::kFp32, Order order = {}) {
+    Question asked;
+    asked.subject = &network;
+    asked.how.arithmetic = arithmetic;
+    asked.how.order = order;
+    asked.how.max_pairs = 200'000;
+    asked.how.progress = [](std::uint64_t) { throw HasBegun(); };
+    asked.random.length = 10;
+    return asked;
+  };
+  CHECK_THROWS_AS(verify(question()), HasBegun);
+  Question asked = question();
+  asked.random.words = 0;
+  CHECK_THROWS_AS(verify(asked), InputError);
+  asked = question();
+  asked.against = Language{"others", remainders(10, {0, 1})};  // a letter is missing, and outputs have names
+  CHECK_THROWS_AS(verify(asked), InputError);
+  asked = question();
+  asked.random.accepted = true;
+  asked.random.length = 0;
+  CHECK_THROWS_AS(verify(asked), HasBegun);  // no words are asked for
+  for (const RandomTest::Through through : {RandomTest::Through::kAuto, RandomTest::Through::kStates}) {
+    asked = question(Precision::kFp32, parse_order("scan"));
+    asked.random.through = through;
+    asked.random.must_compare = through == RandomTest::Through::kAuto;
+    CHECK_THROWS_AS(verify(asked), InputError);
+    asked.how.order = {};
+    CHECK_THROWS_AS(verify(asked), HasBegun);
+    asked.test_only = true;
+    CHECK_THROWS_AS(verify(asked), InputError);
+  }
+  asked = question();
+  asked.random.length = 0;
+  asked.test_only = true;
+  CHECK_THROWS_AS(verify(asked), InputError);
+  asked.test_only = false;
+  asked.random.must_compare = true;
+  CHECK_THROWS_AS(verify(asked), InputError);
+}
+
+TEST_CASE("no accepted word of the length is told before anything is proved") {
+  Network network = rotation(10, {0, 1, 3});
+  const Dfa& dfa = network.automaton;
+  network.automaton = Dfa::acceptor(dfa.alphabet(), {dfa.table().begin(), dfa.table().end()}, 0,
+                                    std::vector<bool>(dfa.states(), false));
+  Question asked;
+  asked.subject = &network;
+  asked.how.max_pairs = 200'000;
+  asked.how.progress = [](std::uint64_t) { throw HasBegun(); };
+  asked.random.length = 10;
+  CHECK_THROWS_AS(verify(asked), HasBegun);
+  asked.random.accepted = true;
+  CHECK_THROWS_AS(verify(asked), InputError);
+}
+
+TEST_CASE("of the empty word, where nothing is asked, model and language are not compared") {
+  // Parity; the model is asked after its first letter only.
+  const Dfa dfa = counter(2, {0, 1});
+  const Dfa parity = Dfa::acceptor(dfa.alphabet(), {dfa.table().begin(), dfa.table().end()}, 0, {true, false});
+  const Network network = one_hot(parity);
+  const auto reader = network_reader(network, Precision::kFp32, Form::kStructured, {1, 0});
+  const Dfa later = Dfa::acceptor(dfa.alphabet(), {0, 1, 1, 0, 0, 1}, 2, {true, false, true});
+  const TrackedAutomaton tracked{later, {1, 0, TrackedAutomaton::kNotAsked}};
+  const ReadModel model{*reader, tracked, [](Output output) { return output == 1 ? "accept" : "reject"; }};
+  Question question;
+  question.subject = &model;
+  CHECK(verify(question).certificate.is<Proved>());
+  question.against =
+      Language{"but the empty word", Dfa::acceptor(dfa.alphabet(), {0, 1, 1, 0, 0, 1}, 2, {true, false, false})};
+  CHECK(verify(question).certificate.is<Proved>());
+  question.against = Language{"odd", Dfa::acceptor(dfa.alphabet(), {0, 1, 1, 0}, 0, {false, true})};
+  const ModelVerdict other = verify(question);
+  CHECK(other.certificate.is<Refuted>());
+  CHECK(*other.certificate.failing_word() == Word{0});
+  CHECK(other.said == "accept");
+  CHECK(other.wanted == "reject");
+}
+
+TEST_CASE("a wrong answer to the empty word refutes, by search and by random words") {
+  /// Says 1 before the first letter and 0 after every one.
+  class Wrong final : public LetterReader {
+   public:
+    Letter letters() const override { return 1; }
+    Memory start() const override { return {0}; }
+    Answer answer_at_start() const override { return {1, 1}; }
+    Answer step(Letter, Memory&, bool) const override { return {0, 1}; }
+  };
+  const Wrong reader;
+  const TrackedAutomaton tracked{automaton(1, {0}), {0}};
+  const ReadModel model{reader, tracked, [](Output output) { return "says " + std::to_string(output); }};
+  Question question;
+  question.subject = &model;
+  question.random.length = 5;
+  for (const bool test_only : {false, true}) {
+    question.test_only = test_only;
+    const ModelVerdict verdict = verify(question);
+    CHECK(verdict.certificate.is<Refuted>());
+    CHECK(*verdict.certificate.failing_word() == Word{});
+    CHECK(verdict.said == "says 1");
+    CHECK(verdict.has_failed_on_random_words);
+  }
+}
+
+TEST_CASE("a run through states finds the letter that a run through the network finds") {
+  // A line of 40 states, and a network of it that leaves the line at its end.
+  constexpr State kStates = 40;
+  std::vector<State> line, astray;
+  for (State q = 0; q < kStates; ++q) {
+    line.insert(line.end(), {q + 1 < kStates ? q + 1 : q, 0});
+    astray.insert(astray.end(), {q + 1 < kStates ? q + 1 : 0, 0});
+  }
+  Network network = one_hot(automaton(2, astray));
+  network.automaton = automaton(2, line);
+  Question question;
+  question.subject = &network;
+  question.how.max_pairs = 5;
+  question.how.long_letters = 0;
+  // Seldom are 40 letters the same: the failing word is too long to print, and named by its seed.
+  question.random.length = 100'000'000;
+  question.random.seed = 7;
+  question.random.through = RandomTest::Through::kStates;
+  const ModelVerdict none = verify(question);
+  CHECK(none.certificate.is<ProvedUpTo>());
+  REQUIRE(none.through_states);
+  CHECK_FALSE(none.through_states->failing_at);
+  // After 12 letters they are.
+  std::vector<State> short_line, short_astray;
+  for (State q = 0; q < 12; ++q) {
+    short_line.insert(short_line.end(), {q + 1 < 12 ? q + 1 : q, 0});
+    short_astray.insert(short_astray.end(), {q + 1 < 12 ? q + 1 : 0, 0});
+  }
+  network = one_hot(automaton(2, short_astray));
+  network.automaton = automaton(2, short_line);
+  question.random.length = 100'000;
+  const ModelVerdict through = verify(question);
+  question.random.through = RandomTest::Through::kNetwork;
+  const ModelVerdict letters = verify(question);
+  REQUIRE(through.certificate.is<Refuted>());
+  REQUIRE(through.through_states);
+  CHECK(through.certificate.failing_word() == letters.certificate.failing_word());
+  CHECK(through.certificate.evidence == letters.certificate.evidence);
+  CHECK(through.certificate.proof == letters.certificate.proof);
+  CHECK(recheck(through.certificate, network).established);
 }

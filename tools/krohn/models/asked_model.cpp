@@ -17,7 +17,8 @@
 namespace krohn {
 Precision precision_of(const ModelOptions& options) {
   if (options.how.arithmetic.kind() == ArithmeticName::Kind::kSeparate) return options.how.arithmetic.storage();
-  throw InputError("--precision", fmt::format("{} is an arithmetic of networks; {} is read in fp32, fp64 or bf16",
+  throw InputError("--precision", fmt::format("{} is an arithmetic of networks; {} is read in fp32, or a trained model "
+                                              "in fp64 and a checkpoint in bf16",
                                               to_string(options.how.arithmetic), options.model));
 }
 
@@ -72,6 +73,8 @@ class AskedCheckpoint final : public AskedModel {
     in_chunks_ = order == Order{Order::Kind::kChunked, Order::kDefaultChunk};
     if (!in_chunks_ && !order.is_sequential())
       throw InputError("--order", "checkpoints are read token by token, or in the library's chunks of 64 tokens");
+    if (in_chunks_ && options.device == "cuda")
+      throw InputError("--order", "checkpoints are read in chunks on the processor only; take --device cpu");
     network_.emplace(checkpoint_, precision_of(options));
     reader_ = checkpoint_reader(checkpoint_, *network_);
     tracked_.emplace(tracked_by(checkpoint_));
@@ -87,9 +90,16 @@ class AskedCheckpoint final : public AskedModel {
   }
   std::vector<std::string> about(const Question& question) const override {
     return {fmt::format("{}, {} {}", to_string(question.how.arithmetic), model_type(checkpoint_.config.family),
-                        in_chunks_ ? "in chunks of 64 tokens" : "token by token")};
+                        in_chunks_ ? "in chunks of 64 tokens" : "token by token"),
+            checkpoint_.tokens.begin
+                ? fmt::format("every word after token {}, which begins it; the empty word is that token alone",
+                              *checkpoint_.tokens.begin)
+                : "words begin with their first letter, so that nothing is asked of the empty word"};
   }
-  void about(nlohmann::ordered_json& json) const override { json["family"] = model_type(checkpoint_.config.family); }
+  void about(nlohmann::ordered_json& json) const override {
+    json["family"] = model_type(checkpoint_.config.family);
+    json["begin_token"] = checkpoint_.tokens.begin ? nlohmann::json(*checkpoint_.tokens.begin) : nlohmann::json();
+  }
 
  private:
   /// A device is worth it for many words side by side; `--device cuda` insists.
@@ -104,11 +114,7 @@ class AskedCheckpoint final : public AskedModel {
     if (question.progress)
       how.progress = [&](std::uint64_t done, std::uint64_t all) { question.progress("testing letters", done, all); };
     const auto here = [&] { return first_failure(checkpoint_, *network_, how); };
-    const auto there = [&] {
-      if (in_chunks_)
-        throw InputError("--order", "checkpoints are read in chunks on the processor only; take --device cpu");
-      return sample_checkpoint(Place::kDevice, checkpoint_, *network_, how);
-    };
+    const auto there = [&] { return sample_checkpoint(Place::kDevice, checkpoint_, *network_, how); };
     const auto failure = is_read_on_device(asked) ? on_device(options_.device, there, here) : here();
     if (!failure) return std::nullopt;
     return RandomFailure{failure->at, failure->word};

@@ -16,12 +16,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr Clock::duration kBetweenSaves = std::chrono::seconds(5);
 
-void require_states(const LongComparisonState& state, const Dfa& machine, const Dfa& automaton,
-                    const std::string& path) {
-  if (state.machine >= machine.states() || state.automaton >= automaton.states())
-    throw InputError(path, "the saved run has states that the model does not have; start again without --resume");
-}
-
 RunSlice run_on_device(const Dfa& dfa) {
   return [runner = std::make_shared<const SlicedRunner>(dfa, cuda_slice_reader)](
              const RandomWord& word, std::uint64_t first, std::uint64_t length, State from) {
@@ -33,14 +27,7 @@ LongComparison compare(const Dfa& machine, const Dfa& automaton, const TestedWor
                        const LongTestOptions& options) {
   constexpr std::uint64_t kDevicePiece = std::uint64_t{1} << 34;  // tens of milliseconds
   if (!options.on_cuda) return {machine, automaton, tested.words, tested.length, tested.seed, options.threads};
-  return {machine,
-          automaton,
-          tested.words,
-          tested.length,
-          tested.seed,
-          run_on_device(machine),
-          run_on_device(automaton),
-          kDevicePiece};
+  return {machine, automaton, tested.words, tested.length, tested.seed, run_on_device, kDevicePiece};
 }
 
 }  // namespace
@@ -52,7 +39,9 @@ LongTestReport run_long_test(const Dfa& machine, const Dfa& automaton, const Tes
   LongComparisonState state = comparison.start();
   if (!options.resume.empty()) {
     state = load_run(options.resume, tested);
-    require_states(state, machine, automaton, options.resume);
+    if (!comparison.has_states_of(state))
+      throw InputError(options.resume,
+                       "the saved run has states that the model does not have; start again without --resume");
   }
   Progress progress("testing letters");
   Clock::time_point saved = Clock::now();

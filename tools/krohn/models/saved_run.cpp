@@ -9,7 +9,7 @@
 namespace krohn {
 namespace {
 
-constexpr const char* kFormat = "krohn saved run 1";
+constexpr const char* kFormat = "krohn saved run 2";
 constexpr std::size_t kLargestFile = 1 << 16;
 
 nlohmann::ordered_json to_json(const TestedWords& tested) {

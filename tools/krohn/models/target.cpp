@@ -64,6 +64,8 @@ std::vector<std::string> target_constructions(const std::string& target) {
 
 bool is_checkpoint_target(const std::string& target) { return target == kDeltaNet || target == kGatedDeltaProduct; }
 
+bool is_folder_target(const std::string& target) { return extension_of(target).empty(); }
+
 void check_output_name(const std::string& target, const std::string& output) {
   const std::string extension = extension_of(target), given = fs::path(output).extension().string();
   if (extension.empty() && given != ".safetensors" && given != ".onnx" && given != ".npz") return;

@@ -16,6 +16,9 @@ std::vector<std::string> target_names();
 /// True for the targets whose weights are not those of a network of krohn's: the layers of flash-linear-attention.
 bool is_checkpoint_target(const std::string& target);
 
+/// True for the targets that are folders, those checkpoints among them.
+bool is_folder_target(const std::string& target);
+
 /// The constructions that the target's architecture can hold, the first choice first; empty: any.
 std::vector<std::string> target_constructions(const std::string& target);
 

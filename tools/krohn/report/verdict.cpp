@@ -70,10 +70,10 @@ std::string self_check_in_words(const SelfCheck& check) {
 void print_random_words(const Question& question, const ModelVerdict& verdict) {
   const std::uint64_t seed = question.random.seed;
   if (const auto& through = verdict.through_states)
-    print_line(fmt::format(
-        "{} letters of random words, seed {}, through the {} state{} that the network reaches, compared {} times: {}",
-        with_thousands(through->letters), seed, with_thousands(through->states), through->states == 1 ? "" : "s",
-        with_thousands(through->comparisons), through->failing_at ? "wrong" : "all right"));
+    print_line(fmt::format("{} letters of random words, seed {}, through the {} state{} that the network reaches: {}",
+                           with_thousands(through->letters), seed, with_thousands(through->states),
+                           through->states == 1 ? "" : "s",
+                           through->failing_at ? "the last one wrong" : "right after every letter"));
   if (verdict.sampled)
     for (const LengthReport& row : verdict.sampled->lengths)
       fmt::print("  {} letters of random {}words, seed {}: {} right\n", with_thousands(row.letters),

@@ -10,6 +10,7 @@
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/constructions/build/planner.h"
 #include "krohn/constructions/files/network_file.h"
+#include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/evaluate/quantise.h"
 #include "krohn/simulate/prove/verify.h"
@@ -51,7 +52,7 @@ read one after another; the table has such precisions in brackets. rotation-snap
 every K letters; it is not linear, and is taken by name only.
 
 --target writes the model for another framework: torch, a folder with a PyTorch module and its weights; onnx; numpy (.npz);
-fla-deltanet and fla-gated-deltaproduct, folders that flash-linear-attention loads (`krohn verify FOLDER` proves them); bilinear, bilinear-cp, bilinear-block,
+fla-deltanet and fla-gated-deltaproduct, folders that flash-linear-attention loads and `krohn verify FOLDER` reads; bilinear, bilinear-cp, bilinear-block,
 bilinear-r2, pd-ssm, mamba and fan, the parameters of these recurrences, which krohn reads back.
 
 Before the file is written, the network is proved in every format that it is called exact in, letter after letter and,
@@ -59,7 +60,7 @@ unless that would take long, in every association of letters; what could not be 
 fails is a mistake in krohn: status 4, and nothing is written.
 
 --precision bf16 prefers constructions that are exact in bf16, rounds every weight to bf16, and then proves the rounded
-network in that arithmetic, or refutes it by a shortest word, as `krohn verify` does. The file is written in any case.
+network in that arithmetic, or refutes it by a word, as `krohn verify` does. The file is written unless the status is 4.
 With --exact nothing is chosen that rounding would change.
 Exit status: 0 written (and proved), 1 written and refuted, 2 bad input or nothing fits, 3 undecided or a limit was met,
 4 a promise that a check contradicts.
@@ -87,7 +88,9 @@ BuildOptions wishes_of(const Options& options) {
 void check(const Options& options) {
   if (options.output.empty() && (!options.explain || is_checkpoint_target(options.target)))
     throw InputError("nowhere to write the network: add `-o MODEL.safetensors`, or `--explain` to see the choices");
-  if (!options.output.empty()) check_output_name(options.target, options.output);
+  if (options.output.empty()) return;
+  check_output_name(options.target, options.output);
+  if (!is_folder_target(options.target)) require_writable(options.output);
 }
 
 /// A checkpoint's layers have one construction each.

@@ -8,10 +8,12 @@
 #include "krohn/automata/formats/json.h"
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/constructions/files/network_file.h"
+#include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/learned/extract_automaton.h"
 #include "krohn/simulate/learned/snap_network.h"
 #include "krohn/simulate/learned/trained_reader.h"
+#include "krohn/simulate/prove/against.h"
 #include "krohn/simulate/prove/verify.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
@@ -42,8 +44,9 @@ fractions. Prints how far every letter of MODEL was from the exact one: â€–A C â
 are the mean numbers of the states, E is the letter as a 0/1 matrix, and s is a scale where scales tell nothing. Of a
 trained model the learned code are its recurrent states, every layer's and head's by their root mean square, or each state
 by its norm where letters only multiply it; the network then replaces the model's read-out by the construction's decoder,
-and letters have no such distance. The snapped network is proved, as `krohn verify` does.
-Exit status: 0 proved for all lengths, 1 another language than --against, 2 bad input, 3 not proved for all lengths.
+and letters have no such distance. Of the snapped network it says what `krohn verify` does, and writes it in any case.
+Exit status: 0 proved for all lengths, 1 refuted, or another language than --against, 2 bad input, 3 not proved for all
+lengths.
 )"};
 
 constexpr std::size_t kColumns = 100;
@@ -66,8 +69,8 @@ struct Outcome {
 };
 
 /// Builds the nearest construction and proves it.
-Outcome build_nearest(const Options& options, Extraction learned, const StateCentres& centres,
-                      std::vector<LetterError> letters) {
+Outcome build_nearest(const Options& options, const std::optional<Language>& against, Extraction learned,
+                      const StateCentres& centres, std::vector<LetterError> letters) {
   SnapOptions snap_options;
   snap_options.precision = parse_precision(options.precision);
   if (!options.construction.empty()) snap_options.construction = options.construction;
@@ -80,9 +83,16 @@ Outcome build_nearest(const Options& options, Extraction learned, const StateCen
   question.how.max_pairs = options.max_pairs;
   ModelVerdict verdict = verify(question);
   std::optional<Word> difference;
-  if (!options.against.empty())
-    difference = distinguishing_word(learned.automaton, load_language(options.against, options.reading));
+  if (against) difference = distinguishing_word(learned.automaton, against->automaton);
   return {std::move(learned), std::move(letters), std::move(snapped), std::move(verdict), std::move(difference)};
+}
+
+/// The language of --against, which is refused now where it could not be compared later.
+std::optional<Language> language_of(const Options& options, const Dfa& own) {
+  if (options.against.empty()) return std::nullopt;
+  Language language{options.against, load_language(options.against, options.reading)};
+  require_comparable(own, language);
+  return language;
 }
 
 ExtractOptions extraction(const Options& options, Progress& progress) {
@@ -93,23 +103,25 @@ ExtractOptions extraction(const Options& options, Progress& progress) {
 }
 
 Outcome snap(const Options& options, const Network& network) {
+  const std::optional<Language> against = language_of(options, network.automaton);
   Progress progress("reading letters");
   const ArithmeticName arithmetic = ArithmeticName::parse(options.precision);
   Extraction learned = extract_automaton(network, arithmetic, extraction(options, progress));
   const StateCentres centres = state_centres(network, learned.automaton, arithmetic);
   std::vector<LetterError> letters = letter_errors(network, learned.automaton, centres);
-  return build_nearest(options, std::move(learned), centres, std::move(letters));
+  return build_nearest(options, against, std::move(learned), centres, std::move(letters));
 }
 
 /// The model is read in fp32, or in fp64 where the network is to be exact in that.
 Outcome snap(const Options& options, const TrainedSubject& subject) {
+  const std::optional<Language> against = language_of(options, input_machine(*subject.task).automaton);
   Progress progress("reading letters");
   const Precision precision =
       parse_precision(options.precision) == Precision::kFp64 ? Precision::kFp64 : Precision::kFp32;
   const auto machine = trained_machine(*subject.trained.model, *subject.task, precision);
   Extraction learned = extract_trained(*machine, *subject.task, extraction(options, progress));
   const StateCentres centres = trained_centres(*machine, *subject.task, learned.automaton);
-  return build_nearest(options, std::move(learned), centres, {});
+  return build_nearest(options, against, std::move(learned), centres, {});
 }
 
 nlohmann::ordered_json to_json(const Options& options, const Outcome& outcome) {
@@ -175,6 +187,7 @@ int snap_model(Options options) {
     throw InputError(options.model,
                      "snap takes a .safetensors network or a folder of `krohn train`, which also writes networks");
   if (!is_model_name(options.output)) throw InputError(options.output, "the name of the network ends in .safetensors");
+  require_writable(options.output);
   const Outcome outcome = is_trained_model(options.model)
                               ? snap(options, load_trained_subject(options.model, options.reading))
                               : snap(options, load_network(options.model));

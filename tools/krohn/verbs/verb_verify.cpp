@@ -40,8 +40,8 @@ shows a word on which it fails; or reports the length up to which the proof hold
 by induction), then all reachable pairs of automaton and network states, then bounds for any weights, trained ones too:
 steps that contract are proved for every length, others up to the length at which errors could reach the decoder's
 margin. The search of pairs goes on to --max-pairs or --time; the strongest claim is printed. If the proof covers fewer
-than 4096 letters, a million letters of longer words (the words of least margin, repeated short words, random ones) are
-then tried; any failure refutes the model.
+than 4096 letters, --long-letters letters of longer words (the words of least margin, repeated short words, random ones)
+are then tried; any failure refutes the model.
 --any-order asks for the strongest proof: every number that any evaluation can meet is exact, so that no order of sums, no
 split or batch, no association of letters, no FMA and no wider accumulator changes a bit.
 --order multiplies the letters' matrices as chunked kernels (chunked:64) and parallel scans (scan, doubling) do: where
@@ -49,15 +49,17 @@ nothing rounds, the proof holds in every association; where numbers round, each 
 --against names the language that MODEL has to compute instead of trusting the automaton in the file.
 Given a folder of `krohn train`, verify reads the trained model itself, letter by letter in fp32 or fp64, every operation
 rounded separately, and holds it against the automaton of its task where the task asks. A checkpoint of
-flash-linear-attention is read token by token. Both are searched as networks are: pairs first, then long words.
+flash-linear-attention is read token by token, in fp32 or bf16. Both are searched: pairs first, then long words. With
+--order chunked:64 a checkpoint is read in the library's chunks and only tested, by random words of --length.
 Before a proof is printed, its certificate is re-checked by independent code, where certificates exist, and 100,000 letters
 (every transition, repeated short words, random words) are replayed in the claimed arithmetic and order, or as many as two
 seconds allow; the line "checked again" says how many. A disagreement there is a mistake in krohn: status 4, no verdict.
 --length also runs random words of that length, or random --accepted words where few are accepted: a test, not a proof.
-Up to 10^8 letters in all, and in other orders than the sequential one, the network is evaluated letter by letter; beyond,
-its reachable states under the stated arithmetic are found first, bit for bit, and the automaton that they are runs
-alongside the automaton of the language, at the speed of automata; the output says which (--through chooses). Such a run
-can be stopped with Ctrl-C when it is saved to a file, and --resume continues it.
+Up to 10^8 letters in all, and always with --accepted, --test-only, in exact arithmetic and in other orders than the
+sequential one, the network is evaluated letter by letter; beyond, its reachable states under the stated arithmetic are
+found first, bit for bit, and the automaton that they are runs alongside the automaton of the language, at the speed of
+automata and compared after every letter; the output says which (--through chooses). Such a run can be stopped with Ctrl-C
+when it is saved to a file, and --resume continues it.
 Exit status: 0 proved (with --length N: for at least N letters), 1 refuted, 2 bad input, 3 undecided within the limits,
 4 a proof that a check contradicts.
 )"};
@@ -65,7 +67,8 @@ Exit status: 0 proved (with --length N: for at least N letters), 1 refuted, 2 ba
 struct Options {
   std::string model, against, precision = "fp32", order = "sequential", form = "structured", device = "auto",
                               certificate, through = "auto", save, resume;
-  std::uint64_t length = 0, from = 0, words = 1, max_pairs = CertifyOptions{}.max_pairs, seed = 1;
+  std::uint64_t length = 0, from = 0, words = 1, max_pairs = CertifyOptions{}.max_pairs,
+                long_letters = CertifyOptions{}.long_letters, seed = 1;
   unsigned threads = 0;
   double seconds = 0;
   LanguageOptions reading;
@@ -82,13 +85,13 @@ CertifyOptions how_of(const Options& options, const ProvingPlace* place) {
     throw InputError("--any-order", "covers every order; leave --order out");
   how.max_pairs = options.max_pairs;
   how.max_seconds = options.seconds;
+  how.long_letters = options.long_letters;
   how.seed = options.seed;
   how.place = place;
   return how;
 }
 
-/// A run through states that is saved and gone on with.
-ThroughStates long_test(const Dfa& machine, const Dfa& automaton, const Options& options) {
+TestedWords tested_words(const Options& options) {
   TestedWords tested;
   tested.model = fingerprint(read_file(file_of_torch_folder(file_of_run(options.model))));
   tested.arithmetic = options.precision;
@@ -96,6 +99,12 @@ ThroughStates long_test(const Dfa& machine, const Dfa& automaton, const Options&
   tested.length = options.length;
   tested.words = options.words;
   tested.seed = options.seed;
+  return tested;
+}
+
+/// A run through states that is saved and gone on with.
+ThroughStates long_test(const Dfa& machine, const Dfa& automaton, const Options& options) {
+  const TestedWords tested = tested_words(options);
   LongTestOptions how{options.threads, wants_cuda(options.device), options.save, options.resume};
   const auto run = [&] { return run_long_test(machine, automaton, tested, how); };
   const LongTestReport report = how.on_cuda ? on_device(options.device, run,
@@ -124,7 +133,8 @@ RandomTest random_words(const Options& options) {
   return random;
 }
 
-/// Whether the outcome can be written down for `krohn check`.
+/// Whether some outcome of the question can be written down for `krohn check`; and whether this one can.
+bool can_have_file(const CertifyOptions& how) { return how.order.is_sequential() && !how.arithmetic.is_exact(); }
 bool has_file(const Certificate& certificate) {
   return certificate.order.is_sequential() && !certificate.arithmetic.is_exact() &&
          !std::holds_alternative<std::monostate>(certificate.proof);
@@ -161,12 +171,16 @@ void write_certificate(const Options& options, const Certificate& certificate, c
              options.certificate, certificate.method);
 }
 
-void refuse_options_of_networks(const Options& options, const AskedModel& model) {
+void refuse_options_of_networks(const Options& options, const CertifyOptions& how, const AskedModel& model) {
   if (options.any_order && model.network() == nullptr)
     throw InputError("--any-order", "is for networks, whose weights say what can round");
   if (model.network() != nullptr) {
     if (options.from > 0)
       throw InputError("--from", "is for trained models, whose tasks may not ask about short words");
+    if (!options.certificate.empty() && !can_have_file(how))
+      throw InputError("--certificate",
+                       "certificate files are of the sequential order and of arithmetics that round; "
+                       "of this question take --json");
     return;
   }
   if (options.form != "structured") throw InputError("--form", "is for networks; this model has one form");
@@ -174,6 +188,13 @@ void refuse_options_of_networks(const Options& options, const AskedModel& model)
     throw InputError("--certificate", "certificate files are of networks; of this model take --json");
   if (!options.save.empty() || !options.resume.empty() || options.accepted || options.through != "auto")
     throw InputError(options.model, "this model takes none of --save, --resume, --accepted and --through");
+}
+
+/// What cannot be written, or gone on with, is refused before the proof.
+void refuse_files(const Options& options) {
+  for (const std::string& path : {options.certificate, options.save})
+    if (!path.empty()) require_writable(path);
+  if (!options.resume.empty()) load_run(options.resume, tested_words(options));
 }
 
 nlohmann::ordered_json to_json(const Options& options, const AskedModel& model, const ModelVerdict& verdict) {
@@ -192,7 +213,8 @@ int verify(const Options& options) {
   question.how = how_of(options, wants_cuda(options.device) ? &device : nullptr);
   const auto model =
       load_asked_model({options.model, options.against, options.reading, question.how, options.from, options.device});
-  refuse_options_of_networks(options, *model);
+  refuse_options_of_networks(options, question.how, *model);
+  refuse_files(options);
   question.name = options.model;
   question.random = random_words(options);
   question.test_only = options.test_only;
@@ -225,9 +247,8 @@ void add_verify(CLI::App& app, Work& chosen) {
       .one_of({"structured", "dense"})
       .show_default();
   add_count(verb, "--max-pairs", options->max_pairs, "Most pairs of states, or products of matrices, to examine");
-  verb.add_option("--time", options->seconds, "Most seconds for each search, of pairs and of bounds")
-      .type_name("SECONDS")
-      .positive();
+  add_count(verb, "--long-letters", options->long_letters, "Most letters of long words to try where few are proved");
+  verb.add_option("--time", options->seconds, "Most seconds for each search").type_name("SECONDS").positive();
   add_count(verb, "--from", options->from, "Of a trained model: shorter words of its task are not asked about")
       .show_default("");
   verb.add_option("--certificate", options->certificate, "Write what was found, for `krohn check`").type_name("FILE");

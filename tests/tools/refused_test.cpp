@@ -1,0 +1,76 @@
+// What cannot be done is refused before long work begins, not after it.
+#include <doctest/doctest.h>
+
+#include "tests/tools/shell.h"
+
+using namespace krohn::test;
+
+namespace {
+
+/// A question that takes minutes, so that a late refusal is none.
+std::string asked(const std::string& options) {
+  return "timeout 60 '" KROHN_COMMAND "' verify z60.safetensors --max-pairs 1e9 " + options;
+}
+
+}  // namespace
+
+TEST_CASE("verify refuses at once what it could not obey in the end") {
+  const Workplace place("refused");
+  REQUIRE(place.shell("krohn compile name:Z60 --construction rotation -o z60.safetensors").status == 0);
+  REQUIRE(place.shell("timeout 2 '" KROHN_COMMAND "' verify z60.safetensors --max-pairs 1e9").status == 124);
+  struct Fact {
+    const char *options, *says;
+  };
+  for (const Fact& fact :
+       {Fact{"--certificate nowhere/c.json", "nowhere/c.json"},
+        Fact{"--certificate c.json --order scan", "--certificate"},
+        Fact{"--certificate c.json --precision exact", "--certificate"},
+        Fact{"--length 1e6 --save nowhere/run.json", "nowhere/run.json"},
+        Fact{"--length 1e6 --resume absent.json", "absent.json"}, Fact{"--save run.json", "--length"},
+        Fact{"--length 10 --accepted", "accept"}, Fact{"--length 10 --order scan --through states", "--order"},
+        Fact{"--length 10 --test-only --through states", "--test-only"}, Fact{"--test-only", "--length"},
+        Fact{"--length 10 --words 0", "--words"}, Fact{"--against name:Z7", "name:Z7"},
+        Fact{"--against nothing.dot", "nothing.dot"}, Fact{"--from 3", "--from"}}) {
+    CAPTURE(fact.options);
+    const Outcome outcome = place.shell(asked(fact.options));
+    CHECK(outcome.status == 2);
+    CHECK(contains(outcome.err, fact.says));
+    CHECK(outcome.out.empty());
+  }
+  CHECK(place.files() == std::vector<std::string>{"z60.safetensors"});
+}
+
+TEST_CASE("compile and snap refuse at once where they cannot write") {
+  const Workplace place("refused-outputs");
+  const Outcome compiled = place.shell("timeout 60 '" KROHN_COMMAND
+                                       "' compile name:Z60 --construction rotation --precision fp32 --max-pairs 1e9 -o "
+                                       "nowhere/z60.safetensors");
+  CHECK(compiled.status == 2);
+  CHECK(contains(compiled.err, "nowhere/z60.safetensors"));
+  REQUIRE(place.shell("krohn compile name:Z5 -o z5.safetensors").status == 0);
+  for (const char* options : {"-o nowhere/s.safetensors", "-o s.safetensors --against name:Z7"}) {
+    CAPTURE(options);
+    CHECK(place.shell(std::string("krohn snap z5.safetensors ") + options).status == 2);
+  }
+  CHECK(place.files() == std::vector<std::string>{"z5.safetensors"});
+}
+
+TEST_CASE("a checkpoint without a token that begins words is not asked about the empty word, and says so") {
+  const Workplace place("no-begin");
+  REQUIRE(place.shell("krohn compile name:parity --target fla-deltanet -o c").status == 0);
+  const Outcome with = place.shell("krohn verify c --max-pairs 500");
+  CHECK(with.status == 0);
+  CHECK(contains(with.out, "which begins it; the empty word is that token alone"));
+  auto tokens = nlohmann::json::parse(contents(place / "c/tokens.json"));
+  tokens["begin"] = nullptr;
+  place.write("c/tokens.json", tokens.dump());
+  const Outcome without = place.shell("krohn verify c --max-pairs 500 --json");
+  CHECK(nlohmann::json::parse(without.out).at("begin_token").is_null());
+  CHECK(contains(place.shell("krohn verify c --max-pairs 500").out, "nothing is asked of the empty word"));
+  // A language that differs on the empty word alone is the same one here.
+  const auto verdict = [](const Outcome& outcome) { return nlohmann::json::parse(outcome.out).at("verdict"); };
+  const Outcome own = place.shell("krohn verify c --max-pairs 500 --against name:parity --json");
+  CHECK(verdict(own) == verdict(without));
+  const Outcome other = place.shell("krohn verify c --max-pairs 500 --against 'regex:((0|10*1)(0|10*1)*)' --json");
+  CHECK(verdict(other) == verdict(without));
+}
