@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include <cfenv>
-#include <functional>
 #include <string>
 
 #if defined(__x86_64__)
