@@ -144,7 +144,7 @@ std::optional<Dfa> automaton_for_test(const Network& network, const Question& qu
   const RandomTest& random = question.random;
   if (network.automaton.letters() == 0) return std::nullopt;
   const bool is_long = random.words != 0 && random.length > kEvaluatedLetters / random.words;
-  const bool is_asked = random.must_compare || random.through == RandomTest::Through::kStates;
+  const bool is_asked = random.must_compare;
   const bool is_by_letters = random.accepted || question.how.arithmetic.is_exact() ||
                              !question.how.order.is_sequential() || question.test_only;
   if (is_by_letters && is_asked)
@@ -152,17 +152,15 @@ std::optional<Dfa> automaton_for_test(const Network& network, const Question& qu
                      : random.accepted                    ? "--accepted"
                      : question.how.arithmetic.is_exact() ? "--precision"
                                                           : "--order",
-                     "this is evaluated letter by letter and cannot be saved; leave out --save, --resume and --through "
-                     "states");
-  if (is_by_letters || random.through == RandomTest::Through::kNetwork || (!is_asked && !is_long)) return std::nullopt;
+                     "this is evaluated letter by letter and cannot be saved; leave out --save and --resume");
+  if (is_by_letters || (!is_asked && !is_long)) return std::nullopt;
   NetworkAutomatonOptions options;
   options.progress = told(question, "finding the network's states");
   auto automaton = network_automaton(network, question.how.arithmetic, question.how.form, options);
   if (!automaton && is_asked)
     throw LimitError(
         fmt::format("{}: the network has more than {} reachable states, or {} transitions between them, so it is "
-                    "evaluated letter by "
-                    "letter: leave out --through states, --save and --resume",
+                    "evaluated letter by letter: leave out --save and --resume",
                     question.name, with_thousands(options.max_states), with_thousands(options.max_transitions)));
   return automaton;
 }

@@ -46,7 +46,6 @@ struct RandomTest {
   std::uint64_t seed = 1;
   unsigned threads = 0;   ///< 0: all
   bool accepted = false;  ///< taken from the accepted words
-  enum class Through : std::uint8_t { kAuto, kNetwork, kStates } through = Through::kAuto;
   /// Reads them through two automata, the network's and the language's, instead of letter by letter: for runs that are
   /// saved, or made elsewhere. Empty: simulate/run/long_comparison.h here.
   std::function<ThroughStates(const Dfa& machine, const Dfa& automaton)> compare = {};

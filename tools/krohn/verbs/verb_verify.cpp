@@ -53,15 +53,15 @@ seconds allow; the line "checked again" says how many. A disagreement there is a
 --length also runs random words of that length, or random --accepted words where few are accepted: a test, not a proof.
 Up to 10^8 letters in all, and in other orders than the sequential one, the network is evaluated letter by letter; beyond,
 its reachable states under the stated arithmetic are found first, bit for bit, and the automaton that they are runs
-alongside the automaton of the language, at the speed of automata; the output says which (--through chooses). Such a run
-can be stopped with Ctrl-C when it is saved to a file, and --resume continues it.
+alongside the automaton of the language, at the speed of automata; the output says which. Such a run can be stopped with
+Ctrl-C when it is saved to a file, and --resume continues it.
 Exit status: 0 proved (with --length N: for at least N letters), 1 refuted, 2 bad input, 3 undecided within the limits,
 4 a proof that a check contradicts.
 )"};
 
 struct Options {
   std::string model, against, precision = "fp32", order = "sequential", form = "structured", device = "auto",
-                              certificate, through = "auto", save, resume;
+                              certificate, save, resume;
   std::uint64_t length = 0, from = 0, words = 1, max_pairs = CertifyOptions{}.max_pairs, seed = 1;
   unsigned threads = 0;
   double seconds = 0;
@@ -108,9 +108,6 @@ RandomTest random_words(const Options& options) {
   random.seed = options.seed;
   random.threads = options.threads;
   random.accepted = options.accepted;
-  random.through = options.through == "states"    ? RandomTest::Through::kStates
-                   : options.through == "network" ? RandomTest::Through::kNetwork
-                                                  : RandomTest::Through::kAuto;
   random.must_compare = !options.save.empty() || !options.resume.empty();
   random.compare = [&options](const Dfa& machine, const Dfa& automaton) {
     return long_test(machine, automaton, options);
@@ -147,8 +144,8 @@ void refuse_options_of_networks(const Options& options, const AskedModel& model)
   if (options.form != "structured") throw InputError("--form", "is for networks; this model has one form");
   if (!options.certificate.empty())
     throw InputError("--certificate", "certificate files are of networks; of this model take --json");
-  if (!options.save.empty() || !options.resume.empty() || options.accepted || options.through != "auto")
-    throw InputError(options.model, "this model takes none of --save, --resume, --accepted and --through");
+  if (!options.save.empty() || !options.resume.empty() || options.accepted)
+    throw InputError(options.model, "this model takes none of --save, --resume and --accepted");
 }
 
 nlohmann::ordered_json to_json(const Options& options, const AskedModel& model, const ModelVerdict& verdict) {
@@ -199,9 +196,7 @@ void add_verify(CLI::App& app, Work& chosen) {
       .one_of({"structured", "dense"})
       .show_default();
   add_count(verb, "--max-pairs", options->max_pairs, "Most pairs of states, or products of matrices, to examine");
-  verb.add_option("--time", options->seconds, "Most seconds for each search, of pairs and of bounds")
-      .type_name("SECONDS")
-      .positive();
+  add_time(verb, options->seconds, "Most seconds for each search, of pairs and of bounds");
   add_count(verb, "--from", options->from, "Of a trained model: shorter words of its task are not asked about")
       .show_default("");
   verb.add_option("--certificate", options->certificate, "Write what was found, for `krohn check`").type_name("FILE");
@@ -212,20 +207,13 @@ void add_verify(CLI::App& app, Work& chosen) {
   verb.add_flag("--accepted", options->accepted, "Take them from the accepted words").group(sampling);
   add_seed(verb, options->seed).group(sampling);
   add_threads(verb, options->threads).group(sampling);
-  verb.add_option("--through", options->through, "What reads them: the network letter by letter, or its states")
-      .one_of({"auto", "network", "states"})
-      .show_default()
-      .group(sampling);
   verb.add_option("--save", options->save, "Save the run through states here every five seconds")
       .type_name("FILE")
       .group(sampling);
   verb.add_option("--resume", options->resume, "Go on with a saved run, and save it there")
       .type_name("FILE")
       .group(sampling);
-  verb.add_option("--device", options->device, "Where networks run")
-      .one_of({"auto", "cpu", "cuda"})
-      .show_default()
-      .group(sampling);
+  add_device(verb, options->device, "Where networks run").group(sampling);
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
   verb.callback([options, &chosen] { chosen = [options] { return verify(*options); }; });
