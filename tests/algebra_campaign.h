@@ -5,12 +5,14 @@
 #include <fmt/format.h>
 
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/cascades/holonomy.h"
 #include "krohn/automata/monoid/algebra.h"
+#include "tests/automata/bestiary.h"
 #include "tests/brute_force.h"
 
 namespace krohn {
@@ -35,34 +37,11 @@ struct Tally {
   std::vector<std::string> wrong;
 
   void fault(const Dfa& dfa, const std::string& what) { wrong.push_back(described(dfa) + ": " + what); }
-};
-
-/// The automaton of a table, over the letters a, b, …, that accepts nothing; initial state 0.
-inline Dfa of_table(State states, Letter letters, std::vector<State> table) {
-  std::vector<std::string> names;
-  for (Letter letter = 0; letter < letters; ++letter) names.push_back(std::string(1, static_cast<char>('a' + letter)));
-  return Dfa::acceptor(Alphabet::from_names(names), std::move(table), 0, std::vector<bool>(states, false));
-}
-
-inline Dfa random_table(std::mt19937& random, State states, Letter letters) {
-  std::vector<State> table(std::size_t{states} * letters);
-  for (State& image : table) image = static_cast<State>(random() % states);
-  return of_table(states, letters, std::move(table));
-}
-
-/// All complete automata with these states and letters and initial state 0, through `body`.
-template <class Body>
-void for_all_tables(State states, Letter letters, Body body) {
-  std::vector<State> table(std::size_t{states} * letters, 0);
-  for (bool done = false; !done;) {
-    body(of_table(states, letters, table));
-    done = true;
-    for (State& image : table) {
-      image = image + 1 == states ? 0 : image + 1;
-      if (!(done = image == 0)) break;
-    }
+  /// The first few faults, a line each.
+  std::string faults() const {
+    return fmt::format("{}", fmt::join(std::span(wrong).first(std::min<std::size_t>(wrong.size(), 10)), "\n"));
   }
-}
+};
 
 inline Dfa accepting(const Dfa& dfa, std::uint32_t set) {
   std::vector<bool> accepts;

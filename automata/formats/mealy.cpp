@@ -100,19 +100,4 @@ Dfa to_moore(const Mealy& mealy, const std::string& initial_output) {
       .with_state_names(std::move(state_names));
 }
 
-Dfa trace_language(const Mealy& mealy) {
-  NameTable letters;
-  Draft draft;
-  draft.initial = {mealy.initial()};
-  draft.outputs.assign(mealy.states(), 1);
-  draft.state_names = mealy.state_names();
-  for (State state = 0; state < mealy.states(); ++state)
-    for (Letter input = 0; input < mealy.inputs().size(); ++input) {
-      const std::string pair = mealy.inputs().name(input) + "/" + mealy.output_names()[mealy.output(state, input)];
-      draft.arcs.push_back({state, letters.intern(pair), mealy.next(state, input)});
-    }
-  draft.alphabet = alphabet_of_names(letters.names(), "");
-  return to_dfa(draft, "");
-}
-
 }  // namespace krohn

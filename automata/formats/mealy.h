@@ -1,4 +1,4 @@
-// automata/formats/mealy.h — machines with an output on every arc, and two ways to read them as automata.
+// automata/formats/mealy.h — machines with an output on every arc, and how they are read as automata.
 #pragma once
 
 #include <string>
@@ -45,9 +45,5 @@ class Mealy {
 /// `initial_output`, which comes first among the output names unless the machine has an output of that name itself.
 /// O(states · outputs · inputs).
 Dfa to_moore(const Mealy& mealy, const std::string& initial_output = "-");
-
-/// The acceptor of all input/output traces: its letters are the pairs "input/output" that some arc bears, every state
-/// of the machine accepts, and a pair that an arc does not bear leads to a rejecting sink. O(states · pairs).
-Dfa trace_language(const Mealy& mealy);
 
 }  // namespace krohn

@@ -100,15 +100,6 @@ bool is_idempotent_word(const Dfa& dfa, std::span<const Letter> word) {
   return first_then(images, images) == images;
 }
 
-std::optional<bool> right_multiple(const Dfa& dfa, std::span<const Letter> from, std::span<const Letter> to,
-                                   std::size_t max_maps) {
-  const Images goal = images_of_word(dfa, to);
-  return search(
-      dfa, images_of_word(dfa, from), max_maps,
-      [&](const Images& map, Letter letter) { return then_letter(dfa, map, letter); },
-      [&](const Images& map) { return map == goal; });
-}
-
 std::optional<bool> left_multiple(const Dfa& dfa, std::span<const Letter> from, std::span<const Letter> to,
                                   std::size_t max_maps) {
   const Images goal = images_of_word(dfa, to);

@@ -28,10 +28,8 @@ bool has_coprime_orders(const Dfa& dfa, std::span<const Letter> u, std::span<con
 /// e·e = e as maps of the states.
 bool is_idempotent_word(const Dfa& dfa, std::span<const Letter> word);
 
-/// Some product of letters from the right (the left) takes the map of `from` to that of `to`. Breadth-first; nothing
+/// Some product of letters from the left takes the map of `from` to that of `to`. Breadth-first; nothing
 /// when more than `max_maps` were met.
-std::optional<bool> right_multiple(const Dfa& dfa, std::span<const Letter> from, std::span<const Letter> to,
-                                   std::size_t max_maps);
 std::optional<bool> left_multiple(const Dfa& dfa, std::span<const Letter> from, std::span<const Letter> to,
                                   std::size_t max_maps);
 

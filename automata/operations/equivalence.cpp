@@ -3,49 +3,22 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <string>
 
-#include "krohn/automata/operations/emptiness.h"
 #include "krohn/automata/operations/product.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/union_find.h"
 
 namespace krohn {
 namespace {
-
-/// A disjoint-set forest with path halving and union by size.
-class UnionFind {
- public:
-  explicit UnionFind(std::size_t elements) : parent_(elements), size_(elements, 1) {
-    std::iota(parent_.begin(), parent_.end(), std::size_t{0});
-  }
-
-  /// False when the two were already together.
-  bool unite(std::size_t a, std::size_t b) {
-    a = find(a);
-    b = find(b);
-    if (a == b) return false;
-    if (size_[a] < size_[b]) std::swap(a, b);
-    parent_[b] = a;
-    size_[a] += size_[b];
-    return true;
-  }
-
- private:
-  std::size_t find(std::size_t element) {
-    while (parent_[element] != element) element = parent_[element] = parent_[parent_[element]];
-    return element;
-  }
-  std::vector<std::size_t> parent_, size_;
-};
 
 /// Both automata over the common alphabet, outputs as numbers that are equal exactly when the names are.
 class Comparison {
  public:
   Comparison(const Dfa& a, const Dfa& b) : Comparison(a, b, refine(a.alphabet(), b.alphabet())) {}
 
-  const ReadOver& a() const { return a_; }
-  const ReadOver& b() const { return b_; }
+  std::size_t states_of_a() const { return kinds_a_.size(); }
+  std::size_t states_of_b() const { return kinds_b_.size(); }
   Letter letters() const { return letters_; }
   bool differ(StatePair pair) const { return kinds_a_[pair.a] != kinds_b_[pair.b]; }
   StatePair start() const { return {a_.initial(), b_.initial()}; }
@@ -87,8 +60,8 @@ std::optional<Word> distinguishing_word(const Dfa& a, const Dfa& b) {
     std::size_t parent;
     Letter letter;
   };
-  const std::size_t offset = comparison.a().states();
-  UnionFind assumed_equal(offset + comparison.b().states());
+  const std::size_t offset = comparison.states_of_a();
+  UnionFind<std::size_t> assumed_equal(offset + comparison.states_of_b());
   std::vector<Entry> queue{{comparison.start(), 0, 0}};
   assumed_equal.unite(comparison.start().a, offset + comparison.start().b);
   for (std::size_t i = 0; i < queue.size(); ++i)
@@ -116,26 +89,6 @@ std::optional<Word> reference_distinguishing_word(const Dfa& a, const Dfa& b) {
       search.visit(comparison.next(search[i], letter), i, letter);
   }
   return std::nullopt;
-}
-
-std::optional<Word> shortest_word_outside(const Dfa& a, const Dfa& b, std::uint64_t max_pairs) {
-  require_acceptor(b, "inclusion");
-  const std::vector<bool> useful = coaccessible_states(a);
-  const Comparison comparison(a, b);
-  PairSearch search(comparison.start(), "inclusion", max_pairs);
-  for (PairSearch::Index i = 0; i < search.size(); ++i) {
-    const StatePair pair = search[i];
-    if (comparison.a().accepts(pair.a) && !comparison.b().accepts(pair.b)) return search.word_to(i);
-    for (Letter letter = 0; letter < comparison.letters(); ++letter) {
-      const StatePair next = comparison.next(pair, letter);
-      if (next.a != comparison.a().sink() && useful[next.a]) search.visit(next, i, letter);
-    }
-  }
-  return std::nullopt;
-}
-
-bool is_included(const Dfa& a, const Dfa& b, std::uint64_t max_pairs) {
-  return !shortest_word_outside(a, b, max_pairs);
 }
 
 }  // namespace krohn

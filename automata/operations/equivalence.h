@@ -1,5 +1,4 @@
-// automata/operations/equivalence.h — whether two automata compute the same, or one accepts less; and a shortest word
-// that tells.
+// automata/operations/equivalence.h — whether two automata compute the same, and a shortest word that tells.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +24,5 @@ bool equivalent(const Dfa& a, const Dfa& b);
 /// A breadth-first search over all pairs, O(k m n): the obvious reference. Gives the length-lexicographically least
 /// word.
 std::optional<Word> reference_distinguishing_word(const Dfa& a, const Dfa& b);
-
-/// The length-lexicographically least word that `a` accepts and `b` does not; nothing when L(a) ⊆ L(b). O(k m n) at
-/// worst. Throws InputError unless both are acceptors, LimitError past `max_pairs`.
-std::optional<Word> shortest_word_outside(const Dfa& a, const Dfa& b, std::uint64_t max_pairs = 100'000'000);
-
-/// L(a) ⊆ L(b).
-bool is_included(const Dfa& a, const Dfa& b, std::uint64_t max_pairs = 100'000'000);
 
 }  // namespace krohn

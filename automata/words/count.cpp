@@ -47,38 +47,13 @@ std::vector<Count> CountingGraph::one_letter_more(const std::vector<Count>& coun
   return result;
 }
 
-namespace {
-
-/// Calls `each` with the number of accepted words of 0, 1, …, `max_length` letters.
-template <class Each>
-void for_each_length(const Dfa& dfa, std::uint64_t max_length, Each each) {
-  const Count none = 0;
-  const CountingGraph graph(dfa);
-  std::vector<Count> counts = graph.counts_of_empty_word();
-  for (std::uint64_t length = 0;; ++length) {
-    each(graph.states() == 0 ? none : counts[0]);
-    if (length == max_length) return;
-    counts = graph.one_letter_more(counts);
-  }
-}
-
-}  // namespace
-
-Count count_words(const Dfa& dfa, std::uint64_t length) {
-  Count result;
-  for_each_length(dfa, length, [&](const Count& count) { result = count; });
-  return result;
-}
-
-Count count_words_up_to(const Dfa& dfa, std::uint64_t max_length) {
-  Count result;
-  for_each_length(dfa, max_length, [&](const Count& count) { result += count; });
-  return result;
-}
-
 std::vector<Count> count_words_by_length(const Dfa& dfa, std::uint64_t max_length) {
-  std::vector<Count> result;
-  for_each_length(dfa, max_length, [&](const Count& count) { result.push_back(count); });
+  const CountingGraph graph(dfa);
+  std::vector<Count> result, counts = graph.counts_of_empty_word();
+  for (std::uint64_t length = 0; length <= max_length; ++length) {
+    if (length > 0) counts = graph.one_letter_more(counts);
+    result.push_back(graph.states() == 0 ? Count(0) : counts[0]);
+  }
   return result;
 }
 

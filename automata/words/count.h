@@ -11,16 +11,9 @@ namespace krohn {
 
 using Count = boost::multiprecision::cpp_int;
 
-// All take acceptors and throw InputError on other machines. The counts have up to length · log₂ k bits, so a step
-// costs that much per useful transition: O(k n · length²/64) word operations in all, and n counts of memory.
-
-/// The accepted words of exactly `length` letters.
-Count count_words(const Dfa& dfa, std::uint64_t length);
-
-/// The accepted words of at most `max_length` letters.
-Count count_words_up_to(const Dfa& dfa, std::uint64_t max_length);
-
-/// The accepted words of 0, 1, …, `max_length` letters.
+/// The accepted words of 0, 1, …, `max_length` letters. Throws InputError unless the automaton is an acceptor. The
+/// counts have up to length · log₂ k bits, so a step costs that much per useful transition: O(k n · length²/64) word
+/// operations in all, and n counts of memory beside the result.
 std::vector<Count> count_words_by_length(const Dfa& dfa, std::uint64_t max_length);
 
 /// What the counts are sums over: the useful states (reachable and coaccessible) of an acceptor, renumbered in

@@ -144,11 +144,4 @@ Word ScaledUniformWords::draw(std::mt19937_64& random) const {
   return word;
 }
 
-Word uniform_word(const Dfa& dfa, std::uint64_t length, std::mt19937_64& random) {
-  constexpr std::uint64_t kExactBytes = 64'000'000;
-  require_acceptor(dfa, "drawing accepted words");
-  if (table_bytes(dfa, length) <= static_cast<double>(kExactBytes)) return ExactUniformWords(dfa, length).draw(random);
-  return ScaledUniformWords(dfa, length).draw(random);
-}
-
 }  // namespace krohn

@@ -59,7 +59,4 @@ class ScaledUniformWords {
   std::vector<std::vector<Weight>> checkpoints_;  ///< [i][q]: accepted words of i · stride letters from q
 };
 
-/// One word: exactly uniform while the table of counts takes at most 64 MB, nearly uniform beyond.
-Word uniform_word(const Dfa& dfa, std::uint64_t length, std::mt19937_64& random);
-
 }  // namespace krohn

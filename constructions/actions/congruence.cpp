@@ -3,52 +3,16 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
-#include <numeric>
 #include <utility>
+
+#include "krohn/groups/union_find.h"
 
 namespace krohn {
 namespace {
 
 constexpr Point kNone = UINT32_MAX;
 
-class UnionFind {
- public:
-  explicit UnionFind(Point points) : parent_(points) { std::iota(parent_.begin(), parent_.end(), Point{0}); }
-
-  Point find(Point point) {
-    while (parent_[point] != point) point = parent_[point] = parent_[parent_[point]];
-    return point;
-  }
-
-  /// Roots are least points, which keeps the numbering of `partition` canonical. False when already together.
-  bool unite(Point a, Point b) {
-    a = find(a), b = find(b);
-    if (a == b) return false;
-    parent_[std::max(a, b)] = std::min(a, b);
-    return true;
-  }
-
-  Congruence partition() {
-    Congruence classes(parent_.size(), kNone);
-    Point fresh = 0;
-    for (Point point = 0; point < parent_.size(); ++point) {
-      const Point root = find(point);
-      classes[point] = root == point ? fresh++ : classes[root];
-    }
-    return classes;
-  }
-
- private:
-  std::vector<Point> parent_;
-};
-
 }  // namespace
-
-Congruence discrete_partition(Point points) {
-  Congruence partition(points);
-  std::iota(partition.begin(), partition.end(), Point{0});
-  return partition;
-}
 
 Point class_count(const Congruence& partition) {
   return partition.empty() ? 0 : *std::max_element(partition.begin(), partition.end()) + 1;
@@ -56,7 +20,7 @@ Point class_count(const Congruence& partition) {
 
 Congruence congruence_generated_by(std::span<const Transformation> maps, Point p, Point q) {
   assert(!maps.empty());
-  UnionFind classes(maps[0].degree());
+  UnionFind<Point> classes(maps[0].degree());
   std::vector<std::pair<Point, Point>> merged;
   if (classes.unite(p, q)) merged.emplace_back(p, q);
   while (!merged.empty()) {
@@ -65,7 +29,7 @@ Congruence congruence_generated_by(std::span<const Transformation> maps, Point p
     for (const Transformation& map : maps)
       if (classes.unite(map[a], map[b])) merged.emplace_back(map[a], map[b]);
   }
-  return classes.partition();
+  return classes.classes().first;
 }
 
 MirroredPoints::MirroredPoints(std::span<const Transformation> maps) {
@@ -96,7 +60,7 @@ Point MirroredPoints::operator[](Point point) const {
 
 Congruence join(const Congruence& a, const Congruence& b) {
   assert(a.size() == b.size());
-  UnionFind classes(class_count(a));
+  UnionFind<Point> classes(class_count(a));
   std::vector<Point> first_of_b(a.size(), kNone);
   for (Point point = 0; point < a.size(); ++point) {
     Point& first = first_of_b[b[point]];
@@ -105,7 +69,7 @@ Congruence join(const Congruence& a, const Congruence& b) {
     else
       classes.unite(first, a[point]);
   }
-  const Congruence joined = classes.partition();
+  const Congruence joined = classes.classes().first;
   Congruence result(a.size());
   for (Point point = 0; point < a.size(); ++point) result[point] = joined[a[point]];
   return result;

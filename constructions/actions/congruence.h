@@ -13,7 +13,6 @@ namespace krohn {
 /// The class of each point; classes are numbered in the order of their first points, so equal partitions are `==`.
 using Congruence = std::vector<Point>;
 
-Congruence discrete_partition(Point points);
 Point class_count(const Congruence& partition);
 
 /// The finest congruence with p and q in one class. O(n · maps) merges of a union-find.

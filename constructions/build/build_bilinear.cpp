@@ -15,7 +15,6 @@
 namespace krohn {
 namespace {
 
-constexpr std::uint64_t kMaxTensor = std::uint64_t{1} << 28;
 constexpr std::uint64_t kMaxGates = std::uint64_t{1} << 22;
 
 /// Terms over actions instead of letters.
@@ -94,22 +93,6 @@ std::string name_of(FibreMode mode) {
 }
 
 }  // namespace
-
-BilinearTensor bilinear_tensor(const Dfa& automaton) {
-  const TrackedStates tracked = tracked_states(automaton);
-  BilinearTensor tensor{tracked.count(), automaton.letters(), {}};
-  const std::uint64_t slice = std::uint64_t{tensor.states} * tensor.states;
-  if (tensor.letters != 0 && slice > kMaxTensor / tensor.letters)
-    throw LimitError(fmt::format("a tensor of {0} × {0} × {1} is past the limit of 2^28 entries; use its factors",
-                                 tensor.states, tensor.letters));
-  tensor.values.assign(slice * tensor.letters, 0);
-  for (Label from = 0; from < tensor.states; ++from)
-    for (Letter letter = 0; letter < tensor.letters; ++letter) {
-      const Label to = tracked.maps[tracked.action_of[letter]][from];
-      tensor.values[(std::size_t{to} * tensor.states + from) * tensor.letters + letter] = 1;
-    }
-  return tensor;
-}
 
 Network build_bilinear(const Dfa& automaton) {
   const TrackedStates tracked = tracked_states(automaton);

@@ -1,5 +1,5 @@
-// constructions/build/build_bilinear.h — bilinear recurrences h_t = W(x_t) h_{t−1}: the whole tensor and its exact CP
-// factors (Ebrahimi & Memisevic, Prop. 2.2 and §2.3; MATH.md §7).
+// constructions/build/build_bilinear.h — bilinear recurrences h_t = W(x_t) h_{t−1}: W dense, slice by slice, and its
+// exact CP factors (Ebrahimi & Memisevic, Prop. 2.2 and §2.3; MATH.md §7).
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,7 @@
 namespace krohn {
 
 /// W[i, j, k] = 1 iff state j goes to state i on letter k, over the reachable states in breadth-first order.
-struct BilinearTensor {
-  std::uint32_t states = 0;
-  Letter letters = 0;
-  std::vector<std::uint8_t> values;  ///< values[(i · states + j) · letters + k]
-  std::uint8_t operator()(std::uint32_t i, std::uint32_t j, Letter k) const {
-    return values[(std::size_t{i} * states + j) * letters + k];
-  }
-};
-
-/// O(n² k) memory. Throws LimitError past 2^28 entries.
-BilinearTensor bilinear_tensor(const Dfa& automaton);
-
+///
 /// The one-hot network with a dense slice W[:, :, k] for every distinct letter action. Throws LimitError past 2^24
 /// numbers.
 Network build_bilinear(const Dfa& automaton);

@@ -185,54 +185,18 @@ class NetworkImage {
   LaneNetwork<A> lanes_;
 };
 
-/// The arithmetic of simulate/arithmetic/arithmetic.h that a device's is.
-template <class D>
-struct ArithmeticOf;
-template <>
-struct ArithmeticOf<DeviceFp64> {
-  using type = Fp64;
-};
-template <>
-struct ArithmeticOf<DeviceFp32> {
-  using type = Fp32;
-};
-template <>
-struct ArithmeticOf<DeviceFp16> {
-  using type = Fp16;
-};
-template <>
-struct ArithmeticOf<DeviceBf16> {
-  using type = Bf16;
-};
-template <>
-struct ArithmeticOf<DeviceFp16InFp32> {
-  using type = AccumulatedInFp32<Fp16>;
-};
-template <>
-struct ArithmeticOf<DeviceBf16InFp32> {
-  using type = AccumulatedInFp32<Bf16>;
-};
-
-template <>
-struct ArithmeticOf<DeviceFp64Fused> {
-  using type = Fused<Fp64>;
-};
-template <>
-struct ArithmeticOf<DeviceFp32Fused> {
-  using type = Fused<Fp32>;
-};
-template <>
-struct ArithmeticOf<DeviceFp16Fused> {
-  using type = Fused<Fp16>;
-};
-template <>
-struct ArithmeticOf<DeviceBf16Fused> {
-  using type = Fused<Bf16>;
-};
-template <>
-struct ArithmeticOf<DeviceTf32> {
-  using type = Tf32;
-};
+// The arithmetic of simulate/arithmetic/arithmetic.h that a device's is: only the types of the results are asked for.
+Fp64 reference_of(DeviceFp64);
+Fp32 reference_of(DeviceFp32);
+Fp16 reference_of(DeviceFp16);
+Bf16 reference_of(DeviceBf16);
+AccumulatedInFp32<Fp16> reference_of(DeviceFp16InFp32);
+AccumulatedInFp32<Bf16> reference_of(DeviceBf16InFp32);
+Fused<Fp64> reference_of(DeviceFp64Fused);
+Fused<Fp32> reference_of(DeviceFp32Fused);
+Fused<Fp16> reference_of(DeviceFp16Fused);
+Fused<Bf16> reference_of(DeviceBf16Fused);
+Tf32 reference_of(DeviceTf32);
 
 /// Calls body(A, D): the format of the tables, and the arithmetic on a device. Throws InputError for arithmetics that
 /// devices do not have.

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <memory>
 #include <vector>
 
 #include "krohn/gpu/device/place.h"
@@ -69,7 +68,7 @@ template <class D>
 class MapLayerReader final : public LayerReader<D> {
  public:
   using Number = typename D::Number;
-  using Reference = typename ArithmeticOf<D>::type;
+  using Reference = decltype(reference_of(D{}));
 
   MapLayerReader(Place place, const Layer& layer, const SampleOptions& options, std::vector<Number> initial)
       : place_(place),
@@ -256,7 +255,7 @@ template <class D>
 class ChunkLayerReader final : public LayerReader<D> {
  public:
   using Number = typename D::Number;
-  using Reference = typename ArithmeticOf<D>::type;
+  using Reference = decltype(reference_of(D{}));
 
   /// `ordered` is the layer in the order; it is not kept.
   ChunkLayerReader(Place place, const Layer& layer, const OrderedLayer<Reference>& ordered, std::vector<Number> initial)

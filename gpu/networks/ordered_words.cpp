@@ -15,7 +15,7 @@ template <class A, class D>
 class OrderedSampler {
  public:
   using Number = typename D::Number;
-  using Reference = typename ArithmeticOf<D>::type;
+  using Reference = decltype(reference_of(D{}));
 
   OrderedSampler(Place place, const Network& network, const SampleOptions& options)
       : place_(place),

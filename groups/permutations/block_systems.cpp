@@ -3,57 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
+#include <tuple>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/union_find.h"
 
 namespace krohn {
 namespace {
-
-/// Union–find whose classes are closed under the generators: whenever p and q meet, so do p·g and q·g.
-class Merger {
- public:
-  explicit Merger(const PermutationGroup& group) : group_(group), parent_(group.degree()) {
-    std::iota(parent_.begin(), parent_.end(), Point{0});
-  }
-
-  void identify(Point a, Point b) {
-    merge(a, b);
-    for (; !pending_.empty();) {
-      const auto [p, q] = pending_.back();
-      pending_.pop_back();
-      for (const NamedPermutation& g : group_.generators()) merge(g.value[p], g.value[q]);
-    }
-  }
-
-  BlockSystem system() {
-    BlockSystem result;
-    result.block_of.resize(parent_.size());
-    // The root is the least point of its class, so it is met first.
-    for (Point point = 0; point < parent_.size(); ++point) {
-      const Point root = find(point);
-      result.block_of[point] = root == point ? result.blocks++ : result.block_of[root];
-    }
-    return result;
-  }
-
- private:
-  Point find(Point point) {
-    while (parent_[point] != point) point = parent_[point] = parent_[parent_[point]];
-    return point;
-  }
-  void merge(Point p, Point q) {
-    p = find(p);
-    q = find(q);
-    if (p == q) return;
-    parent_[std::max(p, q)] = std::min(p, q);
-    pending_.emplace_back(p, q);
-  }
-
-  const PermutationGroup& group_;
-  std::vector<Point> parent_;
-  std::vector<std::pair<Point, Point>> pending_;
-};
 
 bool refines(const BlockSystem& fine, const BlockSystem& coarse) {
   std::vector<Point> image(fine.blocks, coarse.blocks);
@@ -76,9 +32,19 @@ void check_transitive(const PermutationGroup& group) {
 BlockSystem finest_block_system(const PermutationGroup& group, Point a, Point b) {
   if (std::max(a, b) >= group.degree())
     throw InputError(fmt::format("point {} is outside a group of degree {}", std::max(a, b), group.degree()));
-  Merger merger(group);
-  merger.identify(a, b);
-  return merger.system();
+  // Whenever p and q meet, so do p·g and q·g.
+  UnionFind<Point> classes(group.degree());
+  std::vector<std::pair<Point, Point>> merged;
+  if (classes.unite(a, b)) merged.emplace_back(a, b);
+  while (!merged.empty()) {
+    const auto [p, q] = merged.back();
+    merged.pop_back();
+    for (const NamedPermutation& g : group.generators())
+      if (classes.unite(g.value[p], g.value[q])) merged.emplace_back(g.value[p], g.value[q]);
+  }
+  BlockSystem system;
+  std::tie(system.block_of, system.blocks) = classes.classes();
+  return system;
 }
 
 std::vector<BlockSystem> minimal_block_systems(const PermutationGroup& group) {

@@ -37,8 +37,6 @@ class GroupElements {
   ElementIndex times_generator(ElementIndex element, std::size_t generator) const {
     return cayley_graph_[std::size_t{element} * group_.generators().size() + generator];
   }
-  /// Row e, column g is e·g.
-  std::span<const ElementIndex> cayley_graph() const { return cayley_graph_; }
 
   /// A shortest product of generators that gives the element, the first in lexicographic order among those.
   std::vector<std::uint32_t> word(ElementIndex element) const;

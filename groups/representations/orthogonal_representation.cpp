@@ -244,12 +244,4 @@ OrthogonalRepresentation smallest_separating_representation(const PermutationGro
   return result;
 }
 
-std::vector<std::vector<double>> real_characters(const PermutationGroup& group, const RepresentationOptions& options) {
-  const GroupElements elements = GroupElements::enumerate(group, options.max_order);
-  std::vector<std::vector<double>> characters;
-  for (const IrreducibleBlock& block : irreducible_blocks(elements, options.max_eigenproblem, options.seed))
-    characters.push_back(block.character);
-  return characters;
-}
-
 }  // namespace krohn

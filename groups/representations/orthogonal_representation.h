@@ -42,9 +42,4 @@ struct RepresentationOptions {
 OrthogonalRepresentation smallest_separating_representation(const PermutationGroup& group, Point start,
                                                             const RepresentationOptions& options = {});
 
-/// The characters of the real irreducible blocks that were found, one row per block, one column per element in the
-/// order of GroupElements. Same limits.
-std::vector<std::vector<double>> real_characters(const PermutationGroup& group,
-                                                 const RepresentationOptions& options = {});
-
 }  // namespace krohn

@@ -62,16 +62,6 @@ std::optional<TransformationMonoid::Element> TransformationMonoid::find(const Tr
   return std::visit([&](const auto& elements) { return elements.find(transformation); }, store_);
 }
 
-Blocks<TransformationMonoid::Element> TransformationMonoid::left_cayley_graph() const {
-  // a·(u·b) = (a·u)·b, and u = prefix(u·b) comes before u·b.
-  Blocks<Element> left;
-  for (std::uint32_t a = 0; a < generators_; ++a) left.push_back(right(0, a));
-  for (Element e = 1; e < size(); ++e)
-    for (std::uint32_t a = 0; a < generators_; ++a)
-      left.push_back(right(left[std::size_t{prefix_[e]} * generators_ + a], last_[e]));
-  return left;
-}
-
 TransformationMonoid::Word TransformationMonoid::word(Element e) const {
   Word letters;
   for (; e != 0; e = prefix_[e]) letters.push_back(last_[e]);
@@ -93,27 +83,6 @@ TransformationMonoid::Element TransformationMonoid::product(Element e, Element f
 std::uint64_t TransformationMonoid::idempotents() const {
   std::uint64_t count = 0;
   for (Element e = 0; e < size(); ++e) count += is_idempotent(e);
-  return count;
-}
-
-bool TransformationMonoid::is_tree_edge(Element from, std::uint32_t generator) const {
-  const Element to = right(from, generator);
-  return to != 0 && prefix_[to] == from && last_[to] == generator;
-}
-
-void TransformationMonoid::for_each_rule(const std::function<void(Element, std::uint32_t, Element)>& rule) const {
-  // u·a is a left side when it is not reduced but u without its first letter, then a, is.
-  Blocks<Element> suffix;
-  suffix.push_back(0);
-  for (Element e = 1; e < size(); ++e) suffix.push_back(prefix_[e] == 0 ? 0 : right(suffix[prefix_[e]], last_[e]));
-  for (Element u = 0; u < size(); ++u)
-    for (std::uint32_t a = 0; a < generators_; ++a)
-      if (!is_tree_edge(u, a) && (u == 0 || is_tree_edge(suffix[u], a))) rule(u, a, right(u, a));
-}
-
-std::uint64_t TransformationMonoid::rules() const {
-  std::uint64_t count = 0;
-  for_each_rule([&](Element, std::uint32_t, Element) { ++count; });
   return count;
 }
 

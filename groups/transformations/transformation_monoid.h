@@ -47,8 +47,6 @@ class TransformationMonoid {
   std::optional<Element> find(const Transformation& transformation) const;
   /// e · generator. Needs `complete()`, like everything that follows but `word` and `length`.
   Element right(Element e, std::uint32_t generator) const { return right_[std::size_t{e} * generators_ + generator]; }
-  /// generator · e at [e · generators + generator]. O(elements · generators).
-  Blocks<Element> left_cayley_graph() const;
 
   /// The short-lex least word of an element, and its length. O(length).
   Word word(Element e) const;
@@ -57,11 +55,6 @@ class TransformationMonoid {
   Element product(Element e, Element f) const;
   bool is_idempotent(Element e) const { return product(e, e) == e; }
   std::uint64_t idempotents() const;
-
-  /// Calls `rule(u, letter, v)` for every rule word(u)·letter → word(v) of the complete presentation: u·letter is not
-  /// reduced, and every proper factor of it is. O(elements · generators).
-  void for_each_rule(const std::function<void(Element, std::uint32_t, Element)>& rule) const;
-  std::uint64_t rules() const;
 
   /// Bytes held.
   std::uint64_t bytes() const;
@@ -72,7 +65,6 @@ class TransformationMonoid {
       : store_(std::move(store)), degree_(degree), generators_(generators) {}
   template <class Elements>
   void expand(Elements& elements, const Options& options);
-  bool is_tree_edge(Element from, std::uint32_t generator) const;
 
   Store store_;
   Point degree_;

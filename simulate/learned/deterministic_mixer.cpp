@@ -21,11 +21,14 @@ class DeterministicReflections : public DeterministicMixer<Real> {
         norm_(plain_numbers<Real>(tensors, prefix + "norm")),
         out_(plain_numbers<Real>(tensors, prefix + "out")) {}
 
-  std::size_t memory() const override { return shape_.heads * head_size() + kept_rows() * beta_column(); }
+  std::size_t memory() const override {
+    return shape_.heads * shape_.state_size() + kept_rows() * shape_.beta_column();
+  }
 
   std::vector<Part> states() const override {
     std::vector<Part> parts;
-    for (std::size_t head = 0; head < shape_.heads; ++head) parts.push_back({head * head_size(), head_size()});
+    for (std::size_t head = 0; head < shape_.heads; ++head)
+      parts.push_back({head * shape_.state_size(), shape_.state_size()});
     return parts;
   }
 
@@ -37,7 +40,7 @@ class DeterministicReflections : public DeterministicMixer<Real> {
 
   /// Of every head: Π (I − β k kᵀ), the first reflection rightmost.
   LetterMaps maps(std::span<const Real> looked) const override {
-    std::vector<Real> row(looked.begin(), looked.begin() + static_cast<std::ptrdiff_t>(beta_column()));
+    std::vector<Real> row(looked.begin(), looked.begin() + static_cast<std::ptrdiff_t>(shape_.beta_column()));
     if (shape_.taps > 0) {
       row = plain_steady<Real>(row, taps_);
       activate(row);
@@ -48,9 +51,9 @@ class DeterministicReflections : public DeterministicMixer<Real> {
       Eigen::MatrixXd map = Eigen::MatrixXd::Identity(keys, keys);
       for (std::size_t j = 0; j < shape_.reflections; ++j) {
         const Eigen::VectorXd k = Eigen::Map<const Eigen::Matrix<Real, Eigen::Dynamic, 1>>(
-                                      row.data() + k_column(head) + j * shape_.keys, keys)
+                                      row.data() + shape_.k_column(head) + j * shape_.keys, keys)
                                       .template cast<double>();
-        const auto beta = static_cast<double>(looked[beta_column() + head * shape_.reflections + j]);
+        const auto beta = static_cast<double>(looked[shape_.beta_column(head) + j]);
         map -= beta * k * (k.transpose() * map);
         result.betas.push_back(beta);
       }
@@ -61,24 +64,25 @@ class DeterministicReflections : public DeterministicMixer<Real> {
 
   std::vector<Real> look(std::span<const Real> x) const override {
     std::vector<Real> row = plain_product(x, in_);
-    for (std::size_t i = beta_column(); i < row.size(); ++i)
+    for (std::size_t i = shape_.beta_column(); i < row.size(); ++i)
       row[i] = (shape_.negative ? Real{2} : Real{1}) / (Real{1} + plain_exp(-row[i]));
-    if (shape_.taps == 0) activate(std::span(row).first(beta_column()));
+    if (shape_.taps == 0) activate(std::span(row).first(shape_.beta_column()));
     return row;
   }
 
   void run(std::span<const Real> looked, std::span<Real> memory, std::span<Real> y) const override {
-    std::vector<Real> row(looked.begin(), looked.begin() + static_cast<std::ptrdiff_t>(beta_column()));
+    std::vector<Real> row(looked.begin(), looked.begin() + static_cast<std::ptrdiff_t>(shape_.beta_column()));
     if (shape_.taps > 0) {
-      row = plain_convolution<Real>(row, taps_, memory.subspan(shape_.heads * head_size()));
+      row = plain_convolution<Real>(row, taps_, memory.subspan(shape_.heads * shape_.state_size()));
       activate(row);
     }
     std::vector<Real> read(std::size_t{shape_.heads} * shape_.values, 0), lack(shape_.values);
     for (std::size_t head = 0; head < shape_.heads; ++head) {
-      Real* const state = memory.data() + head * head_size();
+      Real* const state = memory.data() + head * shape_.state_size();
       for (std::size_t j = 0; j < shape_.reflections; ++j)
-        reflect(row.data() + k_column(head) + j * shape_.keys, row.data() + v_column(head) + j * shape_.values,
-                looked[beta_column() + head * shape_.reflections + j], state, lack);
+        reflect(row.data() + shape_.k_column(head) + j * shape_.keys,
+                row.data() + shape_.v_column(head) + j * shape_.values, looked[shape_.beta_column(head) + j], state,
+                lack);
       const Real* const q = row.data() + head * shape_.keys;
       for (std::size_t i = 0; i < shape_.keys; ++i)
         for (std::size_t c = 0; c < shape_.values; ++c)
@@ -90,19 +94,13 @@ class DeterministicReflections : public DeterministicMixer<Real> {
   }
 
  private:
-  std::size_t head_size() const { return std::size_t{shape_.keys} * shape_.values; }
   std::size_t kept_rows() const { return shape_.taps > 0 ? shape_.taps - 1 : 0; }
-  std::size_t k_column(std::size_t head) const { return (shape_.heads + head * shape_.reflections) * shape_.keys; }
-  std::size_t v_column(std::size_t head) const {
-    return k_column(shape_.heads) + head * shape_.reflections * shape_.values;
-  }
-  std::size_t beta_column() const { return v_column(shape_.heads); }
 
   /// SiLU of q, k and v; then q and k get norm 1.
   void activate(std::span<Real> row) const {
     if (!shape_.plain)
       for (Real& x : row) x = plain_silu(x);
-    plain_unit_norm<Real>(row.first(v_column(0)), shape_.keys);
+    plain_unit_norm<Real>(row.first(shape_.v_column(0)), shape_.keys);
   }
 
   /// S ← S + k (β (v − Sᵀk))ᵀ

@@ -236,7 +236,8 @@ Dfa with_outputs(const Dfa& machine, const Dfa& named, const std::vector<std::st
                     std::move(outputs), names);
 }
 
-/// Without the last output name, when no state has it.
+}  // namespace
+
 Dfa without_last_output(const Dfa& dfa) {
   const auto last = static_cast<Output>(dfa.output_names().size() - 1);
   if (std::ranges::count(dfa.outputs(), last) > 0) return dfa;
@@ -244,8 +245,6 @@ Dfa without_last_output(const Dfa& dfa) {
                     {dfa.outputs().begin(), dfa.outputs().end()},
                     {dfa.output_names().begin(), dfa.output_names().end() - 1});
 }
-
-}  // namespace
 
 Extraction extract_automaton(const Network& network, ArithmeticName arithmetic, const ExtractOptions& options) {
   const FloatEnvironment environment;

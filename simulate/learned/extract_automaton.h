@@ -65,6 +65,9 @@ struct Extraction {
 Extraction extract_by_asking(const Alphabet& alphabet, std::span<const std::string> output_names,
                              const OutputOracle& machine, const ExtractOptions& options, const Dfa* exact = nullptr);
 
+/// The same automaton without the last output name, when no state has it.
+Dfa without_last_output(const Dfa& dfa);
+
 /// The network in that arithmetic. Its outputs are those of its automaton, and "undecided" where it gives none.
 Extraction extract_automaton(const Network& network, ArithmeticName arithmetic, const ExtractOptions& options);
 

@@ -141,15 +141,6 @@ class OracleOf {
   std::vector<Place> places_;
 };
 
-/// The same automaton without the last output name, when no state has it.
-Dfa without_last_output(const Dfa& dfa) {
-  const auto last = static_cast<Output>(dfa.output_names().size() - 1);
-  if (std::ranges::count(dfa.outputs(), last) > 0) return dfa;
-  return Dfa::moore(dfa.alphabet(), {dfa.table().begin(), dfa.table().end()}, dfa.initial(),
-                    {dfa.outputs().begin(), dfa.outputs().end()},
-                    {dfa.output_names().begin(), dfa.output_names().end() - 1});
-}
-
 /// All recurrent states, one after another, each part to be scaled.
 struct Visit {
   State state;

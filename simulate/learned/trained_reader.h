@@ -7,10 +7,7 @@
 // reads.
 #pragma once
 
-#include <Eigen/Core>
-#include <functional>
 #include <memory>
-#include <span>
 
 #include "krohn/simulate/learned/deterministic_model.h"
 #include "krohn/simulate/learned/extract_automaton.h"

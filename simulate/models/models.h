@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "krohn/simulate/models/sequence_model.h"
+#include "krohn/simulate/tasks/task.h"
 
 namespace krohn {
 
@@ -37,5 +38,11 @@ extern template std::unique_ptr<SequenceModel<float>> make_model(std::string_vie
                                                                  std::uint64_t);
 extern template std::unique_ptr<SequenceModel<double>> make_model(std::string_view, Letter, std::uint32_t,
                                                                   std::uint64_t);
+
+/// For the tokens and the answers of a task.
+template <class Real>
+std::unique_ptr<SequenceModel<Real>> make_model(std::string_view name, const Task& task, std::uint64_t seed) {
+  return make_model<Real>(name, task.alphabet().size(), static_cast<std::uint32_t>(task.labels().size()), seed);
+}
 
 }  // namespace krohn

@@ -18,8 +18,8 @@ class ReflectionMixer : public Mixer<Real> {
   explicit ReflectionMixer(const ReflectionShape& shape) : shape_(shape) {}
 
   std::vector<ParameterPart> parts() const override {
-    return {{"in", {shape_.width, columns()}},
-            {"taps", {shape_.taps, beta_column()}},
+    return {{"in", {shape_.width, shape_.columns()}},
+            {"taps", {shape_.taps, shape_.beta_column()}},
             {"norm", {shape_.values}},
             {"out", {shape_.heads * shape_.values, shape_.width}}};
   }
@@ -36,7 +36,7 @@ class ReflectionMixer : public Mixer<Real> {
   Memory run(const Weights& weights, const TokenRows& rows, std::span<const Real> x, std::span<Real> y,
              Memory* carry) const override {
     Memory memory(kMemory);
-    memory[kRaw].resize(rows.sources * columns(), 0);
+    memory[kRaw].resize(rows.sources * shape_.columns(), 0);
     L::linear(x, weights[kIn], shape_.width, memory[kRaw]);
     convolve(weights, rows, memory, carry);
     make_ready(rows, memory);
@@ -44,13 +44,13 @@ class ReflectionMixer : public Mixer<Real> {
     memory[kLacks].resize(tokens * values * shape_.reflections);
     memory[kRead].resize(tokens * values);
     Real* const state =
-        carry == nullptr ? nullptr : carried(*carry, kState, rows.words() * shape_.heads * state_size()).data();
+        carry == nullptr ? nullptr : carried(*carry, kState, rows.words() * shape_.heads * shape_.state_size()).data();
     for (std::size_t head = 0; head < shape_.heads; ++head) {
       Reflections<Real> run = reflections(rows, head, memory);
-      if (state != nullptr) run.state = state + head * state_size();
+      if (state != nullptr) run.state = state + head * shape_.state_size();
       if (state == nullptr && reflection_chunks(run) > rows.words()) {
         // Words of one chunk begin at 0.
-        memory[kStarts].resize(shape_.heads * reflection_chunks(run) * state_size());
+        memory[kStarts].resize(shape_.heads * reflection_chunks(run) * shape_.state_size());
         run.starts = starts(run, head, memory);
       }
       Numbers<Real> scratch(reflection_scratch(run));
@@ -77,8 +77,8 @@ class ReflectionMixer : public Mixer<Real> {
       run.scratch = scratch.data();
       Real* const by = by_ready.data();
       training_kernels<Real>().reflect_adjoint(
-          run, {by_read.data() + head * shape_.values, by + q_column(head), by + k_column(head), by + v_column(head),
-                by + beta_column() + head * shape_.reflections, nullptr});
+          run, {by_read.data() + head * shape_.values, by + shape_.q_column(head), by + shape_.k_column(head),
+                by + shape_.v_column(head), by + shape_.beta_column(head), nullptr});
     }
     Numbers<Real> by_raw = by_ready_to_raw(rows, memory, by_ready);
     if (shape_.taps > 0) by_raw = by_convolved_to_raw(weights, rows, memory, by_raw, by_weights);
@@ -92,19 +92,9 @@ class ReflectionMixer : public Mixer<Real> {
   enum { kRaw, kMixed, kReady, kLacks, kStarts, kRead, kNormed, kMemory };
   enum { kState, kBefore };
 
-  // Columns of raw, mixed and ready.
-  std::size_t q_column(std::size_t head) const { return head * shape_.keys; }
-  std::size_t k_column(std::size_t head) const { return (shape_.heads + head * shape_.reflections) * shape_.keys; }
-  std::size_t v_column(std::size_t head) const {
-    return k_column(shape_.heads) + head * shape_.reflections * shape_.values;
-  }
-  std::size_t beta_column() const { return v_column(shape_.heads); }
-  std::size_t columns() const { return beta_column() + shape_.heads * shape_.reflections; }
-  std::size_t state_size() const { return std::size_t{shape_.keys} * shape_.values; }
-
   /// Without states.
   Reflections<Real> reflections(const TokenRows& rows, std::size_t head, Memory& memory) const {
-    const std::size_t width = columns(), values = shape_.heads * shape_.values;
+    const std::size_t width = shape_.columns(), values = shape_.heads * shape_.values;
     const Real* const ready = memory[kReady].data();
     Reflections<Real> run{};
     run.words = rows.words();
@@ -114,12 +104,12 @@ class ReflectionMixer : public Mixer<Real> {
     run.keys = shape_.keys;
     run.values = shape_.values;
     run.source = rows.source.data();
-    run.q = ready + q_column(head);
-    run.k = ready + k_column(head);
-    run.v = ready + v_column(head);
-    run.beta = ready + beta_column() + head * shape_.reflections;
+    run.q = ready + shape_.q_column(head);
+    run.k = ready + shape_.k_column(head);
+    run.v = ready + shape_.v_column(head);
+    run.beta = ready + shape_.beta_column(head);
     run.q_row = run.k_row = run.v_row = run.beta_row = width;
-    run.state_row = shape_.heads * state_size();
+    run.state_row = shape_.heads * shape_.state_size();
     run.o_row = values;
     run.o = memory[kRead].data() + head * shape_.values;
     run.lacks_row = values * shape_.reflections;
@@ -128,12 +118,12 @@ class ReflectionMixer : public Mixer<Real> {
   }
 
   Real* starts(const Reflections<Real>& run, std::size_t head, Memory& memory) const {
-    return memory[kStarts].data() + head * reflection_chunks(run) * state_size();
+    return memory[kStarts].data() + head * reflection_chunks(run) * shape_.state_size();
   }
 
   void convolve(const Weights& weights, const TokenRows& rows, Memory& memory, Memory* carry) const {
     if (shape_.taps == 0) return;
-    const std::size_t mixed = beta_column();
+    const std::size_t mixed = shape_.beta_column();
     Memory own;
     auto& before = carried(carry == nullptr ? own : *carry, kBefore, rows.words() * (shape_.taps - 1) * mixed);
     memory[kMixed].resize(rows.sources * mixed);
@@ -142,9 +132,9 @@ class ReflectionMixer : public Mixer<Real> {
 
   Numbers<Real> without_beta(std::span<const Real> all) const {
     Numbers<Real> kept;
-    for (std::size_t first = 0; first < all.size(); first += columns())
+    for (std::size_t first = 0; first < all.size(); first += shape_.columns())
       kept.insert(kept.end(), all.begin() + static_cast<std::ptrdiff_t>(first),
-                  all.begin() + static_cast<std::ptrdiff_t>(first + beta_column()));
+                  all.begin() + static_cast<std::ptrdiff_t>(first + shape_.beta_column()));
     return kept;
   }
 
@@ -152,15 +142,15 @@ class ReflectionMixer : public Mixer<Real> {
   std::span<const Real> before_activation(const Memory& memory, std::size_t row) const {
     const bool mixed = shape_.taps > 0;
     return std::span<const Real>(memory[mixed ? kMixed : kRaw])
-        .subspan(row * (mixed ? beta_column() : columns()), beta_column());
+        .subspan(row * (mixed ? shape_.beta_column() : shape_.columns()), shape_.beta_column());
   }
 
   Real range() const { return shape_.negative ? Real{2} : Real{1}; }
 
   void make_ready(const TokenRows& rows, Memory& memory) const {
-    const std::size_t width = columns(), normed = v_column(0);
+    const std::size_t width = shape_.columns(), normed = shape_.v_column(0);
     memory[kReady].resize(rows.sources * width);
-    Numbers<Real> active(beta_column());
+    Numbers<Real> active(shape_.beta_column());
     for (std::size_t row = 0; row < rows.sources; ++row) {
       const std::span<const Real> in = before_activation(memory, row);
       const std::span<Real> out = std::span<Real>(memory[kReady]).subspan(row * width, width);
@@ -171,14 +161,14 @@ class ReflectionMixer : public Mixer<Real> {
       L::unit_norm(std::span<const Real>(active).first(normed), shape_.keys, out.first(normed));
       std::copy(active.begin() + static_cast<std::ptrdiff_t>(normed), active.end(),
                 out.begin() + static_cast<std::ptrdiff_t>(normed));
-      for (std::size_t i = beta_column(); i < width; ++i)
+      for (std::size_t i = shape_.beta_column(); i < width; ++i)
         out[i] = range() / (1 + std::exp(-memory[kRaw][row * width + i]));
     }
   }
 
   /// The gradient by what stands before the activations, with β's columns.
   Numbers<Real> by_ready_to_raw(const TokenRows& rows, const Memory& memory, std::span<const Real> by_ready) const {
-    const std::size_t width = columns(), normed = v_column(0), mixed = beta_column();
+    const std::size_t width = shape_.columns(), normed = shape_.v_column(0), mixed = shape_.beta_column();
     Numbers<Real> by_raw(rows.sources * width, 0), active(mixed), by_active(mixed);
     for (std::size_t row = 0; row < rows.sources; ++row) {
       const std::span<const Real> in = before_activation(memory, row), by = by_ready.subspan(row * width, width);
@@ -206,13 +196,13 @@ class ReflectionMixer : public Mixer<Real> {
 
   Numbers<Real> by_convolved_to_raw(const Weights& weights, const TokenRows& rows, const Memory& memory,
                                     std::span<const Real> by_all, const Gradients& by_weights) const {
-    const std::size_t mixed = beta_column();
+    const std::size_t mixed = shape_.beta_column();
     Numbers<Real> by_kept(rows.sources * mixed, 0), by_raw(by_all.begin(), by_all.end());
     L::convolve_adjoint(rows, without_beta(memory[kRaw]), weights[kTaps], mixed, without_beta(by_all), by_kept,
                         by_weights[kTaps]);
     for (std::size_t row = 0; row < rows.sources; ++row)
       std::copy_n(by_kept.begin() + static_cast<std::ptrdiff_t>(row * mixed), mixed,
-                  by_raw.begin() + static_cast<std::ptrdiff_t>(row * columns()));
+                  by_raw.begin() + static_cast<std::ptrdiff_t>(row * shape_.columns()));
     return by_raw;
   }
 

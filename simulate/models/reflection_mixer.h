@@ -17,6 +17,15 @@ struct ReflectionShape {
   std::uint32_t taps = 0;  ///< of the convolution; 0: none
   bool negative = false;   ///< eigenvalues in [−1, 1]
   bool plain = false;      ///< no SiLU on q, k and v
+
+  // The columns of a token's row: q of all heads, then all k, v and β, by head and reflection.
+  std::size_t q_column(std::size_t head) const { return head * keys; }
+  std::size_t k_column(std::size_t head) const { return (heads + head * reflections) * keys; }
+  std::size_t v_column(std::size_t head) const { return k_column(heads) + head * reflections * values; }
+  std::size_t beta_column(std::size_t head = 0) const { return v_column(heads) + head * reflections; }
+  std::size_t columns() const { return beta_column(heads); }
+  std::size_t state_size() const { return std::size_t{keys} * values; }  ///< of a head
+
   friend bool operator==(const ReflectionShape&, const ReflectionShape&) = default;
 };
 

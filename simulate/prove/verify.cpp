@@ -199,8 +199,7 @@ std::optional<Dfa> automaton_for_test(const Network& network, const Question& qu
   if (!automaton && is_asked)
     throw LimitError(
         fmt::format("{}: the network has more than {} reachable states, or {} transitions between them, so it is "
-                    "evaluated letter by "
-                    "letter: leave out --through states, --save and --resume",
+                    "evaluated letter by letter: leave out --save and --resume",
                     question.name, with_thousands(options.max_states), with_thousands(options.max_transitions)));
   return automaton;
 }

@@ -31,7 +31,8 @@ std::uint64_t count_of(const TensorFile& file, const char* key) {
   std::uint64_t count = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
   if (error != std::errc() || end != text.data() + text.size())
-    throw InputError(fmt::format("the checkpoint's number \"{}\" is \"{}\"; delete it to start from scratch", key, text));
+    throw InputError(
+        fmt::format("the checkpoint's number \"{}\" is \"{}\"; delete it to start from scratch", key, text));
   return count;
 }
 
@@ -66,8 +67,7 @@ Trainer::Trainer(const Task& task, std::string_view model, const TrainOptions& o
                  const std::function<void(SequenceModel<float>&)>& prepare)
     : task_(task),
       options_(options),
-      model_(make_model<float>(model, task.alphabet().size(), static_cast<std::uint32_t>(task.labels().size()),
-                               options.seed)),
+      model_(make_model<float>(model, task, options.seed)),
       optimiser_(model_->parameters().size()),
       gradient_(model_->parameters().size(), 0) {
   const FloatEnvironment environment;

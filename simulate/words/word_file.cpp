@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <iostream>
+#include <utility>
 
 #include "krohn/groups/error.h"
 
@@ -57,16 +58,13 @@ std::string without_line_ends(std::string_view text) {
   return joined;
 }
 
+/// Line ends are only there to break a long word.
+bool joins_lines(const Alphabet& alphabet) { return alphabet.is_characterwise() && !alphabet.find(U'\n'); }
+
 }  // namespace
 
-WordLayout parse_word_layout(std::string_view name) {
-  if (name == "lines") return WordLayout::kLines;
-  if (name == "one") return WordLayout::kOneWord;
-  throw InputError(fmt::format("unknown layout of words \"{}\"; use lines or one", name));
-}
-
-WordFile::WordFile(const std::string& path, const Alphabet& alphabet, WordLayout layout)
-    : stream_(&file_), where_(path), alphabet_(alphabet), layout_(layout), joins_lines_(joins_lines()) {
+WordFile::WordFile(const std::string& path, const Alphabet& alphabet)
+    : stream_(&file_), where_(path), alphabet_(alphabet), joins_lines_(joins_lines(alphabet)) {
   if (path == "-") {
     stream_ = &std::cin;
     where_ = "standard input";
@@ -76,25 +74,10 @@ WordFile::WordFile(const std::string& path, const Alphabet& alphabet, WordLayout
   if (!file_) throw SystemError(fmt::format("{}: cannot be opened: {}", path, std::strerror(errno)));
 }
 
-WordFile::WordFile(std::istream& stream, std::string where, const Alphabet& alphabet, WordLayout layout)
-    : stream_(&stream), where_(std::move(where)), alphabet_(alphabet), layout_(layout), joins_lines_(joins_lines()) {}
+WordFile::WordFile(std::istream& stream, std::string where, const Alphabet& alphabet)
+    : stream_(&stream), where_(std::move(where)), alphabet_(alphabet), joins_lines_(joins_lines(alphabet)) {}
 
-bool WordFile::joins_lines() const {
-  return layout_ == WordLayout::kOneWord && alphabet_.is_characterwise() && !alphabet_.find(U'\n');
-}
-
-bool WordFile::next_word() {
-  while (!word_ended_) parse_block();
-  letters_.clear();
-  given_ = 0;
-  parsed_ = 0;
-  if (rest().empty() && !refill() && (started_ || layout_ == WordLayout::kLines)) return false;
-  if (layout_ == WordLayout::kOneWord && started_) return false;
-  started_ = true;
-  word_ended_ = false;
-  ++line_;
-  return true;
-}
+bool WordFile::next_word() { return !std::exchange(started_, true); }
 
 std::size_t WordFile::read(std::span<Letter> out) {
   while (given_ == letters_.size() && !word_ended_) parse_block();
@@ -122,14 +105,6 @@ bool WordFile::refill() {
 
 /// Parses what is there of the word, as far as it can be cut, and notices its end.
 void WordFile::parse_block() {
-  const std::size_t line_end = layout_ == WordLayout::kLines ? rest().find('\n') : std::string::npos;
-  if (line_end != std::string::npos) {
-    const std::size_t length = line_end > 0 && rest()[line_end - 1] == '\r' ? line_end - 1 : line_end;
-    parse(length);
-    at_ += line_end + 1 - length;
-    word_ended_ = true;
-    return;
-  }
   if (const std::size_t cut = find_cut(); cut > 0) return parse(cut);
   if (refill()) return;
   parse(rest().size());
@@ -148,8 +123,7 @@ void WordFile::parse(std::size_t length) {
     const std::string_view text = rest().substr(0, length);
     word = joins_lines_ ? alphabet_.parse_word(without_line_ends(text)) : alphabet_.parse_word(text);
   } catch (const InputError& error) {
-    const std::string where = layout_ == WordLayout::kLines ? fmt::format("{}:{}", where_, line_) : where_;
-    throw InputError(where, parsed_ == 0 ? error.what() : fmt::format("after {} letters: {}", parsed_, error.what()));
+    throw InputError(where_, parsed_ == 0 ? error.what() : fmt::format("after {} letters: {}", parsed_, error.what()));
   }
   at_ += length;
   parsed_ += word.size();

@@ -11,27 +11,18 @@
 
 namespace krohn {
 
-/// How a file holds words, in the spelling of Alphabet::parse_word.
-enum class WordLayout : std::uint8_t {
-  kLines,    ///< one word a line; an empty line is the empty word; LF or CR LF; the last line may lack its end
-  kOneWord,  ///< the whole file is one word; line ends separate names, and are skipped between characters unless
-             ///< letters
-};
-
-/// "lines", "one".
-WordLayout parse_word_layout(std::string_view name);
-
-/// The words of a UTF-8 text file, in order. Memory: one block of 64 KiB of text and its letters; more only while a
+/// A UTF-8 text file as one word, in the spelling of Alphabet::parse_word; line ends separate names, and are skipped
+/// between characters unless they are letters. Memory: one block of 64 KiB of text and its letters; more only while a
 /// bracket or a quote of a name stays open, and then at most 1 MiB.
 class WordFile final : public WordStream {
  public:
   /// Opens `path` ("-": standard input). Throws SystemError when it cannot. The alphabet is copied.
-  WordFile(const std::string& path, const Alphabet& alphabet, WordLayout layout);
+  WordFile(const std::string& path, const Alphabet& alphabet);
   /// The same from a stream that outlives this object; `where` begins the messages.
-  WordFile(std::istream& stream, std::string where, const Alphabet& alphabet, WordLayout layout);
+  WordFile(std::istream& stream, std::string where, const Alphabet& alphabet);
 
   bool next_word() override;
-  /// Throws InputError with the line and what parse_word says, SystemError when the file cannot be read on.
+  /// Throws InputError with what parse_word says, SystemError when the file cannot be read on.
   std::size_t read(std::span<Letter> out) override;
 
  private:
@@ -40,21 +31,18 @@ class WordFile final : public WordStream {
   void parse_block();
   std::size_t find_cut() const;
   void parse(std::size_t length);
-  bool joins_lines() const;
 
   std::ifstream file_;
   std::istream* stream_;
   std::string where_;
   Alphabet alphabet_;
-  WordLayout layout_;
   bool joins_lines_;  ///< line ends are only there to break a long word
   std::string text_;  ///< read; parsed before at_
   std::size_t at_ = 0;
   Word letters_;  ///< parsed, but not handed out before given_
   std::size_t given_ = 0;
   std::uint64_t parsed_ = 0;  ///< letters of this word, in all
-  std::uint64_t line_ = 0;
-  bool started_ = false, word_ended_ = true, text_ended_ = false;
+  bool started_ = false, word_ended_ = false, text_ended_ = false;
 };
 
 }  // namespace krohn

@@ -40,6 +40,23 @@ inline Dfa full_transformation_monoid(State n) {
   return automaton(maps, n);
 }
 
+/// One letter, q ↦ q + 1 modulo m.
+inline Dfa cycle(State m) {
+  Maps maps(1, std::vector<State>(m));
+  for (State q = 0; q < m; ++q) maps[0][q] = (q + 1) % m;
+  return automaton(maps, m);
+}
+
+/// A cycle and a transposition.
+inline Dfa symmetric_group(State n) {
+  Maps maps(2, std::vector<State>(n));
+  for (State q = 0; q < n; ++q) {
+    maps[0][q] = (q + 1) % n;
+    maps[1][q] = q < 2 ? 1 - q : q;
+  }
+  return automaton(maps, n);
+}
+
 /// Sums of products modulo m, × before + and −: (finished terms a, running product t), m² states.
 inline Dfa modular_arithmetic(State m) {
   const State n = m * m;
@@ -68,16 +85,23 @@ inline const Tomita kTomita[] = {
     {"0*1*0*1*", {{0, 2, 2, 4, 4}, {1, 1, 3, 3, 4}}},
 };
 
-/// All 2-letter automata on n states with initial state 0; any other initial state is a renumbering of one of these.
-inline void for_all_automata(State n, void (*body)(const Dfa&)) {
-  Maps maps(2, std::vector<State>(n, 0));
+/// The automaton of a table, over the letters a, b, …, that accepts nothing; initial state 0.
+inline Dfa of_table(State states, Letter letters, std::vector<State> table) {
+  std::vector<std::string> names;
+  for (Letter letter = 0; letter < letters; ++letter) names.push_back(std::string(1, static_cast<char>('a' + letter)));
+  return Dfa::acceptor(Alphabet::from_names(names), std::move(table), 0, std::vector<bool>(states, false));
+}
+
+/// All complete automata with these states and letters and initial state 0, through `body`.
+template <class Body>
+void for_all_tables(State states, Letter letters, Body body) {
+  std::vector<State> table(std::size_t{states} * letters, 0);
   for (bool done = false; !done;) {
-    body(automaton(maps, n));
+    body(of_table(states, letters, table));
     done = true;
-    for (State entry = 0; entry < 2 * n && done; ++entry) {
-      State& image = maps[entry / n][entry % n];
-      image = image + 1 == n ? 0 : image + 1;
-      done = image == 0;
+    for (State& image : table) {
+      image = image + 1 == states ? 0 : image + 1;
+      if (!(done = image == 0)) break;
     }
   }
 }

@@ -11,26 +11,18 @@
 #include <string>
 
 #include "krohn/groups/error.h"
+#include "tests/scratch.h"
 
 using namespace krohn;
+using krohn::test::Scratch;
 namespace fs = std::filesystem;
 
 namespace {
 
-/// An empty directory that is gone afterwards.
-class Scratch {
- public:
-  explicit Scratch(const std::string& name) : path_(fs::path(KROHN_TEST_TMP) / ("atomic_file_" + name)) {
-    fs::remove_all(path_);
-    fs::create_directories(path_);
-  }
-  ~Scratch() { fs::remove_all(path_); }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  std::ptrdiff_t entries() const { return std::distance(fs::directory_iterator(path_), fs::directory_iterator()); }
-
- private:
-  fs::path path_;
-};
+/// What stands in a folder, hidden or not.
+std::ptrdiff_t entries(const Scratch& scratch) {
+  return std::distance(fs::directory_iterator(scratch.path()), fs::directory_iterator());
+}
 
 /// Runs `body` in a child process and returns its wait status, so that limits and signals hit only the child.
 template <class Body>
@@ -48,7 +40,7 @@ int in_child(Body body) {
 }  // namespace
 
 TEST_CASE("what is written is read back, whatever the bytes and the size") {
-  const Scratch scratch("roundtrip");
+  const Scratch scratch("atomic_file_roundtrip");
   for (const std::size_t size : {0u, 1u, 65535u, 65536u, 65537u, 1000000u}) {
     CAPTURE(size);
     std::string bytes(size, '\0');
@@ -60,23 +52,23 @@ TEST_CASE("what is written is read back, whatever the bytes and the size") {
     pieces.commit();
     CHECK(read_file(scratch / "g") == bytes);
   }
-  CHECK(scratch.entries() == 2);
+  CHECK(entries(scratch) == 2);
 }
 
 TEST_CASE("without a commit the old file stays and nothing else is left") {
-  const Scratch scratch("abandon");
+  const Scratch scratch("atomic_file_abandon");
   write_file(scratch / "f", "old");
   {
     AtomicFile file(scratch / "f");
     file.write(std::string(200000, 'x'));
-    CHECK(scratch.entries() == 2);
+    CHECK(entries(scratch) == 2);
   }
   CHECK(read_file(scratch / "f") == "old");
-  CHECK(scratch.entries() == 1);
+  CHECK(entries(scratch) == 1);
 }
 
 TEST_CASE("a disk that refuses the bytes leaves the old file and one clear message") {
-  const Scratch scratch("full");
+  const Scratch scratch("atomic_file_full");
   write_file(scratch / "f", "old");
   const int status = in_child([&] {
     std::signal(SIGXFSZ, SIG_IGN);
@@ -91,13 +83,13 @@ TEST_CASE("a disk that refuses the bytes leaves the old file and one clear messa
   CHECK(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 42);
   CHECK(read_file(scratch / "f") == "old");
-  CHECK(scratch.entries() == 1);
+  CHECK(entries(scratch) == 1);
   if (fs::exists("/dev/full"))
     CHECK_THROWS_WITH_AS(write_file("/dev/full", "x"), "/dev/full: cannot write: No space left on device", SystemError);
 }
 
 TEST_CASE("an interrupt in the middle of writing leaves nothing half-written") {
-  const Scratch scratch("interrupt");
+  const Scratch scratch("atomic_file_interrupt");
   write_file(scratch / "f", "old");
   const int status = in_child([&] {
     std::signal(SIGINT, [](int) {
@@ -107,27 +99,27 @@ TEST_CASE("an interrupt in the middle of writing leaves nothing half-written") {
     AtomicFile first(scratch / "f"), second(scratch / "g");
     first.write(std::string(200000, 'x'));
     second.write("y");
-    if (scratch.entries() == 3) std::raise(SIGINT);
+    if (entries(scratch) == 3) std::raise(SIGINT);
   });
   CHECK(WEXITSTATUS(status) == 130);
   CHECK(read_file(scratch / "f") == "old");
-  CHECK(scratch.entries() == 1);
+  CHECK(entries(scratch) == 1);
 }
 
 TEST_CASE("a finished or abandoned file is no longer pending") {
-  const Scratch scratch("registry");
+  const Scratch scratch("atomic_file_registry");
   for (int i = 0; i < 600; ++i) write_file(scratch / "f", "whole");  // more than the registry has slots
   { AtomicFile abandoned(scratch / "g"); }
   remove_pending_files();
   CHECK(read_file(scratch / "f") == "whole");
   AtomicFile late(scratch / "h");
-  CHECK(scratch.entries() == 2);
+  CHECK(entries(scratch) == 2);
   remove_pending_files();
-  CHECK(scratch.entries() == 1);
+  CHECK(entries(scratch) == 1);
 }
 
 TEST_CASE("links are followed and permissions kept") {
-  const Scratch scratch("links");
+  const Scratch scratch("atomic_file_links");
   write_file(scratch / "f", "old");
   chmod((scratch / "f").c_str(), 0600);
   fs::create_symlink("f", scratch / "link");
@@ -140,7 +132,7 @@ TEST_CASE("links are followed and permissions kept") {
 }
 
 TEST_CASE("what cannot be read or written is refused with the reason") {
-  const Scratch scratch("refused");
+  const Scratch scratch("atomic_file_refused");
   CHECK_THROWS_WITH_AS(read_file("/nonexistent/f"), "/nonexistent/f: cannot read: No such file or directory",
                        SystemError);
   CHECK_THROWS_WITH_AS(write_file("/nonexistent/f", ""), "/nonexistent/f: cannot write: No such file or directory",
@@ -153,12 +145,12 @@ TEST_CASE("what cannot be read or written is refused with the reason") {
   CHECK_THROWS_AS(read_file(scratch / "f", 4), LimitError);
   CHECK_THROWS_AS(read_file("/dev/zero", 1000000), LimitError);
   write_file(scratch / std::string(250, 'n'), "a long name needs no longer temporary name");
-  CHECK(scratch.entries() == 2);
+  CHECK(entries(scratch) == 2);
 }
 
 TEST_CASE("text is text, and reading can stop at what a file begins with") {
   using namespace std::string_literals;
-  const Scratch scratch("text");
+  const Scratch scratch("atomic_file_text");
   write_file(scratch / "t", "plain\ntext\n");
   CHECK(read_text_file(scratch / "t") == "plain\ntext\n");
   CHECK(read_text_file(scratch / "t", 11) == "plain\ntext\n");

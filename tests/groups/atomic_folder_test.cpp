@@ -13,26 +13,15 @@
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/random.h"
+#include "tests/scratch.h"
 
 using namespace krohn;
+using krohn::test::Scratch;
 namespace fs = std::filesystem;
 
 namespace {
 
 using Files = std::vector<std::pair<std::string, std::string>>;
-
-class Scratch {
- public:
-  explicit Scratch(const std::string& name) : path_(fs::path(KROHN_TEST_TMP) / ("atomic_folder_" + name)) {
-    fs::remove_all(path_);
-    fs::create_directories(path_);
-  }
-  ~Scratch() { fs::remove_all(path_); }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
 
 std::set<std::string> names_in(const std::string& folder) {
   std::set<std::string> names;
@@ -53,7 +42,7 @@ pid_t dead_process() {
 }  // namespace
 
 TEST_CASE("a folder is made, with the folders above it, and replaced") {
-  const Scratch scratch("replace");
+  const Scratch scratch("atomic_folder_replace");
   write_folder(scratch / "a/b/new", Files{{"config", "1"}, {"weights", "one"}});
   CHECK(names_in(scratch / "a/b") == Names{"new"});
   CHECK(read_file(scratch / "a/b/new/weights") == "one");
@@ -64,7 +53,7 @@ TEST_CASE("a folder is made, with the folders above it, and replaced") {
 }
 
 TEST_CASE("what others put into the folder stays, what is outdated goes") {
-  const Scratch scratch("keep");
+  const Scratch scratch("atomic_folder_keep");
   write_folder(scratch / "f", Files{{"config", "1"}, {"old weights", "x"}});
   chmod((scratch / "f").c_str(), 0750);
   write_file(scratch / "f/notes", "mine");
@@ -84,7 +73,7 @@ TEST_CASE("what others put into the folder stays, what is outdated goes") {
 }
 
 TEST_CASE("a link to a folder is followed") {
-  const Scratch scratch("link");
+  const Scratch scratch("atomic_folder_link");
   write_folder(scratch / "f", Files{{"a", "1"}});
   fs::create_directory_symlink("f", scratch / "link");
   write_folder(scratch / "link", Files{{"a", "2"}});
@@ -94,7 +83,7 @@ TEST_CASE("a link to a folder is followed") {
 }
 
 TEST_CASE("what cannot be replaced is refused, and nothing changes") {
-  const Scratch scratch("refuse");
+  const Scratch scratch("atomic_folder_refuse");
   write_file(scratch / "file", "x");
   CHECK_THROWS_AS(write_folder(scratch / "file", Files{{"a", "1"}}), SystemError);
   CHECK_THROWS_AS(write_folder("", Files{{"a", "1"}}), SystemError);
@@ -106,7 +95,7 @@ TEST_CASE("what cannot be replaced is refused, and nothing changes") {
 }
 
 TEST_CASE("killed at any moment, the folder is the old one or the new one, and the next run tidies up") {
-  const Scratch scratch("kill");
+  const Scratch scratch("atomic_folder_kill");
   Random rng(11);
   const auto version = [](int number) {
     Files files;
@@ -139,7 +128,7 @@ TEST_CASE("killed at any moment, the folder is the old one or the new one, and t
 }
 
 TEST_CASE("only what the dead left is removed") {
-  const Scratch scratch("leftovers");
+  const Scratch scratch("atomic_folder_leftovers");
   const std::string dead = std::to_string(dead_process());
   const Names kept = {"." + dead + "-0.krohn-tmp.bak",
                       "." + dead + ".krohn-tmp",
@@ -151,7 +140,7 @@ TEST_CASE("only what the dead left is removed") {
                       ".-1-0.krohn-tmp"};
   for (const std::string& name : kept) fs::create_directory(scratch / name);
   for (const std::string name : {"-0", "-17"}) {
-    fs::create_directories(scratch / ("." + dead + name + ".krohn-tmp") + "/sub");
+    fs::create_directories(scratch / ("." + dead + name + ".krohn-tmp") / "sub");
   }
   fs::create_directory(scratch / "target");
   fs::create_directory_symlink("target", scratch / ("." + dead + "-5.krohn-tmp"));

@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdint>
 #include <initializer_list>
 
 #if defined(__x86_64__)

@@ -94,8 +94,21 @@ inline Matrix random_form(std::mt19937_64& random, Kind kind, std::uint32_t n) {
   }
 }
 
-/// A network without a meaning: letters of the given kinds (all when none is named), some with B, and codewords that
-/// are random, or zeros and ones.
+/// A network without a meaning: a letter for each matrix, random codewords, a B at every second letter when `adds`.
+inline Network meaningless(std::mt19937_64& random, std::vector<Matrix> actions, std::uint32_t columns, bool adds) {
+  const std::uint32_t n = dimension(actions[0]);
+  const auto letters = static_cast<Letter>(actions.size());
+  std::vector<Eigen::MatrixXd> codewords;
+  for (int i = 0; i < 7; ++i) codewords.push_back(random_matrix(random, n, columns));
+  const Eigen::MatrixXd initial = codewords[0];
+  Network network = one_layer(random_automaton(random, 7, letters), initial, std::move(actions), std::move(codewords));
+  for (std::size_t i = 0; adds && i < letters; i += 2)
+    network.layers[0].transitions[i].b = random_matrix(random, n, columns);
+  return network;
+}
+
+/// The same with letters of the given kinds (all when none is named), some with B, and codewords that are random, or
+/// zeros and ones.
 inline Network random_network(std::uint64_t seed, std::uint32_t n, std::uint32_t columns, Letter letters,
                               std::optional<Kind> kind) {
   std::mt19937_64 random(seed);
@@ -103,20 +116,31 @@ inline Network random_network(std::uint64_t seed, std::uint32_t n, std::uint32_t
   for (Letter a = 0; a < letters; ++a)
     actions.push_back(
         random_form(random, kind.value_or(static_cast<Kind>(random() % static_cast<int>(Kind::kCount))), n));
-  const bool binary = seed % 2 == 0;
-  std::vector<Eigen::MatrixXd> codewords;
-  for (std::uint32_t q = 0; q < 7; ++q) {
-    Eigen::MatrixXd codeword = random_matrix(random, n, columns);
-    if (binary)
+  Network network = meaningless(random, std::move(actions), columns, false);
+  Layer& layer = network.layers[0];
+  if (seed % 2 == 0) {
+    for (Eigen::MatrixXd& codeword : layer.decoder.codewords)
       for (Eigen::Index i = 0; i < codeword.size(); ++i) codeword(i) = random() % 2 == 0 ? 0 : 1;
-    codewords.push_back(std::move(codeword));
+    layer.initial = layer.decoder.codewords[0];
   }
-  const Eigen::MatrixXd initial = codewords[0];
-  Network network = one_layer(random_automaton(random, 7, letters), initial, std::move(actions), std::move(codewords));
-  for (Transition& transition : network.layers[0].transitions)
+  for (Transition& transition : layer.transitions)
     if (std::holds_alternative<ZeroMatrix>(transition.a) ? random() % 5 != 0 : random() % 4 == 0)
       transition.b = random_matrix(random, n, columns);
   return network;
+}
+
+/// Networks of every form alone and of all together, in several sizes.
+inline std::vector<Network> of_every_form() {
+  std::vector<Network> networks;
+  std::uint64_t seed = 100;
+  for (const std::uint32_t n : {1U, 2U, 5U, 9U})
+    for (int kind = 0; kind <= static_cast<int>(Kind::kCount); ++kind) {
+      const bool all = kind == static_cast<int>(Kind::kCount);
+      const Letter letters = all ? 24 : 1 + static_cast<Letter>(++seed % 5);
+      networks.push_back(random_network(seed, n, static_cast<std::uint32_t>(1 + seed % 3), letters,
+                                        all ? std::nullopt : std::optional(static_cast<Kind>(kind))));
+    }
+  return networks;
 }
 
 inline std::vector<Network> meaningful_networks() {

@@ -5,7 +5,6 @@
 #include <Eigen/LU>
 #include <Eigen/SVD>
 #include <random>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -194,10 +194,7 @@ TEST_CASE("the folder of a linear model is the trained model in it, for every ve
   const json again = json::parse(place.shell("krohn eval run --lengths 500 --words 100 --json").out);
   CHECK(again["lengths"][0]["right"] == test["right"]);
   CHECK(again["reading"] == "as trained");
-  CHECK(place.shell("krohn eval run --lengths 500 --words 100 --json --as-trained").out ==
-        place.shell("krohn eval run --lengths 500 --words 100 --json").out);
   CHECK(contains(place.shell("krohn eval run --lengths 50 --words 10 --rescaled").out, "another function"));
-  CHECK(place.shell("krohn eval run --rescaled --as-trained").status == 2);
 }
 
 TEST_CASE("verify, eval and compare speak of the trained model whose states grow") {

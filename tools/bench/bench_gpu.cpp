@@ -191,8 +191,7 @@ void measure_trained_models(Figures& figures) {
     measure(figures, "trained models", shape, [&] {
       const bool large = std::string(shape).find("256") != std::string::npos;
       const std::uint64_t length = large ? 2'000 : 100'000;
-      const auto model =
-          make_model<float>(shape, task->alphabet().size(), static_cast<std::uint32_t>(task->labels().size()), 1);
+      const auto model = make_model<float>(shape, *task, 1);
       EvaluateModelOptions options;
       const double seconds = seconds_of([&] { evaluate_words(Place::kDevice, *model, *task, length, options); });
       figures.add("trained models", std::string(shape) + ", 1000 words",

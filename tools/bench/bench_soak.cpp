@@ -53,7 +53,7 @@ void random_machines(Tally& tally) {
   std::mt19937 random(2026);
   for (int drawn = 0; drawn < 10'000; ++drawn) {
     const State states = 2 + static_cast<State>(random() % 6);
-    const Dfa dfa = canonical(random_table(random, states, 1 + static_cast<Letter>(random() % 3)));
+    const Dfa dfa = canonical(random_automaton(random, states, 1 + static_cast<Letter>(random() % 3)));
     check_cascades(dfa, tally, 200);
     check_verdicts(minimise(accepting(dfa, static_cast<std::uint32_t>(random()))), tally, 100);
     if (drawn % 20 == 0) check_networks(dfa, kWords / 4, tally);

@@ -29,14 +29,14 @@ void build_command(CLI::App& app, Work& chosen) {
     add(app, chosen);
 }
 
-void add_language_options(Verb& verb, LanguageOptions& options, const std::string& format_option) {
+void add_language_options(Verb& verb, LanguageOptions& options) {
   const std::string group = "Reading a language";
   verb.add_option("--alphabet", options.alphabet, "Letters of a regex: ab, a-z0-9, bytes, unicode, or \"SYN ACK FIN\"")
       .group(group);
   verb.add_option("--symbols", options.symbols, "OpenFst symbol table of an .att file").existing_file().group(group);
   std::vector<std::string> formats = format_names();
   formats.emplace_back("regex");
-  verb.add_option(format_option, options.format, "Format of the file, instead of its extension")
+  verb.add_option("--format", options.format, "Format of the file, instead of its extension")
       .one_of(formats)
       .group(group);
   verb.add_option("--generators", options.generators,
@@ -48,6 +48,14 @@ void add_language_options(Verb& verb, LanguageOptions& options, const std::strin
 }
 
 void add_json_flag(Verb& verb, bool& json) { verb.add_flag("--json", json, "Print JSON, for programs"); }
+
+VerbOption add_device(Verb& verb, std::string& device, const std::string& description) {
+  return verb.add_option("--device", device, description).one_of({"auto", "cpu", "cuda"}).show_default();
+}
+
+VerbOption add_time(Verb& verb, double& seconds, const std::string& description) {
+  return verb.add_option("--time", seconds, description).type_name("SECONDS").positive();
+}
 
 VerbOption add_seed(Verb& verb, std::uint64_t& seed) {
   return add_count(verb, "--seed", seed, "Seed of the random words");

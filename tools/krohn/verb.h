@@ -59,8 +59,12 @@ void add_completion(CLI::App& app, Work& chosen);
 void build_command(CLI::App& app, Work& chosen);
 
 /// Options that several verbs share, each spelled in one place.
-void add_language_options(Verb& verb, LanguageOptions& options, const std::string& format_option = "--format");
+void add_language_options(Verb& verb, LanguageOptions& options);
 void add_json_flag(Verb& verb, bool& json);
+/// --device auto|cpu|cuda.
+VerbOption add_device(Verb& verb, std::string& device, const std::string& description);
+/// --time SECONDS.
+VerbOption add_time(Verb& verb, double& seconds, const std::string& description);
 VerbOption add_seed(Verb& verb, std::uint64_t& seed);
 VerbOption add_threads(Verb& verb, unsigned& threads);
 /// An option whose value is a count ("1e8", "10^8").

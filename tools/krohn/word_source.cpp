@@ -35,8 +35,7 @@ Word read_beginning(WordStream& stream, std::size_t most) {
 
 /// Where a word comes from that may be longer than memory.
 std::shared_ptr<WordStream> stream_of(const std::string& text, const Dfa& dfa, std::uint64_t seed) {
-  if (const auto path = after(text, "file:"))
-    return std::make_shared<WordFile>(*path, dfa.alphabet(), WordLayout::kOneWord);
+  if (const auto path = after(text, "file:")) return std::make_shared<WordFile>(*path, dfa.alphabet());
   if (const auto length = after(text, "accepted:"))
     return std::make_shared<AcceptedWordStream>(dfa, parse_count(*length, text), 1, seed);
   return nullptr;

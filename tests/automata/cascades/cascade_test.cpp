@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <random>
 #include <utility>
 
 #include "krohn/groups/error.h"

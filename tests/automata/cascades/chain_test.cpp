@@ -1,80 +1,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <numeric>
-#include <random>
-#include <set>
 
-#include "krohn/automata/cascades/cascade.h"
-#include "krohn/groups/error.h"
-#include "tests/automata/bestiary.h"
+#include "tests/automata/cascades/checked_cascades.h"
 
 using namespace krohn;
-
-namespace {
-
-State reachable(const Dfa& dfa) {
-  std::set<State> seen{dfa.initial()};
-  for (std::vector<State> open(seen.begin(), seen.end()); !open.empty();) {
-    const State q = open.back();
-    open.pop_back();
-    for (const State target : dfa.row(q))
-      if (seen.insert(target).second) open.push_back(target);
-  }
-  return static_cast<State>(seen.size());
-}
-
-/// What every chain promises, apart from being right.
-void require_shape(const Cascade& cascade, const Dfa& dfa) {
-  const State n = reachable(dfa);
-  REQUIRE(cascade.layers.size() <= std::max<State>(n - 1, 1));
-  REQUIRE(cascade.initial.size() == cascade.layers.size());
-  REQUIRE(cascade.readout.next.size() == cascade.layers.size());
-  REQUIRE(cascade.layers.front().wiring.action_of.size() == dfa.letters());
-  for (std::size_t k = 0; k < cascade.layers.size(); ++k) {
-    const CascadeLayer& layer = cascade.layers[k];
-    REQUIRE(layer.width <= n);
-    REQUIRE(layer.width >= (n == 1 ? 1 : 2));
-    REQUIRE(cascade.initial[k] < layer.width);
-    REQUIRE(layer.wiring.next.size() ==
-            (k + 1 == cascade.layers.size() ? 0 : layer.wiring.action_of.size() * layer.width));
-    for (const Transformation& action : layer.actions)
-      REQUIRE((action.degree() == layer.width && (action.is_permutation() || action.constant_image())));
-    for (const Action action : layer.wiring.action_of) REQUIRE(action < layer.actions.size());
-    REQUIRE(std::set<Transformation>(layer.actions.begin(), layer.actions.end()).size() == layer.actions.size());
-  }
-}
-
-Cascade checked_chain(const Dfa& dfa, const ChainOptions& options = {}) {
-  const Cascade cascade = chain_decomposition(dfa, options);
-  require_shape(cascade, dfa);
-  const EmulationResult result = check_emulation(cascade, dfa);
-  REQUIRE_MESSAGE(result.holds, result.counterexample);
-  return cascade;
-}
-
-void require_reachable(const Cascade& cascade, const Dfa& dfa) {
-  const EmulationResult result = check_reachable(cascade, dfa);
-  REQUIRE_MESSAGE(result.holds, result.counterexample);
-}
-
-}  // namespace
-
-TEST_CASE("the chain emulates every automaton with two letters and at most four states") {
-  for (State n = 1; n <= 4; ++n) {
-    CAPTURE(n);
-    for_all_automata(n, [](const Dfa& dfa) { require_reachable(checked_chain(dfa), dfa); });
-  }
-}
-
-TEST_CASE("without the early stop too") {
-  for (State n = 1; n <= 4; ++n)
-    for_all_automata(n, [](const Dfa& dfa) {
-      ChainOptions full;
-      full.early_stop = false;
-      require_reachable(checked_chain(dfa, full), dfa);
-    });
-}
 
 TEST_CASE("full transformation monoids: n − 1 layers of widths n … 2 and few distinct actions") {
   struct Fact {
@@ -95,18 +25,6 @@ TEST_CASE("full transformation monoids: n − 1 layers of widths n … 2 and few
   const Cascade t5 = chain_decomposition(full_transformation_monoid(5));
   CHECK(t5.layers[0].component == "S_5");
   CHECK(t5.layers[3].component == "Z_2");
-}
-
-TEST_CASE("Tomita 1–7 from every initial state") {
-  for (const Tomita& tomita : kTomita) {
-    CAPTURE(tomita.language);
-    const Maps& maps = tomita.maps;
-    const auto n = static_cast<State>(maps[0].size());
-    for (State initial = 0; initial < n; ++initial) {
-      const Dfa dfa = automaton(maps, n, initial);
-      require_reachable(checked_chain(dfa), dfa);
-    }
-  }
 }
 
 TEST_CASE("modular arithmetic with precedence: the early stop saves the last group") {
@@ -194,19 +112,8 @@ TEST_CASE("seven random states, four letters: about six layers on average") {
 
 TEST_CASE("long random words, stepping beside the automaton") {
   std::mt19937 random(11);
-  for (const Dfa& dfa : {modular_arithmetic(5), full_transformation_monoid(9), random_automaton(random, 12, 3)}) {
-    const Cascade cascade = chain_decomposition(dfa);
-    std::vector<Label> labels = cascade.initial;
-    State state = dfa.initial();
-    std::uint64_t mismatches = 0;
-    for (int i = 0; i < 100'000; ++i) {
-      const auto letter = static_cast<Letter>(random() % dfa.letters());
-      step(cascade, letter, labels);
-      state = dfa.next(state, letter);
-      mismatches += decode(cascade, labels) != state;
-    }
-    CHECK(mismatches == 0);
-  }
+  for (const Dfa& dfa : {modular_arithmetic(5), full_transformation_monoid(9), random_automaton(random, 12, 3)})
+    require_no_mismatch(chain_decomposition(dfa), dfa, random, 100'000);
 }
 
 TEST_CASE("the limit on contexts is met with a clear error") {

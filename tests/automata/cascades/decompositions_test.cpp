@@ -5,52 +5,27 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "krohn/automata/cascades/holonomy.h"
 #include "krohn/automata/language.h"
 #include "krohn/automata/operations/minimise.h"
-#include "krohn/groups/error.h"
-#include "tests/automata/bestiary.h"
+#include "tests/automata/cascades/checked_cascades.h"
 
 using namespace krohn;
 
 namespace {
 
-/// The induction over all label tuples, which is a proof; then exhaustively over the reachable tuples, or a long random
-/// word where there are too many.
-void require_no_mismatch(const Cascade& cascade, const Dfa& dfa) {
-  const EmulationResult proved = check_emulation(cascade, dfa);
-  REQUIRE_MESSAGE(proved.holds, proved.counterexample);
+/// Checked, then exhaustively over the reachable label tuples, or a long random word where there are too many.
+void require_right(const Cascade& cascade, const Dfa& dfa, std::uint64_t most_tuples) {
   try {
-    const EmulationResult reached = check_reachable(cascade, dfa, 5'000);
-    REQUIRE_MESSAGE(reached.holds, reached.counterexample);
-    return;
+    require_reachable(cascade, dfa, most_tuples);
   } catch (const LimitError&) {
+    std::mt19937 random(23);
+    require_no_mismatch(cascade, dfa, random, 1'000'000);
   }
-  std::mt19937 random(23);
-  std::vector<Label> labels(cascade.initial);
-  State state = dfa.initial();
-  std::uint64_t mismatches = 0;
-  for (int i = 0; i < 1'000'000; ++i) {
-    const auto letter = static_cast<Letter>(random() % dfa.letters());
-    step(cascade, letter, labels);
-    state = dfa.next(state, letter);
-    mismatches += decode(cascade, labels) != state;
-  }
-  REQUIRE(mismatches == 0);
 }
 
 void require_both(const Dfa& dfa) {
-  require_no_mismatch(holonomy_decomposition(dfa), dfa);
-  require_no_mismatch(chain_decomposition(dfa), dfa);
-}
-
-Dfa symmetric_group(State n) {
-  Maps maps(2, std::vector<State>(n));
-  for (State q = 0; q < n; ++q) {
-    maps[0][q] = (q + 1) % n;
-    maps[1][q] = q < 2 ? 1 - q : q;
-  }
-  return automaton(maps, n);
+  require_right(checked_holonomy(dfa), dfa, 1'000'000);
+  require_right(checked_chain(dfa), dfa, 5'000);
 }
 
 /// Maps that never decrease generate an aperiodic monoid; so do maps that never go up the states.
@@ -65,7 +40,34 @@ Dfa random_aperiodic(std::mt19937& random, State n, bool monotone) {
 
 }  // namespace
 
-TEST_CASE("both decompositions: T_n, S_n, Z_m, Tomita, modular arithmetic") {
+TEST_CASE("both decompositions: every automaton with two letters and at most four states") {
+  for (State n = 1; n <= 4; ++n)
+    for_all_tables(n, 2, [](const Dfa& dfa) {
+      checked_holonomy(dfa);
+      ChainOptions full;
+      full.early_stop = false;
+      require_reachable(checked_chain(dfa), dfa);
+      require_reachable(checked_chain(dfa, full), dfa);
+    });
+}
+
+TEST_CASE("both decompositions: Tomita 1–7 from every initial state, with groups only where the language has them") {
+  const bool grouped[] = {false, false, true, false, true, true, false};
+  for (std::size_t i = 0; i < std::size(kTomita); ++i) {
+    CAPTURE(kTomita[i].language);
+    const State n = static_cast<State>(kTomita[i].maps[0].size());
+    for (State initial = 0; initial < n; ++initial) {
+      const Dfa dfa = automaton(kTomita[i].maps, n, initial);
+      require_reachable(checked_chain(dfa), dfa);
+      const Cascade cascade = checked_holonomy(dfa);
+      require_reachable(cascade, dfa);
+      const auto has_group = [](const CascadeLayer& layer) { return layer.component != "trivial"; };
+      if (initial == 0) CHECK(std::ranges::any_of(cascade.layers, has_group) == grouped[i]);
+    }
+  }
+}
+
+TEST_CASE("both decompositions: T_n, S_n, Z_m, modular arithmetic") {
   for (State n = 2; n <= 7; ++n) {
     CAPTURE(n);
     require_both(full_transformation_monoid(n));
@@ -74,13 +76,7 @@ TEST_CASE("both decompositions: T_n, S_n, Z_m, Tomita, modular arithmetic") {
   }
   for (const State m : {2, 3, 5, 12, 60, 97}) {
     CAPTURE(m);
-    Maps maps(1, std::vector<State>(m));
-    for (State q = 0; q < m; ++q) maps[0][q] = (q + 1) % m;
-    require_both(automaton(maps, m));
-  }
-  for (const Tomita& tomita : kTomita) {
-    CAPTURE(tomita.language);
-    require_both(automaton(tomita.maps, static_cast<State>(tomita.maps[0].size())));
+    require_both(cycle(m));
   }
 }
 

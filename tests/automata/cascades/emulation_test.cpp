@@ -2,8 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <random>
-
 #include "krohn/groups/error.h"
 
 using namespace krohn;

@@ -3,54 +3,18 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <random>
 #include <set>
 
-#include "krohn/automata/language.h"
-#include "krohn/automata/operations/minimise.h"
-#include "krohn/groups/error.h"
-#include "tests/automata/bestiary.h"
+#include "tests/automata/cascades/checked_cascades.h"
 
 using namespace krohn;
 
 namespace {
 
-/// The shape that every holonomy cascade promises, and emulation by a check that shares no code with it.
-Cascade checked_holonomy(const Dfa& dfa) {
-  const Cascade cascade = holonomy_decomposition(dfa);
-  REQUIRE_FALSE(cascade.layers.empty());
-  REQUIRE(cascade.initial.size() == cascade.layers.size());
-  REQUIRE(cascade.readout.next.size() == cascade.layers.size());
-  for (std::size_t k = 0; k < cascade.layers.size(); ++k) {
-    const CascadeLayer& layer = cascade.layers[k];
-    REQUIRE(cascade.initial[k] < layer.width);
-    REQUIRE((layer.width >= 2 || cascade.layers.size() == 1));
-    REQUIRE(layer.wiring.next.size() ==
-            (k + 1 == cascade.layers.size() ? 0 : layer.wiring.action_of.size() * layer.width));
-    for (const Transformation& action : layer.actions)
-      REQUIRE((action.degree() == layer.width && (action.is_permutation() || action.constant_image())));
-    REQUIRE(std::set<Transformation>(layer.actions.begin(), layer.actions.end()).size() == layer.actions.size());
-  }
-  const EmulationResult result = check_emulation(cascade, dfa);
-  REQUIRE_MESSAGE(result.holds, result.counterexample);
-  return cascade;
-}
-
-void require_reachable(const Cascade& cascade, const Dfa& dfa) {
-  const EmulationResult result = check_reachable(cascade, dfa, 1'000'000);
-  REQUIRE_MESSAGE(result.holds, result.counterexample);
-}
-
 std::vector<Label> widths(const Cascade& cascade) {
   std::vector<Label> result;
   for (const CascadeLayer& layer : cascade.layers) result.push_back(layer.width);
   return result;
-}
-
-bool has_group(const Cascade& cascade) {
-  return std::any_of(cascade.layers.begin(), cascade.layers.end(),
-                     [](const CascadeLayer& layer) { return layer.component != "trivial"; });
 }
 
 /// A letter q ↦ min(q·…) with targets that never decrease: monotone maps generate aperiodic monoids.
@@ -86,10 +50,6 @@ bool is_aperiodic_by_enumeration(const Dfa& dfa, std::size_t max_elements, bool&
 
 }  // namespace
 
-TEST_CASE("holonomy emulates every automaton with two letters and at most four states") {
-  for (State n = 1; n <= 4; ++n) for_all_automata(n, [](const Dfa& dfa) { checked_holonomy(dfa); });
-}
-
 TEST_CASE("full and symmetric monoids") {
   for (State n = 2; n <= 7; ++n) {
     CAPTURE(n);
@@ -99,12 +59,7 @@ TEST_CASE("full and symmetric monoids") {
     for (State width = n; width >= 2; --width) expected.push_back(width);
     CHECK(widths(cascade) == expected);
     if (n <= 6) require_reachable(cascade, dfa);
-    Maps maps(2, std::vector<State>(n));
-    for (State q = 0; q < n; ++q) {
-      maps[0][q] = (q + 1) % n;
-      maps[1][q] = q < 2 ? 1 - q : q;
-    }
-    const Cascade symmetric = checked_holonomy(automaton(maps, n));
+    const Cascade symmetric = checked_holonomy(symmetric_group(n));
     CHECK(widths(symmetric) == std::vector<Label>{n});
     CHECK(symmetric.layers.front().component == (n == 2 ? "Z_2" : "S_" + std::to_string(n)));
   }
@@ -122,25 +77,9 @@ TEST_CASE("modular arithmetic with precedence: two layers, Z_4 below Z_5") {
   }
 }
 
-TEST_CASE("Tomita 1–7, from every initial state: groups only where the language has them") {
-  const bool grouped[] = {false, false, true, false, true, true, false};
-  for (std::size_t i = 0; i < std::size(kTomita); ++i) {
-    CAPTURE(kTomita[i].language);
-    const State n = static_cast<State>(kTomita[i].maps[0].size());
-    for (State initial = 0; initial < n; ++initial) {
-      const Dfa dfa = automaton(kTomita[i].maps, n, initial);
-      const Cascade cascade = checked_holonomy(dfa);
-      require_reachable(cascade, dfa);
-      if (initial == 0) CHECK(has_group(cascade) == grouped[i]);
-    }
-  }
-}
-
 TEST_CASE("cyclic automata are one layer") {
   for (State m = 2; m <= 60; ++m) {
-    Maps maps(1, std::vector<State>(m));
-    for (State q = 0; q < m; ++q) maps[0][q] = (q + 1) % m;
-    const Cascade cascade = checked_holonomy(automaton(maps, m));
+    const Cascade cascade = checked_holonomy(cycle(m));
     CHECK(widths(cascade) == std::vector<Label>{m});
     CHECK(cascade.layers.front().component == "Z_" + std::to_string(m));
   }
@@ -154,7 +93,6 @@ TEST_CASE("degenerate automata") {
   const Dfa identities = automaton({{0, 1, 2}, {0, 1, 2}}, 3, 1);
   const Cascade still = checked_holonomy(identities);
   CHECK(decode(still, still.initial) == 1);
-  checked_holonomy(automaton({{2, 2, 2}, {0, 0, 0}}, 3, 1));
   const Dfa unreachable = automaton({{1, 0, 3, 2}, {0, 1, 0, 1}}, 4, 1);
   const Cascade part = checked_holonomy(unreachable);
   CHECK(widths(part) == std::vector<Label>{2});
@@ -169,15 +107,7 @@ TEST_CASE("random automata up to fifteen states, and words of 10^5 letters besid
     CAPTURE(round);
     const Dfa dfa = random_automaton(random, n, letters);
     const Cascade cascade = checked_holonomy(dfa);
-    if (round % 6 != 0) continue;
-    std::vector<Label> labels(cascade.initial);
-    State state = dfa.initial();
-    for (int i = 0; i < 100'000; ++i) {
-      const auto letter = static_cast<Letter>(random() % letters);
-      step(cascade, letter, labels);
-      state = dfa.next(state, letter);
-      REQUIRE(decode(cascade, labels) == state);
-    }
+    if (round % 6 == 0) require_no_mismatch(cascade, dfa, random, 100'000);
   }
 }
 
@@ -197,24 +127,6 @@ TEST_CASE("an aperiodic automaton never gets a permutation") {
         if (action.is_permutation() && layer.width > 1) REQUIRE(action.is_identity());
   }
   CHECK(drawn == 1000);
-}
-
-TEST_CASE("every automaton of the corpus with at most thirty states") {
-  const std::string data = KROHN_TEST_DATA;
-  int tried = 0;
-  for (const char* folder : {"aalpy", "mata", "mlregtest"})
-    for (const auto& entry : std::filesystem::directory_iterator(data + "/" + folder)) {
-      const std::string extension = entry.path().extension().string();
-      if (extension == ".txt" || entry.path().filename() == "b-hand-made-easy-aut1.mata") continue;
-      LanguageOptions options;
-      if (extension == ".att") options.symbols = data + "/mlregtest/alph4.txt";
-      const Dfa dfa = minimise(load_language(entry.path().string(), options));
-      if (dfa.states() > 30) continue;
-      CAPTURE(entry.path().filename().string());
-      require_reachable(checked_holonomy(dfa), dfa);
-      ++tried;
-    }
-  CHECK(tried >= 20);
 }
 
 TEST_CASE("limits are met with a clear error") {

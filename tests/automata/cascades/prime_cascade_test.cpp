@@ -56,7 +56,7 @@ Dfa from_cycles(std::initializer_list<const char*> letters, Point degree) {
 
 TEST_CASE("every automaton with two letters and at most four states, by both decompositions") {
   for (State n = 1; n <= 3; ++n)
-    for_all_automata(n, [](const Dfa& dfa) {
+    for_all_tables(n, 2, [](const Dfa& dfa) {
       checked(dfa, holonomy_decomposition(dfa));
       checked(dfa, chain_decomposition(dfa));
     });

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <regex>
-#include <set>
 #include <thread>
 
 #include "krohn/automata/draw/draw_style.h"

@@ -4,8 +4,10 @@
 
 #include "krohn/groups/error.h"
 #include "tests/automata/formats/format_samples.h"
+#include "tests/error_of.h"
 
 using namespace krohn;
+using krohn::test::error_of;
 
 namespace {
 
@@ -16,16 +18,6 @@ Dfa read(const std::string& text, const std::string& symbols) {
 }
 
 bool accepts(const Dfa& dfa, const Word& word) { return dfa.accepts(dfa.run(word)); }
-
-template <class Body>
-std::string error_of(Body body) {
-  try {
-    body();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 }  // namespace
 

@@ -10,26 +10,15 @@
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
 #include "tests/automata/formats/format_samples.h"
+#include "tests/scratch.h"
 
 using namespace krohn;
+using krohn::test::Scratch;
 namespace fs = std::filesystem;
 
 namespace {
 
 const std::string data = KROHN_TEST_DATA;
-
-class Scratch {
- public:
-  Scratch() : path_(fs::path(KROHN_TEST_TMP) / "format_file") {
-    fs::remove_all(path_);
-    fs::create_directories(path_);
-  }
-  ~Scratch() { fs::remove_all(path_); }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
 
 std::string error_of(const std::string& path, const LanguageOptions& options = {}) {
   try {
@@ -192,7 +181,7 @@ TEST_CASE("bit formulas of the corpus: the subset automaton agrees with the nond
 }
 
 TEST_CASE("files come back exactly through every format that is written") {
-  const Scratch scratch;
+  const Scratch scratch("format_file");
   for (const Dfa& dfa :
        samples::machines(62, {Alphabet::of_characters("01"), Alphabet::of_characters("abc")}, samples::accepting()))
     for (const char* name : {"x.dot", "x.gv", "x.att", "x.jff", "x.json", "x.JSON"}) {
@@ -206,12 +195,12 @@ TEST_CASE("files come back exactly through every format that is written") {
 }
 
 TEST_CASE("what cannot be read or written is said in one message") {
-  const Scratch scratch;
+  const Scratch scratch("format_file");
   write_file(scratch / "parity.dot", "digraph {}");
   write_file(scratch / "strange", "hello");
   write_file(scratch / "empty", "");
   write_file(scratch / "net.safetensors", "x");
-  CHECK(error_of(scratch / "parity.dto").find("no such file; did you mean " + (scratch / "parity.dot") + "?") !=
+  CHECK(error_of(scratch / "parity.dto").find("no such file; did you mean " + (scratch / "parity.dot").string() + "?") !=
         std::string::npos);
   CHECK(error_of("/nonexistent/x.dot").find("no such file\nA language is a file, regex:EXPRESSION or name:FAMILY") !=
         std::string::npos);

@@ -4,6 +4,7 @@
 
 #include "krohn/groups/error.h"
 #include "tests/automata/formats/format_samples.h"
+#include "tests/error_of.h"
 
 using namespace krohn;
 
@@ -13,12 +14,7 @@ Dfa read(const std::string& text) { return to_dfa(read_jff(text, "f.jff"), "f.jf
 bool accepts(const Dfa& dfa, const Word& word) { return dfa.accepts(dfa.run(word)); }
 
 std::string error_of(const std::string& text) {
-  try {
-    read(text);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
+  return test::error_of([&] { read(text); });
 }
 
 std::string structure(const std::string& body) {

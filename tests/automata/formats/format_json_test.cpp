@@ -4,6 +4,7 @@
 
 #include "krohn/groups/error.h"
 #include "tests/automata/formats/format_samples.h"
+#include "tests/error_of.h"
 
 using namespace krohn;
 
@@ -14,12 +15,7 @@ Dfa read(const std::string& text) { return to_dfa(read_json(text, "f.json"), "f.
 std::string file(const std::string& fields) { return R"({"format": "krohn automaton", "version": 1, )" + fields + "}"; }
 
 std::string error_of(const std::string& text) {
-  try {
-    read(text);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
+  return test::error_of([&] { read(text); });
 }
 
 }  // namespace

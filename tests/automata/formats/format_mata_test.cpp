@@ -8,6 +8,7 @@
 
 #include "krohn/automata/formats/format_mata_formula.h"
 #include "krohn/groups/error.h"
+#include "tests/error_of.h"
 
 using namespace krohn;
 
@@ -17,12 +18,7 @@ Dfa read(const std::string& text) { return to_dfa(read_mata(text, "f.mata"), "f.
 bool accepts(const Dfa& dfa, const Word& word) { return dfa.accepts(dfa.run(word)); }
 
 std::string error_of(const std::string& text) {
-  try {
-    read(text);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
+  return test::error_of([&] { read(text); });
 }
 
 std::vector<std::string> letters(const Dfa& dfa) {

@@ -8,27 +8,11 @@
 #include <set>
 
 #include "krohn/groups/error.h"
+#include "tests/automata/random_automata.h"
 
 using namespace krohn;
 
 namespace {
-
-/// Calls `check` with every word of up to `longest` letters.
-template <class Check>
-void for_all_words(Letter letters, std::size_t longest, Check check) {
-  Word word;
-  while (true) {
-    check(word);
-    std::size_t i = word.size();
-    while (i > 0 && word[i - 1] + 1 == letters) word[--i] = 0;
-    if (i > 0)
-      ++word[i - 1];
-    else if (word.size() < longest && letters > 0)
-      word.assign(word.size() + 1, 0);
-    else
-      return;
-  }
-}
 
 /// Sparse random automata with ε-moves, several initial states and useless states.
 Nfa random_nfa(std::mt19937& random, State states, Letter letters, double arcs_per_state) {
@@ -121,7 +105,7 @@ TEST_CASE("subsets accept what the nondeterministic automaton accepts") {
     const Nfa nfa = random_nfa(random, static_cast<State>(1 + random() % 9), 2, 2.0);
     const Dfa dfa = determinise(nfa);
     CHECK(is_breadth_first(dfa));
-    for_all_words(2, 6, [&](const Word& word) { CHECK(dfa.accepts(dfa.run(word)) == nfa.accepts_word(word)); });
+    for (const Word& word : short_words(2, 6)) CHECK(dfa.accepts(dfa.run(word)) == nfa.accepts_word(word));
   }
 }
 

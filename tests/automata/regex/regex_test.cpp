@@ -3,36 +3,20 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <fstream>
 #include <memory>
 #include <random>
 #include <regex>
-#include <sstream>
 
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/regex/regex_syntax.h"
 #include "krohn/groups/error.h"
+#include "tests/automata/random_automata.h"
+#include "tests/error_of.h"
+#include "tests/scratch.h"
 
 using namespace krohn;
 
 namespace {
-
-/// Calls `check` with every word of up to `longest` letters.
-template <class Check>
-void for_all_words(Letter letters, std::size_t longest, Check check) {
-  Word word;
-  while (true) {
-    check(word);
-    std::size_t i = word.size();
-    while (i > 0 && word[i - 1] + 1 == letters) word[--i] = 0;
-    if (i > 0)
-      ++word[i - 1];
-    else if (word.size() < longest && letters > 0)
-      word.assign(word.size() + 1, 0);
-    else
-      return;
-  }
-}
 
 /// The names of the letters, one after another with spaces between.
 std::string names_of(const Dfa& dfa) {
@@ -177,11 +161,8 @@ Tree random_tree(std::mt19937& random, int size, bool boolean) {
 }
 
 std::string read_file(const std::string& path) {
-  std::ifstream file(path);
-  REQUIRE_MESSAGE(file, path);
-  std::stringstream text;
-  text << file.rdbuf();
-  std::string line = text.str();
+  std::string line = test::contents(path);
+  REQUIRE_MESSAGE(!line.empty(), path);
   while (!line.empty() && line.back() == '\n') line.pop_back();
   return line;
 }
@@ -329,15 +310,10 @@ TEST_CASE("errors name the column") {
        }) {
     CAPTURE(std::string(fact.expression));
     const RegexOptions options = fact.alphabet != nullptr ? over(fact.alphabet) : RegexOptions{};
-    try {
-      parse_regex(fact.expression, options);
-      FAIL("accepted");
-    } catch (const InputError& error) {
-      const std::string what = error.what();
-      CAPTURE(what);
-      CHECK(what.rfind(fmt::format("regex:{}: ", fact.column), 0) == 0);
-      CHECK(what.find(fact.message) != std::string::npos);
-    }
+    const std::string what = test::error_of([&] { parse_regex(fact.expression, options); });
+    CAPTURE(what);
+    CHECK(what.starts_with(fmt::format("regex:{}: ", fact.column)));
+    CHECK(what.find(fact.message) != std::string::npos);
   }
 }
 
@@ -390,12 +366,12 @@ TEST_CASE("random expressions agree with two independent matchers on every short
     const Dfa dfa = parse_regex(expression, options);
     const RegexTree syntax = parse_regex_syntax(expression, options.alphabet, 10'000);
     const RegexLetters letters = letters_of(syntax, options.alphabet);
-    for_all_words(2, 6, [&](const Word& word) {
+    for (const Word& word : short_words(2, 6)) {
       const std::string text = dfa.alphabet().format_word(word);
       const bool expected = matches(*tree, text);
       if (dfa.accepts(dfa.run(word)) != expected) FAIL_CHECK(text);
       if (reference_matches(syntax, letters, word) != expected) FAIL_CHECK("reference: " << text);
-    });
+    }
     CHECK(minimise(dfa) == dfa);
   }
 }
@@ -409,10 +385,10 @@ TEST_CASE("random expressions agree with std::regex on the common syntax") {
     CAPTURE(expression);
     const Dfa dfa = parse_regex(expression, options);
     const std::regex rival(expression, std::regex::ECMAScript);
-    for_all_words(2, 5, [&](const Word& word) {
+    for (const Word& word : short_words(2, 5)) {
       const std::string text = dfa.alphabet().format_word(word);
       if (dfa.accepts(dfa.run(word)) != std::regex_match(text, rival)) FAIL_CHECK(text);
-    });
+    }
   }
 }
 

@@ -72,7 +72,7 @@ TEST_CASE("a meet of many classes") {
   const Point points = 5000;
   Congruence a(points), b(points);
   for (Point p = 0; p < points; ++p) a[p] = p / 50, b[p] = p % 50;
-  CHECK(meet(a, b) == discrete_partition(points));
+  CHECK(class_count(meet(a, b)) == points);
   CHECK(class_count(join(a, b)) == 1);
 }
 

@@ -13,6 +13,7 @@
 #include "krohn/constructions/build/planner.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
+#include "tests/error_of.h"
 
 using namespace krohn;
 
@@ -148,16 +149,11 @@ Network small_cascade(std::optional<KeyStyle> keys = {}) {
 
 Network from_bytes(const std::string& bytes) { return parse_network(std::as_bytes(std::span(bytes)), "f"); }
 
-/// The message with which a changed file is refused; empty when it is accepted.
+/// The message with which a changed file is refused.
 std::string refusal(const Network& network, const std::function<void(TensorFile&)>& change) {
   TensorFile file = to_tensors(network);
   change(file);
-  try {
-    from_tensors(file, "f");
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return test::error_of([&] { from_tensors(file, "f"); });
 }
 
 template <class T>
@@ -259,7 +255,7 @@ TEST_CASE("dense forms are left out when they are large, and may be absent") {
   const TensorFile file = to_tensors(network);
   CHECK_FALSE(file.tensors.contains("layers.0.A"));
   check_same(from_tensors(file, "f"), network);
-  CHECK(refusal(everything(), [](TensorFile& f) { f.tensors.erase("layers.0.A"); }).empty());
+  CHECK(refusal(everything(), [](TensorFile& f) { f.tensors.erase("layers.0.A"); }) == "no error");
 }
 
 TEST_CASE("a dense form that is not the structured one is refused, be it off by one place of one number") {
@@ -269,7 +265,7 @@ TEST_CASE("a dense form that is not the structured one is refused, be it off by 
         std::string::npos);
   const auto cosine = static_cast<double>(Turn{1, 5}.cosine());
   const std::size_t rotated = 6 * 16 + 5;
-  CHECK(refusal(network, [&](TensorFile& f) { put(f, "layers.0.A", rotated, cosine); }).empty());
+  CHECK(refusal(network, [&](TensorFile& f) { put(f, "layers.0.A", rotated, cosine); }) == "no error");
   for (const double beside : {std::nextafter(cosine, 0), std::nextafter(cosine, 1)}) {
     const std::string said = refusal(network, [&](TensorFile& f) { put(f, "layers.0.A", rotated, beside); });
     CHECK(said.find("for action 6, row 1, column 1") != std::string::npos);

@@ -8,6 +8,7 @@
 
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
+#include "tests/error_of.h"
 
 using namespace krohn;
 
@@ -138,12 +139,7 @@ TEST_CASE("faults are refused with the reason") {
   };
   for (const Fault& fault : faults) {
     CAPTURE(fault.header);
-    std::string message;
-    try {
-      parse(with_header(fault.header, fault.buffer));
-    } catch (const InputError& error) {
-      message = error.what();
-    }
+    const std::string message = test::error_of([&] { parse(with_header(fault.header, fault.buffer)); });
     CAPTURE(message);
     CHECK(message.rfind("f: ", 0) == 0);
     CHECK(message.find(fault.reason) != std::string::npos);

@@ -8,6 +8,7 @@
 #include "krohn/constructions/build/builders.h"
 #include "krohn/groups/error.h"
 #include "tests/constructions/sample_automata.h"
+#include "tests/error_of.h"
 
 using namespace krohn;
 
@@ -24,13 +25,7 @@ void check_faults(const Network& sound, const std::vector<Fault>& faults) {
     CAPTURE(fault.message);
     Network broken = sound;
     fault.make(broken);
-    std::string said;
-    try {
-      validate(broken);
-    } catch (const InputError& error) {
-      said = error.what();
-    }
-    CHECK(said == fault.message);
+    CHECK(test::error_of([&] { validate(broken); }) == fault.message);
   }
 }
 

@@ -2,8 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-
 #include "krohn/gpu/device/device.h"
 #include "krohn/groups/error.h"
 #include "tests/gpu/automata.h"

@@ -120,8 +120,7 @@ TEST_CASE("trained models on the device answer as on the processor") {
       CAPTURE(name);
       CAPTURE(shape);
       const auto task = make_task(name, {});
-      const auto model =
-          make_model<float>(shape, task->alphabet().size(), static_cast<std::uint32_t>(task->labels().size()), 3);
+      const auto model = make_model<float>(shape, *task, 3);
       EvaluateModelOptions options;
       options.words = 100;
       const ModelAccuracy expected = evaluate_model(*model, *task, 333, options);
@@ -210,8 +209,7 @@ TEST_CASE("steps of training on the device are the processor's, and have the sam
   const auto task = make_task("modadd5", {});
   for (const char* shape : kTrainedShapes) {
     CAPTURE(shape);
-    const auto model =
-        make_model<float>(shape, task->alphabet().size(), static_cast<std::uint32_t>(task->labels().size()), 1);
+    const auto model = make_model<float>(shape, *task, 1);
     const std::vector<float> zeros(model->parameters().size(), 0);
     struct Run {
       std::vector<float> gradient, parameters;

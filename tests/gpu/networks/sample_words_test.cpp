@@ -34,16 +34,10 @@ TEST_CASE("the kernel's words are the evaluator's: networks with a meaning") {
 
 TEST_CASE("the kernel's words are the evaluator's: every form alone and all together") {
   std::uint64_t seed = 100;
-  for (const std::uint32_t n : {1U, 2U, 5U, 9U})
-    for (int kind = 0; kind <= static_cast<int>(Kind::kCount); ++kind) {
-      const auto chosen = kind < static_cast<int>(Kind::kCount) ? std::optional(static_cast<Kind>(kind)) : std::nullopt;
-      const Letter letters = kind == static_cast<int>(Kind::kCount) ? 24 : 1 + static_cast<Letter>(++seed % 5);
-      CAPTURE(seed);
-      CAPTURE(n);
-      CAPTURE(kind);
-      const Network network = random_network(seed, n, static_cast<std::uint32_t>(1 + seed % 3), letters, chosen);
-      check_sample(network, sample_of({70}, 4, seed));
-    }
+  for (const Network& network : of_every_form()) {
+    CAPTURE(++seed);
+    check_sample(network, sample_of({70}, 4, seed));
+  }
 }
 
 TEST_CASE("odd numbers of words and letters") {

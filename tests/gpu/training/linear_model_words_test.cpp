@@ -17,8 +17,7 @@ void check_evaluation(const char* task_name, const char* shape, std::uint64_t le
   CAPTURE(length);
   options.threads = 1;
   const auto task = make_task(task_name, {});
-  const auto model =
-      make_model<float>(shape, task->alphabet().size(), static_cast<std::uint32_t>(task->labels().size()), 3);
+  const auto model = make_model<float>(shape, *task, 3);
   for (const bool rescaled : {true, false}) {
     options.rescaled = rescaled;
     const ModelAccuracy expected = evaluate_model(*model, *task, length, options);

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <memory>
 #include <span>
-#include <string>
 
 #include "krohn/gpu/device/device.h"
 #include "krohn/groups/error.h"
@@ -23,11 +22,6 @@ TrainingBatch batch_of(const Task& task, std::uint64_t first, LengthRange length
   return draw_batch(task, lengths, 1, first, kWords);
 }
 
-template <class Real>
-std::unique_ptr<SequenceModel<Real>> model_of(const char* shape, const Task& task, std::uint64_t seed) {
-  return make_model<Real>(shape, task.alphabet().size(), static_cast<std::uint32_t>(task.labels().size()), seed);
-}
-
 void load(Stepper& stepper, std::uint32_t m, const SequenceModel<float>& model) {
   const std::vector<float> zeros(model.parameters().size(), 0);
   stepper.load(m, model.parameters(), zeros, zeros);
@@ -36,7 +30,7 @@ void load(Stepper& stepper, std::uint32_t m, const SequenceModel<float>& model) 
 /// What the model in double, with the same parameters, says of a batch.
 std::vector<double> expected_gradient(const char* shape, const Task& task, const SequenceModel<float>& narrow,
                                       const TrainingBatch& batch, double& loss) {
-  const auto model = model_of<double>(shape, task, 1);
+  const auto model = make_model<double>(shape, task, 1);
   std::copy(narrow.parameters().begin(), narrow.parameters().end(), model->parameters().begin());
   std::vector<double> gradient(model->parameters().size(), 0);
   loss = model->loss(batch, gradient).loss;
@@ -47,7 +41,7 @@ std::vector<double> expected_gradient(const char* shape, const Task& task, const
 void check_gradients(const char* shape, const Task& task, const Stepper& stepper, std::span<const ModelStep> steps) {
   for (std::uint32_t m = 0; m < steps.size(); ++m) {
     CAPTURE(m);
-    const auto model = model_of<float>(shape, task, m + 1);
+    const auto model = make_model<float>(shape, task, m + 1);
     double loss = 0;
     const std::vector<double> expected = expected_gradient(shape, task, *model, steps[m].batch, loss);
     CHECK(stepper.loss(m) == doctest::Approx(loss).epsilon(1e-5));
@@ -77,11 +71,11 @@ TEST_CASE("gradients by stages are those of the model") {
   const auto task = make_task("modadd5", {});
   for (const char* shape : kTrainedShapes) {
     CAPTURE(shape);
-    const auto first = model_of<float>(shape, *task, 1);
+    const auto first = make_model<float>(shape, *task, 1);
     Stepper stepper(Place::kProcessor, *first, 2, kWords, 0);
     std::vector<ModelStep> steps;
     for (std::uint32_t m = 0; m < 2; ++m) {
-      load(stepper, m, *model_of<float>(shape, *task, m + 1));
+      load(stepper, m, *make_model<float>(shape, *task, m + 1));
       steps.push_back({batch_of(*task, 100 * m), 0, 1});
       for (auto& target : steps.back().batch.targets) target.smoothing = 0.1F * static_cast<float>(m);
     }
@@ -101,10 +95,10 @@ TEST_CASE("a step has the same bits every time, alone, beside other models, and 
   const auto task = make_task("modadd5", {});
   for (const char* shape : kTrainedShapes) {
     CAPTURE(shape);
-    const auto first = model_of<float>(shape, *task, 1);
+    const auto first = make_model<float>(shape, *task, 1);
     const auto run = [&](std::uint32_t models, bool graph) {
       Stepper stepper(Place::kProcessor, *first, models, kWords, 1);
-      for (std::uint32_t m = 0; m < models; ++m) load(stepper, m, *model_of<float>(shape, *task, m + 1));
+      for (std::uint32_t m = 0; m < models; ++m) load(stepper, m, *make_model<float>(shape, *task, m + 1));
       for (std::uint64_t step = 0; step < 3; ++step) {
         std::vector<ModelStep> steps;
         for (std::uint32_t m = 0; m < models; ++m)
@@ -129,7 +123,7 @@ TEST_CASE("words of many tokens are summed in parts") {
   for (const char* shape : {"deltaproduct:width=8,heads=2,reflections=2,signed,conv=3,mlp=9",
                             "diagonal:width=6,channels=70,states=3", "fan:blocks=2,size=3,layers=2"}) {
     CAPTURE(shape);
-    const auto model = model_of<float>(shape, *task, 1);
+    const auto model = make_model<float>(shape, *task, 1);
     Stepper stepper(Place::kProcessor, *model, 1, kWords, 0);
     load(stepper, 0, *model);
     const std::vector<ModelStep> steps{{batch_of(*task, 0, {60, 90}), 0, 1}};
@@ -141,7 +135,7 @@ TEST_CASE("words of many tokens are summed in parts") {
 TEST_CASE("states too large for a team's own memory are worked on elsewhere") {
   const auto task = make_task("parity", {});
   const char* const shape = "deltaproduct:width=4,heads=1,keys=160,values=160,mlp=0";
-  const auto model = model_of<float>(shape, *task, 1);
+  const auto model = make_model<float>(shape, *task, 1);
   Stepper stepper(Place::kProcessor, *model, 1, kWords, 0);
   load(stepper, 0, *model);
   const std::vector<ModelStep> steps{{batch_of(*task, 0, {1, 4}), 0, 1}};
@@ -152,10 +146,10 @@ TEST_CASE("states too large for a team's own memory are worked on elsewhere") {
 TEST_CASE("training by stages learns, and a model that diverges stops for good") {
   const auto task = make_task("parity", {});
   const char* const shape = "bilinear:hidden=8,inputs=4,rotations";
-  const auto first_model = model_of<float>(shape, *task, 3);
+  const auto first_model = make_model<float>(shape, *task, 3);
   Stepper stepper(Place::kProcessor, *first_model, 2, kWords, 0);
   for (std::uint32_t m = 0; m < 2; ++m) {
-    const auto model = model_of<float>(shape, *task, 3);
+    const auto model = make_model<float>(shape, *task, 3);
     if (m == 1) model->parameters()[0] = INFINITY;
     load(stepper, m, *model);
   }
@@ -174,7 +168,7 @@ TEST_CASE("training by stages learns, and a model that diverges stops for good")
 
 TEST_CASE("batches that do not fit are refused") {
   const auto task = make_task("parity", {});
-  const auto model = model_of<float>("bilinear:hidden=4,inputs=2,rotations", *task, 1);
+  const auto model = make_model<float>("bilinear:hidden=4,inputs=2,rotations", *task, 1);
   Stepper stepper(Place::kProcessor, *model, 2, kWords, 0);
   CHECK_THROWS_AS(stepper.step({}), InputError);
   CHECK_THROWS_AS(stepper.step(std::vector<ModelStep>(2)), InputError);

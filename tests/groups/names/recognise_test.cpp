@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <map>
-#include <numeric>
 
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/permutations/group_elements.h"

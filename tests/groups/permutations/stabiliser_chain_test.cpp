@@ -6,7 +6,6 @@
 
 #include "krohn/groups/error.h"
 #include "krohn/groups/names/named_group.h"
-#include "krohn/groups/permutations/factorisation.h"
 #include "krohn/groups/permutations/giant.h"
 #include "krohn/groups/permutations/random_permutation.h"
 #include "krohn/groups/permutations/reference_stabiliser_chain.h"
@@ -118,45 +117,4 @@ TEST_CASE("stabilisers of points, sets and blocks are what filtering the element
   CHECK(order(set_stabiliser(named_group("M24"), octad)) == 244823040 / 2024);
   const std::vector<Point> many{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
   CHECK_THROWS_AS(set_stabiliser(named_group("S20"), many, 1000), LimitError);
-}
-
-TEST_CASE("words multiply back to the element, and only elements have words") {
-  Random random(47);
-  const auto check = [&](const PermutationGroup& group) {
-    const Factorisation factorisation(group);
-    const StabiliserChain chain(group);
-    for (int i = 0; i < 10; ++i) {
-      const Permutation g = chain.random_element(random);
-      const std::optional<GeneratorWord> word = factorisation.word(g);
-      REQUIRE(word);
-      CHECK(evaluate(group, *word) == g);
-      const Permutation p = random_permutation(group.degree(), random);
-      CHECK(factorisation.word(p).has_value() == chain.contains(p));
-    }
-    CHECK(factorisation.word(Permutation::identity(group.degree()))->empty());
-  };
-  for (int round = 0; round < 60; ++round) {
-    CAPTURE(round);
-    check(random_group(9, random));
-  }
-  for (const char* name : {"S1", "S5", "Q8", "Z60", "M11", "M24", "S12", "D50", "S3wrS3"}) {
-    CAPTURE(name);
-    check(named_group(name));
-  }
-  CHECK_THROWS_AS(Factorisation(named_group("Z60"), {.max_word_length = 10}), LimitError);
-  CHECK_THROWS_AS(Factorisation(named_group("S3")).word(Permutation::identity(4)), InputError);
-}
-
-TEST_CASE("a word for an element of the Rubik group is at most some thousand turns") {
-  Random random(53);
-  const PermutationGroup rubik = named_group("Rubik");
-  const Factorisation factorisation(rubik);
-  const StabiliserChain chain(rubik);
-  for (int i = 0; i < 5; ++i) {
-    const Permutation g = chain.random_element(random);
-    const std::optional<GeneratorWord> word = factorisation.word(g);
-    REQUIRE(word);
-    CHECK(evaluate(rubik, *word) == g);
-    CHECK(word->size() < 10'000);
-  }
 }

@@ -99,8 +99,10 @@ TEST_CASE("real characters: norm 1, 2 or 4, orthogonal to each other, and as man
   for (const char* name : {"S3", "S4", "A5", "Q8", "D5", "Z5", "Z2xZ4"}) {
     CAPTURE(name);
     const PermutationGroup group = named_group(name);
-    const auto characters = real_characters(group);
-    const double size = static_cast<double>(GroupElements::enumerate(group).size());
+    const GroupElements elements = GroupElements::enumerate(group);
+    std::vector<std::vector<double>> characters;
+    for (const IrreducibleBlock& block : irreducible_blocks(elements, 400, 1)) characters.push_back(block.character);
+    const double size = static_cast<double>(elements.size());
     double regular = 0;
     for (std::size_t i = 0; i < characters.size(); ++i)
       for (std::size_t j = 0; j <= i; ++j) {

@@ -19,7 +19,6 @@ struct Multiples {
   std::vector<std::vector<bool>> right, left, both;
 
   explicit Multiples(const TransformationMonoid& monoid) {
-    const auto left_graph = monoid.left_cayley_graph();
     const auto close = [&](Element x, bool use_right, bool use_left) {
       std::vector<bool> seen(monoid.size(), false);
       std::vector<Element> queue{x};
@@ -31,7 +30,7 @@ struct Multiples {
       for (std::size_t i = 0; i < queue.size(); ++i)
         for (std::uint32_t g = 0; g < monoid.generators(); ++g) {
           if (use_right) visit(monoid.right(queue[i], g));
-          if (use_left) visit(left_graph[std::size_t{queue[i]} * monoid.generators() + g]);
+          if (use_left) visit(monoid.product(monoid.right(0, g), queue[i]));
         }
       return seen;
     };

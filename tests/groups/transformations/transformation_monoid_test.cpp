@@ -37,7 +37,6 @@ void require_right(const std::vector<Transformation>& generators, Point degree) 
   REQUIRE(monoid.complete());
   const std::set<Transformation> reference = reference_closure(generators, degree);
   REQUIRE(monoid.size() == reference.size());
-  const auto left = monoid.left_cayley_graph();
   TransformationMonoid::Word previous;
   for (TransformationMonoid::Element e = 0; e < monoid.size(); ++e) {
     const Transformation value = monoid.element(e);
@@ -51,7 +50,7 @@ void require_right(const std::vector<Transformation>& generators, Point degree) 
     previous = word;
     for (std::uint32_t g = 0; g < generators.size(); ++g) {
       REQUIRE(monoid.element(monoid.right(e, g)) == value * generators[g]);
-      REQUIRE(monoid.element(left[std::size_t{e} * generators.size() + g]) == generators[g] * value);
+      REQUIRE(monoid.element(monoid.product(monoid.right(0, g), e)) == generators[g] * value);
     }
     REQUIRE(monoid.is_idempotent(e) == (value * value == value));
   }
@@ -73,40 +72,6 @@ TEST_CASE("every element, Cayley edge, word and idempotent against the obvious c
   }
 }
 
-TEST_CASE("the presentation is complete: rewriting by it reduces every product to its least word") {
-  std::mt19937 random(8);
-  for (int round = 0; round < 40; ++round) {
-    CAPTURE(round);
-    const Point degree = 2 + static_cast<Point>(random() % 3);
-    const auto generators = random_maps(random, degree, 1 + random() % 3);
-    const TransformationMonoid monoid = TransformationMonoid::enumerate(generators, degree);
-    std::vector<std::pair<TransformationMonoid::Word, TransformationMonoid::Word>> rules;
-    monoid.for_each_rule([&](auto u, std::uint32_t letter, auto v) {
-      TransformationMonoid::Word side = monoid.word(u);
-      side.push_back(letter);
-      rules.push_back({side, monoid.word(v)});
-      REQUIRE(evaluate(side, generators, degree) == monoid.element(v));
-    });
-    REQUIRE(rules.size() == monoid.rules());
-    for (int i = 0; i < 20; ++i) {
-      TransformationMonoid::Word word(random() % 9);
-      for (auto& letter : word) letter = static_cast<std::uint32_t>(random() % generators.size());
-      const auto value = monoid.find(evaluate(word, generators, degree));
-      for (bool changed = true; changed;) {
-        changed = false;
-        for (const auto& [from, to] : rules) {
-          const auto at = std::search(word.begin(), word.end(), from.begin(), from.end());
-          if (at == word.end()) continue;
-          const auto tail = word.erase(at, at + static_cast<std::ptrdiff_t>(from.size()));
-          word.insert(tail, to.begin(), to.end());
-          changed = true;
-        }
-      }
-      REQUIRE(word == monoid.word(*value));
-    }
-  }
-}
-
 TEST_CASE("full transformation monoids: n^n elements, Σ C(n,k) k^(n−k) idempotents") {
   const std::uint64_t idempotents[] = {1, 3, 10, 41, 196, 1057, 6322};
   std::uint64_t size = 1;
@@ -122,10 +87,8 @@ TEST_CASE("full transformation monoids: n^n elements, Σ C(n,k) k^(n−k) idempo
 
 TEST_CASE("degenerate generators") {
   CHECK(TransformationMonoid::enumerate({}, 3).size() == 1);
-  CHECK(TransformationMonoid::enumerate({}, 3).rules() == 0);
   const std::vector<Transformation> identities(3, Transformation::identity(4));
   CHECK(TransformationMonoid::enumerate(identities, 4).size() == 1);
-  CHECK(TransformationMonoid::enumerate(identities, 4).rules() == 3);
   CHECK_THROWS_AS(TransformationMonoid::enumerate(identities, 5), InputError);
 }
 

@@ -6,7 +6,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
 #include "krohn/constructions/network/matrix.h"
 #include "krohn/simulate/arithmetic/arithmetic.h"

@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <random>
 
 #include "krohn/automata/language.h"
@@ -18,8 +17,11 @@
 #include "krohn/groups/error.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
 #include "krohn/simulate/prove/machine/certify_reader.h"
+#include "tests/error_of.h"
+#include "tests/scratch.h"
 
 using namespace krohn;
+using krohn::test::Scratch;
 
 namespace {
 
@@ -46,20 +48,6 @@ Certificate certify(const Checkpoint& checkpoint, Precision precision, std::uint
 Certificate certify(const Checkpoint& checkpoint, Precision precision = Precision::kFp32) {
   return certify(checkpoint, precision, 1'000'000);
 }
-
-/// A folder of its own, removed at the end.
-class Folder {
- public:
-  explicit Folder(const std::string& name) : path_(fs::path(KROHN_TEST_TMP) / ("checkpoint-" + name)) {
-    fs::remove_all(path_);
-  }
-  ~Folder() { fs::remove_all(path_); }
-  std::string path() const { return path_.string(); }
-  std::string file(const char* name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
 
 /// Random weights of the config's shapes.
 Checkpoint random_checkpoint(CheckpointConfig config, std::uint64_t seed) {
@@ -414,11 +402,11 @@ TEST_CASE("older checkpoints keep every Householder apart") {
 
 TEST_CASE("a folder reads back as it was written") {
   for (const Family family : {Family::kDeltaNet, Family::kGatedDeltaProduct}) {
-    const Folder folder("round-trip");
+    const Scratch folder("checkpoint-round-trip");
     const Checkpoint checkpoint = exported(named("S3", "transpositions"), family);
-    save_checkpoint(checkpoint, folder.path());
-    CHECK(is_checkpoint_folder(folder.path()));
-    const Checkpoint read = load_checkpoint(folder.path());
+    save_checkpoint(checkpoint, folder.path().string());
+    CHECK(is_checkpoint_folder(folder.path().string()));
+    const Checkpoint read = load_checkpoint(folder.path().string());
     CHECK(read.config == checkpoint.config);
     CHECK(read.tensors.tensors == checkpoint.tensors.tensors);
     CHECK(*read.automaton == *checkpoint.automaton);
@@ -427,9 +415,9 @@ TEST_CASE("a folder reads back as it was written") {
 }
 
 TEST_CASE("shards are joined") {
-  const Folder folder("shards");
+  const Scratch folder("checkpoint-shards");
   const Checkpoint checkpoint = delta_net_checkpoint(named("S3", "transpositions"));
-  save_checkpoint(checkpoint, folder.path());
+  save_checkpoint(checkpoint, folder.path().string());
   TensorFile first, second;
   std::string map;
   for (const auto& [name, tensor] : checkpoint.tensors.tensors) {
@@ -437,45 +425,43 @@ TEST_CASE("shards are joined") {
     (is_first ? first : second).tensors.emplace(name, tensor);
     map += (map.empty() ? "\"" : ", \"") + name + (is_first ? "\": \"a.safetensors\"" : "\": \"b.safetensors\"");
   }
-  write_safetensors(first, folder.file("a.safetensors"));
-  write_safetensors(second, folder.file("b.safetensors"));
-  fs::remove(folder.file("model.safetensors"));
-  write_file(folder.file("model.safetensors.index.json"), "{\"weight_map\": {" + map + "}}");
-  CHECK(load_checkpoint(folder.path()).tensors.tensors == checkpoint.tensors.tensors);
-  write_file(folder.file("model.safetensors.index.json"), R"({"weight_map": {"lm_head.weight": "../a.safetensors"}})");
-  CHECK_THROWS_WITH_AS(load_checkpoint(folder.path()), doctest::Contains("not a name in this folder"), InputError);
+  write_safetensors(first, (folder / "a.safetensors"));
+  write_safetensors(second, (folder / "b.safetensors"));
+  fs::remove((folder / "model.safetensors"));
+  write_file((folder / "model.safetensors.index.json"), "{\"weight_map\": {" + map + "}}");
+  CHECK(load_checkpoint(folder.path().string()).tensors.tensors == checkpoint.tensors.tensors);
+  write_file((folder / "model.safetensors.index.json"), R"({"weight_map": {"lm_head.weight": "../a.safetensors"}})");
+  CHECK_THROWS_WITH_AS(load_checkpoint(folder.path().string()), doctest::Contains("not a name in this folder"),
+                       InputError);
 }
 
 TEST_CASE("folders that do not fit are refused with the reason") {
   const Checkpoint checkpoint = delta_net_checkpoint(named("S3", "transpositions"));
-  const auto refusal = [&](const auto& spoil) -> std::string {
-    const Folder folder("hostile");
-    save_checkpoint(checkpoint, folder.path());
+  const auto refusal = [&](const auto& spoil) {
+    const Scratch folder("checkpoint-hostile");
+    save_checkpoint(checkpoint, folder.path().string());
     spoil(folder);
-    try {
-      const Checkpoint read = load_checkpoint(folder.path());
+    return test::error_of([&] {
+      const Checkpoint read = load_checkpoint(folder.path().string());
       CheckpointModel(read, Precision::kFp32);
-    } catch (const InputError& error) {
-      return error.what();
-    }
-    return "accepted";
+    });
   };
   const auto with_config = [&](const char* from, const char* to) {
-    return [=](const Folder& folder) {
-      std::string text = read_file(folder.file("config.json"));
+    return [=](const Scratch& folder) {
+      std::string text = read_file((folder / "config.json"));
       const std::size_t at = text.find(from);
       REQUIRE(at != std::string::npos);
-      write_file(folder.file("config.json"), text.replace(at, std::string(from).size(), to));
+      write_file((folder / "config.json"), text.replace(at, std::string(from).size(), to));
     };
   };
   const auto with_tensor = [&](const char* name, const auto& change) {
-    return [=](const Folder& folder) {
-      TensorFile file = read_safetensors(folder.file("model.safetensors"));
+    return [=](const Scratch& folder) {
+      TensorFile file = read_safetensors((folder / "model.safetensors"));
       change(file, name);
-      write_safetensors(file, folder.file("model.safetensors"));
+      write_safetensors(file, (folder / "model.safetensors"));
     };
   };
-  CHECK(refusal([](const Folder&) {}) == "accepted");
+  CHECK(refusal([](const Scratch&) {}) == "no error");
   CHECK(refusal(with_config("\"delta_net\"", "\"mamba\"")).find("model_type") != std::string::npos);
   CHECK(refusal(with_config("\"hidden_size\": 16", "\"hidden_size\": -16")).find("hidden_size") != std::string::npos);
   CHECK(refusal(with_config("\"use_gate\": false", "\"use_gate\": true")).find("gates") != std::string::npos);
@@ -492,10 +478,10 @@ TEST_CASE("folders that do not fit are refused with the reason") {
           Tensor& tensor = file.tensors.at(name);
           tensor = make_tensor(std::vector<float>(tensor.elements(), NAN), tensor.shape);
         })).find("not finite") != std::string::npos);
-  CHECK(refusal([](const Folder& folder) {
-          fs::rename(folder.file("model.safetensors"), folder.file("pytorch_model.bin"));
+  CHECK(refusal([](const Scratch& folder) {
+          fs::rename((folder / "model.safetensors"), (folder / "pytorch_model.bin"));
         }).find("pickled") != std::string::npos);
-  CHECK(refusal([](const Folder& folder) {
-          write_file(folder.file("tokens.json"), R"({"letters": [], "begin": null, "states": []})");
+  CHECK(refusal([](const Scratch& folder) {
+          write_file((folder / "tokens.json"), R"({"letters": [], "begin": null, "states": []})");
         }).find("has no token") != std::string::npos);
 }

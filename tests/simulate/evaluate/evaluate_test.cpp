@@ -6,10 +6,10 @@
 #include <random>
 
 #include "krohn/groups/error.h"
-#include "tests/simulate/hand_built.h"
+#include "tests/simulate/formed_networks.h"
 
 using namespace krohn;
-using namespace krohn::hand_built;
+using namespace krohn::formed_networks;
 
 namespace {
 
@@ -36,13 +36,6 @@ void check_against_reference(const Network& network, std::uint64_t letters) {
     }
 }
 
-Eigen::MatrixXd random_matrix(std::mt19937_64& random, Eigen::Index rows, Eigen::Index columns) {
-  std::uniform_real_distribution<double> entry(-1, 1);
-  Eigen::MatrixXd matrix(rows, columns);
-  for (Eigen::Index i = 0; i < matrix.size(); ++i) matrix(i) = entry(random);
-  return matrix;
-}
-
 /// One matrix of every structured form in dimension 5, with weights that round.
 std::vector<Matrix> one_of_each_form(std::mt19937_64& random) {
   Reflection sparse{{{0, 1}, {2, -3}, {4, 2}}, 1, 14, 0, {}, 1.3};
@@ -60,31 +53,10 @@ std::vector<Matrix> one_of_each_form(std::mt19937_64& random) {
           factored};
 }
 
-/// A network without a meaning: every form a letter, some with B, random codewords.
-Network of_every_form(std::uint64_t seed, std::uint32_t columns) {
+Network one_of_each(std::uint64_t seed, std::uint32_t columns) {
   std::mt19937_64 random(seed);
   std::vector<Matrix> actions = one_of_each_form(random);
-  const auto letters = static_cast<Letter>(actions.size());
-  std::vector<Eigen::MatrixXd> codewords;
-  for (int i = 0; i < 7; ++i) codewords.push_back(random_matrix(random, 5, columns));
-  const Eigen::MatrixXd initial = codewords[0];
-  Network network = one_layer(random_automaton(random, 7, letters), initial, std::move(actions), std::move(codewords));
-  for (std::size_t i = 0; i < letters; i += 2) network.layers[0].transitions[i].b = random_matrix(random, 5, columns);
-  return network;
-}
-
-std::vector<Network> meaningful_networks() {
-  std::mt19937_64 random(17);
-  std::vector<Network> networks;
-  networks.push_back(one_hot(random_automaton(random, 6, 3)));
-  networks.push_back(rotation(3, all_residues(3)));
-  networks.push_back(rotation(60, {0, 1, 59, 7}));
-  for (const Swap style : {Swap::kMap, Swap::kUnit, Swap::kUnnormalised, Swap::kDoubled})
-    for (const std::uint32_t columns : {1, 3}) networks.push_back(symmetric(4, columns, style));
-  networks.push_back(two_reflections(5));
-  networks.push_back(flip_flop_toggle());
-  networks.push_back(delayed_toggle());
-  return networks;
+  return meaningless(random, std::move(actions), columns, true);
 }
 
 }  // namespace
@@ -92,14 +64,14 @@ std::vector<Network> meaningful_networks() {
 TEST_CASE("hand-built networks are valid") {
   for (const Network& network : meaningful_networks()) CHECK_NOTHROW(validate(network));
   for (std::uint32_t m = 2; m <= 16; ++m) CHECK_NOTHROW(validate(two_reflections(m)));
-  CHECK_NOTHROW(validate(of_every_form(3, 2)));
+  CHECK_NOTHROW(validate(one_of_each(3, 2)));
 }
 
 TEST_CASE("the evaluator is the reference, bit for bit") {
   for (const Network& network : meaningful_networks()) check_against_reference(network, 120);
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     CAPTURE(seed);
-    check_against_reference(of_every_form(seed, static_cast<std::uint32_t>(1 + seed % 3)), 120);
+    check_against_reference(one_of_each(seed, static_cast<std::uint32_t>(1 + seed % 3)), 120);
   }
 }
 
@@ -164,7 +136,7 @@ TEST_CASE("run is step by step, reset starts anew, fresh starts beside") {
 }
 
 TEST_CASE("the arithmetics differ where weights round, so that their names mean something") {
-  const Network network = of_every_form(2, 1);
+  const Network network = one_of_each(2, 1);
   const Word word = RandomWord(network.automaton.letters(), 3).slice(0, 200);
   std::map<std::vector<double>, std::string> courses;
   for (const ArithmeticName arithmetic : ArithmeticName::all()) {

@@ -6,10 +6,10 @@
 #include "krohn/groups/error.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/evaluate/reflection_chunk.h"
-#include "tests/simulate/hand_built.h"
+#include "tests/simulate/formed_networks.h"
 
 using namespace krohn;
-using namespace krohn::hand_built;
+using namespace krohn::formed_networks;
 
 namespace {
 
@@ -24,13 +24,6 @@ std::vector<Order> orders() {
   return parsed;
 }
 
-Eigen::MatrixXd random_matrix(std::mt19937_64& random, Eigen::Index rows, Eigen::Index columns) {
-  std::uniform_real_distribution<double> entry(-1, 1);
-  Eigen::MatrixXd matrix(rows, columns);
-  for (Eigen::Index i = 0; i < matrix.size(); ++i) matrix(i) = entry(random);
-  return matrix;
-}
-
 Reflection random_reflection(std::mt19937_64& random, std::uint32_t n) {
   Reflection reflection;
   std::int64_t norm = 0;
@@ -42,19 +35,6 @@ Reflection random_reflection(std::mt19937_64& random, std::uint32_t n) {
   reflection.scale_squared_denominator = std::max<std::int64_t>(norm, 1);
   reflection.beta = static_cast<double>(random() % 9) / 4;
   return reflection;
-}
-
-/// A network without a meaning: a letter for each matrix, random codewords, a B at every second letter when `adds`.
-Network meaningless(std::mt19937_64& random, std::vector<Matrix> actions, std::uint32_t columns, bool adds) {
-  const std::uint32_t n = dimension(actions[0]);
-  const auto letters = static_cast<Letter>(actions.size());
-  std::vector<Eigen::MatrixXd> codewords;
-  for (int i = 0; i < 7; ++i) codewords.push_back(random_matrix(random, n, columns));
-  const Eigen::MatrixXd initial = codewords[0];
-  Network network = one_layer(random_automaton(random, 7, letters), initial, std::move(actions), std::move(codewords));
-  for (std::size_t i = 0; adds && i < letters; i += 2)
-    network.layers[0].transitions[i].b = random_matrix(random, n, columns);
-  return network;
 }
 
 struct Named {

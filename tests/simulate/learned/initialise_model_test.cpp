@@ -26,7 +26,7 @@ Network construction(const Task& task, const std::string& language, const std::s
 }
 
 std::unique_ptr<SequenceModel<float>> started(const char* model, const Task& task, const Network& network) {
-  auto result = make_model<float>(model, task.alphabet().size(), static_cast<std::uint32_t>(task.labels().size()), 3);
+  auto result = make_model<float>(model, task, 3);
   initialise_from(*result, network, task);
   return result;
 }

@@ -24,7 +24,7 @@ namespace {
 
 std::unique_ptr<SequenceModel<float>> model_of(const Task& task, const char* name,
                                                const std::vector<std::pair<std::string, std::vector<float>>>& values) {
-  auto model = make_model<float>(name, task.alphabet().size(), static_cast<std::uint32_t>(task.labels().size()), 1);
+  auto model = make_model<float>(name, task, 1);
   TensorFile file = model->tensors();
   for (const auto& [part, numbers] : values) {
     Tensor& tensor = file.tensors.at(part);

@@ -19,6 +19,7 @@
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
 #include "krohn/simulate/train/trainer.h"
+#include "tests/automata/random_automata.h"
 #include "tests/simulate/asked_reader.h"
 
 using namespace krohn;
@@ -45,7 +46,7 @@ const std::vector<const char*> kModels = {
 
 template <class Real>
 std::unique_ptr<SequenceModel<Real>> made(const char* name, const Task& task, std::uint64_t seed = 9) {
-  return make_model<Real>(name, task.alphabet().size(), static_cast<std::uint32_t>(task.labels().size()), seed);
+  return make_model<Real>(name, task, seed);
 }
 
 /// The mean cross-entropy of a batch, word by word.
@@ -121,18 +122,6 @@ bool is_right_everywhere(const TrainedReader& machine, const TrackedAutomaton& t
     if (run.is_wrong()) return false;
   }
   return true;
-}
-
-/// Calls use(word) with all words of the length.
-template <class Use>
-void for_all_words(Letter letters, std::size_t length, const Use& use) {
-  Word word(length, 0);
-  while (true) {
-    use(word);
-    std::size_t at = length;
-    while (at > 0 && ++word[at - 1] == letters) word[--at] = 0;
-    if (at == 0) return;
-  }
 }
 
 }  // namespace
@@ -211,7 +200,7 @@ TEST_CASE("a model whose memory closes is proved for words of every length") {
   for (const Precision precision : {Precision::kFp32, Precision::kFp64}) {
     const auto machine = trained_machine(*model, *task, precision);
     const TrackedAutomaton tracked = tracked_automaton(*task, input_machine(*task).automaton);
-    for_all_words(2, 10, [&](const Word& word) { REQUIRE(is_right_everywhere(*machine, tracked, word)); });
+    for (const Word& word : short_words(2, 10)) REQUIRE(is_right_everywhere(*machine, tracked, word));
     const Certificate certificate = ask_reader(*machine, tracked, precision);
     CHECK(certificate.is<Proved>());
     CHECK(certificate.arithmetic == precision);
@@ -300,7 +289,7 @@ TEST_CASE("a memory that fades is refuted by a long word, which ends at its firs
   const auto model = parity_by_hand(*task, -12);  // β ≈ 10⁻⁵: so much of the memory goes with every "0"
   const auto machine = trained_machine(*model, *task, Precision::kFp32);
   const TrackedAutomaton tracked = tracked_automaton(*task, input_machine(*task).automaton);
-  for_all_words(2, 10, [&](const Word& word) { REQUIRE(is_right_everywhere(*machine, tracked, word)); });
+  for (const Word& word : short_words(2, 10)) REQUIRE(is_right_everywhere(*machine, tracked, word));
   const Certificate bounded = ask_reader(*machine, tracked, Precision::kFp32, 200);
   CHECK(bounded.is<ProvedUpTo>());
   CHECK(bounded.length() >= 6);
@@ -335,9 +324,9 @@ TEST_CASE("a model that is wrong is refuted by a word that no shorter one is") {
     const Word& word = *certificate.failing_word();
     CAPTURE(word.size());
     CHECK_FALSE(is_right_everywhere(*machine, tracked, word));
-    for (std::size_t length = 0; length < std::min<std::size_t>(word.size(), 6); ++length)
-      for_all_words(machine->letters(), length,
-                    [&](const Word& shorter) { REQUIRE(is_right_everywhere(*machine, tracked, shorter)); });
+    if (word.empty()) continue;
+    for (const Word& shorter : short_words(machine->letters(), std::min<std::size_t>(word.size(), 6) - 1))
+      REQUIRE(is_right_everywhere(*machine, tracked, shorter));
   }
 }
 

@@ -39,11 +39,6 @@ const std::vector<const char*> kModels = {
     "fan:blocks=2,size=3,generator=4,norm=1",
     "fan:blocks=2,size=2,layers=2,mlp=3"};
 
-template <class Real>
-std::unique_ptr<SequenceModel<Real>> made(const char* name, const Task& task) {
-  return make_model<Real>(name, task.alphabet().size(), static_cast<std::uint32_t>(task.labels().size()), 9);
-}
-
 /// Positions first … first + count − 1 of a batch.
 TrainingBatch part_of(const TrainingBatch& batch, std::uint32_t first, std::uint32_t count) {
   TrainingBatch part{batch.words, count, {}, {}, {}};
@@ -65,7 +60,7 @@ TEST_CASE("the gradient is that of finite differences") {
     const TrainingBatch batch = draw_batch(*task, {2, 6}, 5, 0, 5);
     for (const char* name : kModels) {
       CAPTURE(name);
-      const auto model = made<double>(name, *task);
+      const auto model = make_model<double>(name, *task, 9);
       std::vector<double> gradient(model->parameters().size(), 0);
       const BatchLoss loss = model->loss(batch, gradient);
       CHECK(loss.loss == doctest::Approx(model->loss(batch, {}).loss).epsilon(1e-14));
@@ -91,7 +86,7 @@ TEST_CASE("a gradient is added to what stands there") {
   const TrainingBatch batch = draw_batch(*task, {2, 6}, 5, 0, 5);
   for (const char* name : kModels) {
     CAPTURE(name);
-    const auto model = made<double>(name, *task);
+    const auto model = make_model<double>(name, *task, 9);
     std::vector<double> once(model->parameters().size(), 0), twice = once;
     model->loss(batch, once);
     for (int i = 0; i < 2; ++i) model->loss(batch, twice);
@@ -104,7 +99,7 @@ TEST_CASE("readers answer as the loss counts, however the words are cut into pie
   const TrainingBatch batch = draw_batch(*task, {2, 9}, 5, 0, 7);
   for (const char* name : kModels) {
     CAPTURE(name);
-    const auto model = made<float>(name, *task);
+    const auto model = make_model<float>(name, *task, 9);
     const auto readers = model->readers(false);
     std::vector<TaskLabel> whole(batch.targets.size()), pieces;
     readers(batch.words)->read(batch, whole);
@@ -207,15 +202,15 @@ TEST_CASE("complex values learn to count modulo 3, real ones do not") {
 
 TEST_CASE("one layer of blocks is the network that its linear view says") {
   const auto task = make_task("modadd3");
-  const auto model = made<float>("fan:blocks=2,size=3,generator=4", *task);
+  const auto model = make_model<float>("fan:blocks=2,size=3,generator=4", *task, 9);
   const LinearModel view = model->linear_view().value();
   const TrainingBatch batch = draw_batch(*task, {2, 9}, 3, 0, 20);
   std::vector<TaskLabel> said(batch.targets.size()), seen(said);
   model->readers(false)(batch.words)->read(batch, said);
   linear_readers(view, false)(batch.words)->read(batch, seen);
   CHECK(said == seen);
-  CHECK(!made<float>("fan:blocks=2,size=3,layers=2", *task)->linear_view());
-  CHECK(!made<float>("dense:size=3", *task)->linear_view());
+  CHECK(!make_model<float>("fan:blocks=2,size=3,layers=2", *task, 9)->linear_view());
+  CHECK(!make_model<float>("dense:size=3", *task, 9)->linear_view());
 }
 
 TEST_CASE("a state that a letter sends to 0 is not rescaled") {

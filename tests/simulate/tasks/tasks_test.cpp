@@ -1,13 +1,11 @@
 #include "krohn/simulate/tasks/tasks.h"
-#include "krohn/automata/formats/json.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <map>
 #include <set>
-#include <sstream>
-#include <streambuf>
 #include <string>
 
 #include "krohn/groups/error.h"
@@ -89,22 +87,6 @@ long left_to_right(const std::vector<std::string>& tokens, long modulus) {
 std::vector<std::string> slice(const std::vector<std::string>& items, std::size_t first, std::size_t last) {
   return {items.begin() + static_cast<std::ptrdiff_t>(first), items.begin() + static_cast<std::ptrdiff_t>(last)};
 }
-
-std::string dataset_text(const Task& task, const DatasetOptions& options) {
-  std::ostringstream out;
-  write_dataset(task, options, out);
-  return out.str();
-}
-
-/// Takes a number of bytes, then refuses, like a full disk.
-class FullDisk : public std::streambuf {
- public:
-  explicit FullDisk(int room) : room_(room) {}
-  int overflow(int c) override { return room_-- > 0 ? c : traits_type::eof(); }
-
- private:
-  int room_;
-};
 
 }  // namespace
 
@@ -313,74 +295,27 @@ TEST_CASE("samples are pure functions of length, seed and index") {
   }
 }
 
-TEST_CASE("data sets never change: the first lines of seed 1") {
-  DatasetOptions options;
-  options.samples = 2;
-  options.lengths = {5, 5};
-  CHECK(
-      dataset_text(*make_task("modarith5"), options) ==
-      R"({"task":"modarith5","source":"Fan et al. 2024, §4.1","seed":1,"samples":2,"lengths":[5,5],"length_unit":"tokens",)"
-      R"("chance":0.2,"tokens":["0","1","2","3","4","+","-","*"],"labels":["0","1","2","3","4"]})"
-      "\n"
-      R"({"index":0,"length":5,"input":["2","*","1","*","3"],"targets":[null,null,null,null,"1"]})"
-      "\n"
-      R"({"index":1,"length":5,"input":["1","+","0","+","4"],"targets":[null,null,null,null,"0"]})"
-      "\n");
-  options.format = DatasetFormat::kCsv;
-  CHECK(dataset_text(*make_task("S3/tokens=2"), options) ==
-        "index,length,input,targets\n"
-        "0,5,\"[BOS] pause (1 2) pause (1 3 2) pause\",\"_ () () (1 2) (1 2) (2 3)\"\n"
-        "1,5,\"[BOS] pause (1 3) pause (1 2) pause\",\"_ () () (1 3) (1 3) (1 3 2)\"\n");
-  options.numbers = true;
-  options.header = false;
-  CHECK(dataset_text(*make_task("modadd20"), options) ==
-        "0,5,\"20 9 7 2 0 0 21\",\"_ _ _ _ _ _ 18\"\n"
-        "1,5,\"20 17 19 1 4 2 21\",\"_ _ _ _ _ _ 3\"\n");
-}
-
-TEST_CASE("JSON lines read back as the samples") {
-  DatasetOptions options;
-  options.samples = 20;
-  options.lengths = {3, 9};
-  options.seed = 6;
-  for (const char* name : {"S5/swaps", "modarith-equals5", "modarith-brackets5", "tomita3"}) {
-    CAPTURE(name);
-    const auto task = make_task(name);
-    std::istringstream lines(dataset_text(*task, options));
-    std::string line;
-    REQUIRE(std::getline(lines, line));
-    CHECK(nlohmann::json::parse(line)["task"] == name);
-    std::set<std::uint64_t> lengths;
-    for (std::uint64_t index = 0; index < 20; ++index) {
-      REQUIRE(std::getline(lines, line));
-      const auto row = nlohmann::json::parse(line);
-      const std::uint64_t length = row["length"];
-      lengths.insert(length);
-      const auto sample = task->sample(length, 6, index);
-      CHECK(row["index"] == index);
-      CHECK(row["input"] == names_of(*task, sample));
-      REQUIRE(row["targets"].size() == sample.size());
-      for (std::size_t t = 0; t < sample.size(); ++t)
-        CHECK((row["targets"][t].is_null() ? "none" : std::string(row["targets"][t])) == target_name(*task, sample[t]));
+TEST_CASE("samples never change: the first ones of seed 1") {
+  struct Fact {
+    const char *task, *tokens, *targets;  ///< of samples 0 and 1, five inputs each
+  };
+  for (const Fact& fact :
+       {Fact{"modarith5", "2 * 1 * 3 1 + 0 + 4", "none none none none 1 none none none none 0"},
+        Fact{"S3/tokens=2", "[BOS] pause (1 2) pause (1 3 2) pause [BOS] pause (1 3) pause (1 2) pause",
+             "none () () (1 2) (1 2) (2 3) none () () (1 3) (1 3) (1 3 2)"},
+        Fact{"modadd20", "[BOS] 9 7 2 0 0 [EOI] [BOS] 17 19 1 4 2 [EOI]",
+             "none none none none none none 18 none none none none none none 3"}}) {
+    CAPTURE(fact.task);
+    const auto task = make_task(fact.task);
+    std::vector<std::string> tokens, targets;
+    for (const std::uint64_t index : {0, 1}) {
+      const auto sample = task->sample(5, 1, index);
+      for (const std::string& name : names_of(*task, sample)) tokens.push_back(name);
+      for (const TaskToken& token : sample) targets.push_back(target_name(*task, token));
     }
-    CHECK(lengths.size() > 2);
-    CHECK(!std::getline(lines, line));
+    CHECK(fmt::format("{}", fmt::join(tokens, " ")) == fact.tokens);
+    CHECK(fmt::format("{}", fmt::join(targets, " ")) == fact.targets);
   }
-}
-
-TEST_CASE("shards of a data set put together are the data set") {
-  const auto task = make_task("modadd10");
-  DatasetOptions options;
-  options.format = DatasetFormat::kCsv;
-  options.header = false;
-  options.lengths = {2, 10};
-  options.samples = 30;
-  const std::string whole = dataset_text(*task, options);
-  options.samples = 10;
-  std::string parts;
-  for (options.first_index = 0; options.first_index < 30; options.first_index += 10)
-    parts += dataset_text(*task, options);
-  CHECK(parts == whole);
 }
 
 TEST_CASE("lengths are uniform among those that the task has") {
@@ -407,7 +342,7 @@ TEST_CASE("a long sample is written without being held") {
   CHECK(last->target.has_value());
 }
 
-TEST_CASE("wrong names and refused bytes") {
+TEST_CASE("wrong names") {
   for (const char* name : {"sun5", "modarith-equals", "modarith-equals0", "modarith-equals:k=3", "modarith-brackets",
                            "modarith-brackets5:m=5", "W7", "", "S5/nothing"}) {
     CAPTURE(name);
@@ -415,10 +350,6 @@ TEST_CASE("wrong names and refused bytes") {
   }
   CHECK_THROWS_AS(make_task("modarith-brackets99999999"), LimitError);
   CHECK_THROWS_AS(make_task("M24"), LimitError);
-  CHECK_THROWS_AS(parse_dataset_format("xml"), InputError);
-  FullDisk disk(500);
-  std::ostream out(&disk);
-  CHECK_THROWS_AS(write_dataset(*make_task("sum5"), {}, out), SystemError);
 }
 
 TEST_CASE("any language is a task: uniform words, the automaton's output after every letter") {

@@ -95,10 +95,7 @@ void add_classify(CLI::App& app, Work& chosen) {
   add_count(verb, "--max-elements", options->classify.algebra.max_elements,
             "Most elements of the monoid for verdicts that need them one by one");
   add_count(verb, "--max-classes", options->classify.algebra.green.max_r_classes, "Most R-classes of the monoid");
-  verb.add_option("--time", options->classify.seconds, "Most seconds in all")
-      .type_name("SECONDS")
-      .positive()
-      .show_default();
+  add_time(verb, options->classify.seconds, "Most seconds in all").show_default();
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
   verb.callback([options, &chosen] { chosen = [options] { return run(*options); }; });

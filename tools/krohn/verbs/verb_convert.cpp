@@ -1,7 +1,5 @@
 // krohn convert — an automaton from one file format to another.
 
-#include <fmt/format.h>
-
 #include <memory>
 
 #include "krohn/automata/formats/format_file.h"
@@ -50,7 +48,7 @@ void add_convert(CLI::App& app, Work& chosen) {
   verb.add_option("--to", options->to, "Format to write, instead of OUT's extension")
       .one_of(format_names(/*only_written=*/true));
   verb.add_flag("--minimal", options->minimal, "Minimise first");
-  add_language_options(verb, options->reading, "--format,--from");
+  add_language_options(verb, options->reading);
   verb.callback([options, &chosen] { chosen = [options] { return convert(*options); }; });
 }
 

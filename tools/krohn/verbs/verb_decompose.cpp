@@ -183,7 +183,7 @@ void add_decompose(CLI::App& app, Work& chosen) {
   verb.add_option("--draw", options->picture, "Draw the cascade: .svg, .pdf, .png or .dot").type_name("FILE");
   add_count(verb, "--max-sets", options->holonomy.max_sets, "Most image sets");
   add_count(verb, "--max-contexts", options->holonomy.max_contexts, "Most contexts over all layers");
-  verb.add_option("--time", options->seconds, "Most seconds in all").type_name("SECONDS").positive().show_default();
+  add_time(verb, options->seconds, "Most seconds in all").show_default();
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
   verb.callback([options, &chosen] {

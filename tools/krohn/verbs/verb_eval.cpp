@@ -46,7 +46,7 @@ struct Options {
   std::uint64_t words = 1000, seed = EvaluateModelOptions{}.seed;
   unsigned threads = 0;
   LanguageOptions reading;
-  bool as_trained = false, rescaled = false, json = false;
+  bool rescaled = false, json = false;
 };
 
 std::string path_of_model(const std::string& folder) {
@@ -89,8 +89,6 @@ ModelAccuracy measure(const Options& options, const TrainedModel& trained, const
 int evaluate(const Options& options) {
   if (!options.plot.empty() && !options.plot.ends_with(".svg"))
     throw InputError(options.plot, "the name of a plot ends in .svg");
-  if (options.as_trained && options.rescaled)
-    throw InputError("--rescaled", "contradicts --as-trained; take one of them");
   const LengthRange shaded = options.plot.empty() ? LengthRange{} : trained_lengths(options.folder);
   bool on_cuda = wants_cuda(options.device);
   const TrainedModel trained = load_model(path_of_model(options.folder));
@@ -161,12 +159,9 @@ void add_eval(CLI::App& app, Work& chosen) {
   verb.add_option("--lengths", options->lengths, "Lengths to measure at").separated_by(',').type_name("N,…");
   add_count(verb, "--words", options->words, "Samples of every length");
   verb.add_option("--plot", options->plot, "Draw accuracy by length").type_name("FILE.svg");
-  verb.add_flag("--as-trained", options->as_trained, "Read the model as it is, as without this option");
   verb.add_flag("--rescaled", options->rescaled, "Keep the norm of a linear state, as the paper does at inference");
-  verb.add_option("--device", options->device,
-                  "Where; on a device models of one linear layer and a linear read-out run, with the same answers")
-      .one_of({"auto", "cpu", "cuda"})
-      .show_default();
+  add_device(verb, options->device,
+             "Where; on a device models of one linear layer and a linear read-out run, with the same answers");
   add_seed(verb, options->seed);
   add_threads(verb, options->threads);
   add_json_flag(verb, options->json);

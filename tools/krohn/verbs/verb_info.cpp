@@ -257,10 +257,7 @@ void add_info(CLI::App& app, Work& chosen) {
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
   verb.add_flag("--monoid", options->monoid, "The transition monoid of the minimal automaton, as egg-boxes");
   add_count(verb, "--max-classes", options->green.max_r_classes, "Most R-classes of the monoid");
-  verb.add_option("--time", options->seconds, "Most seconds for the monoid")
-      .type_name("SECONDS")
-      .positive()
-      .show_default();
+  add_time(verb, options->seconds, "Most seconds for the monoid").show_default();
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
   verb.callback([options, &chosen] { chosen = [options] { return info(*options); }; });

@@ -321,9 +321,7 @@ void add_run(CLI::App& app, Work& chosen) {
   const std::string counting = "Counting final states";
   add_count(verb, "--words", options->count, "Of this many random words").show_default("").group(counting);
   add_threads(verb, options->threads).group(counting);
-  verb.add_option("--device", options->device, "Where an automaton alone runs: auto takes a CUDA device for long words")
-      .one_of({"auto", "cpu", "cuda"})
-      .show_default();
+  add_device(verb, options->device, "Where an automaton alone runs: auto takes a CUDA device for long words");
   add_language_options(verb, options->reading);
   verb.callback([options, &chosen] { chosen = [options] { return run(*options); }; });
 }

@@ -413,9 +413,7 @@ void add_train(CLI::App& app, Work& chosen) {
       .type_name("N|M..N");
   add_count(verb, "--checkpoint-every", options->checkpoint_every,
             "Steps between checkpoints on the processor; 0: those of half a minute");
-  verb.add_option("--device", options->device, "Where: on a device all runs step side by side, with other last bits")
-      .one_of({"auto", "cpu", "cuda"})
-      .show_default();
+  add_device(verb, options->device, "Where: on a device all runs step side by side, with other last bits");
   add_seed(verb, options->seed);
   add_threads(verb, options->threads);
   add_json_flag(verb, options->json);

@@ -248,7 +248,7 @@ void add_verify(CLI::App& app, Work& chosen) {
       .show_default();
   add_count(verb, "--max-pairs", options->max_pairs, "Most pairs of states, or products of matrices, to examine");
   add_count(verb, "--long-letters", options->long_letters, "Most letters of long words to try where few are proved");
-  verb.add_option("--time", options->seconds, "Most seconds for each search").type_name("SECONDS").positive();
+  add_time(verb, options->seconds, "Most seconds for each search");
   add_count(verb, "--from", options->from, "Of a trained model: shorter words of its task are not asked about")
       .show_default("");
   verb.add_option("--certificate", options->certificate, "Write what was found, for `krohn check`").type_name("FILE");
@@ -269,10 +269,7 @@ void add_verify(CLI::App& app, Work& chosen) {
   verb.add_option("--resume", options->resume, "Go on with a saved run, and save it there")
       .type_name("FILE")
       .group(sampling);
-  verb.add_option("--device", options->device, "Where networks run")
-      .one_of({"auto", "cpu", "cuda"})
-      .show_default()
-      .group(sampling);
+  add_device(verb, options->device, "Where networks run").group(sampling);
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
   verb.callback([options, &chosen] { chosen = [options] { return verify(*options); }; });

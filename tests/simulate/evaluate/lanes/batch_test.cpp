@@ -4,8 +4,6 @@
 
 #include <bit>
 #include <cmath>
-#include <limits>
-#include <random>
 
 #include "krohn/groups/error.h"
 #include "tests/simulate/formed_networks.h"
@@ -89,19 +87,12 @@ TEST_CASE("lanes are the evaluator, bit for bit: networks with a meaning") {
 }
 
 TEST_CASE("lanes are the evaluator, bit for bit: every form alone and all together") {
-  std::uint64_t seed = 100;
-  for (const std::uint32_t n : {1U, 2U, 5U, 9U})
-    for (int kind = 0; kind <= static_cast<int>(Kind::kCount); ++kind) {
-      const auto chosen = kind < static_cast<int>(Kind::kCount) ? std::optional(static_cast<Kind>(kind)) : std::nullopt;
-      const Letter letters = kind == static_cast<int>(Kind::kCount) ? 24 : 1 + static_cast<Letter>(++seed % 5);
-      CAPTURE(seed);
-      CAPTURE(n);
-      CAPTURE(kind);
-      const Network network = random_network(seed, n, static_cast<std::uint32_t>(1 + seed % 3), letters, chosen);
-      REQUIRE_NOTHROW(validate(network));
-      CHECK(make_lane_evaluator(network, Precision::kFp32)->is_vectorised());
-      check_everywhere(network, 33, 70);
-    }
+  for (const Network& network : of_every_form()) {
+    CAPTURE(network.layers[0].dimension);
+    REQUIRE_NOTHROW(validate(network));
+    CHECK(make_lane_evaluator(network, Precision::kFp32)->is_vectorised());
+    check_everywhere(network, 33, 70);
+  }
 }
 
 TEST_CASE("tables of every size are read alike") {

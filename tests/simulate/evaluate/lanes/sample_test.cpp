@@ -1,7 +1,5 @@
 #include <doctest/doctest.h>
 
-#include <atomic>
-
 #include "krohn/groups/error.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "tests/simulate/hand_built.h"

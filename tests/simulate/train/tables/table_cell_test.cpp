@@ -93,9 +93,7 @@ TEST_CASE("every cell of every table names a task and a model") {
           CHECK(task->has_length(cell.length));
           CHECK(!cell.rates.empty());
           CHECK(!cell.seeds.empty());
-          if (scale == TableScale::kSmall)
-            CHECK_NOTHROW(make_model<float>(cell.model, task->alphabet().size(),
-                                            static_cast<std::uint32_t>(task->labels().size()), 1));
+          if (scale == TableScale::kSmall) CHECK_NOTHROW(make_model<float>(cell.model, *task, 1));
         }
   CHECK_THROWS_WITH_AS(paper_table("ebrahimi9", TableScale::kSmall, Recipe::kHard), doctest::Contains("ebrahimi1"),
                        InputError);

@@ -1,0 +1,84 @@
+// tests/automata/cascades/checked_cascades.h — what every cascade promises, whoever made it: its shape, and emulation
+// by checks that share no code with the decompositions.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <random>
+#include <set>
+
+#include "krohn/automata/cascades/cascade.h"
+#include "krohn/automata/cascades/holonomy.h"
+#include "krohn/groups/error.h"
+#include "tests/automata/bestiary.h"
+
+namespace krohn {
+
+inline void require_shape(const Cascade& cascade, const Dfa& dfa) {
+  REQUIRE_FALSE(cascade.layers.empty());
+  REQUIRE(cascade.initial.size() == cascade.layers.size());
+  REQUIRE(cascade.readout.next.size() == cascade.layers.size());
+  REQUIRE(cascade.layers.front().wiring.action_of.size() == dfa.letters());
+  for (std::size_t k = 0; k < cascade.layers.size(); ++k) {
+    const CascadeLayer& layer = cascade.layers[k];
+    REQUIRE(cascade.initial[k] < layer.width);
+    REQUIRE((layer.width >= 2 || cascade.layers.size() == 1));
+    REQUIRE(layer.wiring.next.size() ==
+            (k + 1 == cascade.layers.size() ? 0 : layer.wiring.action_of.size() * layer.width));
+    for (const Transformation& action : layer.actions)
+      REQUIRE((action.degree() == layer.width && (action.is_permutation() || action.constant_image())));
+    for (const Action action : layer.wiring.action_of) REQUIRE(action < layer.actions.size());
+    REQUIRE(std::set<Transformation>(layer.actions.begin(), layer.actions.end()).size() == layer.actions.size());
+  }
+}
+
+/// The induction over all label tuples, which is a proof.
+inline Cascade checked(Cascade cascade, const Dfa& dfa) {
+  require_shape(cascade, dfa);
+  const EmulationResult result = check_emulation(cascade, dfa);
+  REQUIRE_MESSAGE(result.holds, result.counterexample);
+  return cascade;
+}
+
+inline State reachable(const Dfa& dfa) {
+  std::set<State> seen{dfa.initial()};
+  for (std::vector<State> open(seen.begin(), seen.end()); !open.empty();) {
+    const State q = open.back();
+    open.pop_back();
+    for (const State target : dfa.row(q))
+      if (seen.insert(target).second) open.push_back(target);
+  }
+  return static_cast<State>(seen.size());
+}
+
+/// A chain has a layer less than states, and none is wider than those.
+inline Cascade checked_chain(const Dfa& dfa, const ChainOptions& options = {}) {
+  const Cascade cascade = checked(chain_decomposition(dfa, options), dfa);
+  const State n = reachable(dfa);
+  REQUIRE(cascade.layers.size() <= std::max<State>(n - 1, 1));
+  for (const CascadeLayer& layer : cascade.layers) REQUIRE((layer.width <= n && layer.width >= (n == 1 ? 1 : 2)));
+  return cascade;
+}
+
+inline Cascade checked_holonomy(const Dfa& dfa) { return checked(holonomy_decomposition(dfa), dfa); }
+
+inline void require_reachable(const Cascade& cascade, const Dfa& dfa, std::uint64_t most = 1'000'000) {
+  const EmulationResult result = check_reachable(cascade, dfa, most);
+  REQUIRE_MESSAGE(result.holds, result.counterexample);
+}
+
+/// Beside the automaton along a random word.
+inline void require_no_mismatch(const Cascade& cascade, const Dfa& dfa, std::mt19937& random, int letters) {
+  std::vector<Label> labels(cascade.initial);
+  State state = dfa.initial();
+  std::uint64_t mismatches = 0;
+  for (int i = 0; i < letters; ++i) {
+    const auto letter = static_cast<Letter>(random() % dfa.letters());
+    step(cascade, letter, labels);
+    state = dfa.next(state, letter);
+    mismatches += decode(cascade, labels) != state;
+  }
+  REQUIRE(mismatches == 0);
+}
+
+}  // namespace krohn
