@@ -56,7 +56,7 @@ GivenVerdict verify(const Network& network, const Named& against, const std::str
 }
 
 /// As `krohn verify FOLDER --against …`: the folder's own automaton counts, and is compared, where it has one.
-GivenVerdict verify_checkpoint(const std::string& folder, const Named& against, const std::string& precision, ,
+GivenVerdict verify_checkpoint(const std::string& folder, const Named& against, const std::string& precision,
                                std::uint64_t max_pairs, double max_seconds) {
   Checkpoint checkpoint = load_checkpoint(folder);
   const bool has_own = checkpoint.automaton.has_value();
