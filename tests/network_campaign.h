@@ -44,6 +44,7 @@ inline void check_proof(const Dfa& dfa, const Network& network, const PlanRow& r
   CertifyOptions options;
   options.arithmetic = locked ? row.locked_in.front() : Precision::kFp64;
   options.max_pairs = 2000;
+  options.long_letters = 0;  // a thousand letters are enough: no million of longer ones where the bound ends soon after
   const Certificate certificate = certify(network, options);
   const bool proved =
       certificate.is<Proved>() || (!exact && !locked && certificate.is<ProvedUpTo>() && certificate.length() >= 1000);

@@ -1,7 +1,10 @@
-// The same question has one answer, whoever asks: `compile --precision`, `verify`, `snap`.
+// The same question has one answer, whoever asks: `compile --precision`, `verify`, `snap`, `table`; Python in
+// tests/python/one_road_test.py.
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -66,6 +69,31 @@ TEST_CASE("what snap proves, verify proves in the same words") {
     CHECK(snapped.status == 0);
     CHECK(verdict(snapped) == verdict(verified));
   }
+}
+
+TEST_CASE("what a table says of the model that it kept, verify says of it within the table's limits") {
+  namespace fs = std::filesystem;
+  const Workplace place("one-road-table");
+  REQUIRE(place.shell("krohn table ebrahimi2 --only 'H = 2' --lengths 400 -o cells").status == 0);
+  int asked = 0;
+  for (const auto& entry : fs::directory_iterator(place / "cells")) {
+    if (entry.path().extension() != ".json") continue;
+    const auto cell = nlohmann::json::parse(contents(entry.path()));
+    const auto& best = cell.at("runs").at(cell.at("best").get<std::size_t>());
+    const std::string name =
+        fmt::format("rate={}-seed={}.safetensors", best.at("rate").get<double>(), best.at("seed").get<std::uint64_t>());
+    const std::string trained = cell.at("trained"), lengths = "lengths=";
+    const std::string least = trained.substr(trained.find(lengths) + lengths.size());
+    CAPTURE(name);
+    const auto verified = verdict(
+        place.shell(fmt::format("krohn verify 'cells/{}/{}' --max-pairs 20000 --long-letters 300000 --from {} --json",
+                                entry.path().stem().string(), name, least.substr(0, least.find('-')))));
+    CHECK(cell.at("claim") == verified.at("claim"));
+    const char* const of_length = verified.contains("length") ? "length" : "failing_word_length";
+    CHECK(cell.at("claim_length") == verified.value(of_length, 0));
+    ++asked;
+  }
+  CHECK(asked > 0);
 }
 
 TEST_CASE("a network that snaps is read with its snaps on every path") {

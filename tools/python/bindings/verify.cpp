@@ -1,6 +1,7 @@
 // Proofs and refutations of networks and checkpoints.
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -27,33 +28,47 @@ struct GivenVerdict {
   std::optional<Network> network;  ///< none: a checkpoint
 };
 
-GivenVerdict verify(const Network& network, const std::string& arithmetic, const std::string& order, bool dense,
-                    std::uint64_t max_pairs, double max_seconds) {
+/// A language and what it is called.
+using Named = std::optional<std::pair<std::string, Dfa>>;
+
+std::optional<Language> language_of(const Named& against) {
+  if (!against) return std::nullopt;
+  return Language{against->first, against->second};
+}
+
+Question begin_question(const std::string& arithmetic, std::uint64_t max_pairs, double max_seconds) {
   Question question;
-  question.subject = &network;
   question.how.arithmetic = ArithmeticName::parse(arithmetic);
-  question.how.order = parse_order(order);
-  question.how.form = dense ? Form::kDense : Form::kStructured;
   question.how.max_pairs = max_pairs;
   question.how.max_seconds = max_seconds;
   question.progress = [poll = InterruptPoll()](std::string_view, std::uint64_t, std::uint64_t) mutable { poll(); };
+  return question;
+}
+
+GivenVerdict verify(const Network& network, const Named& against, const std::string& arithmetic,
+                    const std::string& order, bool dense, std::uint64_t max_pairs, double max_seconds) {
+  Question question = begin_question(arithmetic, max_pairs, max_seconds);
+  question.subject = &network;
+  question.against = language_of(against);
+  question.how.order = parse_order(order);
+  question.how.form = dense ? Form::kDense : Form::kStructured;
   return {krohn::verify(question), network.automaton.alphabet(), network};
 }
 
-GivenVerdict verify_checkpoint(const std::string& folder, const std::optional<Dfa>& automaton,
-                               const std::string& precision, std::uint64_t max_pairs) {
-  const Checkpoint checkpoint = load_checkpoint(folder, automaton);
-  const Precision parsed = parse_precision(precision);
-  const CheckpointModel model(checkpoint, parsed);
+/// As `krohn verify FOLDER --against …`: the folder's own automaton counts, and is compared, where it has one.
+GivenVerdict verify_checkpoint(const std::string& folder, const Named& against, const std::string& precision,
+                               std::uint64_t max_pairs, double max_seconds) {
+  Checkpoint checkpoint = load_checkpoint(folder);
+  const bool has_own = checkpoint.automaton.has_value();
+  if (!has_own && against) checkpoint = load_checkpoint(folder, against->second);
+  const CheckpointModel model(checkpoint, parse_precision(precision));
   const auto reader = checkpoint_reader(checkpoint, model);
   const TrackedAutomaton tracked = tracked_by(checkpoint);
   const ReadModel read{*reader, tracked, [&](Output token) { return output_of_token(checkpoint, token); }};
-  Question question;
+  Question question = begin_question(precision, max_pairs, max_seconds);
   question.subject = &read;
   question.name = folder;
-  question.how.arithmetic = parsed;
-  question.how.max_pairs = max_pairs;
-  question.progress = [poll = InterruptPoll()](std::string_view, std::uint64_t, std::uint64_t) mutable { poll(); };
+  if (has_own) question.against = language_of(against);
   return {krohn::verify(question), checkpoint.automaton->alphabet(), std::nullopt};
 }
 
@@ -115,10 +130,10 @@ void bind_verify(nb::module_& module) {
             save_certificate(with_steps(verdict.verdict.certificate, network), network, path);
           },
           unlocked, "path"_a);
-  module.def("verify", &verify, unlocked, "network"_a, "arithmetic"_a, "order"_a, "dense"_a, "max_pairs"_a,
-             "max_seconds"_a);
-  module.def("verify_checkpoint", &verify_checkpoint, unlocked, "folder"_a, "automaton"_a.none(), "precision"_a,
-             "max_pairs"_a);
+  module.def("verify", &verify, unlocked, "network"_a, "against"_a.none(), "arithmetic"_a, "order"_a, "dense"_a,
+             "max_pairs"_a, "max_seconds"_a);
+  module.def("verify_checkpoint", &verify_checkpoint, unlocked, "folder"_a, "against"_a.none(), "precision"_a,
+             "max_pairs"_a, "max_seconds"_a);
   module.def("sample", &sampled, unlocked, "network"_a, "arithmetic"_a, "order"_a, "lengths"_a, "words"_a, "seed"_a);
 }
 

@@ -2,7 +2,7 @@
 
 import json
 import os
-from typing import Any, Dict, Optional, Sequence, Union
+from typing import Any, Dict, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -89,8 +89,9 @@ def verify(
     """Proves that a network computes its automaton for words of every length, or up to a length, or shows a shortest word
     on which it does not.
 
-    `model` is a network, the path of one, or a folder with a checkpoint of flash-linear-attention, for which `against` says
-    what its automaton is when the folder does not. `precision` may be any of fp64, fp32, fp16, bf16, each also with +fma,
+    `model` is a network, the path of one, or a folder with a checkpoint of flash-linear-attention. `against` is the language
+    that it has to compute instead of trusting the automaton that it brings; of a checkpoint without one, it is what words
+    are read beside. The verdict is that of `krohn verify` with the same options, in the same words. `precision` may be any of fp64, fp32, fp16, bf16, each also with +fma,
     bf16/fp32, fp16/fp32, tf32, exact; `order` is sequential, chunked:64, scan or doubling. With `dense` the matrices of the
     weights are multiplied in full, not in their structured form. For checkpoints: fp32 or bf16, sequential."""
     if not isinstance(model, Network):
@@ -98,14 +99,16 @@ def verify(
         if os.path.isdir(path):
             if order != "sequential" or dense:
                 raise ValueError("checkpoints are verified token by token, in the layers' own form")
-            automaton = None if against is None else Automaton.of(against)._core
-            return Certificate(_krohn.verify_checkpoint(path, automaton, precision, max_pairs))
+            return Certificate(_krohn.verify_checkpoint(path, _named(against), precision, max_pairs, max_seconds))
         model = Network.load(path)
-    if against is not None:
-        word = model.automaton.distinguishing_word(Automaton.of(against))
-        if word is not None:
-            raise ValueError(f"the network is of another language: they differ on \"{word}\"")
-    return Certificate(_krohn.verify(model._core, precision, order, dense, max_pairs, max_seconds))
+    return Certificate(_krohn.verify(model._core, _named(against), precision, order, dense, max_pairs, max_seconds))
+
+
+def _named(language: Optional[Language]) -> "Optional[Tuple[str, _krohn.Automaton]]":
+    if language is None:
+        return None
+    automaton = Automaton.of(language)
+    return automaton.source or "the language", automaton._core
 
 
 def sample(
