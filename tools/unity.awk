@@ -1,11 +1,12 @@
 # tools/unity.awk — which source files may be compiled as one, for KROHN_UNITY (see CMakeLists.txt).
 #
-#   awk -v limit=LINES -f tools/unity.awk HEADER… SOURCE…      prints "GROUP SOURCE", a line for each grouped source
+#   awk -v limit=LINES -v root=FOLDER -f tools/unity.awk HEADER… SOURCE…      prints "GROUP SOURCE", a line for each source
 #
-# Files of one room go together, at most `limit` lines, unless they would give one name two meanings: two files that
-# define the same name for themselves (in an unnamed namespace), or one whose own name is also a header's. Files of the
-# second kind are compiled alone, and not printed. It relies on the layout that clang-format gives: what a namespace
-# holds begins in the first column.
+# Neighbours go together, at most `limit` lines (a longer file stands alone), unless that would give one name two meanings:
+# two files that define the same name for themselves (in an unnamed namespace), or one that defines for itself what a header
+# of the group declares. A file that defines for itself another meaning of a name that its own headers declare stands
+# alone: in a group it could take its neighbours' calls. Headers are found under the root, with or without the prefix
+# krohn/. It relies on the layout that clang-format gives: what a namespace holds begins in the first column.
 
 function defined_name(line,    name) {
   sub(/^(template *<.*> *|inline |static |constexpr |const |KROHN_HOST_DEVICE |\[\[[a-z_]+\]\] )+/, "", line)
@@ -19,23 +20,34 @@ function defined_name(line,    name) {
   return match(line, /[ *&>][A-Za-z_0-9]+$/) ? substr(line, RSTART + 1) : ""
 }
 
-function own_name(file, name) {
-  if (!index(names[file], " " name " ")) names[file] = names[file] " " name " "
+function add_name(file, name) {
+  if (!index(names[file] " ", " " name " ")) names[file] = names[file] " " name
 }
 
 FNR == 1 {
-  unnamed = 0
+  unnamed = nested = in_text = 0
   is_source = FILENAME ~ /\.cpp$/
   if (is_source) sources[++source_count] = FILENAME
 }
-is_source { lines[FILENAME]++ }
+{ lines[FILENAME]++ }
+/^#include "/ {
+  split($0, quoted, "\"")
+  sub(/^krohn\//, "", quoted[2])
+  included[FILENAME] = included[FILENAME] " " root "/" quoted[2]
+}
+# Texts that begin in the first column are no names, and what a namespace within krohn holds is called by both.
+in_text { if (/\)"/) in_text = 0; next }
+/R"\(/ && !/\)"/ { in_text = 1 }
 /^namespace \{/ { unnamed = 1; next }
 /^\}  \/\/ namespace$/ { unnamed = 0; next }
+/^namespace [a-z_]+ \{/ && !/^namespace krohn/ { nested = 1 }
+/^\}  \/\/ namespace [a-z_]+$/ { nested = 0 }
+nested && !is_source { next }
 # Constants may share a line: kTop = 20, kLeft = 70.
 is_source && unnamed && /[, ]k[A-Z][A-Za-z0-9_]* = / {
   rest = $0
   while (match(rest, /[, ]k[A-Z][A-Za-z0-9_]* = /)) {
-    own_name(FILENAME, substr(rest, RSTART + 1, RLENGTH - 4))
+    add_name(FILENAME, substr(rest, RSTART + 1, RLENGTH - 4))
     rest = substr(rest, RSTART + RLENGTH)
   }
 }
@@ -43,37 +55,46 @@ is_source && unnamed && /[, ]k[A-Z][A-Za-z0-9_]* = / {
 /^[a-z_A-Z[]/ && !/^(namespace|using [^=]*;)/ {
   if (is_source && !unnamed && !/^(static|using) /) next
   name = defined_name($0)
-  if (name == "") next
-  if (!is_source) in_headers[name] = 1
-  else own_name(FILENAME, name)
+  if (name != "") add_name(FILENAME, name)
 }
 
-function room_of(file) { sub(/\/[^\/]*$/, "", file); return file }
-
-function clashes(file, group,    i, count, own) {
-  count = split(names[file], own, " ")
+# Adds what `file` includes, at any remove, to reached[of, …], and the names of those headers to header_names[of].
+function reach(of, file,    i, count, each) {
+  count = split(included[file], each, " ")
   for (i = 1; i <= count; i++)
-    if ((group, own[i]) in taken && taken[group, own[i]]) return 1
+    if (!((of, each[i]) in reached)) {
+      reached[of, each[i]] = 1
+      header_names[of] = header_names[of] names[each[i]]
+      reach(of, each[i])
+    }
+}
+
+function any_in(list, table, key,    i, count, each) {
+  count = split(list, each, " ")
+  for (i = 1; i <= count; i++)
+    if ((key, each[i]) in table) return 1
   return 0
 }
 
-function is_alone(file,    i, count, own) {
-  count = split(names[file], own, " ")
-  for (i = 1; i <= count; i++)
-    if (own[i] in in_headers) return 1
-  return 0
+function put_in(list, table, key,    i, count, each) {
+  count = split(list, each, " ")
+  for (i = 1; i <= count; i++) table[key, each[i]] = 1
 }
 
 END {
   for (s = 1; s <= source_count; s++) {
     file = sources[s]
-    if (is_alone(file)) continue
+    reach(file, file)
+    put_in(header_names[file], declared, "of a file " file)
+    overloads = any_in(names[file], declared, "of a file " file)
     for (group = 1; group <= group_count; group++)
-      if (room[group] == room_of(file) && size[group] + lines[file] <= limit && !clashes(file, group)) break
-    if (group > group_count) room[++group_count] = room_of(file)
+      if (!overloads && !closed[group] && size[group] + lines[file] <= limit && !any_in(names[file], own, group) &&
+          !any_in(names[file], declared, group) && !any_in(header_names[file], own, group)) break
+    if (group > group_count) group_count = group
+    closed[group] = overloads
     size[group] += lines[file]
-    count = split(names[file], own, " ")
-    for (i = 1; i <= count; i++) taken[group, own[i]] = 1
+    put_in(names[file], own, group)
+    put_in(header_names[file], declared, group)
     print group, file
   }
 }

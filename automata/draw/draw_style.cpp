@@ -13,7 +13,7 @@ namespace krohn {
 namespace {
 
 /// A character as a reader of the picture can make it out.
-std::string visible(char32_t character) {
+std::string character_text(char32_t character) {
   if (character == U' ') return "␣";
   if (character == U',') return "‘,’";
   return character_symbol(character).name;
@@ -69,7 +69,7 @@ std::vector<std::string> items_of(const SortedLetters& letters) {
     i = j + 1;
   }
   for (const CodePointRange& range : joined_across_surrogates(letters.characters))
-    add_range(items, range.first, range.last, visible);
+    add_range(items, range.first, range.last, character_text);
   items.insert(items.end(), letters.tokens.begin(), letters.tokens.end());
   return items;
 }

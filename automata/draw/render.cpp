@@ -44,10 +44,24 @@ class MessageCollector {
   agusererrf previous_;
 };
 
+#ifdef KROHN_LINKED_PLUGINS
+extern "C" gvplugin_library_t gvplugin_core_LTX_library, gvplugin_dot_layout_LTX_library;
+
+/// Without the plugins that the machine may have: they are of its own Graphviz, whose version may be another.
+GVC_t* new_context() {
+  static const lt_symlist_t linked[] = {{"gvplugin_core_LTX_library", &gvplugin_core_LTX_library},
+                                        {"gvplugin_dot_layout_LTX_library", &gvplugin_dot_layout_LTX_library},
+                                        {nullptr, nullptr}};
+  return gvContextPlugins(linked, /*demand_loading=*/0);
+}
+#else
+GVC_t* new_context() { return gvContext(); }
+#endif
+
 /// One for the life of the process and never freed: the Pango plugin remembers the last font by a pointer into the
 /// context, which a second context would leave dangling (Graphviz 2.42).
 GVC_t* graphviz_context() {
-  static GVC_t* const context = gvContext();
+  static GVC_t* const context = new_context();
   return context;
 }
 

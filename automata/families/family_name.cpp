@@ -10,7 +10,7 @@
 namespace krohn {
 namespace {
 
-std::string normalised(std::string_view name) {
+std::string plain_spelling(std::string_view name) {
   std::string text;
   for (const char c : name) {
     const auto byte = static_cast<unsigned char>(c);
@@ -54,7 +54,7 @@ std::optional<FamilyName> parse_family_name(std::string_view name) {
   constexpr std::size_t kLongestName = 200;  // longer ones are not names, and std::regex recurses
   if (name.size() > kLongestName) return std::nullopt;
   static const std::regex kName("([a-z]+(?:-[a-z]+)*)(?:([0-9]+)|\\(([0-9]+)\\))?((?:-[a-z]+)*)(?::(.+))?");
-  const std::string text = normalised(name);
+  const std::string text = plain_spelling(name);
   std::smatch match;
   if (!std::regex_match(text, match, kName)) return std::nullopt;
   FamilyName result;

@@ -77,7 +77,7 @@ void drain_lexer() {
 }
 
 /// A graph that Graphviz read without an error or a warning (it warns where it guesses).
-Graph parse(std::string_view text, std::string_view where) {
+Graph parse_graph(std::string_view text, std::string_view where) {
   const PreparedDot prepared = prepare_dot(text, where);
   drain_lexer();       // whoever read before
   agsetfile(nullptr);  // counts lines from 1 again
@@ -143,7 +143,7 @@ class TextBudget {
 DotFile read_dot_graph(std::string_view text, std::string_view where) {
   const std::lock_guard lock(graphviz_mutex());
   const MessageCapture capture;
-  const Graph graph = parse(text, where);
+  const Graph graph = parse_graph(text, where);
   DotFile file;
   TextBudget budget(where);
   file.alphabet = unescape_dot(attribute(graph.get(), "alphabet"));

@@ -16,7 +16,7 @@ namespace krohn {
 
 namespace {
 
-constexpr int kDeepest = 50;
+constexpr int kDeepestSubgraph = 50;
 constexpr std::size_t kLongestHtml = std::size_t{1} << 16;
 constexpr std::size_t kLongestPiece = std::size_t{1} << 12;  // of a string that Graphviz' lexer is given at once
 constexpr std::size_t kMostAttributes = 1000;                // every node and arc has a place for each
@@ -90,7 +90,8 @@ class Preparer {
     if (c == ']') --brackets_;
     if (c == '{') {
       opened_ = true;
-      if (++braces_ > kDeepest) fail(at_, fmt::format("subgraphs nested deeper than {} levels", kDeepest));
+      if (++braces_ > kDeepestSubgraph)
+        fail(at_, fmt::format("subgraphs nested deeper than {} levels", kDeepestSubgraph));
     }
     if (c == '}' && --braces_ <= 0) finished_ = true;
   }

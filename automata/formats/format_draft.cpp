@@ -12,7 +12,7 @@ namespace krohn {
 
 namespace {
 
-constexpr State kNoState = UINT32_MAX;
+constexpr State kNoTarget = UINT32_MAX;
 constexpr std::uint64_t kMaxTableEntries = std::uint64_t{1} << 28;
 
 std::string name_of(const Draft& draft, State state) {
@@ -34,7 +34,7 @@ void require_table_size(std::uint64_t states, std::uint64_t letters, std::string
 /// The first thing that keeps a draft from being deterministic: an ε-move, or two arcs on one letter.
 struct Conflict {
   Draft::Arc arc;
-  State other = kNoState;
+  State other = kNoTarget;
 };
 
 std::string describe(const Draft& draft, const Conflict& conflict) {
@@ -46,12 +46,12 @@ std::string describe(const Draft& draft, const Conflict& conflict) {
                      name_of(draft, conflict.arc.target));
 }
 
-/// Fills the table, kNoState where no arc is. Stops at the first conflict. An arc given twice is one arc.
+/// Fills the table, kNoTarget where no arc is. Stops at the first conflict. An arc given twice is one arc.
 std::optional<Conflict> fill_table(const Draft& draft, std::vector<State>& table) {
   for (const Draft::Arc& arc : draft.arcs) {
-    if (arc.letter == kEpsilon) return Conflict{arc, kNoState};
+    if (arc.letter == kEpsilon) return Conflict{arc, kNoTarget};
     State& entry = table[std::size_t{arc.source} * draft.alphabet.size() + arc.letter];
-    if (entry != kNoState && entry != arc.target) return Conflict{arc, entry};
+    if (entry != kNoTarget && entry != arc.target) return Conflict{arc, entry};
     entry = arc.target;
   }
   return std::nullopt;
@@ -67,7 +67,7 @@ std::string unused_name(const std::vector<std::string>& names) {
 Dfa complete(const Draft& draft, std::vector<State> table, std::string_view where) {
   std::vector<Output> outputs = draft.outputs;
   std::vector<std::string> names = draft.state_names;
-  const auto missing = std::find(table.begin(), table.end(), kNoState);
+  const auto missing = std::find(table.begin(), table.end(), kNoTarget);
   if (missing != table.end()) {
     const auto at = static_cast<std::size_t>(missing - table.begin());
     if (!is_acceptor(draft))
@@ -80,7 +80,7 @@ Dfa complete(const Draft& draft, std::vector<State> table, std::string_view wher
     outputs.push_back(0);
     if (!names.empty()) names.push_back(unused_name(names));
     table.resize(table.size() + draft.alphabet.size(), sink);
-    std::replace(table.begin(), table.end(), kNoState, sink);
+    std::replace(table.begin(), table.end(), kNoTarget, sink);
   }
   return Dfa::moore(draft.alphabet, std::move(table), draft.initial.front(), std::move(outputs), draft.output_names)
       .with_state_names(std::move(names));
@@ -105,7 +105,7 @@ Dfa to_dfa(const Draft& draft, std::string_view where, const DeterminiseOptions&
   require_table_size(std::uint64_t{draft.states()} + 1, draft.alphabet.size(), where);
   std::vector<State> table;
   table.reserve(std::size_t{draft.states() + 1} * draft.alphabet.size());
-  table.assign(std::size_t{draft.states()} * draft.alphabet.size(), kNoState);
+  table.assign(std::size_t{draft.states()} * draft.alphabet.size(), kNoTarget);
   const auto conflict = fill_table(draft, table);
   if (!conflict) return complete(draft, std::move(table), where);
   if (!is_acceptor(draft))

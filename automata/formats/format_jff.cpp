@@ -16,7 +16,7 @@ namespace krohn {
 
 namespace {
 
-constexpr std::size_t kDeepest = 32;
+constexpr std::size_t kDeepestElement = 32;
 constexpr char32_t kWidestRange = 4096;
 
 // --- What the file says
@@ -87,7 +87,7 @@ class JffHandler {
   [[noreturn]] void fail(const std::string& message) const { throw InputError(position(), message); }
 
   void on_start(std::string_view name, const XML_Char** attributes) {
-    if (path_.size() >= kDeepest) fail(fmt::format("elements nested deeper than {} levels", kDeepest));
+    if (path_.size() >= kDeepestElement) fail(fmt::format("elements nested deeper than {} levels", kDeepestElement));
     if (path_.empty() && name != "structure")
       fail(fmt::format("the element <{}> is not JFLAP's <structure>", visible(cut_short(name, 60))));
     path_.emplace_back(name);
@@ -146,7 +146,7 @@ class JffHandler {
   std::string text_;
 };
 
-JffFile parse(std::string_view text, std::string_view where) {
+JffFile parse_jff(std::string_view text, std::string_view where) {
   const std::unique_ptr<XML_ParserStruct, decltype(&XML_ParserFree)> parser(XML_ParserCreate("UTF-8"), &XML_ParserFree);
   if (parser == nullptr) throw SystemError("no memory for an XML parser");
   JffHandler handler(parser.get(), where);
@@ -291,7 +291,7 @@ std::string state_element(const Dfa& dfa, State state) {
 }  // namespace
 
 Draft read_jff(std::string_view text, std::string_view where) {
-  return JffInterpreter(parse(checked_text(text, where), where), where).run();
+  return JffInterpreter(parse_jff(checked_text(text, where), where), where).run();
 }
 
 std::string write_jff(const Dfa& dfa) {

@@ -16,7 +16,7 @@ using nlohmann::json;
 
 constexpr std::string_view kFormatName = "krohn automaton";
 constexpr std::uint64_t kVersion = 1;
-constexpr int kDeepest = 8;                                // the schema needs 4
+constexpr int kDeepestValue = 8;                           // the schema needs 4
 constexpr std::size_t kMostValues = std::size_t{1} << 26;  // two bytes of text may take 32 of memory
 
 /// Refuses what the library would let pass: nesting and values without end, and the second of two equal keys silently
@@ -26,7 +26,8 @@ class Guard {
   explicit Guard(std::string_view where) : where_(where) {}
 
   bool operator()(int depth, json::parse_event_t event, const json& parsed) {
-    if (depth > kDeepest) throw InputError(where_, fmt::format("JSON nested deeper than {} levels", kDeepest));
+    if (depth > kDeepestValue)
+      throw InputError(where_, fmt::format("JSON nested deeper than {} levels", kDeepestValue));
     if (++values_ > kMostValues)
       throw LimitError(
           fmt::format("{}: JSON of more than {} values; the limit protects the memory", where_, kMostValues));
@@ -50,7 +51,7 @@ std::string reason(const std::string& message) {
   return colon == std::string::npos ? message : message.substr(colon + 2);
 }
 
-json parse(std::string_view text, std::string_view where) {
+json parse_json(std::string_view text, std::string_view where) {
   try {
     Guard guard(where);
     return json::parse(
@@ -225,7 +226,7 @@ std::string outputs_text(const Dfa& dfa) {
 }  // namespace
 
 Draft read_json(std::string_view text, std::string_view where) {
-  const json file = parse(checked_text(text, where), where);
+  const json file = parse_json(checked_text(text, where), where);
   read_header(file, where);
   Draft draft;
   draft.alphabet = to_alphabet(require(file, "alphabet", json::value_t::array, where), where);
@@ -268,7 +269,7 @@ std::string write_json_alphabet(const Alphabet& alphabet) {
 }
 
 Alphabet read_json_alphabet(std::string_view text, std::string_view where) {
-  const json array = parse(text, where);
+  const json array = parse_json(text, where);
   if (!array.is_array()) throw InputError(where, "an alphabet is a JSON array");
   return to_alphabet(array, where);
 }
@@ -276,7 +277,7 @@ Alphabet read_json_alphabet(std::string_view text, std::string_view where) {
 std::string write_json_strings(const std::vector<std::string>& strings) { return dump(strings); }
 
 std::vector<std::string> read_json_strings(std::string_view text, std::string_view where) {
-  const json array = parse(text, where);
+  const json array = parse_json(text, where);
   if (!array.is_array()) throw InputError(where, "a JSON array of strings is expected");
   return to_names(array, "array", where);
 }

@@ -110,7 +110,7 @@ MataSet intersect(MataSet a, MataSet b) {
   return b;
 }
 
-MataSet complement(MataSet set) {
+MataSet all_others(MataSet set) {
   set.is_complement = !set.is_complement;
   return set;
 }
@@ -149,7 +149,7 @@ MataSet numbers_satisfying(const MataFormula& formula) {
       }
       case MataFormula::kOr: {
         MataSet right = pop(), left = pop();
-        stack.push_back(complement(intersect(complement(std::move(left)), complement(std::move(right)))));
+        stack.push_back(all_others(intersect(all_others(std::move(left)), all_others(std::move(right)))));
         break;
       }
     }

@@ -1,10 +1,25 @@
-// automata/formats/json.h — nlohmann's JSON, compiled once: half of a file that reads or writes JSON was this library
-// anew.
+// automata/formats/json.h — nlohmann's JSON, its large functions compiled once: half of a file that reads or writes
+// JSON was this library over again. Only those that our files call: the whole classes have thirty times as many.
 #pragma once
 
 #include <nlohmann/json.hpp>
 
-extern template class nlohmann::basic_json<>;
-extern template class nlohmann::basic_json<nlohmann::ordered_map>;
-extern template class nlohmann::detail::serializer<nlohmann::json>;
-extern template class nlohmann::detail::serializer<nlohmann::ordered_json>;
+extern template void nlohmann::json::json_value::destroy(nlohmann::detail::value_t);
+extern template nlohmann::json::json_value::json_value(nlohmann::detail::value_t);
+extern template nlohmann::json::basic_json(const nlohmann::json&);
+extern template nlohmann::json::basic_json(std::initializer_list<nlohmann::detail::json_ref<nlohmann::json>>, bool,
+                                           nlohmann::detail::value_t);
+extern template const char* nlohmann::json::type_name() const noexcept;
+extern template std::string nlohmann::json::dump(int, char, bool, nlohmann::detail::error_handler_t) const;
+extern template void nlohmann::detail::serializer<nlohmann::json>::dump(const nlohmann::json&, bool, bool, unsigned,
+                                                                        unsigned);
+
+extern template void nlohmann::ordered_json::json_value::destroy(nlohmann::detail::value_t);
+extern template nlohmann::ordered_json::json_value::json_value(nlohmann::detail::value_t);
+extern template nlohmann::ordered_json::basic_json(const nlohmann::ordered_json&);
+extern template nlohmann::ordered_json::basic_json(
+    std::initializer_list<nlohmann::detail::json_ref<nlohmann::ordered_json>>, bool, nlohmann::detail::value_t);
+extern template const char* nlohmann::ordered_json::type_name() const noexcept;
+extern template std::string nlohmann::ordered_json::dump(int, char, bool, nlohmann::detail::error_handler_t) const;
+extern template void nlohmann::detail::serializer<nlohmann::ordered_json>::dump(const nlohmann::ordered_json&, bool,
+                                                                                bool, unsigned, unsigned);

@@ -246,7 +246,7 @@ void measure(PlanRow& row, const Network& network) {
   }
 }
 
-bool is_exact(const PlanRow& row, const BuildOptions& wishes) {
+bool is_row_exact(const PlanRow& row, const BuildOptions& wishes) {
   if (!wishes.precision) return row.exact_in.size() == 4;
   const auto holds = [&](const std::vector<Precision>& precisions) {
     return std::find(precisions.begin(), precisions.end(), *wishes.precision) != precisions.end();
@@ -256,7 +256,7 @@ bool is_exact(const PlanRow& row, const BuildOptions& wishes) {
 
 /// Why a possible row does not fit the wishes; empty when it does.
 std::string misfit(const PlanRow& row, const BuildOptions& wishes) {
-  if (wishes.exact && !is_exact(row, wishes))
+  if (wishes.exact && !is_row_exact(row, wishes))
     return fmt::format("it is not bit-exact in {}",
                        wishes.precision ? to_string(*wishes.precision) : "every precision");
   if (wishes.keys && !find_construction(row.construction)->keys) return "it is not written with keys";
@@ -275,7 +275,7 @@ std::string misfit(const PlanRow& row, const BuildOptions& wishes) {
 using Preference = std::tuple<bool, std::uint32_t, bool, std::uint64_t, std::uint64_t>;
 Preference preference(const PlanRow& row, const BuildOptions& wishes) {
   const std::uint64_t updates = static_cast<std::uint64_t>(std::max<std::int64_t>(row.reflections, 1));
-  return {!is_exact(row, wishes), row.layers, row.reflections < 0, row.state_numbers * updates, row.state_numbers};
+  return {!is_row_exact(row, wishes), row.layers, row.reflections < 0, row.state_numbers * updates, row.state_numbers};
 }
 
 /// The network under the table's own names.

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -11,6 +10,7 @@
 
 #include "krohn/constructions/network/cosine_of_turn.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/linear/decompositions.h"
 
 namespace krohn {
 namespace {
@@ -137,9 +137,7 @@ std::int64_t reflections_of_dense(const Eigen::MatrixXd& a) {
   const auto identity = Eigen::MatrixXd::Identity(a.rows(), a.cols());
   if ((a.transpose() * a - identity).cwiseAbs().maxCoeff() > kOrthogonalTolerance) return -1;
   if ((a - identity).cwiseAbs().maxCoeff() < kOrthogonalTolerance) return 0;
-  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(a - identity);
-  qr.setThreshold(kOrthogonalTolerance);
-  return qr.rank();
+  return numerical_rank(a - identity, kOrthogonalTolerance);
 }
 
 std::int64_t reflections_of_factored(const FactoredMatrix& a) {

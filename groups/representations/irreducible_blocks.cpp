@@ -1,9 +1,11 @@
 #include "krohn/groups/representations/irreducible_blocks.h"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <random>
+
+#include "krohn/groups/linear/decompositions.h"
 
 namespace krohn {
 namespace {
@@ -77,13 +79,14 @@ Eigen::MatrixXd random_commutant_element(const Action& action, std::mt19937_64& 
 
 /// Columns i … j−1 of the eigenvectors whose eigenvalues agree.
 std::vector<Eigen::MatrixXd> eigenspaces(const Eigen::MatrixXd& symmetric) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(symmetric);
-  const Eigen::VectorXd& values = solver.eigenvalues();
+  const std::optional<SymmetricEigen> eigen = symmetric_eigen(symmetric);
+  if (!eigen) return {};
+  const Eigen::VectorXd& values = eigen->values;
   const double tolerance = 1e-9 * std::max(1.0, values.cwiseAbs().maxCoeff());
   std::vector<Eigen::MatrixXd> spaces;
   for (Eigen::Index begin = 0, end = 0; begin < values.size(); begin = end) {
     for (end = begin + 1; end < values.size() && values(end) - values(end - 1) < tolerance;) ++end;
-    spaces.push_back(solver.eigenvectors().middleCols(begin, end - begin));
+    spaces.push_back(eigen->vectors.middleCols(begin, end - begin));
   }
   return spaces;
 }

@@ -1,13 +1,12 @@
 #include "krohn/groups/representations/orthogonal_representation.h"
 
-#include <Eigen/LU>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <optional>
 #include <random>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/linear/decompositions.h"
 #include "krohn/groups/representations/irreducible_blocks.h"
 
 namespace krohn {
@@ -97,10 +96,10 @@ Eigen::MatrixXd fixed_space(const Candidate& candidate, const std::vector<Elemen
   Eigen::MatrixXd average = Eigen::MatrixXd::Zero(n, n);
   for (const ElementIndex e : subgroup) average += candidate.elements[e];
   average /= static_cast<double>(subgroup.size());
-  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(average, Eigen::ComputeFullU);
+  const SingularValues svd = singular_value_decomposition(average);
   Eigen::Index rank = 0;
-  while (rank < n && svd.singularValues()(rank) > 0.5) ++rank;
-  return svd.matrixU().leftCols(rank);
+  while (rank < n && svd.values(rank) > 0.5) ++rank;
+  return svd.left.leftCols(rank);
 }
 
 /// Searches for v.
@@ -203,9 +202,8 @@ void list_codewords(const GroupElements& elements, const Candidate& candidate, c
 }
 
 std::uint32_t reflection_count(const Eigen::MatrixXd& orthogonal) {
-  Eigen::FullPivLU<Eigen::MatrixXd> lu(orthogonal - Eigen::MatrixXd::Identity(orthogonal.rows(), orthogonal.cols()));
-  lu.setThreshold(1e-9);
-  return static_cast<std::uint32_t>(lu.rank());
+  const Eigen::MatrixXd moved = orthogonal - Eigen::MatrixXd::Identity(orthogonal.rows(), orthogonal.cols());
+  return static_cast<std::uint32_t>(numerical_rank(moved, 1e-9));
 }
 
 std::vector<bool> elements_that_fix_orbit(const GroupElements& elements, Point start) {

@@ -1,7 +1,9 @@
 #include "krohn/simulate/arithmetic/interval_matrix.h"
 
-#include <Eigen/Eigenvalues>
 #include <cassert>
+#include <optional>
+
+#include "krohn/groups/linear/decompositions.h"
 
 namespace krohn {
 namespace {
@@ -29,9 +31,9 @@ bool is_finite(const IntervalMatrix& m) {
 
 /// An upper bound of the greatest eigenvalue of a symmetric positive semidefinite matrix.
 double greatest_eigenvalue_bound(const IntervalMatrix& symmetric) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(middle(symmetric));
-  if (solver.info() != Eigen::Success || !solver.eigenvectors().allFinite()) return directed::kInfinity;
-  const IntervalMatrix v(solver.eigenvectors());
+  const std::optional<SymmetricEigen> eigen = symmetric_eigen(middle(symmetric));
+  if (!eigen || !eigen->vectors.allFinite()) return directed::kInfinity;
+  const IntervalMatrix v(eigen->vectors);
   IntervalMatrix gram = transpose(v) * v;
   for (std::size_t i = 0; i < gram.rows(); ++i) gram(i, i) = gram(i, i) - Interval(1);
   const double defect = greatest_row_sum(gram);

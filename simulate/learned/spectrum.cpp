@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <optional>
 #include <set>
 
 #include "krohn/groups/error.h"
 #include "krohn/groups/float_environment.h"
+#include "krohn/groups/linear/decompositions.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/learned/state_centres.h"
 #include "krohn/simulate/words/word.h"
@@ -140,20 +142,24 @@ std::set<std::uint32_t> cycle_lengths(const Transformation& map) {
   return lengths;
 }
 
+SymmetricEigen eigen_of(const Eigen::MatrixXd& gram) {
+  if (std::optional<SymmetricEigen> found = symmetric_eigen(gram)) return *std::move(found);
+  throw InputError("the eigenvalues of the learned states were not found");
+}
+
 /// Orthonormal bases of what the states span in every block.
 std::vector<Eigen::MatrixXd> living_spaces(const std::vector<Eigen::MatrixXd>& states) {
-  std::vector<Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>> solvers;
+  std::vector<SymmetricEigen> grams;
   double greatest = 0;
   for (const Eigen::MatrixXd& block : states) {
-    const Eigen::MatrixXd gram = block * block.transpose();
-    solvers.emplace_back(gram);
-    greatest = std::max(greatest, solvers.back().eigenvalues()(gram.rows() - 1));
+    grams.push_back(eigen_of(block * block.transpose()));
+    greatest = std::max(greatest, grams.back().values(block.rows() - 1));
   }
   std::vector<Eigen::MatrixXd> spaces;
-  for (const auto& solver : solvers) {
+  for (const SymmetricEigen& gram : grams) {
     const double least = greatest * kLeastAlive * kLeastAlive;
-    const auto alive = (solver.eigenvalues().array() > least).count();
-    spaces.push_back(solver.eigenvectors().rightCols(alive));
+    const auto alive = (gram.values.array() > least).count();
+    spaces.push_back(gram.vectors.rightCols(alive));
   }
   return spaces;
 }
@@ -161,8 +167,7 @@ std::vector<Eigen::MatrixXd> living_spaces(const std::vector<Eigen::MatrixXd>& s
 double orthogonality_defect(const Eigen::MatrixXd& a, const Eigen::MatrixXd& space) {
   if (space.cols() == 0) return 0;
   const Eigen::MatrixXd image = a * space;
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(image.transpose() * image, Eigen::EigenvaluesOnly);
-  return (solver.eigenvalues().array() - 1).abs().maxCoeff();
+  return (eigen_of(image.transpose() * image).values.array() - 1).abs().maxCoeff();
 }
 
 }  // namespace

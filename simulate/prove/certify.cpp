@@ -77,7 +77,7 @@ Certificate prove(const Network& network, const CertifyOptions& options) {
 }
 
 /// A proof up to a few letters says little: errors that it could not bound add up in words of thousands.
-void try_long_words(Certificate& certificate, const Network& network, const CertifyOptions& options) {
+void try_longer_words(Certificate& certificate, const Network& network, const CertifyOptions& options) {
   constexpr std::uint64_t kFew = 4096;
   if (!certificate.is<ProvedUpTo>() || certificate.length() >= kFew || !options.order.is_sequential() ||
       options.arithmetic.is_exact())
@@ -103,7 +103,7 @@ void try_long_words(Certificate& certificate, const Network& network, const Cert
 Certificate certify(const Network& network, const CertifyOptions& options) {
   const FloatEnvironment environment;
   Certificate certificate = prove(network, options);
-  try_long_words(certificate, network, options);
+  try_longer_words(certificate, network, options);
   return certificate;
 }
 

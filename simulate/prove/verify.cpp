@@ -82,7 +82,7 @@ std::vector<Certificate> ways_to_read(const Certificate& certificate) {
   return ways;
 }
 
-void replay(ModelVerdict& verdict, const Network& network, const Question& question) {
+void replay_built(ModelVerdict& verdict, const Network& network, const Question& question) {
   const std::vector<Certificate> read = ways_to_read(verdict.certificate);
   for (const Certificate& certificate : read) {
     std::uint64_t letters = 0;
@@ -376,7 +376,7 @@ ModelVerdict verify_network(const Network& network, const Question& question) {
   verdict.certificate = question.test_only ? untested(how) : certify(network, how);
   if (is_proof(verdict.certificate)) {
     check_again(verdict, network, question);
-    replay(verdict, network, question);
+    replay_built(verdict, network, question);
   }
   if (question.against && !is_settled_by(*question.against, verdict, network)) return verify_answers(network, question);
   if (question.random.length == 0 || verdict.certificate.method == "another language") return verdict;

@@ -1,4 +1,4 @@
-# The command that tools/quickstart builds: it proves, and says where training is when it is asked for.
+# The command that tools/quickstart builds: it proves, and says where training and devices are when asked for them.
 execute_process(COMMAND ${KROHN} compile "regex:(a|b)*abb" -o ${FOLDER}/first.safetensors OUTPUT_QUIET
   COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${KROHN} verify ${FOLDER}/first.safetensors OUTPUT_VARIABLE verdict COMMAND_ERROR_IS_FATAL ANY)
@@ -11,3 +11,10 @@ foreach(verb "train;parity;--steps;10" "train;--help" eval "extract;x" "compare;
     message(FATAL_ERROR "krohn ${verb} ended with ${status}: ${printed}${said}")
   endif()
 endforeach()
+# The processor serves whoever does not insist on a device.
+execute_process(COMMAND ${KROHN} run "regex:(a|b)*abb" abb --device auto OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${KROHN} verify ${FOLDER}/first.safetensors --device cuda RESULT_VARIABLE status
+  OUTPUT_VARIABLE printed ERROR_VARIABLE said)
+if(NOT status EQUAL 2 OR printed OR NOT said MATCHES "cmake --build build")
+  message(FATAL_ERROR "krohn verify --device cuda ended with ${status}: ${printed}${said}")
+endif()

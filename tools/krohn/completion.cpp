@@ -7,7 +7,7 @@
 namespace krohn {
 namespace {
 
-std::vector<const CLI::App*> verbs_of(const CLI::App& app) {
+std::vector<const CLI::App*> shown_verbs(const CLI::App& app) {
   std::vector<const CLI::App*> verbs;
   for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) verbs.push_back(verb);
   return verbs;
@@ -122,7 +122,7 @@ std::string fish_verb(const CLI::App& verb) {
 std::string bash_completion(const CLI::App& app) {
   std::vector<std::string> names;
   std::string cases;
-  for (const CLI::App* verb : verbs_of(app)) {
+  for (const CLI::App* verb : shown_verbs(app)) {
     names.push_back(verb->get_name());
     cases += bash_verb(*verb);
   }
@@ -160,7 +160,7 @@ complete -o filenames -F _krohn krohn
 
 std::string zsh_completion(const CLI::App& app) {
   std::string names, cases;
-  for (const CLI::App* verb : verbs_of(app)) {
+  for (const CLI::App* verb : shown_verbs(app)) {
     names += fmt::format("    '{}:{}'\n", verb->get_name(), zsh_text(verb->get_description()));
     cases += zsh_verb(*verb);
   }
@@ -190,10 +190,10 @@ _krohn "$@"
 
 std::string fish_completion(const CLI::App& app) {
   std::string text = "# fish completion for krohn; made by `krohn completion fish`.\n";
-  for (const CLI::App* verb : verbs_of(app))
+  for (const CLI::App* verb : shown_verbs(app))
     text += fmt::format("complete -c krohn -n __fish_use_subcommand -f -a {} -d '{}'\n", verb->get_name(),
                         fish_text(verb->get_description()));
-  for (const CLI::App* verb : verbs_of(app)) text += fish_verb(*verb);
+  for (const CLI::App* verb : shown_verbs(app)) text += fish_verb(*verb);
   text += fmt::format("complete -c krohn -n 'string match -q \"name:*\" -- (commandline -ct)' -f -a '{}'\n",
                       fish_text(fmt::format("{}", fmt::join(language_names(), " "))));
   return text;

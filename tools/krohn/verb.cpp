@@ -18,6 +18,13 @@ Verb add_verb(CLI::App& app, const VerbHelp& help) {
   return Verb(verb);
 }
 
+void add_missing_verb(CLI::App& app, Work& chosen, const char* name, Work answer) {
+  CLI::App* verb = app.add_subcommand(name, "(not in this first build)");
+  verb->set_help_flag();
+  verb->prefix_command();
+  verb->callback([&chosen, answer = std::move(answer)] { chosen = answer; });
+}
+
 void build_command(CLI::App& app, Work& chosen) {
   app.name("krohn");
   app.formatter(std::make_shared<CommandFormatter>());

@@ -37,6 +37,9 @@ struct VerbHelp {
 /// Adds the subcommand with its help.
 Verb add_verb(CLI::App& app, const VerbHelp& help);
 
+/// A verb that this command lacks, and takes whatever follows it: every command line of it has the same answer.
+void add_missing_verb(CLI::App& app, Work& chosen, const char* name, Work answer);
+
 void add_info(CLI::App& app, Work& chosen);
 void add_classify(CLI::App& app, Work& chosen);
 void add_decompose(CLI::App& app, Work& chosen);

@@ -1,8 +1,6 @@
 // Compiled into the first command that tools/quickstart builds, in place of what trains models: says so to whoever
 // asks.
 
-#include <CLI/CLI.hpp>
-
 #include "krohn/groups/error.h"
 #include "krohn/simulate/models/model_file.h"
 #include "tools/krohn/models/asked_model.h"
@@ -17,12 +15,8 @@ namespace {
       "whole command is then build/tools/krohn/krohn");
 }
 
-/// A verb that takes whatever follows it, so that every command line of it has the same answer.
 void add_missing(CLI::App& app, Work& chosen, const char* name) {
-  CLI::App* verb = app.add_subcommand(name, "(not in this first build)");
-  verb->set_help_flag();
-  verb->prefix_command();
-  verb->callback([&chosen] { chosen = []() -> int { refuse(); }; });
+  add_missing_verb(app, chosen, name, []() -> int { refuse(); });
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
 #include "krohn/simulate/prove/bounds/bounds_centres.h"
 
-#include <Eigen/QR>
-#include <Eigen/SVD>
 #include <Eigen/SparseCholesky>
 #include <algorithm>
 #include <cmath>
 #include <set>
 #include <tuple>
+
+#include "krohn/groups/linear/decompositions.h"
 
 namespace krohn {
 namespace {
@@ -130,7 +130,7 @@ class Descent {
     }
     std::vector<double> values;
     for (const Edge& edge : edges_) {
-      const Eigen::VectorXd singular = changed(edge, factors).jacobiSvd().singularValues();
+      const Eigen::VectorXd singular = singular_values(changed(edge, factors));
       for (const double value : singular)
         if (value > 0) values.push_back(2 * p * std::log(value));
     }
@@ -143,19 +143,19 @@ class Descent {
 
   /// Σ_in (MMᵀ)^p − Σ_out (MᵀM)^p, of trace at most 1 each.
   Factors gradient_of(double p) const {
-    std::vector<Eigen::JacobiSVD<Eigen::MatrixXd>> svds;
+    std::vector<SingularValues> svds;
     double greatest = 0;
     for (const Edge& edge : edges_) {
-      svds.emplace_back(changed(edge, factors_), Eigen::ComputeFullU | Eigen::ComputeFullV);
-      greatest = std::max(greatest, svds.back().singularValues()(0));
+      svds.push_back(singular_value_decomposition(changed(edge, factors_)));
+      greatest = std::max(greatest, svds.back().values(0));
     }
     Factors gradient(factors_.size(), Eigen::MatrixXd::Zero(dimension_, dimension_));
     double total = 0;
     for (std::size_t e = 0; e < edges_.size(); ++e) {
-      const Eigen::VectorXd powers = (svds[e].singularValues().array() / greatest).pow(2 * p);
+      const Eigen::VectorXd powers = (svds[e].values.array() / greatest).pow(2 * p);
       total += powers.sum();
-      gradient[edges_[e].to] += svds[e].matrixU() * powers.asDiagonal() * svds[e].matrixU().transpose();
-      gradient[edges_[e].from] -= svds[e].matrixV() * powers.asDiagonal() * svds[e].matrixV().transpose();
+      gradient[edges_[e].to] += svds[e].left * powers.asDiagonal() * svds[e].left.transpose();
+      gradient[edges_[e].from] -= svds[e].right * powers.asDiagonal() * svds[e].right.transpose();
     }
     for (Eigen::MatrixXd& part : gradient) part /= std::max(total, 1e-300);
     return gradient;
@@ -167,7 +167,7 @@ class Descent {
     for (std::size_t c = 0; c < factors_.size(); ++c) {
       const Eigen::MatrixXd x = step * gradient[c];
       const Eigen::MatrixXd turned = factors_[c] - x * factors_[c] + x * (x * factors_[c]) / 2;
-      factors.push_back(Eigen::HouseholderQR<Eigen::MatrixXd>(turned).matrixQR().triangularView<Eigen::Upper>());
+      factors.push_back(triangular_factor(turned));
     }
     return factors;
   }

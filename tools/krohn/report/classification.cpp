@@ -14,8 +14,6 @@
 namespace krohn {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::uint64_t kCheckedPairs = 200'000;
 constexpr std::uint64_t kReplayedLetters = 1000;
 constexpr double kCheckSeconds = 5;

@@ -19,8 +19,6 @@
 namespace krohn {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr Point kMaxGroupDegree = 2'000;
 constexpr Point kMaxStructureDegree = 200;
 constexpr std::uint64_t kMaxClassElements = 10'000;

@@ -6,6 +6,9 @@
 
 namespace krohn {
 
+/// With its fields in the order in which they were given.
+using Json = nlohmann::ordered_json;
+
 /// The version of what `--json` prints: it grows when a field changes its meaning, not when one is added.
 inline constexpr int kJsonSchema = 1;
 

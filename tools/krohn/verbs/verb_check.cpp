@@ -17,7 +17,7 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kHelp = {
+constexpr VerbHelp kCheckHelp = {
     "check", "Re-check a certificate with independent code", "check CERTIFICATE MODEL",
     R"(
 krohn check s5.cert s5.safetensors
@@ -28,25 +28,25 @@ files. It refuses a certificate that was made for a model with other weights or 
 Exit status: 0 established, 1 not established, 2 bad input, 3 undecided within the limits.
 )"};
 
-constexpr std::size_t kColumns = 100;
+constexpr std::size_t kCheckColumns = 100;
 
-struct Options {
+struct CheckArguments {
   std::string certificate, model;
   RecheckOptions limits;
   bool json = false;
 };
 
-void print_report(const Options& options, const Certificate& certificate, const Network& network,
+void print_report(const CheckArguments& options, const Certificate& certificate, const Network& network,
                   const Recheck& found) {
   const std::string claim = claim_in_words(certificate, network.automaton.alphabet());
   fmt::print("{}: {}: {}\n", visible(options.certificate), found.established ? "established" : "NOT established",
              claim);
   fmt::print("  {}, {} weights, {} evaluation\n", to_string(certificate.arithmetic), to_string(certificate.form),
              certificate.holds_in_any_order() ? "any" : to_string(certificate.order));
-  fmt::print("  {}\n", wrapped(certificate.method + ": " + found.finding, kColumns, "    "));
+  fmt::print("  {}\n", wrapped(certificate.method + ": " + found.finding, kCheckColumns, "    "));
 }
 
-int check(const Options& options) {
+int check(const CheckArguments& options) {
   const Network network = load_network(options.model);
   const Certificate certificate = load_certificate(options.certificate, network);
   const Recheck found = recheck(certificate, network, options.limits);
@@ -68,8 +68,8 @@ int check(const Options& options) {
 }  // namespace
 
 void add_check(CLI::App& app, Work& chosen) {
-  const auto options = std::make_shared<Options>();
-  Verb verb = add_verb(app, kHelp);
+  const auto options = std::make_shared<CheckArguments>();
+  Verb verb = add_verb(app, kCheckHelp);
   verb.add_option("CERTIFICATE", options->certificate, "What `krohn verify --certificate` wrote").required();
   verb.add_option("MODEL", options->model, "The .safetensors file that it is about").required();
   add_count(verb, "--max-letters", options->limits.max_letters, "Most letters of random words to read");

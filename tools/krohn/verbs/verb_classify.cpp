@@ -16,7 +16,7 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kHelp = {
+constexpr VerbHelp kClassifyHelp = {
     "classify", "Which architectures can hold a language, and why not the smaller ones", "classify LANGUAGE|MODEL",
     R"(
 krohn classify name:modarith5
@@ -31,7 +31,7 @@ the same automaton they are printed once. Exit status 3 when an answer is open w
 known is printed all the same.
 )"};
 
-struct Options {
+struct ClassifyArguments {
   std::string subject;
   LanguageOptions reading;
   ClassifyOptions classify;
@@ -45,7 +45,7 @@ std::string groups_in_words(const Algebra& algebra) {
   return "maximal subgroups " + text;
 }
 
-void print(const Job& job) {
+void print_groups(const Job& job) {
   const Algebra& algebra = job.algebra;
   if (algebra.green)
     fmt::print("\n{}: {}, a monoid of {} element{} in {}, {} idempotent{}; {}\n", job.name,
@@ -68,7 +68,7 @@ void print(const Job& job) {
   fmt::print("\n{}", format_table(rows));
 }
 
-int run(const Options& options) {
+int classify_all(const ClassifyArguments& options) {
   const Subject subject = load_subject(options.subject, options.reading, stderr);
   const std::vector<Job> jobs = classify(subject.automaton, options.classify);
   const int status = undecided(jobs) == 0 ? kDone : kUndecided;
@@ -82,15 +82,15 @@ int run(const Options& options) {
   fmt::print("{}\n", visible(options.subject));
   if (subject.has_inferred_letters)
     fmt::print("letters {}{}\n", to_string(subject.automaton.alphabet()), remark_on_letters(subject));
-  for (const Job& job : jobs) print(job);
+  for (const Job& job : jobs) print_groups(job);
   return status;
 }
 
 }  // namespace
 
 void add_classify(CLI::App& app, Work& chosen) {
-  const auto options = std::make_shared<Options>();
-  Verb verb = add_verb(app, kHelp);
+  const auto options = std::make_shared<ClassifyArguments>();
+  Verb verb = add_verb(app, kClassifyHelp);
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
   add_count(verb, "--max-elements", options->classify.algebra.max_elements,
             "Most elements of the monoid for verdicts that need them one by one");
@@ -98,7 +98,7 @@ void add_classify(CLI::App& app, Work& chosen) {
   add_time(verb, options->classify.seconds, "Most seconds in all").show_default();
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+  verb.callback([options, &chosen] { chosen = [options] { return classify_all(*options); }; });
 }
 
 }  // namespace krohn

@@ -28,7 +28,7 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kHelp = {
+constexpr VerbHelp kCompareHelp = {
     "compare", "Compare learned angles and eigenvalues with exact ones", "compare LEARNED EXACT [--plot angles.svg]",
     R"(
 krohn compile name:Z5 --construction rotation -o z5-rotation.safetensors
@@ -55,7 +55,7 @@ Exit status: 0 compared, 2 bad input.
 constexpr std::size_t kMostRows = 8;     ///< of one letter in the table
 constexpr std::size_t kMostPanels = 20;  ///< as in the paper's figure
 
-struct Options {
+struct CompareArguments {
   std::string learned, exact, plot;
   double weight = 0.05;
   std::uint64_t from = 0;
@@ -100,7 +100,7 @@ Side load_side(const std::string& given, const LanguageOptions& reading) {
 }
 
 /// Nothing of a network, of which `krohn verify` says more; nothing where no word was found.
-std::optional<Failure> failure_of(const Options& options) {
+std::optional<Failure> failure_of(const CompareArguments& options) {
   const std::string name = file_of_run(options.learned);
   if (!is_trained_model(name)) return std::nullopt;
   const TrainedSubject subject = load_trained_subject(name, options.reading);
@@ -185,8 +185,9 @@ std::vector<LetterComparison> compare_letters(const Side& learned, const Side& e
   return letters;
 }
 
-nlohmann::ordered_json to_json(const Options& options, const Side& side, const std::vector<LetterComparison>& letters,
-                               const std::optional<Failure>& failure) {
+nlohmann::ordered_json comparison_json(const CompareArguments& options, const Side& side,
+                                       const std::vector<LetterComparison>& letters,
+                                       const std::optional<Failure>& failure) {
   const Spectrum& learned = side.spectrum;
   nlohmann::ordered_json json{{"learned", options.learned},
                               {"exact", options.exact},
@@ -236,7 +237,7 @@ std::string betas_in_words(std::vector<double> betas) {
   return fmt::format("{} of them, {:.4f} … {:.4f}", betas.size(), least, greatest);
 }
 
-void report(const Alphabet& alphabet, const Failure& failure) {
+void report_comparison(const Alphabet& alphabet, const Failure& failure) {
   fmt::print("\nread wrongly in fp32: {}; the margin of the read-out along it\n", quoted_word(alphabet, failure.word));
   std::vector<std::vector<std::string>> rows = {{"letters", "least margin", "after", "norm of the state"}};
   for (const MarginPoint& point : failure.margins)
@@ -247,7 +248,8 @@ void report(const Alphabet& alphabet, const Failure& failure) {
   fmt::print("{}", format_table(rows));
 }
 
-void report(const Options& options, const Spectrum& learned, const std::vector<LetterComparison>& letters) {
+void report_comparison(const CompareArguments& options, const Spectrum& learned,
+                       const std::vector<LetterComparison>& letters) {
   fmt::print("{} against {}\n", visible(options.learned), visible(options.exact));
   std::vector<std::vector<std::string>> rows = {
       {"letter", "weight", "modulus", "turn", "exact turn", "off by", "nearest of the other", "distance"}};
@@ -315,8 +317,8 @@ std::vector<PlanePanel> plane_panels(const Side& learned, const Side& exact, dou
   return panels;
 }
 
-std::string plot(const Options& options, const Side& learned, const Side& exact,
-                 const std::vector<LetterComparison>& letters) {
+std::string comparison_plot(const CompareArguments& options, const Side& learned, const Side& exact,
+                            const std::vector<LetterComparison>& letters) {
   const std::string title = fmt::format("{} against {}", options.learned, options.exact);
   std::vector<PlanePanel> planes = plane_panels(learned, exact, options.weight);
   if (!planes.empty()) {
@@ -336,27 +338,27 @@ std::string plot(const Options& options, const Side& learned, const Side& exact,
   return circles_svg(title, panels);
 }
 
-int compare(const Options& options) {
+int compare(const CompareArguments& options) {
   if (!options.plot.empty() && !options.plot.ends_with(".svg"))
     throw InputError(options.plot, "the name of a plot ends in .svg");
   const Side learned = load_side(options.learned, options.reading), exact = load_side(options.exact, options.reading);
   const std::vector<LetterComparison> letters = compare_letters(learned, exact, options.weight);
   const std::optional<Failure> failure = failure_of(options);
-  if (!options.plot.empty()) write_file(options.plot, plot(options, learned, exact, letters));
+  if (!options.plot.empty()) write_file(options.plot, comparison_plot(options, learned, exact, letters));
   if (options.json) {
-    print_json(to_json(options, learned, letters, failure));
+    print_json(comparison_json(options, learned, letters, failure));
     return kDone;
   }
-  report(options, learned.spectrum, letters);
-  if (failure) report(learned.automaton.alphabet(), *failure);
+  report_comparison(options, learned.spectrum, letters);
+  if (failure) report_comparison(learned.automaton.alphabet(), *failure);
   return kDone;
 }
 
 }  // namespace
 
 void add_compare(CLI::App& app, Work& chosen) {
-  const auto options = std::make_shared<Options>();
-  Verb verb = add_verb(app, kHelp);
+  const auto options = std::make_shared<CompareArguments>();
+  Verb verb = add_verb(app, kCompareHelp);
   verb.add_option("LEARNED", options->learned, "A .safetensors network, or a folder of `krohn train`").required();
   verb.add_option("EXACT", options->exact, "The network to hold it against").required();
   verb.add_option("--plot", options->plot, "Draw the angles, or the eigenvalues").type_name("FILE.svg");

@@ -27,7 +27,7 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kHelp = {
+constexpr VerbHelp kCompileHelp = {
     "compile", "Compile a language to exact weights",
     "compile LANGUAGE -o MODEL [--target krohn] [--construction NAME] [--precision fp32] [--explain]",
     R"(
@@ -66,7 +66,7 @@ Exit status: 0 written (and proved), 1 written and refuted, 2 bad input or nothi
 4 a promise that a check contradicts.
 )"};
 
-struct Options {
+struct CompileArguments {
   std::string language, output, target = "krohn", task, construction, precision, keys;
   std::optional<std::uint64_t> max_reflections, max_dimension;
   std::uint64_t max_pairs = 1'000'000;
@@ -74,7 +74,7 @@ struct Options {
   bool exact = false, explain = false, json = false;
 };
 
-BuildOptions wishes_of(const Options& options) {
+BuildOptions wishes_of(const CompileArguments& options) {
   BuildOptions wishes;
   if (!options.construction.empty()) wishes.construction = options.construction;
   if (!options.precision.empty()) wishes.precision = parse_precision(options.precision);
@@ -85,7 +85,7 @@ BuildOptions wishes_of(const Options& options) {
   return wishes;
 }
 
-void check(const Options& options) {
+void check_options(const CompileArguments& options) {
   if (options.output.empty() && (!options.explain || is_checkpoint_target(options.target)))
     throw InputError("nowhere to write the network: add `-o MODEL.safetensors`, or `--explain` to see the choices");
   if (options.output.empty()) return;
@@ -94,7 +94,7 @@ void check(const Options& options) {
 }
 
 /// A checkpoint's layers have one construction each.
-void refuse_choices(const Options& options) {
+void refuse_choices(const CompileArguments& options) {
   if (!options.construction.empty() || !options.precision.empty() || !options.keys.empty() || options.exact ||
       options.max_reflections || options.max_dimension || options.explain)
     throw InputError(
@@ -103,14 +103,14 @@ void refuse_choices(const Options& options) {
         "and the limits, and prove what was written by `krohn verify FOLDER`");
 }
 
-std::string task_of(const Options& options, const Dfa& dfa) {
+std::string task_of(const CompileArguments& options, const Dfa& dfa) {
   if (!options.task.empty()) return options.task;
   return dfa.is_acceptor() ? "acceptance" : "state";
 }
 
 /// The choice for a target that holds some constructions only: the first of them that is possible.
 Choice choose_for_target(const Dfa& dfa, BuildOptions wishes, const std::vector<std::string>& held,
-                         const Options& options) {
+                         const CompileArguments& options) {
   Choice choice{plan(dfa, wishes), {}, {}};
   std::string reasons;
   for (const std::string& name : held) {
@@ -127,14 +127,14 @@ Choice choose_for_target(const Dfa& dfa, BuildOptions wishes, const std::vector<
   throw InputError(options.language, fmt::format("{} cannot hold it{}", options.target, reasons));
 }
 
-Choice make_choice(const Dfa& dfa, const BuildOptions& wishes, const Options& options) {
+Choice make_choice(const Dfa& dfa, const BuildOptions& wishes, const CompileArguments& options) {
   if (options.construction.empty())
     if (const std::vector<std::string> held = target_constructions(options.target); !held.empty())
       return choose_for_target(dfa, wishes, held, options);
   return choose(dfa, wishes, options.explain ? PlanRows::kAll : PlanRows::kNeeded);
 }
 
-void report(const Options& options, const std::string& task, const Dfa& dfa, const PlanRow& chosen) {
+void report_model(const CompileArguments& options, const std::string& task, const Dfa& dfa, const PlanRow& chosen) {
   const auto layers = fmt::format("{} layer{}", chosen.layers, chosen.layers == 1 ? "" : "s");
   fmt::print("{}: {} by {} ({})\n", options.output.empty() ? "would write" : visible(options.output),
              visible(options.language), chosen.construction, chosen.theorem);
@@ -151,7 +151,7 @@ struct Written {
 };
 
 /// What rounding the weights has made of the network.
-ModelVerdict prove(const Network& rounded, Precision precision, const Options& options) {
+ModelVerdict prove(const Network& rounded, Precision precision, const CompileArguments& options) {
   Question question;
   question.subject = &rounded;
   question.name = options.language;
@@ -163,7 +163,7 @@ ModelVerdict prove(const Network& rounded, Precision precision, const Options& o
 
 /// Nothing is written before it is proved.
 Written write(Network network, const PlanRow& chosen, const std::optional<Precision>& precision,
-              const Options& options) {
+              const CompileArguments& options) {
   Written written{std::move(network), {}, {}};
   written.network.provenance.source = options.language;
   if (precision) {
@@ -178,15 +178,15 @@ Written write(Network network, const PlanRow& chosen, const std::optional<Precis
   return written;
 }
 
-void report(const Written& written, const Options& options) {
+void report_model(const Written& written, const CompileArguments& options) {
   const Alphabet& alphabet = written.network.automaton.alphabet();
   if (written.verdict)
     return print_claim(fmt::format("weights rounded to {}: ", options.precision), *written.verdict, alphabet);
   for (const std::string& line : in_words(written.kept)) fmt::print("  {}\n", line);
 }
 
-nlohmann::ordered_json to_json(const Options& options, const std::string& task, const Dfa& dfa,
-                               const std::vector<PlanRow>& plans, const PlanRow& chosen) {
+nlohmann::ordered_json model_json(const CompileArguments& options, const std::string& task, const Dfa& dfa,
+                                  const std::vector<PlanRow>& plans, const PlanRow& chosen) {
   nlohmann::ordered_json json;
   json["language"] = options.language;
   json["task"] = task;
@@ -199,8 +199,8 @@ nlohmann::ordered_json to_json(const Options& options, const std::string& task, 
   return json;
 }
 
-int compile(const Options& options) {
-  check(options);
+int compile(const CompileArguments& options) {
+  check_options(options);
   const Subject subject = load_subject(options.language, options.reading, stderr);
   const Dfa& given = subject.automaton;
   const std::string task = task_of(options, given);
@@ -221,15 +221,15 @@ int compile(const Options& options) {
   std::optional<Written> written;
   if (!options.output.empty()) written = write(*std::move(choice.network), *chosen, wishes.precision, options);
   if (options.json) {
-    auto json = to_json(options, task, dfa, choice.rows, *chosen);
+    auto json = model_json(options, task, dfa, choice.rows, *chosen);
     if (written && written->verdict) add_verdict(json, *written->verdict, dfa.alphabet());
     if (written && !written->verdict) json["proved"] = kept_to_json(written->kept);
     print_json(json);
   } else {
-    report(options, task, dfa, *chosen);
+    report_model(options, task, dfa, *chosen);
     if (subject.has_inferred_letters)
       fmt::print("  letters {}{}\n", to_string(given.alphabet()), remark_on_letters(subject));
-    if (written) report(*written, options);
+    if (written) report_model(*written, options);
   }
   return written && written->verdict ? exit_status(written->verdict->certificate, 0) : int{kDone};
 }
@@ -237,8 +237,8 @@ int compile(const Options& options) {
 }  // namespace
 
 void add_compile(CLI::App& app, Work& chosen) {
-  const auto options = std::make_shared<Options>();
-  Verb verb = add_verb(app, kHelp);
+  const auto options = std::make_shared<CompileArguments>();
+  Verb verb = add_verb(app, kCompileHelp);
   verb.add_option("LANGUAGE", options->language, "A file, regex:…, or name:…").required();
   verb.add_option("-o,--output", options->output, "The .safetensors file to write, or the folder of a --target")
       .type_name("FILE");

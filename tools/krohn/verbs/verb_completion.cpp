@@ -9,7 +9,7 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kHelp = {
+constexpr VerbHelp kCompletionHelp = {
     "completion", "Print a completion script for a shell", "completion bash|zsh|fish",
     R"(
 krohn completion bash > krohn.bash && source krohn.bash
@@ -23,7 +23,7 @@ krohn completion fish > krohn.fish
 
 void add_completion(CLI::App& app, Work& chosen) {
   const auto shell = std::make_shared<std::string>();
-  Verb verb = add_verb(app, kHelp);
+  Verb verb = add_verb(app, kCompletionHelp);
   verb.add_option("SHELL", *shell, "bash, zsh or fish").required().one_of({"bash", "zsh", "fish"});
   verb.callback([shell, &app, &chosen] {
     chosen = [shell, &app] {

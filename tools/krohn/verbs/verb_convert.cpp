@@ -11,7 +11,7 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kHelp = {
+constexpr VerbHelp kConvertHelp = {
     "convert", "Convert between automaton formats", "convert IN OUT [--format FORMAT] [--to FORMAT] [--minimal]",
     R"(
 krohn convert tcp.dot tcp.json
@@ -23,13 +23,13 @@ or --to; "-" is standard output. AT&T text takes its symbol table along as a .sy
 determinised and completed; --minimal minimises it too.
 )"};
 
-struct Options {
+struct ConvertArguments {
   std::string in, out, to;
   LanguageOptions reading;
   bool minimal = false;
 };
 
-int convert(const Options& options) {
+int convert(const ConvertArguments& options) {
   std::optional<FileFormat> format;
   if (!options.to.empty()) format = format_of_extension(options.to);
   if (options.out == "-" && !format) throw InputError("--to", "standard output has no extension: name the format");
@@ -41,8 +41,8 @@ int convert(const Options& options) {
 }  // namespace
 
 void add_convert(CLI::App& app, Work& chosen) {
-  const auto options = std::make_shared<Options>();
-  Verb verb = add_verb(app, kHelp);
+  const auto options = std::make_shared<ConvertArguments>();
+  Verb verb = add_verb(app, kConvertHelp);
   verb.add_option("IN", options->in, "A file, regex:…, name:…, or a .safetensors model").required();
   verb.add_option("OUT", options->out, "The file to write, - for standard output").required();
   verb.add_option("--to", options->to, "Format to write, instead of OUT's extension")

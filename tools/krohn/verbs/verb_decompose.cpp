@@ -23,9 +23,7 @@
 namespace krohn {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-constexpr VerbHelp kHelp = {
+constexpr VerbHelp kDecomposeHelp = {
     "decompose", "Krohn–Rhodes: a cascade of permutation-reset layers",
     "decompose LANGUAGE [--method holonomy|chain|smaller] [--draw PICTURE]",
     R"(
@@ -45,7 +43,7 @@ decompositions, layers whose groups are not cut, or a cascade whose emulation is
 
 constexpr std::uint64_t kLargestSimple = 360;
 
-struct Options {
+struct DecomposeArguments {
   std::string subject, method = "smaller", picture;
   LanguageOptions reading;
   HolonomyOptions holonomy;
@@ -71,10 +69,10 @@ struct Result {
   std::optional<EmulationResult> check;
 };
 
-std::string time_option(const Options& options) { return fmt::format("--time {:g}", options.seconds); }
+std::string time_option(const DecomposeArguments& options) { return fmt::format("--time {:g}", options.seconds); }
 
 /// The smaller of both, or the one that was found.
-Result smaller_of_both(const Dfa& dfa, const Options& options) {
+Result smaller_of_both(const Dfa& dfa, const DecomposeArguments& options) {
   std::optional<Cascade> holonomy;
   std::vector<std::string> limits;
   try {
@@ -92,7 +90,7 @@ Result smaller_of_both(const Dfa& dfa, const Options& options) {
   }
 }
 
-Result decompose(const Dfa& dfa, const Options& options) {
+Result decompose(const Dfa& dfa, const DecomposeArguments& options) {
   const TimeLimit time(options.seconds, time_option(options));
   Result result = options.method == "chain"      ? Result{chain_decomposition(dfa, options.chain), {}, {}}
                   : options.method == "holonomy" ? Result{holonomy_decomposition(dfa, options.holonomy), {}, {}}
@@ -112,7 +110,7 @@ Result decompose(const Dfa& dfa, const Options& options) {
   return result;
 }
 
-Json to_json(const Options& options, const Dfa& dfa, const Result& result) {
+Json cascade_json(const DecomposeArguments& options, const Dfa& dfa, const Result& result) {
   const Cascade& cascade = result.cascade;
   Json facts;
   facts["subject"] = options.subject;
@@ -131,7 +129,7 @@ Json to_json(const Options& options, const Dfa& dfa, const Result& result) {
   return facts;
 }
 
-void print(const Options& options, const Dfa& dfa, const Result& result) {
+void print_layers(const DecomposeArguments& options, const Dfa& dfa, const Result& result) {
   const Cascade& cascade = result.cascade;
   fmt::print("{}: {} states; a cascade of {} layer{} by {}\n", visible(options.subject), dfa.states(),
              cascade.layers.size(), cascade.layers.size() == 1 ? "" : "s", cascade.method);
@@ -147,32 +145,32 @@ void print(const Options& options, const Dfa& dfa, const Result& result) {
   for (const std::string& limit : result.limits) fmt::print("{}\n", limit);
 }
 
-std::string format_of(const std::string& path) {
+std::string picture_format(const std::string& path) {
   const std::size_t dot = path.rfind('.');
   return dot == std::string::npos ? "" : path.substr(dot + 1);
 }
 
-int run(const Options& options) {
+int run_decompose(const DecomposeArguments& options) {
   const Dfa given = load_subject(options.subject, options.reading, stderr).automaton;
   const Dfa dfa = options.minimal ? minimise(given) : canonical(given);
   const Result result = decompose(dfa, options);
   if (!options.picture.empty()) {
-    const std::string format = format_of(options.picture);
+    const std::string format = picture_format(options.picture);
     const std::string dot = to_drawn_dot(result.cascade);
     write_file(options.picture, format == "dot" ? dot : render_dot(dot, format, "dot"));
   }
   if (options.json)
-    print_json(to_json(options, dfa, result));
+    print_json(cascade_json(options, dfa, result));
   else
-    print(options, dfa, result);
+    print_layers(options, dfa, result);
   return result.limits.empty() ? kDone : kUndecided;
 }
 
 }  // namespace
 
 void add_decompose(CLI::App& app, Work& chosen) {
-  const auto options = std::make_shared<Options>();
-  Verb verb = add_verb(app, kHelp);
+  const auto options = std::make_shared<DecomposeArguments>();
+  Verb verb = add_verb(app, kDecomposeHelp);
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
   verb.add_option("--method", options->method, "Which decomposition")
       .one_of({"holonomy", "chain", "smaller"})
@@ -188,7 +186,7 @@ void add_decompose(CLI::App& app, Work& chosen) {
   add_language_options(verb, options->reading);
   verb.callback([options, &chosen] {
     options->chain.max_contexts = options->holonomy.max_contexts;
-    chosen = [options] { return run(*options); };
+    chosen = [options] { return run_decompose(*options); };
   });
 }
 

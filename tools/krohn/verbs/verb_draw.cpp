@@ -18,7 +18,7 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kHelp = {
+constexpr VerbHelp kDrawHelp = {
     "draw", "Draw an automaton or a network", "draw LANGUAGE|MODEL -o PICTURE.svg|.pdf|.png|.dot",
     R"(
 krohn draw 'regex:(a|b)*abb' -o abb.svg
@@ -37,14 +37,14 @@ components. A line on standard error says so. The picture's format is the extens
 Exit status: 0 drawn, 2 bad input, 3 a limit was met.
 )"};
 
-struct Options {
+struct DrawArguments {
   std::string subject, output, engine = "dot", view = "auto", title;
   std::uint64_t largest = DrawOptions{}.max_states;
   LanguageOptions reading;
   bool minimal = false, sink = false, plain = false, vertical = false, egg_box = false;
 };
 
-std::string format_of(const std::string& path) {
+std::string draw_format(const std::string& path) {
   const std::size_t dot = path.rfind('.');
   const std::string extension = dot == std::string::npos ? "" : path.substr(dot + 1);
   for (const char* known : {"svg", "pdf", "png", "dot"})
@@ -52,7 +52,7 @@ std::string format_of(const std::string& path) {
   throw InputError(path, "the name of a picture ends in .svg, .pdf, .png or .dot");
 }
 
-DrawOptions draw_options(const Options& options) {
+DrawOptions draw_options(const DrawArguments& options) {
   DrawOptions draw;
   draw.engine = options.engine;
   draw.colour_components = !options.plain;
@@ -63,7 +63,7 @@ DrawOptions draw_options(const Options& options) {
   return draw;
 }
 
-std::string automaton_dot(const Options& options, const Dfa& dfa) {
+std::string automaton_dot(const DrawArguments& options, const Dfa& dfa) {
   DrawnView view = DrawnView::kStates;
   std::string dot = to_drawn_dot(dfa, draw_options(options), &view);
   if (view == DrawnView::kTable)
@@ -79,7 +79,7 @@ std::string automaton_dot(const Options& options, const Dfa& dfa) {
   return dot;
 }
 
-std::string dot_of(const Options& options, const Subject& subject) {
+std::string dot_of(const DrawArguments& options, const Subject& subject) {
   const auto automaton = [&] { return options.minimal ? minimise(subject.automaton) : subject.automaton; };
   if (options.egg_box) {
     const Dfa dfa = canonical(automaton());
@@ -97,8 +97,8 @@ std::string dot_of(const Options& options, const Subject& subject) {
                                            : options.title);
 }
 
-int draw(const Options& options) {
-  const std::string format = format_of(options.output);
+int draw(const DrawArguments& options) {
+  const std::string format = draw_format(options.output);
   const std::string dot = dot_of(options, load_subject(options.subject, options.reading, stderr));
   if (format == "dot") {
     write_file(options.output, dot);
@@ -112,8 +112,8 @@ int draw(const Options& options) {
 }  // namespace
 
 void add_draw(CLI::App& app, Work& chosen) {
-  const auto options = std::make_shared<Options>();
-  Verb verb = add_verb(app, kHelp);
+  const auto options = std::make_shared<DrawArguments>();
+  Verb verb = add_verb(app, kDrawHelp);
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
   verb.add_option("-o,--output", options->output, "The picture to write").type_name("FILE").required();
   verb.add_option("--view", options->view, "What to draw; auto takes the network of a model")

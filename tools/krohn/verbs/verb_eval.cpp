@@ -25,7 +25,7 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kHelp = {
+constexpr VerbHelp kEvalHelp = {
     "eval", "Measure a trained model by length", "eval FOLDER [--lengths 10,100,500,1e4] [--words N] [--plot acc.svg]",
     R"(
 krohn train modadd5 --model bilinear:rotations,hidden=16 --steps 2000 -o run/
@@ -40,7 +40,7 @@ answers, and the figures are of another function. The output says which.
 Exit status: 0 measured, 2 bad input.
 )"};
 
-struct Options {
+struct EvalArguments {
   std::string folder, plot, device = "cpu";
   std::vector<std::string> lengths{"10", "100", "500"};
   std::uint64_t words = 1000, seed = EvaluateModelOptions{}.seed;
@@ -67,7 +67,7 @@ LengthRange trained_lengths(const std::string& folder) {
 }
 
 /// On the device, or where it cannot and was not insisted on, on the processor.
-ModelAccuracy measure(const Options& options, const TrainedModel& trained, const Task& task, std::uint64_t length,
+ModelAccuracy measure(const EvalArguments& options, const TrainedModel& trained, const Task& task, std::uint64_t length,
                       bool& on_cuda) {
   Progress progress("reading letters");
   EvaluateModelOptions evaluation;
@@ -86,7 +86,7 @@ ModelAccuracy measure(const Options& options, const TrainedModel& trained, const
       on_processor);
 }
 
-int evaluate(const Options& options) {
+int evaluate(const EvalArguments& options) {
   if (!options.plot.empty() && !options.plot.ends_with(".svg"))
     throw InputError(options.plot, "the name of a plot ends in .svg");
   const LengthRange shaded = options.plot.empty() ? LengthRange{} : trained_lengths(options.folder);
@@ -153,8 +153,8 @@ int evaluate(const Options& options) {
 }  // namespace
 
 void add_eval(CLI::App& app, Work& chosen) {
-  const auto options = std::make_shared<Options>();
-  Verb verb = add_verb(app, kHelp);
+  const auto options = std::make_shared<EvalArguments>();
+  Verb verb = add_verb(app, kEvalHelp);
   verb.add_option("FOLDER", options->folder, "A folder that `krohn train` wrote").required();
   verb.add_option("--lengths", options->lengths, "Lengths to measure at").separated_by(',').type_name("N,…");
   add_count(verb, "--words", options->words, "Samples of every length");

@@ -26,7 +26,7 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kHelp = {
+constexpr VerbHelp kExtractHelp = {
     "extract", "The automaton that a model has learned", "extract MODEL -o AUTOMATON.dot [--against LANGUAGE]",
     R"(
 krohn extract abb.safetensors -o abb-again.dot
@@ -46,9 +46,9 @@ Exit status: 0 extracted and as expected, 1 another language than --against, 2 b
 limits.
 )"};
 
-constexpr std::size_t kColumns = 100;
+constexpr std::size_t kExtractColumns = 100;
 
-struct Options {
+struct ExtractArguments {
   std::string model, output, against, precision = "fp32";
   ExtractOptions extract;
   LanguageOptions reading;
@@ -63,7 +63,7 @@ struct Expected {
 };
 
 /// `own`: the automaton in the file, or of the model's task, and what it is called.
-Expected compare(const Options& options, const Dfa& own, const char* name, const Dfa& found) {
+Expected compare_with(const ExtractArguments& options, const Dfa& own, const char* name, const Dfa& found) {
   if (options.against.empty()) return {name, distinguishing_word(found, own), found.alphabet()};
   const Dfa language = load_language(options.against, options.reading);
   return {options.against, distinguishing_word(found, language), refine(found.alphabet(), language.alphabet()).merged};
@@ -80,7 +80,7 @@ std::string evidence(const Extraction& found) {
                              with_thousands(found.words), found.length, found.all_up_to);
 }
 
-std::string beyond(const Extraction& found, const Options& options) {
+std::string beyond(const Extraction& found, const ExtractArguments& options) {
   if (found.beyond)
     return fmt::format("it stops being that automaton: {} gives \"{}\" instead of \"{}\"{}",
                        quoted_word(found.automaton.alphabet(), found.beyond->word), found.beyond->machine,
@@ -91,8 +91,8 @@ std::string beyond(const Extraction& found, const Options& options) {
                      with_thousands(found.beyond_words), with_thousands(options.extract.beyond));
 }
 
-nlohmann::ordered_json to_json(const Options& options, const Extraction& found, const StateCentres& centres,
-                               const Expected& expected) {
+nlohmann::ordered_json extraction_json(const ExtractArguments& options, const Extraction& found,
+                                       const StateCentres& centres, const Expected& expected) {
   const Dfa& automaton = found.automaton;
   nlohmann::ordered_json json{
       {"model", options.model},       {"output", options.output},       {"arithmetic", options.precision},
@@ -117,12 +117,13 @@ nlohmann::ordered_json to_json(const Options& options, const Extraction& found, 
   return json;
 }
 
-void report(const Options& options, const Extraction& found, const StateCentres& centres, const Expected& expected) {
+void report_extraction(const ExtractArguments& options, const Extraction& found, const StateCentres& centres,
+                       const Expected& expected) {
   const Dfa& automaton = found.automaton;
   fmt::print("{}: {} state{} and {} letters, extracted from {} in {}\n", visible(options.output), automaton.states(),
              automaton.states() == 1 ? "" : "s", automaton.letters(), visible(options.model), options.precision);
   const auto line = [](const std::string& text) {
-    if (!text.empty()) fmt::print("  {}\n", wrapped(text, kColumns, "    "));
+    if (!text.empty()) fmt::print("  {}\n", wrapped(text, kExtractColumns, "    "));
   };
   line(evidence(found));
   line(found.limit);
@@ -135,16 +136,17 @@ void report(const Options& options, const Extraction& found, const StateCentres&
                            : fmt::format("computes {}", expected.name));
 }
 
-int finish(const Options& options, const Extraction& found, const StateCentres& centres, const Expected& expected) {
+int finish(const ExtractArguments& options, const Extraction& found, const StateCentres& centres,
+           const Expected& expected) {
   write_automaton_file(found.automaton, options.output);
   if (options.json)
-    print_json(to_json(options, found, centres, expected));
+    print_json(extraction_json(options, found, centres, expected));
   else
-    report(options, found, centres, expected);
+    report_extraction(options, found, centres, expected);
   return expected.difference && !options.against.empty() ? kRefuted : kDone;
 }
 
-int extract_from_trained(Options options) {
+int extract_from_trained(ExtractArguments options) {
   const TrainedSubject subject = load_trained_subject(options.model, options.reading);
   const auto machine = trained_machine(*subject.trained.model, *subject.task, parse_precision(options.precision));
   std::optional<Extraction> found;
@@ -155,10 +157,10 @@ int extract_from_trained(Options options) {
   }
   return finish(
       options, *found, trained_centres(*machine, *subject.task, found->automaton),
-      compare(options, input_machine(*subject.task).automaton, "the automaton of the task", found->automaton));
+      compare_with(options, input_machine(*subject.task).automaton, "the automaton of the task", found->automaton));
 }
 
-int extract(Options options) {
+int extract(ExtractArguments options) {
   options.model = file_of_torch_folder(file_of_run(options.model));
   require_model(options.model, "extract");
   if (is_trained_model(options.model)) return extract_from_trained(std::move(options));
@@ -171,14 +173,14 @@ int extract(Options options) {
     found = extract_automaton(network, arithmetic, options.extract);
   }
   return finish(options, *found, state_centres(network, found->automaton, arithmetic),
-                compare(options, network.automaton, "the automaton in the file", found->automaton));
+                compare_with(options, network.automaton, "the automaton in the file", found->automaton));
 }
 
 }  // namespace
 
 void add_extract(CLI::App& app, Work& chosen) {
-  const auto options = std::make_shared<Options>();
-  Verb verb = add_verb(app, kHelp);
+  const auto options = std::make_shared<ExtractArguments>();
+  Verb verb = add_verb(app, kExtractHelp);
   verb.add_option("MODEL", options->model, "A .safetensors network, or a folder of `krohn train`").required();
   verb.add_option("-o,--output", options->output, "The automaton to write: .dot, .gv, .json, .att, .jff")
       .type_name("FILE")

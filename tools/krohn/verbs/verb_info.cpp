@@ -27,9 +27,7 @@
 namespace krohn {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-constexpr VerbHelp kHelp = {
+constexpr VerbHelp kInfoHelp = {
     "info", "Facts about a language, its automaton, or a model", "info LANGUAGE|MODEL",
     R"(
 krohn info 'regex:(a|b)*abb'
@@ -49,7 +47,7 @@ constexpr std::uint64_t kMaxCountedTransitions = 10'000'000;
 constexpr std::size_t kShownList = 60;
 constexpr Point kMaxNamedDegree = 200;
 
-struct Options {
+struct InfoArguments {
   std::string subject;
   LanguageOptions reading;
   GreenOptions green;
@@ -200,7 +198,7 @@ void print_monoid(const Dfa& dfa, const Algebra& algebra) {
 }
 
 /// Where the automaton is too large: what is known of its group is printed, then the limit is thrown.
-[[noreturn]] void print_group_alone(const Options& options, const LimitError& error) {
+[[noreturn]] void print_group_alone(const InfoArguments& options, const LimitError& error) {
   const auto group = group_of_name(options.subject);
   if (!group) throw;
   const Json facts = group_facts(*group);
@@ -213,7 +211,7 @@ void print_monoid(const Dfa& dfa, const Algebra& algebra) {
                                options.subject, group->degree()));
 }
 
-Subject load(const Options& options) {
+Subject load(const InfoArguments& options) {
   try {
     return load_subject(options.subject, options.reading, stderr);
   } catch (const LimitError& error) {
@@ -222,7 +220,7 @@ Subject load(const Options& options) {
 }
 
 /// Adds the monoid to the facts, or prints it. The status.
-int add_monoid(const Options& options, const Dfa& minimal, Json& facts) {
+int add_monoid(const InfoArguments& options, const Dfa& minimal, Json& facts) {
   const TimeLimit time(options.seconds, fmt::format("--time {:g}", options.seconds));
   AlgebraOptions algebra_options;
   algebra_options.green = options.green;
@@ -240,7 +238,7 @@ int add_monoid(const Options& options, const Dfa& minimal, Json& facts) {
   }
 }
 
-int info(const Options& options) {
+int info(const InfoArguments& options) {
   const Subject subject = load(options);
   Json facts = facts_of(subject);
   if (!options.json) print(facts, remark_on_letters(subject));
@@ -252,8 +250,8 @@ int info(const Options& options) {
 }  // namespace
 
 void add_info(CLI::App& app, Work& chosen) {
-  const auto options = std::make_shared<Options>();
-  Verb verb = add_verb(app, kHelp);
+  const auto options = std::make_shared<InfoArguments>();
+  Verb verb = add_verb(app, kInfoHelp);
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
   verb.add_flag("--monoid", options->monoid, "The transition monoid of the minimal automaton, as egg-boxes");
   add_count(verb, "--max-classes", options->green.max_r_classes, "Most R-classes of the monoid");

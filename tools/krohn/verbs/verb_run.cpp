@@ -25,7 +25,7 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kHelp = {
+constexpr VerbHelp kRunHelp = {
     "run", "Run words through an automaton or a network",
     "run MODEL|LANGUAGE WORD… [--trace] [--precision fp32] [--order sequential]",
     R"(
@@ -50,7 +50,7 @@ Exit status: 0 done, 1 the network was wrong somewhere, 2 bad input.
 constexpr std::size_t kChunk = 1 << 16;
 constexpr std::uint64_t kLongestTrace = 1'000'000;
 
-struct Options {
+struct RunArguments {
   std::string subject, precision = "fp32", order = "sequential", form = "structured", device = "auto";
   std::vector<std::string> words;
   std::uint64_t count = 0, seed = 1;
@@ -73,7 +73,7 @@ struct Outcome {
   std::vector<Step> trace;
 };
 
-void compare(Outcome& outcome, std::uint64_t position) {
+void compare_states(Outcome& outcome, std::uint64_t position) {
   if (outcome.network_state == outcome.state) return;
   if (!outcome.wrong_from) outcome.wrong_from = position;
   ++outcome.wrong;
@@ -95,7 +95,7 @@ Outcome run_random_word(const Dfa& dfa, const RandomWord& word, std::uint64_t le
 }
 
 /// A device is worth its start for long words; `--device cuda` insists.
-bool reads_on_device(const Options& options, const WordSource& word) {
+bool reads_on_device(const RunArguments& options, const WordSource& word) {
   constexpr std::uint64_t kManyLetters = 10'000'000;
   if (word.is_open() && options.device == "cuda")
     throw InputError("--device", fmt::format("a word of more than {} letters is read on the processor",
@@ -129,7 +129,7 @@ Outcome run_word(const Dfa& dfa, Evaluator* network, const WordSource& word, boo
   if (network != nullptr) {
     network->reset();
     outcome.network_state = network->current().value_or(kNoState);
-    compare(outcome, 0);
+    compare_states(outcome, 0);
   }
   std::vector<Letter> letters(kChunk);
   std::vector<State> states(kChunk);
@@ -141,7 +141,7 @@ Outcome run_word(const Dfa& dfa, Evaluator* network, const WordSource& word, boo
       outcome.state = dfa.next(outcome.state, slice[i]);
       if (network != nullptr) {
         outcome.network_state = states[i];
-        compare(outcome, first + i + 1);
+        compare_states(outcome, first + i + 1);
       }
       if (trace) outcome.trace.push_back({slice[i], outcome.state, outcome.network_state});
     }
@@ -206,7 +206,7 @@ nlohmann::ordered_json outcome_to_json(const Dfa& dfa, const WordSource& word, c
   return json;
 }
 
-int run_words(const Options& options, const Subject& subject) {
+int run_words(const RunArguments& options, const Subject& subject) {
   std::unique_ptr<Evaluator> evaluator;
   if (subject.network)
     evaluator = make_evaluator(*subject.network, ArithmeticName::parse(options.precision), parse_form(options.form),
@@ -241,7 +241,7 @@ int run_words(const Options& options, const Subject& subject) {
   return wrong ? kRefuted : kDone;
 }
 
-RandomSample sample_of(const Options& options) {
+RandomSample sample_of(const RunArguments& options) {
   const std::string prefix = "random:";
   if (options.words.size() != 1 || !options.words[0].starts_with(prefix))
     throw InputError("--words", "counts final states of random words: give one random:LENGTH");
@@ -264,7 +264,7 @@ std::vector<std::uint64_t> counts_on_processor(const Dfa& dfa, const RandomSampl
   return counts;
 }
 
-int count_final_states(const Options& options, const Dfa& dfa) {
+int count_final_states(const RunArguments& options, const Dfa& dfa) {
   const RandomSample sample = sample_of(options);
   bool is_on_device = wants_cuda(options.device);
   const auto on_processor = [&] {
@@ -298,7 +298,7 @@ int count_final_states(const Options& options, const Dfa& dfa) {
   return kDone;
 }
 
-int run(const Options& options) {
+int run(const RunArguments& options) {
   const Subject subject = load_subject(options.subject, options.reading, stderr);
   return options.count > 0 ? count_final_states(options, subject.automaton) : run_words(options, subject);
 }
@@ -306,8 +306,8 @@ int run(const Options& options) {
 }  // namespace
 
 void add_run(CLI::App& app, Work& chosen) {
-  const auto options = std::make_shared<Options>();
-  Verb verb = add_verb(app, kHelp);
+  const auto options = std::make_shared<RunArguments>();
+  Verb verb = add_verb(app, kRunHelp);
   verb.add_option("LANGUAGE", options->subject, "A .safetensors model, a file, regex:…, or name:…").required();
   verb.add_option("WORD", options->words, "Words, file:PATH, random:LENGTH, or accepted:LENGTH").required();
   verb.add_flag("--trace", options->trace, "Print every position");

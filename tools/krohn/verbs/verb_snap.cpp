@@ -27,7 +27,7 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kHelp = {
+constexpr VerbHelp kSnapHelp = {
     "snap", "Round a trained network to the nearest exact one, and prove it",
     "snap MODEL -o SNAPPED.safetensors [--against LANGUAGE] [--construction NAME]",
     R"(
@@ -49,9 +49,9 @@ Exit status: 0 proved for all lengths, 1 refuted, or another language than --aga
 lengths.
 )"};
 
-constexpr std::size_t kColumns = 100;
+constexpr std::size_t kSnapColumns = 100;
 
-struct Options {
+struct SnapArguments {
   std::string model, output, against, construction, precision = "fp32";
   ExtractOptions extract;
   std::uint64_t max_pairs = 1'000'000;
@@ -60,7 +60,7 @@ struct Options {
 };
 
 /// Everything that was found.
-struct Outcome {
+struct Snapped {
   Extraction learned;
   std::vector<LetterError> letters;
   SnapResult snapped;
@@ -69,7 +69,7 @@ struct Outcome {
 };
 
 /// Builds the nearest construction and proves it.
-Outcome build_nearest(const Options& options, const std::optional<Language>& against, Extraction learned,
+Snapped build_nearest(const SnapArguments& options, const std::optional<Language>& against, Extraction learned,
                       const StateCentres& centres, std::vector<LetterError> letters) {
   SnapOptions snap_options;
   snap_options.precision = parse_precision(options.precision);
@@ -88,21 +88,21 @@ Outcome build_nearest(const Options& options, const std::optional<Language>& aga
 }
 
 /// The language of --against, which is refused now where it could not be compared later.
-std::optional<Language> language_of(const Options& options, const Dfa& own) {
+std::optional<Language> language_of(const SnapArguments& options, const Dfa& own) {
   if (options.against.empty()) return std::nullopt;
   Language language{options.against, load_language(options.against, options.reading)};
   require_comparable(own, language);
   return language;
 }
 
-ExtractOptions extraction(const Options& options, Progress& progress) {
+ExtractOptions extraction(const SnapArguments& options, Progress& progress) {
   ExtractOptions extract = options.extract;
   extract.beyond = 0;
   extract.progress = [&progress](std::uint64_t letters) { progress.update(letters); };
   return extract;
 }
 
-Outcome snap(const Options& options, const Network& network) {
+Snapped snap(const SnapArguments& options, const Network& network) {
   const std::optional<Language> against = language_of(options, network.automaton);
   Progress progress("reading letters");
   const ArithmeticName arithmetic = ArithmeticName::parse(options.precision);
@@ -113,7 +113,7 @@ Outcome snap(const Options& options, const Network& network) {
 }
 
 /// The model is read in fp32, or in fp64 where the network is to be exact in that.
-Outcome snap(const Options& options, const TrainedSubject& subject) {
+Snapped snap(const SnapArguments& options, const TrainedSubject& subject) {
   const std::optional<Language> against = language_of(options, input_machine(*subject.task).automaton);
   Progress progress("reading letters");
   const Precision precision =
@@ -124,7 +124,7 @@ Outcome snap(const Options& options, const TrainedSubject& subject) {
   return build_nearest(options, against, std::move(learned), centres, {});
 }
 
-nlohmann::ordered_json to_json(const Options& options, const Outcome& outcome) {
+nlohmann::ordered_json snapped_json(const SnapArguments& options, const Snapped& outcome) {
   const Dfa& automaton = outcome.learned.automaton;
   nlohmann::ordered_json json{{"model", options.model},
                               {"output", options.output},
@@ -145,7 +145,7 @@ nlohmann::ordered_json to_json(const Options& options, const Outcome& outcome) {
   return json;
 }
 
-void report(const Options& options, const Outcome& outcome) {
+void report_snapped(const SnapArguments& options, const Snapped& outcome) {
   const Dfa& automaton = outcome.learned.automaton;
   const SnapChoice& chosen = outcome.snapped.choices[outcome.snapped.chosen];
   fmt::print("{}: {} states learned, snapped to {} with {} number{} of state\n", visible(options.output),
@@ -165,7 +165,7 @@ void report(const Options& options, const Outcome& outcome) {
                       fmt::format("{:.4f}", outcome.letters[letter].scale)});
     fmt::print("{}", format_table(rows));
   }
-  const auto line = [](const std::string& text) { fmt::print("  {}\n", wrapped(text, kColumns, "    ")); };
+  const auto line = [](const std::string& text) { fmt::print("  {}\n", wrapped(text, kSnapColumns, "    ")); };
   if (outcome.letters.empty())
     line(
         fmt::format("its recurrence and its decoder replace all of the model, its own read-out included; the "
@@ -181,29 +181,29 @@ void report(const Options& options, const Outcome& outcome) {
              : "its automaton is that of " + options.against + ", which the network is not proved to compute");
 }
 
-int snap_model(Options options) {
+int snap_model(SnapArguments options) {
   options.model = file_of_run(options.model);
   if (!is_model_name(options.model))
     throw InputError(options.model,
                      "snap takes a .safetensors network or a folder of `krohn train`, which also writes networks");
   if (!is_model_name(options.output)) throw InputError(options.output, "the name of the network ends in .safetensors");
   require_writable(options.output);
-  const Outcome outcome = is_trained_model(options.model)
+  const Snapped outcome = is_trained_model(options.model)
                               ? snap(options, load_trained_subject(options.model, options.reading))
                               : snap(options, load_network(options.model));
   save_network(outcome.snapped.network, options.output);
   if (options.json)
-    print_json(to_json(options, outcome));
+    print_json(snapped_json(options, outcome));
   else
-    report(options, outcome);
+    report_snapped(options, outcome);
   return outcome.difference ? int{kRefuted} : exit_status(outcome.verdict.certificate, 0);
 }
 
 }  // namespace
 
 void add_snap(CLI::App& app, Work& chosen) {
-  const auto options = std::make_shared<Options>();
-  Verb verb = add_verb(app, kHelp);
+  const auto options = std::make_shared<SnapArguments>();
+  Verb verb = add_verb(app, kSnapHelp);
   verb.add_option("MODEL", options->model, "A .safetensors network, or a folder of `krohn train`").required();
   verb.add_option("-o,--output", options->output, "The exact network to write").type_name("FILE").required();
   verb.add_option("--against", options->against, "The language that it should have learned").type_name("LANGUAGE");

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr VerbHelp kHelp = {
+constexpr VerbHelp kTableHelp = {
     "table", "A paper's table, trained from scratch, next to the paper's numbers",
     "table NAME -o FOLDER [--seeds N] [--seed S] [--scale small] [--recipe steady] [--only TEXT] [--plot curves.svg]",
     R"(
@@ -52,7 +52,7 @@ continues after those that are there. --examine-again measures the kept models a
 Exit status: 0 done, 2 bad input, 130 interrupted; the same command continues.
 )"};
 
-struct Options {
+struct TableArguments {
   std::string name, output, scale = "small", recipe = "steady", only, plot;
   std::vector<std::string> lengths;
   SeedRange seeds;
@@ -60,12 +60,12 @@ struct Options {
   bool again = false, rescaled = false, json = false;
 };
 
-nlohmann::ordered_json to_json(const MeasuredLength& at) {
+nlohmann::ordered_json cell_json(const MeasuredLength& at) {
   return {{"length", at.length}, {"words", at.words}, {"scaled_accuracy", at.scaled},
           {"low", at.low},       {"high", at.high},   {"words_right", at.whole}};
 }
 
-nlohmann::ordered_json to_json(const ExperimentRun& run, double chance) {
+nlohmann::ordered_json cell_json(const ExperimentRun& run, double chance) {
   const RunRecord& record = run.record;
   nlohmann::ordered_json json{
       {"rate", record.rate},
@@ -76,12 +76,12 @@ nlohmann::ordered_json to_json(const ExperimentRun& run, double chance) {
       {"validation_accuracy",
        scaled(static_cast<double>(record.right) / static_cast<double>(std::max<std::uint64_t>(record.targets, 1)),
               chance)}};
-  if (run.at.words > 0) json["at"] = to_json(run.at);
+  if (run.at.words > 0) json["at"] = cell_json(run.at);
   json["seconds"] = record.seconds;
   return json;
 }
 
-nlohmann::ordered_json to_json(const Experiment& cell, const ExperimentResult& result) {
+nlohmann::ordered_json cell_json(const Experiment& cell, const ExperimentResult& result) {
   nlohmann::ordered_json json{{"row", cell.row},
                               {"column", cell.column},
                               {"task", cell.task},
@@ -93,9 +93,9 @@ nlohmann::ordered_json to_json(const Experiment& cell, const ExperimentResult& r
   if (cell.expected_share >= 0) json["expected_share"] = cell.expected_share;
   if (cell.training.samples > 0) json["samples"] = cell.training.samples;
   const double chance = make_task(cell.task)->info().chance;
-  for (const ExperimentRun& run : result.runs) json["runs"].push_back(to_json(run, chance));
+  for (const ExperimentRun& run : result.runs) json["runs"].push_back(cell_json(run, chance));
   json["best"] = result.best;
-  for (const MeasuredLength& at : result.lengths) json["lengths"].push_back(to_json(at));
+  for (const MeasuredLength& at : result.lengths) json["lengths"].push_back(cell_json(at));
   json["holding_runs"] = result.holding_runs();
   json["reading"] = result.reading;
   json["claim"] = result.claim;
@@ -107,7 +107,7 @@ nlohmann::ordered_json to_json(const Experiment& cell, const ExperimentResult& r
 
 /// The name of a cell's file and folder tells cells apart that are trained otherwise; runs of other seeds are kept
 /// beside each other.
-std::string place_of(const Options& options, const Experiment& cell) {
+std::string place_of(const TableArguments& options, const Experiment& cell) {
   const std::string trained = fmt::format("{} {}", description(cell), fmt::join(cell.rates, ","));
   return (fs::path(options.output) / fmt::format("{}-{}", options.name, fingerprint(trained))).string();
 }
@@ -138,13 +138,14 @@ std::string runs_of(const nlohmann::ordered_json& cell, const PaperTable& table)
                             spread.greatest);
 }
 
-std::string seeds_of(const PaperTable& table, const Options& options) {
+std::string seeds_of(const PaperTable& table, const TableArguments& options) {
   if (table.experiments.front().expected_share >= 0) return "200 seeds";
   const auto [first, count] = options.seeds;
   return count == 1 ? fmt::format("one seed, {}", first) : fmt::format("seeds {} to {}", first, first + count - 1);
 }
 
-void report(const PaperTable& table, const Options& options, const std::vector<nlohmann::ordered_json>& cells) {
+void report_table(const PaperTable& table, const TableArguments& options,
+                  const std::vector<nlohmann::ordered_json>& cells) {
   fmt::print("{}\n  {}; --scale {} --recipe {}; {}; {}\n", table.title, table.source, options.scale, options.recipe,
              seeds_of(table, options), options.rescaled ? "rescaled where nothing is added" : "models as trained");
   std::vector<std::vector<std::string>> rows = {{"", "", "paper", "at"}};
@@ -191,15 +192,15 @@ std::vector<AccuracyCurve> curves_of(const PaperTable& table, const std::vector<
   return curves;
 }
 
-void plot(const PaperTable& table, const Options& options, const std::vector<nlohmann::ordered_json>& cells,
-          LengthRange trained) {
+void table_plot(const PaperTable& table, const TableArguments& options,
+                const std::vector<nlohmann::ordered_json>& cells, LengthRange trained) {
   AccuracyPicture picture{table.source, curves_of(table, cells), table.is_curve ? LengthRange{} : trained};
   if (table.is_curve) picture.x_title = "words trained on";
   if (table.whole_words) picture.y_title = "words right throughout", picture.has_chance = false;
   write_file(options.plot, accuracy_svg(picture));
 }
 
-nlohmann::ordered_json run_cell(const Experiment& cell, const Options& options, const std::string& place,
+nlohmann::ordered_json run_cell(const Experiment& cell, const TableArguments& options, const std::string& place,
                                 const std::string& number) {
   ExperimentOptions run;
   run.lengths.clear();
@@ -210,12 +211,12 @@ nlohmann::ordered_json run_cell(const Experiment& cell, const Options& options, 
   make_folder(place);
   Progress progress(fmt::format("{}: training {}, {}, steps", number, cell.row, cell.column));
   run.progress = [&progress](std::uint64_t done, std::uint64_t all) { progress.update(done, all); };
-  return to_json(cell, run_experiment(cell, run));
+  return cell_json(cell, run_experiment(cell, run));
 }
 
 /// The cell's file, or nothing where it has to be made: it is of other seeds, or was measured otherwise.
 std::optional<nlohmann::ordered_json> kept_cell(const std::string& file, const Experiment& asked,
-                                                const Options& options) {
+                                                const TableArguments& options) {
   if (!fs::exists(file)) return std::nullopt;
   const auto cell = nlohmann::ordered_json::parse(read_file(file), nullptr, false);
   if (!cell.is_object() || !cell.contains("seconds"))
@@ -233,7 +234,7 @@ std::vector<std::string> default_lengths(const PaperTable& table, const Experime
   return lengths;
 }
 
-int make_table(Options options) {
+int make_table(TableArguments options) {
   if (!options.plot.empty() && !options.plot.ends_with(".svg"))
     throw InputError(options.plot, "the name of a plot ends in .svg");
   if (options.seeds.count == 0) throw InputError("--seeds", "at least one");
@@ -259,19 +260,19 @@ int make_table(Options options) {
     }
     cells.push_back(std::move(*kept));
   }
-  if (!options.plot.empty()) plot(table, options, cells, chosen[0].training.lengths);
+  if (!options.plot.empty()) table_plot(table, options, cells, chosen[0].training.lengths);
   if (options.json)
     print_json({{"cells", cells}});
   else
-    report(table, options, cells);
+    report_table(table, options, cells);
   return kDone;
 }
 
 }  // namespace
 
 void add_table(CLI::App& app, Work& chosen) {
-  const auto options = std::make_shared<Options>();
-  Verb verb = add_verb(app, kHelp);
+  const auto options = std::make_shared<TableArguments>();
+  Verb verb = add_verb(app, kTableHelp);
   verb.add_option("NAME", options->name, "The table").one_of(paper_table_names()).required();
   verb.add_option("-o,--output", options->output, "The folder that keeps the cells").type_name("FOLDER").required();
   verb.add_option("--scale", options->scale, "Sizes and steps").one_of({"small", "paper"}).show_default();

@@ -20,7 +20,7 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kHelp = {
+constexpr VerbHelp kTasksHelp = {
     "tasks", "Write labelled data sets for state-tracking tasks",
     "tasks TASK|LANGUAGE --length N|M..N --count N [-o FILE] [--to jsonl|csv] | tasks --list",
     R"(
@@ -40,7 +40,7 @@ uses the task. FILE ends in .jsonl or .csv, unless --to names the format.
 Exit status: 0 written, 2 bad input.
 )"};
 
-struct Options {
+struct TasksArguments {
   std::string name, lengths, split, to, output = "-";
   std::optional<std::uint64_t> count;
   std::uint64_t seed = 1, first = 0;
@@ -48,34 +48,34 @@ struct Options {
   bool list = false, json = false;
 };
 
-std::string in_words(const LengthRange& range) {
+std::string range_in_words(const LengthRange& range) {
   return range.least == range.greatest
              ? with_thousands(range.least)
              : fmt::format("{}..{}", with_thousands(range.least), with_thousands(range.greatest));
 }
 
-int list(const Options& options) {
+int list(const TasksArguments& options) {
   if (options.json) {
     print_json(task_list());
     return kDone;
   }
   std::vector<std::vector<std::string>> task_rows = {{"task", "train", "test", "source", "what"}};
   for (const TaskInfo& task : tasks())
-    task_rows.push_back({task.name, in_words(task.train), in_words(task.test), task.source, task.summary});
+    task_rows.push_back({task.name, range_in_words(task.train), range_in_words(task.test), task.source, task.summary});
   std::vector<std::vector<std::string>> family_rows = {{"language", "example", "what"}};
   for (const FamilyInfo& family : families()) family_rows.push_back({family.pattern, family.example, family.summary});
   fmt::print("{}\n{}", format_table(task_rows, ""), format_table(family_rows, ""));
   return kDone;
 }
 
-LengthRange lengths_of(const Options& options, const TaskInfo& info) {
+LengthRange lengths_of(const TasksArguments& options, const TaskInfo& info) {
   if (!options.lengths.empty()) return parse_lengths(options.lengths);
   if (options.split == "test") return info.test;
   if (options.split == "train") return info.train;
   throw InputError("--length", "how long? Give --length N, --length M..N, or --split train|test");
 }
 
-std::uint64_t count_of(const Options& options, const TaskInfo& info) {
+std::uint64_t count_of(const TasksArguments& options, const TaskInfo& info) {
   if (options.count) return *options.count;
   const std::uint64_t stated = options.split == "test"    ? info.test_samples
                                : options.split == "train" ? info.train_samples
@@ -109,7 +109,7 @@ bool is_device(const std::string& path) {
          (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error));
 }
 
-std::string format_of(const Options& options) {
+std::string sample_format(const TasksArguments& options) {
   if (!options.to.empty()) return options.to;
   if (options.output == "-" || is_device(options.output)) return "jsonl";
   const std::string ending = std::filesystem::path(options.output).extension().string();
@@ -118,8 +118,8 @@ std::string format_of(const Options& options) {
   throw InputError(options.output, "the name of a data set ends in .jsonl or .csv; or name its format by --to");
 }
 
-int write_samples(const Options& options) {
-  const std::string format = format_of(options);
+int write_samples(const TasksArguments& options) {
+  const std::string format = sample_format(options);
   const auto task = make_task(options.name, options.reading);
   const Lengths lengths(lengths_of(options, task->info()), task->info());
   const std::uint64_t count = count_of(options, task->info());
@@ -138,7 +138,7 @@ int write_samples(const Options& options) {
   return kDone;
 }
 
-int run(const Options& options) {
+int run_tasks(const TasksArguments& options) {
   if (options.list) return list(options);
   if (options.name.empty()) throw InputError("tasks", "name a task or a language; --list prints those with names");
   return write_samples(options);
@@ -147,8 +147,8 @@ int run(const Options& options) {
 }  // namespace
 
 void add_tasks(CLI::App& app, Work& chosen) {
-  const auto options = std::make_shared<Options>();
-  Verb verb = add_verb(app, kHelp);
+  const auto options = std::make_shared<TasksArguments>();
+  Verb verb = add_verb(app, kTasksHelp);
   verb.add_option("TASK", options->name, "A task of --list, or a LANGUAGE: name:…, regex:…, a file");
   verb.add_flag("--list", options->list, "Print every task and every language that has a name");
   verb.add_option("--length", options->lengths, "Length of a sample, or a range M..N").type_name("COUNT");
@@ -160,7 +160,7 @@ void add_tasks(CLI::App& app, Work& chosen) {
   verb.add_option("-o,--output", options->output, "The file to write, - for standard output").type_name("FILE");
   verb.add_flag("--json", options->json, "Print --list as JSON");
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+  verb.callback([options, &chosen] { chosen = [options] { return run_tasks(*options); }; });
 }
 
 }  // namespace krohn

@@ -35,7 +35,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr VerbHelp kHelp = {
+constexpr VerbHelp kTrainHelp = {
     "train", "Train a model on a state-tracking task",
     "train TASK|LANGUAGE --model MODEL -o FOLDER [--steps N] [--rates R,…] [--seeds N] | train --model list",
     R"(
@@ -68,7 +68,7 @@ LANGUAGE (name:…, regex:…, a file): its words are then uniform, with an answ
 Exit status: 0 trained, 2 bad input, or every run diverged.
 )"};
 
-struct Options {
+struct TrainArguments {
   std::string task, model, output, lengths, validation_lengths, init, schedule = "constant", device = "cpu";
   std::vector<double> rates{1e-3};
   OptimiserOptions optimiser;
@@ -115,7 +115,7 @@ class Saving {
   Clock::time_point last_ = Clock::now();
 };
 
-LengthRange training_lengths(const Options& options, const Task& task) {
+LengthRange training_lengths(const TrainArguments& options, const Task& task) {
   if (options.lengths.empty()) return task.info().train;
   return parse_lengths(options.lengths);
 }
@@ -135,7 +135,7 @@ struct Start {
   std::optional<Network> network;
 };
 
-Start read_start(const Options& options) {
+Start read_start(const TrainArguments& options) {
   if (options.init.empty()) {
     if (options.perturb > 0) throw InputError("--perturb", "there is nothing to perturb without --init");
     return {};
@@ -145,7 +145,7 @@ Start read_start(const Options& options) {
   return {name, load_network(options.init)};
 }
 
-std::vector<Job> make_jobs(const Options& options, const Task& task) {
+std::vector<Job> make_jobs(const TrainArguments& options, const Task& task) {
   const Start start = read_start(options);
   std::vector<Job> jobs;
   for (const double rate : options.rates) {
@@ -181,7 +181,7 @@ std::vector<Job> make_jobs(const Options& options, const Task& task) {
 }
 
 /// Runs all jobs to their ends, side by side on a device. An interrupt leaves every job at a whole step.
-void run_jobs_on_device(std::vector<Job>& jobs, const Options& options) {
+void run_jobs_on_device(std::vector<Job>& jobs, const TrainArguments& options) {
   Progress progress("training, steps");
   std::vector<Trainer*> trainers;
   for (const Job& job : jobs) trainers.push_back(job.trainer.get());
@@ -199,7 +199,7 @@ void run_jobs_on_device(std::vector<Job>& jobs, const Options& options) {
 }
 
 /// Runs all jobs to their ends, several at a time. An interrupt leaves every job at a whole step.
-void run_jobs(std::vector<Job>& jobs, const Options& options) {
+void run_jobs(std::vector<Job>& jobs, const TrainArguments& options) {
   constexpr std::uint64_t kReportEvery = 16;
   Progress progress("training, steps");
   std::atomic<std::uint64_t> done = 0;
@@ -242,7 +242,7 @@ const Job* best_of(const std::vector<Job>& jobs) {
 
 /// Words of the paper's greatest length, or where no paper has the task, of the length that most have. They choose
 /// nothing.
-nlohmann::ordered_json test_of(const Job& job, const Task& task, const Options& options) {
+nlohmann::ordered_json test_of(const Job& job, const Task& task, const TrainArguments& options) {
   constexpr std::uint64_t kWords = 100, kLength = 500;
   Progress progress("testing letters");
   EvaluateModelOptions evaluation;
@@ -263,8 +263,8 @@ nlohmann::ordered_json test_of(const Job& job, const Task& task, const Options& 
           {"words_right", at.right_words}};
 }
 
-nlohmann::ordered_json to_json(const Options& options, const Task& task, const std::vector<Job>& jobs,
-                               const Job* best) {
+nlohmann::ordered_json training_json(const TrainArguments& options, const Task& task, const std::vector<Job>& jobs,
+                                     const Job* best) {
   nlohmann::ordered_json json{{"task", task.info().name},
                               {"model", jobs.front().trainer->model().name()},
                               {"parameters", jobs.front().trainer->model().parameters().size()},
@@ -303,7 +303,7 @@ nlohmann::ordered_json to_json(const Options& options, const Task& task, const s
   return json;
 }
 
-void report(const Options& options, const nlohmann::ordered_json& json) {
+void report_training(const TrainArguments& options, const nlohmann::ordered_json& json) {
   fmt::print("{}: {} on {}, {} parameters\n", visible(options.output), json["model"].get<std::string>(),
              json["task"].get<std::string>(), with_thousands(json["parameters"].get<std::uint64_t>()));
   std::vector<std::vector<std::string>> rows = {{"rate", "seed", "steps", "", "validation loss", "accuracy", ""}};
@@ -317,7 +317,7 @@ void report(const Options& options, const nlohmann::ordered_json& json) {
 }
 
 /// Writes the best model, and its recurrence as a network where there is one. Returns why not, or nothing.
-std::string save_best(const Options& options, const Task& task, const SequenceModel<float>& model) {
+std::string save_best(const TrainArguments& options, const Task& task, const SequenceModel<float>& model) {
   save_model(task.info().name, model, (fs::path(options.output) / "parameters.safetensors").string());
   try {
     save_network(network_of(model, task), (fs::path(options.output) / "network.safetensors").string());
@@ -327,7 +327,7 @@ std::string save_best(const Options& options, const Task& task, const SequenceMo
   }
 }
 
-void check(const Options& options) {
+void check_training(const TrainArguments& options) {
   if (options.words == 0 || options.words > 1 << 16) throw InputError("--words", "a batch has 1 to 65536 words");
   if (options.seeds == 0) throw InputError("--seeds", "at least one");
   if (options.validate_every == 0) throw InputError("--validate-every", "at least one");
@@ -345,12 +345,12 @@ int list_models() {
   return kDone;
 }
 
-int train(Options options) {
+int train(TrainArguments options) {
   if (options.model == "list") return list_models();
   if (options.task.empty()) throw InputError("train needs TASK: one of `krohn tasks --list`, or a language");
   if (options.output.empty()) throw InputError("train needs -o FOLDER, the folder of the run");
   options.optimiser.schedule = parse_schedule(options.schedule);
-  check(options);
+  check_training(options);
   const auto task = make_task(options.task, options.reading);
   std::vector<Job> jobs = make_jobs(options, *task);
   make_folder(options.output);
@@ -360,12 +360,12 @@ int train(Options options) {
     run_jobs(jobs, options);
   const Job* const best = best_of(jobs);
   const std::string refusal = best == nullptr ? "" : save_best(options, *task, best->trainer->model());
-  const nlohmann::ordered_json json = to_json(options, *task, jobs, best);
+  const nlohmann::ordered_json json = training_json(options, *task, jobs, best);
   write_file((fs::path(options.output) / "run.json").string(), report_text(json));
   if (options.json) {
     print_json(json);
   } else {
-    report(options, json);
+    report_training(options, json);
     if (!refusal.empty()) fmt::print("  no network.safetensors: {}\n", visible(refusal));
   }
   if (best != nullptr) return kDone;
@@ -378,8 +378,8 @@ int train(Options options) {
 }  // namespace
 
 void add_train(CLI::App& app, Work& chosen) {
-  const auto options = std::make_shared<Options>();
-  Verb verb = add_verb(app, kHelp);
+  const auto options = std::make_shared<TrainArguments>();
+  Verb verb = add_verb(app, kTrainHelp);
   verb.add_option("TASK,--task", options->task, "A task of `krohn tasks --list`, or a language");
   std::vector<std::string> names = model_names();
   names.emplace_back("list");

@@ -25,7 +25,7 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kHelp = {
+constexpr VerbHelp kVerifyHelp = {
     "verify", "Prove a model, or refute it by a word",
     "verify MODEL [--against LANGUAGE] [--length N] [--precision fp32] [--order sequential] [--any-order]",
     R"(
@@ -64,7 +64,7 @@ Exit status: 0 proved (with --length N: for at least N letters), 1 refuted, 2 ba
 4 a proof that a check contradicts.
 )"};
 
-struct Options {
+struct VerifyArguments {
   std::string model, against, precision = "fp32", order = "sequential", form = "structured", device = "auto",
                               certificate, through = "auto", save, resume;
   std::uint64_t length = 0, from = 0, words = 1, max_pairs = CertifyOptions{}.max_pairs,
@@ -75,7 +75,7 @@ struct Options {
   bool any_order = false, accepted = false, test_only = false, json = false;
 };
 
-CertifyOptions how_of(const Options& options, const ProvingPlace* place) {
+CertifyOptions how_of(const VerifyArguments& options, const ProvingPlace* place) {
   CertifyOptions how;
   how.arithmetic = ArithmeticName::parse(options.precision);
   how.form = parse_form(options.form);
@@ -91,7 +91,7 @@ CertifyOptions how_of(const Options& options, const ProvingPlace* place) {
   return how;
 }
 
-TestedWords tested_words(const Options& options) {
+TestedWords tested_words(const VerifyArguments& options) {
   TestedWords tested;
   tested.model = fingerprint(read_file(file_of_torch_folder(file_of_run(options.model))));
   tested.arithmetic = options.precision;
@@ -103,7 +103,7 @@ TestedWords tested_words(const Options& options) {
 }
 
 /// A run through states that is saved and gone on with.
-ThroughStates long_test(const Dfa& machine, const Dfa& automaton, const Options& options) {
+ThroughStates long_test(const Dfa& machine, const Dfa& automaton, const VerifyArguments& options) {
   const TestedWords tested = tested_words(options);
   LongTestOptions how{options.threads, wants_cuda(options.device), options.save, options.resume};
   const auto run = [&] { return run_long_test(machine, automaton, tested, how); };
@@ -116,7 +116,7 @@ ThroughStates long_test(const Dfa& machine, const Dfa& automaton, const Options&
   return {report.states, report.letters, report.end.comparisons, report.end.failing_at, report.end.word};
 }
 
-RandomTest random_words(const Options& options) {
+RandomTest random_words(const VerifyArguments& options) {
   RandomTest random;
   random.length = options.length;
   random.words = options.words;
@@ -157,7 +157,7 @@ Certificate listed(const Certificate& certificate, const Network& network, const
   }
 }
 
-void write_certificate(const Options& options, const Certificate& certificate, const Network& network) {
+void write_certificate(const VerifyArguments& options, const Certificate& certificate, const Network& network) {
   if (has_file(certificate)) {
     save_certificate(listed(certificate, network, options.certificate), network, options.certificate);
     if (certificate.is<ProvedUpTo>() && length_in_file(certificate) < certificate.length())
@@ -171,7 +171,7 @@ void write_certificate(const Options& options, const Certificate& certificate, c
              options.certificate, certificate.method);
 }
 
-void refuse_options_of_networks(const Options& options, const CertifyOptions& how, const AskedModel& model) {
+void refuse_options_of_networks(const VerifyArguments& options, const CertifyOptions& how, const AskedModel& model) {
   if (options.any_order && model.network() == nullptr)
     throw InputError("--any-order", "is for networks, whose weights say what can round");
   if (model.network() != nullptr) {
@@ -191,13 +191,14 @@ void refuse_options_of_networks(const Options& options, const CertifyOptions& ho
 }
 
 /// What cannot be written, or gone on with, is refused before the proof.
-void refuse_files(const Options& options) {
+void refuse_files(const VerifyArguments& options) {
   for (const std::string& path : {options.certificate, options.save})
     if (!path.empty()) require_writable(path);
   if (!options.resume.empty()) load_run(options.resume, tested_words(options));
 }
 
-nlohmann::ordered_json to_json(const Options& options, const AskedModel& model, const ModelVerdict& verdict) {
+nlohmann::ordered_json verdict_json(const VerifyArguments& options, const AskedModel& model,
+                                    const ModelVerdict& verdict) {
   nlohmann::ordered_json json;
   json["model"] = options.model;
   model.about(json);
@@ -205,7 +206,7 @@ nlohmann::ordered_json to_json(const Options& options, const AskedModel& model, 
   return json;
 }
 
-int verify(const Options& options) {
+int run_verify(const VerifyArguments& options) {
   const DevicePlace device(options.device == "cuda", [](const std::string& why) {
     fmt::print(stderr, "krohn: on the processor instead: {}\n", why);
   });
@@ -220,11 +221,11 @@ int verify(const Options& options) {
   question.test_only = options.test_only;
   question.progress = progress_of_stages();
   model->ask_in(question);
-  const ModelVerdict verdict = krohn::verify(question);
+  const ModelVerdict verdict = verify(question);
   question.progress = {};  // a line of progress is cleared before anything is printed
   if (!options.certificate.empty()) write_certificate(options, verdict.certificate, *model->network());
   if (options.json)
-    print_json(to_json(options, *model, verdict));
+    print_json(verdict_json(options, *model, verdict));
   else
     print_verdict(options.model, model->about(question), question, verdict, model->alphabet());
   return exit_status(verdict.certificate, options.length);
@@ -233,8 +234,8 @@ int verify(const Options& options) {
 }  // namespace
 
 void add_verify(CLI::App& app, Work& chosen) {
-  const auto options = std::make_shared<Options>();
-  Verb verb = add_verb(app, kHelp);
+  const auto options = std::make_shared<VerifyArguments>();
+  Verb verb = add_verb(app, kVerifyHelp);
   verb.add_option("MODEL", options->model, "A .safetensors file, a folder of `krohn train`, or a checkpoint")
       .required();
   verb.add_option("--against", options->against, "The language that MODEL has to compute").type_name("LANGUAGE");
@@ -272,7 +273,7 @@ void add_verify(CLI::App& app, Work& chosen) {
   add_device(verb, options->device, "Where networks run").group(sampling);
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] { chosen = [options] { return verify(*options); }; });
+  verb.callback([options, &chosen] { chosen = [options] { return run_verify(*options); }; });
 }
 
 }  // namespace krohn
