@@ -189,6 +189,9 @@ class LayerCheck {
       b.push_back(exact(map.b));
       widen_vector(additions, b.back());
     }
+    for (Action action = 0; action < letters; ++action)  // terms are added one by one, each entry being 1
+      for (const auto& [outputs, inputs] : plain_.matrix(k_, action).terms)
+        if (!outputs.empty() && !inputs.empty()) matrices.entries.add(RecheckedDyadic(1.0));
     for (Action action = 0; action < letters; ++action) {
       const std::uint32_t own = maps_.letters[action];
       require(own < a.size(), where("no such map"));
