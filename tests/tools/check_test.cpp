@@ -34,6 +34,30 @@ TEST_CASE("check: established 0, not established 1, refused 2, undecided 3") {
   CHECK(contains(forged.out, "leads to another pair"));
 }
 
+TEST_CASE("check --against compares the model's automaton with a language") {
+  const Workplace place("check-against");
+  REQUIRE(place.shell("krohn compile 'regex:(a|b)*abb' -o abb.safetensors").status == 0);
+  REQUIRE(place.shell("krohn verify abb.safetensors --certificate abb.cert").status == 0);
+  const std::string check = "krohn check abb.cert abb.safetensors --against ";
+  for (const char* same : {"'regex:(b|a)*a(b)b'", "'regex:~(~((a|b)*)|(a|b)*(a|ab)?|(a|b)*(aa|ba|bb)b)|(b|a)*abb'"}) {
+    CAPTURE(std::string(same));
+    const Outcome outcome = place.shell(check + same);
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.out, "the language of the model's automaton"));
+  }
+  const Outcome other = place.shell(check + "'regex:(a|b)*ab'");
+  CHECK(other.status == 1);
+  CHECK(contains(other.out, ": established: proved"));
+  CHECK(contains(other.out, "they differ on \"ab\""));
+  REQUIRE(place.shell("krohn convert 'regex:(a|b)*abb' --to json > abb.json").status == 0);
+  CHECK(place.shell(check + "abb.json").status == 0);
+  CHECK(json::parse(place.shell(check + "'regex:a' --json").out)["is_language"] == false);
+  CHECK(place.shell(check + "'regex:(a'").status == 2);
+  REQUIRE(place.shell("krohn compile name:S5 --generators transpositions -o s5.safetensors").status == 0);
+  REQUIRE(place.shell("krohn verify s5.safetensors --certificate s5.cert").status == 0);
+  CHECK(place.shell("krohn check s5.cert s5.safetensors --against name:S5/transpositions").status == 0);
+}
+
 TEST_CASE("what was only tested is certified as that") {
   const Workplace place("check-sampled");
   REQUIRE(place.shell("krohn compile name:Z5 --construction rotation -o z5.safetensors").status == 0);

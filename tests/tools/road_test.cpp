@@ -201,6 +201,7 @@ TEST_CASE("every example of every page works") {
   const Workplace place("examples");
   place.write("tcp.dot", contents(KROHN_TEST_DATA "/aalpy/tcp_server_bsd_trans.dot"));
   REQUIRE(place.shell("krohn compile 'regex:(a|b)*abb' -o abb.safetensors").status == 0);
+  REQUIRE(place.shell("krohn verify abb.safetensors --certificate abb.cert").status == 0);
   place.write("zp.att", contents(KROHN_TEST_DATA "/mlregtest/04.04.Zp.2.1.0.att"));
   place.write("zp.syms", contents(KROHN_TEST_DATA "/mlregtest/alph4.txt"));
   REQUIRE(place.shell("krohn compile name:S5 -o s5.safetensors").status == 0);

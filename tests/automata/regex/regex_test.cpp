@@ -7,7 +7,9 @@
 #include <random>
 #include <regex>
 
+#include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
+#include "krohn/automata/regex/regex_derivatives.h"
 #include "krohn/automata/regex/regex_syntax.h"
 #include "krohn/groups/error.h"
 #include "tests/automata/random_automata.h"
@@ -444,4 +446,27 @@ TEST_CASE("expressions from the wild") {
   CHECK(accepts(url, "www.example.TECHNOLOGY/x"));
   CHECK_FALSE(accepts(url, "https://127.0.0.1:8"));
   for (const Dfa* dfa : {&bible, &date, &url}) MESSAGE(dfa->states() << " states, " << dfa->letters() << " letters");
+}
+
+TEST_CASE("derivatives agree with automata on which expressions are equal, with a word as short where they are not") {
+  std::mt19937 random(22);
+  std::string before = "a";
+  int different = 0;
+  for (int round = 0; round < 1000; ++round) {
+    const std::string expression = print(*random_tree(random, 1 + static_cast<int>(random() % 9), true), random);
+    CAPTURE(expression);
+    CAPTURE(before);
+    const Dfa dfa = parse_regex(expression), other = parse_regex(before);
+    CHECK_FALSE(word_against_regex(dfa, expression));
+    const std::optional<Word> found = word_against_regex(other, expression);
+    const std::optional<Word> expected = distinguishing_word(other, dfa);
+    REQUIRE(found.has_value() == expected.has_value());
+    if (found) CHECK(found->size() == expected->size());
+    different += found.has_value();
+    before = expression;
+  }
+  CHECK(different > 500);
+  CHECK(different < 1000);
+  CHECK_THROWS_AS(word_against_regex(parse_regex("a"), std::string(100'000, 'a')), InputError);
+  CHECK_THROWS_AS(word_against_regex(parse_regex("(a|b)*a(a|b){12}"), "(a|b)*a(a|b){12}", 100), LimitError);
 }

@@ -6,9 +6,13 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
+#include "krohn/automata/language.h"
+#include "krohn/automata/operations/equivalence.h"
+#include "krohn/automata/regex/regex_derivatives.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/check/recheck.h"
+#include "krohn/simulate/prove/claims/claim_text.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/table.h"
 #include "tools/krohn/report/verdict.h"
@@ -18,37 +22,68 @@ namespace krohn {
 namespace {
 
 constexpr VerbHelp kCheckHelp = {
-    "check", "Re-check a certificate with independent code", "check CERTIFICATE MODEL",
+    "check", "Re-check a certificate with independent code", "check CERTIFICATE MODEL [--against LANGUAGE]",
     R"(
 krohn check s5.cert s5.safetensors
+krohn check abb.cert abb.safetensors --against 'regex:(a|b)*abb'
 )",
     R"(Reads a certificate that `krohn verify --certificate` wrote and the model that it is about, and re-checks the claim and
 every figure of its evidence. The checker is small and shares no code with the prover, except for the readers of the two
 files. It refuses a certificate that was made for a model with other weights or another automaton.
+The claim is about the automaton that the model brings along. --against compares that automaton with a language: with a
+regular expression through its derivatives, without the code that makes automata of expressions; with any other language
+by Hopcroft and Karp's algorithm.
 Exit status: 0 established, 1 not established, 2 bad input, 3 undecided within the limits.
 )"};
 
 constexpr std::size_t kCheckColumns = 100;
 
 struct CheckArguments {
-  std::string certificate, model;
+  std::string certificate, model, against;
+  LanguageOptions reading;
   RecheckOptions limits;
   bool json = false;
 };
 
+/// What was found of the language: a shortest word that tells it from the model's automaton, or none.
+struct Compared {
+  std::optional<Word> difference;
+  Alphabet alphabet;  ///< of the word
+};
+
+std::optional<Compared> compare_language(const CheckArguments& options, const Dfa& automaton) {
+  if (options.against.empty()) return std::nullopt;
+  const Dfa language = load_language(options.against, options.reading);
+  Compared compared{{}, refine(automaton.alphabet(), language.alphabet()).merged};
+  constexpr std::string_view kRegex = "regex:";
+  const bool is_plain = options.against.starts_with(kRegex) && !options.reading.alphabet;
+  compared.difference = is_plain ? word_against_regex(automaton, options.against.substr(kRegex.size()))
+                                 : distinguishing_word(automaton, language);
+  return compared;
+}
+
+std::string said_of(const Compared& compared) {
+  return compared.difference ? "another language than the model's automaton: they differ on " +
+                                   quoted_word(compared.alphabet, *compared.difference)
+                             : "the language of the model's automaton";
+}
+
 void print_report(const CheckArguments& options, const Certificate& certificate, const Network& network,
-                  const Recheck& found) {
+                  const Recheck& found, const std::optional<Compared>& compared) {
   const std::string claim = claim_in_words(certificate, network.automaton.alphabet());
   fmt::print("{}: {}: {}\n", visible(options.certificate), found.established ? "established" : "NOT established",
              claim);
   fmt::print("  {}, {} weights, {} evaluation\n", to_string(certificate.arithmetic), to_string(certificate.form),
              certificate.holds_in_any_order() ? "any" : to_string(certificate.order));
   fmt::print("  {}\n", wrapped(certificate.method + ": " + found.finding, kCheckColumns, "    "));
+  if (compared)
+    fmt::print("  {}\n", wrapped(visible(options.against) + ": " + said_of(*compared), kCheckColumns, "    "));
 }
 
 int check(const CheckArguments& options) {
   const Network network = load_network(options.model);
   const Certificate certificate = load_certificate(options.certificate, network);
+  const std::optional<Compared> compared = compare_language(options, network.automaton);
   const Recheck found = recheck(certificate, network, options.limits);
   if (options.json) {
     nlohmann::ordered_json json;
@@ -58,11 +93,16 @@ int check(const CheckArguments& options) {
     json["method"] = certificate.method;
     json["established"] = found.established;
     json["finding"] = found.finding;
+    if (compared) {
+      json["language"] = options.against;
+      json["is_language"] = !compared->difference;
+      if (compared->difference) json["difference"] = compared->alphabet.format_word(*compared->difference);
+    }
     print_json(json);
   } else {
-    print_report(options, certificate, network, found);
+    print_report(options, certificate, network, found, compared);
   }
-  return found.established ? kDone : kRefuted;
+  return found.established && !(compared && compared->difference) ? kDone : kRefuted;
 }
 
 }  // namespace
@@ -72,8 +112,10 @@ void add_check(CLI::App& app, Work& chosen) {
   Verb verb = add_verb(app, kCheckHelp);
   verb.add_option("CERTIFICATE", options->certificate, "What `krohn verify --certificate` wrote").required();
   verb.add_option("MODEL", options->model, "The .safetensors file that it is about").required();
+  verb.add_option("--against", options->against, "The language that its automaton has to be").type_name("LANGUAGE");
   add_count(verb, "--max-letters", options->limits.max_letters, "Most letters of random words to read");
   add_json_flag(verb, options->json);
+  add_language_options(verb, options->reading);
   verb.callback([options, &chosen] { chosen = [options] { return check(*options); }; });
 }
 
