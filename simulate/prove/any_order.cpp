@@ -165,7 +165,6 @@ std::variant<Certificate, std::string> certify_any_order(const Network& network,
   std::optional<Certificate> certificate = certify_closed_codewords(network, options);
   if (!certificate) return "letters do not take codewords to codewords bit for bit";
   try {
-    if (!is_exact_in_chunks(network, options)) return "chunks of its reflections (the UT transform) may round";
     std::optional<std::vector<LayerMaps>> maps = with_arithmetic(
         options.arithmetic, [&](auto type) { return list_maps<decltype(type)>(network, options.form); });
     if (!maps) return "words have too many maps, or infinitely many, or some that would round";
@@ -175,6 +174,7 @@ std::variant<Certificate, std::string> certify_any_order(const Network& network,
     *certificate = with_steps(*std::move(certificate), network);
     const Recheck found = recheck(*certificate, network);
     if (!found.established) return found.finding;
+    if (!is_exact_in_chunks(network, options)) return "chunks of its reflections (the UT transform) may round";
     certificate->evidence += "; " + found.finding;
     return *std::move(certificate);
   } catch (const LimitError& error) {
