@@ -25,8 +25,10 @@ class Quantised {
     if (!std::isfinite(nearest))
       throw InputError(
           fmt::format("a weight of {} is too large for {}", static_cast<double>(weight), to_string(format_)));
+    has_rounded_ = has_rounded_ || static_cast<long double>(nearest) != weight;
     return nearest;
   }
+  bool has_rounded() const { return has_rounded_; }
   Eigen::MatrixXd numbers(const Eigen::MatrixXd& weights) const {
     return weights.unaryExpr([this](double weight) { return number(weight); });
   }
@@ -100,25 +102,42 @@ class Quantised {
   }
 
   Precision format_;
+  mutable bool has_rounded_ = false;
 };
 
-}  // namespace
-
-Network quantise(const Network& network, Precision format) {
-  const FloatEnvironment environment;
-  if (format == Precision::kFp64) return network;
-  const Quantised quantised(format);
-  Network rounded = network;
-  for (Layer& layer : rounded.layers) {
+/// A, B and H_0 of all layers.
+void round_weights(Network& network, const Quantised& quantised) {
+  for (Layer& layer : network.layers) {
     layer.initial = quantised.numbers(layer.initial);
     for (Transition& transition : layer.transitions) {
       transition.a = std::visit(quantised, std::as_const(transition.a));
       transition.b = quantised.numbers(transition.b);
     }
   }
+}
+
+}  // namespace
+
+Network quantise(const Network& network, Precision format) {
+  const FloatEnvironment environment;
+  if (format == Precision::kFp64) return network;
+  Network rounded = network;
+  round_weights(rounded, Quantised(format));
   std::string& note = rounded.provenance.note;
   note += fmt::format("{}weights rounded to {}", note.empty() ? "" : "; ", to_string(format));
   return rounded;
+}
+
+bool has_weights_of(const Network& network, Precision format) {
+  const FloatEnvironment environment;
+  const Quantised quantised(format);
+  Network rounded = network;
+  try {
+    round_weights(rounded, quantised);
+  } catch (const InputError&) {
+    return false;  // too large, or with more digits than files hold
+  }
+  return !quantised.has_rounded();
 }
 
 }  // namespace krohn

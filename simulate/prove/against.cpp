@@ -137,7 +137,7 @@ std::optional<ReadLanguage> read_language(const Network& network, const Question
   const Dfa& own = network.automaton;
   const Dfa& theirs = question.against->automaton;
   const AlphabetRefinement common = refine(own.alphabet(), theirs.alphabet());
-  if (!question.how.order.is_sequential() || question.how.arithmetic.is_exact() ||
+  if (!question.how.order.is_sequential() || question.how.any_order || question.how.arithmetic.is_exact() ||
       own.letters() != common.merged.size() || theirs.letters() != common.merged.size())
     return std::nullopt;
   return ReadLanguage{

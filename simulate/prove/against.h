@@ -35,8 +35,8 @@ struct ReadLanguage {
     return {*reader, tracked, [this](Output output) { return output < names.size() ? names[output] : "nothing"; }};
   }
 };
-/// Nothing in other orders than the sequential one, in exact arithmetic, and where the letters are not the same one by
-/// one.
+/// Nothing in other orders than the sequential one or in all of them, in exact arithmetic, and where the letters are
+/// not the same one by one.
 std::optional<ReadLanguage> read_language(const Network& network, const Question& question);
 
 /// What the model says after the word, by name.

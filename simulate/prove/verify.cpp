@@ -353,7 +353,7 @@ ModelVerdict verify_answers(const Network& network, const Question& question) {
   if (!read)
     throw LimitError(fmt::format(
         "{}: the model sides with it against its own automaton, so that its answers have to be searched; take "
-        "--order sequential, an arithmetic that rounds, and the model's own letters",
+        "--order sequential without --any-order, an arithmetic that rounds, and the model's own letters",
         question.against->name));
   if (must_go_through_states(question.random))
     throw LimitError(
