@@ -141,7 +141,7 @@ def exact_in_any_order(model, maps, **claim):
             listed += [x for x in dict.fromkeys(new) if x not in listed]
             if len(listed) > 3000:
                 raise ValueError("too many maps")
-            step = {"step": "map", "a": hexadecimal(zip(*m), net.stored)} if maps else {"step": "addition"}
+            step = {"step": "map", "layer": k, "a": hexadecimal(zip(*m), net.stored)} if maps else {"step": "addition", "layer": k}
             steps.append({**step, "b": hexadecimal(b, net.stored) if has_b else "", "next": [listed.index(x) for x in new]})
     return written(model, {"claim": "proved", "method": "exact in any order", "order": "any", **claim}, steps)
 

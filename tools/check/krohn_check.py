@@ -740,6 +740,7 @@ def tables(net, steps, exact):
                 steps.check(columns == words[j], f"move: place {i} does not become place {j} bit for bit")
                 found = net.nearest(k, columns, book)
                 steps.check(found is not None and layer.label[found] == labels[j], f"move: place {i} is decoded wrongly")
+                steps.check(not net.model.snap_every or net.words[k][found] == columns, f"move: place {i} snaps elsewhere")
         for context, (action, book) in enumerate(zip(layer.action_of, layer.book_of)):
             steps.check((action, book) in moves, f"layer {k}: context {context} has no move")
         result.append((places, labels, moves))
@@ -803,7 +804,6 @@ def linear(net):
 
 
 def closed_codewords(net, steps, claim):
-    linear(net)
     emulated(net, steps, tables(net, steps, exact=True))
 
 
@@ -920,7 +920,8 @@ def linear_horizon(net, steps, claim):
                                for (column, row), z in zip(((c_, r_) for c_ in c for r_ in entries), b or [0] * n * d)], 2)
             eps = max(eps, away + gamma(k) * total + n * d * k * last)
             greatest = max(greatest, 2 * (total + norm_a * r) + n * d * k * last)
-    demand(greatest < 2**min(net.stored.greatest, 500) and r > Fraction(1, 1 << 500), Refused, "numbers too large or too small")
+    demand(Fraction(1, 1 << 600) <= Fraction(least, 1 << 2 * UNIT) <= 1 << 600 and greatest < 2**min(net.stored.greatest, 500),
+           Refused, "numbers too large or too small")
     demand(e + T * eps <= r * (1 - T * x), Refused, f"the bound does not reach {T} letters")
 
 
@@ -982,8 +983,9 @@ def exact_layer(net, steps, k, words):
     listed, step = [], steps.maybe("maps", "layer letters")
     if step:
         starts = step["letters"]
-        while (m := steps.maybe("map", "a b next")):
+        while (m := steps.maybe("map", "layer a b next")):
             b = steps.numbers(m["b"], n * d if has_b else 0, to)
+            steps.check(m["layer"] == k, f"map of layer {m['layer']} where those of layer {k} are due")
             listed.append((steps.taken, tuple(zip(*rows_of(steps.numbers(m["a"], n * n, to), n))),
                            tuple(map(tuple, rows_of(b, n))) or zero, m["next"]))
         steps.check(len(starts) == len(actions) and all(i < len(listed) for i in starts), "maps: not a map of every action")
@@ -993,7 +995,8 @@ def exact_layer(net, steps, k, words):
         step = steps.take("moves", "layer")
         for a, columns in enumerate(sparse):
             steps.check(all(len(c) < 2 and all(abs(w) == 1 << UNIT for _, w in c) for c in columns), f"action {a} is no move")
-        while has_b and (m := steps.maybe("addition", "b next")):
+        while has_b and (m := steps.maybe("addition", "layer b next")):
+            steps.check(m["layer"] == k, f"addition of layer {m['layer']} where those of layer {k} are due")
             b = tuple(map(tuple, rows_of(steps.numbers(m["b"], n * d, to), n)))
             listed.append((steps.taken, (), b, m["next"]))
         steps.check(not has_b or listed and listed[0][2] == zero, "addition 0 is not the vector 0")
