@@ -65,7 +65,8 @@ def network(letters, table, layers, readouts, snap_every=None, outputs=None, nam
     for k, ((_, own), readout) in enumerate(zip(layers, readouts)):
         tensors.update({f"layers.{k}.{name}": tensor for name, tensor in own.items()})
         tensors[f"readout.{k}"] = ("U32", [len(readout), len(readout[0])], flat(readout))
-    metadata = {"automaton": json.dumps(about), "format": "krohn.network", "version": "1",
+    provenance = {"construction": "", "source": "by hand", "theorem": "", "note": ""}
+    metadata = {"automaton": json.dumps(about), "provenance": json.dumps(provenance), "format": "krohn.network", "version": "1",
                 "layers": json.dumps([description for description, _ in layers]),
                 **({"snap_every": str(snap_every)} if snap_every else {})}
     return written(metadata, tensors)

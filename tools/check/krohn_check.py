@@ -20,6 +20,7 @@ import sys
 from fractions import Fraction
 
 UNIT = 1074
+MOST_LETTERS = 10**8  # that a certificate may ask to be read one by one
 NOWHERE = 2**32 - 1
 
 
@@ -443,7 +444,7 @@ class Model:
     def __init__(self, path):
         file = File(path)
         data = {x: parse(file.metadata.get(x, "").encode(), f"{path}: metadata `{x}`") for x in ("automaton", "layers")}
-        file.demand(set(file.metadata) - {"snap_every", "provenance"} == {"format", "version", "automaton", "layers"}
+        file.demand(set(file.metadata) - {"snap_every"} == {"format", "version", "automaton", "layers", "provenance"}
                     and file.metadata["format"] == "krohn.network" and file.metadata["version"] == "1", "metadata: not of version 1")
         about, snap = data["automaton"], file.metadata.get("snap_every", "0")
         file.demand(re.fullmatch("0|[1-9][0-9]{0,18}", snap) and (snap != "0" or "snap_every" not in file.metadata), "snap_every")
@@ -1078,10 +1079,13 @@ def random_letters(seed, stream, n):
 
 def failing_word(net, steps, claim):
     model = net.model
-    memory, state, length = net.start, model.initial, 0
+    memory, state, length, spent = net.start, model.initial, 0, 0
 
     def run(memory, state, letters):
+        nonlocal spent
         for letter in letters:
+            spent += 1
+            demand(spent <= MOST_LETTERS, Refused, f"there are more than {MOST_LETTERS} letters to read")
             memory, state = net.step(memory, letter, True)[0], model.table[state][letter]
         return memory, state
     number = {name: i for i, name in enumerate(model.letters)}
@@ -1112,6 +1116,7 @@ def failing_word(net, steps, claim):
 def sampled(net, steps, claim):
     model, step = net.model, steps.take("words", "seed words length")
     steps.check(step["words"] and step["length"], "words: nothing was read")
+    steps.check(step["words"] * step["length"] <= MOST_LETTERS, f"words: there are more than {MOST_LETTERS} letters to read")
     for stream in range(step["words"]):
         memory, state, letters = net.start, model.initial, random_letters(step["seed"], stream, len(model.letters))
         for t in range(step["length"]):
