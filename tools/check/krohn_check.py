@@ -659,8 +659,8 @@ MEMBERS = {"layer": NUMBER, "codewords": LIST(NUMBER), "action": NUMBER, "book":
 class Steps:
     """The lines of a certificate, one after another; `step` is the next one."""
 
-    def __init__(self, path):
-        self.path, self.file, self.line, self.taken = path, open(path, "rb"), 0, 0
+    def __init__(self, path, file):
+        self.path, self.file, self.line, self.taken = path, file, 0, 0
         self.read()
 
     def read(self):
@@ -774,7 +774,7 @@ def emulated(net, steps, machine):
     tuples = []
     while (step := steps.maybe("tuple", "state places next")):
         tuples.append((steps.taken, step["places"], step["state"], step["next"]))
-    demand(tuples, Refused, f"line {steps.line}: no tuples")
+    steps.demand(tuples, "`induction` or tuples are due")
     demand(not any(tuples[0][1]) and tuples[0][2] == model.initial, Refused, f"line {tuples[0][0]}: tuple 0 is not the start")
     for line, places, state, after in tuples:
         steps.taken = line
@@ -829,7 +829,7 @@ def closed_pairs(net, steps, T):
         memory = (tuple(step["labels"]), step.get("phase", 0), tuple(states))
         found.append((steps.taken, memory, step["state"], depth, step.get("next")))
         steps.check(last or len(step["next"]) == len(model.letters), "pair: `next` does not have every letter")
-    demand(found, Refused, f"line {steps.line}: no pairs")
+    steps.demand(found, "a pair is due")
     steps.taken = found[0][0]
     steps.check(found[0][1] == net.start and found[0][2] == model.initial and not found[0][3]
                 and net.read(net.start) == model.initial, "pair 0 is not the start, or is not read as the initial state")
@@ -1017,7 +1017,8 @@ def exact_layer(net, steps, k, words):
         grain_a = together(grain_a, 1 << UNIT)  # the terms of a factored matrix are added one by one
     row = max(sum(map(abs, r)) for m in all_maps for r in zip(*m))
     column, greatest = (max(f(map(abs, c)) for m in all_maps for c in m) for f in (sum, max))
-    (sum_b, most_b), (sum_h, most_h) = ((max(f(map(abs, v)) for v in vs) for f in (sum, max)) for vs in (all_b, columns))
+    sum_b, most_b = (max(f(map(abs, v)) for v in all_b) for f in (sum, max))
+    sum_h, most_h = (max(f(map(abs, v)) for v in columns) for f in (sum, max))
     one = 1 << UNIT
     conditions = [("B", grain_b * one, most_b * one), ("H", grain_h * one, most_h * one)]
     if step["step"] == "moves":
@@ -1131,9 +1132,8 @@ CLAIMS = {"proved": ("closed codewords", "closed reachable set", "exact in any o
           "proved up to a length": ("closed reachable set", "linear horizon"), "sampled": ("sampled",)}
 
 
-def established(path, model):
+def established(steps, model):
     """What the certificate establishes of the model, in words."""
-    steps = Steps(path)
     kind = steps.step.get("claim")
     claim = steps.members("format version weights automaton arithmetic form order claim method"
                           + " length" * (kind == "proved up to a length") + " shortest" * (kind == "refuted"))
@@ -1171,8 +1171,8 @@ def read_language(path):
         table = [[states if q is None else q for q in row] for row in table] + [[states] * len(letters)]
         outputs.append("reject")  # of the sink of missing arcs
     else:
-        outputs = [about["output_names"][i] for i in about["outputs"]]
-    demand(is_count(about["initial"], 0, states - 1) and len(about["transitions"]) == states and len(outputs) == len(table)
+        outputs = [about["output_names"][i] if is_count(i) else None for i in about["outputs"]]
+    demand(all(type(x) is str for x in letters + outputs) and is_count(states) and is_count(about["initial"], 0, states - 1) and len(about["transitions"]) == states and len(outputs) == len(table)
            and all(len(row) == len(letters) and all(is_count(q, 0, len(table) - 1) for q in row) for row in table), BadInput,
            f"{path}: not a deterministic automaton (`krohn convert` writes one)")
     return letters, about["initial"], table, outputs
@@ -1180,7 +1180,10 @@ def read_language(path):
 
 def same_language(model, path):
     """Hopcroft and Karp 1971: merges states that have to be equivalent until two of them answer differently."""
-    letters, initial, table, outputs = read_language(path)
+    try:
+        letters, initial, table, outputs = read_language(path)
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        raise BadInput(f"{path}: not an automaton as docs/formats.md describes it ({type(error).__name__}: {error})") from None
     demand(set(letters) == set(model.letters) and len(letters) == len(model.letters), BadInput,
            f"{path}: its letters are not those of the model")
     number = [letters.index(name) for name in model.letters]
@@ -1213,7 +1216,8 @@ def main(arguments):
         return 2
     try:
         model = Model(arguments[1])
-        sentence = established(arguments[0], model)
+        with open(arguments[0], "rb") as file:
+            sentence = established(Steps(arguments[0], file), model)
         if len(arguments) == 4:
             same_language(model, arguments[3])
             sentence += f"; the automaton is that of {arguments[3]}"
