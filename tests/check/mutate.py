@@ -2,7 +2,7 @@
 """Mutants of certificates and of models, read by krohn_check.py. What it still establishes has to be true: an evaluator that
 shares no code with it (tests/python/second_evaluator.py) reads words for it.
 
-    python3 mutate.py [--mutants N] [--seed S] [--krohn COMMAND [--every K]]
+    python3 mutate.py [--mutants N] [--seed S] [--minutes M] [--krohn COMMAND [--every K]]
 
 With COMMAND, models that it compiles and certificates that it writes take part, and `COMMAND check` reads every K-th mutant:
 the two checkers have to agree on what is established. Prints what was counted; exit status 1 when a false claim was
@@ -20,6 +20,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python"))
 import certificates  # noqa: E402
@@ -288,15 +289,17 @@ def falsehood(folder, data, certificate):
     return None
 
 
-def campaign(mutants, seed, krohn=None, every=1):
-    """(counts, what is wrong: descriptions)."""
+def campaign(mutants, seed, minutes=10**6, krohn=None, every=1):
+    """(counts, what is wrong: descriptions). Ends early when the minutes are over."""
     counts, wrong, known, check.MOST_LETTERS = collections.Counter(), [], {}, 10_000
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         all_subjects = list(subjects(folder, krohn))
         counts["subjects"] = len(all_subjects)
-        r = random.Random(seed)
+        r, end = random.Random(seed), time.monotonic() + 60 * minutes
         for i in range(mutants):
+            if time.monotonic() > end:
+                break
             subject, data, certificate = r.choice(all_subjects)
             of = "certificate" if i % 2 == 0 else "model"
             before = data, [json.loads(x) for x in certificate.splitlines()]
@@ -335,10 +338,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mutants", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=int, default=10**6)
     parser.add_argument("--krohn")
     parser.add_argument("--every", type=int, default=1)
     options = parser.parse_args()
-    counts, wrong = campaign(options.mutants, options.seed, options.krohn, options.every)
+    counts, wrong = campaign(options.mutants, options.seed, options.minutes, options.krohn, options.every)
     for name, count in sorted(counts.items()):
         print(f"{count:8,}  {name}")
     for line in wrong[:40]:
