@@ -581,12 +581,6 @@ class Network:
         layer, h = self.model.layers[k], flat(columns)
         if None in h:
             return None
-        if layer.copies:
-            sums = [h[label] for label in range(layer.labels)]
-            for i, x in enumerate(h[layer.labels:]):
-                sums[i % layer.labels] = rounded(sums[i % layer.labels] + x, 0, FP64)
-                demand(sums[i % layer.labels] is not None, Refused, "the sums of a decoder overflow")
-            return sums.index(max(sums)) if sums.count(max(sums)) == 1 else None
         same = self.same[k].get((book, columns), [])
         if len(same) == 1 and self.coarse[k]:
             return same[0]
@@ -882,6 +876,8 @@ def linear_horizon(net, steps, claim):
     size = max(length_of(c) for c in words) + r
     e = length_of([x - y for x, y in zip(flat(net.start[2][0]), words[0])])
     x, eps, greatest = Fraction(0), Fraction(0), size
+    k = max((max(map(len, net.matrices[0][action].rows or [()])) + bool(net.B[0][action]) for action, _ in moves), default=0)
+    steps.check(k * unit < 1, "too many products for the format")
     for (action, _), after in moves.items():
         matrix, b = net.matrices[0][action], flat(net.B[0][action] or [])
         weights = [w for row in matrix.rows or [] for _, w in row] + [w for f in matrix.factors or [] for w in [*f[1], f[3]]]
@@ -903,8 +899,6 @@ def linear_horizon(net, steps, claim):
         else:
             steps.check(matrix.form in ("rotation", "diagonal", "dense", "block-diagonal"), f"action {action}: {matrix.form}")
             entries = matrix.entries(n)
-            k = max(map(len, matrix.rows)) + bool(b)
-            steps.check(k * unit < 1, "too many products for the format")
             gram = [sum(row[i] * row[j] for row in entries) - ((i == j) << 2 * UNIT) for i in range(n) for j in range(n)]
             norm_a = length_of(flat(entries))
             x = max(x, length_of(gram, 2) / 2 + gamma(k) * norm_a)
