@@ -45,6 +45,7 @@ class Case(unittest.TestCase):
             status = check.main(arguments)
         self.assertEqual(printed.getvalue().count("\n"), 1, printed.getvalue())
         self.said = printed.getvalue()
+        self.assertNotIn("broke down", self.said)
         return status
 
     def assert_verdict(self, expected, certificate, *more):

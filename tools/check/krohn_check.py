@@ -478,6 +478,13 @@ class Model:
         self.weights = file.digest(("layers.", "readout."), {"layers": compact(data["layers"]), **snaps})
         self.automaton = file.digest(("automaton.",), {"automaton": compact({**about, "state_names": []})})
 
+    def read(self, labels):
+        """The state that labels are read as, one of each layer."""
+        node = 0
+        for level, label in zip(self.readout, labels):
+            node = None if node is None or label is None else level[node][label]
+        return node
+
 
 def linked(file, name, table, bound):
     """Checks that entries are below `bound`, and writes None for those that say that no word leads there."""
@@ -625,16 +632,12 @@ class Network:
         return (tuple(new_labels), phase, tuple(new_states)), state
 
     def read(self, memory):
-        """The state that the labels are read as."""
-        node = 0
-        for k, label in enumerate(memory[0]):
-            if label is not None and label < 0:
-                found = self.nearest(k, memory[2][k], -1 - label)
-                label = None if found is None else self.model.layers[k].label[found]
-            if label is None or node is None:
-                return None
-            node = self.model.readout[k][node][label]
-        return node
+        """The state that the labels are read as, one that was left open being decoded now."""
+        labels = list(memory[0])
+        if labels[-1] is not None and labels[-1] < 0:
+            found = self.nearest(len(labels) - 1, memory[2][-1], -1 - labels[-1])
+            labels[-1] = None if found is None else self.model.layers[-1].label[found]
+        return self.model.read(labels)
 
 
 # ---- the certificate's file
@@ -745,7 +748,7 @@ def tables(net, steps, exact):
 def emulated(net, steps, machine):
     """That the machine of labels emulates the automaton."""
     model = net.model
-    place_0 = model_read(model, [labels[0] for _, labels, _ in machine])
+    place_0 = model.read([labels[0] for _, labels, _ in machine])
     if steps.maybe("induction", ""):
         steps.check(place_0 == model.initial, "induction: the places 0 are not read as the initial state")
         for letter, name in enumerate(model.letters):
@@ -774,7 +777,7 @@ def emulated(net, steps, machine):
         steps.taken = line
         steps.check(len(places) == len(machine) and all(p < len(labels) for p, (_, labels, _) in zip(places, machine))
                     and state < len(model.table), "tuple: no such places or state")
-        read = model_read(model, [labels[p] for p, (_, labels, _) in zip(places, machine)])
+        read = model.read([labels[p] for p, (_, labels, _) in zip(places, machine)])
         steps.check(read == state, f"tuple: it is read as {read}")
         steps.check(len(after) == len(model.letters) and max(after) < len(tuples), "tuple: `next` does not name tuples")
         for letter, j in enumerate(after):
@@ -785,13 +788,6 @@ def emulated(net, steps, machine):
                 context = layer.next and layer.next[context][labels[p]]
             steps.check(moved == tuples[j][1] and tuples[j][2] == model.table[state][letter],
                         f"tuple: letter {letter} does not lead to tuple {j}")
-
-
-def model_read(model, labels):
-    node = 0
-    for level, label in zip(model.readout, labels):
-        node = None if node is None else level[node][label]
-    return node
 
 
 def linear(net):
@@ -951,6 +947,7 @@ def exact_entries(matrix, n):
     """The entries of a matrix whose weights were rounded, exactly: those of reflections perhaps as fractions."""
     if matrix.factors is None:
         return matrix.entries(n)
+    demand(all(None not in [*f[1], f[3]] for f in matrix.factors), Refused, "a weight of a reflection is not finite")
     return product_of_reflections(n, [(f[0], [Fraction(w, 1 << UNIT) for w in f[1]], 1, f[3]) for f in matrix.factors])
 
 
@@ -962,6 +959,7 @@ def exact_layer(net, steps, k, words):
         rows = exact_entries(matrix, n)
         demand(all(x is not None and x == int(x) for x in flat(rows)), Refused, f"layer {k}: an exact matrix is not of the format")
         actions.append(tuple(zip(*[[int(x) for x in row] for row in rows])))
+    demand(None not in flat(flat(given)), Refused, f"layer {k}: a B is not finite")
     sparse = [[[(i, w) for i, w in enumerate(column) if w] for column in a] for a in actions]
 
     @functools.lru_cache(None)
@@ -1223,6 +1221,9 @@ def main(arguments):
         return 2
     except (OSError, MemoryError) as error:
         print(f"bad input: {error}", file=sys.stderr)
+        return 2
+    except Exception as error:  # what nothing above foresaw establishes nothing
+        print(f"bad input: the checker broke down ({type(error).__name__}: {error})", file=sys.stderr)
         return 2
     print(f"established: {sentence}")
     return 0
