@@ -522,9 +522,11 @@ class Network:
                 self.same[k].setdefault((layer.book[i], c), []).append(i)
 
     def prepared(self, layer, matrix):
-        """The matrix with its weights rounded; those of dense forms by way of fp64, as the file would hold them."""
+        """The matrix with its weights rounded. Dense entries have to round alike by way of fp64, as the file holds them."""
         if self.form == "dense":
-            entries = [[nearest(nearest(x, FP64), self.stored) for x in row] for row in matrix.entries(layer.n)]
+            entries = [[nearest(x, self.stored) for x in row] for row in matrix.entries(layer.n)]
+            for x, once in zip(flat(matrix.entries(layer.n)), flat(entries)):
+                demand(nearest(nearest(x, FP64), self.stored) == once, Refused, "a dense entry that fp64 rounds to a tie")
             return Matrix("dense", [list(enumerate(row)) for row in entries], [False] * layer.n)
         if matrix.factors is not None:
             factors = [(at, [self.key(x, square) for x in keys], Fraction(1), rounded(beta, 0, self.stored))
