@@ -121,7 +121,9 @@ def nearest(real, to):
         low, high = rounded_fraction(real.low, to), rounded_fraction(real.high, to)
         demand(low == high, Refused, "the enclosure of a weight is too wide to decide how it rounds")
         return low
-    return rounded(real, 0, to) if isinstance(real, int) else rounded_fraction(real, to)
+    if real is None or isinstance(real, int):
+        return real if real is None else rounded(real, 0, to)
+    return rounded_fraction(real, to)
 
 
 @functools.lru_cache(None)
