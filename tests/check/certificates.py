@@ -87,7 +87,8 @@ def pair_steps(net, T=None, limit=5000):
     model = net.model
     pairs, number, steps = [(net.start, model.initial, 0)], {(net.start, model.initial): 0}, []
     for memory, state, depth in pairs:
-        step = {"step": "pair", "state": state, "labels": list(memory[0]), "bits": [hexadecimal(h, net.stored) for h in memory[2]]}
+        bits = [hexadecimal(h, net.stored) for h in memory[2]]
+        step = {"step": "pair", "state": state, "labels": list(memory[0]), "bits": bits}
         step.update({"phase": memory[1]} if model.snap_every else {})
         step.update({} if T is None else {"depth": depth})
         if T is None or depth < T - 1:
@@ -141,8 +142,8 @@ def exact_in_any_order(model, maps, **claim):
             listed += [x for x in dict.fromkeys(new) if x not in listed]
             if len(listed) > 3000:
                 raise ValueError("too many maps")
-            step = {"step": "map", "layer": k, "a": hexadecimal(zip(*m), net.stored)} if maps else {"step": "addition", "layer": k}
-            steps.append({**step, "b": hexadecimal(b, net.stored) if has_b else "", "next": [listed.index(x) for x in new]})
+            step = {"step": "map", "layer": k, "a": hexadecimal(zip(*m), net.stored)} if maps else {"step": "addition"}
+            steps.append({**step, "layer": k, "b": hexadecimal(b, net.stored) if has_b else "", "next": [listed.index(x) for x in new]})
     return written(model, {"claim": "proved", "method": "exact in any order", "order": "any", **claim}, steps)
 
 

@@ -379,6 +379,7 @@ class Steps(Case):
                      certificate.replace('"layer": 0', '"layer": 0, "layer": 0', 1), certificate.replace('"layer": 0', '"layer": -1', 1),
                      certificate.replace('"layer": 0', '"layer": 4294967296', 1), certificate.replace('"layer": 0, ', "", 1),
                      certificate.replace('"layer": 0', '"layer": 0, "extra": 0', 1), certificate.replace("fp32", "fp33"),
+                     certificate.replace('"claim"', '"step": "claim", "claim"'),
                      certificate.replace("sequential", "any"), "".join(lines[:1] + lines[2:]),
                      certificate.replace('"lines": 5', '"lines": 4'), "[" * 10000 + "\n", certificate.replace("induction", "\\ud800")):
             self.assert_verdict(BAD, text)

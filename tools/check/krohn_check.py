@@ -209,8 +209,8 @@ class File:
     def demand(self, condition, message):
         demand(condition, BadInput, f"{self.path}: {message}")
 
-    def take(self, name, kinds, *shape, optional=False):
-        """The tensor's numbers, row after row; real ones in units. A None in `shape` may be any length."""
+    def take(self, name, kinds, *shape, below=None, optional=False):
+        """The tensor's numbers, row after row, all below a bound; real ones in units. A None in `shape` may be any length."""
         if name not in self.tensors and optional:
             return None
         self.demand(name in self.left, f"{name}: no such tensor")
@@ -222,6 +222,7 @@ class File:
             decode = functools.lru_cache(None)((FP32 if kind == "F32" else FP64).decode)
             values = [decode(bits) for bits in values]
             self.demand(None not in values, f"{name}: a number that is not finite")
+        self.demand(below is None or all(0 <= x < below for x in values), f"{name}: a number that is not below {below}")
         return list(values)
 
     def digest(self, prefixes, metadata):
@@ -303,17 +304,15 @@ class Layer:
                     and type(about["forms"]) is list, f"metadata `layers`, layer {k}")
         self.n, self.d, self.labels, self.initial_label, self.copies = n, d, labels, initial, copies = [about[x] for x in names]
         file.demand(n and d and initial < labels, f"metadata `layers`, layer {k}: sizes")
-        self.action_of = self.take("action_of", "U32", contexts)
-        form = self.take("form", "U8", None)
+        form = self.take("form", "U8", None, below=len(about["forms"]))
         actions = len(form)
-        self.below("action_of", self.action_of, actions)
-        self.below("form", form, len(about["forms"]))
+        self.action_of = self.take("action_of", "U32", contexts, below=actions)
         self.next = None if last else rows_of(self.take("next", "U32", len(self.action_of), labels), labels)
         self.H0 = self.columns(self.take("H0", "F32 F64", n, d))
         self.B = [None] * actions
         b = self.take("B", "F32 F64", actions, n, d, optional=True)
         if b is not None:
-            given = self.below("B.given", self.take("B.given", "U8", actions), 2)
+            given = self.take("B.given", "U8", actions, below=2)
             for a, flat in enumerate(rows_of(b, n * d)):
                 file.demand(given[a] or not any(flat), f"{self.name}B: action {a} has none, but it is not zero")
                 self.B[a] = self.columns(flat) if given[a] else None
@@ -335,21 +334,18 @@ class Layer:
         else:
             self.codewords = [self.columns(x) for x in rows_of(self.take("codewords", "F32 F64", None, n, d), n * d)]
             count = len(self.codewords)
-            self.label = self.take("codewords.label", "U32", count, optional=True) or list(range(count))
+            self.label = self.take("codewords.label", "U32", count, below=labels, optional=True) or list(range(count))
             self.book = self.take("codewords.book", "U32", count, optional=True) or [0] * count
             books = len(set(self.book))
-            self.below("codewords.label", self.label, labels)
-            self.below("codewords.book", self.book, books)
-        self.book_of = self.take("book_of_context", "U32", len(self.action_of), optional=True) or [0] * len(self.action_of)
-        self.below("book_of_context", self.book_of, books)
+            self.file.demand(max(self.book, default=0) < max(books, 1), f"{self.name}codewords.book: there is a gap")
+            self.file.demand(max(self.label, default=0) < labels, f"{self.name}codewords: more of them than labels")
+        contexts = len(self.action_of)
+        self.book_of = self.take("book_of_context", "U32", contexts, below=books, optional=True) or [0] * contexts
+        self.file.demand(books > 0, f"{self.name}codewords: there are none")
         self.books = [[i for i, b in enumerate(self.book) if b == book] for book in range(books)]
 
-    def take(self, name, kinds, *shape, optional=False):
-        return self.file.take(self.name + name, kinds, *shape, optional=optional)
-
-    def below(self, name, values, bound):
-        self.file.demand(all(0 <= x < bound for x in values), f"{self.name}{name}: a number that is not below {bound}")
-        return values
+    def take(self, name, kinds, *shape, **more):
+        return self.file.take(self.name + name, kinds, *shape, **more)
 
     def columns(self, flat):
         return tuple(tuple(flat[c::self.d]) for c in range(self.d))
@@ -362,18 +358,18 @@ class Layer:
         return [values[a:b] for a, b in zip(offsets, offsets[1:])]
 
     def supports(self, name, count):
-        lists = self.cut(name, self.below(name, self.take("structured." + name, "U32", None), self.n), count)
+        lists = self.cut(name, self.take("structured." + name, "U32", None, below=self.n), count)
         self.file.demand(all(len(set(x)) == len(x) for x in lists), f"{self.name}structured.{name}: an entry is named twice")
         return lists
 
     def forms(self, form, m):
         """The m matrices of one form."""
-        n, take = self.n, lambda name, kinds, *shape: self.take("structured." + name, kinds, *shape)
+        n, take = self.n, lambda name, kinds, *shape, **more: self.take("structured." + name, kinds, *shape, **more)
         if form == "zero":
             return [Matrix(form, [[]] * n, [True] * n)] * m
         if form in ("map", "signed-permutation"):
             prefix = "" if form == "map" else "signed."
-            maps = rows_of(self.below(prefix + "map", take(prefix + "map", "U32", m, n), n), n)
+            maps = rows_of(take(prefix + "map", "U32", m, n, below=n), n)
             signs = rows_of(take("signed.sign", "I8", m, n) if prefix else [1] * m * n, n)
             self.file.demand(all(abs(x) == 1 for row in signs for x in row), f"{self.name}structured.signed.sign: not ±1")
             self.file.demand(not prefix or all(len(set(x)) == n for x in maps), f"{self.name}signed.map: no permutation")
@@ -402,7 +398,7 @@ class Layer:
         terms = self.cut("factored", list(zip(outputs, inputs)), m)
         gates = self.cut("factored.gate", take("factored.gate", "U32", None), m)
         for own, gate in zip(terms, gates):
-            self.below("structured.factored.gate", gate, len(own))
+            self.file.demand(max(gate, default=-1) < len(own), f"{self.name}structured.factored.gate: no such term")
         return [Matrix(form, terms=[own[r] for r in gate]) for own, gate in zip(terms, gates)]
 
     def rotations(self, m, take):
@@ -447,21 +443,21 @@ class Model:
         file = File(path)
         data = {x: parse(file.metadata.get(x, "").encode(), f"{path}: metadata `{x}`") for x in ("automaton", "layers")}
         file.demand(set(file.metadata) - {"snap_every"} == {"format", "version", "automaton", "layers", "provenance"}
-                    and file.metadata["format"] == "krohn.network" and file.metadata["version"] == "1", "metadata: not of version 1")
+                    and file.metadata["format"] == "krohn.network" and file.metadata["version"] == "1", "not of version 1")
         about, snap = data["automaton"], file.metadata.get("snap_every", "0")
         file.demand(re.fullmatch("0|[1-9][0-9]{0,18}", snap) and (snap != "0" or "snap_every" not in file.metadata), "snap_every")
         file.demand(type(about) is dict and set(about) == {"alphabet", "initial", "output_names", "state_names"}
                     and all(type(about[x]) is list for x in ("alphabet", "output_names", "state_names"))
                     and all(type(x) is dict and set(x) == {"name", "characters"} for x in about["alphabet"]),
                     "metadata `automaton`")
-        self.letters, self.output_names, self.snap_every = [x["name"] for x in about["alphabet"]], about["output_names"], int(snap)
+        self.snap_every, self.output_names = int(snap), about["output_names"]
+        self.letters = [x["name"] for x in about["alphabet"]]
         file.demand(all(type(x) is str for x in self.letters + self.output_names), "metadata `automaton`: a name is no text")
         file.demand(0 < len(self.letters) == len(set(self.letters)), "metadata `automaton`: letters that are not distinct names")
-        self.outputs = file.take("automaton.outputs", "U32", None)
-        states, self.initial = len(self.outputs), about["initial"]
-        self.table = rows_of(file.take("automaton.table", "U32", states, len(self.letters)), len(self.letters))
-        file.demand(is_count(self.initial, 0, states - 1) and all(q < states for row in self.table for q in row)
-                    and all(x < len(self.output_names) for x in self.outputs), "the automaton: a state or output out of range")
+        self.outputs = file.take("automaton.outputs", "U32", None, below=len(self.output_names))
+        states, letters, self.initial = len(self.outputs), len(self.letters), about["initial"]
+        self.table = rows_of(file.take("automaton.table", "U32", states, letters, below=states), letters)
+        file.demand(is_count(self.initial, 0, states - 1), "metadata `automaton`: no such initial state")
         file.demand(type(data["layers"]) is list and data["layers"], "metadata `layers`")
         self.layers, count = [], len(data["layers"])
         for k, layer in enumerate(data["layers"]):
@@ -677,7 +673,8 @@ class Steps:
     def members(self, names):
         """The next line, which must have just these members."""
         step, kind, names = self.step, str(self.step.get("step")), names.split()
-        self.demand(set(step) - {"step"} == set(names), f"{kind}: its members are not {', '.join(names)}")
+        of_kind = {"step"} if self.line > 1 else set()  # the claim is no step
+        self.demand(set(step) == of_kind.union(names), f"{kind}: its members are not {', '.join(names)}")
         for name in names:
             self.demand(MEMBERS.get(f"{kind} {name}", MEMBERS.get(name))(step[name]), f"{kind}: `{name}`")
         self.taken = self.line
@@ -961,7 +958,7 @@ def exact_layer(net, steps, k, words):
     actions, given = [], [b or zero for b in net.B[k]]
     for matrix in net.matrices[k]:
         rows = exact_entries(matrix, n)
-        demand(all(x is not None and x == int(x) for x in flat(rows)), Refused, f"layer {k}: an exact matrix is not of the format")
+        demand(all(x is not None and x == int(x) for x in flat(rows)), Refused, f"layer {k}: a matrix is not of the format")
         actions.append(tuple(zip(*[[int(x) for x in row] for row in rows])))
     demand(None not in flat(flat(given)), Refused, f"layer {k}: a B is not finite")
     sparse = [[[(i, w) for i, w in enumerate(column) if w] for column in a] for a in actions]
@@ -1015,15 +1012,15 @@ def exact_layer(net, steps, k, words):
     column, greatest = (max(f(map(abs, c)) for m in all_maps for c in m) for f in (sum, max))
     sum_b, most_b = (max(f(map(abs, v)) for v in all_b) for f in (sum, max))
     sum_h, most_h = (max(f(map(abs, v)) for v in columns) for f in (sum, max))
-    one = 1 << UNIT
+    one, of_h, of_b = 1 << UNIT, min(row * most_h, greatest * sum_h), min(row * most_b, greatest * sum_b)
     conditions = [("B", grain_b * one, most_b * one), ("H", grain_h * one, most_h * one)]
     if step["step"] == "moves":
         conditions += [("H and B", together(grain_h, grain_b) * one, (sum_h + most_b) * one),
                        ("B and B", grain_b * one, (sum_b + most_b) * one)]
     else:
         conditions += [("A", grain_a * one, greatest * one), ("A·A", grain_a * grain_a, min(row * greatest, greatest * column)),
-                       ("A·H and B", together(grain_a * grain_h, grain_b * one), min(row * most_h, greatest * sum_h) + most_b * one),
-                       ("A·B and B", together(grain_a * grain_b, grain_b * one), min(row * most_b, greatest * sum_b) + most_b * one)]
+                       ("A·H and B", together(grain_a * grain_h, grain_b * one), of_h + most_b * one),
+                       ("A·B and B", together(grain_a * grain_b, grain_b * one), of_b + most_b * one)]
     for name, divides, bound in conditions:
         demand(fits(to, divides, bound), Refused, f"layer {k}: {name} does not fit")
     for a, matrix in enumerate(net.matrices[k]):
@@ -1157,21 +1154,20 @@ def read_language(path):
     """The automaton of a JSON file: letters, initial state, table, each state's output by name."""
     with open(path, "rb") as file:
         about = parse(file.read(), path)
-    demand(type(about) is dict and about.get("format") == "krohn automaton" and about.get("version") == 1, BadInput,
-           f"{path}: not an automaton of version 1")
+    valid = about["format"] == "krohn automaton" and about["version"] == 1
     letters = [x["name"] if type(x) is dict else x for x in about["alphabet"]]
-    states, table = about["states"], [[q[0] if type(q) is list and len(q) == 1 else q for q in row] for row in about["transitions"]]
-    if "accepting" in about:
-        demand(all(is_count(q, 0, states - 1) for q in about["accepting"]), BadInput, f"{path}: accepting")
-        outputs = ["accept" if q in set(about["accepting"]) else "reject" for q in range(states)]
-        table = [[states if q is None else q for q in row] for row in table] + [[states] * len(letters)]
-        outputs.append("reject")  # of the sink of missing arcs
+    states, initial, rows = about["states"], about["initial"], about["transitions"]
+    if "accepting" in about:  # missing arcs lead to a sink
+        outputs = ["accept" if q in about["accepting"] else "reject" for q in range(len(rows))] + ["reject"]
+        table = [[len(rows) if q is None else q for q in row] for row in rows] + [[len(rows)] * len(letters)]
+        valid = valid and all(is_count(q, 0, states - 1) for q in about["accepting"])
     else:
-        outputs = [about["output_names"][i] if is_count(i) else None for i in about["outputs"]]
-    demand(all(type(x) is str for x in letters + outputs) and is_count(states) and is_count(about["initial"], 0, states - 1) and len(about["transitions"]) == states and len(outputs) == len(table)
-           and all(len(row) == len(letters) and all(is_count(q, 0, len(table) - 1) for q in row) for row in table), BadInput,
-           f"{path}: not a deterministic automaton (`krohn convert` writes one)")
-    return letters, about["initial"], table, outputs
+        outputs, table = [about["output_names"][i] if is_count(i) else None for i in about["outputs"]], rows
+    valid = valid and is_count(states) and is_count(initial, 0, states - 1) and states == len(rows) and len(outputs) == len(table)
+    valid = valid and all(len(row) == len(letters) and all(is_count(q, 0, len(table) - 1) for q in row) for row in table)
+    demand(valid and all(type(x) is str for x in letters + outputs), BadInput,
+           f"{path}: not a deterministic automaton as docs/formats.md describes it; `krohn convert` writes one")
+    return letters, initial, table, outputs
 
 
 def same_language(model, path):
