@@ -1,0 +1,454 @@
+#!/usr/bin/env python3
+"""Tests of tools/check/krohn_check.py: at every bound and one past it, on networks written by hand; on the models and
+certificates of the krohn command, where KROHN_COMMAND names one; and on a few hundred mutants."""
+import contextlib
+import io
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+from fractions import Fraction
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "check"))
+import certificates  # noqa: E402
+import models  # noqa: E402
+import mutate  # noqa: E402
+from certificates import check  # noqa: E402
+
+KROHN = os.environ.get("KROHN_COMMAND")
+ESTABLISHED, REFUSED, BAD = 0, 1, 2
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def file(self, name, content):
+        path = self.folder / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return str(path)
+
+    def model(self, content):
+        return check.Model(self.file("model.safetensors", content))
+
+    def verdict(self, certificate, *more):
+        """The exit status about the model written last, and what is printed."""
+        printed = io.StringIO()
+        arguments = [self.file("certificate.json", certificate), str(self.folder / "model.safetensors"), *more]
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            status = check.main(arguments)
+        self.assertEqual(printed.getvalue().count("\n"), 1, printed.getvalue())
+        self.said = printed.getvalue()
+        self.assertNotIn("broke down", self.said)
+        return status
+
+    def assert_verdict(self, expected, certificate, *more):
+        self.assertEqual(self.verdict(certificate, *more), expected, self.said)
+
+    @staticmethod
+    def edited(certificate, edit):
+        """The certificate after `edit` has changed its list of lines; the end counts them anew."""
+        lines = [json.loads(line) for line in certificate.splitlines()]
+        edit(lines)
+        lines[-1]["lines"] = len(lines) - 1
+        return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+class Numbers(Case):
+    def test_rounding_at_ties_and_ends_of_every_format(self):
+        one = 1 << check.UNIT
+        for name, to in check.FORMATS.items():
+            ulp, least = one >> to.digits - 1, 1 << to.grain
+            odd, even = one + ulp, one + 2 * ulp
+            greatest = (1 << to.greatest + 1 + check.UNIT) - (1 << to.greatest + 1 + check.UNIT - to.digits)
+            facts = [((one << 1) + ulp, 1, one), ((odd << 1) + ulp, 1, even), ((one << 2) + 2 * ulp + 1, 2, odd),
+                     (least << 1, 1, least), (least, 1, 0), ((least << 1) + least, 1, 2 * least), ((least << 1) + 1, 2, least),
+                     (greatest, 0, greatest), ((1 << to.greatest + 1 + check.UNIT), 0, None),
+                     (greatest + (1 << to.greatest + check.UNIT - to.digits), 0, None),
+                     (greatest + (1 << to.greatest + check.UNIT - to.digits) - 1, 0, greatest)]
+            for value, shift, expected in facts:
+                self.assertEqual(check.rounded(value, shift, to), expected, (name, value, shift))
+                self.assertEqual(check.rounded(-value, shift, to), expected and -expected, (name, -value, shift))
+
+    def test_every_16_bit_number_is_decoded_and_encoded(self):
+        for name, digits in (("fp16", 11), ("bf16", 8)):
+            to = check.FORMATS[name]
+            for bits in range(1 << 16):
+                exponent, fraction = bits >> digits - 1 & (1 << 16 - digits) - 1, bits & (1 << digits - 1) - 1
+                value = to.decode(bits)
+                if exponent == (1 << 16 - digits) - 1:
+                    self.assertIsNone(value)
+                    continue
+                exact = Fraction(fraction + (exponent > 0) * 2**(digits - 1)) * Fraction(2)**(
+                    max(exponent, 1) + to.least - digits)
+                self.assertEqual(Fraction(value, 1 << check.UNIT), -exact if bits >> 15 else exact)
+                self.assertEqual(check.rounded(value, 0, to), value)
+                if bits != 1 << 15:
+                    self.assertEqual(certificates.hexadecimal([[value]], to), f"{bits:04x}")
+
+    def test_cosines_and_roots_are_enclosed(self):
+        # From printed tables: cos 36° = (1 + √5)/4, cos 72° = (√5 − 1)/4, cos 15°, cos 22.5°, cos 1/7 of a turn.
+        for turn, digits in ((Fraction(1, 10), "0.80901699437494742410"), (Fraction(1, 5), "0.30901699437494742410"),
+                             (Fraction(1, 24), "0.96592582628906828675"), (Fraction(1, 16), "0.92387953251128675613"),
+                             (Fraction(1, 7), "0.62348980185873353053"), (Fraction(-3, 7), "-0.90096886790241912624")):
+            found = check.cosine(turn)
+            self.assertLess(abs(found.low - Fraction(digits)), Fraction(1, 10**20))
+            self.assertLess(found.low, found.high)
+        five = check.cosine(Fraction(1, 10))
+        four_cos_minus_1 = [4 * five.low - 1, 4 * five.high - 1]
+        self.assertTrue(four_cos_minus_1[0]**2 < 5 < four_cos_minus_1[1]**2)
+        for turn, value in ((0, 1), (1, 1), (Fraction(1, 2), -1), (Fraction(1, 3), Fraction(-1, 2)), (Fraction(1, 4), 0),
+                            (Fraction(5, 6), Fraction(1, 2))):
+            self.assertEqual(check.cosine(Fraction(turn)), value)
+        to = check.FORMATS["fp16"]
+        for square in (Fraction(1, 2), Fraction(2), Fraction(9, 4), Fraction(10**9, 7), Fraction(1, 2**40)):
+            root = Fraction(check.rounded_root(square, to), 1 << check.UNIT)
+            above, below = root * (1 + Fraction(1, 2**11)), root * (1 - Fraction(1, 2**11))
+            self.assertTrue(below**2 <= square <= above**2, (square, root))
+
+    def test_random_words_are_the_published_sequence(self):
+        # The first outputs of splitmix64 with seed 0 (Vigna) are mix(g·1), mix(g·2), …; here the key is mix(seed + g·mix(stream + g)).
+        mask, g = 2**64 - 1, 0x9e3779b97f4a7c15
+
+        def splitmix(x):
+            z = x
+            z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9 & mask
+            z = (z ^ (z >> 27)) * 0x94d049bb133111eb & mask
+            return z ^ (z >> 31)
+        self.assertEqual(splitmix(g), 0xe220a8397b1dcdaf)
+        for n, count, cleared in ((1, 32, True), (2, 64, False), (3, 20, True), (4, 32, False), (16, 16, False), (256, 8, False),
+                                  (255, 4, True), (257, 3, False), (2**16, 2, False), (2**16 + 1, 1, False)):
+            key = splitmix(7 + g * splitmix(5 + g & mask) & mask)
+            block = splitmix(key + g & mask)
+            cleared = cleared if n != 1 else False
+            letters = check.random_letters(7, 5, n)
+            first = [next(letters) for _ in range(40 if n < 3 else count)]
+            self.assertEqual(first[0], block * n >> 64 if not cleared else (block >> 8 << 8) * n >> 64, n)
+
+
+class Bounds(Case):
+    """Each inequality at its bound, and one unit past it."""
+
+    def any_order(self, content, maps=False, arithmetic="bf16"):
+        return certificates.exact_in_any_order(self.model(content), maps, arithmetic=arithmetic)
+
+    def test_sums_that_reach_the_last_exact_integer(self):
+        for first, second, expected in (((1, 127), (128, 0), ESTABLISHED), ((1, 128), (128, 0), REFUSED),
+                                        ((2, 254), (256, 0), ESTABLISHED), ((2, 256), (256, 0), REFUSED),
+                                        ((1, 127), (-128, 0), ESTABLISHED), ((1, -128), (128, 0), REFUSED)):
+            self.assert_verdict(expected, self.any_order(models.resets(first, second)))
+        past = models.resets((1, 128), (128, 0))
+        # The same numbers, one after another, are exact: only in another order could anything meet 257. fp16 holds that too.
+        self.assert_verdict(ESTABLISHED, certificates.closed_codewords(self.model(past), arithmetic="bf16"))
+        self.assert_verdict(ESTABLISHED, self.any_order(past, arithmetic="fp16"))
+
+    def test_numbers_down_to_the_least_one(self):
+        for name, x in (("bf16", Fraction(2)**-133), ("fp16", Fraction(2)**-24), ("fp32", Fraction(2)**-149)):
+            self.assert_verdict(ESTABLISHED, self.any_order(models.resets((0,), (x,)), arithmetic=name))
+            self.assert_verdict(ESTABLISHED, certificates.closed_codewords(self.model(models.resets((0,), (x,))), arithmetic=name))
+            below = self.model(models.resets((0,), (x / 2,)))  # a tie: to 0, which is even
+            self.assert_verdict(ESTABLISHED, certificates.failing_word(below, [([1], 1)], True, arithmetic=name))
+            # Another tie: 3x/2 goes to 2x. The start has the other neighbours.
+            above = self.model(models.resets((0,), (2 * x,), B=[[[0]], [[3 * x / 2]]]))
+            self.assert_verdict(ESTABLISHED, certificates.closed_codewords(above, arithmetic=name))
+            odd = self.model(models.resets((0,), (x,), B=[[[0]], [[3 * x / 2]]]))
+            with self.assertRaises(ValueError):
+                certificates.closed_codewords(odd, arithmetic=name)
+
+    def test_products_down_to_the_least_one(self):
+        # (0, h) becomes (h/2, 0), then 0. The products of a half and of numbers of H are multiples of half the grain of H.
+        for h, expected in ((Fraction(2)**-131, ESTABLISHED), (Fraction(2)**-132, REFUSED)):
+            content = models.matrices([[[0, Fraction(1, 2)], [0, 0]]], [[[0], [h]], [[h / 2], [0]], [[0], [0]]], [[1], [2], [2]])
+            self.assert_verdict(expected, self.any_order(content, maps=True))
+
+    def test_greatest_numbers(self):
+        # A sum of twice the number is below 2^16, or is not.
+        for x, expected in ((2**15 - 2**5, ESTABLISHED), (2**15, REFUSED)):
+            self.assert_verdict(expected, self.any_order(models.resets((0,), (x,)), arithmetic="fp16"))
+        model = self.model(models.resets((0,), (2**15,)))
+        self.assert_verdict(ESTABLISHED, certificates.closed_codewords(model, arithmetic="fp16"))
+        too_large = self.model(models.resets((0,), (2**16,)))
+        self.assert_verdict(ESTABLISHED, certificates.failing_word(too_large, [([1], 1)], True, arithmetic="fp16"))
+        self.assertIn("null", certificates.failing_word(too_large, [([1], 1)], True, arithmetic="fp16"))
+
+    def test_terms_of_factored_matrices_are_added_one_by_one(self):
+        # The entries are 2, so sums of products are even; but 99 + 99 + 65 is odd and past 2^8. One after another, 99 + 99 + 65 +
+        # 65 − 42 − 42 comes out right in bf16; 99 + 99 + 65 − 42 + 65 − 42 does not.
+        for numbers, form, expected in (([50, 45, -31], "factored", ESTABLISHED), ([50, 46, -31], "factored", REFUSED),
+                                        ([99, 65, -42], "factored", REFUSED), ([99, 65, -42], "dense", ESTABLISHED)):
+            self.assert_verdict(expected, self.any_order(models.doubled_sum(numbers, form), maps=True))
+
+    def test_additions_beyond_the_codewords(self):
+        # h becomes c − h: the numbers of H are near c/2, but two letters composed add c and −c.
+        sign = {"structured.signed.map": ("U32", [1, 1], [0]), "structured.signed.sign": ("I8", [1, 1], [-1])}
+        for c, expected in ((127, ESTABLISHED), (129, REFUSED)):
+            one = models.layer(1, 1, [[[c // 2]], [[c - c // 2]]], "signed-permutation", sign, [0], B=[[[c]]])
+            content = models.network(["a"], [[1], [0]], [one], [[[0, 1]]])
+            for maps in (False, True):
+                self.assert_verdict(expected, self.any_order(content, maps))
+
+    def test_reflections_at_the_bound(self):
+        # x − β k (k·x) with k = (a, −a), β = 1/a²: βk·x and k_i t are exact; a x reaches 2^8 grains where a does.
+        self.assert_verdict(ESTABLISHED, self.any_order(models.swap()))
+        for key, expected in ((2, ESTABLISHED), (16, ESTABLISHED)):
+            self.assert_verdict(expected, self.any_order(models.swap(Fraction(1, key * key), key, -key)))
+        # Keys 1 and −257 have no place in bf16, so the reflection is another one.
+        with self.assertRaises(ValueError):
+            self.any_order(models.swap(Fraction(2, 1 + 257**2), 1, -257))
+
+    def test_what_is_no_move(self):
+        half = models.matrices([[[Fraction(1, 2)]]], [[[0]], [[1]]], [[0], [1]])
+        steps = [{"step": "codewords", "layer": 0, "codewords": [0]}, {"step": "move", "layer": 0, "action": 0, "book": 0, "next": [0]},
+                 {"step": "tuple", "state": 0, "places": [0], "next": [0]}, {"step": "moves", "layer": 0}]
+        claim = {"claim": "proved", "method": "exact in any order", "order": "any"}
+        self.assert_verdict(REFUSED, certificates.written(self.model(half), claim, steps))
+        self.assertIn("no move", self.said)
+        one = models.matrices([[[-1]]], [[[0]], [[1]]], [[0], [1]])
+        self.assert_verdict(ESTABLISHED, certificates.written(self.model(one), claim, steps))
+
+    def test_depths(self):
+        model = self.model(models.turn(5))
+        good = certificates.closed_reachable_set(model, 6, arithmetic="fp64")
+        self.assert_verdict(ESTABLISHED, good)
+        lines = good.splitlines()
+        deepest = max(range(1, len(lines) - 1), key=lambda i: json.loads(lines[i])["depth"])
+        self.assertEqual(json.loads(lines[deepest])["depth"], 5)
+
+        def one_more(lines):
+            lines[deepest]["depth"] += 1
+        self.assert_verdict(REFUSED, self.edited(good, one_more))
+
+        def longer(lines):  # 7 letters: pairs of depth 5 then need a `next`
+            lines[0]["length"] += 1
+        self.assertNotEqual(self.verdict(self.edited(good, longer)), ESTABLISHED)
+        shallow = next(i for i in range(1, len(lines) - 1) if json.loads(lines[i])["depth"] == 1)
+
+        def skipped(lines):  # depth 0 leads to depth 2
+            lines[shallow]["depth"] = 2
+        self.assert_verdict(REFUSED, self.edited(good, skipped))
+        self.assert_verdict(ESTABLISHED, certificates.closed_reachable_set(model, 1, arithmetic="fp64"))
+
+    def test_horizons(self):
+        model = self.model(models.turn(5))
+        low, high = 1, 2**50
+        while high - low > 1:
+            middle = (low + high) // 2
+            said = self.verdict(certificates.linear_horizon(model, middle, arithmetic="fp32"))
+            low, high = (middle, high) if said == ESTABLISHED else (low, middle)
+        self.assertTrue(10**5 < low < 2**24)
+        self.assert_verdict(ESTABLISHED, certificates.linear_horizon(model, low, arithmetic="fp32"))
+        self.assert_verdict(REFUSED, certificates.linear_horizon(model, low + 1, arithmetic="fp32"))
+        for arithmetic in ("bf16/fp32", "tf32"):
+            self.assert_verdict(REFUSED, certificates.linear_horizon(model, 1, arithmetic=arithmetic))
+
+
+class Steps(Case):
+    """One thing wrong at a time."""
+
+    def refused(self, certificate, *edits):
+        self.assert_verdict(ESTABLISHED, certificate)
+        for edit in edits:
+            self.assertNotEqual(self.verdict(self.edited(certificate, edit)), ESTABLISHED, edit.__name__)
+
+    def test_closed_codewords(self):
+        model = self.model(models.cascade())
+
+        def other_successor(lines):
+            move = next(x for x in lines if x.get("step") == "move" and x["next"] == [1, 0])
+            move["next"] = [0, 1]
+
+        def missing_context(lines):
+            del lines[next(i for i, x in enumerate(lines) if x.get("step") == "move")]
+
+        def twice(lines):
+            at = next(i for i, x in enumerate(lines) if x.get("step") == "move")
+            lines.insert(at, lines[at])
+
+        def missing_layer(lines):
+            lines[:] = [x for x in lines if x.get("layer") != 1]
+
+        def missing_induction(lines):
+            lines[:] = [x for x in lines if x.get("step") != "induction"]
+
+        def start_elsewhere(lines):
+            lines[1]["codewords"] = [1, 0]
+        certificate = certificates.closed_codewords(model)
+        self.refused(certificate, other_successor, missing_context, twice, missing_layer, missing_induction, start_elsewhere)
+
+        def other_state(lines):
+            lines[-2]["state"] ^= 1
+
+        def swapped(lines):
+            lines[-2]["next"].reverse()
+
+        def missing_tuple(lines):
+            del lines[-2]
+        self.refused(certificates.closed_codewords(model, "tuples"), other_state, swapped, missing_tuple)
+
+    def test_one_bit_of_a_successor(self):
+        certificate = certificates.closed_reachable_set(self.model(models.turn(4)), arithmetic="bf16")
+
+        def flipped(lines):
+            bits = lines[2]["bits"][0]
+            lines[2]["bits"][0] = bits[:-1] + format(int(bits[-1], 16) ^ 1, "x")
+
+        def minus_zero(lines):
+            lines[1]["bits"][0] = lines[1]["bits"][0].replace("0000", "8000")
+
+        def infinite(lines):
+            lines[2]["bits"][0] = "7f80" + lines[2]["bits"][0][4:]
+        self.refused(certificate, flipped, minus_zero, infinite)
+
+    def test_networks_that_snap(self):
+        model = self.model(models.turn(5, snap_every=3))
+        certificate = certificates.closed_reachable_set(model, arithmetic="fp16")
+
+        def other_phase(lines):
+            lines[2]["phase"] = (lines[2]["phase"] + 1) % 3
+
+        def no_phase(lines):
+            del lines[1]["phase"]
+        self.refused(certificate, other_phase, no_phase)
+        self.assert_verdict(REFUSED, certificates.linear_horizon(model, 3))
+        for other in (2, 4):  # the hash holds the period, and the phases do
+            again = certificate.replace(model.weights, self.model(models.turn(5, snap_every=other)).weights)
+            self.assert_verdict(REFUSED, certificate)
+            self.assert_verdict(REFUSED, again)
+
+    def test_refutations(self):
+        codewords = [[[1]], [[-1]]]
+        layer = models.layer(1, 1, codewords, "signed-permutation", {
+            "structured.signed.map": ("U32", [2, 1], [0, 0]), "structured.signed.sign": ("I8", [2, 1], [1, -1])}, [0, 1])
+        # The automaton counts modulo 3, the network modulo 2: 1 1 is the shortest word that is read wrongly.
+        model = self.model(models.network(["0", "1"], [[0, 1], [1, 2], [2, 0]], [layer], [[[0, 1]]]))
+        self.assertEqual(certificates.shortest_failing_word(model), [1, 1])
+        certificate = certificates.failing_word(model, [([1], 2)], True)
+
+        def longer(lines):
+            lines[1]["times"] = 4
+
+        def other_answer(lines):
+            lines[2]["given"] = 1
+
+        def right_answer(lines):
+            lines[2]["given"] = lines[2]["expected"]
+
+        def without_pairs(lines):
+            lines[:] = [x for x in lines if x.get("step") != "pair"]
+        self.refused(certificate, longer, other_answer, right_answer, without_pairs)
+        self.assert_verdict(ESTABLISHED, certificates.failing_word(model, [([1], 2), ([0], 1)], False))
+        self.assert_verdict(REFUSED, certificates.failing_word(model, [([1], 2), ([0], 1)], True))
+        # Rounds of a word that returns are left out, and counted all the same: 2^64 − 1 ≡ 0 modulo 3, and is odd.
+        certificate = certificates.failing_word(model, [([1], 3)], False)
+        self.assert_verdict(ESTABLISHED, certificate.replace('"times": 3', f'"times": {2**64 - 1}'))
+        self.assert_verdict(REFUSED, certificate.replace('"times": 3', f'"times": {2**64 - 2}'))
+        random_word = next(n for n in range(1, 99) if self.fails(model, n))
+        self.assert_verdict(ESTABLISHED, certificates.failing_word(model, {"seed": 1, "stream": 2, "letters": random_word}))
+        self.assert_verdict(REFUSED, certificates.sampled(model, 1, 3, 50))
+        good = self.model(models.cascade())
+        self.assert_verdict(ESTABLISHED, certificates.sampled(good, 1, 3, 50))
+        self.assertIn("not proved", self.said)
+
+    def fails(self, model, n):
+        word = certificates.failing_word(model, {"seed": 1, "stream": 2, "letters": n})
+        answer = json.loads(word.splitlines()[-2])
+        return answer["expected"] != answer["given"]
+
+    def test_ties_are_read_as_nothing(self):
+        # 0 is as near to 1 as to −1; and in fp64, (2^-30)² is nothing next to 1.
+        tie = models.matrices([[[0]]], [[[1]], [[-1]]], [[1], [1]])
+        near = models.matrices([[[0, 0], [0, 0]]], [[[1], [Fraction(1, 2**30)]], [[1], [Fraction(1, 2**31)]]], [[1], [1]])
+        for content in (tie, near):
+            certificate = certificates.failing_word(self.model(content), [([0], 1)], True, arithmetic="fp64")
+            self.assertIn('"given": null', certificate)
+            self.assert_verdict(ESTABLISHED, certificate)
+            self.assert_verdict(REFUSED, certificate.replace('"given": null', '"given": 0'))
+
+    def test_malformed_files_are_bad_input(self):
+        certificate = certificates.closed_codewords(self.model(models.swap()))
+        lines = certificate.splitlines(keepends=True)
+        for text in ("", "\n", "{}\n", "[]\n", certificate[:-1], certificate + "\n", certificate + "{}\n", "".join(lines[:-1]),
+                     certificate.replace('"version": 2', '"version": 2.0'), certificate.replace('"version": 2', '"version": true'),
+                     certificate.replace('"version": 2', '"version": 1'), certificate.replace('"step": "induction"', '"step": "tupel"'),
+                     certificate.replace('"layer": 0', '"layer": 0, "layer": 0', 1), certificate.replace('"layer": 0', '"layer": -1', 1),
+                     certificate.replace('"layer": 0', '"layer": 4294967296', 1), certificate.replace('"layer": 0, ', "", 1),
+                     certificate.replace('"layer": 0', '"layer": 0, "extra": 0', 1), certificate.replace("fp32", "fp33"),
+                     certificate.replace('"claim"', '"step": "claim", "claim"'),
+                     certificate.replace("sequential", "any"), "".join(lines[:1] + lines[2:]),
+                     certificate.replace('"lines": 5', '"lines": 4'), "[" * 10000 + "\n", certificate.replace("induction", "\\ud800")):
+            self.assert_verdict(BAD, text)
+        good = pathlib.Path(self.folder / "model.safetensors").read_bytes()
+        for content in (b"", good[:7], good[:100], good[:-1], good + b"\0", b"\xff" * 100, good.replace(b"layers.0.H0", b"layers.0.H1"),
+                        good.replace(b'"U8"', b'"I8"'), good.replace(b"krohn.network", b"krohn.networx")):
+            (self.folder / "model.safetensors").write_bytes(content)
+            self.assert_verdict(BAD, certificate)
+
+    def test_a_dense_form_that_is_another_network_is_refused(self):
+        data = mutate.with_dense(models.turn(5), self.folder)
+        certificate = certificates.closed_reachable_set(self.model(data), 3, form="dense")
+        self.assert_verdict(ESTABLISHED, certificate)
+        metadata, tensors = mutate.read_model(data)
+        tensors["layers.0.A"][2][5] ^= 1
+        self.file("model.safetensors", models.written(metadata, tensors))
+        self.assert_verdict(BAD, certificate)
+
+
+class Languages(Case):
+    def language(self, **changes):
+        about = {"format": "krohn automaton", "version": 1, "alphabet": ["1", {"name": "0", "characters": [[48, 48]]}], "states": 4,
+                 "initial": 1, "output_names": ["q3", "q0", "q1", "q2"], "outputs": [0, 1, 2, 3],
+                 "transitions": [[1, 0], [2, 1], [3, 2], [0, 3]], **changes}
+        return self.file("language.json", json.dumps(about))
+
+    def test_letters_and_outputs_go_by_name(self):
+        certificate = certificates.closed_codewords(self.model(models.cascade()))
+        self.assert_verdict(ESTABLISHED, certificate, "--against", self.language())
+        self.assert_verdict(REFUSED, certificate, "--against", self.language(initial=2))
+        self.assert_verdict(REFUSED, certificate, "--against", self.language(transitions=[[1, 0], [2, 1], [3, 2], [0, 2]]))
+        self.assertIn("'1 1 0'", self.said)
+        for changes in ({"alphabet": ["1", "2"]}, {"alphabet": ["1"]}, {"version": 2}, {"initial": 4}, {"transitions": [[1, 0]]},
+                        {"alphabet": [1, 2]}, {"outputs": [0, 1, 2, 4]}, {"states": None}, {"alphabet": None},
+                        {"transitions": [[1, [0, 1]], [2, 1], [3, 2], [0, 3]]}, {"outputs": [0, 1, 2, -1]}):
+            self.assert_verdict(BAD, certificate, "--against", self.language(**changes))
+
+    def test_acceptors(self):
+        tables = [[0, 1], [1, 0]]
+        layer = models.layer(1, 1, [[[1]], [[-1]]], "signed-permutation", {
+            "structured.signed.map": ("U32", [2, 1], [0, 0]), "structured.signed.sign": ("I8", [2, 1], [1, -1])}, [0, 1])
+        certificate = certificates.closed_codewords(self.model(models.network(
+            ["0", "1"], tables, [layer], [[[0, 1]]], outputs=[0, 1], names=["reject", "accept"])))
+        about = {"format": "krohn automaton", "version": 1, "alphabet": ["0", "1"], "states": 4, "initial": 0,
+                 "accepting": [1, 3], "transitions": [[2, 1], [3, 2], [0, 3], [1, 0]]}
+        self.assert_verdict(ESTABLISHED, certificate, "--against", self.file("language.json", json.dumps(about)))
+        about["transitions"][3] = [None, 0]
+        self.assert_verdict(REFUSED, certificate, "--against", self.file("language.json", json.dumps(about)))
+
+
+class Campaign(Case):
+    def test_mutants(self):
+        counts, wrong = mutate.campaign(120, seed=2)
+        self.assertEqual(wrong, [])
+        self.assertGreater(counts["model: not established"] + counts["certificate: not established"], 30)
+
+    @unittest.skipUnless(KROHN, "KROHN_COMMAND does not name the krohn command")
+    def test_the_commands_own_certificates(self):
+        script = ROOT / "tools" / "check" / "krohn_check.py"
+        for language, options, more in (("name:S5/transpositions", (), ("--precision", "bf16")), ("name:Z60", (), ("--any-order",)),
+                                        ("name:Z5", ("--construction", "rotation"), ("--precision", "bf16")),
+                                        ("name:Z5", ("--construction", "rotation"), ("--precision", "fp16"))):
+            model, certificate = self.folder / "m.safetensors", self.folder / "c.json"
+            subprocess.run([KROHN, "compile", language, *options, "-o", model], check=True, capture_output=True)
+            subprocess.run([KROHN, "verify", model, *more, "--certificate", certificate], capture_output=True)
+            done = subprocess.run([sys.executable, script, certificate, model], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done)
+            self.assertTrue(done.stdout.startswith("established: "), done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

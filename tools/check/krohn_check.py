@@ -1,0 +1,1233 @@
+#!/usr/bin/env python3
+"""Re-checks a certificate of krohn (docs/certificate-file.md) against the network that it is about (docs/network-file.md).
+
+    python3 krohn_check.py CERTIFICATE MODEL [--against LANGUAGE.json]
+
+Prints one line. Exit status: 0 established, 1 not established, 2 bad input.
+
+What has to be trusted: this file, which was written from those two pages alone; Python's integers, `fractions`, `json`,
+`struct` and SHA-256; and that the machine on which the network runs computes as the claim says (IEEE 754, to nearest, with
+subnormal numbers; in any order, only that numbers of the format are added and multiplied exactly where that is possible).
+Nothing here computes with floats. Every number is an integer in units of 2^-1074, the least positive number of fp64; None
+is a number that is not finite, or a label, context or state that does not exist."""
+import functools
+import hashlib
+import json
+import math
+import re
+import struct
+import sys
+from fractions import Fraction
+
+UNIT = 1074
+MOST_LETTERS = 10**8  # that a certificate may ask to be read one by one
+NOWHERE = 2**32 - 1
+
+
+class BadInput(Exception):
+    """A file is not what its page describes."""
+
+
+class Refused(Exception):
+    """The files are in order, but the claim does not follow."""
+
+
+def demand(condition, error, message):
+    if not condition:
+        raise error(message)
+
+
+def parse(data, place):
+    """JSON without fractions and repeated members."""
+    def members(pairs):
+        demand(len(dict(pairs)) == len(pairs), BadInput, f"{place}: a member is given twice")
+        return dict(pairs)
+
+    def no_integer(text):
+        raise BadInput(f"{place}: {text} is not an integer")
+    try:
+        return json.loads(data.decode(), object_pairs_hook=members, parse_float=no_integer, parse_constant=no_integer)
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{place}: {error}") from None
+
+
+# ---- numbers and their rounding
+
+
+class Format:
+    def __init__(self, width, digits, least, greatest):
+        self.width, self.digits, self.least, self.greatest = width, digits, least, greatest
+        self.grain = least - digits + 1 + UNIT  # 2^grain units are the least positive number
+
+    def decode(self, bits):
+        exponent = bits >> (self.digits - 1) & (1 << (self.width - self.digits)) - 1
+        fraction = bits & (1 << (self.digits - 1)) - 1
+        if exponent == (1 << (self.width - self.digits)) - 1:
+            return None
+        size = (fraction | 1 << (self.digits - 1)) << (exponent - 1 + self.grain) if exponent else fraction << self.grain
+        return -size if bits >> (self.width - 1) else size
+
+
+FORMATS = {"fp64": Format(64, 53, -1022, 1023), "fp32": Format(32, 24, -126, 127), "fp16": Format(16, 11, -14, 15),
+           "bf16": Format(16, 8, -126, 127)}
+FP64, FP32, TF32 = FORMATS["fp64"], FORMATS["fp32"], Format(19, 11, -126, 127)
+
+
+def rounded(value, shift, to):
+    """value / 2^shift units in the format `to`: to nearest, ties to even."""
+    size = abs(value)
+    drop = max(size.bit_length() - to.digits, to.grain + shift)
+    if drop:
+        size = (size + (1 << (drop - 1)) - 1 + (size >> drop & 1)) >> drop << (drop - shift)
+    if size >> (to.greatest + 1 + UNIT):
+        return None
+    return size if value >= 0 else -size
+
+
+def rounded_fraction(value, to):
+    """A rational number of units. What lies between two quarters of a unit rounds as the odd quarter there does."""
+    quarters, rest = divmod(value.numerator << 2, value.denominator)
+    return rounded(quarters | (rest != 0), 2, to)
+
+
+def rounded_root(square, to):
+    """The square root of a rational number, in units."""
+    scaled = (square.numerator << (2 * UNIT + 4)) // square.denominator
+    quarters = math.isqrt(scaled)
+    return rounded(quarters | (square * (1 << (2 * UNIT + 4)) != quarters * quarters), 2, to)
+
+
+class Interval:
+    """An irrational number of units, between two fractions."""
+
+    def __init__(self, low, high):
+        self.low, self.high = low, high
+
+    def __add__(self, other):
+        other = other if isinstance(other, Interval) else Interval(other, other)
+        return Interval(self.low + other.low, self.high + other.high)
+
+    def __mul__(self, other):
+        other = other if isinstance(other, Interval) else Interval(other, other)
+        ends = [a * b for a in (self.low, self.high) for b in (other.low, other.high)]
+        return Interval(min(ends), max(ends))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
+def nearest(real, to):
+    """A number of units, rounded once: an integer, a fraction or an interval."""
+    if isinstance(real, Interval):
+        low, high = rounded_fraction(real.low, to), rounded_fraction(real.high, to)
+        demand(low == high, Refused, "the enclosure of a weight is too wide to decide how it rounds")
+        return low
+    if real is None or isinstance(real, int):
+        return real if real is None else rounded(real, 0, to)
+    return rounded_fraction(real, to)
+
+
+@functools.lru_cache(None)
+def cosine(turn):
+    """cos 2π·turn. The series are summed in units of 2^-1400; each of fewer than 2^11 divisions errs by less than one
+    unit, nothing multiplies an error by more than 2^11, so 2^64 units on both sides enclose the cosine with room."""
+    turn = min(turn % 1, -turn % 1)
+    if turn > Fraction(1, 4):
+        return -1 * cosine(Fraction(1, 2) - turn)
+    if turn.denominator in (1, 4, 6):  # and at most a quarter
+        return {1: Fraction(1), 4: Fraction(0), 6: Fraction(1, 2)}[turn.denominator]
+    one = 1 << 1400
+    pi = sum(factor * (-1)**k * (one // (2 * k + 1) // x**(2 * k + 1)) for factor, x in ((16, 5), (-4, 239))
+             for k in range(310))
+    angle = 2 * pi * turn.numerator // turn.denominator
+    square, term, total = angle * angle // one, one, one
+    for k in range(2, 400, 2):
+        term = -term * square // (one * k * (k - 1))
+        total += term
+    return Interval(Fraction(total - (1 << 64), one), Fraction(total + (1 << 64), one))
+
+
+class Arithmetic:
+    def __init__(self, name):
+        stored, plus, sums = name.removesuffix("+fma"), name.endswith("+fma"), name.partition("/")[2]
+        self.operands = TF32 if name == "tf32" else None
+        self.stored = FP32 if name == "tf32" else FORMATS[stored.partition("/")[0]]
+        self.sums, self.fused = FORMATS[sums] if sums else self.stored, plus
+        self.simple = self.operands is None and not sums
+
+    def total(self, s, t):
+        return None if s is None or t is None else rounded(s + t, 0, self.sums)
+
+    def product(self, a, b):
+        if self.operands and a is not None and b is not None:
+            a, b = rounded(a, 0, self.operands), rounded(b, 0, self.operands)
+        return None if a is None or b is None else rounded(a * b, UNIT, self.sums)
+
+    def add_product(self, s, a, b):
+        if not self.fused or s is None or a is None or b is None:
+            return self.total(s, self.product(a, b))
+        return rounded((s << UNIT) + a * b, UNIT, self.sums)
+
+
+ARITHMETICS = [name + fma for fma in ("", "+fma") for name in FORMATS] + ["fp16/fp32", "bf16/fp32", "tf32"]
+
+# ---- the network's file
+
+
+def is_count(value, least=0, most=NOWHERE):
+    return type(value) is int and least <= value <= most
+
+
+class File:
+    """A safetensors file. Its tensors are handed out once each, so that none is left unread."""
+    KINDS = {"U8": "B", "I8": "b", "U32": "I", "I32": "i", "U64": "Q", "I64": "q", "F32": "I", "F64": "Q"}
+
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            data = file.read()
+        self.path, size, at = path, int.from_bytes(data[:8], "little"), 0
+        self.demand(len(data) >= 8 + size, "the header is longer than the file")
+        header = parse(data[8:8 + size], f"{path}: header")
+        self.demand(type(header) is dict, "the header is not an object")
+        self.metadata, self.tensors = header.pop("__metadata__", {}), {}
+        self.demand(type(self.metadata) is dict and all(type(x) is str for x in self.metadata.values()), "metadata")
+        for name, about in header.items():
+            self.demand(type(about) is dict and set(about) == {"dtype", "shape", "data_offsets"}
+                        and about["dtype"] in self.KINDS and all(type(x) is list and all(is_count(i, 0, 2**64) for i in x)
+                                                                 for x in (about["shape"], about["data_offsets"]))
+                        and len(about["data_offsets"]) == 2, f"{name}: not a tensor's description")
+        for name, about in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
+            begin, end = about["data_offsets"]
+            count = math.prod(about["shape"])
+            kind = "<" + str(count) + self.KINDS[about["dtype"]] if count <= len(data) else "<"
+            self.demand(begin == at and end - begin == struct.calcsize(kind) and 8 + size + end <= len(data),
+                        f"{name}: the tensor's bytes do not follow those before it")
+            self.tensors[name] = (about["dtype"], about["shape"], struct.unpack_from(kind, data, 8 + size + begin))
+            at = end
+        self.demand(8 + size + at == len(data), "bytes that belong to no tensor")
+        self.left = set(self.tensors)
+
+    def demand(self, condition, message):
+        demand(condition, BadInput, f"{self.path}: {message}")
+
+    def take(self, name, kinds, *shape, below=None, optional=False):
+        """The tensor's numbers, row after row, all below a bound; real ones in units. A None in `shape` may be any length."""
+        if name not in self.tensors and optional:
+            return None
+        self.demand(name in self.left, f"{name}: no such tensor")
+        self.left.remove(name)
+        kind, found, values = self.tensors[name]
+        self.demand(kind in kinds.split(), f"{name}: of type {kind} instead of {kinds}")
+        self.demand(len(found) == len(shape) and all(b in (None, a) for a, b in zip(found, shape)), f"{name}: its shape")
+        if kind[0] == "F":
+            decode = functools.lru_cache(None)((FP32 if kind == "F32" else FP64).decode)
+            values = [decode(bits) for bits in values]
+            self.demand(None not in values, f"{name}: a number that is not finite")
+        self.demand(below is None or all(0 <= x < below for x in values), f"{name}: a number that is not below {below}")
+        return list(values)
+
+    def digest(self, prefixes, metadata):
+        """SHA-256 of the canonical file of the tensors whose names begin so."""
+        chosen = []
+        for name, (kind, shape, values) in self.tensors.items():
+            if name.startswith(prefixes) and not re.fullmatch(r"layers\.\d+\.A", name):
+                if kind == "F64" and all(rounded(x, 0, FP32) == x for x in map(FP64.decode, values)):
+                    kind, values = "F32", [narrowed(bits) for bits in values]
+                data = struct.pack(f"<{len(values)}{self.KINDS[kind]}", *values)
+                chosen.append((-struct.calcsize(self.KINDS[kind]), name.encode(), kind, shape, data))
+        members, at = [f'"__metadata__":{compact(metadata)}'], 0
+        for _, name, kind, shape, data in sorted(chosen):
+            offsets = compact([at, at + len(data)])
+            members.append(f'{compact(name.decode())}:{{"dtype":"{kind}","shape":{compact(shape)},"data_offsets":{offsets}}}')
+            at += len(data)
+        text = f"{{{','.join(members)}}}".encode()
+        text += b" " * (-len(text) % 8)
+        return hashlib.sha256(len(text).to_bytes(8, "little") + text + b"".join(x[4] for x in sorted(chosen))).hexdigest()
+
+
+def compact(value):
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def narrowed(bits):
+    """The fp32 bits of an fp64 number that fp32 has."""
+    size = abs(FP64.decode(bits)) >> FP32.grain
+    extra = max(size.bit_length() - 24, 0)
+    return bits >> 63 << 31 | (size if size < 2**23 else (extra << 23) + (size >> extra))
+
+
+def rows_of(values, width):
+    return [values[i:i + width] for i in range(0, len(values), width)] if width else []
+
+
+class Matrix:
+    """An action's matrix: rows of terms (column, weight), where `signs` tells a row of ±x_j from one of products; or factors
+    (positions, values, square of their scale, β) of a product of reflections; or terms (outputs, inputs). Weights in units."""
+
+    def __init__(self, form, rows=None, signs=None, factors=None, terms=None):
+        self.form, self.rows, self.signs, self.factors, self.terms = form, rows, signs, factors, terms
+
+    def entries(self, n):
+        """The real entries, row after row."""
+        if self.factors is not None:
+            return product_of_reflections(n, self.factors)
+        entries = [[0] * n for _ in range(n)]
+        for i, row in enumerate(self.rows or []):
+            for j, weight in row:
+                entries[i][j] = weight
+        for outputs, inputs in self.terms or []:
+            for i in outputs:
+                for j in inputs:
+                    entries[i][j] += 1 << UNIT
+        return entries
+
+
+def product_of_reflections(n, factors):
+    columns = []
+    for j in range(n):
+        y = [int(i == j) for i in range(n)]
+        for positions, keys, square, beta in factors:
+            dot = 0
+            for i, key in zip(positions, keys):
+                dot = dot + key * y[i] if isinstance(y[i], Interval) or y[i] != 0 else dot
+            if isinstance(dot, Interval) or dot != 0:
+                for i, key in zip(positions, keys):
+                    y[i] = y[i] + -1 * key * (square * Fraction(beta, 1 << UNIT)) * dot
+        columns.append([x * (1 << UNIT) for x in y])
+    return [list(row) for row in zip(*columns)]
+
+
+class Layer:
+    def __init__(self, file, k, contexts, about, last):
+        self.file, self.name = file, f"layers.{k}."
+        names = ("dimension", "columns", "labels", "initial_label", "unit_copies")
+        file.demand(type(about) is dict and set(about) == {*names, "forms"} and all(is_count(about[x]) for x in names)
+                    and type(about["forms"]) is list, f"metadata `layers`, layer {k}")
+        self.n, self.d, self.labels, self.initial_label, self.copies = n, d, labels, initial, copies = [about[x] for x in names]
+        file.demand(n and d and initial < labels, f"metadata `layers`, layer {k}: sizes")
+        form = self.take("form", "U8", None, below=len(about["forms"]))
+        actions = len(form)
+        self.action_of = self.take("action_of", "U32", contexts, below=actions)
+        self.next = None if last else rows_of(self.take("next", "U32", len(self.action_of), labels), labels)
+        self.H0 = self.columns(self.take("H0", "F32 F64", n, d))
+        self.B = [None] * actions
+        b = self.take("B", "F32 F64", actions, n, d, optional=True)
+        if b is not None:
+            given = self.take("B.given", "U8", actions, below=2)
+            for a, flat in enumerate(rows_of(b, n * d)):
+                file.demand(given[a] or not any(flat), f"{self.name}B: action {a} has none, but it is not zero")
+                self.B[a] = self.columns(flat) if given[a] else None
+        self.decoder(n, d, labels, copies)
+        file.demand(len(set(map(str, about["forms"]))) == len(about["forms"]), f"{self.name}form: a form is named twice")
+        of_form = [iter(self.forms(name, form.count(i))) for i, name in enumerate(about["forms"])]
+        self.matrices = [next(of_form[i]) for i in form]
+        given = self.take("A", "F32 F64", actions, n, n, optional=True)
+        self.has_dense = given is not None
+        for a, flat in enumerate(rows_of(given or [], n * n)):
+            rounded_entries = [nearest(x, FP64) for row in self.matrices[a].entries(n) for x in row]
+            file.demand(rounded_entries == flat, f"{self.name}A: the matrix of action {a} is not the one of its structured form")
+
+    def decoder(self, n, d, labels, copies):
+        if copies:
+            self.file.demand(d == 1 and n == copies * labels, f"{self.name}: sizes that unit codewords do not have")
+            self.label, self.book, books = list(range(labels)), [0] * labels, 1
+            self.codewords = [(tuple((i % labels == label) << UNIT for i in range(n)),) for label in range(labels)]
+        else:
+            self.codewords = [self.columns(x) for x in rows_of(self.take("codewords", "F32 F64", None, n, d), n * d)]
+            count = len(self.codewords)
+            self.label = self.take("codewords.label", "U32", count, below=labels, optional=True) or list(range(count))
+            self.book = self.take("codewords.book", "U32", count, optional=True) or [0] * count
+            books = len(set(self.book))
+            self.file.demand(max(self.book, default=0) < max(books, 1), f"{self.name}codewords.book: there is a gap")
+            self.file.demand(max(self.label, default=0) < labels, f"{self.name}codewords: more of them than labels")
+        contexts = len(self.action_of)
+        self.book_of = self.take("book_of_context", "U32", contexts, below=books, optional=True) or [0] * contexts
+        self.file.demand(books > 0, f"{self.name}codewords: there are none")
+        self.books = [[i for i, b in enumerate(self.book) if b == book] for book in range(books)]
+
+    def take(self, name, kinds, *shape, **more):
+        return self.file.take(self.name + name, kinds, *shape, **more)
+
+    def columns(self, flat):
+        return tuple(tuple(flat[c::self.d]) for c in range(self.d))
+
+    def cut(self, name, values, count):
+        """`values` cut into lists by the offsets named so."""
+        offsets = self.take(f"structured.{name}.offsets", "U64", None if count is None else count + 1)
+        self.file.demand(offsets[:1] == [0] and offsets == sorted(offsets) and offsets[-1] == len(values),
+                         f"{self.name}structured.{name}.offsets: not offsets of {len(values)} entries")
+        return [values[a:b] for a, b in zip(offsets, offsets[1:])]
+
+    def supports(self, name, count):
+        lists = self.cut(name, self.take("structured." + name, "U32", None, below=self.n), count)
+        self.file.demand(all(len(set(x)) == len(x) for x in lists), f"{self.name}structured.{name}: an entry is named twice")
+        return lists
+
+    def forms(self, form, m):
+        """The m matrices of one form."""
+        n, take = self.n, lambda name, kinds, *shape, **more: self.take("structured." + name, kinds, *shape, **more)
+        if form == "zero":
+            return [Matrix(form, [[]] * n, [True] * n)] * m
+        if form in ("map", "signed-permutation"):
+            prefix = "" if form == "map" else "signed."
+            maps = rows_of(take(prefix + "map", "U32", m, n, below=n), n)
+            signs = rows_of(take("signed.sign", "I8", m, n) if prefix else [1] * m * n, n)
+            self.file.demand(all(abs(x) == 1 for row in signs for x in row), f"{self.name}structured.signed.sign: not ±1")
+            self.file.demand(not prefix or all(len(set(x)) == n for x in maps), f"{self.name}signed.map: no permutation")
+            return [Matrix(form, [[(j, s[j] << UNIT) for j in range(n) if f[j] == i] for i in range(n)], [True] * n)
+                    for f, s in zip(maps, signs)]
+        if form == "diagonal":
+            return [Matrix(form, [[(i, x)] for i, x in enumerate(row)], [False] * n)
+                    for row in rows_of(take("diagonal", "F32 F64", m, n), n)]
+        if form == "dense":
+            return [Matrix(form, [list(enumerate(row)) for row in rows_of(flat, n)], [False] * n)
+                    for flat in rows_of(take("dense", "F32 F64", m, n, n), n * n)]
+        if form == "block-diagonal":
+            every = self.cut("blocks.size", take("blocks.size", "U32", None), m)
+            values = take("blocks.values", "F32 F64", sum(size * size for sizes in every for size in sizes))
+            self.file.demand(all(sum(sizes) == n for sizes in every), f"{self.name}structured.blocks.size: not {n} wide")
+            value = iter(values)
+            return [Matrix(form, [[(j, next(value)) for j in range(sum(sizes[:b]), sum(sizes[:b + 1]))]
+                                  for b, size in enumerate(sizes) for _ in range(size)], [False] * n) for sizes in every]
+        if form == "rotation":
+            return self.rotations(m, take)
+        if form == "reflections":
+            return self.reflections(m, take)
+        self.file.demand(form == "factored", f"{self.name}form: an unknown form {form!r}")
+        outputs, inputs = self.supports("factored.output", None), self.supports("factored.input", None)
+        self.file.demand(len(outputs) == len(inputs), f"{self.name}structured.factored: outputs and inputs differ in number")
+        terms = self.cut("factored", list(zip(outputs, inputs)), m)
+        gates = self.cut("factored.gate", take("factored.gate", "U32", None), m)
+        for own, gate in zip(terms, gates):
+            self.file.demand(max(gate, default=-1) < len(own), f"{self.name}structured.factored.gate: no such term")
+        return [Matrix(form, terms=[own[r] for r in gate]) for own, gate in zip(terms, gates)]
+
+    def rotations(self, m, take):
+        is_sign, matrices = take("rotation.is_sign", "U8", None), []
+        turns = rows_of(take("rotation.turn", "I64", len(is_sign), 2), 2)
+        for blocks in self.cut("rotation", list(zip(is_sign, turns)), m):
+            rows, signs = [], []
+            for sign, (p, q) in blocks:
+                self.file.demand(sign in (0, 1) and q > 0 and (not sign or 2 * p % q == 0), f"{self.name}structured.rotation")
+                cos, sin = (cosine(Fraction(p, q) - Fraction(quarter, 4)) * (1 << UNIT) for quarter in (0, 1))
+                i = len(rows)
+                rows += [[(i, int(cos))]] if sign else [[(i, cos), (i + 1, -1 * sin)], [(i, sin), (i + 1, cos)]]
+                signs += [True] if sign else [False] * 2
+            self.file.demand(len(rows) == self.n, f"{self.name}structured.rotation: the blocks are not {self.n} wide")
+            matrices.append(Matrix("rotation", rows, signs))
+        return matrices
+
+    def reflections(self, m, take):
+        beta = take("reflections.beta", "F32 F64", None)
+        count = len(beta)
+        squares = rows_of(take("reflections.scale_squared", "I64", count, 2), 2)
+        plane, turns = take("reflections.plane", "U32", count), rows_of(take("reflections.angle", "I64", count, 2), 2)
+        values = take("reflections.value", "I32", None)
+        positions, factors = self.supports("reflections.position", count), []
+        self.file.demand(sum(map(len, positions)) == len(values), f"{self.name}structured.reflections.value: its shape")
+        value = iter(values)
+        for r in range(count):
+            keys, (p, q) = [next(value) for _ in positions[r]], squares[r] if positions[r] else turns[r]
+            self.file.demand(q > 0 and (p > 0 if keys else plane[r] + 1 < self.n), f"{self.name}structured.reflections")
+            if keys:
+                factors.append((positions[r], keys, Fraction(p, q), beta[r]))
+            else:
+                angle = Fraction(p, q)
+                factors.append(([plane[r], plane[r] + 1], [cosine(angle), cosine(angle - Fraction(1, 4))], Fraction(1), beta[r]))
+        return [Matrix("reflections", factors=x) for x in self.cut("reflections", factors, m)]
+
+
+class Model:
+    """The file of a network: the automaton, the layers and the readout."""
+
+    def __init__(self, path):
+        file = File(path)
+        data = {x: parse(file.metadata.get(x, "").encode(), f"{path}: metadata `{x}`") for x in ("automaton", "layers")}
+        file.demand(set(file.metadata) - {"snap_every"} == {"format", "version", "automaton", "layers", "provenance"}
+                    and file.metadata["format"] == "krohn.network" and file.metadata["version"] == "1", "not of version 1")
+        about, snap = data["automaton"], file.metadata.get("snap_every", "0")
+        file.demand(re.fullmatch("0|[1-9][0-9]{0,18}", snap) and (snap != "0" or "snap_every" not in file.metadata), "snap_every")
+        file.demand(type(about) is dict and set(about) == {"alphabet", "initial", "output_names", "state_names"}
+                    and all(type(about[x]) is list for x in ("alphabet", "output_names", "state_names"))
+                    and all(type(x) is dict and set(x) == {"name", "characters"} for x in about["alphabet"]),
+                    "metadata `automaton`")
+        self.snap_every, self.output_names = int(snap), about["output_names"]
+        self.letters = [x["name"] for x in about["alphabet"]]
+        file.demand(all(type(x) is str for x in self.letters + self.output_names), "metadata `automaton`: a name is no text")
+        file.demand(0 < len(self.letters) == len(set(self.letters)), "metadata `automaton`: letters that are not distinct names")
+        self.outputs = file.take("automaton.outputs", "U32", None, below=len(self.output_names))
+        states, letters, self.initial = len(self.outputs), len(self.letters), about["initial"]
+        self.table = rows_of(file.take("automaton.table", "U32", states, letters, below=states), letters)
+        file.demand(is_count(self.initial, 0, states - 1), "metadata `automaton`: no such initial state")
+        file.demand(type(data["layers"]) is list and data["layers"], "metadata `layers`")
+        self.layers, count = [], len(data["layers"])
+        for k, layer in enumerate(data["layers"]):
+            self.layers.append(Layer(file, k, None if k else len(self.letters), layer, k == count - 1))
+        file.demand(len({x.has_dense for x in self.layers}) == 1, "some layers have an A, and others none")
+        file.demand(not self.snap_every or all(len(x.books) == 1 for x in self.layers), "a network that snaps has one code book")
+        self.readout = [rows_of(file.take(f"readout.{k}", "U32", None, x.labels), x.labels) for k, x in enumerate(self.layers)]
+        file.demand(len(self.readout[0]) == 1, "readout.0: not one node")
+        for k, level in enumerate(self.readout):
+            after = len(self.readout[k + 1]) if k + 1 < count else states
+            linked(file, f"readout.{k}", level, after)
+            if k + 1 < count:
+                linked(file, f"layers.{k}.next", self.layers[k].next, len(self.layers[k + 1].action_of))
+        file.demand(not file.left, f"a tensor that a network does not have: {', '.join(sorted(file.left))[:80]}")
+        snaps = {"snap_every": snap} if self.snap_every else {}
+        self.weights = file.digest(("layers.", "readout."), {"layers": compact(data["layers"]), **snaps})
+        self.automaton = file.digest(("automaton.",), {"automaton": compact({**about, "state_names": []})})
+
+    def read(self, labels):
+        """The state that labels are read as, one of each layer."""
+        node = 0
+        for level, label in zip(self.readout, labels):
+            node = None if node is None or label is None else level[node][label]
+        return node
+
+
+def linked(file, name, table, bound):
+    """Checks that entries are below `bound`, and writes None for those that say that no word leads there."""
+    for row in table:
+        file.demand(all(x < bound or x == NOWHERE for x in row), f"{name}: an entry that is not below {bound}")
+        row[:] = [None if x == NOWHERE else x for x in row]
+
+
+# ---- the network, bit for bit
+
+
+def flat(columns):
+    return [x for column in columns for x in column]
+
+
+class Network:
+    """A model in one arithmetic and one form. What it remembers is a triple: the label of each layer, the letters since the last
+    snap, and the numbers of each layer, column after column."""
+
+    def __init__(self, model, arithmetic, form):
+        self.model, self.arithmetic, self.stored, self.form = model, arithmetic, arithmetic.stored, form
+        self.matrices = [[self.prepared(layer, a) for a in layer.matrices] for layer in model.layers]
+        stored = lambda columns: columns and tuple(tuple(rounded(x, 0, self.stored) for x in column) for column in columns)
+        self.B = [[stored(b) for b in layer.B] for layer in model.layers]
+        self.words = [[stored(c) for c in layer.codewords] for layer in model.layers]
+        self.start = (tuple(x.initial_label for x in model.layers), 0, tuple(stored(x.H0) for x in model.layers))
+        for name in ("column", "nearest", "step"):
+            setattr(self, name, functools.lru_cache(1 << 18)(getattr(self, name)))
+        # A codeword whose entries, like all others', are multiples of 2^-500 has the distance 0 from itself, and a positive one
+        # from all others: no square is below 2^-1000. So it is found without computing distances.
+        self.coarse = [all(x >> 574 << 574 == x for c in layer.codewords for x in flat(c)) for layer in model.layers]
+        self.same = [{} for _ in model.layers]
+        for k, layer in enumerate(model.layers):
+            for i, c in enumerate(layer.codewords):
+                self.same[k].setdefault((layer.book[i], c), []).append(i)
+
+    def prepared(self, layer, matrix):
+        """The matrix with its weights rounded. Dense entries have to round alike by way of fp64, as the file holds them."""
+        if self.form == "dense":
+            entries = [[nearest(x, self.stored) for x in row] for row in matrix.entries(layer.n)]
+            for x, once in zip(flat(matrix.entries(layer.n)), flat(entries)):
+                demand(nearest(nearest(x, FP64), self.stored) == once, Refused, "a dense entry that fp64 rounds to a tie")
+            return Matrix("dense", [list(enumerate(row)) for row in entries], [False] * layer.n)
+        if matrix.factors is not None:
+            factors = [(at, [self.key(x, square) for x in keys], Fraction(1), rounded(beta, 0, self.stored))
+                       for at, keys, square, beta in matrix.factors]
+            return Matrix(matrix.form, factors=factors)
+        rows = matrix.rows and [[(j, nearest(x, self.stored)) for j, x in row] for row in matrix.rows]
+        return Matrix(matrix.form, rows, matrix.signs, terms=matrix.terms)
+
+    def key(self, value, square):
+        if isinstance(value, int):
+            size = rounded_root(square * value * value, self.stored)
+            return size if value > 0 else -size
+        return nearest(value * (1 << UNIT), self.stored)
+
+    def column(self, k, action, x):
+        """A x, of one column, before it is stored."""
+        matrix, a, y = self.matrices[k][action], self.arithmetic, list(x)
+        if matrix.factors is not None:
+            for positions, keys, _, beta in matrix.factors:
+                s = 0
+                for i, (j, key) in enumerate(zip(positions, keys)):
+                    s = a.add_product(s, key, y[j]) if i else a.product(key, y[j])
+                t = a.product(beta, s)
+                for j, key in zip(positions, keys):
+                    y[j] = a.add_product(y[j], None if key is None else -key, t)
+        elif matrix.terms is not None:
+            y = [0] * len(x)
+            for outputs, inputs in matrix.terms:
+                s = self.sum(x[j] for j in inputs)
+                for i in outputs:
+                    y[i] = a.total(y[i], s)
+        else:
+            for i, (row, signs) in enumerate(zip(matrix.rows, matrix.signs)):
+                if signs:
+                    y[i] = self.sum(x[j] if w > 0 or x[j] is None else -x[j] for j, w in row)
+                else:
+                    y[i] = a.product(row[0][1], x[row[0][0]])
+                    for j, w in row[1:]:
+                        if w != 0 or x[j] is None:
+                            y[i] = a.add_product(y[i], w, x[j])
+        return y
+
+    def sum(self, numbers):
+        s = 0
+        for i, x in enumerate(numbers):
+            s = self.arithmetic.total(s, x) if i else x
+        return s
+
+    def moved(self, k, action, columns):
+        """The numbers of layer k after the action."""
+        result = []
+        for c, x in enumerate(columns):
+            y = self.column(k, action, x)
+            if self.B[k][action]:
+                y = [self.arithmetic.total(s, t) for s, t in zip(y, self.B[k][action][c])]
+            result.append(tuple(None if s is None else rounded(s, 0, self.stored) for s in y))
+        return tuple(result)
+
+    def nearest(self, k, columns, book):
+        """The number of the nearest codeword; None for a tie and for numbers that are not finite."""
+        layer, h = self.model.layers[k], flat(columns)
+        if None in h:
+            return None
+        same = self.same[k].get((book, columns), [])
+        if len(same) == 1 and self.coarse[k]:
+            return same[0]
+        found = least = None
+        for i in layer.books[book]:
+            distance = 0
+            for x, c in zip(h, flat(layer.codewords[i])):
+                difference = rounded(x - c, 0, FP64)
+                square = None if difference is None else rounded(difference * difference, UNIT, FP64)
+                distance = None if square is None else rounded(distance + square, 0, FP64)
+                if distance is None or least is not None and distance > least:
+                    break
+            if distance is not None and (least is None or distance <= least):
+                found, least = (None if distance == least else i), distance
+        return found
+
+    def step(self, memory, letter, lazy=False):
+        """The memory after the letter, and the state that the labels were read as, before a snap. With `lazy`, the label of the
+        last layer, which no letter needs, is −1 − its book until it is read."""
+        labels, phase, states = memory
+        new_labels, new_states, context, words = [], [], letter, []
+        phase = (phase + 1) % self.model.snap_every if self.model.snap_every else 0
+        snaps = self.model.snap_every and not phase
+        for k, layer in enumerate(self.model.layers):
+            found = label = None
+            columns = states[k]
+            if context is not None:
+                columns, book = self.moved(k, layer.action_of[context], columns), layer.book_of[context]
+                if lazy and layer.next is None and not snaps:
+                    label = -1 - book
+                else:
+                    found = self.nearest(k, columns, book)
+                    label = None if found is None else layer.label[found]
+                if layer.next is not None:
+                    context = None if labels[k] is None else layer.next[context][labels[k]]
+            words.append(found)
+            new_labels.append(label)
+            new_states.append(columns)
+        state = None if lazy else self.read((new_labels, phase, new_states))
+        if snaps:
+            new_states = [h if i is None else self.words[k][i] for k, (h, i) in enumerate(zip(new_states, words))]
+        return (tuple(new_labels), phase, tuple(new_states)), state
+
+    def read(self, memory):
+        """The state that the labels are read as, one that was left open being decoded now."""
+        labels = list(memory[0])
+        if labels[-1] is not None and labels[-1] < 0:
+            found = self.nearest(len(labels) - 1, memory[2][-1], -1 - labels[-1])
+            labels[-1] = None if found is None else self.model.layers[-1].label[found]
+        return self.model.read(labels)
+
+
+# ---- the certificate's file
+
+NUMBER, LONG = is_count, lambda x: is_count(x, 0, 2**64 - 1)
+TEXT = lambda x: type(x) is str
+LIST = lambda of: lambda x: type(x) is list and all(map(of, x))
+MEMBERS = {"layer": NUMBER, "codewords": LIST(NUMBER), "action": NUMBER, "book": NUMBER, "next": LIST(NUMBER), "state": NUMBER,
+           "places": LIST(NUMBER), "labels": LIST(NUMBER), "phase": NUMBER, "depth": NUMBER, "bits": LIST(TEXT), "times": LONG,
+           "expected": NUMBER, "given": lambda x: x is None or NUMBER(x), "seed": LONG, "stream": LONG, "words": LONG,
+           "length": LONG, "lines": LONG, "a": TEXT, "b": TEXT, "word letters": LIST(TEXT), "maps letters": LIST(NUMBER),
+           "random letters": LONG, "format": TEXT, "version": NUMBER, "weights": TEXT, "automaton": TEXT, "arithmetic": TEXT,
+           "form": TEXT, "order": TEXT, "claim": TEXT, "shortest": lambda x: type(x) is bool, "method": TEXT}
+
+
+class Steps:
+    """The lines of a certificate, one after another; `step` is the next one."""
+
+    def __init__(self, path, file):
+        self.path, self.file, self.line, self.taken = path, file, 0, 0
+        self.read()
+
+    def read(self):
+        text = self.file.readline()
+        self.line += 1
+        self.demand(text.endswith(b"\n"), "the file ends before its `end`")
+        self.step = parse(text, f"{self.path}: line {self.line}")
+        self.demand(type(self.step) is dict, "not an object")
+
+    def demand(self, condition, message):
+        demand(condition, BadInput, f"{self.path}: line {self.line}: {message}")
+
+    def members(self, names):
+        """The next line, which must have just these members."""
+        step, kind, names = self.step, str(self.step.get("step")), names.split()
+        of_kind = {"step"} if self.line > 1 else set()  # the claim is no step
+        self.demand(set(step) == of_kind.union(names), f"{kind}: its members are not {', '.join(names)}")
+        for name in names:
+            self.demand(MEMBERS.get(f"{kind} {name}", MEMBERS.get(name))(step[name]), f"{kind}: `{name}`")
+        self.taken = self.line
+        return step
+
+    def maybe(self, kind, names):
+        """The next step, if it is of this kind."""
+        if self.step.get("step") != kind:
+            return None
+        step = self.members(names)
+        self.read()
+        return step
+
+    def take(self, kind, names):
+        step = self.maybe(kind, names)
+        self.demand(step, f"a step {self.step.get('step')!r} where {kind!r} is due")
+        return step
+
+    def end(self):
+        self.demand(self.step.get("step") == "end", f"a step {self.step.get('step')!r} where the end is due")
+        self.demand(self.members("lines")["lines"] == self.line - 1 and not self.file.read(1), "end: not the end")
+
+    def check(self, condition, message):
+        demand(condition, Refused, f"line {self.taken}: {message}")
+
+    def numbers(self, text, count, to):
+        """Numbers in bits of the format `to`."""
+        digits = to.width // 4
+        self.demand(len(text) == count * digits and re.fullmatch("[0-9a-f]*", text), f"bits: not {count} numbers")
+        bits = [int(text[i:i + digits], 16) for i in range(0, len(text), digits)]
+        values = [to.decode(x) for x in bits]
+        self.demand(None not in values and 1 << (to.width - 1) not in bits, "bits: −0, or a number that is not finite")
+        return values
+
+
+# ---- methods
+
+
+def tables(net, steps, exact):
+    """Each layer's places (codewords) and moves, (action, book) ↦ places. Where not `exact`, moves are only noted down."""
+    result = []
+    for k, layer in enumerate(net.model.layers):
+        step = steps.take("codewords", "layer codewords")
+        places, moves = step["codewords"], {}
+        steps.demand(step["layer"] == k, f"codewords of layer {step['layer']} where those of layer {k} are due")
+        steps.check(places and max(places) < len(layer.codewords), "codewords: no such codeword")
+        words, labels = [net.words[k][i] for i in places], [layer.label[i] for i in places]
+        steps.check(all(x is not None for c in words + [net.start[2][k]] for x in flat(c)), "codewords: not finite")
+        steps.check(labels[0] == layer.initial_label, "codewords: place 0 does not have the initial label")
+        steps.check(not exact or words[0] == net.start[2][k], "codewords: place 0 is not H_0")
+        while (step := steps.maybe("move", "layer action book next")):
+            action, book, after = step["action"], step["book"], step["next"]
+            steps.check(step["layer"] == k and action < len(layer.matrices) and book < len(layer.books)
+                        and (action, book) not in moves, "move: of another layer, of no action or book, or named twice")
+            steps.check(len(after) == len(places) and max(after) < len(places), "move: `next` does not name places")
+            moves[action, book] = after
+            for i, j in enumerate(after):
+                if not exact:
+                    steps.check(layer.book[places[j]] == book, f"move: place {i} leads to a codeword of another book")
+                    continue
+                columns = net.moved(k, action, words[i])
+                steps.check(columns == words[j], f"move: place {i} does not become place {j} bit for bit")
+                found = net.nearest(k, columns, book)
+                steps.check(found is not None and layer.label[found] == labels[j], f"move: place {i} is decoded wrongly")
+                steps.check(not net.model.snap_every or net.words[k][found] == columns, f"move: place {i} snaps elsewhere")
+        for context, (action, book) in enumerate(zip(layer.action_of, layer.book_of)):
+            steps.check((action, book) in moves, f"layer {k}: context {context} has no move")
+        result.append((places, labels, moves))
+    return result
+
+
+def emulated(net, steps, machine):
+    """That the machine of labels emulates the automaton."""
+    model = net.model
+    place_0 = model.read([labels[0] for _, labels, _ in machine])
+    if steps.maybe("induction", ""):
+        steps.check(place_0 == model.initial, "induction: the places 0 are not read as the initial state")
+        for letter, name in enumerate(model.letters):
+            triples = {(letter, 0, 0)}
+            for k, (layer, (_, labels, moves)) in enumerate(zip(model.layers, machine)):
+                after, level = set(), model.readout[k]
+                for context, u, v in triples:
+                    move = moves[layer.action_of[context], layer.book_of[context]]
+                    for place, label in enumerate(labels):
+                        if level[u][label] is None:
+                            continue
+                        context_above = layer.next and layer.next[context][label]
+                        node = level[v][labels[move[place]]]
+                        steps.check(node is not None and (not layer.next or context_above is not None),
+                                    f"induction: letter {name!r}, layer {k}, place {place}: nothing to go on to")
+                        after.add((context_above, level[u][label], node))
+                triples = after
+            steps.check(all(v == model.table[u][letter] for _, u, v in triples), f"induction: letter {name!r} goes wrong")
+        return
+    tuples = []
+    while (step := steps.maybe("tuple", "state places next")):
+        tuples.append((steps.taken, step["places"], step["state"], step["next"]))
+    steps.demand(tuples, "`induction` or tuples are due")
+    demand(not any(tuples[0][1]) and tuples[0][2] == model.initial, Refused, f"line {tuples[0][0]}: tuple 0 is not the start")
+    for line, places, state, after in tuples:
+        steps.taken = line
+        steps.check(len(places) == len(machine) and all(p < len(labels) for p, (_, labels, _) in zip(places, machine))
+                    and state < len(model.table), "tuple: no such places or state")
+        read = model.read([labels[p] for p, (_, labels, _) in zip(places, machine)])
+        steps.check(read == state, f"tuple: it is read as {read}")
+        steps.check(len(after) == len(model.letters) and max(after) < len(tuples), "tuple: `next` does not name tuples")
+        for letter, j in enumerate(after):
+            context, moved = letter, []
+            for p, layer, (_, labels, moves) in zip(places, model.layers, machine):
+                steps.check(context is not None, f"tuple: letter {letter} has no context")
+                moved.append(moves[layer.action_of[context], layer.book_of[context]][p])
+                context = layer.next and layer.next[context][labels[p]]
+            steps.check(moved == tuples[j][1] and tuples[j][2] == model.table[state][letter],
+                        f"tuple: letter {letter} does not lead to tuple {j}")
+
+
+def linear(net):
+    demand(not net.model.snap_every, Refused, "this method is not for networks that snap")
+
+
+def closed_codewords(net, steps, claim):
+    emulated(net, steps, tables(net, steps, exact=True))
+
+
+def closed_pairs(net, steps, T):
+    """Pairs of which the first is the start. T: None, or the letters up to which they prove the network right."""
+    model, found = net.model, []
+    names = "state labels bits" + " phase" * bool(model.snap_every) + " depth" * (T is not None)
+    while steps.step.get("step") == "pair":
+        depth = steps.step.get("depth")
+        steps.demand(T is None or NUMBER(depth), "pair: `depth`")
+        last = T is not None and depth >= T - 1
+        step = steps.take("pair", names + " next" * (not last))
+        states, bits = [], step["bits"]
+        steps.check(step["state"] < len(model.table), "pair: no such state")
+        steps.demand(len(bits) == len(model.layers) == len(step["labels"]), "pair: not bits and a label of every layer")
+        for layer, text in zip(model.layers, bits):
+            values = steps.numbers(text, layer.n * layer.d, net.stored)
+            states.append(tuple(map(tuple, rows_of(values, layer.n))))
+        steps.check(all(x < layer.labels for x, layer in zip(step["labels"], model.layers)), "pair: no such label")
+        steps.check(step.get("phase", 0) < max(model.snap_every, 1), "pair: no such phase")
+        steps.check(T is None or depth < max(T, 1), f"pair: its depth is not below {T}")
+        memory = (tuple(step["labels"]), step.get("phase", 0), tuple(states))
+        found.append((steps.taken, memory, step["state"], depth, step.get("next")))
+        steps.check(last or len(step["next"]) == len(model.letters), "pair: `next` does not have every letter")
+    steps.demand(found, "a pair is due")
+    steps.taken = found[0][0]
+    steps.check(found[0][1] == net.start and found[0][2] == model.initial and not found[0][3]
+                and net.read(net.start) == model.initial, "pair 0 is not the start, or is not read as the initial state")
+    for line, memory, state, depth, after in found if T != 0 else []:
+        steps.taken = line
+        for letter, state_after in enumerate(model.table[state]):
+            new, read = net.step(memory, letter)
+            steps.check(read == state_after, f"pair: letter {letter} is read as {read} instead of {state_after}")
+            if after is not None:
+                steps.check(after[letter] < len(found), f"pair: letter {letter}: no pair {after[letter]}")
+                _, memory_after, its_state, its_depth, _ = found[after[letter]]
+                steps.check(new == memory_after and its_state == state_after, f"pair: letter {letter} does not lead to that pair")
+                steps.check(T is None or its_depth <= depth + 1, f"pair: letter {letter} leads to a depth of {its_depth}")
+
+
+def closed_reachable_set(net, steps, claim):
+    closed_pairs(net, steps, claim.get("length"))
+
+
+def norm(squares, up=1):
+    """The square root of a rational number, rounded up, or down."""
+    if squares == 0:
+        return Fraction(0)
+    digits = 256 + max(0, squares.denominator.bit_length() - squares.numerator.bit_length())
+    return Fraction(math.isqrt((squares.numerator << 2 * digits) // squares.denominator) + up, 1 << digits)
+
+
+def length_of(values, scale=1):
+    """Frobenius's norm of values in units (of two factors: scale 2), rounded up."""
+    return norm(Fraction(sum(x * x for x in values), 1 << 2 * scale * UNIT))
+
+
+def linear_horizon(net, steps, claim):
+    linear(net)
+    model, layer, a = net.model, net.model.layers[0], net.arithmetic
+    demand(len(model.layers) == 1 and a.simple, Refused, "a linear horizon is about one layer and one format")
+    (places, labels, moves), = machine = tables(net, steps, exact=False)
+    for place, label in enumerate(labels):
+        state = model.readout[0][0][label]
+        steps.check(state is not None and (place or state == model.initial), f"place {place} is not read as its state")
+        for letter, after in enumerate(model.table[state]):
+            move = moves[layer.action_of[letter], layer.book_of[letter]]
+            steps.check(model.readout[0][0][labels[move[place]]] == after, f"place {place}, letter {letter}: a wrong state")
+    words, last = [flat(layer.codewords[i]) for i in places], Fraction(2)**(net.stored.least - net.stored.digits + 1)
+    unit, n, d, T = Fraction(1, 1 << net.stored.digits), layer.n, layer.d, claim["length"]
+    gamma = lambda k: k * unit / (1 - k * unit)
+    least = min((sum((x - y)**2 for x, y in zip(flat(layer.codewords[i]), flat(layer.codewords[j])))
+                 for book in layer.books for i in book for j in book if j < i), default=0)
+    r = (1 - Fraction(1, 1 << 20)) / 2 * norm(Fraction(least, 1 << 2 * UNIT), up=0)
+    size = max(length_of(c) for c in words) + r
+    e = length_of([x - y for x, y in zip(flat(net.start[2][0]), words[0])])
+    x, eps, greatest = Fraction(0), Fraction(0), size
+    k = max((max(map(len, net.matrices[0][action].rows or [()])) + bool(net.B[0][action]) for action, _ in moves), default=0)
+    steps.check(k * unit < 1, "too many products for the format")
+    for (action, _), after in moves.items():
+        matrix, b = net.matrices[0][action], flat(net.B[0][action] or [])
+        weights = [w for row in matrix.rows or [] for _, w in row] + [w for f in matrix.factors or [] for w in [*f[1], f[3]]]
+        steps.check(None not in weights + b, "a weight is not finite")
+        if matrix.factors is not None:
+            steps.check(not b, f"action {action}: reflections together with a B")
+            product = grown = Fraction(1)
+            alphas = Fraction(0)
+            for positions, keys, _, beta in matrix.factors:
+                v, s, beta = length_of(keys), len(keys), Fraction(abs(beta), 1 << UNIT) * (1 if beta > 0 else -1)
+                steps.check((s + 3) * unit < 1, "too many products for the format")
+                square = Fraction(sum(k * k for k in keys), 1 << 2 * UNIT)
+                g, delta = max(Fraction(1), abs(1 - beta * square)), gamma(1) + gamma(s + 3) * abs(beta) * square
+                product, grown, alphas = product * g, grown * (g + delta), alphas * (g + delta) + 4 * (s + 1) * (1 + v) * (
+                    1 + abs(beta)) * last
+                greatest = max(greatest, 16 * (1 + v)**2 * (1 + abs(beta)) * (grown * size + alphas))
+            entries = exact_entries(matrix, n)
+            x = max(x, grown - 1)
+        else:
+            steps.check(matrix.form in ("rotation", "diagonal", "dense", "block-diagonal"), f"action {action}: {matrix.form}")
+            entries = matrix.entries(n)
+            gram = [sum(row[i] * row[j] for row in entries) - ((i == j) << 2 * UNIT) for i in range(n) for j in range(n)]
+            norm_a = length_of(flat(entries))
+            x = max(x, length_of(gram, 2) / 2 + gamma(k) * norm_a)
+        for i, j in enumerate(after):
+            c = rows_of(words[i], n)
+            exact = [sum(w * y for w, y in zip(row, column)) for column in c for row in entries]
+            if matrix.factors is not None:
+                away = norm(Fraction(sum((y - (z << UNIT))**2 for y, z in zip(exact, words[j]))) / (1 << 4 * UNIT))
+                eps = max(eps, away + (grown - product) * length_of(words[i]) + d * alphas)
+                continue
+            with_b = [y + (z << UNIT) for y, z in zip(exact, b or [0] * n * d)]
+            away = length_of([y - (z << UNIT) for y, z in zip(with_b, words[j])], 2)
+            total = length_of([sum(abs(w * y) for w, y in zip(row, column)) + (abs(z) << UNIT)
+                               for (column, row), z in zip(((c_, r_) for c_ in c for r_ in entries), b or [0] * n * d)], 2)
+            eps = max(eps, away + gamma(k) * total + n * d * k * last)
+            greatest = max(greatest, 2 * (total + norm_a * r) + n * d * k * last)
+    demand(Fraction(1, 1 << 600) <= Fraction(least, 1 << 2 * UNIT) <= 1 << 600 and greatest < 2**min(net.stored.greatest, 500),
+           Refused, "numbers too large or too small")
+    demand(e + T * eps <= r * (1 - T * x), Refused, f"the bound does not reach {T} letters")
+
+
+def divisor(values):
+    """The greatest power of two that divides all; 0 of zeros."""
+    bits = 0
+    for x in values:
+        bits |= x
+    return bits & -bits
+
+
+def together(*divisors):
+    return min((x for x in divisors if x), default=0)
+
+
+def fits(to, divides, bound):
+    """*fit*, of numbers in squares of the unit."""
+    return not divides or (bound <= divides << to.digits and bound < 1 << (to.greatest + 1 + 2 * UNIT)
+                           and divides >= 1 << (to.grain + UNIT))
+
+
+def exact_in_any_order(net, steps, claim):
+    linear(net)
+    machine = tables(net, steps, exact=True)
+    emulated(net, steps, machine)
+    for k, layer in enumerate(net.model.layers):
+        words = [net.words[k][i] for i in machine[k][0]]
+        exact_layer(net, steps, k, words)
+
+
+def exact_entries(matrix, n):
+    """The entries of a matrix whose weights were rounded, exactly: those of reflections perhaps as fractions."""
+    if matrix.factors is None:
+        return matrix.entries(n)
+    demand(all(None not in [*f[1], f[3]] for f in matrix.factors), Refused, "a weight of a reflection is not finite")
+    return product_of_reflections(n, [(f[0], [Fraction(w, 1 << UNIT) for w in f[1]], 1, f[3]) for f in matrix.factors])
+
+
+def exact_layer(net, steps, k, words):
+    layer, to, n, d = net.model.layers[k], net.stored, net.model.layers[k].n, net.model.layers[k].d
+    zero, has_b = ((0,) * n,) * d, any(net.B[k])
+    actions, given = [], [b or zero for b in net.B[k]]
+    for matrix in net.matrices[k]:
+        rows = exact_entries(matrix, n)
+        demand(all(x is not None and x == int(x) for x in flat(rows)), Refused, f"layer {k}: a matrix is not of the format")
+        actions.append(tuple(zip(*[[int(x) for x in row] for row in rows])))
+    demand(None not in flat(flat(given)), Refused, f"layer {k}: a B is not finite")
+    sparse = [[[(i, w) for i, w in enumerate(column) if w] for column in a] for a in actions]
+
+    @functools.lru_cache(None)
+    def image(a, column):
+        y = [0] * n
+        for j, x in enumerate(column):
+            for i, w in sparse[a][j] if x else []:
+                y[i] += w * x
+        return y
+
+    def leads(a, before, after, b):
+        """Whether A_a before + b = after, exactly."""
+        return all(s + (t << UNIT) == u << UNIT for x, z, y in zip(before, b, after) for s, t, u in zip(image(a, x), z, y))
+    listed, step = [], steps.maybe("maps", "layer letters")
+    if step:
+        starts = step["letters"]
+        while (m := steps.maybe("map", "layer a b next")):
+            b = steps.numbers(m["b"], n * d if has_b else 0, to)
+            steps.check(m["layer"] == k, f"map of layer {m['layer']} where those of layer {k} are due")
+            listed.append((steps.taken, tuple(zip(*rows_of(steps.numbers(m["a"], n * n, to), n))),
+                           tuple(map(tuple, rows_of(b, n))) or zero, m["next"]))
+        steps.check(len(starts) == len(actions) and all(i < len(listed) for i in starts), "maps: not a map of every action")
+        for a, i in enumerate(starts):
+            steps.check(listed[i][1:3] == (actions[a], given[a]), f"maps: map {i} is not action {a}")
+    else:
+        step = steps.take("moves", "layer")
+        for a, columns in enumerate(sparse):
+            steps.check(all(len(c) < 2 and all(abs(w) == 1 << UNIT for _, w in c) for c in columns), f"action {a} is no move")
+        while has_b and (m := steps.maybe("addition", "layer b next")):
+            steps.check(m["layer"] == k, f"addition of layer {m['layer']} where those of layer {k} are due")
+            b = tuple(map(tuple, rows_of(steps.numbers(m["b"], n * d, to), n)))
+            listed.append((steps.taken, (), b, m["next"]))
+        steps.check(not has_b or listed and listed[0][2] == zero, "addition 0 is not the vector 0")
+    steps.check(step["layer"] == k, f"layer {step['layer']} where layer {k} is due")
+    for line, matrix, b, after in listed:
+        steps.taken = line
+        steps.check(len(after) == len(actions) and max(after) < len(listed), "`next` does not name one for each action")
+        for a, j in enumerate(after):
+            _, matrix_after, b_after, _ = listed[j]
+            steps.check(leads(a, matrix, matrix_after, [[0] * n] * n) and leads(a, b, b_after, given[a]),
+                        f"action {a} does not lead to number {j}")
+    all_maps = [m for _, m, _, _ in listed if m] or actions
+    all_b = [column for b in given + [b for _, _, b, _ in listed] for column in b]
+    columns = [column for c in words for column in c]
+    grain_a, grain_b, grain_h = (divisor(x for v in vectors for x in v) for vectors in (flat(all_maps), all_b, columns))
+    if any(matrix.terms is not None for matrix in net.matrices[k]):
+        grain_a = together(grain_a, 1 << UNIT)  # the terms of a factored matrix are added one by one
+    row = max(sum(map(abs, r)) for m in all_maps for r in zip(*m))
+    column, greatest = (max(f(map(abs, c)) for m in all_maps for c in m) for f in (sum, max))
+    sum_b, most_b = (max(f(map(abs, v)) for v in all_b) for f in (sum, max))
+    sum_h, most_h = (max(f(map(abs, v)) for v in columns) for f in (sum, max))
+    one, of_h, of_b = 1 << UNIT, min(row * most_h, greatest * sum_h), min(row * most_b, greatest * sum_b)
+    conditions = [("B", grain_b * one, most_b * one), ("H", grain_h * one, most_h * one)]
+    if step["step"] == "moves":
+        conditions += [("H and B", together(grain_h, grain_b) * one, (sum_h + most_b) * one),
+                       ("B and B", grain_b * one, (sum_b + most_b) * one)]
+    else:
+        conditions += [("A", grain_a * one, greatest * one), ("A·A", grain_a * grain_a, min(row * greatest, greatest * column)),
+                       ("A·H and B", together(grain_a * grain_h, grain_b * one), of_h + most_b * one),
+                       ("A·B and B", together(grain_a * grain_b, grain_b * one), of_b + most_b * one)]
+    for name, divides, bound in conditions:
+        demand(fits(to, divides, bound), Refused, f"layer {k}: {name} does not fit")
+    for a, matrix in enumerate(net.matrices[k]):
+        for x in set(columns) if matrix.factors else ():
+            demand(reflected_exactly(to, matrix.factors, list(x)), Refused, f"layer {k}, action {a}: a reflection does not fit")
+
+
+def reflected_exactly(to, factors, x):
+    """Whether every number on the way of a column through the factors is of the format, whatever the order of sums."""
+    for positions, keys, _, beta in factors:
+        products = [key * x[i] for i, key in zip(positions, keys)]
+        if not fits(to, divisor(products), sum(map(abs, products))):
+            return False
+        scaled = beta * (sum(products) >> UNIT)
+        if not fits(to, divisor([scaled]), abs(scaled)):
+            return False
+        terms = [key * (scaled >> UNIT) for key in keys]
+        before = [x[i] << UNIT for i in positions]
+        if not fits(to, divisor(terms), max(map(abs, terms))):
+            return False
+        if not fits(to, divisor(terms + before), max(abs(s) + abs(t) for s, t in zip(before, terms))):
+            return False
+        for i, s, t in zip(positions, before, terms):
+            x[i] = (s - t) >> UNIT
+    return True
+
+
+def random_letters(seed, stream, n):
+    """The letters of a random word over n letters, without end."""
+    mask, g = 2**64 - 1, 0x9e3779b97f4a7c15
+
+    def mix(x):
+        x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9 & mask
+        x = (x ^ x >> 27) * 0x94d049bb133111eb & mask
+        return x ^ x >> 31
+    key, base = mix(seed + g * mix(stream + g & mask) & mask), n if n > 256 else max(n, 2)
+    bound, k, cleared = 2**32 if n > 256 else 256, 0, False
+    while base**(k + 1) <= bound:
+        k += 1
+    if n <= 256:
+        cleared, k = base**k != 256, (4 if base**k != 256 else 8) * k
+    i = 0
+    while i := i + 1:
+        fraction = mix(key + g * i & mask)
+        fraction = fraction >> 8 << 8 if cleared else fraction
+        for _ in range(k):
+            yield fraction * n >> 64
+            fraction = fraction * n & mask
+
+
+def failing_word(net, steps, claim):
+    model = net.model
+    memory, state, length, spent = net.start, model.initial, 0, 0
+
+    def run(memory, state, letters):
+        nonlocal spent
+        for letter in letters:
+            spent += 1
+            demand(spent <= MOST_LETTERS, Refused, f"there are more than {MOST_LETTERS} letters to read")
+            memory, state = net.step(memory, letter, True)[0], model.table[state][letter]
+        return memory, state
+    number = {name: i for i, name in enumerate(model.letters)}
+    if (step := steps.maybe("random", "seed stream letters")):
+        steps.check(not claim["shortest"], "random: a random word is never claimed to be the shortest")
+        letters = random_letters(step["seed"], step["stream"], len(number))
+        memory, state = run(memory, state, (next(letters) for _ in range(step["letters"])))
+    else:
+        while (step := steps.maybe("word", "letters times")):
+            steps.check(all(x in number for x in step["letters"]), "word: a letter that the model does not have")
+            letters, left = [number[x] for x in step["letters"]], step["times"] if step["letters"] else 0
+            length += len(letters) * left
+            mark, since, power = (memory, state), 0, 1
+            while left:  # once a memory returns, whole rounds are left out (Brent's algorithm)
+                (memory, state), left, since = run(memory, state, letters), left - 1, since + 1
+                if power and (memory, state) == mark:
+                    left, power = left % since, 0
+                elif since == power:
+                    mark, since, power = (memory, state), 0, 2 * power
+    step = steps.take("answer", "expected given")
+    given = net.read(memory)
+    steps.check(step["expected"] == state and step["given"] == given != state,
+                f"answer: the automaton is in state {state}, the network gives {given}")
+    if claim["shortest"] and length:
+        closed_pairs(net, steps, length - 1)
+
+
+def sampled(net, steps, claim):
+    model, step = net.model, steps.take("words", "seed words length")
+    steps.check(step["words"] and step["length"], "words: nothing was read")
+    steps.check(step["words"] * step["length"] <= MOST_LETTERS, f"words: there are more than {MOST_LETTERS} letters to read")
+    for stream in range(step["words"]):
+        memory, state, letters = net.start, model.initial, random_letters(step["seed"], stream, len(model.letters))
+        for t in range(step["length"]):
+            letter = next(letters)
+            (memory, read), state = net.step(memory, letter), model.table[state][letter]
+            steps.check(read == state, f"words: stream {stream}, letter {t + 1} is read as {read} instead of {state}")
+
+
+METHODS = {"closed codewords": closed_codewords, "closed reachable set": closed_reachable_set, "linear horizon": linear_horizon,
+           "exact in any order": exact_in_any_order, "failing word": failing_word, "sampled": sampled}
+CLAIMS = {"proved": ("closed codewords", "closed reachable set", "exact in any order"), "refuted": ("failing word",),
+          "proved up to a length": ("closed reachable set", "linear horizon"), "sampled": ("sampled",)}
+
+
+def established(steps, model):
+    """What the certificate establishes of the model, in words."""
+    kind = steps.step.get("claim")
+    claim = steps.members("format version weights automaton arithmetic form order claim method"
+                          + " length" * (kind == "proved up to a length") + " shortest" * (kind == "refuted"))
+    arithmetic, order, method = claim["arithmetic"], claim["order"], claim["method"]
+    steps.demand(claim["format"] == "krohn.certificate" and claim["version"] == 2, "not a certificate of version 2")
+    steps.demand(arithmetic in ARITHMETICS and claim["form"] in ("structured", "dense") and order in ("sequential", "any"),
+                 "the arithmetic, form or order")
+    steps.demand(method in CLAIMS.get(kind, ()) and (order == "any") == (method == "exact in any order")
+                 and (order != "any" or arithmetic in FORMATS) and claim.get("length", 1) > 0, "such a claim has no such method")
+    for name in ("weights", "automaton"):
+        steps.demand(re.fullmatch("[0-9a-f]{64}", claim[name]), f"`{name}` is no SHA-256")
+        steps.check(claim[name] == getattr(model, name), f"the certificate was made for another model: other {name}")
+    net = Network(model, Arithmetic(arithmetic), claim["form"])
+    steps.read()
+    METHODS[method](net, steps, claim)
+    steps.end()
+    words = {"proved": "proved for words of every length", "sampled": "sampled, not proved: random words were read correctly",
+             "proved up to a length": f"proved for words of up to {claim.get('length')} letters",
+             "refuted": f"refuted by a {'shortest ' * claim.get('shortest', False)}word"}[kind]
+    orders = {"any": "in any order of evaluation", "sequential": "letter after letter"}
+    return f"{words}, in {arithmetic}, {orders[order]}" + ", with dense weights" * (claim["form"] == "dense")
+
+
+def read_language(path):
+    """The automaton of a JSON file: letters, initial state, table, each state's output by name."""
+    with open(path, "rb") as file:
+        about = parse(file.read(), path)
+    valid = about["format"] == "krohn automaton" and about["version"] == 1
+    letters = [x["name"] if type(x) is dict else x for x in about["alphabet"]]
+    states, initial, rows = about["states"], about["initial"], about["transitions"]
+    if "accepting" in about:  # missing arcs lead to a sink
+        outputs = ["accept" if q in about["accepting"] else "reject" for q in range(len(rows))] + ["reject"]
+        table = [[len(rows) if q is None else q for q in row] for row in rows] + [[len(rows)] * len(letters)]
+        valid = valid and all(is_count(q, 0, states - 1) for q in about["accepting"])
+    else:
+        outputs, table = [about["output_names"][i] if is_count(i) else None for i in about["outputs"]], rows
+    valid = valid and is_count(states) and is_count(initial, 0, states - 1) and states == len(rows) and len(outputs) == len(table)
+    valid = valid and all(len(row) == len(letters) and all(is_count(q, 0, len(table) - 1) for q in row) for row in table)
+    demand(valid and all(type(x) is str for x in letters + outputs), BadInput,
+           f"{path}: not a deterministic automaton as docs/formats.md describes it; `krohn convert` writes one")
+    return letters, initial, table, outputs
+
+
+def same_language(model, path):
+    """Hopcroft and Karp 1971: merges states that have to be equivalent until two of them answer differently."""
+    try:
+        letters, initial, table, outputs = read_language(path)
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        raise BadInput(f"{path}: not an automaton as docs/formats.md describes it ({type(error).__name__}: {error})") from None
+    demand(set(letters) == set(model.letters) and len(letters) == len(model.letters), BadInput,
+           f"{path}: its letters are not those of the model")
+    number = [letters.index(name) for name in model.letters]
+    parent = list(range(len(model.table) + len(table)))
+
+    def root(x):
+        while parent[x] != x:
+            parent[x] = parent[parent[x]]
+            x = parent[x]
+        return x
+    todo = [(model.initial, initial, None)]
+    for i, (p, q, before) in enumerate(todo):
+        if model.output_names[model.outputs[p]] != outputs[q]:
+            word, at = [], before
+            while at is not None:
+                at, letter = at
+                word.insert(0, model.letters[letter])
+                at = todo[at][2]
+            raise Refused(f"after the word {' '.join(word)!r} the model's automaton answers "
+                          f"{model.output_names[model.outputs[p]]!r}, {path} {outputs[q]!r}")
+        a, b = root(p), root(len(model.table) + q)
+        if a != b:
+            parent[a] = b
+            todo += [(model.table[p][letter], table[q][j], (i, letter)) for letter, j in enumerate(number)]
+
+
+def main(arguments):
+    if len(arguments) not in (2, 4) or len(arguments) == 4 and arguments[2] != "--against":
+        print("usage: krohn_check.py CERTIFICATE MODEL [--against LANGUAGE.json]", file=sys.stderr)
+        return 2
+    try:
+        model = Model(arguments[1])
+        with open(arguments[0], "rb") as file:
+            sentence = established(Steps(arguments[0], file), model)
+        if len(arguments) == 4:
+            same_language(model, arguments[3])
+            sentence += f"; the automaton is that of {arguments[3]}"
+    except Refused as reason:
+        print(f"not established: {reason}")
+        return 1
+    except BadInput as reason:
+        print(f"bad input: {reason}", file=sys.stderr)
+        return 2
+    except (OSError, MemoryError) as error:
+        print(f"bad input: {error}", file=sys.stderr)
+        return 2
+    except Exception as error:  # what nothing above foresaw establishes nothing
+        print(f"bad input: the checker broke down ({type(error).__name__}: {error})", file=sys.stderr)
+        return 2
+    print(f"established: {sentence}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
