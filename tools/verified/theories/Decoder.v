@@ -270,7 +270,7 @@ Proof.
   - destruct r; try discriminate; exact I.
 Qed.
 
-Lemma walk : forall codes cs book h g, ready_codewords codes = Some cs -> coarse h = true -> crel decoding g h ->
+Lemma search_agrees : forall codes cs book h g, ready_codewords codes = Some cs -> coarse h = true -> crel decoding g h ->
   forall found label, only_equal cs book (shape_of h) h found = Some label -> forall best, agrees found best ->
   exists sq, squares fo codes book g = Some sq /\ fst (fold_left nearer sq best) = Some label.
 Proof.
@@ -372,7 +372,7 @@ Proof.
   destruct P as [p [pf [<- Rp]]].
   destruct (conv_all_representable h k) as [g [G1 G2]]; [eapply representable_columns; eassumption|].
   unfold decode. rewrite G1. cbn [bind].
-  destruct (walk _ _ _ _ _ Hc Ck G2 _ _ H (None, None)) as [sq [S1 S2]]; [exact I|]. rewrite S1. exact S2.
+  destruct (search_agrees _ _ _ _ _ Hc Ck G2 _ _ H (None, None)) as [sq [S1 S2]]; [exact I|]. rewrite S1. exact S2.
 Qed.
 
 (* What the checker decodes, the specification decodes. *)
