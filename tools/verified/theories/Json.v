@@ -1,4 +1,4 @@
-(* JSON of integers, texts, lists and objects. Refused: fractions and exponents, repeated members, what follows the value.
+(* JSON of integers, texts, lists and objects. Refused: fractions, exponents and -0, repeated members, what follows the value.
    Texts are bytes: UTF-8 passes through. Leans on Bytes.v, no axioms. *)
 From Coq Require Import String ZArith NArith List Bool.
 From Krohn Require Import Lists Bytes.
@@ -82,7 +82,7 @@ Fixpoint value (fuel : nat) (s : bytes) : option (json * bytes) :=
         | [] => None
         end
       else if c =? 34 then let* (t, r) := string_onto [] s' in Some (Text t, r)
-      else if c =? 45 then let* (n, r) := natural s' in Some (Whole (- Z.of_N n), r)
+      else if c =? 45 then let* (n, r) := natural s' in if n =? 0 then None else Some (Whole (- Z.of_N n), r)
       else if is_digit c then let* (n, r) := natural (c :: s') in Some (Whole (Z.of_N n), r)
       else if c =? 110 then let* r := literal (text "ull") s' in Some (Null, r)
       else if c =? 116 then let* r := literal (text "rue") s' in Some (Truth true, r)
