@@ -10,7 +10,7 @@ let bytes path =
   from (String.length text - 1) []
 
 let shown text =
-  let shown_byte c = let n = Z.int_of_big_int c in if n < 32 || n = 127 then '?' else Char.chr n in
+  let shown_byte c = let n = Z.int_of_big_int c in if n < 32 || n > 126 then '?' else Char.chr n in
   String.of_seq (Seq.map shown_byte (List.to_seq text))
 
 let complain status text = prerr_endline ("krohn-check-verified: " ^ text); exit status
