@@ -1,6 +1,6 @@
 (* The checker of bytes and what its answer means. Leans on everything. *)
 From Coq Require Import String ZArith NArith List Bool.
-From Krohn Require Import Dyadic Lists Network Arithmetic Closed Bytes Json Safetensors NetworkFile CertificateFile Ieee Runs AnySum AnyOrder Composed Moves Associations.
+From Krohn Require Import Dyadic Lists Network Arithmetic Closed Bytes Json Safetensors NetworkFile CertificateFile Ieee Runs AnySum AnyOrder Composed Moves Associations Given.
 Import ListNotations.
 Open Scope string_scope. Open Scope list_scope. Open Scope N_scope.
 
@@ -48,8 +48,8 @@ Definition right (k : kind) (dense : bool) (model : bytes) : Prop :=
   match k with
   | Left_to_right a => forall w, Forall (fun letter => letter < letters (oracle m)) w ->
       exists q, run_ieee a m w = Some q /\ run_automaton (oracle m) w = Some q
-  | Any_order f => right_in_any_order f m
-  | Any_association f => right_in_any_order f m /\ right_in_any_association f m
+  | Any_order f => right_in_any_order f m /\ evaluable f m
+  | Any_association f => right_in_any_order f m /\ evaluable f m /\ right_in_any_association f m
   end.
 
 Lemma then_ok : forall A B (x : result A) (f : A -> result B) b, then_ x f = Ok b -> exists a, x = Ok a /\ f a = Ok b.
@@ -66,6 +66,6 @@ Proof.
     intros w Hw. now apply closed_ieee with (es := es).
   - destruct (storage _); [discriminate H|]. destruct (fused _); [discriminate H|].
     destruct (check_any_order _ m es) eqn:C; [|discriminate H]. injection H as <-. split; [exact Hm|]. cbn [established_kind].
-    destruct (check_associations _ m es) eqn:C'; [split|]; [now apply any_order_sound with (es := es)| |now apply any_order_sound with (es := es)].
-    now apply any_association_sound with (es := es).
+    pose proof (any_order_sound _ _ _ C) as R. pose proof (any_order_given _ _ _ C) as G.
+    destruct (check_associations _ m es) eqn:C'; repeat (split; [assumption|]); [|assumption]. now apply any_association_sound with (es := es).
 Qed.
