@@ -1,7 +1,7 @@
 (* From the bytes of a network file to the network that they mean, as docs/network-file.md has it. This file is part of
-   the specification: what is proved is proved of the `model` that it gives. Leans on Safetensors.v, Network.v, Roots.v. *)
+   the specification: what is proved is proved of the `model` that it gives. Leans on Safetensors.v, Network.v, Roots.v, Turns.v. *)
 From Coq Require Import String ZArith NArith List Bool FMapPositive.
-From Krohn Require Import Dyadic Lists Network Roots Bytes Json Safetensors.
+From Krohn Require Import Dyadic Lists Network Roots Turns Bytes Json Safetensors.
 Import ListNotations.
 Open Scope string_scope. Open Scope list_scope. Open Scope N_scope.
 
@@ -113,16 +113,23 @@ Definition read_factored : result (list M) :=
     let! chosen := or_say (traverse look (snd p)) (text "a gate names no term: " ++ here "factored.gate") in
     Ok (Factored chosen)) (combine by_matrix gates).
 
-(* A factor: position and value of every entry of the key, (p, q), beta. *)
-Definition read_factor (x : (list N * list Z) * list Z * dy) : result (list (N * dy) * dy) :=
-  let '(positions, vs, pq, beta) := x in
-  match positions, pq with
-  | [], _ => No (text "reflections in a plane, by the cosine of a turn, are not checked: " ++ here "reflections.position")
-  | _, [p; q] =>
+Definition fine_turn : bytes := text "a turn whose cosine is not the root of a fraction is checked only as a number of a dense matrix: ".
+Definition two (l : list Z) : Z * Z := match l with [p; q] => (p, q) | _ => (0, 0)%Z end.
+
+(* A factor: the positions and values of the entries of its key, (p, q), the plane and its angle, beta. *)
+Definition read_factor (x : (list N * list Z) * (list Z * (N * list Z)) * dy) : result (list (N * dy) * dy) :=
+  let '(positions, vs, (scale, (plane, angle)), beta) := x in
+  let (p, q) := two scale in
+  match positions with
+  | [] =>
+      let (p, q) := two angle in
+      let! c := or_say (cosine p q) (fine_turn ++ here "reflections.angle") in
+      let! s := or_say (sine p q) (fine_turn ++ here "reflections.angle") in
+      Ok ([(plane, c); (plane + 1, s)], beta)
+  | _ =>
       ensure (0 <=? p)%Z && (0 <? q)%Z or text "scale_squared is no fraction of naturals: " ++ here "reflections.scale_squared" in
       let! k := or_say (traverse (key_entry p q) vs) (text "a root without enough digits: " ++ here "reflections.value") in
       Ok (combine positions k, beta)
-  | _, _ => No (text "wrong size: " ++ here "reflections.scale_squared")
   end.
 Definition read_reflections : result (list M) :=
   let! betas := reals (here "reflections.beta") [None] in
@@ -130,15 +137,41 @@ Definition read_reflections : result (list M) :=
   let! positions := naturals "U32" (here "reflections.position") [None] in
   let! vs := integers "I32" (here "reflections.value") [Some (len positions)] in
   let! scales := integers "I64" (here "reflections.scale_squared") [Some count; Some 2] in
-  let! _ := naturals "U32" (here "reflections.plane") [Some count] in
-  let! _ := integers "I64" (here "reflections.angle") [Some count; Some 2] in
+  let! planes := naturals "U32" (here "reflections.plane") [Some count] in
+  let! turns := integers "I64" (here "reflections.angle") [Some count; Some 2] in
   let! ps := lists (here "reflections.position") positions count in
   let! offsets := naturals "U64" (here "reflections.position.offsets") [None] in
   let! ws := or_say (cut offsets vs) (text "offsets that do not cut their list: " ++ here "reflections.value") in
   let! pqs := in_rows (here "reflections.scale_squared") count 2 scales in
-  let! factors := each read_factor (combine (combine (combine ps ws) pqs) betas) in
+  let! angles := in_rows (here "reflections.angle") count 2 turns in
+  let! factors := each read_factor (combine (combine (combine ps ws) (combine pqs (combine planes angles))) betas) in
   let! by_matrix := lists (here "reflections") factors m in
   Ok (map Reflections by_matrix).
+
+(* The rows of blocks from a place on: signs, and rotations of two numbers. *)
+Fixpoint turn_rows (at_ : N) (blocks : list (N * list Z)) : option (list (list (term dy))) :=
+  match blocks with
+  | [] => Some []
+  | (is_sign, turn) :: blocks' =>
+      let (p, q) := two turn in
+      if is_sign =? 1 then
+        let* r := turn_rows (at_ + 1) blocks' in
+        if (q <=? 0)%Z then None else
+        if (p mod q =? 0)%Z then Some ([Pick at_] :: r) else if (2 * p mod q =? 0)%Z then Some ([Minus at_] :: r) else None
+      else
+        let* c := cosine p q in let* s := sine p q in
+        let* r := turn_rows (at_ + 2) blocks' in
+        Some ([Times c at_; Times (dopp s) (at_ + 1)] :: [Times s at_; Times c (at_ + 1)] :: r)
+  end.
+Definition read_rotations : result (list M) :=
+  let! signs := naturals "U8" (here "rotation.is_sign") [None] in
+  let! turns := integers "I64" (here "rotation.turn") [Some (len signs); Some 2] in
+  let! pqs := in_rows (here "rotation.turn") (len signs) 2 turns in
+  let! by_matrix := lists (here "rotation") (combine signs pqs) m in
+  ensure forallb (fun s => s <=? 1) signs or text "no sign and no rotation: " ++ here "rotation.is_sign" in
+  each (fun blocks =>
+    let! r := or_say (turn_rows 0 blocks) (fine_turn ++ here "rotation.turn") in
+    ensure len r =? n or text "blocks do not fill their matrix: " ++ here "rotation.offsets" in Ok (Rows r)) by_matrix.
 
 (* The form, its tensors, its matrices. *)
 Definition form_named (name : bytes) : result (list string * result (list M)) :=
@@ -155,8 +188,7 @@ Definition form_named (name : bytes) : result (list string * result (list M)) :=
     Ok (["reflections.offsets"; "reflections.position"; "reflections.position.offsets"; "reflections.value"; "reflections.scale_squared";
          "reflections.plane"; "reflections.angle"; "reflections.beta"], read_reflections)%string else
   if reads name "rotation" then
-    Ok (["rotation.offsets"; "rotation.is_sign"; "rotation.turn"]%string,
-        No (text "rotations by turns are not checked in their structured form, only as dense matrices: " ++ here "rotation")) else
+    Ok (["rotation.offsets"; "rotation.is_sign"; "rotation.turn"], read_rotations) else
   No (text "unknown form of matrix: " ++ name).
 End Form.
 
