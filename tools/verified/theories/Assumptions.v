@@ -1,0 +1,3 @@
+(* What every theorem leans on. `tools/verified/build` prints it. *)
+From Krohn Require Import Checked.
+Print Assumptions check_bytes_sound.
