@@ -265,6 +265,16 @@ TEST_CASE("any order: established for what is exact, undecided for what rounds, 
     CHECK(contains(contents(place / "m.cert"), R"("order":"any","claim":"proved","method":"exact in any order")"));
     CHECK(contains(place.shell("krohn check m.cert m.safetensors").out, "established"));
   }
+  const Outcome chosen = place.shell("krohn compile name:Z5 --any-order --precision bf16 --explain -o z5.safetensors");
+  CHECK(chosen.status == 0);
+  CHECK(contains(chosen.out, "in any order, in bf16: permutation: proved"));
+  CHECK(contains(chosen.out, "in any order, in bf16: rotation: no: its numbers round"));
+  CHECK(contains(chosen.out, "z5.safetensors: name:Z5 by permutation"));
+  CHECK(place.shell("krohn verify z5.safetensors --precision bf16 --any-order").status == 0);
+  const Outcome none = place.shell("krohn compile name:Z5 --any-order --max-dimension 2 -o none.safetensors");
+  CHECK(none.status == 2);
+  CHECK(contains(none.err, "no construction is exact in any order of evaluation in fp32"));
+  CHECK(!std::filesystem::exists(place / "none.safetensors"));
   REQUIRE(place.shell("krohn compile name:Z5 --construction rotation -o m.safetensors").status == 0);
   const Outcome open = place.shell(verify + " --certificate none.cert");
   CHECK(open.status == 3);

@@ -13,6 +13,7 @@
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/evaluate/quantise.h"
+#include "krohn/simulate/prove/any_order.h"
 #include "krohn/simulate/prove/verify.h"
 #include "krohn/simulate/prove/verify_built.h"
 #include "tools/krohn/models/subject.h"
@@ -61,7 +62,9 @@ fails is a mistake in krohn: status 4, and nothing is written.
 
 --precision bf16 prefers constructions that are exact in bf16, rounds every weight to bf16, and then proves the rounded
 network in that arithmetic, or refutes it by a word, as `krohn verify` does. The file is written unless the status is 4.
-With --exact nothing is chosen that rounding would change.
+With --exact nothing is chosen that rounding would change. --any-order takes the first construction of which `krohn verify
+--any-order` proves that no order of evaluation changes a bit, in fp32 or in --precision; --explain then says which have
+that proof and why the others do not.
 Exit status: 0 written (and proved), 1 written and refuted, 2 bad input or nothing fits, 3 undecided or a limit was met,
 4 a promise that a check contradicts.
 )"};
@@ -71,7 +74,7 @@ struct CompileArguments {
   std::optional<std::uint64_t> max_reflections, max_dimension;
   std::uint64_t max_pairs = 1'000'000;
   LanguageOptions reading;
-  bool exact = false, explain = false, json = false;
+  bool exact = false, any_order = false, explain = false, json = false;
 };
 
 BuildOptions wishes_of(const CompileArguments& options) {
@@ -96,7 +99,7 @@ void check_options(const CompileArguments& options) {
 /// A checkpoint's layers have one construction each.
 void refuse_choices(const CompileArguments& options) {
   if (!options.construction.empty() || !options.precision.empty() || !options.keys.empty() || options.exact ||
-      options.max_reflections || options.max_dimension || options.explain)
+      options.any_order || options.max_reflections || options.max_dimension || options.explain)
     throw InputError(
         "--target " + options.target,
         "its layers hold one construction; leave out --construction, --precision, --keys, --exact, --explain "
@@ -127,7 +130,57 @@ Choice choose_for_target(const Dfa& dfa, BuildOptions wishes, const std::vector<
   throw InputError(options.language, fmt::format("{} cannot hold it{}", options.target, reasons));
 }
 
+CertifyOptions in_any_order(const CompileArguments& options) {
+  CertifyOptions how;
+  how.arithmetic = parse_precision(options.precision);
+  how.any_order = true;
+  how.max_pairs = options.max_pairs;
+  return how;
+}
+
+/// Why this construction has no proof in any order; empty when it has one, and then here is its network.
+std::string refusal_in_any_order(const Dfa& dfa, BuildOptions wishes, const PlanRow& row,
+                                 const CompileArguments& options, std::optional<Network>& network) try {
+  if (row.exact_in.empty()) return "its numbers round";
+  wishes.construction = row.construction;
+  network = build(dfa, wishes);
+  const auto found = certify_any_order(quantise(*network, *wishes.precision), in_any_order(options));
+  return std::holds_alternative<Certificate>(found) ? "" : std::get<std::string>(found);
+} catch (const Error& error) {
+  return error.what();
+}
+
+/// The construction that would be chosen anyway first, then the others in the table's order.
+Choice choose_in_any_order(const Dfa& dfa, const BuildOptions& wishes, const CompileArguments& options) {
+  Choice choice{plan(dfa, wishes), {}, {}};
+  std::vector<PlanRow*> rows;
+  for (PlanRow& row : choice.rows)
+    if (row.possible) rows.push_back(&row);
+  std::ranges::stable_partition(rows, [](const PlanRow* row) { return row->chosen; });
+  for (PlanRow& row : choice.rows) row.chosen = false;
+  std::string reasons;
+  for (PlanRow* row : rows) {
+    std::optional<Network> network;
+    const std::string refusal = refusal_in_any_order(dfa, wishes, *row, options, network);
+    if (options.explain && !options.json)
+      fmt::print("in any order, in {}: {}: {}\n", options.precision, row->construction,
+                 refusal.empty() ? "proved" : "no: " + refusal);
+    if (!refusal.empty()) {
+      reasons += fmt::format("\n{}: {}", row->construction, refusal);
+    } else if (choice.chosen() == nullptr) {
+      row->chosen = true;
+      choice.network = std::move(network);
+      if (!options.explain) return choice;
+    }
+  }
+  if (choice.chosen() == nullptr)
+    throw InputError(options.language, fmt::format("no construction is exact in any order of evaluation in {}{}",
+                                                   options.precision, reasons));
+  return choice;
+}
+
 Choice make_choice(const Dfa& dfa, const BuildOptions& wishes, const CompileArguments& options) {
+  if (options.any_order) return choose_in_any_order(dfa, wishes, options);
   if (options.construction.empty())
     if (const std::vector<std::string> held = target_constructions(options.target); !held.empty())
       return choose_for_target(dfa, wishes, held, options);
@@ -156,6 +209,7 @@ ModelVerdict prove(const Network& rounded, Precision precision, const CompileArg
   question.subject = &rounded;
   question.name = options.language;
   question.how.arithmetic = precision;
+  question.how.any_order = options.any_order;
   question.how.max_pairs = options.max_pairs;
   question.progress = progress_of_stages();
   return verify(question);
@@ -199,7 +253,8 @@ nlohmann::ordered_json model_json(const CompileArguments& options, const std::st
   return json;
 }
 
-int compile(const CompileArguments& options) {
+int compile(CompileArguments options) {
+  if (options.any_order && options.precision.empty()) options.precision = "fp32";
   check_options(options);
   const Subject subject = load_subject(options.language, options.reading, stderr);
   const Dfa& given = subject.automaton;
@@ -250,6 +305,8 @@ void add_compile(CLI::App& app, Work& chosen) {
       .group(wishes);
   add_precision(verb, options->precision, "Round the weights to this format, and prove").group(wishes);
   verb.add_flag("--exact", options->exact, "Only constructions that are exact for words of every length").group(wishes);
+  verb.add_flag("--any-order", options->any_order, "Only constructions that no order of evaluation changes, proved")
+      .group(wishes);
   verb.add_option("--keys", options->keys, "How reflections are written")
       .one_of({"unit", "unnormalised", "doubled"})
       .group(wishes);
