@@ -1,8 +1,6 @@
 #include "krohn/groups/random.h"
 
 #include <cassert>
-#include <numeric>
-#include <vector>
 
 namespace krohn {
 namespace {

@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
-#include <numeric>
 #include <utility>
 
 #include "krohn/automata/cascades/cascade.h"

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "krohn/groups/error.h"
 
 namespace krohn {

@@ -4,8 +4,6 @@
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
 
-#include <algorithm>
-
 namespace krohn {
 
 namespace {

@@ -3,7 +3,6 @@
 #include <expat.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <numbers>

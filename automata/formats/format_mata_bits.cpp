@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <unordered_map>
 
 #include "krohn/automata/formats/format_mata_formula.h"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <unordered_map>
 
 #include "krohn/automata/formats/format_draft.h"

@@ -1,6 +1,5 @@
 #include "krohn/automata/monoid/witness_check.h"
 
-#include <algorithm>
 #include <limits>
 #include <numeric>
 #include <set>

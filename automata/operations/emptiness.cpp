@@ -1,7 +1,5 @@
 #include "krohn/automata/operations/emptiness.h"
 
-#include <algorithm>
-
 #include "krohn/automata/dfa/breadth_first.h"
 #include "krohn/automata/dfa/graph.h"
 #include "krohn/automata/operations/product.h"

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <unicode/uset.h>
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 

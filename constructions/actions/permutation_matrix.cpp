@@ -1,7 +1,5 @@
 #include "krohn/constructions/actions/permutation_matrix.h"
 
-#include <utility>
-
 namespace krohn {
 namespace {
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <utility>
 
 #include "krohn/automata/dfa/visible_text.h"

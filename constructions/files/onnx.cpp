@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <initializer_list>
-#include <optional>
 #include <vector>
 
 #include "krohn/automata/formats/json.h"

@@ -6,7 +6,6 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <limits>
 #include <set>
 #include <utility>
 

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
-#include <type_traits>
 
 #include "krohn/constructions/network/cosine_of_turn.h"
 #include "krohn/groups/error.h"

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <cassert>
-#include <functional>
 #include <map>
-#include <numeric>
 
 #include "krohn/groups/error.h"
 

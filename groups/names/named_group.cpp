@@ -1,7 +1,5 @@
 #include "krohn/groups/names/named_group.h"
 
-#include <fmt/format.h>
-
 #include "krohn/groups/error.h"
 #include "krohn/groups/names/group_expression.h"
 #include "krohn/groups/names/group_families.h"

@@ -1,7 +1,6 @@
 #include "krohn/groups/permutations/giant.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "krohn/groups/permutations/product_replacement.h"
 

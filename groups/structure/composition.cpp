@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <numeric>
 #include <optional>
 
 #include "krohn/groups/error.h"

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cassert>
-#include <optional>
 
 #include "krohn/groups/error.h"
 #include "krohn/groups/structure/composition.h"

@@ -1,7 +1,6 @@
 #include "krohn/simulate/arithmetic/rounded_matrix.h"
 
 #include <cmath>
-#include <utility>
 
 namespace krohn {
 namespace {

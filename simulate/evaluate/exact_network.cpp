@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "krohn/automata/cascades/emulation.h"

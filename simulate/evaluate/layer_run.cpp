@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <optional>
 #include <utility>
 
 #include "krohn/groups/error.h"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <memory>
 #include <string>
 
 #include "krohn/automata/operations/equivalence.h"

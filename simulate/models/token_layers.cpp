@@ -1,7 +1,6 @@
 #include "krohn/simulate/models/token_layers.h"
 
 #include <Eigen/Core>
-#include <cmath>
 
 #include "krohn/simulate/arithmetic/numbers.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"

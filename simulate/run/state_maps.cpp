@@ -1,6 +1,5 @@
 #include "krohn/simulate/run/state_maps.h"
 
-#include <algorithm>
 #include <cassert>
 
 #include "krohn/simulate/words/packed_word.h"

@@ -1,7 +1,5 @@
 #include "tools/krohn/offers.h"
 
-#include <algorithm>
-
 #include "krohn/automata/families/families.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "tools/krohn/help.h"
