@@ -10,8 +10,10 @@
 
 namespace krohn {
 
-/// The claim, established by simulate/check, whose inequalities are the only ones there are; or why there is none, in
-/// words, which says nothing about the network. `options.order` is not looked at. O(words' maps · actions · n³).
+/// The claim, established by simulate/check; or why there is none, in words, which says nothing about the network. Two
+/// things are asked beyond what the certificate's file says: that the model's weights are numbers of the format, since
+/// a wider one would have others, and that chunks of reflections (the UT transform) do not round either.
+/// `options.order` is not looked at. O(words' maps · actions · n³).
 /// Throws InputError for an arithmetic other than fp64, fp32, fp16 and bf16.
 std::variant<Certificate, std::string> certify_any_order(const Network& network, const CertifyOptions& options);
 
