@@ -1,3 +1,4 @@
 (* What every theorem leans on. `tools/verified/build` prints it. *)
 From Krohn Require Import Checked.
 Print Assumptions check_bytes_sound.
+Print Assumptions check_bytes_equal.

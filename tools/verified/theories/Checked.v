@@ -69,3 +69,20 @@ Proof.
     pose proof (any_order_sound _ _ _ C) as R. pose proof (any_order_given _ _ _ C) as G.
     destruct (check_associations _ m es) eqn:C'; repeat (split; [assumption|]); [|assumption]. now apply any_association_sound with (es := es).
 Qed.
+
+(* The same in two functions of the bytes, for letters read one after another. *)
+Definition network_of_bytes (a : arithmetic) (dense : bool) (model : bytes) (w : list N) : option N :=
+  match model_of_bytes dense model with Ok m => run_ieee a m w | No _ => None end.
+Definition automaton_of_bytes (dense : bool) (model : bytes) (w : list N) : option N :=
+  match model_of_bytes dense model with Ok m => run_automaton (oracle m) w | No _ => None end.
+Definition letters_of_bytes (dense : bool) (model : bytes) : N :=
+  match model_of_bytes dense model with Ok m => letters (oracle m) | No _ => 0 end.
+
+Corollary check_bytes_equal : forall certificate model a dense count,
+  check_bytes certificate model = Ok (Some (Established (Left_to_right a) dense count)) ->
+  forall w, Forall (fun letter => letter < letters_of_bytes dense model) w ->
+  network_of_bytes a dense model w = automaton_of_bytes dense model w /\ automaton_of_bytes dense model w <> None.
+Proof.
+  intros certificate model a dense count H w Hw. apply check_bytes_sound in H. destruct H as [m [Hm R]]. cbn [established_kind dense_weights] in *.
+  unfold network_of_bytes, automaton_of_bytes, letters_of_bytes in *. rewrite Hm in *. destruct (R w Hw) as [q [R1 R2]]. rewrite R1, R2. now split.
+Qed.

@@ -260,6 +260,8 @@ Definition read_layer (dense last : bool) (k : N) (v : json) : result (layer dy 
   let! codes := naturals "U8" (at_ "form") [None] in
   let amount := len codes in
   ensure forallb (fun c => c <? len forms) codes or text "a form has no name: " ++ at_ "form" in
+  ensure forallb (fun p => (0 <? count (N.eqb (fst p)) codes) && (len (filter (same_text (snd p)) forms) =? 1)) (combine (iota (len forms)) forms)
+    or text "a form is named twice, or never used: " ++ at_ "form" in
   let! known := each (fun p => form_named prefix (count (N.eqb (fst p)) codes) n (snd p)) (combine (iota (len forms)) forms) in
   let! matrices :=
     if dense then dense_matrices amount n (at_ "A") else
