@@ -143,7 +143,8 @@ def exact_in_any_order(model, maps, **claim):
             if len(listed) > 3000:
                 raise ValueError("too many maps")
             step = {"step": "map", "layer": k, "a": hexadecimal(zip(*m), net.stored)} if maps else {"step": "addition"}
-            steps.append({**step, "layer": k, "b": hexadecimal(b, net.stored) if has_b else "", "next": [listed.index(x) for x in new]})
+            step.update({"layer": k, "b": hexadecimal(b, net.stored) if has_b else "", "next": [listed.index(x) for x in new]})
+            steps.append(step)
     return written(model, {"claim": "proved", "method": "exact in any order", "order": "any", **claim}, steps)
 
 

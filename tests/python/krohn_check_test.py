@@ -46,6 +46,10 @@ class Case(unittest.TestCase):
         self.assertEqual(printed.getvalue().count("\n"), 1, printed.getvalue())
         self.said = printed.getvalue()
         self.assertNotIn("broke down", self.said)
+        if KROHN and not more:
+            done = subprocess.run([KROHN, "check", *arguments], capture_output=True, text=True)
+            if done.returncode != 3:  # undecided: the command expands words, up to a limit
+                self.assertEqual(done.returncode == 0, status == ESTABLISHED, (self.said, done.stdout, done.stderr))
         return status
 
     def assert_verdict(self, expected, certificate, *more):

@@ -563,7 +563,7 @@ class Network:
                 else:
                     y[i] = a.product(row[0][1], x[row[0][0]])
                     for j, w in row[1:]:
-                        if w != 0 or x[j] is None:
+                        if w != 0 or x[j] is None or a.operands:  # an x of tf32 may become infinite, and 0 · ∞ is no number
                             y[i] = a.add_product(y[i], w, x[j])
         return y
 
