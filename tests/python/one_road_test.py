@@ -59,8 +59,8 @@ class OneRoad(unittest.TestCase):
     def test_checkpoints(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "checkpoint")
-            krohn.export("name:Z3", "fla-deltanet", path)
-            for against in (None, "name:Z3"):
+            krohn.export("name:parity", "fla-deltanet", path)
+            for against in (None, "name:parity"):
                 how = ["--against", against] if against else []
                 self.assertEqual(krohn.verify(path, max_pairs=500, against=against).to_dict(),
                                  self.asked_by_command(path, "--max-pairs", "500", *how))
