@@ -49,7 +49,7 @@ Definition right (k : kind) (dense : bool) (model : bytes) : Prop :=
   | Left_to_right a => forall w, Forall (fun letter => letter < letters (oracle m)) w ->
       exists q, run_ieee a m w = Some q /\ run_automaton (oracle m) w = Some q
   | Any_order f => right_in_any_order f m /\ evaluable f m
-  | Any_association f => right_in_any_order f m /\ evaluable f m /\ right_in_any_association f m
+  | Any_association f => right_in_any_order f m /\ evaluable f m /\ right_in_any_association f m /\ composable f m
   end.
 
 Lemma then_ok : forall A B (x : result A) (f : A -> result B) b, then_ x f = Ok b -> exists a, x = Ok a /\ f a = Ok b.
@@ -67,7 +67,8 @@ Proof.
   - destruct (storage _); [discriminate H|]. destruct (fused _); [discriminate H|].
     destruct (check_any_order _ m es) eqn:C; [|discriminate H]. injection H as <-. split; [exact Hm|]. cbn [established_kind].
     pose proof (any_order_sound _ _ _ C) as R. pose proof (any_order_given _ _ _ C) as G.
-    destruct (check_associations _ m es) eqn:C'; repeat (split; [assumption|]); [|assumption]. now apply any_association_sound with (es := es).
+    destruct (check_associations _ m es) eqn:C'; repeat (split; [assumption|]); [|assumption].
+    split; [now apply any_association_sound with (es := es)|now apply any_association_given].
 Qed.
 
 (* The same in two functions of the bytes, for letters read one after another. *)

@@ -210,7 +210,7 @@ Inductive composed_column (l : tables) (c : nat) : list N -> list some_float -> 
 Definition composed_state := (list N * columns_of some_float * option N)%type.
 Definition composed_layer_step (l : tables) (i : option N) (s t : composed_state) : Prop :=
   let '(u, H, _) := s in let '(v, K, label) := t in
-  match (let* c := i in let* a := action_at l c in let* b := book_at l c in Some (a, b)) with
+  match (let* c := i in let* a := action_at l c in let* _ := act_at l a in let* b := book_at l c in Some (a, b)) with
   | None => v = u /\ K = H /\ label = None
   | Some (a, b) =>
       v = u ++ [a] /\ length K = length (start l) /\ (forall c x, nth_error K c = Some x -> composed_column l c v x)
