@@ -84,6 +84,8 @@ Corollary check_bytes_equal : forall certificate model a dense count,
   forall w, Forall (fun letter => letter < letters_of_bytes dense model) w ->
   network_of_bytes a dense model w = automaton_of_bytes dense model w /\ automaton_of_bytes dense model w <> None.
 Proof.
-  intros certificate model a dense count H w Hw. apply check_bytes_sound in H. destruct H as [m [Hm R]]. cbn [established_kind dense_weights] in *.
-  unfold network_of_bytes, automaton_of_bytes, letters_of_bytes in *. rewrite Hm in *. destruct (R w Hw) as [q [R1 R2]]. rewrite R1, R2. now split.
+  intros certificate model a dense count H w Hw. apply check_bytes_sound in H. destruct H as [m [Hm R]].
+  cbn [established_kind dense_weights] in *.
+  unfold network_of_bytes, automaton_of_bytes, letters_of_bytes in *. rewrite Hm in *. destruct (R w Hw) as [q [R1 R2]].
+  rewrite R1, R2. now split.
 Qed.
