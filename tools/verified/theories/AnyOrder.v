@@ -127,7 +127,8 @@ Fixpoint exact_rows (look : N -> option dy) (rs : list (list (term dy))) (b : op
 Definition exact_reflection (x : list dy) (factor : list (N * dy) * dy) : option (list dy) :=
   let* s := exact_row (get x) (map (fun e => Times (snd e) (fst e)) (fst factor)) None in
   let* t := exact_sum [dmul (snd factor) s] in
-  fold_option (fun y e => let* v := get y (fst e) in let* z := exact_sum [v; dmul (dopp (snd e)) t] in set y (fst e) z) x (fst factor).
+  fold_option (fun y e => let* v := get y (fst e) in
+    let* z := exact_sum [v; dmul (dopp (snd e)) t] in set y (fst e) z) x (fst factor).
 Definition exact_column (a : matrix dy) (b : option (list dy)) (x : list dy) : option (list dy) :=
   match a with
   | Rows rs => exact_rows (mk x) rs b
@@ -223,15 +224,18 @@ Proof.
   rewrite (zeros_dropped (fun x => Rabs (D2R x))) in S2;
     [|intros x Hx; rewrite Hx; apply Rabs_R0|intros x; now rewrite norm_correct].
   assert (T : total l = fold_right (fun x r => D2R x + r)%R 0%R ps /\ total_size l = fold_right (fun x r => Rabs (D2R x) + r)%R 0%R ps).
-  { clear -R. induction R as [|p d l ps [_ [_ P]] R [IH1 IH2]]; cbn [total total_size fold_right]; [now split|]. rewrite P, IH1, IH2. now split. }
+  { clear -R. induction R as [|p d l ps [_ [_ P]] R [IH1 IH2]]; cbn [total total_size fold_right]; [now split|].
+    rewrite P, IH1, IH2. now split. }
   destruct T as [T1 T2]. split; [split|].
   - assert (W : Forall (fun d => whole g (D2R d)) ps).
     { clear -G. unfold k in G. clearbody g. clear k. induction ps as [|x ps IH]; constructor; cbn [map filter] in G.
       - destruct (Z.eqb_spec (dm (norm x)) 0) as [E|E]; cbn [negb] in G.
         + exists 0. rewrite F2R_0, <- norm_correct. now apply D2R_0.
-        + inversion G; subst. exists (Z.shiftl (dm (norm x)) (de (norm x) - g)). rewrite <- norm_correct. unfold D2R. symmetry. apply shift_correct. assumption.
+        + inversion G; subst. exists (Z.shiftl (dm (norm x)) (de (norm x) - g)). rewrite <- norm_correct. unfold D2R.
+          symmetry. apply shift_correct. assumption.
       - apply IH. destruct (Z.eqb_spec (dm (norm x)) 0); cbn [negb] in G; [assumption|now inversion G]. }
-    clear - R W. clearbody g. clear k. induction R as [|p d l ps [P1 [P2 P3]] R IH]; constructor; inversion W; subst; [|auto]. unfold good_term. rewrite P3. auto.
+    clear - R W. clearbody g. clear k. induction R as [|p d l ps [P1 [P2 P3]] R IH]; constructor; inversion W; subst;
+      [|auto]. unfold good_term. rewrite P3. auto.
   - rewrite T2, <- S2. unfold F2R; cbn [Fnum Fexp]. rewrite bpow_plus. apply Rmult_le_compat_r; [apply bpow_ge_0|].
     pose proof (positive_prec f) as P. unfold Prec_gt_0 in P. rewrite <- IZR_Zpower by lia. apply IZR_le. exact C3.
   - rewrite T1, <- S1, norm_correct. reflexivity.
@@ -262,7 +266,8 @@ Qed.
 Hypothesis units : has_units = true.
 Lemma one_holds : number_of (one f) (D 1 0) /\ number_of (minus_one f) (D (-1) 0).
 Proof.
-  unfold has_units in units. destruct (fit f (D 1 0)) as [p|] eqn:P; [|discriminate]. destruct (fit f (D (-1) 0)) as [q|] eqn:Q; [|discriminate].
+  unfold has_units in units. destruct (fit f (D 1 0)) as [p|] eqn:P; [|discriminate].
+  destruct (fit f (D (-1) 0)) as [q|] eqn:Q; [|discriminate].
   apply andb_true_iff in units; destruct units as [U V]. split; [now apply holds_unit with p|now apply holds_unit with q].
 Qed.
 Lemma real_one : D2R (D 1 0) = 1%R.
@@ -282,7 +287,8 @@ Proof.
 Qed.
 Lemma product_times : forall x d y e, number_of x d -> number_of y e -> product_of (x, y) (dmul d e).
 Proof.
-  intros x d y e [O E] [O1 E1]. split; [exact O|]. split; [exact O1|]. unfold term_of; cbn [fst snd]. rewrite E, E1, dmul_correct. ring.
+  intros x d y e [O E] [O1 E1]. split; [exact O|]. split; [exact O1|]. unfold term_of; cbn [fst snd].
+  rewrite E, E1, dmul_correct. ring.
 Qed.
 Lemma negative_holds : forall x d, number_of x d -> number_of (negative x) (dopp d).
 Proof.
@@ -298,11 +304,13 @@ Hypothesis same_look : forall j v, get x j = Some v -> exists d, look j = Some d
 
 Lemma addends_product : forall row l, Forall2 (addend f x) row l -> forall ps, traverse (product look) row = Some ps -> Forall2 product_of l ps.
 Proof.
-  intros row l A ps. rewrite traverse_is. revert ps. induction A as [|t p row l A1 A IH]; intros ps H; cbn [traverse_by_hand] in H.
+  intros row l A ps. rewrite traverse_is. revert ps. induction A as [|t p row l A1 A IH]; intros ps H;
+    cbn [traverse_by_hand] in H.
   - injection H as <-. constructor.
   - apply bind_some in H; destruct H as [d [H1 H]]. apply bind_some in H; destruct H as [ds [H2 H]]. injection H as <-.
     constructor; [|now apply IH]. inversion A1; subst; cbn [product] in H1;
-      match goal with K : get x ?j = Some ?v |- _ => destruct (same_look _ _ K) as [e [L1 L2]]; rewrite L1 in H1 end; cbn [option_map] in H1; injection H1 as <-.
+      match goal with K : get x ?j = Some ?v |- _ => destruct (same_look _ _ K) as [e [L1 L2]]; rewrite L1 in H1 end;
+        cbn [option_map] in H1; injection H1 as <-.
     + now apply product_one.
     + now apply product_minus.
     + now apply product_times.
@@ -313,7 +321,8 @@ Proof.
   intros row b r H y [l [k [A [L S]]]]. unfold exact_row in H. apply bind_some in H; destruct H as [ps [H1 H2]].
   assert (R : Forall2 product_of (l ++ k) (match b with None => ps | Some w => ps ++ [w] end)).
   { destruct b as [w|]; cbn [last_addend] in L.
-    - destruct L as [u [U ->]]. apply Forall2_app; [now apply addends_product with row|]. constructor; [|constructor]. now apply product_one.
+    - destruct L as [u [U ->]]. apply Forall2_app; [now apply addends_product with row|]. constructor; [|constructor].
+      now apply product_one.
     - subst k. rewrite app_nil_r. now apply addends_product with row. }
   now apply any_sum with (1 := H2) (2 := R).
 Qed.
@@ -322,7 +331,8 @@ Lemma any_rows_hold : forall rs b zs, exact_rows look rs b = Some zs -> forall y
 Proof.
   induction rs as [|row rs IH]; intros b zs H ys A; cbn [exact_rows any_rows] in *.
   - destruct b as [[|w b]|], ys; try contradiction; try discriminate; injection H as <-; constructor.
-  - destruct b as [[|w b]|]; [discriminate| |]; apply bind_some in H; destruct H as [s [H1 H]]; apply bind_some in H; destruct H as [t [H2 H]];
+  - destruct b as [[|w b]|]; [discriminate| |]; apply bind_some in H; destruct H as [s [H1 H]]; apply bind_some in H;
+      destruct H as [t [H2 H]];
       injection H as <-; destruct ys as [|y ys]; try contradiction; destruct A as [A1 A2]; constructor.
     + now apply any_row_holds with (1 := H1).
     + now apply IH with (1 := H2).
@@ -342,7 +352,8 @@ Lemma mk_holds : forall x zs, Forall2 number_of x zs -> forall j v, get x j = So
 Proof.
   intros x zs R j v E. destruct (get_holds _ _ R _ _ E) as [d [D1 D2]]. exists d. split; [|assumption]. rewrite mk_nth.
   clear -D1. revert j D1. induction zs as [|z zs IH]; intros j K; cbn [get] in K; [discriminate|].
-  destruct (N.eqb j 0) eqn:Q; [apply N.eqb_eq in Q; subst j; exact K|]. apply N.eqb_neq in Q. replace (N.to_nat j) with (S (N.to_nat (N.pred j))) by lia. cbn [nth_error]. now apply IH.
+  destruct (N.eqb j 0) eqn:Q; [apply N.eqb_eq in Q; subst j; exact K|]. apply N.eqb_neq in Q.
+  replace (N.to_nat j) with (S (N.to_nat (N.pred j))) by lia. cbn [nth_error]. now apply IH.
 Qed.
 Lemma set_holds : forall x zs, Forall2 number_of x zs -> forall i v d, number_of v d -> forall y ws, set x i v = Some y -> set zs i d = Some ws ->
   Forall2 number_of y ws.
@@ -354,17 +365,20 @@ Proof.
 Qed.
 
 Lemma updates_hold : forall t d, number_of t d -> forall key x zs, Forall2 number_of x zs -> forall y, any_updates f t key x y -> forall ws,
-  fold_option (fun y e => let* v := get y (fst e) in let* z := exact_sum [v; dmul (dopp (snd e)) d] in set y (fst e) z) zs key = Some ws ->
+  fold_option (fun y e => let* v := get y (fst e) in
+    let* z := exact_sum [v; dmul (dopp (snd e)) d] in set y (fst e) z) zs key = Some ws ->
   Forall2 number_of y ws.
 Proof.
   intros t d T. induction key as [|[i k] key IH]; intros x zs R y U ws H; cbn [any_updates fold_option fst snd] in *.
   - subst y. injection H as <-. exact R.
   - destruct U as [v [u [z [x' [V [K [S [X U]]]]]]]].
-    apply bind_some in H; destruct H as [zs' [H1 H]]. apply bind_some in H1; destruct H1 as [e [E1 H1]]. apply bind_some in H1; destruct H1 as [r [R1 H1]].
+    apply bind_some in H; destruct H as [zs' [H1 H]]. apply bind_some in H1; destruct H1 as [e [E1 H1]].
+    apply bind_some in H1; destruct H1 as [r [R1 H1]].
     destruct (get_holds _ _ R _ _ V) as [e' [E2 E3]]. assert (e' = e) by congruence. subst e'.
     assert (Z0 : number_of z r).
     { apply any_sum with (1 := R1) (l := [(v, one f); (negative u, t)]); [|exact S].
-      constructor; [now apply product_one|]. constructor; [|constructor]. apply product_times; [now apply negative_holds|exact T]. }
+      constructor; [now apply product_one|]. constructor; [|constructor]. apply product_times;
+        [now apply negative_holds|exact T]. }
     apply IH with (x := x') (zs := zs'); auto. eapply set_holds; eassumption.
 Qed.
 
@@ -404,7 +418,8 @@ Lemma act_holds : forall a H K b, number_columns H K -> forall H', any_act f a b
 Proof.
   intros a H K b R. revert b. induction R as [|x zs H K R1 R IH]; intros b H' A K' E; cbn [any_act exact_act] in *.
   - destruct b as [[|c b]|], H'; try contradiction; try discriminate; injection E as <-; constructor.
-  - destruct b as [[|c b]|]; [discriminate| |]; apply bind_some in E; destruct E as [y' [E1 E]]; apply bind_some in E; destruct E as [L [E2 E]];
+  - destruct b as [[|c b]|]; [discriminate| |]; apply bind_some in E; destruct E as [y' [E1 E]]; apply bind_some in E;
+      destruct E as [L [E2 E]];
       injection E as <-; destruct H' as [|y H']; try contradiction; destruct A as [A1 A2].
     + constructor; [|now apply IH with (2 := E2)]. now apply column_holds with (1 := R1) (2 := A1).
     + constructor; [|now apply IH with (2 := E2)]. now apply column_holds with (1 := R1) (2 := A1).
@@ -429,10 +444,13 @@ Definition holds_state (s : any_state) (z : columns_of dy * N) : Prop := number_
 Lemma layer_step_holds : forall l i s z, holds_state s z -> forall t, any_layer_step f (open_f l) (Some i) s t -> forall z',
   exact_layer_step (open_z l) i z = Some z' -> holds_state t z'.
 Proof.
-  intros l i s z [S1 S2] t A z' H. unfold any_layer_step, exact_layer_step, open_layer in *; cbn [bind action_at act_at book_at codes] in *.
-  apply bind_some in H; destruct H as [a [H1 H]]. apply bind_some in H; destruct H as [[m b] [H2 H]]. apply bind_some in H; destruct H as [c [H3 H]].
+  intros l i s z [S1 S2] t A z' H. unfold any_layer_step, exact_layer_step, open_layer in *;
+    cbn [bind action_at act_at book_at codes] in *.
+  apply bind_some in H; destruct H as [a [H1 H]]. apply bind_some in H; destruct H as [[m b] [H2 H]]. apply bind_some in H;
+    destruct H as [c [H3 H]].
   apply bind_some in H; destruct H as [K [H4 H]]. apply bind_some in H; destruct H as [label [H5 H]]. injection H as <-.
-  rewrite H1 in A. cbn [bind] in A. rewrite H2 in A. cbn [bind] in A. rewrite H3 in A. cbn [bind fst snd] in A, H4. destruct A as [A1 A2].
+  rewrite H1 in A. cbn [bind] in A. rewrite H2 in A. cbn [bind] in A. rewrite H3 in A. cbn [bind fst snd] in A, H4.
+  destruct A as [A1 A2].
   pose proof (act_holds _ _ _ _ S1 _ A1 _ H4) as R. split; cbn [fst snd]; [exact R|].
   destruct (values_hold _ _ R) as [h [V1 V2]]. rewrite A2, V1. cbn [bind].
   pose proof (decoder_rel (codewords l) c h K V2) as D. rewrite H5 in D. cbn [orel] in D.
@@ -442,10 +460,12 @@ Qed.
 Lemma step_holds : forall ls i ss zs, Forall2 holds_state ss zs -> forall ts, any_step f (map open_f ls) i ss ts -> forall zs',
   exact_step (map open_z ls) i zs = Some zs' -> Forall2 holds_state ts zs'.
 Proof.
-  induction ls as [|l ls IH]; intros i ss zs R ts A zs' H; inversion R as [|s z ss' zs0 R1 R2]; subst; cbn [map any_step exact_step] in *; try discriminate; try contradiction.
+  induction ls as [|l ls IH]; intros i ss zs R ts A zs' H; inversion R as [|s z ss' zs0 R1 R2]; subst;
+    cbn [map any_step exact_step] in *; try discriminate; try contradiction.
   - destruct ts; [|contradiction]. injection H as <-. constructor.
   - destruct ts as [|t ts]; [contradiction|]. destruct A as [A1 A2].
-    apply bind_some in H; destruct H as [c [-> H]]. apply bind_some in H; destruct H as [z' [H1 H]]. apply bind_some in H; destruct H as [r [H2 H]].
+    apply bind_some in H; destruct H as [c [-> H]]. apply bind_some in H; destruct H as [z' [H1 H]]. apply bind_some in H;
+      destruct H as [r [H2 H]].
     injection H as <-. constructor; [now apply layer_step_holds with (1 := R1) (2 := A1)|].
     destruct R1 as [_ R1]. rewrite R1 in A2. cbn [bind] in A2. now apply IH with (1 := R2) (2 := A2).
 Qed.
@@ -473,10 +493,12 @@ Proof.
   apply andb_true_iff in H; destruct H as [U H]. cbn [option_map]. eexists; split; [reflexivity|].
   intros w Hw ss ts S A. destruct (list_sound _ _ _ _ _ H w Hw) as [zs [q [H1 [H2 H3]]]]. exists q. split; [|assumption].
   assert (S0 : Forall2 (holds_state f) ss (starts (map (open_layer z_decode) ls))).
-  { clear -S. unfold starts. rewrite map_map. revert ss S. induction ls as [|l ls IH]; intros ss S; inversion S as [|? s ? ss' [S1 S2] S3]; subst; cbn [map]; constructor; auto.
+  { clear -S. unfold starts. rewrite map_map. revert ss S. induction ls as [|l ls IH]; intros ss S;
+      inversion S as [|? s ? ss' [S1 S2] S3]; subst; cbn [map]; constructor; auto.
     split; assumption. }
   pose proof (walk_holds f U ls w ss _ S0 ts A zs H1) as R.
   assert (L : traverse snd ts = Some (map snd zs)).
-  { rewrite traverse_is. clear -R. induction R as [|t z ts zs [_ R1] R IH]; cbn [traverse_by_hand map]; [reflexivity|]. now rewrite R1, IH. }
+  { rewrite traverse_is. clear -R. induction R as [|t z ts zs [_ R1] R IH]; cbn [traverse_by_hand map]; [reflexivity|].
+    now rewrite R1, IH. }
   unfold any_answer. rewrite L. cbn [bind]. rewrite read_open. exact H2.
 Qed.

@@ -56,7 +56,8 @@ Proof.
     + apply generic_format_FLT. apply FLT_spec with (Float radix2 (Z.sgn k * 2 ^ (prec f - 1)) (grain + 1)).
       * rewrite (F2R_change_exp radix2 grain _ (grain + 1)) by lia. f_equal. f_equal.
         replace (grain + 1 - grain) with 1 by lia. change (radix2 ^ 1) with 2.
-        rewrite <- (Z.abs_sgn k) at 1. rewrite B. replace (prec f) with (Z.succ (prec f - 1)) at 1 by lia. rewrite Z.pow_succ_r by lia. lia.
+        rewrite <- (Z.abs_sgn k) at 1. rewrite B. replace (prec f) with (Z.succ (prec f - 1)) at 1 by lia.
+        rewrite Z.pow_succ_r by lia. lia.
       * cbn [Fnum]. change (radix_val radix2) with 2. rewrite Z.abs_mul.
         assert (Z.abs (Z.sgn k) <= 1) by lia. assert (0 < 2 ^ (prec f - 1)) by (apply Z.pow_pos_nonneg; lia).
         rewrite (Z.abs_eq (2 ^ (prec f - 1))) by lia.
@@ -75,7 +76,8 @@ Lemma into : forall g m x r, wider f g -> finite x -> real x = r ->
 Proof.
   intros g m x r W Fx <- G S. unfold convert, finite, real in *.
   assert (X : exists d, exactly (number x) = Some d /\ D2R d = B2R (number x)).
-  { destruct (number x) as [s|s| |s k e b]; try discriminate; simpl; eexists; split; try reflexivity. unfold D2R; simpl. apply F2R_0. }
+  { destruct (number x) as [s|s| |s k e b]; try discriminate; simpl; eexists; split; try reflexivity. unfold D2R; simpl.
+    apply F2R_0. }
   destruct X as [d [-> D]].
   pose proof (binary_normalize_correct (prec g) (emax g) (positive_prec g) (large_emax g) m (dm d) (de d) false) as H.
   cbv zeta in H. change (F2R (Float radix2 (dm d) (de d))) with (D2R d) in H. rewrite D in H.
@@ -147,7 +149,8 @@ Qed.
 Lemma good_permuted : forall l k, Permutation l k -> good k -> good l.
 Proof.
   intros l k P [G S]. split; [|now rewrite (proj2 (total_permuted _ _ P))].
-  apply Permutation_sym in P. rewrite Forall_forall in *. intros x Hx. apply G. now apply Permutation_in with (1 := Permutation_sym P).
+  apply Permutation_sym in P. rewrite Forall_forall in *. intros x Hx. apply G.
+  now apply Permutation_in with (1 := Permutation_sym P).
 Qed.
 
 (* Whatever the evaluation, the sum is exact. *)
@@ -155,7 +158,8 @@ Theorem sums_exact : forall l x, sums f l x -> good l -> finite x /\ real x = to
 Proof.
   induction 1 as [g s W|a b B|a b B|g m a b W|g m l x k y W Sx IHx Sy IHy|g m a b l x W Sx IH|a b l x Z0 Sx IH|g m l x W Sx IH|l k x P Sx IH]; intros G.
   - split; reflexivity.
-  - destruct G as [G _]. inversion G as [|? ? [[F1 _] _]]; subst. split; [exact F1|]. cbn [total]. unfold term_of; cbn [fst snd]. rewrite B. ring.
+  - destruct G as [G _]. inversion G as [|? ? [[F1 _] _]]; subst. split; [exact F1|]. cbn [total]. unfold term_of;
+      cbn [fst snd]. rewrite B. ring.
   - destruct G as [G _]. inversion G as [|? ? [[F1 _] _]]; subst. unfold finite, real in *; cbn [number its].
     rewrite is_finite_Bopp, B2R_Bopp. split; [exact F1|]. cbn [total]. unfold term_of, real; cbn [fst snd]. rewrite B. ring.
   - pose proof (good_held _ G) as H. destruct G as [G _]. inversion G as [|? ? [A1 [A2 A3]]]; subst. cbn [fst snd] in *.
@@ -171,16 +175,20 @@ Proof.
     destruct (held_format g _ W (good_held _ G)) as [H1 H2]. rewrite total_app in *.
     unfold finite, real at 1; cbn [number its].
     pose proof (Bplus_correct (prec g) (emax g) (positive_prec g) (large_emax g) m _ _ X1 Y1) as C.
-    rewrite X2, Y2, E1, E2 in C. rewrite round_generic in C by auto with typeclass_instances. rewrite Rlt_bool_true in C by exact H2. tauto.
-  - pose proof G as G'. change ((a, b) :: l) with ([(a, b)] ++ l) in G'. destruct (good_app _ _ G') as [Ga Gl]. destruct (IH Gl) as [F1 E1].
+    rewrite X2, Y2, E1, E2 in C. rewrite round_generic in C by auto with typeclass_instances.
+    rewrite Rlt_bool_true in C by exact H2. tauto.
+  - pose proof G as G'. change ((a, b) :: l) with ([(a, b)] ++ l) in G'. destruct (good_app _ _ G') as [Ga Gl].
+    destruct (IH Gl) as [F1 E1].
     destruct Ga as [Ga _]. inversion Ga as [|? ? [A1 [A2 A3]]]; subst. cbn [fst snd] in *.
     destruct (into_of_f g m a W A1) as [P1 Q1], (into_of_f g m b W A2) as [P2 Q2].
     destruct (into_held g m x W F1) as [X1 X2]; [rewrite E1; now apply good_held|].
     destruct (held_format g _ W (good_held _ G)) as [H1 H2]. cbn [total] in *. unfold term_of in *; cbn [fst snd] in *.
     unfold finite, real at 1; cbn [number its].
     pose proof (Bfma_correct (prec g) (emax g) (positive_prec g) (large_emax g) m _ _ _ P1 P2 X1) as C. cbv zeta in C.
-    rewrite X2, Q1, Q2, E1 in C. rewrite round_generic in C by auto with typeclass_instances. rewrite Rlt_bool_true in C by exact H2. tauto.
-  - change ((a, b) :: l) with ([(a, b)] ++ l) in G. destruct (good_app _ _ G) as [_ Gl]. destruct (IH Gl) as [F1 E1]. split; [exact F1|].
+    rewrite X2, Q1, Q2, E1 in C. rewrite round_generic in C by auto with typeclass_instances.
+    rewrite Rlt_bool_true in C by exact H2. tauto.
+  - change ((a, b) :: l) with ([(a, b)] ++ l) in G. destruct (good_app _ _ G) as [_ Gl]. destruct (IH Gl) as [F1 E1]. split;
+      [exact F1|].
     cbn [total]. unfold term_of; cbn [fst snd]. destruct Z0 as [Z0|Z0]; rewrite Z0, E1; ring.
   - destruct (IH G) as [F1 E1]. unfold finite, real at 1; cbn [number its].
     destruct (into_held g m x W F1) as [X1 X2]; [rewrite E1; now apply good_held|]. split; [exact X1|]. now rewrite X2.

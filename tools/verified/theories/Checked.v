@@ -49,7 +49,7 @@ Definition right (k : kind) (dense : bool) (model : bytes) : Prop :=
   | Left_to_right a => forall w, Forall (fun letter => letter < letters (oracle m)) w ->
       exists q, run_ieee a m w = Some q /\ run_automaton (oracle m) w = Some q
   | Any_order f => right_in_any_order f m /\ evaluable f m
-  | Any_association f => right_in_any_order f m /\ evaluable f m /\ right_in_any_association f m
+  | Any_association f => right_in_any_order f m /\ evaluable f m /\ right_in_any_association f m /\ composable f m
   end.
 
 Lemma then_ok : forall A B (x : result A) (f : A -> result B) b, then_ x f = Ok b -> exists a, x = Ok a /\ f a = Ok b.
@@ -67,7 +67,8 @@ Proof.
   - destruct (storage _); [discriminate H|]. destruct (fused _); [discriminate H|].
     destruct (check_any_order _ m es) eqn:C; [|discriminate H]. injection H as <-. split; [exact Hm|]. cbn [established_kind].
     pose proof (any_order_sound _ _ _ C) as R. pose proof (any_order_given _ _ _ C) as G.
-    destruct (check_associations _ m es) eqn:C'; repeat (split; [assumption|]); [|assumption]. now apply any_association_sound with (es := es).
+    destruct (check_associations _ m es) eqn:C'; repeat (split; [assumption|]); [|assumption].
+    split; [now apply any_association_sound with (es := es)|now apply any_association_given].
 Qed.
 
 (* The same in two functions of the bytes, for letters read one after another. *)
@@ -83,6 +84,8 @@ Corollary check_bytes_equal : forall certificate model a dense count,
   forall w, Forall (fun letter => letter < letters_of_bytes dense model) w ->
   network_of_bytes a dense model w = automaton_of_bytes dense model w /\ automaton_of_bytes dense model w <> None.
 Proof.
-  intros certificate model a dense count H w Hw. apply check_bytes_sound in H. destruct H as [m [Hm R]]. cbn [established_kind dense_weights] in *.
-  unfold network_of_bytes, automaton_of_bytes, letters_of_bytes in *. rewrite Hm in *. destruct (R w Hw) as [q [R1 R2]]. rewrite R1, R2. now split.
+  intros certificate model a dense count H w Hw. apply check_bytes_sound in H. destruct H as [m [Hm R]].
+  cbn [established_kind dense_weights] in *.
+  unfold network_of_bytes, automaton_of_bytes, letters_of_bytes in *. rewrite Hm in *. destruct (R w Hw) as [q [R1 R2]].
+  rewrite R1, R2. now split.
 Qed.

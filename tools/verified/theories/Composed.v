@@ -57,7 +57,8 @@ Lemma apply_word_ext : forall u r s, same_vec r s -> same_vec (apply_word u r) (
 Proof. induction u; intros r s E; cbn [apply_word fold_left]; [exact E|]. apply IHu. intros i Hi. now apply apply_letter_ext. Qed.
 Lemma affine_word_ext : forall u r s, same_vec r s -> same_vec (affine_word u r) (affine_word u s).
 Proof.
-  induction u; intros r s E; cbn [affine_word fold_left]; [exact E|]. apply IHu. intros i Hi. unfold affine_letter. now rewrite (apply_letter_ext a r s).
+  induction u; intros r s E; cbn [affine_word fold_left]; [exact E|]. apply IHu. intros i Hi. unfold affine_letter.
+  now rewrite (apply_letter_ext a r s).
 Qed.
 
 Lemma apply_word_linear : forall u m (c : nat -> R) (v : nat -> vec),
@@ -92,7 +93,8 @@ Qed.
 Lemma affine_split : forall u r, same_vec (affine_word u r) (fun i => apply_word u r i + affine_word u zero_vec i).
 Proof.
   induction u as [|a u IH]; intros r i Hi; cbn [affine_word apply_word fold_left]; [unfold zero_vec; ring|].
-  change (fold_left (fun r b => apply_letter b r) u) with (apply_word u). change (fold_left (fun r b => affine_letter b r) u) with (affine_word u).
+  change (fold_left (fun r b => apply_letter b r) u) with (apply_word u).
+  change (fold_left (fun r b => affine_letter b r) u) with (affine_word u).
   rewrite (IH (affine_letter a r) i Hi), (IH (affine_letter a zero_vec) i Hi).
   unfold affine_letter. rewrite (apply_word_plus u (apply_letter a r) (B a) i Hi).
   rewrite (apply_word_ext u (fun i => apply_letter a zero_vec i + B a i) (B a)); [ring| |exact Hi].
@@ -114,10 +116,12 @@ Proof.
   intros a r [Z|[k [Hk [Rk Z]]]].
   - left. intros i Hi. unfold apply_letter. apply sumR_0. intros k Hk. rewrite Z by assumption. ring.
   - assert (E : forall i, apply_letter a r i = A a i k * r k).
-    { intros i. unfold apply_letter. apply sumR_one with (g := fun l => A a i l * r l); [exact Hk|]. intros l Hl Ne. rewrite Z by assumption. ring. }
+    { intros i. unfold apply_letter. apply sumR_one with (g := fun l => A a i l * r l); [exact Hk|]. intros l Hl Ne.
+      rewrite Z by assumption. ring. }
     destruct (moves a k Hk) as [Y|[l [Hl [Rl Y]]]].
     + left. intros i Hi. rewrite E, Y by assumption. ring.
-    + right. exists l. split; [exact Hl|]. split; [rewrite E, Rabs_mult, Rl, Rk; ring|]. intros i Hi Ne. rewrite E, Y by assumption. ring.
+    + right. exists l. split; [exact Hl|]. split; [rewrite E, Rabs_mult, Rl, Rk; ring|]. intros i Hi Ne.
+      rewrite E, Y by assumption. ring.
 Qed.
 Lemma unit_like_word : forall u r, unit_like r -> unit_like (apply_word u r).
 Proof. induction u; intros r H; cbn [apply_word fold_left]; [exact H|]. apply IHu. now apply unit_like_letter. Qed.
@@ -210,7 +214,7 @@ Inductive composed_column (l : tables) (c : nat) : list N -> list some_float -> 
 Definition composed_state := (list N * columns_of some_float * option N)%type.
 Definition composed_layer_step (l : tables) (i : option N) (s t : composed_state) : Prop :=
   let '(u, H, _) := s in let '(v, K, label) := t in
-  match (let* c := i in let* a := action_at l c in let* b := book_at l c in Some (a, b)) with
+  match (let* c := i in let* a := action_at l c in let* _ := act_at l a in let* b := book_at l c in Some (a, b)) with
   | None => v = u /\ K = H /\ label = None
   | Some (a, b) =>
       v = u ++ [a] /\ length K = length (start l) /\ (forall c x, nth_error K c = Some x -> composed_column l c v x)
@@ -259,7 +263,8 @@ Proof.
     destruct (IH x (fun k => p (S k)) (fun k => r (S k)) L (fun k => P (S k)) (fun k => Q (S k))) as [I1 [I2 I3]].
     { intros k Hk. apply (W (S k)). cbn [length]. lia. }
     rewrite I2, I3. unfold term_of at 1 2; cbn [fst snd]. rewrite E2, D2. split; [|split; reflexivity].
-    constructor; [|exact I1]. split; [exact E1|]. split; [exact D1|]. unfold term_of; cbn [fst snd]. rewrite E2, D2. apply (W O). cbn [length]. lia.
+    constructor; [|exact I1]. split; [exact E1|]. split; [exact D1|]. unfold term_of; cbn [fst snd]. rewrite E2, D2.
+    apply (W O). cbn [length]. lia.
 Qed.
 
 Lemma whole_unit : forall g a r, a = 0 \/ a = 1 \/ a = -1 -> whole g r -> whole g (a * r).
@@ -290,7 +295,8 @@ Proof.
   { rewrite Lx, <- LM. clear -R. induction R; cbn [length]; congruence. }
   assert (Hrow : forall k e, nth_error row k = Some e -> of_f f e /\ real e = P k i).
   { intros k e E. assert (C : exists c, nth_error M k = Some c /\ nth_error c i = Some e).
-    { clear -R E. revert k E. induction R as [|c d M row R1 R IH]; intros [|k] E; cbn [nth_error] in *; try discriminate; [|now apply IH].
+    { clear -R E. revert k E. induction R as [|c d M row R1 R IH]; intros [|k] E; cbn [nth_error] in *; try discriminate;
+        [|now apply IH].
       injection E as ->. now exists c. }
     destruct C as [c [C1 C2]]. destruct (HM k c C1) as [_ K]. exact (K i e C2). }
   assert (Small : forall k, (k < n)%nat -> P k i = 0 \/ P k i = 1 \/ P k i = -1).
@@ -307,12 +313,15 @@ Proof.
   assert (Good : good f g (combine row x ++ last) /\ total (combine row x ++ last) = sumR n (fun k => P k i * r k) + s i).
   { unfold good. rewrite total_app, size_app, F2, F3. destruct b as [c|].
     - destruct L as [w [Hw ->]]. destruct Hb as [_ Hb]. destruct (Hb i w Hw) as [O E]. destruct one_is as [O1 E1].
-      cbn [total total_size]. unfold term_of at 1 2; cbn [fst snd]. rewrite E, E1, !Rmult_1_r, !Rplus_0_r. split; [split; [|exact Size]|reflexivity].
+      cbn [total total_size]. unfold term_of at 1 2; cbn [fst snd]. rewrite E, E1, !Rmult_1_r, !Rplus_0_r. split; [split;
+        [|exact Size]|reflexivity].
       apply Forall_app. split; [exact F1|]. constructor; [|constructor]. split; [exact O|]. split; [exact O1|].
       unfold term_of; cbn [fst snd]. rewrite E, E1, Rmult_1_r. now apply Ws.
-    - subst last. cbn [total total_size]. rewrite Hb in Size |- *. rewrite Rabs_R0 in Size. rewrite app_nil_r. split; [split; [exact F1|lra]|ring]. }
+    - subst last. cbn [total total_size]. rewrite Hb in Size |- *. rewrite Rabs_R0 in Size. rewrite app_nil_r. split; [split;
+        [exact F1|lra]|ring]. }
   destruct Good as [Good T]. destruct (sums_exact f g G1 G2 _ _ S Good) as [V1 V2].
-  split; [|now rewrite V2]. split; [exact V1|]. exists (convert f mode_NE v). apply (into_held f g G1 G2 f mode_NE v); [unfold wider; lia|exact V1|].
+  split; [|now rewrite V2]. split; [exact V1|]. exists (convert f mode_NE v). apply (into_held f g G1 G2 f mode_NE v);
+    [unfold wider; lia|exact V1|].
   rewrite V2. now apply good_held.
 Qed.
 
@@ -339,7 +348,8 @@ Proof.
   - assert (LM : length M = n) by (rewrite <- L1; clear -R; induction R; cbn [length]; congruence).
     split; [exact LM|]. intros j c Hc.
     assert (C : exists x, nth_error M1 j = Some x /\ any_affine f n M2 x None c).
-    { clear -R Hc. revert j Hc. induction R as [|x y M1 M R1 R IH]; intros [|j] Hc; cbn [nth_error] in *; try discriminate; [|now apply IH].
+    { clear -R Hc. revert j Hc. induction R as [|x y M1 M R1 R IH]; intros [|j] Hc; cbn [nth_error] in *; try discriminate;
+        [|now apply IH].
       injection Hc as ->. now exists x. }
     destruct C as [x [Hx Hy]].
     assert (U : unit_like n (apply_word n A u (unit_vec j))) by (apply unit_like_word; [exact moves|apply unit_like_unit]).

@@ -25,7 +25,8 @@ Lemma square_rel : forall g k h c, crel decoding g k -> crel decoding h c ->
   orel rel (square_of_distance fo g h) (square_of_distance zdops k c).
 Proof.
   intros g k h c Rg Rh. unfold square_of_distance. eapply orel_bind; [now apply pairs_rel|]. intros l m R.
-  eapply fold_rel; [|exact R|apply rel_zero]. intros s t [x y] [u v] Rs [Rx Ry]; cbn [fst snd] in *. unfold add_square; cbn [fst snd].
+  eapply fold_rel; [|exact R|apply rel_zero]. intros s t [x y] [u v] Rs [Rx Ry]; cbn [fst snd] in *. unfold add_square;
+    cbn [fst snd].
   eapply orel_bind. { apply rel_add; [exact Rx|]. apply rel_neg. exact Ry. }
   intros d e Rd. eapply orel_bind; [now apply rel_mul|]. intros. now apply rel_add.
 Qed.
@@ -35,7 +36,8 @@ Lemma squares_rel : forall codes b g k, crel decoding g k -> orel (Forall2 both)
 Proof.
   intros codes b g k R. unfold squares. eapply traverse_rel with (P := eq); [|apply same_rel]. intros c c' ->.
   eapply orel_bind; [apply conv_columns_rel, same2_refl|]. intros p q Rp.
-  eapply orel_bind; [now apply square_rel|]. intros s t Rs. cbn [orel]. split; [|split; [discriminate|reflexivity]]. now apply rel_val.
+  eapply orel_bind; [now apply square_rel|]. intros s t Rs. cbn [orel]. split; [|split; [discriminate|reflexivity]].
+  now apply rel_val.
 Qed.
 
 Lemma dltb_real : forall x y, dltb x y = Rlt_bool (D2R x) (D2R y).
@@ -76,7 +78,8 @@ Lemma plus_finite : forall x y : F, is_finite (f_add decoding x y) = true ->
 Proof.
   intros x y H.
   assert (E : is_finite x = true /\ is_finite y = true).
-  { destruct x as [sx|sx| |sx mx ex bx], y as [sy|sy| |sy my ey by']; try (split; reflexivity); unfold f_add in H; simpl in H; try discriminate;
+  { destruct x as [sx|sx| |sx mx ex bx], y as [sy|sy| |sy my ey by']; try (split; reflexivity); unfold f_add in H;
+      simpl in H; try discriminate;
       destruct sx, sy; discriminate. }
   destruct E as [Fx Fy]. repeat (split; [assumption|]).
   pose proof (Bplus_correct 53 1024 (positive_prec fp64) (large_emax fp64) mode_NE x y Fx Fy) as C.
@@ -172,7 +175,8 @@ Proof.
 Qed.
 
 Lemma squares_given : forall l s, exists r, fold_option (add_square fo) s l = Some r.
-Proof. induction l as [|[x y] l IH]; intros s; cbn [fold_option]; [now exists s|]. unfold add_square; cbn [fst snd add mul neg fops bind]. apply IH. Qed.
+Proof. induction l as [|[x y] l IH]; intros s; cbn [fold_option]; [now exists s|]. unfold add_square;
+  cbn [fst snd add mul neg fops bind]. apply IH. Qed.
 
 (* ---- Two states, in integers and in floats. h is what the network has, p a codeword. ---- *)
 
@@ -233,7 +237,8 @@ Proof.
   destruct (pairs_of g pf) as [m|]; [|contradiction]. cbn [bind].
   rewrite E2. destruct (forallb (fun q => equal (fst q) (snd q)) l) eqn:A.
   - apply equal_squares; [|apply zero_rel]. clear -R A.
-    induction R as [|[x y] [u v] m l [[F1 V1] [F2 V2]] R IH]; constructor; cbn [forallb fst snd] in *; apply andb_true_iff in A; [|tauto].
+    induction R as [|[x y] [u v] m l [[F1 V1] [F2 V2]] R IH]; constructor; cbn [forallb fst snd] in *;
+      apply andb_true_iff in A; [|tauto].
     destruct A as [A _]. apply equal_values in A. unfold equal_pair; cbn [fst snd]. rewrite V1, V2. auto.
   - destruct (squares_given m (zero fo)) as [r Hr]. exists r. split; [exact Hr|]. intros Fr.
     destruct (squares_finite _ _ _ Hr Fr) as [_ [_ P]]; [simpl; lra|]. apply P. clear -R A E3.
@@ -275,22 +280,27 @@ Lemma search_agrees : forall codes cs book h g, ready_codewords codes = Some cs 
   exists sq, squares fo codes book g = Some sq /\ fst (fold_left nearer sq best) = Some label.
 Proof.
   unfold ready_codewords, squares. intros codes cs book h g Hc Hh Rg. rewrite traverse_is in Hc.
-  rewrite traverse_is. revert cs Hc. induction codes as [|c codes IH]; intros cs Hc found label E best A; cbn [traverse_by_hand filter] in *.
+  rewrite traverse_is. revert cs Hc. induction codes as [|c codes IH]; intros cs Hc found label E best A;
+    cbn [traverse_by_hand filter] in *.
   - injection Hc as <-. cbn [only_equal] in E. subst found. destruct A as [z [-> _]]. exists []. split; reflexivity.
   - apply bind_some in Hc; destruct Hc as [r [Hr Hc]]. apply bind_some in Hc; destruct Hc as [cs' [Hc' Hc]]. injection Hc as <-.
     apply bind_some in Hr; destruct Hr as [p [Hp Hr]]. destruct (coarse p) eqn:Cp; [|discriminate]. injection Hr as <-.
-    cbn [only_equal r_book r_label r_shape r_place] in E. destruct (N.eqb (in_book c) book); [|now apply IH with (cs := cs') (found := found)].
+    cbn [only_equal r_book r_label r_shape r_place] in E. destruct (N.eqb (in_book c) book);
+      [|now apply IH with (cs := cs') (found := found)].
     destruct (forall2b Nat.eqb (shape_of h) (shape_of p)) eqn:Sh; [|discriminate]. apply shapes_equal in Sh.
     cbn [traverse_by_hand].
-    pose proof (conv_columns_rel decoding _ _ (same2_refl (place c))) as Rp. change (zops decoding) with zdops in Rp. rewrite Hp in Rp.
+    pose proof (conv_columns_rel decoding _ _ (same2_refl (place c))) as Rp. change (zops decoding) with zdops in Rp.
+    rewrite Hp in Rp.
     cbn [orel] in Rp. destruct (conv_columns fo (place c)) as [pf|]; [|contradiction]. cbn [bind].
     destruct (compare_codeword _ _ _ _ Rg Rp Sh Hh Cp) as [r [Hr Kr]]. rewrite Hr. cbn [bind].
     destruct (equal2 h p).
     + destruct found as [l|]; [discriminate|].
-      pose proof (exactly_rel _ _ _ Kr) as X. change (exactly r) with (val fo r) in X. destruct (val fo r) as [d|]; [|contradiction].
+      pose proof (exactly_rel _ _ _ Kr) as X. change (exactly r) with (val fo r) in X. destruct (val fo r) as [d|];
+        [|contradiction].
       cbn [orel] in X. unfold same in X. assert (D0 : D2R d = 0%R) by (rewrite X; unfold D2R; simpl; now rewrite F2R_0).
       destruct (IH cs' Hc' _ _ E (nearer best (Some d, stands_for c))) as [sq [S1 S2]].
-      { cbn [agrees] in *. exists d. split; [|assumption]. destruct best as [b [z|]]; cbn [snd] in A; unfold nearer; cbn [fst snd]; [|reflexivity].
+      { cbn [agrees] in *. exists d. split; [|assumption]. destruct best as [b [z|]]; cbn [snd] in A; unfold nearer;
+          cbn [fst snd]; [|reflexivity].
         cbn [positive] in A. rewrite dltb_real, Rlt_bool_true by lra. reflexivity. }
       rewrite S1. cbn [bind]. eexists; split; [reflexivity|exact S2].
     + destruct (IH cs' Hc' _ _ E (nearer best (val fo r, stands_for c))) as [sq [S1 S2]].
@@ -335,7 +345,8 @@ Qed.
 Lemma forall2b_Forall2 : forall A B (f : A -> B -> bool) (P : A -> B -> Prop), (forall a b, f a b = true -> P a b) ->
   forall x y, forall2b f x y = true -> Forall2 P x y.
 Proof.
-  intros A B f P H. induction x; intros [|b y] E; simpl in E; try discriminate; constructor; apply andb_true_iff in E; [apply H; tauto|].
+  intros A B f P H. induction x; intros [|b y] E; simpl in E; try discriminate; constructor; apply andb_true_iff in E;
+    [apply H; tauto|].
   apply IHx. tauto.
 Qed.
 
@@ -367,7 +378,8 @@ Proof.
     apply bind_some in Hc; destruct Hc as [r [Hr Hc]]. apply bind_some in Hc; destruct Hc as [cs' [Hc' Hc]]. injection Hc as <-.
     destruct Hin as [->|Hin]; [|now apply (IH cs')].
     apply bind_some in Hr; destruct Hr as [p [Hp Hr]]. destruct (coarse p); [|discriminate]. injection Hr as <-.
-    pose proof (conv_columns_rel decoding _ _ (same2_refl (place d))) as Rp. change (zops decoding) with zdops in Rp. rewrite Hp in Rp.
+    pose proof (conv_columns_rel decoding _ _ (same2_refl (place d))) as Rp. change (zops decoding) with zdops in Rp.
+    rewrite Hp in Rp.
     cbn [orel] in Rp. destruct (conv_columns fo (place d)) as [pf|]; [|contradiction]. exists p, pf. now split. }
   destruct P as [p [pf [<- Rp]]].
   destruct (conv_all_representable h k) as [g [G1 G2]]; [eapply representable_columns; eassumption|].

@@ -23,7 +23,8 @@ Lemma traverse_all : forall A B (g : A -> option B) (P : B -> Prop), (forall a b
 Proof.
   intros A B g P H l k. rewrite traverse_is. revert k. induction l as [|a l IH]; intros k E; cbn [traverse_by_hand] in E.
   - injection E as <-. constructor.
-  - apply bind_some in E; destruct E as [b [E1 E]]. apply bind_some in E; destruct E as [r [E2 E]]. injection E as <-. constructor; eauto.
+  - apply bind_some in E; destruct E as [b [E1 E]]. apply bind_some in E; destruct E as [r [E2 E]]. injection E as <-.
+    constructor; eauto.
 Qed.
 
 Definition term_given (t : term dy) : Prop := match t with Times w _ => some_holds w | _ => True end.
@@ -40,16 +41,21 @@ Proof. intros h k. apply traverse_all. intros x y. apply traverse_all. intros a 
 
 Lemma layer_given : forall r l, conv_layer weights r = Some l -> Forall action_given (actions l) /\ columns_given (initial l).
 Proof.
-  intros r l H. unfold conv_layer in H. apply bind_some in H; destruct H as [a [Ha H]]. apply bind_some in H; destruct H as [h [Hh H]].
-  injection H as <-. cbn [actions initial]. split; [|now apply columns_are_given in Hh]. revert Ha. apply traverse_all. intros [m b] [m' b'] E.
+  intros r l H. unfold conv_layer in H. apply bind_some in H; destruct H as [a [Ha H]]. apply bind_some in H;
+    destruct H as [h [Hh H]].
+  injection H as <-. cbn [actions initial]. split; [|now apply columns_are_given in Hh]. revert Ha. apply traverse_all.
+  intros [m b] [m' b'] E.
   unfold conv_action in E; cbn [fst snd] in E. apply bind_some in E; destruct E as [n [E1 E]]. split; cbn [fst snd].
   - assert (m' = n) by (destruct b as [b|]; [apply bind_some in E; destruct E as [c [_ E]]|]; now injection E). subst m'. clear E.
     destruct m as [rs|fs|fs]; cbn [conv_matrix] in E1.
-    + apply bind_some in E1; destruct E1 as [s [S E1]]. injection E1 as <-. cbn [matrix_given]. revert S. apply traverse_all. intros row row'.
+    + apply bind_some in E1; destruct E1 as [s [S E1]]. injection E1 as <-. cbn [matrix_given]. revert S. apply traverse_all.
+      intros row row'.
       apply traverse_all. intros t t' T. destruct t as [j|j|w j]; cbn [conv_term] in T; try (injection T as <-; exact I).
       apply bind_some in T; destruct T as [v [V T]]. injection T as <-. now apply fit_given in V.
-    + apply bind_some in E1; destruct E1 as [s [S E1]]. injection E1 as <-. cbn [matrix_given]. revert S. apply traverse_all. intros g g' G.
-      unfold conv_factor in G. apply bind_some in G; destruct G as [k [K G]]. apply bind_some in G; destruct G as [c [C G]]. injection G as <-.
+    + apply bind_some in E1; destruct E1 as [s [S E1]]. injection E1 as <-. cbn [matrix_given]. revert S. apply traverse_all.
+      intros g g' G.
+      unfold conv_factor in G. apply bind_some in G; destruct G as [k [K G]]. apply bind_some in G; destruct G as [c [C G]].
+      injection G as <-.
       split; cbn [fst snd]; [|now apply fit_given in C]. revert K. apply traverse_all. intros e e' E.
       apply bind_some in E; destruct E as [v [V E]]. injection E as <-. now apply fit_given in V.
     + injection E1 as <-. exact I.
@@ -77,10 +83,12 @@ Hypothesis found : forall j d, look j = Some d -> exists v, get x j = Some v.
 
 Lemma addends_given : forall row, Forall term_given row -> forall ps, traverse (product look) row = Some ps -> exists l, Forall2 (addend f x) row l.
 Proof.
-  intros row G ps. rewrite traverse_is. revert ps. induction G as [|t row T G IH]; intros ps H; cbn [traverse_by_hand] in H; [exists []; constructor|].
+  intros row G ps. rewrite traverse_is. revert ps. induction G as [|t row T G IH]; intros ps H; cbn [traverse_by_hand] in H;
+    [exists []; constructor|].
   apply bind_some in H; destruct H as [d [H1 H]]. apply bind_some in H; destruct H as [r [H2 H]]. destruct (IH _ H2) as [l Hl].
   assert (A : exists p, addend f x t p).
-  { destruct t as [j|j|w j]; cbn [product] in H1; destruct (look j) as [e|] eqn:E; try discriminate; destruct (found j e E) as [v V].
+  { destruct t as [j|j|w j]; cbn [product] in H1; destruct (look j) as [e|] eqn:E; try discriminate;
+      destruct (found j e E) as [v V].
     - eexists. apply A_pick. exact V.
     - eexists. apply A_minus. exact V.
     - destruct T as [u U]. eexists. now apply A_times with (u := u) (v := v). }
@@ -90,7 +98,8 @@ Qed.
 Lemma any_row_given : forall row b r, Forall term_given row -> match b with Some w => some_holds w | None => True end ->
   exact_row f look row b = Some r -> exists y, any_row f x row b y.
 Proof.
-  intros row b r G B H. unfold exact_row in H. apply bind_some in H; destruct H as [ps [H1 _]]. destruct (addends_given _ G _ H1) as [l L].
+  intros row b r G B H. unfold exact_row in H. apply bind_some in H; destruct H as [ps [H1 _]].
+  destruct (addends_given _ G _ H1) as [l L].
   assert (K : exists k, last_addend f b k).
   { destruct b as [w|]; [destruct B as [u U]; exists [(u, one f)]; now exists u|exists []; reflexivity]. }
   destruct K as [k K]. destruct (sums_given f (l ++ k)) as [y Y]. exists y, l, k. auto.
@@ -101,9 +110,11 @@ Lemma any_rows_given : forall rs b zs, Forall (Forall term_given) rs -> match b 
 Proof.
   induction rs as [|row rs IH]; intros b zs G B H; cbn [exact_rows] in H.
   - destruct b as [[|w b]|]; try discriminate; exists []; exact I.
-  - inversion G as [|? ? G1 G2]; subst. destruct b as [[|w b]|]; [discriminate| |]; apply bind_some in H; destruct H as [s [H1 H]];
+  - inversion G as [|? ? G1 G2]; subst. destruct b as [[|w b]|]; [discriminate| |]; apply bind_some in H;
+      destruct H as [s [H1 H]];
       apply bind_some in H; destruct H as [t [H2 H]].
-    + inversion B as [|? ? B1 B2]; subst. destruct (any_row_given row (Some w) s G1 B1 H1) as [y Y]. destruct (IH (Some b) t G2 B2 H2) as [ys Ys].
+    + inversion B as [|? ? B1 B2]; subst. destruct (any_row_given row (Some w) s G1 B1 H1) as [y Y].
+      destruct (IH (Some b) t G2 B2 H2) as [ys Ys].
       exists (y :: ys). now split.
     + destruct (any_row_given row None s G1 I H1) as [y Y]. destruct (IH None t G2 I H2) as [ys Ys]. exists (y :: ys). now split.
 Qed.
@@ -116,12 +127,16 @@ Proof.
 Qed.
 
 Lemma updates_given : forall t d, number_of t d -> forall key, Forall (fun e => some_holds (snd e)) key -> forall x zs, Forall2 number_of x zs -> forall ws,
-  fold_option (fun y e => let* v := get y (fst e) in let* z := exact_sum f [v; dmul (dopp (snd e)) d] in set y (fst e) z) zs key = Some ws ->
+  fold_option (fun y e => let* v := get y (fst e) in
+    let* z := exact_sum f [v; dmul (dopp (snd e)) d] in set y (fst e) z) zs key = Some ws ->
   exists y, any_updates f t key x y.
 Proof.
-  intros t d T key G. induction G as [|[i k] key [u U] G IH]; intros x zs R ws H; cbn [fold_option fst snd any_updates] in *; [now exists x|].
-  apply bind_some in H; destruct H as [zs' [H1 H]]. apply bind_some in H1; destruct H1 as [e [E1 H1]]. apply bind_some in H1; destruct H1 as [r [R1 H1]].
-  destruct (get_given _ _ R _ _ E1) as [v V]. destruct (get_holds f _ _ R _ _ V) as [e' [E2 E3]]. assert (e' = e) by congruence. subst e'.
+  intros t d T key G. induction G as [|[i k] key [u U] G IH]; intros x zs R ws H; cbn [fold_option fst snd any_updates] in *;
+    [now exists x|].
+  apply bind_some in H; destruct H as [zs' [H1 H]]. apply bind_some in H1; destruct H1 as [e [E1 H1]]. apply bind_some in H1;
+    destruct H1 as [r [R1 H1]].
+  destruct (get_given _ _ R _ _ E1) as [v V]. destruct (get_holds f _ _ R _ _ V) as [e' [E2 E3]].
+  assert (e' = e) by congruence. subst e'.
   destruct (sums_given f [(v, one f); (negative u, t)]) as [z Z].
   assert (Z0 : number_of z r).
   { apply (any_sum f) with (1 := R1) (l := [(v, one f); (negative u, t)]); [|exact Z].
@@ -137,10 +152,12 @@ Proof.
   apply bind_some in H; destruct H as [s' [H1 H]]. apply bind_some in H; destruct H as [t' [H2 H]].
   assert (K : Forall term_given (map (fun e => Times (snd e) (fst e)) key)) by (clear -G1; induction G1; constructor; auto).
   assert (A : exists s, any_row f x (map (fun e => Times (snd e) (fst e)) key) None s).
-  { apply (any_row_given x (get zs)) with (r := s'); [|exact K|exact I|exact H1]. intros j d E. now apply get_given with (1 := R) (2 := E). }
+  { apply (any_row_given x (get zs)) with (r := s'); [|exact K|exact I|exact H1]. intros j d E.
+    now apply get_given with (1 := R) (2 := E). }
   destruct A as [s [l [k [A1 [A2 A3]]]]]. cbn [last_addend] in A2. subst k. rewrite app_nil_r in A3.
   assert (Hs : number_of s s').
-  { eapply (any_row_holds f units x); [intros j v; apply get_holds; exact R|exact H1|]. exists l, []. repeat split; [exact A1|]. now rewrite app_nil_r. }
+  { eapply (any_row_holds f units x); [intros j v; apply get_holds; exact R|exact H1|]. exists l, []. repeat split;
+      [exact A1|]. now rewrite app_nil_r. }
   destruct (sums_given f [(b, s)]) as [t T].
   assert (Ht : number_of t t').
   { apply (any_sum f) with (1 := H2) (l := [(b, s)]); [|exact T]. constructor; [|constructor]. now apply product_times. }
@@ -160,7 +177,8 @@ Lemma column_given : forall m b x zs, matrix_given m -> match b with Some c => F
   exact_column f m b zs = Some ws -> exists y, any_column f m b x y.
 Proof.
   intros [rs|fs|fs] b x zs G B R ws H; cbn [exact_column any_column] in *; [| |discriminate].
-  - apply (any_rows_given x (mk zs)) with (zs := ws); auto. intros j d E. rewrite mk_nth, <- get_nth in E. now apply get_given with (1 := R) (2 := E).
+  - apply (any_rows_given x (mk zs)) with (zs := ws); auto. intros j d E. rewrite mk_nth, <- get_nth in E.
+    now apply get_given with (1 := R) (2 := E).
   - apply bind_some in H; destruct H as [us [H1 H2]]. destruct (reflections_given fs x zs G R us H1) as [z Z].
     pose proof (reflections_hold f units fs x zs R z Z us H1) as R'.
     assert (Y : exists y, any_rows f z (map (fun j => [Pick j]) (iota (N.of_nat (length z)))) b y).
@@ -176,8 +194,10 @@ Lemma act_given : forall m H K b, matrix_given m -> match b with Some c => colum
 Proof.
   intros m H K b G B R. revert b B. induction R as [|x zs H K R1 R IH]; intros b B K' E; cbn [exact_act any_act] in *.
   - destruct b as [[|c b]|]; try discriminate; exists []; exact I.
-  - destruct b as [[|c b]|]; [discriminate| |]; apply bind_some in E; destruct E as [y' [E1 E]]; apply bind_some in E; destruct E as [L [E2 E]].
-    + inversion B as [|? ? B1 B2]; subst. destruct (column_given m (Some c) x zs G B1 R1 _ E1) as [y Y]. destruct (IH (Some b) B2 _ E2) as [H' Y'].
+  - destruct b as [[|c b]|]; [discriminate| |]; apply bind_some in E; destruct E as [y' [E1 E]]; apply bind_some in E;
+      destruct E as [L [E2 E]].
+    + inversion B as [|? ? B1 B2]; subst. destruct (column_given m (Some c) x zs G B1 R1 _ E1) as [y Y].
+      destruct (IH (Some b) B2 _ E2) as [H' Y'].
       exists (y :: H'). now split.
     + destruct (column_given m None x zs G I R1 _ E1) as [y Y]. destruct (IH None I _ E2) as [H' Y']. exists (y :: H'). now split.
 Qed.
@@ -188,8 +208,10 @@ Notation open_z := (open_layer z_decode).
 Lemma layer_step_given : forall l i s z, Forall action_given (actions l) -> holds_state f s z -> forall z',
   exact_layer_step f (open_z l) i z = Some z' -> exists t, any_layer_step f (open_f l) (Some i) s t.
 Proof.
-  intros l i s z G [S1 S2] z' H. unfold exact_layer_step, any_layer_step, open_layer in *; cbn [bind action_at act_at book_at codes] in *.
-  apply bind_some in H; destruct H as [a [H1 H]]. apply bind_some in H; destruct H as [ab [H2 H]]. apply bind_some in H; destruct H as [b [H3 H]].
+  intros l i s z G [S1 S2] z' H. unfold exact_layer_step, any_layer_step, open_layer in *;
+    cbn [bind action_at act_at book_at codes] in *.
+  apply bind_some in H; destruct H as [a [H1 H]]. apply bind_some in H; destruct H as [ab [H2 H]]. apply bind_some in H;
+    destruct H as [b [H3 H]].
   apply bind_some in H; destruct H as [K [H4 H]]. rewrite H1. cbn [bind]. rewrite H2. cbn [bind]. rewrite H3. cbn [bind].
   rewrite Forall_forall in G. destruct (G ab (mk_in _ _ _ H2)) as [G1 G2].
   destruct (act_given (fst ab) (fst s) (fst z) (snd ab) G1 G2 S1 K H4) as [H' Y].
@@ -199,9 +221,11 @@ Qed.
 Lemma step_given : forall ls i ss zs, Forall (fun l => Forall action_given (actions l)) ls -> Forall2 (holds_state f) ss zs -> forall zs',
   exact_step f (map open_z ls) i zs = Some zs' -> exists ts, any_step f (map open_f ls) i ss ts.
 Proof.
-  induction ls as [|l ls IH]; intros i ss zs G R zs' H; inversion R as [|s z ss' zs0 R1 R2]; subst; cbn [map exact_step any_step] in *; try discriminate.
+  induction ls as [|l ls IH]; intros i ss zs G R zs' H; inversion R as [|s z ss' zs0 R1 R2]; subst;
+    cbn [map exact_step any_step] in *; try discriminate.
   - exists []. exact I.
-  - inversion G as [|? ? G1 G2]; subst. apply bind_some in H; destruct H as [c [-> H]]. apply bind_some in H; destruct H as [z' [H1 H]].
+  - inversion G as [|? ? G1 G2]; subst. apply bind_some in H; destruct H as [c [-> H]]. apply bind_some in H;
+      destruct H as [z' [H1 H]].
     apply bind_some in H; destruct H as [r [H2 H]]. destruct (layer_step_given l c s z G1 R1 z' H1) as [t T].
     destruct R1 as [_ R1]. rewrite R1. cbn [bind]. destruct (IH _ ss' zs0 G2 R2 r H2) as [ts Ts]. exists (t :: ts). now split.
 Qed.
@@ -228,13 +252,15 @@ Proof.
   { revert E. apply traverse_all. apply layer_given. }
   assert (S : exists ss, Forall2 (any_start f) (map (open_layer (decode (fops decoding))) ls) ss
                          /\ Forall2 (holds_state f) ss (starts (map (open_layer z_decode) ls))).
-  { clear -G. unfold starts. rewrite map_map. induction G as [|l ls [_ G] Gs [ss [I1 I2]]]; cbn [map]; [exists []; split; constructor|].
+  { clear -G. unfold starts. rewrite map_map. induction G as [|l ls [_ G] Gs [ss [I1 I2]]]; cbn [map]; [exists []; split;
+      constructor|].
     assert (X : exists h, Forall2 (Forall2 (holds f)) h (initial l)).
     { clear -G. induction G as [|c cs G Gs [h I]]; [exists []; constructor|].
       assert (Y : exists x, Forall2 (holds f) x c).
       { clear -G. induction G as [|d c [u U] G [x I]]; [exists []; constructor|]. exists (u :: x). now constructor. }
       destruct Y as [x Y]. exists (x :: h). now constructor. }
     destruct X as [h X]. exists ((h, Some (initial_label l)) :: ss). split; constructor; auto; now split. }
-  destruct S as [ss [S1 S2]]. assert (G' : Forall (fun l => Forall (action_given f) (actions l)) ls) by (revert G; apply Forall_impl; tauto).
+  destruct S as [ss [S1 S2]]. assert (G' : Forall (fun l => Forall (action_given f) (actions l)) ls) by (revert G;
+    apply Forall_impl; tauto).
   destruct (walk_given f U ls w ss _ G' S2 zs H1) as [ts T]. exists ss, ts. now split.
 Qed.

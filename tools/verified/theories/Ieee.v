@@ -248,7 +248,8 @@ Lemma through_storage : forall f x y, same x y ->
   orel rel (let* u := exactly (nearest_float f x) in Some (nearest_float (sums a) u)) (let* z := fit f y in round_sum a z).
 Proof.
   intros f x y S. pose proof (fit_same f _ _ S) as H. destruct (fit f y) as [z|]; cbn [bind]; [|exact I].
-  cbn [orel] in H. pose proof (exactly_rel _ _ _ H) as K. destruct (exactly (nearest_float f x)) as [u|]; cbn [bind orel] in *; [|contradiction].
+  cbn [orel] in H. pose proof (exactly_rel _ _ _ H) as K. destruct (exactly (nearest_float f x)) as [u|];
+    cbn [bind orel] in *; [|contradiction].
   exact (fit_same (sums a) u z K).
 Qed.
 Lemma rel_conv : forall x y, same x y -> orel rel (conv fo x) (conv zo y).
@@ -313,7 +314,8 @@ Proof.
   { apply sum_row_rel; [now apply get_rel|]. eapply map_rel; [|exact Rk]. intros e e' [E1 E2]. now split. }
   intros s c Rs. eapply orel_bind; [now apply rel_mul|]. intros t d Rt.
   eapply fold_rel with (P := key_rel); [|exact Rk|exact Ry]. intros u v e e' Ru [E1 E2]. rewrite E1.
-  eapply orel_bind; [apply get_rel; exact Ru|]. intros p q Rp. apply update_rel; [assumption|]. apply rel_mad; auto. now apply rel_neg.
+  eapply orel_bind; [apply get_rel; exact Ru|]. intros p q Rp. apply update_rel; [assumption|]. apply rel_mad; auto.
+  now apply rel_neg.
 Qed.
 
 Lemma add_factored_rel : forall x y, (forall i, orel rel (x i) (y i)) -> forall u v f, Forall2 rel u v ->
@@ -365,7 +367,8 @@ Proof.
   intros [r|f|f]; cbn [conv_matrix].
   - eapply orel_bind with (P := Forall2 (Forall2 term_rel)); [|intros; assumption].
     eapply traverse_rel with (P := eq); [|apply same_rel]. intros s t ->.
-    eapply traverse_rel with (P := eq); [|apply same_rel]. intros p q ->. destruct q as [j|j|w j]; cbn [conv_term]; try reflexivity.
+    eapply traverse_rel with (P := eq); [|apply same_rel]. intros p q ->. destruct q as [j|j|w j]; cbn [conv_term];
+      try reflexivity.
     eapply orel_bind; [apply rel_conv; reflexivity|]. intros. now split.
   - eapply orel_bind with (P := Forall2 factor_rel); [|intros; assumption].
     eapply traverse_rel with (P := eq); [|apply same_rel]. intros s t ->. unfold conv_factor.

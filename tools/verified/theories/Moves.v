@@ -85,7 +85,8 @@ Qed.
 Lemma unit_coefficient : forall t j, unit_weight t = true -> coefficient t j = 0 \/ (place_in_row t = [N.of_nat j] /\ Rabs (coefficient t j) = 1).
 Proof.
   intros t j U. assert (M1 : Rabs (-1) = 1) by (rewrite Rabs_left; lra).
-  destruct t as [k|k|w k]; cbn [coefficient place_in_row unit_weight] in *; destruct (Nat.eqb_spec (N.to_nat k) j) as [<-|Ne]; auto.
+  destruct t as [k|k|w k]; cbn [coefficient place_in_row unit_weight] in *;
+    destruct (Nat.eqb_spec (N.to_nat k) j) as [<-|Ne]; auto.
   - right. rewrite N2Nat.id, Rabs_R1. auto.
   - right. rewrite N2Nat.id. auto.
   - destruct (Z.eqb_spec (dm w) 0) as [E|E]; [left; now apply D2R_0|]. right. rewrite N2Nat.id. split; [reflexivity|].
@@ -96,7 +97,8 @@ Qed.
 
 Lemma coefficient_elsewhere : forall t j, ~ In (N.of_nat j) (place_in_row t) -> coefficient t j = 0.
 Proof.
-  intros t j H. destruct t as [k|k|w k]; cbn [coefficient place_in_row] in *; destruct (Nat.eqb_spec (N.to_nat k) j) as [<-|Ne]; auto; rewrite N2Nat.id in H.
+  intros t j H. destruct t as [k|k|w k]; cbn [coefficient place_in_row] in *;
+    destruct (Nat.eqb_spec (N.to_nat k) j) as [<-|Ne]; auto; rewrite N2Nat.id in H.
   - exfalso. apply H. now left.
   - exfalso. apply H. now left.
   - destruct (Z.eqb_spec (dm w) 0) as [E|E]; [now apply D2R_0|]. exfalso. apply H. now left.
@@ -127,7 +129,8 @@ Proof.
     + destruct H as [->|[]]. rewrite Nat2N.id, Nat.eqb_refl in Z. lra.
     + destruct H as [->|[]]. rewrite Nat2N.id, Nat.eqb_refl in Z. lra.
     + destruct (Z.eqb_spec (dm w) 0); [contradiction|]. destruct H as [->|[]]. rewrite Nat2N.id, Nat.eqb_refl in Z.
-      cbn [orb] in U1. apply orb_true_iff in U1; destruct U1 as [U|U]; apply deqb_eq in U; subst w; [rewrite real_one in Z|rewrite real_minus_one in Z]; lra.
+      cbn [orb] in U1. apply orb_true_iff in U1; destruct U1 as [U|U]; apply deqb_eq in U; subst w;
+        [rewrite real_one in Z|rewrite real_minus_one in Z]; lra.
   - rewrite coefficient_elsewhere; [rewrite Rplus_0_l; now apply IH|]. intros C. now apply (N3 _ C).
 Qed.
 
@@ -145,7 +148,8 @@ Proof.
       exists r. split; [now apply nth_error_In in E|exact C].
     + destruct (IH j U2 N2) as [Z|[k [Hk [Rk Z]]]].
       * left. intros [|i]; cbn [nth_error]; [now apply row_elsewhere|apply Z].
-      * right. exists (S k). split; [lia|]. split; [exact Rk|]. intros [|i] Ne; cbn [nth_error]; [now apply row_elsewhere|]. apply Z. congruence.
+      * right. exists (S k). split; [lia|]. split; [exact Rk|]. intros [|i] Ne; cbn [nth_error]; [now apply row_elsewhere|].
+        apply Z. congruence.
 Qed.
 
 (* ---- Exact steps as maps of reals ---- *)
@@ -157,7 +161,8 @@ Proof.
   destruct (in_grains g k) as [s a] eqn:E. destruct ((emin f <=? g)%Z && _ && _)%bool; [|discriminate]. injection H as <-.
   assert (G : Forall (fun x => (g <= de x)%Z) k).
   { unfold g. destruct k as [|x k']; constructor; [apply least_le|]. apply least_le. }
-  destruct (in_grains_correct g k G _ _ E) as [S1 _]. unfold k in S1. rewrite (zeros_dropped D2R) in S1; [|auto|intros; apply norm_correct].
+  destruct (in_grains_correct g k G _ _ E) as [S1 _]. unfold k in S1. rewrite (zeros_dropped D2R) in S1; [|auto|intros;
+    apply norm_correct].
   rewrite norm_correct. exact S1.
 Qed.
 
@@ -169,8 +174,10 @@ Proof.
     - unfold reals_of. now rewrite E.
     - apply nth_error_Some. congruence.
     - intros j _ Ne. rewrite Z by assumption. ring. }
-  intros x t d H. destruct t as [k|k|w k]; cbn [product coefficient] in *; rewrite mk_nth in H; destruct (nth_error x (N.to_nat k)) as [v|] eqn:E; try discriminate;
-    cbn [option_map] in H; injection H as <-; rewrite (K x k v) by (exact E || (intros j Ne; destruct (Nat.eqb_spec (N.to_nat k) j); [congruence|reflexivity]));
+  intros x t d H. destruct t as [k|k|w k]; cbn [product coefficient] in *; rewrite mk_nth in H;
+    destruct (nth_error x (N.to_nat k)) as [v|] eqn:E; try discriminate;
+    cbn [option_map] in H; injection H as <-; rewrite (K x k v) by (exact E || (intros j Ne;
+      destruct (Nat.eqb_spec (N.to_nat k) j); [congruence|reflexivity]));
     rewrite Nat.eqb_refl.
   - ring.
   - rewrite dopp_correct. ring.
@@ -180,11 +187,14 @@ Qed.
 Lemma row_real : forall x row b y, exact_row f (mk x) row b = Some y ->
   D2R y = sumR (length x) (fun j => row_coefficient row j * reals_of x j) + match b with None => 0 | Some w => D2R w end.
 Proof.
-  intros x row b y H. unfold exact_row in H. apply bind_some in H; destruct H as [ps [H1 H2]]. apply exact_sum_value in H2. rewrite H2. clear H2 y.
+  intros x row b y H. unfold exact_row in H. apply bind_some in H; destruct H as [ps [H1 H2]]. apply exact_sum_value in H2.
+  rewrite H2. clear H2 y.
   assert (P : fold_right (fun x s => D2R x + s) 0 ps = sumR (length x) (fun j => row_coefficient row j * reals_of x j)).
-  { rewrite traverse_is in H1. revert ps H1. induction row as [|t row IH]; intros ps H; cbn [traverse_by_hand row_coefficient] in *.
+  { rewrite traverse_is in H1. revert ps H1. induction row as [|t row IH]; intros ps H;
+      cbn [traverse_by_hand row_coefficient] in *.
     - injection H as <-. cbn [fold_right]. symmetry. apply sumR_0. intros. ring.
-    - apply bind_some in H; destruct H as [d [H1 H]]. apply bind_some in H; destruct H as [ds [H2 H]]. injection H as <-. cbn [fold_right].
+    - apply bind_some in H; destruct H as [d [H1 H]]. apply bind_some in H; destruct H as [ds [H2 H]]. injection H as <-.
+      cbn [fold_right].
       rewrite (IH ds H2), (product_real _ _ _ H1), <- sumR_plus. apply sumR_ext. intros. ring. }
   destruct b as [w|]; [|rewrite P; ring]. rewrite fold_right_app. cbn [fold_right]. rewrite Rplus_0_r, <- P.
   clear. induction ps as [|p ps IH]; cbn [fold_right]; [ring|]. rewrite IH. ring.
@@ -196,8 +206,10 @@ Lemma rows_real : forall x rs b ys, exact_rows f (mk x) rs b = Some ys -> length
 Proof.
   induction rs as [|r rs IH]; intros b ys H; cbn [exact_rows] in H.
   - destruct b as [[|w b]|]; try discriminate; injection H as <-; (split; [reflexivity|]); intros [|i] row E; discriminate.
-  - destruct b as [[|w b]|]; [discriminate| |]; apply bind_some in H; destruct H as [y [H1 H]]; apply bind_some in H; destruct H as [t [H2 H]];
-      injection H as <-; destruct (IH _ _ H2) as [L I]; (split; [cbn [length]; congruence|]); intros [|i] row E; cbn [nth_error] in *.
+  - destruct b as [[|w b]|]; [discriminate| |]; apply bind_some in H; destruct H as [y [H1 H]]; apply bind_some in H;
+      destruct H as [t [H2 H]];
+      injection H as <-; destruct (IH _ _ H2) as [L I]; (split; [cbn [length]; congruence|]); intros [|i] row E;
+        cbn [nth_error] in *.
     + injection E as <-. exists y. split; [reflexivity|]. rewrite (row_real _ _ _ _ H1). reflexivity.
     + destruct (I i row E) as [z [Z1 Z2]]. exists z. split; [exact Z1|exact Z2].
     + injection E as <-. exists y. split; [reflexivity|]. exact (row_real _ _ _ _ H1).
@@ -209,8 +221,10 @@ Lemma act_columns : forall m b K K', exact_act f m b K = Some K' -> length K' = 
 Proof.
   intros m b K. revert b. induction K as [|x K IH]; intros b K' H; cbn [exact_act] in H.
   - destruct b as [[|k b]|]; try discriminate; injection H as <-; (split; [reflexivity|]); intros [|c] col E; discriminate.
-  - destruct b as [[|k b]|]; [discriminate| |]; apply bind_some in H; destruct H as [y [H1 H]]; apply bind_some in H; destruct H as [L [H2 H]];
-      injection H as <-; destruct (IH _ _ H2) as [I1 I2]; (split; [cbn [length]; congruence|]); intros [|c] col E; cbn [nth_error] in *.
+  - destruct b as [[|k b]|]; [discriminate| |]; apply bind_some in H; destruct H as [y [H1 H]]; apply bind_some in H;
+      destruct H as [L [H2 H]];
+      injection H as <-; destruct (IH _ _ H2) as [I1 I2]; (split; [cbn [length]; congruence|]); intros [|c] col E;
+        cbn [nth_error] in *.
     + injection E as <-. now exists y.
     + exact (I2 c col E).
     + injection E as <-. now exists y.
@@ -241,7 +255,8 @@ Qed.
 Lemma action_shape : forall a ab, act_at l a = Some ab -> exists rs, fst ab = Rows rs /\ length rs = n
   /\ forallb (forallb unit_weight) rs = true /\ NoDup (flat_map places_in_row rs).
 Proof.
-  intros a ab H. cbn [act_at open_layer] in H. apply mk_in in H. destruct shapes as [_ S]. destruct (S ab H) as [rs [E M]]. exists rs. split; [exact E|].
+  intros a ab H. cbn [act_at open_layer] in H. apply mk_in in H. destruct shapes as [_ S]. destruct (S ab H) as [rs [E M]].
+  exists rs. split; [exact E|].
   unfold moves_rows in M. apply andb_true_iff in M; destruct M as [M M3]. apply andb_true_iff in M; destruct M as [M1 M2].
   apply Nat.eqb_eq in M1. apply distinct_nodup in M3. auto.
 Qed.
@@ -262,20 +277,23 @@ Lemma step_real : forall a ab K K', act_at l a = Some ab -> act_exactly K ab = S
   forall c col, nth_error K c = Some col -> exists col', nth_error K' c = Some col' /\
   same_vec n (reals_of col') (affine_letter n (entry_of l) (addition_of l c) a (reals_of col)).
 Proof.
-  intros a [m b] K K' Ha H [Z1 Z2]. unfold act_exactly in H; cbn [fst snd] in H. destruct (action_shape a _ Ha) as [rs [E1 [Ln _]]]. cbn [fst] in E1. subst m.
+  intros a [m b] K K' Ha H [Z1 Z2]. unfold act_exactly in H; cbn [fst snd] in H.
+  destruct (action_shape a _ Ha) as [rs [E1 [Ln _]]]. cbn [fst] in E1. subst m.
   destruct (act_columns _ _ _ _ H) as [Lk C].
   assert (Col : forall c col, nth_error K c = Some col -> exists col', nth_error K' c = Some col' /\ length col' = n /\
     same_vec n (reals_of col') (affine_letter n (entry_of l) (addition_of l c) a (reals_of col))).
   { intros c col Hc. destruct (C c col Hc) as [col' [C1 C2]]. exists col'. split; [exact C1|]. cbn [exact_column] in C2.
     destruct (rows_real _ _ _ _ C2) as [R1 R2]. split; [congruence|]. intros i Hi.
     destruct (nth_error rs i) as [row|] eqn:Ei; [|apply nth_error_None in Ei; lia].
-    destruct (R2 i row Ei) as [y [Y1 Y2]]. unfold reals_of at 1. rewrite Y1, Y2. unfold affine_letter, apply_letter. rewrite (Z2 c col Hc). f_equal.
+    destruct (R2 i row Ei) as [y [Y1 Y2]]. unfold reals_of at 1. rewrite Y1, Y2. unfold affine_letter, apply_letter.
+    rewrite (Z2 c col Hc). f_equal.
     - apply sumR_ext. intros j Hj. unfold entry_of. rewrite Ha, Ei. reflexivity.
     - unfold addition_of. rewrite Ha. destruct b as [k|]; [|reflexivity]. now destruct (nth_error k c). }
   split; [split|].
   - congruence.
   - intros c col' Hc'. assert (Hc : exists col, nth_error K c = Some col).
-    { destruct (nth_error K c) eqn:E; [eauto|]. apply nth_error_None in E. assert (c < length K')%nat by (apply nth_error_Some; congruence). lia. }
+    { destruct (nth_error K c) eqn:E; [eauto|]. apply nth_error_None in E.
+      assert (c < length K')%nat by (apply nth_error_Some; congruence). lia. }
     destruct Hc as [col Hc]. destruct (Col c col Hc) as [d [D1 [D2 _]]]. congruence.
   - intros c col Hc. destruct (Col c col Hc) as [d [D1 [_ D3]]]. eauto.
 Qed.
@@ -306,14 +324,19 @@ Proof.
   induction u as [|a u IH] using rev_ind; intros V.
   - exists b0. split; [rewrite Ebs; now left|]. subst b0. destruct shapes as [S _]. rewrite Forall_forall in S. split; [split|].
     + unfold zero_columns. apply map_length.
-    + intros c col Hc. unfold zero_columns in Hc. rewrite nth_error_map in Hc. destruct (nth_error (initial L) c) as [k|] eqn:E; [|discriminate].
+    + intros c col Hc. unfold zero_columns in Hc. rewrite nth_error_map in Hc.
+      destruct (nth_error (initial L) c) as [k|] eqn:E; [|discriminate].
       injection Hc as <-. rewrite map_length. apply S. now apply nth_error_In in E.
-    + intros c col Hc i Hi. unfold zero_columns in Hc. rewrite nth_error_map in Hc. destruct (nth_error (initial L) c) as [k|] eqn:E; [|discriminate].
+    + intros c col Hc i Hi. unfold zero_columns in Hc. rewrite nth_error_map in Hc.
+      destruct (nth_error (initial L) c) as [k|] eqn:E; [|discriminate].
       injection Hc as <-. apply reals_of_zero.
   - apply Forall_app in V; destruct V as [Vu Va]. destruct (IH Vu) as [K [K1 [K2 K3]]]. inversion Va as [|? ? [ab Hab] _]; subst.
-    specialize (C2 K K1). rewrite forallb_forall in C2. assert (Hin : In ab (actions L)) by (cbn [act_at open_layer] in Hab; now apply mk_in in Hab).
-    specialize (C2 ab Hin). destruct (act_exactly K ab) as [K'|] eqn:E; [|discriminate]. apply existsb_exists in C2. destruct C2 as [K2' [I E2]].
-    apply same_columns_eq in E2. subst K2'. exists K'. split; [exact I|]. destruct (step_real a ab K K' Hab E K2) as [Z1 Z2]. split; [exact Z1|].
+    specialize (C2 K K1). rewrite forallb_forall in C2. assert (Hin : In ab (actions L)) by (cbn [act_at open_layer] in Hab;
+      now apply mk_in in Hab).
+    specialize (C2 ab Hin). destruct (act_exactly K ab) as [K'|] eqn:E; [|discriminate]. apply existsb_exists in C2.
+    destruct C2 as [K2' [I E2]].
+    apply same_columns_eq in E2. subst K2'. exists K'. split; [exact I|]. destruct (step_real a ab K K' Hab E K2) as [Z1 Z2].
+    split; [exact Z1|].
     intros c col' Hc'. assert (Hc : exists col, nth_error K c = Some col).
     { destruct (nth_error K c) eqn:E'; [eauto|]. apply nth_error_None in E'. destruct K2 as [K2 _], Z1 as [Z1 _].
       assert (c < length K')%nat by (apply nth_error_Some; congruence). lia. }
@@ -333,18 +356,21 @@ Qed.
 Lemma size_real : forall g c, Forall (fun x => (g <= de x)%Z) (nonzero c) ->
   fold_right (fun x s => Rabs (D2R x) + s) 0 c = F2R (Float radix2 (size_in g c) g).
 Proof.
-  intros g c H. unfold size_in. destruct (in_grains g (nonzero c)) as [s a] eqn:E. destruct (in_grains_correct g _ H _ _ E) as [_ S].
+  intros g c H. unfold size_in. destruct (in_grains g (nonzero c)) as [s a] eqn:E.
+  destruct (in_grains_correct g _ H _ _ E) as [_ S].
   cbn [snd]. rewrite S. symmetry. apply (nonzero_sum (fun x => Rabs (D2R x))). intros x Hx. rewrite Hx. apply Rabs_R0.
 Qed.
 
 Lemma sum_of_column : forall c, sumR (length c) (fun k => Rabs (reals_of c k)) = fold_right (fun x s => Rabs (D2R x) + s) 0 c.
 Proof.
-  induction c as [|x c IH]; cbn [length sumR fold_right]; [reflexivity|]. unfold reals_of at 1; cbn [nth_error]. f_equal. exact IH.
+  induction c as [|x c IH]; cbn [length sumR fold_right]; [reflexivity|]. unfold reals_of at 1; cbn [nth_error]. f_equal.
+  exact IH.
 Qed.
 
 Lemma max_in : forall l x, In x l -> (x <= fold_right Z.max 0 l)%Z.
 Proof.
-  induction l as [|y l IH]; intros x H; [contradiction|]. cbn [fold_right]. destruct H as [->|H]; [lia|]. specialize (IH x H). lia.
+  induction l as [|y l IH]; intros x H; [contradiction|]. cbn [fold_right]. destruct H as [->|H]; [lia|].
+  specialize (IH x H). lia.
 Qed.
 Lemma max_nonneg : forall l, (0 <= fold_right Z.max 0 l)%Z.
 Proof. induction l; cbn [fold_right]; lia. Qed.
@@ -361,15 +387,19 @@ Proof.
   assert (G : Forall (fun x => (g <= de x)%Z) E).
   { unfold g, grain_of. destruct E as [|x k]; constructor; [apply least_le|]. apply least_le. }
   assert (GC : forall K col, In K (xs ++ ys) -> In col K -> Forall (fun x => (g <= de x)%Z) (nonzero col)).
-  { intros K col HK Hc. rewrite Forall_forall in *. intros x Hx. apply G. unfold E, nonzero in *. apply filter_In in Hx; destruct Hx as [X1 X2].
+  { intros K col HK Hc. rewrite Forall_forall in *. intros x Hx. apply G. unfold E, nonzero in *. apply filter_In in Hx;
+      destruct Hx as [X1 X2].
     apply filter_In. split; [|exact X2]. apply in_concat. exists col. split; [|exact X1]. apply in_concat. eauto. }
   assert (W : forall K col i, In K (xs ++ ys) -> In col K -> whole g (reals_of col i)).
   { intros K col i HK Hc. unfold reals_of. destruct (nth_error col i) as [d|] eqn:Ed; [|exists 0%Z; now rewrite F2R_0].
     destruct (Z.eq_dec (dm d) 0) as [Z0|Nz]; [exists 0%Z; rewrite F2R_0; now apply D2R_0|].
-    pose proof (GC K col HK Hc) as F. rewrite Forall_forall in F. exists (Z.shiftl (dm d) (de d - g)). symmetry. unfold D2R. apply shift_correct.
+    pose proof (GC K col HK Hc) as F. rewrite Forall_forall in F. exists (Z.shiftl (dm d) (de d - g)). symmetry. unfold D2R.
+    apply shift_correct.
     apply F. unfold nonzero. apply filter_In. split; [now apply nth_error_In in Ed|]. apply negb_true_iff. now apply Z.eqb_neq. }
-  intros K c col HK Hc. assert (Ic : In col K) by (now apply nth_error_In in Hc). split; [intros i; apply (W K); auto; apply in_or_app; auto|].
-  intros K' c' col' HK' Hc'. assert (Ic' : In col' K') by (now apply nth_error_In in Hc'). split; [intros i; apply (W K'); auto; apply in_or_app; auto|].
+  intros K c col HK Hc. assert (Ic : In col K) by (now apply nth_error_In in Hc). split; [intros i; apply (W K); auto;
+    apply in_or_app; auto|].
+  intros K' c' col' HK' Hc'. assert (Ic' : In col' K') by (now apply nth_error_In in Hc'). split; [intros i; apply (W K');
+    auto; apply in_or_app; auto|].
   intros i. rewrite sum_of_column, (size_real g) by (apply (GC K); auto; apply in_or_app; auto).
   assert (S : (size_in g col <= fold_right Z.max 0 (map (size_in g) (concat xs)))%Z).
   { apply max_in, in_map. apply in_concat. eauto. }
@@ -377,14 +407,17 @@ Proof.
   { unfold reals_of. destruct (nth_error col' i) as [d|] eqn:Ed.
     - exists (size_in g [d]). split.
       + split; [unfold size_in; cbn [nonzero filter]; destruct (negb (dm d =? 0)%Z); cbn [in_grains snd]; lia|].
-        apply max_in. apply (in_map (fun x => size_in g [x])). apply in_concat. exists col'. split; [apply in_concat; eauto|]. now apply nth_error_In in Ed.
+        apply max_in. apply (in_map (fun x => size_in g [x])). apply in_concat. exists col'. split; [apply in_concat;
+          eauto|]. now apply nth_error_In in Ed.
       + rewrite <- size_real.
         * cbn [fold_right]. ring.
         * pose proof (GC K' col' ltac:(apply in_or_app; auto) Ic') as F. rewrite Forall_forall in *. intros x Hx. apply F.
-          unfold nonzero in *. apply filter_In in Hx; destruct Hx as [[<-|[]] X2]. apply filter_In. split; [now apply nth_error_In in Ed|exact X2].
+          unfold nonzero in *. apply filter_In in Hx; destruct Hx as [[<-|[]] X2]. apply filter_In. split;
+            [now apply nth_error_In in Ed|exact X2].
     - exists 0%Z. split; [split; [lia|apply max_nonneg]|]. rewrite Rabs_R0, F2R_0. reflexivity. }
   destruct M as [z [Z1 ->]]. unfold F2R; cbn [Fnum Fexp]. rewrite <- Rmult_plus_distr_r, <- plus_IZR, bpow_plus.
-  apply Rmult_le_compat_r; [apply bpow_ge_0|]. pose proof (positive_prec f) as P. unfold Prec_gt_0 in P. rewrite <- IZR_Zpower by lia. apply IZR_le.
+  apply Rmult_le_compat_r; [apply bpow_ge_0|]. pose proof (positive_prec f) as P. unfold Prec_gt_0 in P.
+  rewrite <- IZR_Zpower by lia. apply IZR_le.
   change (radix2 ^ prec f)%Z with (2 ^ prec f)%Z. lia.
 Qed.
 
@@ -399,7 +432,8 @@ Proof. induction 1; assumption. Qed.
 Lemma reached_sized : forall u K, reached u K -> sized K.
 Proof.
   induction 1 as [H|u a ab K K' R IH Ha H I].
-  - split; [reflexivity|]. destruct shapes as [S _]. rewrite Forall_forall in S. intros c col Hc. apply S. now apply nth_error_In in Hc.
+  - split; [reflexivity|]. destruct shapes as [S _]. rewrite Forall_forall in S. intros c col Hc. apply S.
+    now apply nth_error_In in Hc.
   - now destruct (step_real a ab K K' Ha H IH).
 Qed.
 Lemma reached_last : forall u a K', reached (u ++ [a]) K' -> exists ab K, reached u K /\ act_at l a = Some ab /\ act_exactly K ab = Some K'.
@@ -416,10 +450,12 @@ Lemma reached_split : forall v u K', reached (u ++ v) K' -> exists K, reached u 
   same_vec n (reals_of col') (affine_word n (entry_of l) (addition_of l c) v (reals_of col)).
 Proof.
   induction v as [|a v IH] using rev_ind; intros u K' H.
-  - rewrite app_nil_r in H. exists K'. split; [exact H|]. split; [constructor|]. intros c col Hc. exists col. split; [exact Hc|]. intros i Hi. reflexivity.
+  - rewrite app_nil_r in H. exists K'. split; [exact H|]. split; [constructor|]. intros c col Hc. exists col. split;
+      [exact Hc|]. intros i Hi. reflexivity.
   - rewrite app_assoc in H. destruct (reached_last _ _ _ H) as [ab [K1 [R1 [Ha HE]]]]. destruct (IH u K1 R1) as [K [R [V C]]].
     exists K. split; [exact R|]. split; [apply Forall_app; split; [exact V|]; constructor; [now exists ab|constructor]|].
-    intros c col Hc. destruct (C c col Hc) as [col1 [D1 D2]]. destruct (step_real a ab K1 K' Ha HE (reached_sized _ _ R1)) as [_ S].
+    intros c col Hc. destruct (C c col Hc) as [col1 [D1 D2]].
+    destruct (step_real a ab K1 K' Ha HE (reached_sized _ _ R1)) as [_ S].
     destruct (S c col1 D1) as [col' [E1 E2]]. exists col'. split; [exact E1|]. intros i Hi. rewrite affine_last, (E2 i Hi).
     apply affine_letter_ext; [exact D2|exact Hi].
 Qed.
@@ -427,12 +463,14 @@ Qed.
 Lemma holds_vector : forall x col, Forall2 (holds f) x col -> length col = n -> vector_is f n x (reals_of col).
 Proof.
   intros x col H Ln. split; [rewrite <- Ln; clear -H; induction H; cbn [length]; congruence|].
-  clear Ln. unfold reals_of. induction H as [|v d x col [O E] H IH]; intros [|i] w Hw; cbn [nth_error] in *; try discriminate; [|now apply IH].
+  clear Ln. unfold reals_of. induction H as [|v d x col [O E] H IH]; intros [|i] w Hw; cbn [nth_error] in *;
+    try discriminate; [|now apply IH].
   injection Hw as <-. now split.
 Qed.
 Lemma vector_holds : forall x col, vector_is f n x (reals_of col) -> length col = n -> Forall2 (holds f) x col.
 Proof.
-  intros x col [Lx H] Ln. rewrite <- Ln in Lx. clear Ln. revert x Lx H. induction col as [|d col IH]; intros [|v x] Lx H; try discriminate; constructor.
+  intros x col [Lx H] Ln. rewrite <- Ln in Lx. clear Ln. revert x Lx H. induction col as [|d col IH]; intros [|v x] Lx H;
+    try discriminate; constructor.
   - exact (H O v eq_refl).
   - apply IH; [now injection Lx|]. intros i w Hw. exact (H (S i) w Hw).
 Qed.
@@ -444,12 +482,15 @@ Proof.
   - destruct (reached_last _ _ _ R) as [ab [K1 [R1 [Ha' HE]]]]. assert (ab = (m, b)) by congruence. subst ab.
     unfold act_exactly in HE; cbn [fst snd] in HE. destruct (act_columns _ _ _ _ HE) as [Ln C].
     assert (Hc : exists col, nth_error K1 c = Some col).
-    { destruct (nth_error K1 c) eqn:E; [eauto|]. apply nth_error_None in E. assert (c < length K)%nat by (apply nth_error_Some; congruence). lia. }
+    { destruct (nth_error K1 c) eqn:E; [eauto|]. apply nth_error_None in E.
+      assert (c < length K)%nat by (apply nth_error_Some; congruence). lia. }
     destruct Hc as [col Hc]. destruct (C c col Hc) as [col' [C1 C2]]. assert (col' = k') by congruence. subst col'.
     now apply column_holds with (2 := IH _ R1 _ Hc) (3 := HC).
-  - destruct (reached_split v u K R) as [K1 [R1 [V C]]]. pose proof (reached_sized _ _ R1) as [S1 S2]. pose proof (reached_sized _ _ R) as [T1 T2].
+  - destruct (reached_split v u K R) as [K1 [R1 [V C]]]. pose proof (reached_sized _ _ R1) as [S1 S2].
+    pose proof (reached_sized _ _ R) as [T1 T2].
     assert (Hc : exists col, nth_error K1 c = Some col).
-    { destruct (nth_error K1 c) eqn:E; [eauto|]. apply nth_error_None in E. assert (c < length K)%nat by (apply nth_error_Some; congruence). lia. }
+    { destruct (nth_error K1 c) eqn:E; [eauto|]. apply nth_error_None in E.
+      assert (c < length K)%nat by (apply nth_error_Some; congruence). lia. }
     destruct Hc as [col Hc]. destruct (C c col Hc) as [col' [C1 C2]]. assert (col' = k') by congruence. subst col'.
     pose proof (holds_vector _ _ (IH _ R1 _ Hc) (S2 c col Hc)) as VX.
     assert (In_c : forall K2, sized K2 -> exists c2, nth_error K2 c = Some c2).
@@ -459,13 +500,16 @@ Proof.
     apply vector_holds; [|now apply (T2 c)]. eapply vector_is_ext; [|intros i Hi; symmetry; exact (C2 i Hi)].
     destruct (additions_found v V) as [Kv [Iv [Sv Cv]]]. destruct (In_c Kv Sv) as [bv Hbv].
     destruct (G3 K1 c col (reached_in _ _ R1) Hc) as [W1 W2]. destruct (W2 Kv c bv Iv Hbv) as [W3 W4].
-    eapply (states_exact f units n (entry_of l) (addition_of l c) layer_moves unit_grain valid ga A1 A2); try exact HM; try exact HB; try exact HA; try exact VX; try exact V; try exact G1; try exact G2.
+    eapply (states_exact f units n (entry_of l) (addition_of l c) layer_moves unit_grain valid ga A1 A2); try exact HM;
+      try exact HB; try exact HA; try exact VX; try exact V; try exact G1; try exact G2.
     + intros w Vw i Hi. destruct (additions_found w Vw) as [Kw [Iw [Sw Cw]]]. destruct (In_c Kw Sw) as [bw Hbw].
       rewrite <- (Cw c bw Hbw i Hi). apply (A3 Kw c bw Iw Hbw).
     + intros w w' Vw Vw' i Hi. destruct (additions_found w Vw) as [Kw [Iw [Sw Cw]]]. destruct (In_c Kw Sw) as [bw Hbw].
       destruct (additions_found w' Vw') as [Kx [Ix [Sx Cx]]]. destruct (In_c Kx Sx) as [bx Hbx].
-      destruct (A3 Kw c bw Iw Hbw) as [_ B1]. destruct (B1 Kx c bx Ix Hbx) as [_ B2]. specialize (B2 i). destruct Sw as [_ Sw]. rewrite (Sw c bw Hbw) in B2.
-      rewrite <- (Cx c bx Hbx i Hi). rewrite (sumR_ext n _ (fun k => Rabs (reals_of bw k))); [exact B2|]. intros k Hk. now rewrite <- (Cw c bw Hbw k Hk).
+      destruct (A3 Kw c bw Iw Hbw) as [_ B1]. destruct (B1 Kx c bx Ix Hbx) as [_ B2]. specialize (B2 i).
+      destruct Sw as [_ Sw]. rewrite (Sw c bw Hbw) in B2.
+      rewrite <- (Cx c bx Hbx i Hi). rewrite (sumR_ext n _ (fun k => Rabs (reals_of bw k))); [exact B2|]. intros k Hk.
+      now rewrite <- (Cw c bw Hbw k Hk).
     + intros i Hi. apply W1.
     + intros i Hi. rewrite <- (Cv c bv Hbv i Hi). apply W3.
     + intros i Hi. rewrite <- (Cv c bv Hbv i Hi). specialize (W4 i). rewrite (S2 c col Hc) in W4. exact W4.

@@ -1,5 +1,6 @@
 (* From the bytes of a network file to the network that they mean, as docs/network-file.md has it. This file is part of
-   the specification: what is proved is proved of the `model` that it gives. Leans on Safetensors.v, Network.v, Roots.v, Turns.v. *)
+   the specification: what is proved is proved of the `model` that it gives.
+   Leans on Safetensors.v, Network.v, Roots.v, Turns.v. *)
 From Coq Require Import String ZArith NArith List Bool FMapPositive.
 From Krohn Require Import Dyadic Lists Network Roots Turns Bytes Json Safetensors.
 Import ListNotations.

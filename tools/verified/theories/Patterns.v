@@ -20,7 +20,8 @@ Proof.
   assert (Big : 2 <= 2 ^ ew) by (change 2 with (2 ^ 1) at 1; apply Z.pow_le_mono_r; lia).
   assert (V : forall p q, FF2R radix2 (F754_finite s p q) = D2R (norm (D (if s then - Zpos p else Zpos p) q))).
   { intros p q. rewrite norm_correct. unfold FF2R, D2R; cbn [dm de]. destruct s; reflexivity. }
-  assert (Z0 : 0%R = D2R (norm (D 0 ((Z.max e 1 - (2 ^ (ew - 1) - 1) - mw))))) by (rewrite norm_correct; unfold D2R; cbn [dm de]; now rewrite F2R_0).
+  assert (Z0 : 0%R = D2R (norm (D 0 ((Z.max e 1 - (2 ^ (ew - 1) - 1) - mw))))) by (rewrite norm_correct; unfold D2R;
+    cbn [dm de]; now rewrite F2R_0).
   destruct (Z.eqb_spec e (2 ^ ew - 1)) as [E1|E1].
   - replace (Zeq_bool e 0) with false by (symmetry; destruct (Zeq_bool e 0) eqn:Q; [apply Zeq_bool_eq in Q; lia|reflexivity]).
     replace (Zeq_bool e (2 ^ ew - 1)) with true by (symmetry; rewrite E1; now apply Zeq_is_eq_bool). destruct m; reflexivity.
@@ -30,9 +31,11 @@ Proof.
       * split; [reflexivity|]. cbn [FF2R]. rewrite Z0. now destruct s.
       * rewrite V. f_equal. f_equal. f_equal. unfold SpecFloat.emin. rewrite E0. lia.
     + replace (Zeq_bool e 0) with false by (symmetry; destruct (Zeq_bool e 0) eqn:Q; [apply Zeq_bool_eq in Q; lia|reflexivity]).
-      replace (Zeq_bool e (2 ^ ew - 1)) with false by (symmetry; destruct (Zeq_bool e (2 ^ ew - 1)) eqn:Q; [apply Zeq_bool_eq in Q; lia|reflexivity]).
+      replace (Zeq_bool e (2 ^ ew - 1)) with false by (symmetry; destruct (Zeq_bool e (2 ^ ew - 1)) eqn:Q;
+        [apply Zeq_bool_eq in Q; lia|reflexivity]).
       assert (0 < 2 ^ mw) by (apply Z.pow_pos_nonneg; lia).
-      destruct (m + 2 ^ mw) as [|p|p] eqn:Em; [lia| |lia]. split; [reflexivity|]. rewrite V. f_equal. f_equal. f_equal. unfold SpecFloat.emin. lia.
+      destruct (m + 2 ^ mw) as [|p|p] eqn:Em; [lia| |lia]. split; [reflexivity|]. rewrite V. f_equal. f_equal. f_equal.
+      unfold SpecFloat.emin. lia.
 Qed.
 
 Theorem float64_is_flocq : forall b, reads_as 53 1024 (float64 b) (b64_of_bits (Z.of_N (little_endian b))).

@@ -89,9 +89,11 @@ Proof.
     rewrite <- E, !mult_IZR.
     replace (IZR r * IZR r * IZR q / IZR q)%R with (IZR r * IZR r)%R by (field; lra).
     symmetry. apply sqrt_square. now apply IZR_le.
-  - assert (Y : y = D (2 * r + 1) (- h - 1)) by congruence. rewrite Y. clear H Y. apply same_cell with (m := r) (e := - h); try assumption; try lia.
+  - assert (Y : y = D (2 * r + 1) (- h - 1)) by congruence. rewrite Y. clear H Y. apply same_cell with (m := r) (e := - h);
+      try assumption; try lia.
     + unfold D2R, F2R; cbn [dm de Fnum Fexp]. unfold Zminus. rewrite bpow_plus. fold b.
-      change (bpow radix2 (- (1))) with (/ 2)%R. assert (T : IZR (2 * r + 1) = (2 * IZR r + 1)%R) by (rewrite plus_IZR, mult_IZR; reflexivity).
+      change (bpow radix2 (- (1))) with (/ 2)%R.
+      assert (T : IZR (2 * r + 1) = (2 * IZR r + 1)%R) by (rewrite plus_IZR, mult_IZR; reflexivity).
       rewrite T, plus_IZR. split; nra.
     + unfold F2R; simpl. fold b. split; apply Rmult_lt_compat_r; try assumption.
       destruct Lo as [Lo|Lo]; [exact Lo|]. exfalso. apply E.

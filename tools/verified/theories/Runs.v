@@ -30,7 +30,8 @@ Notation open_z := (open_layer z_decode).
 Lemma layer_step_rel : forall l k c s t, layer_rel l k -> state_rel s t ->
   orel state_rel (layer_step fa (open_f l) c s) (layer_step za (open_z k) c t).
 Proof.
-  intros l k c s t [RA RH [R1 [R2 [R3 [R4 [R5 R6]]]]]] [S1 S2]. unfold layer_step, open_layer; cbn [action_at act_at book_at codes].
+  intros l k c s t [RA RH [R1 [R2 [R3 [R4 [R5 R6]]]]]] [S1 S2]. unfold layer_step, open_layer;
+    cbn [action_at act_at book_at codes].
   rewrite R2, R3, R5.
   eapply orel_bind with (P := eq). { destruct (mk (action_of k) c); simpl; auto. } intros x y ->.
   eapply orel_bind; [apply mk_rel; exact RA|]. intros m n Rm.
@@ -86,6 +87,7 @@ Theorem closed_ieee : forall m es, check_closed a m es = true ->
   exists q, run_ieee a m w = Some q /\ run_automaton (oracle m) w = Some q.
 Proof.
   intros m es H w Hw. destruct (closed_sound _ _ _ H w Hw) as [q [H1 H2]].
-  exists q. split; [|assumption]. pose proof (run_rel m w) as R. rewrite H1 in R. cbn [orel] in R. destruct (run_ieee a m w); [congruence|contradiction].
+  exists q. split; [|assumption]. pose proof (run_rel m w) as R. rewrite H1 in R. cbn [orel] in R. destruct (run_ieee a m w);
+    [congruence|contradiction].
 Qed.
 End Runs.

@@ -36,7 +36,8 @@ Proof.
   repeat split.
   - replace (4 / 4) with 1 by field. apply sqrt_1.
   - rewrite sqrt_div by lra. now rewrite F.
-  - rewrite sqrt_div by lra. rewrite F. apply Rmult_eq_reg_r with (2 * sqrt 2); [|lra]. field_simplify; [|assumption]. rewrite pow2_sqrt; lra.
+  - rewrite sqrt_div by lra. rewrite F. apply Rmult_eq_reg_r with (2 * sqrt 2); [|lra]. field_simplify; [|assumption].
+    rewrite pow2_sqrt; lra.
   - rewrite sqrt_div by lra. now rewrite F, sqrt_1.
   - replace (0 / 4) with 0 by field. apply sqrt_0.
 Qed.
@@ -46,7 +47,8 @@ Lemma c24_half : forall t, c24 (12 - t) = - c24 t.
 Proof. intros t. unfold c24. replace (2 * PI * (12 - t) / 24) with (PI - 2 * PI * t / 24) by field. apply cos_pi_minus. Qed.
 Lemma c24_whole : forall t, c24 (24 - t) = c24 t.
 Proof.
-  intros t. unfold c24. replace (2 * PI * (24 - t) / 24) with (- (2 * PI * t / 24) + 2 * 1 * PI) by field. rewrite (cos_turns _ 1). apply cos_neg.
+  intros t. unfold c24. replace (2 * PI * (24 - t) / 24) with (- (2 * PI * t / 24) + 2 * 1 * PI) by field.
+  rewrite (cos_turns _ 1). apply cos_neg.
 Qed.
 
 Lemma square_and_sign_correct : forall t k v, square_and_sign t = Some (k, v) -> c24 (IZR t) = IZR v * sqrt (IZR k / IZR 4).
@@ -59,8 +61,10 @@ Proof.
   assert (C6 : c24 6 = 0) by (unfold c24; replace (2 * PI * 6 / 24) with (PI / 2) by field; apply cos_PI2).
   assert (H : forall s t, s = 12 - t -> c24 s = - c24 t) by (intros s t ->; apply c24_half).
   assert (W : forall s t, s = 24 - t -> c24 s = c24 t) by (intros s t ->; apply c24_whole).
-  pose proof (H 8 4 ltac:(ring)) as C8. pose proof (H 9 3 ltac:(ring)) as C9. pose proof (H 10 2 ltac:(ring)) as C10. pose proof (H 12 0 ltac:(ring)) as C12.
-  pose proof (W 14 10 ltac:(ring)) as C14. pose proof (W 15 9 ltac:(ring)) as C15. pose proof (W 16 8 ltac:(ring)) as C16. pose proof (W 18 6 ltac:(ring)) as C18.
+  pose proof (H 8 4 ltac:(ring)) as C8. pose proof (H 9 3 ltac:(ring)) as C9. pose proof (H 10 2 ltac:(ring)) as C10.
+  pose proof (H 12 0 ltac:(ring)) as C12.
+  pose proof (W 14 10 ltac:(ring)) as C14. pose proof (W 15 9 ltac:(ring)) as C15. pose proof (W 16 8 ltac:(ring)) as C16.
+  pose proof (W 18 6 ltac:(ring)) as C18.
   pose proof (W 20 4 ltac:(ring)) as C20. pose proof (W 21 3 ltac:(ring)) as C21. pose proof (W 22 2 ltac:(ring)) as C22.
   intros t k v E. unfold square_and_sign in E.
   repeat (match type of E with match ?t with _ => _ end = _ => destruct t; try discriminate end);
@@ -70,9 +74,11 @@ Qed.
 Lemma cosine_of_24th_correct : forall prec emin t y, (0 < prec <= most_digits)%Z -> cosine_of_24th t = Some y ->
   round radix2 (FLT_exp emin prec) ZnearestE (D2R y) = round radix2 (FLT_exp emin prec) ZnearestE (cos (2 * PI * IZR t / 24)).
 Proof.
-  intros prec emin t y Hp H. unfold cosine_of_24th in H. destruct (square_and_sign (t mod 24)) as [[k v]|] eqn:E; [|discriminate]. cbn [bind] in H.
+  intros prec emin t y Hp H. unfold cosine_of_24th in H. destruct (square_and_sign (t mod 24)) as [[k v]|] eqn:E;
+    [|discriminate]. cbn [bind] in H.
   assert (K : (0 <= k)%Z).
-  { unfold square_and_sign in E. repeat (match type of E with match ?t with _ => _ end = _ => destruct t; try discriminate end); injection E as <- <-; lia. }
+  { unfold square_and_sign in E. repeat (match type of E with match ?t with _ => _ end = _ => destruct t;
+      try discriminate end); injection E as <- <-; lia. }
   rewrite (key_entry_correct prec emin k 4 v y Hp K ltac:(lia) H). f_equal.
   rewrite <- (square_and_sign_correct _ _ _ E). unfold c24.
   rewrite <- (cos_turns (2 * PI * IZR (t mod 24) / 24) (t / 24)). f_equal.
@@ -83,7 +89,8 @@ Lemma exact_quotient : forall p q, (0 < q)%Z -> (24 * p mod q = 0)%Z -> 24 * IZR
 Proof.
   intros p q Hq E. assert (IZR q <> 0) by (apply IZR_neq; lia).
   apply Rmult_eq_reg_r with (IZR q); [|assumption]. pose proof (Z_div_exact_full_2 (24 * p) q ltac:(lia) E) as X.
-  replace (IZR (24 * p / q) * IZR q) with (IZR (24 * p)) by (rewrite <- mult_IZR; f_equal; rewrite X at 1; ring). rewrite mult_IZR. field. assumption.
+  replace (IZR (24 * p / q) * IZR q) with (IZR (24 * p)) by (rewrite <- mult_IZR; f_equal; rewrite X at 1; ring).
+  rewrite mult_IZR. field. assumption.
 Qed.
 
 Theorem cosine_correct : forall prec emin p q y, (0 < prec <= most_digits)%Z -> cosine p q = Some y ->
@@ -91,7 +98,8 @@ Theorem cosine_correct : forall prec emin p q y, (0 < prec <= most_digits)%Z -> 
 Proof.
   intros prec emin p q y Hp H. unfold cosine in H. destruct ((0 <? q)%Z && (24 * p mod q =? 0)%Z)%bool eqn:C; [|discriminate].
   apply andb_true_iff in C; destruct C as [C1 C2]. apply Z.ltb_lt in C1. apply Z.eqb_eq in C2.
-  rewrite (cosine_of_24th_correct prec emin _ y Hp H). do 2 f_equal. rewrite <- (exact_quotient p q C1 C2). field. apply IZR_neq. lia.
+  rewrite (cosine_of_24th_correct prec emin _ y Hp H). do 2 f_equal. rewrite <- (exact_quotient p q C1 C2). field.
+  apply IZR_neq. lia.
 Qed.
 
 Theorem sine_correct : forall prec emin p q y, (0 < prec <= most_digits)%Z -> sine p q = Some y ->
