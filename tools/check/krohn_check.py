@@ -795,10 +795,6 @@ def linear(net):
     demand(not net.model.snap_every, Refused, "this method is not for networks that snap")
 
 
-def closed_codewords(net, steps, claim):
-    emulated(net, steps, tables(net, steps, exact=True))
-
-
 def closed_pairs(net, steps, T):
     """Pairs of which the first is the start. T: None, or the letters up to which they prove the network right."""
     model, found = net.model, []
@@ -836,10 +832,6 @@ def closed_pairs(net, steps, T):
                 steps.check(T is None or its_depth <= depth + 1, f"pair: letter {letter} leads to a depth of {its_depth}")
 
 
-def closed_reachable_set(net, steps, claim):
-    closed_pairs(net, steps, claim.get("length"))
-
-
 def norm(squares, up=1):
     """The square root of a rational number, rounded up, or down."""
     if squares == 0:
@@ -857,7 +849,7 @@ def linear_horizon(net, steps, claim):
     linear(net)
     model, layer, a = net.model, net.model.layers[0], net.arithmetic
     demand(len(model.layers) == 1 and a.simple, Refused, "a linear horizon is about one layer and one format")
-    (places, labels, moves), = machine = tables(net, steps, exact=False)
+    (places, labels, moves), = tables(net, steps, exact=False)
     for place, label in enumerate(labels):
         state = model.readout[0][0][label]
         steps.check(state is not None and (place or state == model.initial), f"place {place} is not read as its state")
@@ -874,7 +866,7 @@ def linear_horizon(net, steps, claim):
     e = length_of([x - y for x, y in zip(flat(net.start[2][0]), words[0])])
     x, eps, greatest = Fraction(0), Fraction(0), size
     k = max((max(map(len, net.matrices[0][action].rows or [()])) + bool(net.B[0][action]) for action, _ in moves), default=0)
-    steps.check(k * unit < 1, "too many products for the format")
+    steps.check(2 * k * unit < 1, "too many products for the format")
     for (action, _), after in moves.items():
         matrix, b = net.matrices[0][action], flat(net.B[0][action] or [])
         weights = [w for row in matrix.rows or [] for _, w in row] + [w for f in matrix.factors or [] for w in [*f[1], f[3]]]
@@ -885,7 +877,7 @@ def linear_horizon(net, steps, claim):
             alphas = Fraction(0)
             for positions, keys, _, beta in matrix.factors:
                 v, s, beta = length_of(keys), len(keys), Fraction(abs(beta), 1 << UNIT) * (1 if beta > 0 else -1)
-                steps.check((s + 3) * unit < 1, "too many products for the format")
+                steps.check(2 * (s + 3) * unit < 1, "too many products for the format")
                 square = Fraction(sum(k * k for k in keys), 1 << 2 * UNIT)
                 g, delta = max(Fraction(1), abs(1 - beta * square)), gamma(1) + gamma(s + 3) * abs(beta) * square
                 product, grown, alphas = product * g, grown * (g + delta), alphas * (g + delta) + 4 * (s + 1) * (1 + v) * (
@@ -939,9 +931,8 @@ def exact_in_any_order(net, steps, claim):
     linear(net)
     machine = tables(net, steps, exact=True)
     emulated(net, steps, machine)
-    for k, layer in enumerate(net.model.layers):
-        words = [net.words[k][i] for i in machine[k][0]]
-        exact_layer(net, steps, k, words)
+    for k, (places, _, _) in enumerate(machine):
+        exact_layer(net, steps, k, [net.words[k][i] for i in places])
 
 
 def exact_entries(matrix, n):
@@ -1119,8 +1110,10 @@ def sampled(net, steps, claim):
             steps.check(read == state, f"words: stream {stream}, letter {t + 1} is read as {read} instead of {state}")
 
 
-METHODS = {"closed codewords": closed_codewords, "closed reachable set": closed_reachable_set, "linear horizon": linear_horizon,
-           "exact in any order": exact_in_any_order, "failing word": failing_word, "sampled": sampled}
+METHODS = {"closed codewords": lambda net, steps, claim: emulated(net, steps, tables(net, steps, exact=True)),
+           "closed reachable set": lambda net, steps, claim: closed_pairs(net, steps, claim.get("length")),
+           "linear horizon": linear_horizon, "exact in any order": exact_in_any_order, "failing word": failing_word,
+           "sampled": sampled}
 CLAIMS = {"proved": ("closed codewords", "closed reachable set", "exact in any order"), "refuted": ("failing word",),
           "proved up to a length": ("closed reachable set", "linear horizon"), "sampled": ("sampled",)}
 
