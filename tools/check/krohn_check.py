@@ -5,9 +5,11 @@
 
 Prints one line. Exit status: 0 established, 1 not established, 2 bad input.
 
-What has to be trusted: this file, which was written from those two pages alone; Python's integers, `fractions`, `json`,
-`struct` and SHA-256; and that the machine on which the network runs computes as the claim says (IEEE 754, to nearest, with
-subnormal numbers; in any order, only that numbers of the format are added and multiplied exactly where that is possible).
+What has to be trusted: this file, which shares no code with krohn and was written from its pages (which were mended where they
+were not enough for it); Python's integers, `fractions`, `json`, `struct` and SHA-256; and that the machine on which the network
+runs computes as the claim says: IEEE 754, to nearest, with subnormal numbers; or, in any order, only that sums and products
+come out exact where their results are numbers of the format. The claim is about the automaton in the model's file, unless
+--against compares it with another one.
 Nothing here computes with floats. Every number is an integer in units of 2^-1074, the least positive number of fp64; None
 is a number that is not finite, or a label, context or state that does not exist."""
 import functools
