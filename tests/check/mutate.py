@@ -242,11 +242,11 @@ def falsehood(folder, data, certificate):
     arithmetics = [claim["arithmetic"]] + [claim["arithmetic"] + "+fma"] * (claim["order"] == "any")
     orders = ["sequential", "scan", "doubling", "chunked:2"] if claim["order"] == "any" else ["sequential"]
 
-    def wrong(word, arithmetic=claim["arithmetic"], order="sequential"):
-        """The number of letters after which the answer is wrong."""
+    def wrong(word, arithmetic=claim["arithmetic"], order="sequential", first=0):
+        """The number of letters, at least `first`, after which the answer is wrong."""
         state = about["initial"]
         for t, (_, answer) in enumerate(evaluator.readings(arithmetic, claim["form"], order, word)):
-            if answer != state:
+            if answer != state and t >= first:
                 return t
             state = table[state * letters + word[t]] if t < len(word) else None
         return None
@@ -279,8 +279,13 @@ def falsehood(folder, data, certificate):
             return "the word fails before its end"
         return next((f"{w} is shorter" for w in words(len(word) - 1) if word and wrong(w) is not None), None)
     up_to = claim.get("length", 10**9)
-    if kind == "sampled":
-        up_to = 0  # the words are random; that they are those of the seed is another test's matter
+    if kind == "sampled":  # that these are the words of the seed is another test's matter
+        for stream in range(min(lines[1]["words"], 3)):
+            random_word = check.random_letters(lines[1]["seed"], stream, letters)
+            word = [next(random_word) for _ in range(min(lines[1]["length"], 60))]
+            if wrong(word, first=1) is not None:
+                return f"{word}, of stream {stream}, is read wrongly after {wrong(word, first=1)} letters"
+        return None
     for word in words(up_to):
         for arithmetic, order in itertools.product(arithmetics, orders):
             at = wrong(word, arithmetic, order)
@@ -314,7 +319,8 @@ def campaign(mutants, seed, minutes=10**6, krohn=None, every=1):
             if said.startswith("broken"):
                 wrong.append(f"{place}: {said}")
             if said == "established":
-                key = data, certificate if '"refuted"' in certificate else certificate.split("\n")[0]
+                is_about_words = '"refuted"' in certificate or '"sampled"' in certificate
+                key = data, certificate if is_about_words else certificate.split("\n")[0]
                 if key not in known:
                     known[key] = falsehood(folder, data, certificate)
                     counts["claims whose words were read"] += 1
