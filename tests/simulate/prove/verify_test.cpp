@@ -200,6 +200,21 @@ TEST_CASE("what a construction promises is proved before it is written") {
   }
 }
 
+TEST_CASE("one-hot networks past the size for orders are proved once, and the other formats' proofs agree") {
+  const Dfa automaton = load_language("name:random:m=4000,seed=1", {});
+  BuildOptions options;
+  options.construction = "one-hot";
+  const Network network = build(automaton, options);
+  const std::vector<Precision> formats{Precision::kFp64, Precision::kFp32, Precision::kFp16, Precision::kBf16};
+  const KeptPromise kept = verify_built(network, {formats, {}}, {});
+  CHECK(kept.sequential == formats);
+  for (const Precision precision : formats) CHECK(ask(network, precision).certificate.is<Proved>());
+  // A second 1 in a codeword's way: no format may be named because of another one.
+  Network wrong = network;
+  std::get<MapMatrix>(wrong.layers[0].transitions[0].a).map = Transformation::identity(network.layers[0].dimension);
+  CHECK_THROWS_AS(verify_built(wrong, {formats, {}}, {}), Contradiction);
+}
+
 TEST_CASE("a network that breaks its construction's promise is a contradiction") {
   Network network = build(load_language("name:S3", {}), {});
   std::swap(network.layers[0].transitions[0], network.layers[0].transitions[1]);
