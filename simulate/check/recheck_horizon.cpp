@@ -61,6 +61,9 @@ class Horizon {
     require(!table_.codewords.empty() && table_.next.size() == table_.moves.size(), bad);
     for (const std::uint32_t codeword : table_.codewords) require(codeword < codeword_count(layer_), bad);
     for (std::size_t m = 0; m < table_.moves.size(); ++m) {
+      require(std::find(table_.moves.begin(), table_.moves.begin() + static_cast<std::ptrdiff_t>(m), table_.moves[m]) ==
+                  table_.moves.begin() + static_cast<std::ptrdiff_t>(m),
+              bad);  // named twice
       require(table_.moves[m].action < layer_.transitions.size() && table_.next[m].size() == table_.codewords.size(),
               bad);
       for (const std::uint32_t to : table_.next[m]) {

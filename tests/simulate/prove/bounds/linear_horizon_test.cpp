@@ -80,6 +80,10 @@ TEST_CASE("horizons of rotations lie below the shortest failing word, and are es
       std::swap(swapped.table.next[move][0], swapped.table.next[move][1]);
       CHECK_FALSE(recheck(claimed(swapped, fact.arithmetic), network).established);
     }
+    LinearHorizon twice = *horizon;
+    twice.table.moves.push_back(twice.table.moves[0]);
+    twice.table.next.push_back(twice.table.next[0]);
+    CHECK_FALSE(recheck(claimed(twice, fact.arithmetic), network).established);
     LinearHorizon other_start = *horizon;
     std::swap(other_start.table.codewords[0], other_start.table.codewords[1]);
     CHECK_FALSE(recheck(claimed(other_start, fact.arithmetic), network).established);
