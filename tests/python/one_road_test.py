@@ -56,6 +56,15 @@ class OneRoad(unittest.TestCase):
                 self.assertEqual(certificate.to_dict(),
                                  self.asked_by_command(path, "--precision", precision, "--order", order))
 
+    def test_any_order(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "m.safetensors")
+            for language in ("name:S3", "name:Z5"):
+                krohn.compile(language, construction="permutation" if language == "name:S3" else "rotation").save(path)
+                certificate = krohn.verify(path, precision="bf16", order="any")
+                self.assertEqual(certificate.to_dict(), self.asked_by_command(path, "--precision", "bf16", "--any-order"))
+                self.assertEqual(certificate.proved, language == "name:S3")
+
     def test_checkpoints(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "checkpoint")

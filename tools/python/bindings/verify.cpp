@@ -50,7 +50,8 @@ GivenVerdict verify(const Network& network, const Named& against, const std::str
   Question question = begin_question(arithmetic, max_pairs, max_seconds);
   question.subject = &network;
   question.against = language_of(against);
-  question.how.order = parse_order(order);
+  question.how.any_order = order == "any";
+  if (!question.how.any_order) question.how.order = parse_order(order);
   question.how.form = dense ? Form::kDense : Form::kStructured;
   return {krohn::verify(question), network.automaton.alphabet(), network};
 }

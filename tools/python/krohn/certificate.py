@@ -91,8 +91,9 @@ def verify(
 
     `model` is a network, the path of one, or a folder with a checkpoint of flash-linear-attention. `against` is the language
     that it has to compute instead of trusting the automaton that it brings; of a checkpoint without one, it is what words
-    are read beside. The verdict is that of `krohn verify` with the same options, in the same words. `precision` may be any of fp64, fp32, fp16, bf16, each also with +fma,
-    bf16/fp32, fp16/fp32, tf32, exact; `order` is sequential, chunked:64, scan or doubling. With `dense` the matrices of the
+    are read beside. The verdict is that of `krohn verify` with the same options, in the same words. `precision` may be any of fp64,
+    fp32, fp16, bf16, each also with +fma, bf16/fp32, fp16/fp32, tf32, exact; `order` is sequential, chunked:64, scan or doubling, or "any": that no order of
+    evaluation, FMA or wider format changes a bit. With `dense` the matrices of the
     weights are multiplied in full, not in their structured form. For checkpoints: fp32 or bf16, sequential."""
     if not isinstance(model, Network):
         path = os.fspath(model)
