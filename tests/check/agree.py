@@ -89,15 +89,18 @@ def main():
             counts[kind]["certificates"] += 1
             counts[kind]["krohn check"] += by_krohn[0] == 0
             counts[kind]["krohn_check.py"] += by_python[0] == 0
-            if by_krohn[0] != 0 or by_python[0] != 0:
+            if "by way of fp64" in by_python[1]:  # an entry of the dense form that the page leaves open
+                counts[kind]["left open"] += 1
+            elif by_krohn[0] != 0 or by_python[0] != 0:
                 different.append((language, construction, arithmetic, order, by_krohn, by_python))
             if asked.verified:
                 status, text = run(asked.verified, str(certificate), str(model))
                 counts[kind]["verified"] += status == 0
-                counts[kind]["not of its kinds"] += status == 2
-                if status not in (0, 2):
+                beyond = status == 2 or status == 1 and construction == "factored" and order == ["--any-order"]
+                counts[kind]["not of its kinds"] += beyond
+                if status != 0 and not beyond:
                     different.append((language, construction, arithmetic, order, (status, text), by_python))
-    columns = ["certificates", "krohn check", "krohn_check.py"] + (["verified", "not of its kinds"] if asked.verified else [])
+    columns = ["certificates", "krohn check", "krohn_check.py", "left open"] + (["verified", "not of its kinds"] if asked.verified else [])
     print("| kind | " + " | ".join(columns) + " |\n|---" * (1) + "|---" * len(columns) + "|")
     for kind, row in sorted(counts.items()):
         if kind != "no certificate":

@@ -66,7 +66,7 @@ std::string exactness(const PlanRow& row) {
         "this comes in time",
         row.snap_every);
   if (row.exact_in.empty() && row.locked_in.empty())
-    return "not bit-exact in any precision: `krohn verify` says how far it holds";
+    return "bit-exact in no precision by its construction: `krohn verify` says how far it holds";
   if (row.exact_in.empty())
     return fmt::format("exact for words of every length in {}, letter after letter", precisions(row.locked_in));
   return fmt::format("exact for words of every length in {}", precisions(row.exact_in));
@@ -105,11 +105,11 @@ std::vector<std::string> in_words(const KeptPromise& kept) {
   exact(kept.promised_only, fmt::format(" by its construction, which was not proved within {}", kept.limit));
   if (!lines.empty()) return lines;
   if (kept.right_up_to == UINT64_MAX)
-    return {"not bit-exact in any precision, but proved for words of every length in fp64"};
-  return {
-      fmt::format("not bit-exact in any precision; in fp64 correct on all words of up to {} letters: `krohn verify` "
-                  "says how far it holds",
-                  with_thousands(kept.right_up_to))};
+    return {"bit-exact in no precision by its construction, but proved for words of every length in fp64"};
+  return {fmt::format(
+      "bit-exact in no precision by its construction; in fp64 correct on all words of up to {} letters: `krohn verify` "
+      "says how far it holds",
+      with_thousands(kept.right_up_to))};
 }
 
 nlohmann::ordered_json kept_to_json(const KeptPromise& kept) {

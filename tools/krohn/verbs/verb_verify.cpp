@@ -165,10 +165,9 @@ void write_certificate(const VerifyArguments& options, const Certificate& certif
                  options.certificate, with_thousands(length_in_file(certificate)));
     return;
   }
-  fmt::print(stderr,
-             "krohn: {} is not written: certificate files hold closed codewords, closed sets, linear horizons, failing "
-             "words of the model's own automaton and samples, not this \"{}\"\n",
-             options.certificate, certificate.method);
+  fmt::print(stderr, "krohn: {} is not written: {} by \"{}\" has no file; docs/trust.md says what has one\n",
+             options.certificate, certificate.is<Sampled>() ? "an open question" : "what was found",
+             certificate.method);
 }
 
 void refuse_options_of_networks(const VerifyArguments& options, const CertifyOptions& how, const AskedModel& model) {
@@ -179,7 +178,7 @@ void refuse_options_of_networks(const VerifyArguments& options, const CertifyOpt
       throw InputError("--from", "is for trained models, whose tasks may not ask about short words");
     if (!options.certificate.empty() && !can_have_file(how))
       throw InputError("--certificate",
-                       "certificate files are of the sequential order and of arithmetics that round; "
+                       "certificate files are of the sequential order, or of any order, and of arithmetics that round; "
                        "of this question take --json");
     return;
   }
