@@ -376,6 +376,8 @@ class Reader {
       certificate_.claim = Refuted{{}, json[kShortest].truth()};
     else if (claim != to_string(Sampled{}))
       throw InputError(json["claim"].place(), "unknown claim " + json["claim"].quoted());
+    if (certificate_.is<ProvedUpTo>() && certificate_.length() == 0)
+      throw InputError(json[kLength].place(), "a length of at least one letter is claimed");
     lines_.next();
   }
 

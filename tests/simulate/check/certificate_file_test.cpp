@@ -145,6 +145,7 @@ TEST_CASE("a file that is not exactly a certificate is refused by place") {
            Case{with(good, "\"proved\"", "\"sampled\""), "does not give a claim"},
            Case{with(good, "\"proved\"", "\"proved up to a length\""), "\"length\" is missing"},
            Case{with(good, "\"method\"", "\"length\":5,\"method\""), "the unknown member \"length\""},
+           Case{with(good, "\"proved\"", "\"proved up to a length\",\"length\":0"), "at least one letter"},
            Case{with(good, "closed codewords", "faith"), "does not give a claim"},
            Case{with(good, "[0,1,2,3]", "[0,1,2,-3]"), "expected an integer"},
            Case{with(good, "[0,1,2,3]", "[0,1,2,3e0]"), "expected an integer"},
