@@ -2,16 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <bit>
-#include <cmath>
-
 #include "krohn/automata/formats/json.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/constructions/files/strict_json.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/float_environment.h"
-#include "krohn/simulate/check/recheck_arithmetic.h"
+#include "krohn/simulate/check/certificate_bits.h"
 #include "krohn/simulate/check/sha256.h"
 
 namespace krohn {
@@ -28,69 +25,6 @@ constexpr const char* kAnyOrder = "exact in any order";
 constexpr const char* kFailingWord = "failing word";
 constexpr const char* kSampledWords = "sampled";
 constexpr const char* kLinearHorizon = "linear horizon";
-
-// ---- Numbers as bits of the storage format
-
-/// The bit pattern of a number of the format, as hexadecimal digits; −0 as +0.
-class Bits {
- public:
-  explicit Bits(const ArithmeticName& arithmetic)
-      : format_(DeterministicArithmetic(to_string(arithmetic)).stored_format()),
-        exponent_bits_(std::bit_width(static_cast<unsigned>(format_.greatest)) + 1),
-        digits_(static_cast<std::size_t>(exponent_bits_ + format_.digits) / 4) {}
-
-  std::string write(const std::vector<double>& numbers) const {
-    std::string text;
-    for (const double number : numbers) text += fmt::format("{:0{}x}", bits_of(number), digits_);
-    return text;
-  }
-
-  std::vector<double> read(const StrictJson& json, std::size_t count) const {
-    const std::string text = json.text();
-    if (text.size() != count * digits_)
-      throw InputError(json.place(), fmt::format("expected the bits of {} numbers, {} digits", count, count * digits_));
-    std::vector<double> numbers;
-    for (std::size_t at = 0; at < text.size(); at += digits_) {
-      std::uint64_t bits = 0;
-      for (std::size_t i = at; i < at + digits_; ++i) {
-        const char digit = text[i];
-        if (!(digit >= '0' && digit <= '9') && !(digit >= 'a' && digit <= 'f'))
-          throw InputError(json.place(), "expected lower-case hexadecimal digits");
-        bits = bits << 4 | static_cast<std::uint64_t>(digit <= '9' ? digit - '0' : digit - 'a' + 10);
-      }
-      numbers.push_back(number_of(bits, json.place()));
-    }
-    return numbers;
-  }
-
- private:
-  int fraction_bits() const { return format_.digits - 1; }
-
-  std::uint64_t bits_of(double number) const {
-    if (number == 0) return 0;
-    const std::uint64_t sign = std::uint64_t{std::signbit(number)} << (exponent_bits_ + fraction_bits());
-    const int exponent = std::max(std::ilogb(number), format_.least);
-    const auto fraction = static_cast<std::uint64_t>(std::ldexp(std::fabs(number), fraction_bits() - exponent));
-    // A normal number's leading 1 is the 1 by which its exponent is above that of subnormal ones.
-    return sign + (static_cast<std::uint64_t>(exponent - format_.least) << fraction_bits()) + fraction;
-  }
-
-  double number_of(std::uint64_t bits, const std::string& place) const {
-    const std::uint64_t fraction = bits & ((std::uint64_t{1} << fraction_bits()) - 1);
-    const int exponent = static_cast<int>(bits >> fraction_bits() & ((1U << exponent_bits_) - 1));
-    const bool is_negative = bits >> (exponent_bits_ + fraction_bits()) != 0;
-    if (exponent == (1 << exponent_bits_) - 1) throw InputError(place, "a number that is not finite");
-    if (is_negative && exponent == 0 && fraction == 0) throw InputError(place, "−0, which is written as +0");
-    const std::uint64_t digits = exponent == 0 ? fraction : fraction | std::uint64_t{1} << fraction_bits();
-    const double number =
-        std::ldexp(static_cast<double>(digits), std::max(exponent, 1) - 1 + format_.least - fraction_bits());
-    return is_negative ? -number : number;
-  }
-
-  DeterministicArithmetic::Format format_;
-  int exponent_bits_;
-  std::size_t digits_;
-};
 
 // ---- Writing
 
@@ -216,7 +150,7 @@ class Steps {
 
   const Certificate& certificate_;
   const Network& network_;
-  Bits bits_;
+  CertificateBits bits_;
   std::vector<std::string> lines_;
 };
 
@@ -308,7 +242,7 @@ class Reader {
 
   Certificate read() {
     read_claim();
-    const Bits bits(certificate_.arithmetic);
+    const CertificateBits bits(certificate_.arithmetic);
     bits_ = &bits;
     if (method_is<Proved>(kClosedCodewords, false))
       certificate_.proof = closed_codewords();
@@ -523,7 +457,7 @@ class Reader {
 
   Lines lines_;
   const Network& network_;
-  const Bits* bits_ = nullptr;
+  const CertificateBits* bits_ = nullptr;
   std::string place_;
   bool is_any_ = false;
   Certificate certificate_;
