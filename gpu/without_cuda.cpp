@@ -4,6 +4,7 @@
 #include "krohn/gpu/automata/long_word.h"
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/device/place.h"
+#include "krohn/gpu/probe/device_summers.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -29,6 +30,8 @@ void cuda_copy_out(void*, const void*, std::size_t) { refuse(); }
 void cuda_clear(void*, std::size_t) { refuse(); }
 std::uint64_t cuda_free_bytes() { refuse(); }
 std::uint64_t cuda_resident_threads() { refuse(); }
+
+std::vector<Summer> device_summers() { refuse(); }
 
 std::vector<std::uint64_t> cuda_final_state_counts(const Dfa&, const RandomSample&) { refuse(); }
 std::unique_ptr<SliceReader> cuda_slice_reader(const SliceTables&) { refuse(); }

@@ -47,6 +47,7 @@ void add_compile(CLI::App& app, Work& chosen);
 void add_run(CLI::App& app, Work& chosen);
 void add_verify(CLI::App& app, Work& chosen);
 void add_check(CLI::App& app, Work& chosen);
+void add_probe(CLI::App& app, Work& chosen);
 void add_draw(CLI::App& app, Work& chosen);
 void add_convert(CLI::App& app, Work& chosen);
 void add_tasks(CLI::App& app, Work& chosen);

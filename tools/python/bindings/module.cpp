@@ -44,6 +44,7 @@ NB_MODULE(_krohn, module) {
   python::bind_automaton(module);
   python::bind_checkpoint(module);
   python::bind_network(module);
+  python::bind_probe(module);
   python::bind_verify(module);
   python::bind_tasks(module);
 }

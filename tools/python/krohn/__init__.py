@@ -17,6 +17,7 @@ from krohn.certificate import Certificate, sample, verify
 from krohn.checkpoint import Checkpoint
 from krohn.network import Network, compile, export, plan, targets
 from krohn.picture import Picture
+from krohn.probe import Probe, probe
 from krohn.tasks import Dataset, dataset, tasks
 
 __all__ = [
@@ -30,11 +31,13 @@ __all__ = [
     "LimitError",
     "Network",
     "Picture",
+    "Probe",
     "classify",
     "compile",
     "dataset",
     "export",
     "plan",
+    "probe",
     "sample",
     "targets",
     "tasks",

@@ -1,0 +1,365 @@
+#include "krohn/simulate/probe/probe_sums.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cfenv>
+#include <cmath>
+#include <map>
+
+#include "krohn/groups/error.h"
+#include "krohn/simulate/arithmetic/arithmetic.h"
+#include "krohn/simulate/probe/stated_sums.h"
+
+namespace krohn {
+namespace {
+
+struct FormatFacts {
+  int digits, least_exponent, greatest_exponent;
+};
+
+FormatFacts facts_of(Precision format) {
+  return with_format(format, [](auto a) {
+    using A = decltype(a);
+    return FormatFacts{A::digits, A::least_exponent, A::greatest_exponent};
+  });
+}
+
+/// A term is left · right at a position of the sum; all others are 0.
+struct Term {
+  std::uint32_t position;
+  double left, right;
+};
+
+/// value · 2^exponent, the value in the left factor.
+Term term_of(std::uint32_t position, double value, int exponent) {
+  const int half = exponent / 2;
+  return {position, std::ldexp(value, half), std::ldexp(1.0, exponent - half)};
+}
+
+class Prober {
+ public:
+  Prober(Precision format, const SumOfProducts& sum, const ProbeOptions& options, const std::fenv_t& environment)
+      : facts_(facts_of(format)), sum_(sum), options_(options), environment_(environment), terms_(options.terms) {
+    seen_.format = format;
+    seen_.terms = terms_;
+    // What is added to 2^high lies `range` binary places below it at most, and neither is subnormal.
+    high_ = facts_.greatest_exponent < 64 ? facts_.greatest_exponent - 1 : facts_.greatest_exponent / 5 * 4;
+    range_ = std::min(high_ - facts_.least_exponent, 2 * 53 + 8);
+  }
+
+  SumsSeen probe() {
+    find_order();
+    find_path();
+    find_factor_digits();
+    find_sum_digits();
+    find_product_digits();
+    find_result_digits();
+    find_roundings();
+    find_subnormals();
+    match();
+    try_exact_sums();
+    return std::move(seen_);
+  }
+
+ private:
+  double ask(const Factors& factors) const {
+    std::fenv_t own;
+    std::fegetenv(&own);
+    std::fesetenv(&environment_);
+    const double sum = sum_(factors.left, factors.right);
+    std::fesetenv(&own);
+    return sum == 0 ? 0.0 : sum;  // −0 counts as +0, as everywhere
+  }
+  double ask(std::initializer_list<Term> terms) const {
+    Factors factors{std::vector<double>(terms_), std::vector<double>(terms_)};
+    for (const Term& term : terms) {
+      factors.left[term.position] = term.left;
+      factors.right[term.position] = term.right;
+    }
+    const double sum = ask(factors);
+    if (!std::isfinite(sum))
+      throw InputError(
+          fmt::format("a sum of {} products of {} numbers that fit the format came out as {}; is the format "
+                      "the one that is computed in?",
+                      terms_, to_string(seen_.format), sum));
+    return sum;
+  }
+
+  /// The terms below the node where i and j meet: 2^high at i and −2^high at j swallow every unit that joins them.
+  /// Positive units are swallowed but by sums that are rounded upward, and negative ones but by downward.
+  std::uint32_t below(std::uint32_t i, std::uint32_t j) const {
+    for (const double sign : {1.0, -1.0}) {
+      // Beside a sum in a wider format the range of a short one does not suffice; its products' does.
+      const int mask = facts_.greatest_exponent < 64 && wide_products_ ? 2 * high_ : high_;
+      Factors factors{std::vector<double>(terms_), std::vector<double>(terms_)};
+      for (std::uint32_t term = 0; term < terms_; ++term) {
+        const Term set = term == i   ? term_of(term, 1, mask)
+                         : term == j ? term_of(term, -1, mask)
+                                     : term_of(term, sign, unit_exponent());
+        factors.left[term] = set.left;
+        factors.right[term] = set.right;
+      }
+      const double left = sign * std::ldexp(ask(factors), -unit_exponent());
+      if (left >= 0 && left <= terms_ - 2 && left == std::floor(left)) return terms_ - static_cast<std::uint32_t>(left);
+    }
+    return 0;
+  }
+
+  int unit_exponent() const { return facts_.greatest_exponent < 64 ? facts_.least_exponent : 0; }
+
+  bool counts_units() const {
+    const Term unit = term_of(0, 1, unit_exponent());
+    const double all = ask({std::vector<double>(terms_, unit.left), std::vector<double>(terms_, unit.right)});
+    return std::ldexp(all, -unit_exponent()) == terms_;
+  }
+
+  void find_order() {
+    if (!counts_units()) return;
+    wide_products_ = std::isfinite(ask(two_masks()));
+    const auto order = summation_tree(terms_, [&](std::uint32_t i, std::uint32_t j) {
+      const auto [at, is_new] = below_.try_emplace({i, j}, 0);
+      if (is_new) at->second = below(i, j);
+      return at->second;
+    });
+    if (order && order->terms > 2) seen_.order = order;
+  }
+
+  Factors two_masks() const {
+    Factors factors{std::vector<double>(terms_), std::vector<double>(terms_)};
+    for (const std::uint32_t term : {0U, 1U}) {
+      const Term set = term_of(term, term == 0 ? 1 : -1, 2 * high_);
+      factors.left[term] = set.left;
+      factors.right[term] = set.right;
+    }
+    return factors;
+  }
+
+  /// Positions that join the sum one after the other: the first two meet lowest.
+  void find_path() {
+    path_ = {0, 1, 2, 3};
+    if (!seen_.order) return;
+    const auto terms = static_cast<std::uint32_t>(terms_);
+    std::size_t longest = 0;
+    for (std::uint32_t i = 0; i < terms; ++i) {
+      std::map<std::uint32_t, std::uint32_t> meeting;  // by the size of the node, one term that meets i there
+      for (std::uint32_t j = 0; j < terms; ++j)
+        if (j != i) meeting.try_emplace(size_where_they_meet(i, j), j);
+      if (meeting.size() <= longest) continue;
+      longest = meeting.size();
+      path_[0] = i;
+      auto next = meeting.begin();
+      for (std::size_t at = 1; at < path_.size(); ++at) {
+        path_[at] = next->second;
+        if (std::next(next) != meeting.end()) ++next;
+      }
+    }
+    is_path_whole_ = longest >= 3;
+  }
+
+  std::uint32_t size_where_they_meet(std::uint32_t i, std::uint32_t j) const {
+    const SummationTree& tree = *seen_.order;
+    std::vector<std::uint32_t> sizes(tree.nodes.size());
+    std::vector<char> has_i(tree.nodes.size()), has_j(tree.nodes.size());
+    for (std::size_t node = 0; node < tree.nodes.size(); ++node) {
+      for (const std::uint32_t child : tree.nodes[node].children) {
+        const bool is_term = tree.is_term(child);
+        sizes[node] += is_term ? 1 : sizes[child - terms_];
+        has_i[node] |= static_cast<char>(is_term ? child == i : has_i[child - terms_]);
+        has_j[node] |= static_cast<char>(is_term ? child == j : has_j[child - terms_]);
+      }
+      if (has_i[node] && has_j[node]) return sizes[node];
+    }
+    return 0;
+  }
+
+  /// 1 + 2^−bits, scaled, is in one factor of a term; what is left when 1 is taken away.
+  bool keeps_factor(int bits, bool right) const {
+    Term one = term_of(path_[0], 1 + std::ldexp(1.0, -bits), high_);
+    if (right) std::swap(one.left, one.right);
+    return ask({one, term_of(path_[1], -1, high_)}) == std::ldexp(1.0, high_ - bits);
+  }
+
+  void find_factor_digits() {
+    for (const bool right : {false, true}) {
+      int& digits = right ? seen_.right_digits : seen_.left_digits;
+      digits = 1;
+      while (digits < facts_.digits && keeps_factor(digits, right)) ++digits;
+    }
+  }
+
+  void find_sum_digits() {
+    for (int bits = 1; bits <= range_; ++bits) {
+      if (ask({term_of(path_[0], 1, high_), term_of(path_[1], 1, high_ - bits), term_of(path_[2], -1, high_)}) ==
+          std::ldexp(1.0, high_ - bits))
+        continue;
+      seen_.sum_digits = bits;
+      return;
+    }
+  }
+
+  /// (1 + 2^−a)(1 + 2^−b) has a + b + 1 digits; the first three terms of the product are taken away before, or after.
+  bool keeps_product(int a, int b) const {
+    Term product = term_of(path_[0], 1 + std::ldexp(1.0, -a), high_);
+    product.right *= 1 + std::ldexp(1.0, -b);
+    const double left = std::ldexp(1.0, high_ - a - b);
+    const auto is_kept = [&](std::uint32_t at, std::uint32_t other) {
+      product.position = at;
+      const Term rest = term_of(other, -(1 + std::ldexp(1.0, -a) + std::ldexp(1.0, -b)), high_);
+      return ask({product, rest}) == left;
+    };
+    return is_kept(path_[0], path_[1]) || is_kept(path_[1], path_[0]);
+  }
+
+  void find_product_digits() {
+    const int most = std::min(seen_.left_digits, seen_.right_digits) - 1;
+    for (int sum = 2; sum <= 2 * most; ++sum) {
+      if (keeps_product(sum / 2, sum - sum / 2)) continue;
+      seen_.product_digits = sum;
+      return;
+    }
+  }
+
+  void find_result_digits() {
+    seen_.result_digits = 1;
+    while (seen_.result_digits < facts_.digits &&
+           ask({term_of(path_[0], 1, high_), term_of(path_[1], 1, high_ - seen_.result_digits)}) ==
+               std::ldexp(1.0, high_) + std::ldexp(1.0, high_ - seen_.result_digits))
+      ++seen_.result_digits;
+  }
+
+  /// Where sum + part · unit is rounded to, in units, the sum being 1 and `odd` units; `leave` gives the sum that is
+  /// given back, or is left when 1 is taken away again.
+  std::optional<RoundingSeen> rounding(int digits, bool leave_result) const {
+    const int unit = high_ - digits + 1;
+    if (unit - 2 < facts_.least_exponent) return std::nullopt;
+    const auto rounded = [&](double sign, int odd, double part) {
+      const Term one = term_of(path_[0], sign, high_), units = term_of(path_[1], sign * odd, unit);
+      const Term more = term_of(path_[2], sign * part * 4, unit - 2);
+      const double sum = leave_result ? ask({one, units, more}) - sign * std::ldexp(1.0, high_)
+                                      : ask({one, units, more, term_of(path_[3], -sign, high_)});
+      return sign * std::ldexp(sum, -unit);
+    };
+    // In units, of a positive and of a negative sum: a quarter, half of an even one, half of an odd one, three
+    // quarters.
+    struct Pattern {
+      RoundingSeen rounding;
+      std::array<double, 4> positive, negative;
+    };
+    static constexpr std::array<Pattern, 5> patterns{{{RoundingSeen::kNearestEven, {0, 0, 2, 1}, {0, 0, 2, 1}},
+                                                      {RoundingSeen::kNearestAway, {0, 1, 2, 1}, {0, 1, 2, 1}},
+                                                      {RoundingSeen::kTowardZero, {0, 0, 1, 0}, {0, 0, 1, 0}},
+                                                      {RoundingSeen::kUpward, {1, 1, 2, 1}, {0, 0, 1, 0}},
+                                                      {RoundingSeen::kDownward, {0, 0, 1, 0}, {1, 1, 2, 1}}}};
+    const auto answers = [&](double sign) {
+      return std::array<double, 4>{rounded(sign, 0, 0.25), rounded(sign, 0, 0.5), rounded(sign, 1, 0.5),
+                                   rounded(sign, 0, 0.75)};
+    };
+    const auto positive = answers(1), negative = answers(-1);
+    for (const Pattern& pattern : patterns)
+      if (pattern.positive == positive && pattern.negative == negative) return pattern.rounding;
+    return RoundingSeen::kNoneOfThese;
+  }
+
+  void find_roundings() {
+    const bool is_stored_shorter = !seen_.sum_digits || seen_.result_digits < *seen_.sum_digits;
+    if (seen_.sum_digits && is_path_whole_) seen_.sum_rounding = rounding(*seen_.sum_digits, false);
+    if (is_stored_shorter) seen_.result_rounding = rounding(seen_.result_digits, true);
+  }
+
+  void find_subnormals() {
+    const double least = std::ldexp(1.0, facts_.least_exponent), half = least / 2;
+    const std::uint32_t at = path_[0];
+    seen_.keeps_subnormal_factors = ask({{at, half, 8}}) == 8 * half && ask({{at, 8, half}}) == 8 * half;
+    seen_.keeps_subnormal_products = ask({{at, least, 0.5}}) == half;
+    seen_.keeps_subnormal_sums = ask({{at, least, 1.5}, {path_[1], -least, 1}}) == half;
+  }
+
+  void match() {
+    if (!seen_.order || !seen_.order->is_binary()) return;
+    const auto sums = rounding_sums(seen_.format, terms_, options_.compare, options_.seed);
+    std::vector<double> answers;
+    for (const Factors& factors : sums) answers.push_back(ask(factors));
+    seen_.compared = sums.size();
+    const auto agrees = [&](ArithmeticName arithmetic, bool last_first) {
+      for (std::size_t i = 0; i < sums.size(); ++i) {
+        const double stated = stated_sum(arithmetic, *seen_.order, sums[i], last_first);
+        if (!(stated == answers[i] || (std::isnan(stated) && std::isnan(answers[i])))) return false;
+      }
+      return true;
+    };
+    for (const ArithmeticName arithmetic : ArithmeticName::all())
+      for (const bool last_first : {false, true})
+        if (!seen_.arithmetic && arithmetic.storage() == seen_.format && agrees(arithmetic, last_first))
+          seen_.arithmetic = arithmetic;
+  }
+
+  void try_exact_sums() {
+    seen_.exact_compared = options_.compare;
+    for (const Precision format : {Precision::kFp64, Precision::kFp32, Precision::kFp16, Precision::kBf16}) {
+      const FormatFacts part = facts_of(format);
+      const bool is_part = part.digits <= facts_.digits && part.greatest_exponent <= facts_.greatest_exponent &&
+                           part.least_exponent - part.digits >= facts_.least_exponent - facts_.digits;
+      if (!is_part) continue;
+      const auto are_exact = [&](bool normal) {
+        const auto sums = exact_sums(format, terms_, options_.compare, options_.seed, normal);
+        return std::ranges::all_of(sums, [&](const ExactSum& exact) { return ask(exact.factors) == exact.sum; });
+      };
+      seen_.exact_sums.push_back({format, are_exact(false), are_exact(true)});
+    }
+  }
+
+  FormatFacts facts_;
+  const SumOfProducts& sum_;
+  ProbeOptions options_;
+  std::fenv_t environment_;
+  std::uint32_t terms_;
+  int high_ = 0, range_ = 0;
+  bool wide_products_ = false, is_path_whole_ = false;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> below_;
+  std::array<std::uint32_t, 4> path_{};
+  SumsSeen seen_;
+};
+
+}  // namespace
+
+std::string to_string(RoundingSeen rounding) {
+  switch (rounding) {
+    case RoundingSeen::kNearestEven:
+      return "to nearest, ties to even";
+    case RoundingSeen::kNearestAway:
+      return "to nearest, ties away from zero";
+    case RoundingSeen::kTowardZero:
+      return "toward zero";
+    case RoundingSeen::kUpward:
+      return "upward";
+    case RoundingSeen::kDownward:
+      return "downward";
+    default:
+      return "in none of IEEE 754's directions";
+  }
+}
+
+SumsSeen probe_sums(Precision format, const SumOfProducts& sum, const ProbeOptions& options) {
+  constexpr std::uint32_t kFewest = 8, kMost = 256;  // bf16 counts no further than 256
+  if (options.terms < kFewest || options.terms > kMost)
+    throw InputError(fmt::format("sums of {} terms cannot be probed; {} to {} can", options.terms, kFewest, kMost));
+  std::fenv_t callers;
+  std::fegetenv(&callers);
+  const FloatEnvironment environment;
+  return Prober(format, sum, options, callers).probe();
+}
+
+ClaimsThatHold claims_that_hold(const SumsSeen& seen) {
+  ClaimsThatHold claims;
+  if (seen.order && seen.order->is_sequential()) claims.sequential = seen.arithmetic;
+  for (const ExactSumsSeen& exact : seen.exact_sums) {
+    if (exact.all && exact.normal)
+      claims.any_order.push_back(exact.format);
+    else if (exact.normal)
+      claims.any_order_normal.push_back(exact.format);
+  }
+  return claims;
+}
+
+}  // namespace krohn
