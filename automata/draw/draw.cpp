@@ -6,6 +6,7 @@
 
 #include "krohn/automata/dfa/utf8.h"
 #include "krohn/automata/draw/draw_views.h"
+#include "krohn/groups/error.h"
 
 namespace krohn {
 
@@ -81,26 +82,86 @@ std::string states_view(const Drawing& drawing) {
   return text + "}\n";
 }
 
-std::string to_drawn_dot(const Dfa& dfa, const DrawOptions& options, DrawnView* view) {
-  constexpr std::size_t kDenseStates = 8, kDenseArrows = 6, kTableSize = 64;
-  const Drawing drawing = prepare(dfa, options);
+namespace {
+
+constexpr State kFewestInGroup = 6;
+constexpr std::size_t kMostGenerators = 5;
+
+/// Nothing unless it is one that is better seen as the graph of its group.
+std::optional<GraphLayout> group_layout(const Drawing& drawing) {
+  const Dfa& dfa = drawing.dfa;
+  const bool is_asked = drawing.options.view == DrawnView::kCayley;
+  if (!is_asked && (drawing.options.engine != "dot" || !has_layout_engine(engine_for(DrawnView::kCayley, "dot"))))
+    return std::nullopt;
+  if (!is_transitive_permutation_automaton(dfa)) return std::nullopt;
+  if (!is_asked &&
+      (dfa.states() < kFewestInGroup || generator_lines(dfa).size() > kMostGenerators || !translations(dfa)))
+    return std::nullopt;
+  return cayley_layout(dfa);
+}
+
+DrawnView suitable_view(const Drawing& drawing, const std::optional<GraphLayout>& layout) {
+  constexpr std::size_t kDenseStates = 8, kDenseArrows = 6, kTableSize = 64, kMatrixStates = 1'000,
+                        kMatrixArrows = 6'000;
+  const Dfa& dfa = drawing.dfa;
+  const DrawOptions& options = drawing.options;
+  if (options.view) return *options.view;
+  if (layout) return DrawnView::kCayley;
   const std::size_t arrows = drawing.arrows.size();
   const auto states = static_cast<std::size_t>(std::count(drawing.hidden.begin(), drawing.hidden.end(), false));
-  const bool dense = states > kDenseStates && arrows > kDenseArrows * states;
-  const bool large = states > options.max_states || arrows > 3 * options.max_states;
-  const auto drawn = [view](DrawnView as) {
-    if (view != nullptr) *view = as;
-  };
-  if (dense && states <= kTableSize && dfa.letters() <= kTableSize) {
-    drawn(DrawnView::kTable);
-    return table_view(drawing);
+  const bool is_dense = states > kDenseStates && arrows > kDenseArrows * states;
+  if (is_dense && states <= kTableSize && dfa.letters() <= kTableSize) return DrawnView::kTable;
+  if (states <= options.max_states && arrows <= 3 * options.max_states) return DrawnView::kStates;
+  const bool can_be_placed = has_layout_engine(engine_for(DrawnView::kMatrix, options.engine));
+  return states <= kMatrixStates && arrows <= kMatrixArrows && can_be_placed ? DrawnView::kMatrix
+                                                                             : DrawnView::kComponents;
+}
+
+/// For who cannot see the picture.
+std::string described(const Dfa& dfa, DrawnView view) {
+  const char* kind = "State diagram";
+  if (view == DrawnView::kTable) kind = "Transition table";
+  if (view == DrawnView::kComponents) kind = "Strongly connected components";
+  if (view == DrawnView::kCayley) kind = "Cayley graph";
+  if (view == DrawnView::kMatrix) kind = "Transition matrix";
+  State accepting = 0;
+  for (State state = 0; dfa.is_acceptor() && state < dfa.states(); ++state) accepting += dfa.accepts(state) ? 1 : 0;
+  return fmt::format("{}: {} {}{}, {} {}; it begins in {}.", kind, dfa.states(), dfa.states() == 1 ? "state" : "states",
+                     dfa.is_acceptor() ? fmt::format(", {} accepting", accepting) : "", dfa.letters(),
+                     dfa.letters() == 1 ? "letter" : "letters", dfa.state_name(dfa.initial()));
+}
+
+}  // namespace
+
+std::string engine_for(DrawnView view, const std::string& asked) {
+  return view == DrawnView::kCayley || view == DrawnView::kMatrix ? "nop" : asked;
+}
+
+std::string to_drawn_dot(const Dfa& dfa, const DrawOptions& asked, DrawnView* view) {
+  DrawOptions options = asked;
+  const Drawing drawing = prepare(dfa, options);
+  const std::optional<GraphLayout> layout = group_layout(drawing);
+  const DrawnView suitable = suitable_view(drawing, layout);
+  if (view != nullptr) *view = suitable;
+  options.description = described(dfa, suitable);
+  switch (suitable) {
+    case DrawnView::kTable:
+      return table_view(drawing);
+    case DrawnView::kComponents:
+      return condensed_view(drawing, std::max<std::size_t>(1, options.max_states / 4));
+    case DrawnView::kMatrix:
+      return matrix_view(drawing);
+    case DrawnView::kCayley:
+      if (!layout)
+        throw InputError(
+            fmt::format("this is not the graph of a group of 3 to 400 elements: every letter has to permute the {}, "
+                        "and the initial "
+                        "one to lead to all of them",
+                        dfa.states() == 1 ? "one state" : fmt::format("{} states", dfa.states())));
+      return cayley_view(drawing, *layout);
+    default:
+      return states_view(drawing);
   }
-  if (large) {
-    drawn(DrawnView::kComponents);
-    return condensed_view(drawing, std::max<std::size_t>(1, options.max_states / 4));
-  }
-  drawn(DrawnView::kStates);
-  return states_view(drawing);
 }
 
 }  // namespace krohn

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "krohn/automata/cascades/cascade.h"
@@ -14,26 +15,41 @@ enum class DrawnView {
   kStates,      ///< a node a state
   kTable,       ///< the transition table: a row a state, with its output below its name where that differs
   kComponents,  ///< a node a strongly connected component
+  kCayley,      ///< the states of a group, placed by its symmetry, a colour per generator
+  kMatrix,      ///< the transition matrix
 };
 
 struct DrawOptions {
   std::string format = "svg";     ///< svg, pdf, png, dot
   std::string engine = "dot";     ///< a Graphviz layout: dot, neato, circo, fdp, sfdp, …
+  std::optional<DrawnView> view;  ///< nothing: what suits the automaton
   bool colour_components = true;  ///< fill by strongly connected component
   bool left_to_right = true;
-  bool show_sink = false;          ///< a rejecting sink is left out unless asked for
-  std::uint64_t max_states = 100;  ///< above: the condensed view
+  bool show_sink = false;         ///< a rejecting sink is left out unless asked for
+  std::uint64_t max_states = 60;  ///< above: the transition matrix, or the condensed view
   std::string title;
+  std::string description;  ///< of the cascade, for who cannot see it; an automaton's is made
 };
 
 /// The automaton as DOT text: merged parallel arrows, labels with ranges shortened, a start arrow, double lines for
 /// accepting states (outputs written into the node for Moore machines), a colour per strongly connected component that
 /// has a cycle. What would be a hairball is drawn otherwise, and `view` says how:
-///   more than eight states with more than six merged arrows each    the transition table, when it fits
-///   more than `max_states` states, or arrows for three times that   one node per strongly connected component; past
-///                                     max_states / 4, those nearest to the initial state and a note for the rest
-/// Deterministic: the same automaton gives the same bytes. O(states · letters · log).
+///   a group of 6 to 400 elements in at most 5 generators         its Cayley graph
+///   more than eight states with more than six merged arrows each  the transition table, when it fits
+///   more than `max_states` states, or arrows for three times that the transition matrix, up to 1,000 states and 6,000
+///                                                                arrows; past that one node per strongly connected
+///                                                                component, or (past max_states / 4 of them) those
+///                                                                nearest to the initial state and a note for the rest
+/// Of these, the Cayley graph and the matrix have places for all their nodes, and want the engine of `engine_for`.
+/// Throws InputError when `options.view` does not suit the automaton.
+/// Deterministic: the same automaton gives the same bytes. O(states · letters · log), of Cayley graphs O(states³).
 std::string to_drawn_dot(const Dfa& dfa, const DrawOptions& options = {}, DrawnView* view = nullptr);
+
+/// The layout engine for a view: `asked`, but where all nodes have their places "nop", which leaves them there.
+std::string engine_for(DrawnView view, const std::string& asked);
+
+/// Whether Graphviz has that layout engine here.
+bool has_layout_engine(const std::string& engine);
 
 /// The cascade as DOT text: a box per layer with its width, what its bijections generate and the number of its actions,
 /// arrows for what it hands on, and one to the state that all labels together stand for. O(layers).

@@ -115,10 +115,12 @@ std::string dot_quoted(std::string_view text) {
 
 std::string dot_header(const DrawOptions& options) {
   std::string text = "digraph automaton {\n";
+  if (!options.description.empty()) text += fmt::format("  comment={};\n", dot_quoted(options.description));
   text += fmt::format(
       "  graph [rankdir={}, bgcolor=white, pad=0.2, nodesep=0.35, ranksep=0.5, charset=\"UTF-8\", "
       "fontname=\"Helvetica,Arial,sans-serif\", fontsize=16",
       options.left_to_right ? "LR" : "TB");
+  if (options.engine != "dot") text += ", overlap=prism, splines=true, esep=\"+4\"";
   if (!options.title.empty()) text += fmt::format(", labelloc=t, label={}", dot_quoted(options.title));
   text += "];\n";
   text += "  node [fontname=\"Helvetica,Arial,sans-serif\", fontsize=14, penwidth=1.3, style=filled];\n";

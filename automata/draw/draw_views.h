@@ -1,4 +1,4 @@
-// automata/draw/draw_views.h — the three ways to draw an automaton, and what they share.
+// automata/draw/draw_views.h — the ways to draw an automaton, and what they share.
 #pragma once
 
 #include <map>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "krohn/automata/dfa/graph.h"
+#include "krohn/automata/draw/cayley_layout.h"
 #include "krohn/automata/draw/draw.h"
 #include "krohn/automata/draw/draw_style.h"
 
@@ -39,5 +40,17 @@ std::string states_view(const Drawing& drawing);
 std::string condensed_view(const Drawing& drawing, std::size_t most);
 /// The transition table, a row per state and a column per set of letters that do the same.
 std::string table_view(const Drawing& drawing);
+/// The transition matrix, a square for every arrow, components as blocks on the diagonal.
+std::string matrix_view(const Drawing& drawing);
+
+/// Letters that act alike, and those that undo them: drawn as lines of one colour.
+struct GeneratorLines {
+  std::vector<Letter> forward, backward;
+  bool is_involution = false;  ///< drawn once, without a head
+  bool is_identity = false;    ///< not drawn
+};
+std::vector<GeneratorLines> generator_lines(const Dfa& dfa);
+/// The states at the places of the layout, a colour per generator, with a legend.
+std::string cayley_view(const Drawing& drawing, const GraphLayout& layout);
 
 }  // namespace krohn

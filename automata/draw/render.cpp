@@ -10,6 +10,7 @@
 #include <set>
 
 #include "krohn/automata/draw/draw.h"
+#include "krohn/automata/draw/svg_style.h"
 #include "krohn/automata/formats/format_dot.h"
 #include "krohn/groups/error.h"
 
@@ -118,6 +119,12 @@ double sharp_resolution(Agraph_t* graph) {
 
 }  // namespace
 
+bool has_layout_engine(const std::string& engine) {
+  const std::lock_guard<std::mutex> guard(graphviz_mutex());
+  static const std::set<std::string> engines = plugins("layout");
+  return engines.count(engine) > 0;
+}
+
 std::string render_dot(const std::string& dot, const std::string& format, const std::string& engine) {
   const std::lock_guard<std::mutex> guard(graphviz_mutex());
   const MessageCollector messages;
@@ -136,7 +143,14 @@ std::string render_dot(const std::string& dot, const std::string& format, const 
   if (gvRenderData(context, graph.get(), format.c_str(), &data, &length) != 0)
     throw InputError(fmt::format("Graphviz cannot render this as {}", format), messages.text());
   const std::unique_ptr<char, FreeRendering> rendering(data);
-  return {data, length};
+  std::string picture(data, length);
+  if (format != "svg") return picture;
+  const auto attribute = [&](const char* name) {
+    const char* const value = agget(graph.get(), const_cast<char*>(name));
+    return std::string(value == nullptr ? "" : value);
+  };
+  const std::string title = attribute("label").empty() ? agnameof(graph.get()) : attribute("label");
+  return with_svg_style(std::move(picture), title, attribute("comment"));
 }
 
 }  // namespace krohn

@@ -124,7 +124,11 @@ TEST_CASE("dense machines become a table, large ones their components") {
   CHECK(table.find("sum &lt;11&gt;") != std::string::npos);
   CHECK_NOTHROW(render_dot(table, "svg", "dot"));
 
-  const std::string ring = to_drawn_dot(cycle(500, 2, false), {}, &view);
+  DrawOptions components;
+  components.view = DrawnView::kComponents;
+  const std::string ring = to_drawn_dot(cycle(500, 2, false), components, &view);
+  CHECK(view == DrawnView::kComponents);
+  to_drawn_dot(cycle(1001, 2, false), {}, &view);  // past what a matrix shows
   CHECK(view == DrawnView::kComponents);
   CHECK(ring.find("500 states\\nconnected by 0, 1") != std::string::npos);
 
@@ -133,11 +137,15 @@ TEST_CASE("dense machines become a table, large ones their components") {
   const std::string some = to_drawn_dot(chain_of_pairs(5), options, &view);
   CHECK(view == DrawnView::kStates);
   options.max_states = 8;
+  to_drawn_dot(chain_of_pairs(5), options, &view);
+  CHECK(view == DrawnView::kMatrix);
+  options.view = DrawnView::kComponents;
   const std::string few = to_drawn_dot(chain_of_pairs(5), options, &view);
   CHECK(view == DrawnView::kComponents);
   CHECK(count(few, "2 states\\\\nconnected by b") == 2);
   CHECK(few.find("3 more components\\nwith 6 states\\nare not drawn") != std::string::npos);
   CHECK(count(few, "-> rest") == 1);
+  options.view.reset();
   options.max_states = 40;
   const std::string more = to_drawn_dot(chain_of_pairs(9), options, &view);
   CHECK(view == DrawnView::kStates);

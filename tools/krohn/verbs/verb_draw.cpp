@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <memory>
 
 #include "krohn/automata/cascades/holonomy.h"
@@ -22,6 +23,7 @@ constexpr VerbHelp kDrawHelp = {
     "draw", "Draw an automaton or a network", "draw LANGUAGE|MODEL -o PICTURE.svg|.pdf|.png|.dot",
     R"(
 krohn draw 'regex:(a|b)*abb' -o abb.svg
+krohn draw name:S4/adjacent -o s4.svg
 krohn draw name:D4 -o d4.pdf --engine circo
 krohn draw s5.safetensors -o s5.png
 krohn draw name:modarith5 -o cascade.svg --view cascade
@@ -31,25 +33,45 @@ krohn draw name:T4 --eggbox -o eggbox.svg
 component; of a model, the layers of the network. --view cascade draws the automaton's holonomy decomposition (--view
 chain: the chain), --eggbox the D-classes of its transition monoid.
 
-An automaton with more arrows than a page holds is drawn as a table: a row for each state, with its output below its name
-where that differs, and a column for each letter. One of more than --largest states is drawn by its strongly connected
-components. A line on standard error says so. The picture's format is the extension of its name.
+The automaton of a group (every letter permutes the states, and the letters move them as the group moves itself), of 6 to
+400 elements in at most 5 generators, is drawn as its Cayley graph: placed by its symmetry, a colour per generator, an
+involution as one line. An automaton with more arrows than a page holds is drawn as a table: a row for each state, with its
+output below its name where that differs, and a column for each letter. One of more than --largest states is drawn as its
+transition matrix, components as blocks on the diagonal, or, past 1,000 states, by its strongly connected components. A
+line on standard error says so. --view chooses. The picture's format is the extension of its name.
 Exit status: 0 drawn, 2 bad input, 3 a limit was met.
 )"};
 
 struct DrawArguments {
-  std::string subject, output, engine = "dot", view = "auto", title;
+  std::string subject, output, format, engine = "dot", view = "auto", title;
   std::uint64_t largest = DrawOptions{}.max_states;
   LanguageOptions reading;
   bool minimal = false, sink = false, plain = false, vertical = false, egg_box = false;
 };
 
-std::string draw_format(const std::string& path) {
-  const std::size_t dot = path.rfind('.');
-  const std::string extension = dot == std::string::npos ? "" : path.substr(dot + 1);
-  for (const char* known : {"svg", "pdf", "png", "dot"})
+/// The views of an automaton by name.
+constexpr std::pair<const char*, DrawnView> kViews[] = {{"states", DrawnView::kStates},
+                                                        {"table", DrawnView::kTable},
+                                                        {"matrix", DrawnView::kMatrix},
+                                                        {"components", DrawnView::kComponents},
+                                                        {"cayley", DrawnView::kCayley}};
+
+constexpr const char* kFormats[] = {"svg", "pdf", "png", "dot"};
+
+/// What --to says, or else the end of the file's name.
+std::string draw_format(const DrawArguments& options) {
+  if (!options.format.empty()) return options.format;
+  if (options.output == "-") throw InputError("-o -", "--to svg, pdf, png or dot says what standard output gets");
+  const std::size_t dot = options.output.rfind('.');
+  const std::string extension = dot == std::string::npos ? "" : options.output.substr(dot + 1);
+  for (const char* known : kFormats)
     if (extension == known) return extension;
-  throw InputError(path, "the name of a picture ends in .svg, .pdf, .png or .dot");
+  throw InputError(options.output, "the name of a picture ends in .svg, .pdf, .png or .dot; or --to says what it is");
+}
+
+void write_picture(const std::string& path, const std::string& picture) {
+  if (path != "-") return write_file(path, picture);
+  std::fwrite(picture.data(), 1, picture.size(), stdout);
 }
 
 DrawOptions draw_options(const DrawArguments& options) {
@@ -60,52 +82,68 @@ DrawOptions draw_options(const DrawArguments& options) {
   draw.show_sink = options.sink;
   draw.max_states = options.largest;
   draw.title = options.title;
+  for (const auto& [name, view] : kViews)
+    if (options.view == name) draw.view = view;
   return draw;
 }
 
-std::string automaton_dot(const DrawArguments& options, const Dfa& dfa) {
+/// A picture before it is laid out, and by what it is.
+struct Sketch {
+  std::string dot, engine;
+};
+
+Sketch automaton_sketch(const DrawArguments& options, const Dfa& dfa) {
   DrawnView view = DrawnView::kStates;
   std::string dot = to_drawn_dot(dfa, draw_options(options), &view);
-  if (view == DrawnView::kTable)
+  const bool is_asked = options.view != "auto" && options.view != "automaton";
+  if (view == DrawnView::kMatrix && !is_asked)
+    fmt::print(
+        stderr,
+        "krohn: {} states are too many to draw one by one; drawn as the transition matrix (--largest {} draws the "
+        "states, --view components the strongly connected components)\n",
+        dfa.states(), dfa.states());
+  if (view == DrawnView::kTable && !is_asked)
     fmt::print(stderr,
                "krohn: {} states have too many arrows between them for a graph; drawn as a transition table: a row for "
                "each state{}, a column for each letter\n",
                dfa.states(), dfa.is_acceptor() ? "" : ", its output below its name where they differ");
-  if (view == DrawnView::kComponents)
+  if (view == DrawnView::kComponents && !is_asked)
     fmt::print(stderr,
                "krohn: {} states are too many to draw one by one; drawn as their strongly connected components "
                "(--largest {} draws the states)\n",
                dfa.states(), dfa.states());
-  return dot;
+  return {std::move(dot), engine_for(view, options.engine)};
 }
 
-std::string dot_of(const DrawArguments& options, const Subject& subject) {
+Sketch sketch_of(const DrawArguments& options, const Subject& subject) {
   const auto automaton = [&] { return options.minimal ? minimise(subject.automaton) : subject.automaton; };
   if (options.egg_box) {
     const Dfa dfa = canonical(automaton());
-    return egg_box_dot(dfa, analyse(dfa));
+    return {egg_box_dot(dfa, analyse(dfa)), options.engine};
   }
-  if (options.view == "cascade") return to_drawn_dot(holonomy_decomposition(automaton()), draw_options(options));
-  if (options.view == "chain") return to_drawn_dot(chain_decomposition(automaton()), draw_options(options));
+  if (options.view == "cascade")
+    return {to_drawn_dot(holonomy_decomposition(automaton()), draw_options(options)), options.engine};
+  if (options.view == "chain")
+    return {to_drawn_dot(chain_decomposition(automaton()), draw_options(options)), options.engine};
   const bool network = options.view == "network" || (options.view == "auto" && subject.network);
-  if (!network) return automaton_dot(options, automaton());
+  if (!network) return automaton_sketch(options, automaton());
   if (!subject.network)
     throw InputError(subject.name, "only a .safetensors model has a network to draw; `krohn compile` makes one");
   const Provenance& provenance = subject.network->provenance;
-  return network_dot(*subject.network, options.title.empty()
-                                           ? fmt::format("{}, {}", provenance.source, provenance.construction)
-                                           : options.title);
+  const std::string title =
+      options.title.empty() ? fmt::format("{}, {}", provenance.source, provenance.construction) : options.title;
+  return {network_dot(*subject.network, title), options.engine};
 }
 
 int draw(const DrawArguments& options) {
-  const std::string format = draw_format(options.output);
-  const std::string dot = dot_of(options, load_subject(options.subject, options.reading, stderr));
+  const std::string format = draw_format(options);
+  const Sketch sketch = sketch_of(options, load_subject(options.subject, options.reading, stderr));
   if (format == "dot") {
-    write_file(options.output, dot);
+    write_picture(options.output, sketch.dot);
     return kDone;
   }
   const Waiting waiting(fmt::format("laying out {} with {}", options.output, options.engine));
-  write_file(options.output, render_dot(dot, format, options.engine));
+  write_picture(options.output, render_dot(sketch.dot, format, sketch.engine));
   return kDone;
 }
 
@@ -115,9 +153,13 @@ void add_draw(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<DrawArguments>();
   Verb verb = add_verb(app, kDrawHelp);
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
-  verb.add_option("-o,--output", options->output, "The picture to write").type_name("FILE").required();
+  verb.add_option("-o,--output", options->output, "The picture to write; - is standard output")
+      .type_name("FILE")
+      .required();
+  verb.add_option("--to", options->format, "The picture's format, instead of its extension")
+      .one_of({"svg", "pdf", "png", "dot"});
   verb.add_option("--view", options->view, "What to draw; auto takes the network of a model")
-      .one_of({"auto", "automaton", "cascade", "chain", "network"})
+      .one_of({"auto", "automaton", "states", "cayley", "matrix", "table", "components", "cascade", "chain", "network"})
       .show_default();
   verb.add_option("--engine", options->engine, "Graphviz layout")
       .one_of({"dot", "neato", "circo", "fdp", "sfdp", "twopi"})

@@ -127,7 +127,9 @@ std::vector<std::string> shortest_words(const Dfa& dfa, std::size_t count) {
 std::string picture(const Dfa& dfa, const std::string& title) {
   DrawOptions options;
   options.title = title;
-  return render_dot(to_drawn_dot(dfa, options), "svg", options.engine);
+  DrawnView view = DrawnView::kStates;
+  const std::string dot = to_drawn_dot(dfa, options, &view);
+  return render_dot(dot, "svg", engine_for(view, options.engine));
 }
 
 AlgebraOptions algebra_options(std::uint64_t max_elements, std::uint64_t max_classes) {
