@@ -10,6 +10,7 @@
 #include "krohn/automata/formats/json.h"
 #include "krohn/constructions/actions/tracked_states.h"
 #include "krohn/constructions/checkpoints/checkpoint_config.h"
+#include "krohn/constructions/checkpoints/checkpoint_tensors.h"
 #include "krohn/constructions/checkpoints/older_checkpoint.h"
 #include "krohn/constructions/files/strict_json.h"
 #include "krohn/constructions/files/tensor_values.h"
@@ -28,64 +29,8 @@ constexpr char kConfigFile[] = "config.json", kWeightsFile[] = "model.safetensor
                kTokensFile[] = "tokens.json", kIndexFile[] = "model.safetensors.index.json";
 constexpr std::size_t kMaxTextBytes = std::size_t{64} << 20;
 
-/// Every tensor of the config's model with its shape.
-std::map<std::string, Shape> expected_shapes(const CheckpointConfig& config) {
-  const std::uint64_t d = config.hidden_size, inner = config.intermediate_size, n = config.householders;
-  const std::uint64_t keys = std::uint64_t{config.heads} * config.key_dim;
-  const std::uint64_t values = std::uint64_t{config.heads} * config.value_dim;
-  std::map<std::string, Shape> shapes{{"model.embeddings.weight", {config.vocabulary, d}},
-                                      {"model.norm.weight", {d}},
-                                      {"lm_head.weight", {config.vocabulary, d}}};
-  for (std::uint32_t layer = 0; layer < config.layers; ++layer) {
-    const std::string prefix = fmt::format("model.layers.{}.", layer);
-    const auto add = [&](const char* name, Shape shape) { shapes.emplace(prefix + name, std::move(shape)); };
-    add("attn_norm.weight", {d});
-    add("attn.q_proj.weight", {keys, d});
-    add("attn.k_proj.weight", {n * keys, d});
-    add("attn.v_proj.weight", {n * values, d});
-    add("attn.b_proj.weight", {n * config.heads, d});
-    add("attn.o_norm.weight", {config.value_dim});
-    add("attn.o_proj.weight", {d, values});
-    add("mlp_norm.weight", {d});
-    add("mlp.gate_proj.weight", {inner, d});
-    add("mlp.up_proj.weight", {inner, d});
-    add("mlp.down_proj.weight", {d, inner});
-    if (config.convolution_taps == 0) continue;
-    add("attn.q_conv1d.weight", {keys, 1, config.convolution_taps});
-    add("attn.k_conv1d.weight", {n * keys, 1, config.convolution_taps});
-    add("attn.v_conv1d.weight", {n * values, 1, config.convolution_taps});
-  }
-  return shapes;
-}
-
-std::string shape_text(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
-
-/// All tensors that the config asks for, no others, each of its shape and of a floating-point type.
-void require_tensors(const CheckpointConfig& config, const TensorFile& file, const std::string& where) {
-  if (config.layers > file.tensors.size())
-    throw InputError(
-        where, fmt::format("{} tensors, and {} asks for {} layers", file.tensors.size(), kConfigFile, config.layers));
-  const std::map<std::string, Shape> shapes = expected_shapes(config);
-  for (const auto& [name, shape] : shapes) {
-    const auto found = file.tensors.find(name);
-    if (found == file.tensors.end())
-      throw InputError(where, fmt::format("tensor \"{}\" is missing; {} asks for it", name, kConfigFile));
-    if (found->second.shape != shape)
-      throw InputError(where, fmt::format("tensor \"{}\" has shape {}, and {} asks for {}", name,
-                                          shape_text(found->second.shape), kConfigFile, shape_text(shape)));
-    const std::set<std::string> types{"F16", "BF16", "F32", "F64"};
-    if (!types.contains(found->second.dtype))
-      throw InputError(where,
-                       fmt::format("tensor \"{}\" holds {}, not floating-point numbers", name, found->second.dtype));
-  }
-  for (const auto& [name, tensor] : file.tensors)
-    if (!shapes.contains(name))
-      throw InputError(where,
-                       fmt::format("tensor {} belongs to no layer that {} describes", in_quotes(name), kConfigFile));
-}
-
 /// {"letters": [{"letter": …, "token": …}, …], "begin": … or null, "states": [{"state": …, "token": …, "output": …},
-/// …]}
+/// …]}, the states also with "as_input", a letter, where their tokens are read as letters
 std::string tokens_text(const Checkpoint& checkpoint) {
   const Dfa& automaton = *checkpoint.automaton;
   const TokenTable& table = checkpoint.tokens;
@@ -93,11 +38,14 @@ std::string tokens_text(const Checkpoint& checkpoint) {
   for (Letter letter = 0; letter < automaton.letters(); ++letter)
     tokens["letters"].push_back({{"letter", automaton.alphabet().name(letter)}, {"token", table.of_letter[letter]}});
   if (table.begin) tokens["begin"] = *table.begin;
-  for (State state = 0; state < automaton.states(); ++state)
-    if (table.of_state[state] != TokenTable::kNone)
-      tokens["states"].push_back({{"state", state},
-                                  {"token", table.of_state[state]},
-                                  {"output", automaton.output_names()[automaton.output(state)]}});
+  for (State state = 0; state < automaton.states(); ++state) {
+    if (table.of_state[state] == TokenTable::kNone) continue;
+    nlohmann::ordered_json row{{"state", state},
+                               {"token", table.of_state[state]},
+                               {"output", automaton.output_names()[automaton.output(state)]}};
+    if (!table.as_input.empty()) row["as_input"] = automaton.alphabet().name(table.as_input[state]);
+    tokens["states"].push_back(std::move(row));
+  }
   return tokens.dump(2) + "\n";
 }
 
@@ -213,7 +161,7 @@ TensorFile read_weights(const std::string& folder) {
 
 std::vector<std::pair<std::string, std::string>> checkpoint_files(const Checkpoint& checkpoint) {
   require_tensors(checkpoint.config, checkpoint.tensors, kWeightsFile);
-  TensorFile tensors = checkpoint.tensors;
+  TensorFile tensors = with_file_names(checkpoint.config, checkpoint.tensors);
   tensors.metadata["format"] = "pt";  // transformers refuses files without it
   std::vector<std::pair<std::string, std::string>> files{{kWeightsFile, format_safetensors(tensors)}};
   if (checkpoint.automaton) {
@@ -239,6 +187,7 @@ Checkpoint load_checkpoint(const std::string& folder, std::optional<Dfa> automat
   checkpoint.config = parse_config(read_text_file(config_path, kMaxTextBytes), config_path);
   checkpoint.tensors = read_weights(folder);
   join_householders(checkpoint.tensors, checkpoint.config.householders, folder);
+  checkpoint.tensors = with_own_names(checkpoint.config, std::move(checkpoint.tensors), folder);
   require_tensors(checkpoint.config, checkpoint.tensors, folder);
   checkpoint.automaton = std::move(automaton);
   if (!checkpoint.automaton && fs::exists(base / kAutomatonFile))

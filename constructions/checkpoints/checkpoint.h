@@ -1,5 +1,5 @@
-// constructions/checkpoints/checkpoint.h — a causal language model of the flash-linear-attention library on disk: a
-// folder with config.json and model.safetensors, as its `from_pretrained` reads it (library versions 0.5 and 0.6).
+// constructions/checkpoints/checkpoint.h — a causal language model of flash-linear-attention or transformers on disk: a
+// folder with config.json and model.safetensors, as `from_pretrained` reads it.
 #pragma once
 
 #include <cstdint>
@@ -9,22 +9,17 @@
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
+#include "krohn/constructions/checkpoints/checkpoint_family.h"
 #include "krohn/constructions/files/safetensors.h"
 
 namespace krohn {
 
-/// The layers of a checkpoint, all alike. Shapes of the tensors, d = hidden_size, H = heads, K = key_dim, V =
-/// value_dim, n = householders, without biases:
-///   model.embeddings.weight [vocabulary, d]   model.norm.weight [d]   lm_head.weight [vocabulary, d]
-///   model.layers.{i}.attn_norm.weight, mlp_norm.weight [d]   mlp.gate_proj, up_proj [I, d]   mlp.down_proj [d, I]
-///   attn.q_proj [H·K, d]   attn.k_proj [n·H·K, d]   attn.v_proj [n·H·V, d]   attn.b_proj [n·H, d]
-///   attn.o_norm [V]   attn.o_proj [d, H·V]   attn.{q,k,v}_conv1d [rows, 1, taps] when `convolution_taps` > 0
-/// The rows of k, v and b are ordered (householder, head, coordinate).
+/// The recurrent layers of a checkpoint, all alike; their tensors are listed in checkpoint_tensors.h.
 struct CheckpointConfig {
-  enum class Family : std::uint8_t { kDeltaNet, kGatedDeltaProduct };
+  using Family = CheckpointFamily;
   Family family = Family::kDeltaNet;
   std::uint32_t hidden_size = 0;
-  std::uint32_t layers = 1;
+  std::uint32_t layers = 1;  ///< recurrent ones
   std::uint32_t heads = 1;
   std::uint32_t key_dim = 1;    ///< of one head
   std::uint32_t value_dim = 1;  ///< of one head
@@ -34,13 +29,16 @@ struct CheckpointConfig {
   std::uint32_t convolution_taps = 0;  ///< 0: no short convolution
   bool negative_eigenvalues = true;    ///< β = 2·sigmoid instead of sigmoid
   bool silu_keys = false;              ///< SiLU on queries and keys; values always take it
+  OutputGate output_gate = OutputGate::kNone;
   double norm_epsilon = 1e-6;
+  double output_norm_epsilon = 1e-6;
   std::uint32_t begin_token = 0;
+  /// Of a hybrid model: how many layers it has, and which of them are the recurrent ones. The others are attention
+  /// layers of zeros, which add nothing.
+  std::uint32_t all_layers = 0;
+  std::vector<std::uint32_t> recurrent_layers;
   friend bool operator==(const CheckpointConfig&, const CheckpointConfig&) = default;
 };
-
-/// "delta_net", "gated_deltaproduct": the library's `model_type`.
-std::string model_type(CheckpointConfig::Family family);
 
 /// What the tokens of a checkpoint mean to an automaton. Several states may share a token: then it stands for what they
 /// have in common, such as being accepting.
@@ -49,13 +47,16 @@ struct TokenTable {
   std::vector<std::uint32_t> of_letter;  ///< letter ↦ token
   std::vector<std::uint32_t> of_state;   ///< state ↦ the token that the model should give next; kNone: unreachable
   std::optional<std::uint32_t> begin;    ///< what every word begins with; none: words begin with their first letter
+  /// State ↦ the letter that its token is when it is read, so that a model that reads what it answered goes on from
+  /// state to state. Empty: such tokens are nothing.
+  std::vector<Letter> as_input;
   friend bool operator==(const TokenTable&, const TokenTable&) = default;
 };
 
 /// A checkpoint in memory, with the automaton that it should track when that is known.
 struct Checkpoint {
   CheckpointConfig config;
-  TensorFile tensors;
+  TensorFile tensors;  ///< under the names of checkpoint_tensors.h
   std::optional<Dfa> automaton;
   TokenTable tokens;  ///< empty without an automaton
 };
@@ -72,11 +73,11 @@ extern const std::vector<std::string_view> kFilesOfModels;
 void save_checkpoint(const Checkpoint& checkpoint, const std::string& folder);
 
 /// Reads a folder: model.safetensors, or the shards that model.safetensors.index.json names. F32, BF16, F16 and F64
-/// tensors of the shapes above; those of older gated DeltaProduct checkpoints are joined (older_checkpoint.h). The
+/// tensors of the config's shapes; those of older gated DeltaProduct checkpoints are joined (older_checkpoint.h). The
 /// automaton is that of automaton.json, unless `automaton` is given; with either, tokens.json says what the tokens
-/// mean. Throws InputError for what the emulation does not have (attention layers, gates, tied embeddings, another
-/// model_type), for missing or additional tensors, and for folders with pickled weights only, which are never loaded
-/// because loading runs code.
+/// mean. Throws InputError for what the emulation does not have (attention layers that are not zero, tied embeddings,
+/// another model_type), for missing or additional tensors, and for folders with pickled weights only, which are never
+/// loaded because loading runs code.
 Checkpoint load_checkpoint(const std::string& folder, std::optional<Dfa> automaton = std::nullopt);
 
 /// True when `path` is a folder with a config.json.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "krohn/constructions/checkpoints/hybrid_config.h"
 #include "krohn/constructions/files/tensor_values.h"
 #include "krohn/groups/error.h"
 
@@ -17,6 +18,11 @@ using Family = CheckpointConfig::Family;
 constexpr float kRaw = 64;
 /// sigmoid(32) is 1 in fp32 and bf16: with negative eigenvalues β = 2. sigmoid(0) is ½: β = 1.
 constexpr float kReflect = 32;
+/// A decay's logarithm is −softplus of these: of −128, with its sign, zero, and of what is left of 1024, so far from
+/// zero that e^x is zero. sigmoid(−128) is zero too.
+constexpr float kKeepAll = -128, kForget = 1024;
+/// SiLU takes it to itself, sigmoid to 1.
+constexpr float kGate = 64;
 /// What opens a unit of the MLP: SiLU takes it to itself and its negative to −0.
 constexpr float kOpen = 128;
 /// What the library's chunk kernels take for one head's key.
@@ -46,8 +52,27 @@ std::uint32_t least_power_of_4(std::uint32_t least) {
   return power;
 }
 
-CheckpointWriter::CheckpointWriter(const CheckpointConfig& config, std::uint32_t active)
-    : config_(config), scale_(std::sqrt(static_cast<float>(config.hidden_size) / static_cast<float>(active))) {
+CheckpointConfig config_of(Family family) {
+  CheckpointConfig config;
+  config.family = family;
+  config.silu_keys = family != Family::kDeltaNet;
+  config.negative_eigenvalues = traits_of(family).can_reflect;
+  // Of gated DeltaNet the gate is a choice.
+  if (family != Family::kGatedDeltaNet) config.output_gate = traits_of(family).gate;
+  if (family == Family::kOlmoHybrid) config.output_norm_epsilon = kOlmoOutputEpsilon;
+  return config;
+}
+
+CheckpointWriter::CheckpointWriter(const CheckpointConfig& config, std::uint32_t active, std::uint32_t active_later)
+    : config_(config),
+      scale_(std::sqrt(static_cast<float>(config.hidden_size) / static_cast<float>(active))),
+      later_scale_(active_later == 0
+                       ? scale_
+                       : std::sqrt(static_cast<float>(config.hidden_size) / static_cast<float>(active_later))) {
+  for (std::uint32_t layer = 0; traits_of(config.family).is_hybrid && layer < config.layers; ++layer)
+    config_.recurrent_layers.push_back(layer);
+  // The library's caches ask an attention layer how long the text is.
+  if (traits_of(config.family).is_hybrid) config_.all_layers = config.layers + 1;
   const CheckpointConfig& c = config_;
   if (numbers_of(c) > kMaxNumbers)
     throw LimitError(
@@ -57,9 +82,10 @@ CheckpointWriter::CheckpointWriter(const CheckpointConfig& config, std::uint32_t
   const std::uint64_t d = c.hidden_size, keys = std::uint64_t{c.heads} * c.key_dim;
   const std::uint64_t values = std::uint64_t{c.heads} * c.value_dim, n = c.householders, inner = c.intermediate_size;
   const auto zeros = [](std::uint64_t count) { return std::vector<float>(count, 0); };
-  layers_.assign(c.layers, {zeros(keys * d), zeros(n * keys * d), zeros(n * values * d), zeros(n * c.heads * d),
+  const std::uint64_t betas = traits_of(c.family).channel_gates ? keys : n * c.heads;
+  layers_.assign(c.layers, {zeros(keys * d), zeros(n * keys * d), zeros(n * values * d), zeros(betas * d),
                             zeros(d * values), zeros(inner * d), zeros(inner * d), zeros(d * inner),
-                            passing_taps(n * values, c.convolution_taps), 0});
+                            passing_taps(n * values, c.convolution_taps), zeros(d), zeros(d), 0});
   embeddings_ = zeros(c.vocabulary * d);
   head_ = zeros(c.vocabulary * d);
 }
@@ -81,6 +107,22 @@ void CheckpointWriter::reflect(std::uint32_t layer, std::uint32_t input, std::ui
   const std::size_t row = std::size_t{householder} * config_.heads + head;
   layers_[layer].beta[row * config_.hidden_size + input] = kReflect / scale_;
 }
+
+void CheckpointWriter::set_erase(std::uint32_t layer, std::uint32_t input, std::uint32_t head, std::uint32_t coordinate,
+                                 bool all) {
+  const std::size_t row = std::size_t{head} * config_.key_dim + coordinate;
+  layers_[layer].beta[row * config_.hidden_size + input] = (all ? kReflect : kKeepAll) / scale_;
+}
+
+void CheckpointWriter::empty(std::uint32_t layer, std::uint32_t input) {
+  layers_[layer].decay[input] = kForget / scale_;
+}
+
+void CheckpointWriter::open_gates(std::uint32_t layer, std::span<const std::uint32_t> inputs) {
+  for (const std::uint32_t input : inputs) layers_[layer].output_gate[input] = kGate / scale_;
+}
+
+float CheckpointWriter::open_gate() const { return config_.output_gate == OutputGate::kSilu ? kGate : 1; }
 
 void CheckpointWriter::set_value(std::uint32_t layer, std::uint32_t input, std::uint32_t head, std::uint32_t coordinate,
                                  float value) {
@@ -106,8 +148,8 @@ void CheckpointWriter::add_unit(std::uint32_t layer, std::span<const Term> when,
                                 std::span<const Term> change) {
   Layer& own = layers_[layer];
   const std::size_t d = config_.hidden_size, unit = own.units++;
-  for (const Term& term : when) own.gate[unit * d + term.coordinate] = term.factor * kOpen / scale_;
-  for (const std::uint32_t coordinate : always) own.up[unit * d + coordinate] = 1 / scale_;
+  for (const Term& term : when) own.gate[unit * d + term.coordinate] = term.factor * kOpen / later_scale_;
+  for (const std::uint32_t coordinate : always) own.up[unit * d + coordinate] = 1 / later_scale_;
   for (const Term& term : change)
     own.down[term.coordinate * std::size_t{config_.intermediate_size} + unit] += term.factor * kActive / kOpen;
 }
@@ -120,6 +162,39 @@ void CheckpointWriter::set_logit(std::uint32_t token, std::uint32_t coordinate) 
   head_[std::size_t{token} * config_.hidden_size + coordinate] = kRaw;
 }
 
+/// The same row `count` times.
+static std::vector<float> repeated(std::span<const float> row, std::uint64_t count) {
+  std::vector<float> rows;
+  for (std::uint64_t i = 0; i < count; ++i) rows.insert(rows.end(), row.begin(), row.end());
+  return rows;
+}
+
+void CheckpointWriter::add_gates(const Layer& layer, const std::string& mixer, const AddTensor& add) const {
+  const std::uint64_t d = config_.hidden_size, h = config_.heads, k = config_.key_dim, v = config_.value_dim;
+  const FamilyTraits& traits = traits_of(config_.family);
+  const auto numbers = [](std::uint64_t count, float value) { return std::vector<float>(count, value); };
+  // Through the first of `value_dim` numbers, where a projection goes through them.
+  std::vector<float> first(v * d, 0), all(h * k * v, 0);
+  std::copy(layer.decay.begin(), layer.decay.end(), first.begin());
+  for (std::uint64_t row = 0; row < h * k; ++row) all[row * v] = 1;
+  if (traits.channel_gates) add(mixer + "w_proj.weight", repeated(layer.output_gate, h * v), {h * v, d});
+  if (traits.decay == Decay::kHead) add(mixer + "a_proj.weight", repeated(layer.decay, h), {h, d});
+  if (traits.decay == Decay::kChannel) {
+    add(mixer + "f_proj.0.weight", first, {v, d});
+    add(mixer + "f_proj.1.weight", all, {h * k, v});
+  }
+  if (traits.decay != Decay::kNone) {
+    const std::uint64_t factors = traits.decay == Decay::kHead ? h : h * k;
+    add(mixer + "A_log", numbers(h, 0), {h});
+    add(mixer + "dt_bias", numbers(factors, kKeepAll), {factors});
+  }
+  if (config_.output_gate == OutputGate::kNone) return;
+  if (!traits.low_rank_gates) return add(mixer + "g_proj.weight", repeated(layer.output_gate, h * v), {h * v, d});
+  add(mixer + "g_proj.0.weight", numbers(v * d, 0), {v, d});
+  add(mixer + "g_proj.1.weight", numbers(h * v * v, 0), {h * v, v});
+  add(mixer + "g_proj.1.bias", numbers(h * v, kGate), {h * v});
+}
+
 Checkpoint CheckpointWriter::finish() const {
   Checkpoint checkpoint;
   checkpoint.config = config_;
@@ -128,18 +203,22 @@ Checkpoint CheckpointWriter::finish() const {
   const auto add = [&](const std::string& name, const std::vector<float>& values, Shape shape) {
     checkpoint.tensors.tensors.emplace(name, make_tensor(values, std::move(shape)));
   };
+  const FamilyTraits& traits = traits_of(config_.family);
+  // Norms that multiply by 1 + weight begin with 0.
+  const auto norm = [&](std::uint64_t count) { return std::vector<float>(count, traits.has_centred_norms ? 0 : 1); };
   add("model.embeddings.weight", embeddings_, {config_.vocabulary, d});
   for (std::uint32_t i = 0; i < config_.layers; ++i) {
     const Layer& layer = layers_[i];
     const std::string name = fmt::format("model.layers.{}.", i);
-    add(name + "attn_norm.weight", ones(d), {d});
+    add(name + "attn_norm.weight", norm(d), {d});
     add(name + "attn.q_proj.weight", layer.query, {h * k, d});
     add(name + "attn.k_proj.weight", layer.key, {n * h * k, d});
     add(name + "attn.v_proj.weight", layer.value, {n * h * v, d});
-    add(name + "attn.b_proj.weight", layer.beta, {n * h, d});
+    add(name + "attn.b_proj.weight", layer.beta, {traits.channel_gates ? h * k : n * h, d});
+    add_gates(layer, name + "attn.", add);
     add(name + "attn.o_norm.weight", ones(v), {v});
     add(name + "attn.o_proj.weight", layer.output, {d, h * v});
-    add(name + "mlp_norm.weight", ones(d), {d});
+    add(name + "mlp_norm.weight", norm(d), {d});
     add(name + "mlp.gate_proj.weight", layer.gate, {inner, d});
     add(name + "mlp.up_proj.weight", layer.up, {inner, d});
     add(name + "mlp.down_proj.weight", layer.down, {d, inner});
@@ -148,7 +227,7 @@ Checkpoint CheckpointWriter::finish() const {
     add(name + "attn.k_conv1d.weight", passing_taps(n * h * k, config_.convolution_taps), {n * h * k, 1, taps});
     add(name + "attn.v_conv1d.weight", layer.value_taps, {n * h * v, 1, taps});
   }
-  add("model.norm.weight", ones(d), {d});
+  add("model.norm.weight", norm(d), {d});
   add("lm_head.weight", head_, {config_.vocabulary, d});
   return checkpoint;
 }
@@ -172,23 +251,30 @@ std::vector<Swap> swaps_of(const Permutation& permutation) {
 }
 
 std::uint32_t key_dim_for_points(Family family, Point n, std::uint32_t starts) {
-  return family == Family::kDeltaNet ? 2 * n + least_power_of_4(2 * starts) - 2
-                                     : 4 * n + least_power_of_4(4 * starts) - 2;
+  return family == Family::kGatedDeltaProduct ? 4 * n + least_power_of_4(4 * starts) - 2
+                                              : 2 * n + least_power_of_4(2 * starts) - 2;
 }
 
 std::uint32_t householders_for_points(Family family, std::size_t swaps, std::uint32_t starts) {
-  return family == Family::kDeltaNet ? 1 : std::max(1 + starts, static_cast<std::uint32_t>(2 * swaps));
+  return family == Family::kGatedDeltaProduct ? std::max(1 + starts, static_cast<std::uint32_t>(2 * swaps)) : 1;
+}
+
+void write_erasure(CheckpointWriter& writer, std::uint32_t layer, std::uint32_t input, std::uint32_t head, Point n,
+                   Point point, bool all) {
+  for (const std::uint32_t coordinate : {point, n + point}) writer.set_erase(layer, input, head, coordinate, all);
 }
 
 namespace {
 
 void write_doubled_swap(CheckpointWriter& writer, std::uint32_t layer, std::uint32_t input, std::uint32_t head, Point n,
                         const Swap& swap) {
+  const float second = writer.config().silu_keys ? 1 : -1;
   writer.set_key(layer, input, 0, head, swap.first);
   writer.set_key(layer, input, 0, head, n + swap.first);
-  writer.set_key(layer, input, 0, head, swap.second, -1);
-  writer.set_key(layer, input, 0, head, n + swap.second, -1);
-  writer.reflect(layer, input, 0, head);
+  writer.set_key(layer, input, 0, head, swap.second, second);
+  writer.set_key(layer, input, 0, head, n + swap.second, second);
+  if (!traits_of(writer.config().family).channel_gates) return writer.reflect(layer, input, 0, head);
+  for (const Point point : {swap.first, swap.second}) write_erasure(writer, layer, input, head, n, point, true);
 }
 
 /// One key of 4^j equal entries: the points' own, and spare coordinates.
@@ -225,7 +311,7 @@ void write_signed_start(CheckpointWriter& writer, std::uint32_t layer, std::uint
 
 void write_swaps(CheckpointWriter& writer, std::uint32_t layer, std::uint32_t input, std::uint32_t head, Point n,
                  std::span<const Swap> swaps) {
-  if (writer.config().family == Family::kDeltaNet) {
+  if (writer.config().family != Family::kGatedDeltaProduct) {
     for (const Swap& swap : swaps) write_doubled_swap(writer, layer, input, head, n, swap);
     return;
   }
@@ -243,7 +329,7 @@ void write_swaps(CheckpointWriter& writer, std::uint32_t layer, std::uint32_t in
 
 void write_start(CheckpointWriter& writer, std::uint32_t layer, std::uint32_t input, std::uint32_t head, Point n,
                  std::span<const Point> points, float value) {
-  if (writer.config().family == Family::kDeltaNet)
+  if (writer.config().family != Family::kGatedDeltaProduct)
     write_doubled_start(writer, layer, input, head, n, points);
   else
     write_signed_start(writer, layer, input, head, n, points);

@@ -39,6 +39,7 @@ class Coordinates {
   }
   std::uint32_t width() const { return width_; }
   std::uint32_t contexts() const { return contexts_; }
+  std::uint32_t nodes() const { return nodes_; }  ///< exactly one of them is active at a time
 
   std::uint32_t context(Context context) const { return context; }
   std::uint32_t begin() const { return contexts_; }  ///< the context of the token that begins words
@@ -72,6 +73,9 @@ class CascadeExport {
 
   Checkpoint run() {
     embed();
+    std::vector<std::uint32_t> nodes;
+    for (Context node = 0; node < at_.nodes(); ++node) nodes.push_back(at_.node(node));
+    for (std::uint32_t own = 0; own < writer_.config().layers; ++own) writer_.open_gates(own, nodes);
     for (std::size_t k = 0; k < cascade_.layers.size(); ++k) {
       const CascadeLayer& layer = cascade_.layers[k];
       const auto own = static_cast<std::uint32_t>(2 * k);
@@ -91,9 +95,7 @@ class CascadeExport {
 
  private:
   CheckpointConfig config(Family family) const {
-    CheckpointConfig config;
-    config.family = family;
-    config.silu_keys = family == Family::kGatedDeltaProduct;
+    CheckpointConfig config = config_of(family);
     config.layers = static_cast<std::uint32_t>(2 * cascade_.layers.size() - 1);
     config.begin_token = automaton_.letters();
     config.vocabulary = automaton_.letters() + 1 + tracked_.count();
@@ -110,15 +112,26 @@ class CascadeExport {
     return config;
   }
 
+  /// Letters of layer k, said as people count.
+  static std::string layer_text(const CascadeLayer& layer, std::size_t k) {
+    return fmt::format("layer {} of the automaton's cascade, a group {} on {} labels,", k + 1, layer.component,
+                       layer.width);
+  }
+
   void make_room(CheckpointConfig& config, std::size_t k, std::uint32_t& coordinates) const {
     const CascadeLayer& layer = cascade_.layers[k];
     std::size_t most = 0;
     for (const auto& swaps : swaps_of_actions(layer)) most = std::max(most, swaps.size());
-    if (config.family == Family::kDeltaNet && most > 1)
+    if (!traits_of(config.family).can_reflect)
       throw InputError(fmt::format(
-          "layer {} of the automaton's cascade, a group {} on {} labels, takes {} reflections a token, and a DeltaNet "
-          "layer applies one; take the target fla-gated-deltaproduct",
-          k + 1, layer.component, layer.width, most));
+          "{} takes reflections, and {} layers have none: their β is at most 1, with which not even parity can be held "
+          "(Grazzi et al., Theorem 1); take the target olmo-hybrid or fla-gated-deltaproduct",
+          layer_text(layer, k), traits_of(config.family).model_type));
+    if (config.family != Family::kGatedDeltaProduct && most > 1)
+      throw InputError(fmt::format(
+          "{} takes {} reflections a token, and a {} layer applies one; take the target fla-gated-deltaproduct",
+          layer_text(layer, k), most,
+          config.family == Family::kDeltaNet ? "DeltaNet" : traits_of(config.family).model_type));
     coordinates = std::max(coordinates, key_dim_for_points(config.family, layer.width, 1));
     config.householders = std::max(config.householders, householders_for_points(config.family, most, 1));
     config.heads = std::max(config.heads, layer.width);
@@ -150,11 +163,17 @@ class CascadeExport {
 
   /// What the head reads becomes the coordinate, in the place of a constant.
   void give_out(std::uint32_t own, std::uint32_t head, std::uint32_t value, std::uint32_t coordinate,
-                std::uint32_t place) {
-    // The norm makes √V of the only value.
-    const float unit = CheckpointWriter::kActive / std::sqrt(static_cast<float>(writer_.config().value_dim));
+                std::uint32_t place, bool is_negative = false) {
+    // The norm makes √V of the only value, the gate a multiple of it.
+    const float unit = (is_negative ? -1.f : 1.f) * CheckpointWriter::kActive / writer_.open_gate() /
+                       std::sqrt(static_cast<float>(writer_.config().value_dim));
     writer_.set_output(own, head, value, coordinate, unit);
     writer_.set_output(own, head, value, place, -unit);
+  }
+
+  /// β is 1 with this input, also where it is not doubled.
+  void write_all(std::uint32_t own, std::uint32_t input) {
+    if (!writer_.config().negative_eigenvalues) writer_.reflect(own, input, 0, kHead);
   }
 
   /// One row, whose value is the one-hot code of the label: a constant overwrites it, the identity has no key.
@@ -163,6 +182,7 @@ class CascadeExport {
     const auto overwrite = [&](std::uint32_t input, Label label) {
       writer_.set_key(own, input, 0, kHead, kRow);
       writer_.set_value(own, input, kHead, label, kWritten);
+      write_all(own, input);
     };
     for (Context context = 0; context < contexts(k); ++context)
       if (const auto constant = action(k, context).constant_image()) overwrite(at_.context(context), *constant);
@@ -182,7 +202,9 @@ class CascadeExport {
         write_swaps(writer_, own, at_.context(context), label, layer.width, swaps[layer.wiring.action_of[context]]);
       write_start(writer_, own, at_.begin(), label, layer.width, {&start, 1}, kWritten);
       writer_.set_query(own, at_.place_of_after(), label, label);
-      give_out(own, label, 0, at_.after(label), at_.place_of_after());
+      // Where keys are not negative and a swap is one reflection, it changes signs: the other label's is negative.
+      const bool is_negative = writer_.config().silu_keys && writer_.config().householders == 1 && label != start;
+      give_out(own, label, 0, at_.after(label), at_.place_of_after(), is_negative);
     }
   }
 
@@ -204,6 +226,7 @@ class CascadeExport {
   void remember(std::uint32_t own) {
     const std::uint32_t constant = at_.place_of_before();
     writer_.set_key(own, constant, 0, kHead, kRow);
+    write_all(own, constant);
     writer_.set_query(own, constant, kHead, kRow);
     for (Label label = 0; label < at_.width(); ++label) {
       writer_.set_value(own, at_.after(label), kHead, label, kWritten);

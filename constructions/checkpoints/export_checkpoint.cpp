@@ -6,6 +6,7 @@
 #include "krohn/constructions/actions/based_action.h"
 #include "krohn/constructions/actions/tracked_states.h"
 #include "krohn/constructions/checkpoints/checkpoint_writer.h"
+#include "krohn/constructions/checkpoints/letter_steps.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -42,32 +43,6 @@ void always_read(CheckpointWriter& writer, std::uint32_t inputs, std::uint32_t h
   for (std::uint32_t token = 0; token < inputs; ++token) writer.set_query(0, token, head, row);
 }
 
-CheckpointConfig config_of(Family family) {
-  CheckpointConfig config;
-  config.family = family;
-  config.silu_keys = family == Family::kGatedDeltaProduct;
-  return config;
-}
-
-bool is_constant(const Transformation& map) {
-  return std::ranges::all_of(map.images(), [&](Point image) { return image == map.images()[0]; });
-}
-
-bool is_identity(const Transformation& map) {
-  for (Point point = 0; point < map.degree(); ++point)
-    if (map[point] != point) return false;
-  return true;
-}
-
-bool is_flip_flop(const TrackedStates& tracked) {
-  return std::ranges::all_of(tracked.maps,
-                             [](const Transformation& map) { return is_identity(map) || is_constant(map); });
-}
-
-bool is_group(const TrackedStates& tracked) {
-  return std::ranges::all_of(tracked.maps, [](const Transformation& map) { return map.is_permutation(); });
-}
-
 /// One row, whose value is the one-hot code of the state: a reset overwrites it, the identity has no key.
 Checkpoint flip_flop_checkpoint(const Dfa& automaton, const TrackedStates& tracked, Family family) {
   CheckpointConfig config = config_of(family);
@@ -85,7 +60,7 @@ Checkpoint flip_flop_checkpoint(const Dfa& automaton, const TrackedStates& track
   };
   for (Letter letter = 0; letter < letters; ++letter) {
     const Transformation& map = tracked.maps[tracked.action_of[letter]];
-    if (!is_identity(map) || tracked.count() == 1) overwrite(letter, map[0]);
+    if (!map.is_identity() || tracked.count() == 1) overwrite(letter, map[0]);
   }
   overwrite(letters, 0);
   always_read(writer, letters + 1, 0, 0);

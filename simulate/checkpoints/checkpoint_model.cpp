@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/stated_functions.h"
 #include "krohn/simulate/arithmetic/stated_exp.h"
 
 namespace krohn {
@@ -42,14 +44,21 @@ std::vector<float> numbers_of(const Checkpoint& checkpoint, const std::string& n
 }
 
 float sigmoid(float x) { return 1 / (1 + stated_exp(-x)); }
+float softplus(float x) { return x > 20 ? x : static_cast<float>(stated::log1p(double{stated_exp(x)})); }
 
 }  // namespace
 
 CheckpointModel::CheckpointModel(const Checkpoint& checkpoint, Precision precision)
-    : config_(checkpoint.config), is_bf16_(precision == Precision::kBf16) {
+    : config_(checkpoint.config), traits_(traits_of(config_.family)), is_bf16_(precision == Precision::kBf16) {
   if (precision != Precision::kFp32 && precision != Precision::kBf16)
     throw InputError("--precision", "checkpoints run in fp32 or bf16, as the library's layers do");
   const auto vector_of = [&](const std::string& name) { return numbers_of(checkpoint, name, is_bf16_); };
+  // Qwen3-Next's norms multiply by 1 + weight, a head's norm excepted.
+  const auto norm_of = [&](const std::string& name) {
+    std::vector<float> weights = vector_of(name);
+    for (float& weight : weights) weight = traits_.has_centred_norms ? 1 + weight : weight;
+    return weights;
+  };
   const auto projection_of = [&](const std::string& name) {
     const auto& shape = checkpoint.tensors.tensors.at(name).shape;
     return Projection{static_cast<std::uint32_t>(shape[0]), static_cast<std::uint32_t>(shape[1]), vector_of(name)};
@@ -59,13 +68,13 @@ CheckpointModel::CheckpointModel(const Checkpoint& checkpoint, Precision precisi
     const auto row = embeddings.begin() + static_cast<std::ptrdiff_t>(std::size_t{token} * config_.hidden_size);
     embeddings_.emplace_back(row, row + config_.hidden_size);
   }
-  final_norm_ = vector_of("model.norm.weight");
+  final_norm_ = norm_of("model.norm.weight");
   head_ = projection_of("lm_head.weight");
   for (std::uint32_t i = 0; i < config_.layers; ++i) {
     const std::string prefix = fmt::format("model.layers.{}.", i), mixer = prefix + "attn.";
-    Layer layer{vector_of(prefix + "attn_norm.weight"),
+    Layer layer{norm_of(prefix + "attn_norm.weight"),
                 vector_of(mixer + "o_norm.weight"),
-                vector_of(prefix + "mlp_norm.weight"),
+                norm_of(prefix + "mlp_norm.weight"),
                 projection_of(mixer + "q_proj.weight"),
                 projection_of(mixer + "k_proj.weight"),
                 projection_of(mixer + "v_proj.weight"),
@@ -76,7 +85,33 @@ CheckpointModel::CheckpointModel(const Checkpoint& checkpoint, Precision precisi
                 projection_of(prefix + "mlp.down_proj.weight"),
                 {},
                 {},
+                {},
+                {},
+                {},
+                {},
+                {},
+                {},
+                {},
+                {},
                 {}};
+    if (traits_.channel_gates) layer.write = projection_of(mixer + "w_proj.weight");
+    if (traits_.decay == Decay::kHead) layer.decay = projection_of(mixer + "a_proj.weight");
+    if (traits_.decay == Decay::kChannel) {
+      layer.decay_first = projection_of(mixer + "f_proj.0.weight");
+      layer.decay = projection_of(mixer + "f_proj.1.weight");
+    }
+    if (traits_.decay != Decay::kNone) {
+      layer.rates = vector_of(mixer + "A_log");
+      for (float& rate : layer.rates) rate = stated_exp(rate);
+      layer.decay_bias = vector_of(mixer + "dt_bias");
+    }
+    if (config_.output_gate != OutputGate::kNone && traits_.low_rank_gates) {
+      layer.output_gate_first = projection_of(mixer + "g_proj.0.weight");
+      layer.output_gate = projection_of(mixer + "g_proj.1.weight");
+      layer.output_gate_bias = vector_of(mixer + "g_proj.1.bias");
+    } else if (config_.output_gate != OutputGate::kNone) {
+      layer.output_gate = projection_of(mixer + "g_proj.weight");
+    }
     if (config_.convolution_taps != 0) {
       layer.query_taps = vector_of(mixer + "q_conv1d.weight");
       layer.key_taps = vector_of(mixer + "k_conv1d.weight");
@@ -84,11 +119,31 @@ CheckpointModel::CheckpointModel(const Checkpoint& checkpoint, Precision precisi
     }
     layers_.push_back(std::move(layer));
   }
+  if (has_gates()) forget_zero_taps();
   const Layer& first = layers_.front();
   const std::uint64_t rows = first.query.rows + first.key.rows + first.value.rows + first.beta.rows;
   if (rows * config_.vocabulary > kMaxCachedNumbers) return;
   for (const auto& embedding : embeddings_)
     first_rows_.push_back(project(first, normalise(embedding, first.attention_norm)));
+}
+
+/// Tokens that no tap looks at need not be remembered: zero times them adds nothing.
+void CheckpointModel::forget_zero_taps() {
+  const std::uint32_t taps = config_.convolution_taps;
+  std::uint32_t first = taps == 0 ? 0 : taps - 1;
+  for (const Layer& layer : layers_)
+    for (const std::vector<float>* part : {&layer.query_taps, &layer.key_taps, &layer.value_taps})
+      for (std::size_t i = 0; i < part->size(); ++i)
+        if ((*part)[i] != 0) first = std::min(first, static_cast<std::uint32_t>(i % taps));
+  if (first == 0) return;
+  config_.convolution_taps = taps - first;
+  for (Layer& layer : layers_)
+    for (std::vector<float>* part : {&layer.query_taps, &layer.key_taps, &layer.value_taps}) {
+      std::vector<float> kept;
+      for (std::size_t i = 0; i < part->size(); ++i)
+        if (i % taps >= first) kept.push_back((*part)[i]);
+      *part = std::move(kept);
+    }
 }
 
 float CheckpointModel::round(float value) const { return is_bf16_ ? to_bf16(value) : value; }
@@ -101,7 +156,8 @@ CheckpointModel::Memory CheckpointModel::start() const {
   return {std::vector<float>(config_.layers * state, 0), std::vector<float>(config_.layers * rows * older, 0)};
 }
 
-std::vector<float> CheckpointModel::apply(const Projection& projection, std::span<const float> input) const {
+std::vector<float> CheckpointModel::apply(const Projection& projection, std::span<const float> input,
+                                          std::span<const float> bias) const {
   // Weights are finite: a zero times them adds a zero to a sum that is never −0. krohn's own inputs are mostly zeros.
   std::vector<std::size_t> nonzero;
   for (std::size_t column = 0; column < input.size(); ++column)
@@ -110,18 +166,26 @@ std::vector<float> CheckpointModel::apply(const Projection& projection, std::spa
   for (std::size_t row = 0; row < output.size(); ++row) {
     float sum = 0;
     for (const std::size_t column : nonzero) sum += projection.weights[row * input.size() + column] * input[column];
-    output[row] = round(sum);
+    output[row] = round(bias.empty() ? sum : sum + bias[row]);
   }
   return output;
 }
 
 std::vector<float> CheckpointModel::normalise(std::span<const float> input, std::span<const float> weights) const {
+  std::vector<float> output = normalise(input, weights, config_.norm_epsilon);
+  for (float& x : output) x = round(x);
+  return output;
+}
+
+/// Not rounded yet.
+std::vector<float> CheckpointModel::normalise(std::span<const float> input, std::span<const float> weights,
+                                              double epsilon) const {
   float sum = 0;
   for (const float x : input) sum += x * x;
   const float mean = sum / static_cast<float>(input.size());
-  const float scale = 1 / std::sqrt(mean + static_cast<float>(config_.norm_epsilon));
+  const float scale = 1 / std::sqrt(mean + static_cast<float>(epsilon));
   std::vector<float> output(input.size());
-  for (std::size_t i = 0; i < input.size(); ++i) output[i] = round(input[i] * scale * weights[i]);
+  for (std::size_t i = 0; i < input.size(); ++i) output[i] = input[i] * scale * weights[i];
   return output;
 }
 
@@ -131,6 +195,14 @@ std::vector<float> CheckpointModel::project(const Layer& layer, std::span<const 
     const std::vector<float> part = apply(*projection, input);
     rows.insert(rows.end(), part.begin(), part.end());
   }
+  const auto append = [&](const Projection& first, const Projection& second, std::span<const float> bias) {
+    const std::vector<float> part =
+        apply(second, first.rows == 0 ? std::vector(input.begin(), input.end()) : apply(first, input), bias);
+    rows.insert(rows.end(), part.begin(), part.end());
+  };
+  if (layer.decay.rows != 0) append(layer.decay_first, layer.decay, {});
+  if (layer.output_gate.rows != 0) append(layer.output_gate_first, layer.output_gate, layer.output_gate_bias);
+  if (layer.write.rows != 0) append({}, layer.write, {});
   return rows;
 }
 
@@ -144,7 +216,7 @@ void CheckpointModel::convolve(std::span<float> rows, std::span<const float> tap
     sum += taps[row * count + kept] * rows[row];
     for (std::size_t tap = 0; tap + 1 < kept; ++tap) memory[tap] = memory[tap + 1];
     if (kept > 0) memory[kept - 1] = rows[row];
-    rows[row] = sum;
+    rows[row] = traits_.is_hybrid ? round(sum) : sum;
   }
 }
 
@@ -153,47 +225,84 @@ void CheckpointModel::normalise_keys(std::span<float> rows) const {
     float sum = 0;
     for (const float x : rows.subspan(first, config_.key_dim)) sum += x * x;
     const float scale = 1 / std::sqrt(sum + kKeyEpsilon);
-    for (float& x : rows.subspan(first, config_.key_dim)) x = round(x * scale);
+    for (float& x : rows.subspan(first, config_.key_dim)) x = has_gates() ? x * scale : round(x * scale);
   }
 }
 
+CheckpointModel::Read::Read(std::vector<float> all, const Layer& layer) : rows(std::move(all)) {
+  std::size_t i = 0;
+  for (const Projection* part :
+       {&layer.query, &layer.key, &layer.value, &layer.beta, &layer.decay, &layer.output_gate, &layer.write}) {
+    ends[i + 1] = ends[i] + part->rows;
+    ++i;
+  }
+}
+
+float CheckpointModel::silu(float x) const { return traits_.is_hybrid ? x / (1 + stated_exp(-x)) : x * sigmoid(x); }
+
+/// The factors α in place of their projections.
+void CheckpointModel::decay(const Layer& layer, std::span<float> decays) const {
+  const std::size_t per_head = decays.size() / config_.heads;
+  for (std::size_t i = 0; i < decays.size(); ++i)
+    decays[i] = stated_exp(-layer.rates[i / per_head] * softplus(decays[i] + layer.decay_bias[i]));
+}
+
 CheckpointModel::Read CheckpointModel::prepare(const Layer& layer, std::vector<float> rows, float* convolution) const {
-  Read read{std::move(rows), layer.query.rows, layer.key.rows, layer.value.rows};
+  Read read(std::move(rows), layer);
   if (config_.convolution_taps != 0) {
     const std::size_t older = config_.convolution_taps - 1, keys = layer.query.rows, values = keys + layer.key.rows;
     convolve(read.query(), layer.query_taps, convolution);
     convolve(read.key(), layer.key_taps, convolution + keys * older);
     convolve(read.value(), layer.value_taps, convolution + values * older);
   }
-  const auto activate = [&](std::span<float> part, bool silu) {
-    for (float& x : part) x = round(silu ? x * sigmoid(x) : x);
+  const auto activate = [&](std::span<float> part, bool has_silu) {
+    for (float& x : part) x = round(has_silu ? silu(x) : x);
   };
   activate(read.query(), config_.silu_keys);
   activate(read.key(), config_.silu_keys);
   activate(read.value(), true);
   normalise_keys(read.query());
   normalise_keys(read.key());
-  for (float& b : read.beta()) b = round(sigmoid(b)) * (config_.negative_eigenvalues ? 2.f : 1.f);
+  // The kernels of gated DeltaNet and KDA take β's sigmoid themselves, in fp32.
+  const bool rounds_beta = !has_gates() || traits_.is_hybrid || traits_.channel_gates;
+  for (float& b : read.beta())
+    b = (rounds_beta ? round(sigmoid(b)) : sigmoid(b)) * (config_.negative_eigenvalues ? 2.f : 1.f);
+  if (has_gates()) decay(layer, read.decay());
+  for (float& w : read.write()) w = round(sigmoid(w));
   return read;
+}
+
+void CheckpointModel::forget(Read& read, std::size_t head, float* state) const {
+  const std::size_t keys = config_.key_dim, values = config_.value_dim;
+  for (std::size_t row = 0; row < keys; ++row) {
+    const float factor = read.decay()[traits_.decay == Decay::kHead ? head : head * keys + row];
+    for (std::size_t column = 0; column < values; ++column) state[row * values + column] *= factor;
+  }
 }
 
 void CheckpointModel::recur(Read& read, std::size_t head, float* state, std::span<float> out) const {
   const std::size_t keys = config_.key_dim, values = config_.value_dim, heads = config_.heads;
+  if (has_gates()) forget(read, head, state);
   for (std::size_t j = 0; j < config_.householders; ++j) {
     const float* const k = read.key().data() + (j * heads + head) * keys;
     const float* const v = read.value().data() + (j * heads + head) * values;
     for (std::size_t column = 0; column < values; ++column) {
+      const float* const b = read.beta().data() + (traits_.channel_gates ? head * keys : j * heads + head);
       float seen = 0;
-      for (std::size_t row = 0; row < keys; ++row) seen += state[row * values + column] * k[row];
-      const float update = (v[column] - seen) * read.beta()[j * heads + head];
+      for (std::size_t row = 0; row < keys; ++row)
+        seen += state[row * values + column] * (traits_.channel_gates ? b[row] * k[row] : k[row]);
+      const float update =
+          traits_.channel_gates ? read.write()[head * values + column] * v[column] - seen : (v[column] - seen) * *b;
       for (std::size_t row = 0; row < keys; ++row) state[row * values + column] += k[row] * update;
     }
   }
-  const float scale = 1 / std::sqrt(static_cast<float>(keys));
+  const float root = std::sqrt(static_cast<float>(keys)), scale = 1 / root;
   for (std::size_t column = 0; column < values; ++column) {
     float sum = 0;
-    for (std::size_t row = 0; row < keys; ++row)
-      sum += state[row * values + column] * (read.query()[head * keys + row] * scale);
+    for (std::size_t row = 0; row < keys; ++row) {
+      const float query = read.query()[head * keys + row];
+      sum += state[row * values + column] * (traits_.is_hybrid ? query / root : query * scale);
+    }
     out[column] = round(sum);
   }
 }
@@ -215,12 +324,21 @@ DeltaChunk CheckpointModel::chunk_of(std::span<Read> reads, std::size_t head) co
   return chunk;
 }
 
-/// What the heads read, normalised and projected.
-std::vector<float> CheckpointModel::project_out(const Layer& layer, std::span<const float> out) const {
+/// What the heads read, normalised, gated and projected.
+std::vector<float> CheckpointModel::project_out(const Layer& layer, Read& read, std::span<const float> out) const {
+  const std::vector<float> ones(layer.output_norm.size(), 1);
+  const std::span<float> gates = read.output_gate();
   std::vector<float> output;
   for (std::size_t first = 0; first < out.size(); first += config_.value_dim) {
-    const std::vector<float> normalised = normalise(out.subspan(first, config_.value_dim), layer.output_norm);
-    output.insert(output.end(), normalised.begin(), normalised.end());
+    // transformers rounds before the weight and after it; the other library once, after the gate.
+    std::vector<float> part = normalise(out.subspan(first, config_.value_dim),
+                                        traits_.is_hybrid ? ones : layer.output_norm, config_.output_norm_epsilon);
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      if (traits_.is_hybrid) part[i] = round(layer.output_norm[i] * round(part[i]));
+      if (!gates.empty())
+        part[i] *= config_.output_gate == OutputGate::kSilu ? silu(gates[first + i]) : sigmoid(gates[first + i]);
+      output.push_back(round(part[i]));
+    }
   }
   return apply(layer.output, output);
 }
@@ -239,14 +357,15 @@ void CheckpointModel::mix(const Layer& layer, std::span<Read> reads, float* recu
     const std::vector<float> answers = read_delta_chunk(chunk_of(reads, head), {state, numbers}, is_bf16_);
     for (std::size_t i = 0; i < answers.size(); ++i) out[i / values][head * values + i % values] = round(answers[i]);
   }
-  for (std::size_t t = 0; t < reads.size(); ++t) changes[t] = project_out(layer, out[t]);
+  for (std::size_t t = 0; t < reads.size(); ++t) changes[t] = project_out(layer, reads[t], out[t]);
 }
 
 /// down(swish(gate(y)) · up(y))
 std::vector<float> CheckpointModel::look_up(const Layer& layer, std::span<const float> y) const {
   std::vector<float> gate = apply(layer.gate, y);
   const std::vector<float> up = apply(layer.up, y);
-  for (std::size_t j = 0; j < gate.size(); ++j) gate[j] = round(gate[j] * sigmoid(gate[j]) * up[j]);
+  for (std::size_t j = 0; j < gate.size(); ++j)
+    gate[j] = round((traits_.is_hybrid ? round(silu(gate[j])) : silu(gate[j])) * up[j]);
   return apply(layer.down, gate);
 }
 
@@ -279,6 +398,7 @@ std::vector<std::vector<float>> CheckpointModel::read(std::span<const std::uint3
 
 std::vector<std::vector<float>> CheckpointModel::read_chunk(std::span<const std::uint32_t> tokens,
                                                             Memory& memory) const {
+  if (has_gates()) throw InputError("layers that forget are read token by token, not in chunks");
   if (tokens.size() > kDeltaChunk)
     throw InputError(fmt::format("a chunk has at most {} tokens, not {}", kDeltaChunk, tokens.size()));
   return read(tokens, memory, true);

@@ -1,21 +1,28 @@
-// simulate/checkpoints/checkpoint_model.h — the forward pass of flash-linear-attention's DeltaNet and gated
-// DeltaProduct language models on a processor, token by token (MATH.md §8; library versions 0.5 and 0.6).
+// simulate/checkpoints/checkpoint_model.h — the forward pass of the language models of constructions/checkpoints/ on a
+// processor, token by token (MATH.md §8): flash-linear-attention's (versions 0.5 and 0.6) as its recurrent kernels have
+// it, transformers' (version 5.23) as its own functions in torch have it, which it runs where no kernel is installed.
 //
 // One token, with x its embedding; "rounded" means: to the precision of the model, bf16 or fp32.
 //   every layer:  a = norm(x);  x ← x + o_proj(mix(a));  x ← x + down(swish(gate(y)) · up(y)), y = norm(x)
 //   at the end:   logits = lm_head(norm(x))
-//   norm          x · (1 / √(Σx²/d + ε)) · w, in fp32, rounded
+//   norm          x · (1 / √(Σx²/d + ε)) · w, or 1 + w for Qwen3-Next, in fp32, rounded
 //   projections   fp32 sums from the first column to the last, rounded
 //   mix           q, k, v = projections, convolved over the last tokens where there is a convolution, SiLU where the
-//                 layer has it; q and k times 1 / √(Σx² + 10⁻⁶), rounded; β = sigmoid, doubled for negative
-//                 eigenvalues. For every Householder j and head, S (K×V) in fp32: u = β_j (v_j − Sᵀ k_j);  S ← S + k_j
-//                 uᵀ. Then o = Sᵀ q / √K, rounded, and norm(o) per head.
-// e^x is that of simulate/arithmetic/stated_exp.h.
-// This is the order of the library's recurrent kernel (`read_chunk`: of its chunked kernels), but for the order of
-// additions inside its reductions, which its compiler chooses. Where all sums are exact, as in krohn's own checkpoints,
+//                 layer has it; q and k times 1 / √(Σx² + 10⁻⁶), rounded in DeltaNet and gated DeltaProduct;
+//                 β = sigmoid, doubled for negative eigenvalues; where the layer forgets, α = e^g with
+//                 g = −e^(A_log) · softplus(a + dt_bias), for every head or every key coordinate, in fp32.
+//                 For every Householder j and head, S (K×V) in fp32: S ← α S;  u = β_j (v_j − Sᵀ k_j);
+//                 S ← S + k_j uᵀ. GDN-2: u = sigmoid(w) v − Sᵀ (β ∘ k). Then o = Sᵀ q / √K, rounded, and norm(o) per
+//                 head, times SiLU or sigmoid of the output gate where there is one.
+//   transformers  rounds more often in bf16: what is convolved before its SiLU, a head's norm before and after its
+//                 weight, swish(gate) before its product; its SiLU is x / (1 + e^−x).
+// e^x is that of simulate/arithmetic/stated_exp.h, softplus(x) the logarithm of 1 + e^x, or x beyond 20.
+// This is the order of the libraries' recurrences (`read_chunk`: of the chunked kernels), but for the order of
+// additions inside their reductions, which compilers choose. Where all sums are exact, as in krohn's own checkpoints,
 // that makes no difference.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -39,6 +46,9 @@ class CheckpointModel {
     std::vector<float> attention_norm, output_norm, mlp_norm;
     Projection query, key, value, beta, output, gate, up, down;
     std::vector<float> query_taps, key_taps, value_taps;
+    // Where the family has them; of low rank, `…_first` before the other.
+    Projection decay_first, decay, output_gate_first, output_gate, write;
+    std::vector<float> rates, decay_bias, output_gate_bias;  ///< rates: e^(A_log)
   };
 
   /// What the model remembers between tokens.
@@ -65,37 +75,52 @@ class CheckpointModel {
   /// O(layers · (d·(rows of the projections) + n·H·K·V) + d · vocabulary).
   std::vector<float> step(std::uint32_t token, Memory& memory) const;
 
+  /// Whether the layers forget or gate what they read: then there is no `read_chunk`, and no place but the processor.
+  bool has_gates() const { return traits_.decay != Decay::kNone; }
+
   /// Reads up to kDeltaChunk tokens at once, as the library's chunked kernels do (simulate/checkpoints/delta_chunk.h),
   /// and returns the logits after each. A word has to be cut into chunks of kDeltaChunk from its beginning.
   std::vector<std::vector<float>> read_chunk(std::span<const std::uint32_t> tokens, Memory& memory) const;
 
  private:
-  /// The rows of q, k, v and β before the convolution, one after another.
+  void forget_zero_taps();
+  /// The rows of q, k, v, β and the gates before the convolution, one after another.
   std::vector<float> project(const Layer& layer, std::span<const float> input) const;
-  /// What the recurrence takes of one token: rows of q, k, v and β.
+  /// What the recurrence takes of one token: rows of q, k, v, β, the decay, the output gate and GDN-2's w.
   struct Read {
+    Read(std::vector<float> all, const Layer& layer);
     std::vector<float> rows;
-    std::size_t queries = 0, keys = 0, values = 0;
-    std::span<float> query() { return std::span(rows).subspan(0, queries); }
-    std::span<float> key() { return std::span(rows).subspan(queries, keys); }
-    std::span<float> value() { return std::span(rows).subspan(queries + keys, values); }
-    std::span<float> beta() { return std::span(rows).subspan(queries + keys + values); }
+    std::array<std::size_t, 8> ends{};
+    std::span<float> part(std::size_t i) { return std::span(rows).subspan(ends[i], ends[i + 1] - ends[i]); }
+    std::span<float> query() { return part(0); }
+    std::span<float> key() { return part(1); }
+    std::span<float> value() { return part(2); }
+    std::span<float> beta() { return part(3); }
+    std::span<float> decay() { return part(4); }
+    std::span<float> output_gate() { return part(5); }
+    std::span<float> write() { return part(6); }
   };
+  void forget(Read& read, std::size_t head, float* state) const;
+  void decay(const Layer& layer, std::span<float> decays) const;
+  float silu(float x) const;
   Read prepare(const Layer& layer, std::vector<float> rows, float* convolution) const;
   void recur(Read& read, std::size_t head, float* state, std::span<float> out) const;
   DeltaChunk chunk_of(std::span<Read> reads, std::size_t head) const;
-  std::vector<float> project_out(const Layer& layer, std::span<const float> out) const;
+  std::vector<float> project_out(const Layer& layer, Read& read, std::span<const float> out) const;
   void mix(const Layer& layer, std::span<Read> reads, float* recurrent, bool in_chunks,
            std::span<std::vector<float>> changes) const;
   std::vector<float> look_up(const Layer& layer, std::span<const float> y) const;
   std::vector<std::vector<float>> read(std::span<const std::uint32_t> tokens, Memory& memory, bool in_chunks) const;
-  std::vector<float> apply(const Projection& projection, std::span<const float> input) const;
+  std::vector<float> apply(const Projection& projection, std::span<const float> input,
+                           std::span<const float> bias = {}) const;
+  std::vector<float> normalise(std::span<const float> input, std::span<const float> weights, double epsilon) const;
   std::vector<float> normalise(std::span<const float> input, std::span<const float> weights) const;
   void convolve(std::span<float> rows, std::span<const float> taps, float* older) const;
   void normalise_keys(std::span<float> rows) const;
   float round(float value) const;
 
-  CheckpointConfig config_;
+  CheckpointConfig config_;  ///< its taps: those that are not zero everywhere
+  const FamilyTraits& traits_;
   bool is_bf16_;
   std::vector<std::vector<float>> embeddings_;
   std::vector<Layer> layers_;

@@ -76,6 +76,10 @@ class AskedCheckpoint final : public AskedModel {
     if (in_chunks_ && options.device == "cuda")
       throw InputError("--order", "checkpoints are read in chunks on the processor only; take --device cpu");
     network_.emplace(checkpoint_, precision_of(options));
+    if (in_chunks_ && network_->has_gates())
+      throw InputError("--order", "layers that forget are read token by token; take --order sequential");
+    if (network_->has_gates() && options.device == "cuda")
+      throw InputError("--device", "layers that forget are read on the processor only; take --device cpu");
     reader_ = checkpoint_reader(checkpoint_, *network_);
     tracked_.emplace(tracked_by(checkpoint_));
     model_.emplace(ReadModel{
@@ -89,15 +93,16 @@ class AskedCheckpoint final : public AskedModel {
     question.against = language_;
   }
   std::vector<std::string> about(const Question& question) const override {
-    return {fmt::format("{}, {} {}", to_string(question.how.arithmetic), model_type(checkpoint_.config.family),
-                        in_chunks_ ? "in chunks of 64 tokens" : "token by token"),
-            checkpoint_.tokens.begin
-                ? fmt::format("every word after token {}, which begins it; the empty word is that token alone",
-                              *checkpoint_.tokens.begin)
-                : "words begin with their first letter, so that nothing is asked of the empty word"};
+    return {
+        fmt::format("{}, {} {}", to_string(question.how.arithmetic), traits_of(checkpoint_.config.family).model_type,
+                    in_chunks_ ? "in chunks of 64 tokens" : "token by token"),
+        checkpoint_.tokens.begin
+            ? fmt::format("every word after token {}, which begins it; the empty word is that token alone",
+                          *checkpoint_.tokens.begin)
+            : "words begin with their first letter, so that nothing is asked of the empty word"};
   }
   void about(nlohmann::ordered_json& json) const override {
-    json["family"] = model_type(checkpoint_.config.family);
+    json["family"] = traits_of(checkpoint_.config.family).model_type;
     json["begin_token"] = checkpoint_.tokens.begin ? nlohmann::json(*checkpoint_.tokens.begin) : nlohmann::json();
   }
 
@@ -106,7 +111,7 @@ class AskedCheckpoint final : public AskedModel {
   bool is_read_on_device(const RandomTest& asked) const {
     constexpr std::uint64_t kManyWords = 128;
     if (options_.device == "cuda") return wants_cuda(options_.device);
-    return asked.words >= kManyWords && !in_chunks_ && wants_cuda(options_.device);
+    return asked.words >= kManyWords && !in_chunks_ && !network_->has_gates() && wants_cuda(options_.device);
   }
 
   std::optional<RandomFailure> first_failure_of(const RandomTest& asked, const Question& question) const {

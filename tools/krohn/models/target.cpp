@@ -8,6 +8,7 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/constructions/checkpoints/export_checkpoint.h"
+#include "krohn/constructions/checkpoints/gated_checkpoint.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/constructions/files/npz.h"
 #include "krohn/constructions/files/onnx.h"
@@ -23,8 +24,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kKrohn[] = "krohn", kTorch[] = "torch", kOnnx[] = "onnx", kNumpy[] = "numpy",
-               kDeltaNet[] = "fla-deltanet", kGatedDeltaProduct[] = "fla-gated-deltaproduct";
+constexpr char kKrohn[] = "krohn", kTorch[] = "torch", kOnnx[] = "onnx", kNumpy[] = "numpy";
+
+/// Language models of other libraries: what they are called here.
+struct CheckpointTarget {
+  const char* name;
+  CheckpointFamily family;
+};
+constexpr CheckpointTarget kCheckpointTargets[] = {{"fla-deltanet", CheckpointFamily::kDeltaNet},
+                                                   {"fla-gated-deltaproduct", CheckpointFamily::kGatedDeltaProduct},
+                                                   {"fla-gated-deltanet", CheckpointFamily::kGatedDeltaNet},
+                                                   {"fla-kda", CheckpointFamily::kKda},
+                                                   {"fla-gdn2", CheckpointFamily::kGdn2},
+                                                   {"olmo-hybrid", CheckpointFamily::kOlmoHybrid},
+                                                   {"qwen3-next", CheckpointFamily::kQwen3Next}};
+
+const CheckpointTarget* checkpoint_target(const std::string& target) {
+  const auto found = std::ranges::find(kCheckpointTargets, target, &CheckpointTarget::name);
+  return found == std::end(kCheckpointTargets) ? nullptr : &*found;
+}
 
 bool is_recurrence_target(const std::string& target) {
   return std::ranges::find(recurrence_families(), target) != recurrence_families().end();
@@ -53,7 +71,8 @@ void report(const Checkpoint& checkpoint, const std::string& language, const std
 }  // namespace
 
 std::vector<std::string> target_names() {
-  std::vector<std::string> names{kKrohn, kTorch, kOnnx, kNumpy, kDeltaNet, kGatedDeltaProduct};
+  std::vector<std::string> names{kKrohn, kTorch, kOnnx, kNumpy};
+  for (const CheckpointTarget& target : kCheckpointTargets) names.emplace_back(target.name);
   names.insert(names.end(), recurrence_families().begin(), recurrence_families().end());
   return names;
 }
@@ -62,7 +81,7 @@ std::vector<std::string> target_constructions(const std::string& target) {
   return is_recurrence_target(target) ? constructions_for(target) : std::vector<std::string>();
 }
 
-bool is_checkpoint_target(const std::string& target) { return target == kDeltaNet || target == kGatedDeltaProduct; }
+bool is_checkpoint_target(const std::string& target) { return checkpoint_target(target) != nullptr; }
 
 bool is_folder_target(const std::string& target) { return extension_of(target).empty(); }
 
@@ -87,7 +106,10 @@ void write_network(const Network& network, const std::string& target, const std:
 }
 
 Checkpoint build_checkpoint(const Dfa& automaton, const std::string& target) {
-  return target == kDeltaNet ? delta_net_checkpoint(automaton) : gated_delta_product_checkpoint(automaton);
+  const CheckpointFamily family = checkpoint_target(target)->family;
+  if (family == CheckpointFamily::kDeltaNet) return delta_net_checkpoint(automaton);
+  if (family == CheckpointFamily::kGatedDeltaProduct) return gated_delta_product_checkpoint(automaton);
+  return gated_checkpoint(automaton, family);
 }
 
 void compile_checkpoint(const Dfa& automaton, const std::string& language, const std::string& target,

@@ -63,7 +63,7 @@ nb::ndarray<nb::numpy, float> logits(const LoadedCheckpoint& loaded, const Given
 
 std::string facts(const LoadedCheckpoint& loaded) {
   const CheckpointConfig& config = loaded.checkpoint.config;
-  return json_text({{"family", model_type(config.family)},
+  return json_text({{"family", traits_of(config.family).model_type},
                     {"layers", config.layers},
                     {"hidden_size", config.hidden_size},
                     {"heads", config.heads},

@@ -1,0 +1,283 @@
+#include "krohn/constructions/checkpoints/checkpoint_tensors.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "krohn/automata/dfa/visible_text.h"
+#include "krohn/constructions/files/tensor_values.h"
+#include "krohn/groups/error.h"
+
+namespace krohn {
+namespace {
+
+std::string layer_prefix(std::uint64_t layer) { return fmt::format("model.layers.{}.", layer); }
+
+std::string shape_text(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+
+/// Rows `first`, …, `first` + `count` − 1.
+Tensor rows_of(const Tensor& tensor, std::uint64_t first, std::uint64_t count) {
+  const std::size_t row = tensor.shape[0] == 0 ? 0 : tensor.bytes.size() / tensor.shape[0];
+  Tensor part{tensor.dtype, tensor.shape, {}};
+  part.shape[0] = count;
+  const auto begin = tensor.bytes.begin() + static_cast<std::ptrdiff_t>(first * row);
+  part.bytes.assign(begin, begin + static_cast<std::ptrdiff_t>(count * row));
+  return part;
+}
+
+void append_rows(Tensor& whole, const Tensor& part) {
+  if (whole.bytes.empty()) {
+    whole = part;
+    return;
+  }
+  whole.shape[0] += part.shape[0];
+  whole.bytes.insert(whole.bytes.end(), part.bytes.begin(), part.bytes.end());
+}
+
+/// How the rows of one tensor of a file are dealt out to krohn's: so many to each in turn, again and again.
+struct Packing {
+  std::string whole;
+  std::vector<std::pair<std::string, std::uint64_t>> parts;
+  std::uint64_t rounds = 1;
+  std::uint64_t rows() const {
+    std::uint64_t sum = 0;
+    for (const auto& [name, count] : parts) sum += count;
+    return sum * rounds;
+  }
+};
+
+std::vector<Packing> packings_of(const CheckpointConfig& config) {
+  const std::uint64_t h = config.heads, k = config.key_dim, v = config.value_dim;
+  std::vector<Packing> packings{
+      {"linear_attn.conv1d.weight",
+       {{"attn.q_conv1d.weight", h * k}, {"attn.k_conv1d.weight", h * k}, {"attn.v_conv1d.weight", h * v}}}};
+  if (config.family == CheckpointFamily::kQwen3Next) {
+    packings.push_back(
+        {"linear_attn.in_proj_qkvz.weight",
+         {{"attn.q_proj.weight", k}, {"attn.k_proj.weight", k}, {"attn.v_proj.weight", v}, {"attn.g_proj.weight", v}},
+         h});
+    packings.push_back({"linear_attn.in_proj_ba.weight", {{"attn.b_proj.weight", 1}, {"attn.a_proj.weight", 1}}, h});
+  }
+  return packings;
+}
+
+/// krohn's names and those of the file, for tensors that stand there as they are; of a layer, behind its prefix.
+std::vector<std::pair<std::string, std::string>> names_of_layer(const CheckpointConfig& config) {
+  std::vector<std::pair<std::string, std::string>> names{{"attn_norm.weight", "input_layernorm.weight"},
+                                                         {"mlp_norm.weight", "post_attention_layernorm.weight"},
+                                                         {"attn.A_log", "linear_attn.A_log"},
+                                                         {"attn.dt_bias", "linear_attn.dt_bias"}};
+  for (const char* part : {"gate_proj", "up_proj", "down_proj"})
+    names.emplace_back(fmt::format("mlp.{}.weight", part), fmt::format("mlp.{}.weight", part));
+  if (config.family == CheckpointFamily::kQwen3Next) {
+    names.emplace_back("attn.o_norm.weight", "linear_attn.norm.weight");
+    names.emplace_back("attn.o_proj.weight", "linear_attn.out_proj.weight");
+    return names;
+  }
+  for (const char* part : {"q_proj", "k_proj", "v_proj", "a_proj", "b_proj", "g_proj", "o_norm", "o_proj"})
+    names.emplace_back(fmt::format("attn.{}.weight", part), fmt::format("linear_attn.{}.weight", part));
+  return names;
+}
+
+constexpr char kOwnEmbeddings[] = "model.embeddings.weight", kEmbeddings[] = "model.embed_tokens.weight";
+
+/// An attention layer that adds nothing: norms as they begin, and zeros. One key head serves all queries.
+void add_silent_layer(const CheckpointConfig& config, const std::string& at, TensorFile& file) {
+  const bool is_qwen = config.family == CheckpointFamily::kQwen3Next;
+  const std::uint64_t d = config.hidden_size, inner = config.intermediate_size;
+  const std::uint64_t head = attention_head_dim(config);
+  const auto add = [&](const char* name, const Shape& shape, float value = 0) {
+    std::uint64_t count = 1;
+    for (const std::uint64_t extent : shape) count *= extent;
+    file.tensors.emplace(at + name, make_tensor(std::vector<float>(count, value), shape));
+  };
+  add("self_attn.q_proj.weight", {is_qwen ? 2 * d : d, d});
+  add("self_attn.k_proj.weight", {head, d});
+  add("self_attn.v_proj.weight", {head, d});
+  add("self_attn.o_proj.weight", {d, d});
+  add("self_attn.q_norm.weight", {is_qwen ? head : d}, is_qwen ? 0 : 1);
+  add("self_attn.k_norm.weight", {head}, is_qwen ? 0 : 1);
+  add("mlp.gate_proj.weight", {inner, d});
+  add("mlp.up_proj.weight", {inner, d});
+  add("mlp.down_proj.weight", {d, inner});
+  add("post_attention_layernorm.weight", {d}, is_qwen ? 0 : 1);
+  add(is_qwen ? "input_layernorm.weight" : "post_feedforward_layernorm.weight", {d}, is_qwen ? 0 : 1);
+}
+
+/// ±0 in every format.
+bool is_all_zero(const Tensor& tensor) {
+  const std::size_t size = element_bytes(tensor.dtype);
+  for (std::size_t i = 0; i < tensor.bytes.size(); ++i) {
+    const std::byte without_sign = i % size == size - 1 ? tensor.bytes[i] & std::byte{0x7f} : tensor.bytes[i];
+    if (without_sign != std::byte{0}) return false;
+  }
+  return true;
+}
+
+bool is_norm(std::string_view name) { return name.ends_with("norm.weight"); }
+
+/// Whether zero times each of them is zero, whatever they are rounded to: exponents that are not the format's greatest.
+bool is_tame(const Tensor& tensor) {
+  const std::size_t size = element_bytes(tensor.dtype);
+  const unsigned wide = tensor.dtype == "F16" ? 0x7b : 0x7e;  // sign aside, the first byte of 2^15 or 2^126
+  for (std::size_t i = size - 1; i < tensor.bytes.size(); i += size)
+    if (std::to_integer<unsigned>(tensor.bytes[i] & std::byte{0x7f}) >= (tensor.dtype == "F64" ? 0x47u : wide))
+      return false;
+  return true;
+}
+
+/// Takes an attention layer away, which adds exactly nothing when all but its norms is zero: scores are equal, values
+/// and outputs zero, and a norm leaves them so, its ε not being zero.
+void remove_silent_layer(TensorFile& file, std::uint32_t layer, const std::string& where) {
+  const std::string at = layer_prefix(layer);
+  for (auto entry = file.tensors.lower_bound(at); entry != file.tensors.end() && entry->first.starts_with(at);) {
+    const std::set<std::string> types{"F16", "BF16", "F32", "F64"};
+    const bool is_understood = types.contains(entry->second.dtype);
+    if (!is_understood || !(is_norm(entry->first) ? is_tame(entry->second) : is_all_zero(entry->second)))
+      throw InputError(
+          where, fmt::format("tensor {} of attention layer {} is not zero: what the layer adds depends on all tokens "
+                             "before, so that no bounded memory decides how the model goes on; krohn reads hybrid "
+                             "models whose attention layers are silent",
+                             in_quotes(entry->first), layer));
+    entry = file.tensors.erase(entry);
+  }
+}
+
+}  // namespace
+
+std::map<std::string, Shape> shapes_of(const CheckpointConfig& config) {
+  const FamilyTraits& traits = traits_of(config.family);
+  const std::uint64_t d = config.hidden_size, inner = config.intermediate_size, n = config.householders;
+  const std::uint64_t h = config.heads, k = config.key_dim, v = config.value_dim, keys = h * k, values = h * v;
+  std::map<std::string, Shape> shapes{
+      {kOwnEmbeddings, {config.vocabulary, d}}, {"model.norm.weight", {d}}, {"lm_head.weight", {config.vocabulary, d}}};
+  for (std::uint32_t layer = 0; layer < config.layers; ++layer) {
+    const std::string prefix = layer_prefix(layer);
+    const auto add = [&](const char* name, Shape shape) { shapes.emplace(prefix + name, std::move(shape)); };
+    add("attn_norm.weight", {d});
+    add("attn.q_proj.weight", {keys, d});
+    add("attn.k_proj.weight", {n * keys, d});
+    add("attn.v_proj.weight", {n * values, d});
+    add("attn.b_proj.weight", {traits.channel_gates ? keys : n * h, d});
+    if (traits.channel_gates) add("attn.w_proj.weight", {values, d});
+    if (traits.decay == Decay::kHead) add("attn.a_proj.weight", {h, d});
+    if (traits.decay == Decay::kChannel) {
+      add("attn.f_proj.0.weight", {v, d});
+      add("attn.f_proj.1.weight", {keys, v});
+    }
+    if (traits.decay != Decay::kNone) {
+      add("attn.A_log", {h});
+      add("attn.dt_bias", {traits.decay == Decay::kHead ? h : keys});
+    }
+    if (config.output_gate != OutputGate::kNone && !traits.low_rank_gates) add("attn.g_proj.weight", {values, d});
+    if (config.output_gate != OutputGate::kNone && traits.low_rank_gates) {
+      add("attn.g_proj.0.weight", {v, d});
+      add("attn.g_proj.1.weight", {values, v});
+      add("attn.g_proj.1.bias", {values});
+    }
+    add("attn.o_norm.weight", {v});
+    add("attn.o_proj.weight", {d, values});
+    add("mlp_norm.weight", {d});
+    add("mlp.gate_proj.weight", {inner, d});
+    add("mlp.up_proj.weight", {inner, d});
+    add("mlp.down_proj.weight", {d, inner});
+    if (config.convolution_taps == 0) continue;
+    add("attn.q_conv1d.weight", {keys, 1, config.convolution_taps});
+    add("attn.k_conv1d.weight", {n * keys, 1, config.convolution_taps});
+    add("attn.v_conv1d.weight", {n * values, 1, config.convolution_taps});
+  }
+  return shapes;
+}
+
+void require_tensors(const CheckpointConfig& config, const TensorFile& file, const std::string& where) {
+  constexpr char kConfigFile[] = "config.json";
+  if (config.layers > file.tensors.size())
+    throw InputError(
+        where, fmt::format("{} tensors, and {} asks for {} layers", file.tensors.size(), kConfigFile, config.layers));
+  const std::map<std::string, Shape> shapes = shapes_of(config);
+  for (const auto& [name, shape] : shapes) {
+    const auto found = file.tensors.find(name);
+    if (found == file.tensors.end())
+      throw InputError(where, fmt::format("tensor \"{}\" is missing; {} asks for it", name, kConfigFile));
+    if (found->second.shape != shape)
+      throw InputError(where, fmt::format("tensor \"{}\" has shape {}, and {} asks for {}", name,
+                                          shape_text(found->second.shape), kConfigFile, shape_text(shape)));
+    const std::set<std::string> types{"F16", "BF16", "F32", "F64"};
+    if (!types.contains(found->second.dtype))
+      throw InputError(where,
+                       fmt::format("tensor \"{}\" holds {}, not floating-point numbers", name, found->second.dtype));
+  }
+  for (const auto& [name, tensor] : file.tensors)
+    if (!shapes.contains(name))
+      throw InputError(where,
+                       fmt::format("tensor {} belongs to no layer that {} describes", in_quotes(name), kConfigFile));
+}
+
+std::uint32_t attention_head_dim(const CheckpointConfig& config) { return std::min(config.hidden_size, 64u); }
+
+TensorFile with_file_names(const CheckpointConfig& config, const TensorFile& own) {
+  if (!traits_of(config.family).is_hybrid) return own;
+  TensorFile file;
+  file.metadata = own.metadata;
+  for (const char* name : {"model.norm.weight", "lm_head.weight"}) file.tensors[name] = own.tensors.at(name);
+  file.tensors[kEmbeddings] = own.tensors.at(kOwnEmbeddings);
+  for (std::uint32_t layer = 0, recurrent = 0; layer < config.all_layers; ++layer) {
+    const std::string to = layer_prefix(layer), from = layer_prefix(recurrent);
+    if (recurrent == config.layers || config.recurrent_layers[recurrent] != layer) {
+      add_silent_layer(config, to, file);
+      continue;
+    }
+    ++recurrent;
+    for (const auto& [name, name_there] : names_of_layer(config))
+      file.tensors[to + name_there] = own.tensors.at(from + name);
+    for (const Packing& packing : packings_of(config)) {
+      Tensor& whole = file.tensors[to + packing.whole];
+      for (std::uint64_t round = 0; round < packing.rounds; ++round)
+        for (const auto& [name, rows] : packing.parts)
+          append_rows(whole, rows_of(own.tensors.at(from + name), round * rows, rows));
+    }
+  }
+  return file;
+}
+
+TensorFile with_own_names(const CheckpointConfig& config, TensorFile file, const std::string& where) {
+  if (!traits_of(config.family).is_hybrid) return file;
+  TensorFile own;
+  own.metadata = file.metadata;
+  const auto move = [&](const std::string& from, const std::string& to) {
+    if (auto node = file.tensors.extract(from)) own.tensors.emplace(to, std::move(node.mapped()));
+  };
+  move(kEmbeddings, kOwnEmbeddings);
+  for (std::uint32_t layer = 0, recurrent = 0; layer < config.all_layers; ++layer) {
+    const std::string from = layer_prefix(layer), to = layer_prefix(recurrent);
+    if (recurrent == config.layers || config.recurrent_layers[recurrent] != layer) {
+      remove_silent_layer(file, layer, where);
+      continue;
+    }
+    ++recurrent;
+    for (const auto& [name, name_there] : names_of_layer(config)) move(from + name_there, to + name);
+    for (const Packing& packing : packings_of(config)) {
+      const auto node = file.tensors.extract(from + packing.whole);
+      if (!node) throw InputError(where, fmt::format("tensor \"{}\" is missing", from + packing.whole));
+      const Tensor& whole = node.mapped();
+      if (whole.shape.size() < 2 || whole.shape[0] != packing.rows())
+        throw InputError(where, fmt::format("tensor \"{}\" has shape {}, and config.json asks for {} rows",
+                                            from + packing.whole, shape_text(whole.shape), packing.rows()));
+      std::uint64_t at = 0;
+      for (std::uint64_t round = 0; round < packing.rounds; ++round)
+        for (const auto& [name, rows] : packing.parts) {
+          append_rows(own.tensors[to + name], rows_of(whole, at, rows));
+          at += rows;
+        }
+    }
+  }
+  for (const char* name : {"model.norm.weight", "lm_head.weight"}) move(name, name);
+  if (!file.tensors.empty())
+    throw InputError(where, fmt::format("tensor {} belongs to no layer that config.json describes",
+                                        in_quotes(file.tensors.begin()->first)));
+  return own;
+}
+
+}  // namespace krohn

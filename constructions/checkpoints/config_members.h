@@ -1,0 +1,44 @@
+// constructions/checkpoints/config_members.h — the members of a config.json, each checked when it is asked for.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace krohn {
+
+/// What no width, count or real number of a config exceeds.
+inline constexpr std::uint32_t kMaxExtent = 1u << 20;
+
+/// Members of one JSON object. Views it.
+class ConfigMembers {
+ public:
+  ConfigMembers(const nlohmann::json& object, std::string where) : object_(object), where_(std::move(where)) {}
+
+  /// A member that is null is one that is not there, as in the libraries.
+  bool has(const char* name) const;
+  /// Each throws InputError naming the member when it is of another kind or out of range.
+  std::uint32_t count(const char* name, std::uint32_t standard, std::uint32_t least = 1) const;
+  bool flag(const char* name, bool standard) const;
+  double real(const char* name, double standard) const;
+  std::string text(const char* name, const char* standard) const;
+  std::vector<std::string> texts(const char* name) const;
+  bool is_empty(const char* name) const { return object_[name].empty(); }
+
+  /// Refuses whatever differs from the one value that the emulation has.
+  void require(const char* name, bool supported, const std::string& what) const;
+  /// Refuses every member that nobody asked for, that is not known to be harmless in any library, nor in this one.
+  void require_no_others(std::span<const std::string_view> harmless) const;
+  [[noreturn]] void fail(const char* name, const std::string& what) const;
+
+ private:
+  const nlohmann::json& object_;
+  std::string where_;
+  mutable std::set<std::string, std::less<>> asked_;
+};
+
+}  // namespace krohn
