@@ -12,9 +12,9 @@ using nlohmann::json;
 
 namespace {
 
-constexpr const char* kVerbs[] = {"info",    "classify", "decompose", "compile", "run",       "verify",
-                                  "check",   "draw",     "convert",   "tasks",   "train",     "eval",
-                                  "extract", "compare",  "snap",      "table",   "completion"};
+constexpr const char* kVerbs[] = {"info",  "classify", "decompose", "compile", "run",   "verify",
+                                  "check", "draw",     "convert",   "tasks",   "train", "import",
+                                  "eval",  "extract",  "compare",   "snap",    "table", "completion"};
 
 }  // namespace
 
