@@ -268,6 +268,12 @@ double expm1(double x) {
   return sum.high + sum.low;
 }
 
+double tanh(double x) {
+  if (x != x || x == 0) return x;
+  const double less_one = expm1(-2 * std::fabs(x));
+  return std::copysign(less_one / (2 + less_one), x);
+}
+
 double log(double x) {
   if (!(x >= 0)) return kNan;
   if (x == 0) return -kInfinity;

@@ -9,6 +9,7 @@
 #include "krohn/groups/error.h"
 #include "krohn/groups/float_environment.h"
 #include "krohn/groups/random.h"
+#include "krohn/simulate/learned/deterministic_cell.h"
 #include "krohn/simulate/learned/deterministic_model.h"
 #include "krohn/simulate/prove/machine/reader_run.h"
 
@@ -18,8 +19,8 @@ namespace {
 template <class Real>
 class Machine : public TrainedReader {
  public:
-  Machine(const SequenceModel<float>& model, TaskAutomaton input)
-      : plain_(plain_model<Real>(model)), input_(std::move(input)), labels_(model.labels()), start_(plain_->start()) {
+  Machine(std::unique_ptr<DeterministicModel<Real>> plain, std::size_t labels, TaskAutomaton input)
+      : plain_(std::move(plain)), input_(std::move(input)), labels_(labels), start_(plain_->start()) {
     for (const Letter letter : input_.before) plain_->read(letter, start_, {});
     std::vector<Real> numbers = start_;
     at_start_ = input_.after.empty() ? Answer{} : answer_behind(numbers);
@@ -28,7 +29,7 @@ class Machine : public TrainedReader {
   Letter letters() const override { return input_.automaton.letters(); }
   Answer answer_at_start() const override { return at_start_; }
   Memory start() const override {
-    Memory memory(start_.size() * kWords);
+    Memory memory((start_.size() * sizeof(Real) + sizeof(Word32) - 1) / sizeof(Word32));
     write(start_, memory);
     return memory;
   }
@@ -56,14 +57,14 @@ class Machine : public TrainedReader {
   }
 
  private:
-  static constexpr std::size_t kWords = sizeof(Real) / sizeof(Memory::value_type);
+  using Word32 = Memory::value_type;
 
   static void write(const std::vector<Real>& numbers, Memory& memory) {
     std::memcpy(memory.data(), numbers.data(), numbers.size() * sizeof(Real));
   }
   std::vector<Real> read_back(const Memory& memory) const {
-    std::vector<Real> numbers(memory.size() / kWords);
-    std::memcpy(numbers.data(), memory.data(), numbers.size() * sizeof(Real));
+    std::vector<Real> numbers(start_.size());
+    std::memcpy(static_cast<void*>(numbers.data()), memory.data(), numbers.size() * sizeof(Real));
     return numbers;
   }
 
@@ -77,13 +78,14 @@ class Machine : public TrainedReader {
   }
 
   /// The greatest of the logits; a tie is no answer, nor is one among numbers that are not finite.
-  static Answer best(const std::vector<Real>& logits) {
-    if (!std::ranges::all_of(logits, [](Real logit) { return std::isfinite(logit); })) return {};
+  static Answer best(const std::vector<Real>& given) {
+    const std::vector<double> logits(given.begin(), given.end());
+    if (!std::ranges::all_of(logits, [](double logit) { return std::isfinite(logit); })) return {};
     const auto greatest = std::ranges::max_element(logits);
     double second = -INFINITY;
     for (auto logit = logits.begin(); logit != logits.end(); ++logit)
-      if (logit != greatest) second = std::max(second, static_cast<double>(*logit));
-    const double margin = static_cast<double>(*greatest) - second;
+      if (logit != greatest) second = std::max(second, *logit);
+    const double margin = *greatest - second;
     return margin > 0 ? Answer{static_cast<Output>(greatest - logits.begin()), margin} : Answer{};
   }
 
@@ -203,9 +205,15 @@ std::unique_ptr<TrainedReader> trained_machine(const SequenceModel<float>& model
     throw InputError(fmt::format("the model has {} letters and {} answers, and the task {} has {} and {}",
                                  model.letters(), model.labels(), task.info().name, task.alphabet().size(),
                                  task.labels().size()));
-  if (precision == Precision::kFp32) return std::make_unique<Machine<float>>(model, input_machine(task));
-  if (precision == Precision::kFp64) return std::make_unique<Machine<double>>(model, input_machine(task));
-  throw InputError("a trained model is read in fp32 or fp64; take --precision fp32");
+  const auto machine = [&]<class Real>(std::unique_ptr<DeterministicModel<Real>> plain) {
+    return std::make_unique<Machine<Real>>(std::move(plain), model.labels(), input_machine(task));
+  };
+  if (precision == Precision::kFp32) return machine(plain_model<float>(model));
+  if (precision == Precision::kFp64) return machine(plain_model<double>(model));
+  if (precision == Precision::kBf16 && is_cell_model(model)) return machine(plain_cell<Eigen::bfloat16>(model));
+  throw InputError(
+      "a trained model is read in fp32 or fp64, and one of nonlinear cells in bf16 too; take --precision "
+      "fp32");
 }
 
 Extraction extract_trained(const TrainedReader& machine, const Task& task, const ExtractOptions& options,

@@ -33,8 +33,10 @@ std::uint32_t extent_of(const TensorFile& file, const char* key, const std::stri
 
 }  // namespace
 
-void save_model(const std::string& task, const SequenceModel<float>& model, const std::string& path,
-                const std::map<std::string, std::string>& metadata) {
+namespace {
+
+TensorFile file_of(const std::string& task, const SequenceModel<float>& model,
+                   const std::map<std::string, std::string>& metadata) {
   TensorFile file = model.tensors();
   file.metadata = {{"format", "krohn.model"},
                    {"version", "1"},
@@ -43,7 +45,19 @@ void save_model(const std::string& task, const SequenceModel<float>& model, cons
                    {"letters", std::to_string(model.letters())},
                    {"labels", std::to_string(model.labels())}};
   file.metadata.insert(metadata.begin(), metadata.end());
-  write_safetensors(file, path);
+  return file;
+}
+
+}  // namespace
+
+std::string format_model(const std::string& task, const SequenceModel<float>& model,
+                         const std::map<std::string, std::string>& metadata) {
+  return format_safetensors(file_of(task, model, metadata));
+}
+
+void save_model(const std::string& task, const SequenceModel<float>& model, const std::string& path,
+                const std::map<std::string, std::string>& metadata) {
+  write_safetensors(file_of(task, model, metadata), path);
 }
 
 TrainedModel load_model(const std::string& path) {

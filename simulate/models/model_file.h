@@ -16,6 +16,8 @@ struct TrainedModel {
 
 /// Parameters by name, F32; metadata `format` = "krohn.model", `version` = "1", `task`, `model`, `letters`, `labels`,
 /// and whatever else is given.
+std::string format_model(const std::string& task, const SequenceModel<float>& model,
+                         const std::map<std::string, std::string>& metadata = {});
 void save_model(const std::string& task, const SequenceModel<float>& model, const std::string& path,
                 const std::map<std::string, std::string>& metadata = {});
 

@@ -11,6 +11,7 @@
 #include "krohn/groups/float_environment.h"
 #include "krohn/groups/near_miss.h"
 #include "krohn/simulate/models/bilinear_model.h"
+#include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/dense_model.h"
 #include "krohn/simulate/models/stacked_model.h"
 
@@ -40,7 +41,7 @@ std::string in_our_names(std::string_view name) {
   if (const std::string hint = did_you_mean(family, model_names()); !hint.empty())
     throw InputError(fmt::format("there is no model \"{}\".{} `krohn train --model list` describes them", name, hint));
   throw InputError(
-      fmt::format("there is no model \"{}\". krohn trains linear recurrences, whose letters act by matrices: {}. "
+      fmt::format("there is no model \"{}\". krohn trains recurrences: {}. "
                   "`krohn train --model list` describes them",
                   name, fmt::join(model_names(), ", ")));
 }
@@ -57,7 +58,11 @@ std::vector<ModelFamily> model_families() {
        "diagonal matrices that depend on the input, as Mamba's, or with `fixed` do not", "Gu & Dao 2023"},
       {"dense:size=N", "H ← A(x) H, any matrices in the unit ball", "Grazzi et al. 2025, E.2.1"},
       {"fan:layers=L,blocks=H,size=B,norm=P,generator=UNITS,mlp=UNITS", "blocks whose columns have p-norm at most 1",
-       "Fan et al. 2024"}};
+       "Fan et al. 2024"},
+      {"rnn:layers=L,hidden=H,inputs=D,one-hot,unbiased", "h ← tanh(W x + b + U h + c), as torch.nn.RNN", "Elman 1990"},
+      {"rnn-relu:…", "h ← relu(W x + b + U h + c)", "Le et al. 2015"},
+      {"gru:…", "gated recurrent units, as torch.nn.GRU", "Cho et al. 2014"},
+      {"lstm:…", "long short-term memory, as torch.nn.LSTM", "Hochreiter & Schmidhuber 1997"}};
   for (const UsualName& each : kUsualNames)
     families.push_back(
         {fmt::format("{}:…", each.name), fmt::format("{}:{}, by its usual name", each.family, each.parts), ""});
@@ -95,6 +100,10 @@ constexpr std::array kFamilies{
     Family<Real>{"diagonal", made<Real, StackedModel<Real>, parse_stacked_shape>},
     Family<Real>{"dense", made<Real, DenseModel<Real>, parse_dense_shape>},
     Family<Real>{"fan", made<Real, StackedModel<Real>, parse_stacked_shape>},
+    Family<Real>{"rnn", made<Real, CellModel<Real>, parse_cell_shape>},
+    Family<Real>{"rnn-relu", made<Real, CellModel<Real>, parse_cell_shape>},
+    Family<Real>{"gru", made<Real, CellModel<Real>, parse_cell_shape>},
+    Family<Real>{"lstm", made<Real, CellModel<Real>, parse_cell_shape>},
 };
 
 }  // namespace

@@ -12,9 +12,10 @@ using nlohmann::json;
 
 namespace {
 
-constexpr const char* kVerbs[] = {"info",  "classify", "decompose", "compile", "run",   "verify",
-                                  "check", "probe",    "draw",      "convert", "tasks", "train",
-                                  "eval",  "extract",  "compare",   "snap",    "table", "completion"};
+constexpr const char* kVerbs[] = {
+    "info",  "classify", "decompose", "compile", "run",     "verify",  "check", "probe", "draw",       "convert",
+    "tasks", "train",    "import",    "eval",    "extract", "compare", "snap",  "table", "completion",
+};
 
 }  // namespace
 

@@ -52,6 +52,7 @@ void add_draw(CLI::App& app, Work& chosen);
 void add_convert(CLI::App& app, Work& chosen);
 void add_tasks(CLI::App& app, Work& chosen);
 void add_train(CLI::App& app, Work& chosen);
+void add_import(CLI::App& app, Work& chosen);
 void add_eval(CLI::App& app, Work& chosen);
 void add_extract(CLI::App& app, Work& chosen);
 void add_compare(CLI::App& app, Work& chosen);

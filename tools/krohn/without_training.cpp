@@ -22,6 +22,7 @@ void add_missing(CLI::App& app, Work& chosen, const char* name) {
 }  // namespace
 
 void add_train(CLI::App& app, Work& chosen) { add_missing(app, chosen, "train"); }
+void add_import(CLI::App& app, Work& chosen) { add_missing(app, chosen, "import"); }
 void add_eval(CLI::App& app, Work& chosen) { add_missing(app, chosen, "eval"); }
 void add_extract(CLI::App& app, Work& chosen) { add_missing(app, chosen, "extract"); }
 void add_compare(CLI::App& app, Work& chosen) { add_missing(app, chosen, "compare"); }

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "krohn/groups/error.h"
+#include "krohn/simulate/learned/deterministic_cell.h"
 #include "krohn/simulate/learned/trained_reader.h"
 #include "tools/krohn/models/asked_model.h"
 #include "tools/krohn/models/run_folder.h"
@@ -29,10 +30,14 @@ class AskedTrainedModel final : public AskedModel {
   const Alphabet& alphabet() const override { return own_.alphabet(); }
   void ask_in(Question& question) const override { question.subject = &*model_; }
   std::vector<std::string> about(const Question& question) const override {
-    return {fmt::format("{} on {}, against {}", subject_.trained.model->name(), subject_.trained.task,
-                        options_.against.empty() ? "the automaton of the task" : options_.against),
-            fmt::format("{}, letter after letter, every operation rounded separately and sums from the first term on",
-                        to_string(question.how.arithmetic))};
+    std::vector<std::string> lines{
+        fmt::format("{} on {}, against {}", subject_.trained.model->name(), subject_.trained.task,
+                    options_.against.empty() ? "the automaton of the task" : options_.against),
+        fmt::format("{}, letter after letter, every operation rounded separately and sums from the first term on",
+                    to_string(question.how.arithmetic))};
+    if (is_cell_model(*subject_.trained.model))
+      lines.emplace_back("with krohn's own tanh and sigmoid; those of other libraries may differ in their last bits");
+    return lines;
   }
   void about(nlohmann::ordered_json& json) const override {
     json["name"] = subject_.trained.model->name();

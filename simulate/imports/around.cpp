@@ -1,0 +1,131 @@
+#include "krohn/simulate/imports/around.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "krohn/automata/dfa/visible_text.h"
+#include "krohn/groups/error.h"
+
+namespace krohn {
+namespace {
+
+constexpr std::string_view kWeight = ".weight";
+
+/// Of every letter, below `count`.
+std::vector<std::uint32_t> tokens_of(const StateDict& dict, const ImportOptions& options, const Task& task,
+                                     std::uint64_t count, const char* what) {
+  std::vector<std::uint32_t> tokens = options.tokens;
+  if (tokens.empty()) {
+    if (count != task.alphabet().size())
+      dict.fail(fmt::format("{} is for {} letters, and {} has {} ({}): say which is which with --letters NAME=NUMBER,…",
+                            what, count, task.info().name, task.alphabet().size(), to_string(task.alphabet())));
+    for (std::uint32_t i = 0; i < count; ++i) tokens.push_back(i);
+  }
+  for (const std::uint32_t token : tokens)
+    if (token >= count)
+      throw InputError("--letters", fmt::format("there is no number {}: {} of {} is for {} letters, 0 to {}", token,
+                                                what, dict.where(), count, count - 1));
+  return tokens;
+}
+
+std::vector<std::string> matrices_left(const StateDict& dict) {
+  std::vector<std::string> names = dict.left();
+  std::erase_if(names,
+                [&](const std::string& name) { return !name.ends_with(kWeight) || dict.shape(name).size() != 2; });
+  return names;
+}
+
+bool is_embedding(const std::string& name) {
+  std::string small = name;
+  std::ranges::transform(small, small.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return small.find("emb") != std::string::npos;
+}
+
+std::string only_one(const StateDict& dict, const std::vector<std::string>& names, const char* what,
+                     const char* option) {
+  if (names.size() > 1)
+    dict.fail(fmt::format("{} could be the {}; name it with {} PREFIX", fmt::join(names, " or "), what, option));
+  return names.front();
+}
+
+std::vector<float> chosen_rows(const std::vector<float>& rows, std::size_t columns,
+                               const std::vector<std::uint32_t>& which) {
+  std::vector<float> chosen;
+  for (const std::uint32_t row : which) {
+    const auto first = rows.begin() + static_cast<std::ptrdiff_t>(row * columns);
+    chosen.insert(chosen.end(), first, first + static_cast<std::ptrdiff_t>(columns));
+  }
+  return chosen;
+}
+
+}  // namespace
+
+ImportedEmbedding import_embedding(StateDict& dict, const ImportOptions& options, const Task& task,
+                                   std::uint64_t inputs) {
+  std::string name = options.embedding + std::string(kWeight);
+  if (options.embedding.empty()) {
+    std::vector<std::string> candidates = matrices_left(dict);
+    std::erase_if(candidates, [](const std::string& each) { return !is_embedding(each); });
+    if (candidates.empty()) return {};
+    name = only_one(dict, candidates, "embedding", "--embedding");
+  }
+  const TensorShape& shape = dict.shape(name);
+  if (shape.size() != 2 || shape[1] != inputs)
+    dict.fail(fmt::format("the embedding {} has shape {}, and the first layer takes {} inputs", in_quotes(name),
+                          shape_text(shape), inputs));
+  const auto tokens = tokens_of(dict, options, task, shape[0], "the embedding");
+  return {static_cast<std::uint32_t>(inputs),
+          chosen_rows(dict.take(name, TensorShape(shape)), static_cast<std::size_t>(inputs), tokens)};
+}
+
+std::vector<float> columns_for_letters(const StateDict& dict, const ImportOptions& options, const Task& task,
+                                       const std::vector<float>& weights, std::uint64_t inputs) {
+  const auto tokens = tokens_of(dict, options, task, inputs, "the one-hot input");
+  std::vector<float> chosen;
+  for (std::size_t row = 0; row < weights.size(); row += inputs)
+    for (const std::uint32_t token : tokens) chosen.push_back(weights[row + token]);
+  return chosen;
+}
+
+ImportedHead import_head(StateDict& dict, const ImportOptions& options, const Task& task, std::uint64_t hidden) {
+  std::string prefix = options.head;
+  if (prefix.empty()) {
+    const std::vector<std::string> candidates = matrices_left(dict);
+    if (candidates.empty()) dict.fail("no matrix is left for the read-out; a recurrence alone answers nothing");
+    prefix = only_one(dict, candidates, "read-out", "--head");
+    prefix.resize(prefix.size() - kWeight.size());
+  }
+  const std::string weight = prefix + std::string(kWeight), bias = prefix + ".bias";
+  const TensorShape shape = dict.shape(weight);
+  if (shape.size() != 2 || shape[1] != hidden)
+    dict.fail(fmt::format("the read-out {} has shape {}, and the recurrence gives {} numbers", in_quotes(weight),
+                          shape_text(shape), hidden));
+  const std::uint64_t labels = task.labels().size();
+  ImportedHead head{dict.take(weight, shape), std::vector<float>(shape[0], 0)};
+  if (dict.has(bias)) head.bias = dict.take(bias, {shape[0]});
+  std::vector<std::uint32_t> classes = options.classes;
+  std::uint64_t rows = shape[0];
+  if (rows == 1 && labels == 2) {  // one logit, of label 1: the other one's is 0
+    head.weights.insert(head.weights.begin(), hidden, 0);
+    head.bias.insert(head.bias.begin(), 0);
+    rows = 2;
+  }
+  if (classes.empty()) {
+    if (rows != labels)
+      dict.fail(
+          fmt::format("the read-out has {} classes, and {} has {} answers ({}): say which is which with "
+                      "--classes ANSWER=NUMBER,…; a class that is left out can then win no word",
+                      rows, task.info().name, labels, fmt::join(task.labels(), ", ")));
+    for (std::uint32_t i = 0; i < rows; ++i) classes.push_back(i);
+  }
+  for (const std::uint32_t each : classes)
+    if (each >= rows)
+      throw InputError("--classes", fmt::format("there is no number {}: the read-out of {} has {} classes, 0 to {}",
+                                                each, dict.where(), rows, rows - 1));
+  return {chosen_rows(head.weights, static_cast<std::size_t>(hidden), classes), chosen_rows(head.bias, 1, classes)};
+}
+
+}  // namespace krohn

@@ -1,0 +1,34 @@
+// simulate/imports/import_model.h — somebody else's model by its weights: names and shapes of tensors as the library
+// writes them that trained it, as a model that every verb about trained models takes. docs/imports.md has the tables.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "krohn/constructions/files/safetensors.h"
+#include "krohn/simulate/models/sequence_model.h"
+#include "krohn/simulate/tasks/task.h"
+
+namespace krohn {
+
+struct ImportOptions {
+  std::string kind;             ///< one of import_kinds
+  std::string embedding, head;  ///< prefixes: "embed" for embed.weight; empty: found by its name or shape
+  std::string cell;             ///< what stands in front of weight_ih_l0; empty: found
+  /// Letter of the task ↦ row of the embedding, or place in a one-hot input; empty: in order.
+  std::vector<std::uint32_t> tokens;
+  /// Label of the task ↦ row of the read-out; empty: in order, and then there are no other rows.
+  std::vector<std::uint32_t> classes;
+};
+
+std::vector<std::string> import_kinds();
+
+/// Letters are the task's, special tokens included. Only rows and columns are chosen; every number stays what it is. A
+/// read-out of a single row, as for binary cross-entropy, answers label 1 where its logit is above 0. Throws InputError
+/// naming `where` and the tensor that is missing, of another shape, not understood, or left over.
+std::unique_ptr<SequenceModel<float>> import_model(const TensorFile& tensors, const ImportOptions& options,
+                                                   const Task& task, const std::string& where);
+
+}  // namespace krohn

@@ -1,0 +1,86 @@
+#include "krohn/simulate/imports/state_dict.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <Eigen/Core>
+#include <cmath>
+#include <cstring>
+
+#include "krohn/automata/dfa/visible_text.h"
+#include "krohn/groups/error.h"
+
+namespace krohn {
+namespace {
+
+/// In double, which holds every number of the formats.
+template <class Stored>
+std::vector<double> numbers_in(const Tensor& tensor) {
+  std::vector<double> numbers(tensor.bytes.size() / sizeof(Stored));
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    Stored stored;
+    std::memcpy(static_cast<void*>(&stored), tensor.bytes.data() + i * sizeof(Stored), sizeof(Stored));
+    numbers[i] = static_cast<double>(stored);
+  }
+  return numbers;
+}
+
+}  // namespace
+
+std::string shape_text(const TensorShape& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+
+void StateDict::fail(const std::string& why) const { throw InputError(where_, why); }
+
+const Tensor& StateDict::tensor(const std::string& name) const {
+  const auto found = file_.tensors.find(name);
+  if (found == file_.tensors.end()) fail(fmt::format("it has no tensor {}", in_quotes(name)));
+  return found->second;
+}
+
+const TensorShape& StateDict::shape(const std::string& name) const { return tensor(name).shape; }
+
+std::vector<float> StateDict::take(const std::string& name, const TensorShape& expected) {
+  const Tensor& found = tensor(name);
+  if (found.shape != expected)
+    fail(fmt::format("tensor {} has shape {}, and the others ask for {}", in_quotes(name), shape_text(found.shape),
+                     shape_text(expected)));
+  std::vector<double> numbers;
+  if (found.dtype == "F32")
+    numbers = numbers_in<float>(found);
+  else if (found.dtype == "F64")
+    numbers = numbers_in<double>(found);
+  else if (found.dtype == "F16")
+    numbers = numbers_in<Eigen::half>(found);
+  else if (found.dtype == "BF16")
+    numbers = numbers_in<Eigen::bfloat16>(found);
+  else
+    fail(fmt::format("tensor {} holds {}, not floating-point numbers", in_quotes(name), found.dtype));
+  std::vector<float> result;
+  result.reserve(numbers.size());
+  for (const double number : numbers) {
+    if (!std::isfinite(number)) fail(fmt::format("tensor {} holds a number that is not finite", in_quotes(name)));
+    result.push_back(static_cast<float>(number));
+    if (result.back() != number)
+      fail(
+          fmt::format("tensor {} holds {}, which fp32 does not have: rounding would make another model. Save it as "
+                      "float32 (model.float()) and import that",
+                      in_quotes(name), number));
+  }
+  taken_.insert(name);
+  return result;
+}
+
+std::vector<std::string> StateDict::left() const {
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : file_.tensors)
+    if (!taken_.contains(name)) names.push_back(name);
+  return names;
+}
+
+void StateDict::require_all_taken(const std::string& read_as) const {
+  if (const auto names = left(); !names.empty())
+    fail(fmt::format("tensor {} of shape {} belongs to nothing in {}: what is not understood is not left out",
+                     in_quotes(names.front()), shape_text(shape(names.front())), read_as));
+}
+
+}  // namespace krohn

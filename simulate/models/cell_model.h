@@ -1,0 +1,46 @@
+// simulate/models/cell_model.h — PyTorch's nonlinear cells as models to train, to measure and to judge: RNN, GRU, LSTM
+// (simulate/models/cells/). Trained by backpropagation through time; read everywhere in the one arithmetic of
+// simulate/models/cells/cell_network.h, so that accuracies and verdicts speak of the same function.
+#pragma once
+
+#include <string_view>
+
+#include "krohn/simulate/models/cells/cell_network.h"
+#include "krohn/simulate/models/sequence_model.h"
+
+namespace krohn {
+
+/// "gru", "lstm:layers=2,hidden=64,inputs=8", "rnn:one-hot,unbiased". Throws InputError naming the part that is not
+/// understood.
+CellShape parse_cell_shape(std::string_view text);
+std::string to_string(const CellShape& shape);
+
+template <class Real>
+class CellModel : public SequenceModel<Real> {
+ public:
+  /// As PyTorch begins: uniform in ±1/√hidden, embeddings normal, the same on every machine.
+  CellModel(const CellShape& shape, Letter letters, std::uint32_t labels, std::uint64_t seed);
+
+  const CellShape& shape() const { return shape_; }
+  std::string name() const override { return to_string(shape_); }
+  BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const override;
+  std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> readers(bool rescaled) const override;
+
+ private:
+  using Model = SequenceModel<Real>;
+  using Model::part;
+  using Model::part_of;
+  class Reader;
+  class Adjoint;
+  // The parts: the embedding, four of every layer, the read-out's two.
+  enum { kEmbedding, kInput, kState, kInputBias, kStateBias };
+  std::size_t of_layer(std::size_t layer, std::size_t which) const { return 4 * layer + which; }
+  std::size_t head() const { return 4 * std::size_t{shape_.layers} + 1; }
+
+  CellShape shape_;
+};
+
+extern template class CellModel<float>;
+extern template class CellModel<double>;
+
+}  // namespace krohn

@@ -1,0 +1,63 @@
+// simulate/models/cells/cell.h — a nonlinear recurrent cell as its units see it. The products W x + b and U h + c are
+// shared by all cells (simulate/models/cells/cell_network.h); a cell is what its units make of them, each by itself.
+#pragma once
+
+#include <Eigen/Core>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "krohn/groups/stated_functions.h"
+
+namespace krohn {
+
+/// A number rounded once: to bf16 too, for which a way by float would round twice.
+template <class Real>
+Real rounded(double x) {
+  if constexpr (sizeof(Real) == 2) {
+    auto nearest = static_cast<float>(x);
+    // Rounded to odd: then the second rounding cannot meet a tie that the first one made.
+    if (const double back = nearest;
+        std::isfinite(nearest) && back != x && std::bit_cast<std::uint32_t>(nearest) % 2 == 0)
+      nearest = std::nextafter(nearest, back < x ? INFINITY : -INFINITY);
+    return static_cast<Real>(nearest);
+  } else {
+    return static_cast<Real>(x);
+  }
+}
+
+/// The functions of cells: stated operations in double (groups/stated_functions.h), rounded once to the format.
+template <class Real>
+Real cell_tanh(Real x) {
+  return rounded<Real>(stated::tanh(static_cast<double>(x)));
+}
+template <class Real>
+Real cell_sigmoid(Real x) {
+  return rounded<Real>(1 / (1 + stated::exp(-static_cast<double>(x))));
+}
+
+/// All units of a layer at once. Of `gates` · `hidden` products and of what is remembered, gate g of unit j is at
+/// g · hidden + j. Real is float or double; proofs step in Eigen::bfloat16, too.
+template <class Real>
+struct Cell {
+  std::string_view name;
+  std::size_t gates;  ///< products that a unit takes, from the input and from the state alike
+  std::size_t kept;   ///< numbers that a unit remembers; the first is its output, and the state of the products
+
+  /// Moves the memory on by W x + b (`by_input`) and U h + c (`by_state`).
+  void (*step)(std::size_t hidden, const Real* by_input, const Real* by_state, Real* memory);
+  /// Adds to `by_before`, and sets the other two, from the gradient `by_after` by the memory after the step.
+  void (*adjoint)(std::size_t hidden, const Real* input, const Real* state, const Real* before, const Real* by_after,
+                  Real* by_input, Real* by_state, Real* by_before);
+};
+
+/// Every cell, and the one of that name or null.
+template <class Real>
+const std::vector<Cell<Real>>& cells();
+template <class Real>
+const Cell<Real>* find_cell(std::string_view name);
+
+}  // namespace krohn

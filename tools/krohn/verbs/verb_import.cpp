@@ -1,0 +1,154 @@
+// krohn import — a model that was trained elsewhere, by its weights.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <memory>
+
+#include "krohn/automata/dfa/visible_text.h"
+#include "krohn/automata/formats/json.h"
+#include "krohn/constructions/checkpoints/checkpoint.h"
+#include "krohn/groups/atomic_folder.h"
+#include "krohn/groups/error.h"
+#include "krohn/simulate/imports/import_model.h"
+#include "krohn/simulate/models/model_file.h"
+#include "krohn/simulate/tasks/tasks.h"
+#include "tools/krohn/models/subject.h"
+#include "tools/krohn/report/count.h"
+#include "tools/krohn/report/json_output.h"
+#include "tools/krohn/verb.h"
+
+namespace krohn {
+namespace {
+
+constexpr VerbHelp kImportHelp = {
+    "import", "Take in a model trained elsewhere, by its weights", "import FILE --as KIND --against LANGUAGE -o FOLDER",
+    R"(
+krohn import gru.safetensors --as gru --against name:parity -o gru-run/
+krohn verify gru-run/
+krohn import tagger.safetensors --as lstm --against 'regex:(a|b)*abb' --letters a=17,b=4 --classes reject=1,accept=0 -o tagger-run/
+)",
+    R"(FILE is a state dict as safetensors.torch.save_file(model.state_dict(), FILE) writes it: a recurrence of KIND with PyTorch's
+names and shapes (docs/imports.md has the table), an embedding below it or one-hot inputs, and a linear read-out above. What
+belongs to none of these is refused, not left out. FOLDER then holds the model as `krohn train` writes models:
+`krohn verify`, `eval`, `extract`, `snap` and `compare` take it. LANGUAGE, or a task of `krohn tasks --list` with its special
+tokens, is what it should compute; an answer is due after every letter, or where the task asks.
+
+Letters are numbers 0, 1, … in the order of the alphabet unless --letters says otherwise, answers are rows of the read-out
+0, 1, … in the order of the language's outputs (reject, accept) unless --classes does. A read-out of one row answers the second
+one where its logit is above 0. Numbers are taken as they are; verdicts speak of stated operations on them, and tanh and
+sigmoid are rounded correctly, which PyTorch's need not be.
+Exit status: 0 imported, 2 bad input.
+)"};
+
+struct ImportArguments {
+  std::string file, against, output;
+  std::vector<std::string> letters, classes;
+  ImportOptions import;
+  LanguageOptions reading;
+  bool json = false;
+};
+
+/// "NAME=NUMBER" for every one of `names`, by name. `one` is what a name is called.
+std::vector<std::uint32_t> numbers_of(const std::vector<std::string>& pairs, const std::vector<std::string>& names,
+                                      const char* option, const char* one) {
+  if (pairs.empty()) return {};
+  std::vector<std::optional<std::uint32_t>> found(names.size());
+  for (const std::string& pair : pairs) {
+    const std::size_t equals = pair.rfind('=');
+    const std::string name = pair.substr(0, equals);
+    std::uint32_t number = 0;
+    const char* const last = pair.data() + pair.size();
+    const auto [end, error] = equals == std::string::npos ? std::from_chars_result{last, std::errc::invalid_argument}
+                                                          : std::from_chars(pair.data() + equals + 1, last, number);
+    if (error != std::errc() || end != last)
+      throw InputError(option, fmt::format("{} is not NAME=NUMBER", in_quotes(pair)));
+    const auto at = std::ranges::find(names, name);
+    if (at == names.end())
+      throw InputError(option,
+                       fmt::format("there is no {} {}; there are {}", one, in_quotes(name), fmt::join(names, ", ")));
+    auto& place = found[static_cast<std::size_t>(at - names.begin())];
+    if (place) throw InputError(option, fmt::format("{} {} stands there twice", one, in_quotes(name)));
+    place = number;
+  }
+  std::vector<std::uint32_t> numbers;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!found[i]) throw InputError(option, fmt::format("{} {} has no number", one, in_quotes(names[i])));
+    if (std::ranges::count(numbers, *found[i]) > 0)
+      throw InputError(option, fmt::format("number {} stands there twice", *found[i]));
+    numbers.push_back(*found[i]);
+  }
+  return numbers;
+}
+
+std::vector<std::string> names_of(const Alphabet& alphabet) {
+  std::vector<std::string> names;
+  for (Letter letter = 0; letter < alphabet.size(); ++letter) names.push_back(alphabet.name(letter));
+  return names;
+}
+
+int import_file(ImportArguments options) {
+  if (!is_model_name(options.file)) require_model(options.file, "import");
+  if (options.output.ends_with(".safetensors"))
+    throw InputError(options.output, "an imported model is a folder, as those of `krohn train` are; name one");
+  const auto task = make_task(options.against, options.reading);
+  const std::vector<std::string> labels(task->labels().begin(), task->labels().end());
+  options.import.tokens = numbers_of(options.letters, names_of(task->alphabet()), "--letters", "letter");
+  options.import.classes = numbers_of(options.classes, labels, "--classes", "answer");
+  const auto model = import_model(read_safetensors(options.file), options.import, *task, options.file);
+  const std::vector<std::pair<std::string, std::string>> files{
+      {"parameters.safetensors",
+       format_model(task->info().name, *model, {{"imported", options.file}, {"imported_as", options.import.kind}})}};
+  std::vector<std::string_view> outdated = kFilesOfModels;
+  for (const char* file : {"network.safetensors", "run.json", "training.safetensors"}) outdated.emplace_back(file);
+  write_folder(options.output, files, outdated);
+  if (options.json)
+    print_json({{"input", options.file},
+                {"output", options.output},
+                {"model", model->name()},
+                {"task", task->info().name},
+                {"parameters", model->parameters().size()}});
+  else
+    fmt::print("{}: {} on {}, {} parameters, from {}\n", visible(options.output), model->name(),
+               visible(task->info().name), with_thousands(model->parameters().size()), visible(options.file));
+  return kDone;
+}
+
+}  // namespace
+
+void add_import(CLI::App& app, Work& chosen) {
+  const auto options = std::make_shared<ImportArguments>();
+  Verb verb = add_verb(app, kImportHelp);
+  verb.add_option("FILE", options->file, "A state dict as .safetensors").required();
+  verb.add_option("--as", options->import.kind, "What recurrence it is").one_of(import_kinds()).required();
+  verb.add_option("--against", options->against, "The language or task that it should compute")
+      .type_name("LANGUAGE")
+      .required();
+  verb.add_option("-o,--output", options->output, "The folder to write").type_name("FOLDER").required();
+  const std::string names = "Which tensor is which";
+  verb.add_option("--letters", options->letters, "Numbers of the letters, special tokens included")
+      .separated_by(',')
+      .type_name("NAME=N,…")
+      .group(names);
+  verb.add_option("--classes", options->classes, "Rows of the read-out for the answers")
+      .separated_by(',')
+      .type_name("NAME=N,…")
+      .group(names);
+  verb.add_option("--embedding", options->import.embedding, "The embedding is PREFIX.weight")
+      .type_name("PREFIX")
+      .group(names);
+  verb.add_option("--head", options->import.head, "The read-out is PREFIX.weight and PREFIX.bias")
+      .type_name("PREFIX")
+      .group(names);
+  verb.add_option("--cell", options->import.cell, "The recurrence is PREFIX.weight_ih_l0, …")
+      .type_name("PREFIX")
+      .group(names);
+  add_json_flag(verb, options->json);
+  add_language_options(verb, options->reading);
+  verb.callback([options, &chosen] { chosen = [options] { return import_file(*options); }; });
+}
+
+}  // namespace krohn
