@@ -70,7 +70,11 @@ class Classifier {
  public:
   Classifier(const Dfa& dfa, const Algebra& algebra, const ClassOptions& options)
       : dfa_(dfa), algebra_(algebra), options_(options), all_(reduce(dfa)), tier_(on_tier(all_)) {
-    for (const Name& name : kClasses) verdicts_.push_back({name.name, name.meaning, {}, {}, {}, {}, {}, {}, {}});
+    for (const Name& name : kClasses) {
+      verdicts_.emplace_back();
+      verdicts_.back().name = name.name;
+      verdicts_.back().meaning = name.meaning;
+    }
   }
 
   std::vector<ClassVerdict> verdicts() {

@@ -55,14 +55,18 @@ bool locally_testable(const Dfa& dfa, std::size_t k) { return brute::is_locally_
 /// A language is defined by its forbidden factors, and by no fewer of them.
 void check_factors(const Dfa& dfa, const ClassVerdict& verdict, Tally& tally) {
   if (verdict.answer != Answer::kYes) return;
+  for (Letter a = 0; a < dfa.letters(); ++a)
+    for (Letter b = 0; b < a; ++b)
+      if (dfa.letter_map(a) == dfa.letter_map(b)) return;  // one of them stands for both
   const std::size_t k = verdict.parameters.at(0).second;
   const std::set<Word> permitted = brute::permitted_factors(dfa, k);
   std::set<std::string> expected;
   const auto text = [&](const Word& word) {
-    std::string all;
+    Word inner;
     for (const Letter letter : word)
-      all += letter == dfa.letters() ? "⋊" : letter == dfa.letters() + 1 ? "⋉" : dfa.alphabet().name(letter);
-    return all;
+      if (letter < dfa.letters()) inner.push_back(letter);
+    return fmt::format("{}{}{}", word.front() == dfa.letters() ? "⋊" : "", dfa.alphabet().format_word(inner),
+                       word.back() == dfa.letters() + 1 ? "⋉" : "");
   };
   for (const Word& word : brute::words_up_to(dfa.letters() + 2, k)) {
     if (word.empty() || permitted.contains(word)) continue;
