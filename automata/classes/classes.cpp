@@ -130,7 +130,7 @@ class Classifier {
   }
 
   void on_the_automaton() {
-    const auto edge = [](ClassVerdict& row, const Order& order) {
+    const auto edge = [](ClassVerdict& row, const ClassOrder& order) {
       row.answer = order.k ? Answer::kYes : Answer::kNo;
       row.witness = order.witness;
       if (order.k) row.parameters = {{"k", *order.k}};
@@ -172,7 +172,7 @@ class Classifier {
   }
 
   void strictly_local(ClassVerdict& row, const Dfa& dfa, bool co) {
-    const Order order = strictly_local_order(dfa);
+    const ClassOrder order = strictly_local_order(dfa);
     row.answer = order.k ? Answer::kYes : Answer::kNo;
     row.witness = order.witness;
     if (!order.witness.empty() && co) row.witness = "of the complement: " + order.witness;

@@ -33,7 +33,7 @@ std::string lasting_doubt(const Dfa& dfa, State state, Letter first, Letter away
 
 }  // namespace
 
-Order definite_order(const Dfa& dfa) {
+ClassOrder definite_order(const Dfa& dfa) {
   const PairPaths paths = pair_paths(dfa, std::vector<bool>(dfa.states(), true));
   if (!paths.cycle) return {paths.has_pairs ? paths.longest + 1 : 0, {}};
   const auto& [p, q, x] = *paths.cycle;
@@ -46,7 +46,7 @@ Order definite_order(const Dfa& dfa) {
                       in_quotes(dfa, x), in_quotes(dfa, tells), in_quotes(dfa, to_q))};
 }
 
-Order reverse_definite_order(const Dfa& dfa) {
+ClassOrder reverse_definite_order(const Dfa& dfa) {
   const Components components = strongly_connected_components(dfa);
   const auto moving_letter = [&](State state) -> std::optional<Letter> {
     for (Letter letter = 0; letter < dfa.letters(); ++letter)

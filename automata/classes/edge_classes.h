@@ -7,11 +7,11 @@ namespace krohn {
 
 /// The least k such that the last k letters decide, or two words that any number of further letters keeps apart. `dfa`
 /// is minimal. The longest path among the pairs of states. O(n² · letters). Throws LimitError past 4,000 states.
-Order definite_order(const Dfa& dfa);
+ClassOrder definite_order(const Dfa& dfa);
 
 /// The least k such that the first k letters decide, or words that matter after any number of letters. `dfa` is
 /// minimal. O(n · letters).
-Order reverse_definite_order(const Dfa& dfa);
+ClassOrder reverse_definite_order(const Dfa& dfa);
 
 /// Words of which there are infinitely many, when the language is not finite.
 std::optional<std::string> endless(const Dfa& dfa);

@@ -193,7 +193,7 @@ class FactorSearch {
 
 }  // namespace
 
-Order strictly_local_order(const Dfa& dfa) {
+ClassOrder strictly_local_order(const Dfa& dfa) {
   const PairPaths paths = pair_paths(dfa, coaccessible_states(dfa));
   if (paths.cycle) return {std::nullopt, not_substitutable(dfa, *paths.cycle)};
   return {paths.has_pairs ? paths.longest + 2 : 1, {}};

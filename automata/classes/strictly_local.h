@@ -12,7 +12,7 @@
 namespace krohn {
 
 /// The least k of at least 1, or why there is none.
-struct Order {
+struct ClassOrder {
   std::optional<std::uint64_t> k;
   std::string witness;  ///< without a k: words, checked by running them
 };
@@ -20,7 +20,7 @@ struct Order {
 /// `dfa` is minimal. By suffix substitution closure, a language is SL_k exactly when any k−1 letters take all states
 /// from which something is accepted to one such state at most (Caron 2000; Edlefsen et al. 2008): the longest path
 /// among the pairs of such states. O(n² · letters). Throws LimitError past 4,000 states.
-Order strictly_local_order(const Dfa& dfa);
+ClassOrder strictly_local_order(const Dfa& dfa);
 
 /// A finite set of words, listed as far as a limit allows.
 struct ListedWords {

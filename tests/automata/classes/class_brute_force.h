@@ -1,5 +1,5 @@
-// tests/automata/classes/class_brute_force.h — the classes of languages by their definitions. Takes nothing from krohn but
-// the automaton's table.
+// tests/automata/classes/class_brute_force.h — the classes of languages by their definitions. Takes nothing from krohn
+// but the automaton's table.
 #pragma once
 
 #include <algorithm>
@@ -96,8 +96,8 @@ inline std::set<Word> factors(const Word& word, std::size_t k) {
   return all;
 }
 
-/// The factors of at most k letters that accepted words have: a factor lies in an accepted word with at most n−1 letters
-/// on each side of it, if in any.
+/// The factors of at most k letters that accepted words have: a factor lies in an accepted word with at most n−1
+/// letters on each side of it, if in any.
 inline std::set<Word> permitted_factors(const Dfa& dfa, std::size_t k) {
   std::set<Word> permitted;
   for (const Word& word : words_up_to(dfa.letters(), k + 2 * (dfa.states() - 1)))
@@ -193,9 +193,9 @@ inline bool is_of_tier(const Dfa& dfa, std::uint32_t tier) {
   for (std::size_t i = 0; i < queue.size(); ++i) {
     if (dfa.accepts(queue[i].first) != dfa.accepts(queue[i].second)) return false;
     for (Letter letter = 0; letter < dfa.letters(); ++letter) {
-      const std::pair<State, State> next{
-          dfa.next(queue[i].first, letter),
-          (tier >> letter & 1U) != 0 ? dfa.next(queue[i].second, letter) : queue[i].second};
+      const std::pair<State, State> next{dfa.next(queue[i].first, letter), (tier >> letter & 1U) != 0
+                                                                               ? dfa.next(queue[i].second, letter)
+                                                                               : queue[i].second};
       if (seen.insert(next).second) queue.push_back(next);
     }
   }

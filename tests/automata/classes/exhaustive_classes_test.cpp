@@ -30,9 +30,9 @@ void check_order(const Dfa& dfa, const ClassVerdict& verdict, std::size_t least,
   std::size_t k = least;
   while (k <= most && !holds(dfa, k)) ++k;
   const std::string expected = k > most ? "no" : fmt::format("yes, k = {}", k);
-  const std::string found = verdict.parameters.empty() ? to_string(verdict.answer)
-                                                       : fmt::format("{}, k = {}", to_string(verdict.answer),
-                                                                     verdict.parameters[0].second);
+  const std::string found = verdict.parameters.empty()
+                                ? to_string(verdict.answer)
+                                : fmt::format("{}, k = {}", to_string(verdict.answer), verdict.parameters[0].second);
   if (expected != found) tally.fault(dfa, fmt::format("{}: {} instead of {}", verdict.name, found, expected));
   if ((verdict.answer == Answer::kNo) == verdict.witness.empty()) tally.fault(dfa, verdict.name + ": no witness");
 }
@@ -84,7 +84,8 @@ void check_factors(const Dfa& dfa, const ClassVerdict& verdict, Tally& tally) {
   const std::set<std::string> found(verdict.data.words.begin(), verdict.data.words.end());
   ++tally.verdicts;
   if (found != expected || verdict.data.count != found.size() || !verdict.data.complete)
-    tally.fault(dfa, fmt::format("forbidden factors {} instead of {}", fmt::join(found, " "), fmt::join(expected, " ")));
+    tally.fault(dfa,
+                fmt::format("forbidden factors {} instead of {}", fmt::join(found, " "), fmt::join(expected, " ")));
 }
 
 void check_thresholds(const Dfa& dfa, const ClassVerdict& verdict, Tally& tally) {
@@ -104,7 +105,8 @@ void check_thresholds(const Dfa& dfa, const ClassVerdict& verdict, Tally& tally)
 }
 
 void check_classes(const Dfa& dfa, Tally& tally) {
-  const auto classes = language_classes(dfa, analyse(dfa), {.max_elements = 20'000, .max_signatures = 100'000, .most_listed = 100});
+  const auto classes =
+      language_classes(dfa, analyse(dfa), {.max_elements = 20'000, .max_signatures = 100'000, .most_listed = 100});
   const std::size_t n = dfa.states(), local = n * (n - 1) / 2 + 2;
   check_order(dfa, named(classes, "definite"), 0, local, brute::is_definite, tally);
   check_order(dfa, named(classes, "reverse definite"), 0, n, brute::is_reverse_definite, tally);
