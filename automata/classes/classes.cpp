@@ -343,7 +343,9 @@ std::string explanation(const ClassVerdict& verdict) {
   if (verdict.answer == Answer::kNo) return verdict.witness;
   std::string text;
   if (verdict.answer == Answer::kYes && !verdict.data_name.empty() && verdict.data.count > 0) {
-    text = fmt::format("{} {}: ", verdict.data.count, verdict.data_name);
+    text = fmt::format("{} {}: ", verdict.data.count,
+                       verdict.data.count == 1 ? verdict.data_name.substr(0, verdict.data_name.size() - 1)
+                                               : verdict.data_name);
     for (std::size_t i = 0; i < verdict.data.words.size(); ++i) text += (i ? ", " : "") + verdict.data.words[i];
     if (!verdict.data.complete) text += ", …";
   }

@@ -84,7 +84,7 @@ Json facts_of(const std::string& subject, const StreamOptions& options) {
 /// How often each class was answered how, over all lines, those of an earlier run included.
 class Summary {
  public:
-  void add(const nlohmann::json& facts) {
+  void add(const Json& facts) {
     ++languages_;
     if (facts.contains("error")) {
       ++errors_;
@@ -92,11 +92,15 @@ class Summary {
     }
     for (const char* kind : {"classes", "verdicts"}) {
       if (!facts.contains(kind)) continue;
-      const nlohmann::json& rows = facts[kind];
+      const Json& rows = facts[kind];
       for (const auto& [key, row] : rows.items()) {
         const bool listed = rows.is_array(), brief = row.is_string();
         const std::string name =
             !listed ? key : row.value(kind == std::string_view("classes") ? "class" : "property", "");
+        // What both have is a verdict of the minimal automaton as well as a class.
+        if (kind == std::string_view("verdicts") && facts.contains("classes") && is_class_.contains(name))
+          continue;
+        if (kind == std::string_view("classes")) is_class_.insert(name);
         count(name, brief ? row.get<std::string>() : row.value("answer", ""));
       }
     }
@@ -125,6 +129,7 @@ class Summary {
 
   std::map<std::string, std::array<std::uint64_t, 3>> counts_;
   std::vector<std::string> order_;
+  std::set<std::string> is_class_;
   std::uint64_t languages_ = 0, errors_ = 0, open_ = 0;
 };
 
@@ -135,7 +140,7 @@ std::set<std::string> continue_after(const std::string& output, Summary& summary
   std::ifstream file(output, std::ios::binary);
   std::uintmax_t whole = 0;
   for (std::string line; std::getline(file, line) && !file.eof(); whole += line.size() + 1) {
-    const nlohmann::json facts = nlohmann::json::parse(line, nullptr, false);
+    const Json facts = Json::parse(line, nullptr, false);
     if (!facts.is_object() || !facts.contains("subject"))
       throw InputError(output,
                        fmt::format("line {} is no line of `krohn classify`; give another name, or remove the file",
@@ -208,7 +213,7 @@ int classify_stream(const StreamOptions& options) {
     try {
       for (std::size_t i = next++; i < subjects.size() && !stop; i = next++) {
         const std::string line = line_of(subjects[i], options);
-        const nlohmann::json facts = nlohmann::json::parse(line);
+        const Json facts = Json::parse(line);
         const std::lock_guard lock(writing);
         if (std::fwrite(line.data(), 1, line.size(), out) != line.size() || std::fflush(out) != 0)
           throw SystemError(
