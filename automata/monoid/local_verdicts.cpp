@@ -19,8 +19,8 @@ using Element = TransformationMonoid::Element;
 /// The semigroup η(Σ⁺) inside the enumerated monoid η(Σ*).
 class Semigroup {
  public:
-  explicit Semigroup(const Dfa& dfa)
-      : dfa_(dfa), monoid_(TransformationMonoid::enumerate(letter_maps(dfa), dfa.states())) {
+  Semigroup(const Dfa& dfa, std::uint64_t elements)
+      : dfa_(dfa), monoid_(TransformationMonoid::enumerate(letter_maps(dfa), dfa.states(), at_most(elements))) {
     for (Element e = 0; e < monoid_.size(); ++e) maps_.push_back(monoid_.element(e));
     for (Element e = 0; e < monoid_.size() && identity_.empty(); ++e)
       for (std::uint32_t g = 0; g < monoid_.generators() && identity_.empty(); ++g)
@@ -31,6 +31,12 @@ class Semigroup {
     for (Element e = identity_.empty() ? 1 : 0; e < monoid_.size(); ++e) elements_.push_back(e);
     for (const Element e : elements_)
       if (product(e, e) == e) idempotents_.push_back(e);
+  }
+
+  static TransformationMonoid::Options at_most(std::uint64_t elements) {
+    TransformationMonoid::Options options;
+    options.max_elements = elements;
+    return options;
   }
 
   const TransformationMonoid& monoid() const { return monoid_; }
@@ -150,8 +156,8 @@ LocalVerdicts all_undecided(const std::string& why) {
   return result;
 }
 
-LocalVerdicts by_elements(const Dfa& dfa) {
-  const Semigroup s(dfa);
+LocalVerdicts by_elements(const Dfa& dfa, std::uint64_t elements) {
+  const Semigroup s(dfa, elements);
   LocalVerdicts result;
   result.verdicts = {
       decided("locally testable", local_semilattice_violation(s)), decided("definite", violation(s, {false, true})),
@@ -170,7 +176,7 @@ LocalVerdicts local_verdicts(const Dfa& dfa, const Integer& size, std::uint64_t 
     return all_undecided(
         fmt::format("the monoid has {} elements; decided up to {} (--max-elements)", size.str(), max_elements));
   try {
-    return by_elements(dfa);
+    return by_elements(dfa, size.convert_to<std::uint64_t>());
   } catch (const LimitError& error) {  // the time is over
     return all_undecided(error.what());
   }

@@ -8,6 +8,11 @@
 #include "krohn/groups/time_limit.h"
 
 namespace krohn {
+namespace {
+
+constexpr std::uint64_t kFew = 100'000;
+
+}  // namespace
 
 TransformationMonoid TransformationMonoid::enumerate(std::span<const Transformation> generators, Point degree,
                                                      const Options& options) {
@@ -19,8 +24,10 @@ TransformationMonoid TransformationMonoid::enumerate(std::span<const Transformat
   for (const Transformation& generator : generators)
     if (generator.degree() != degree)
       throw InputError(fmt::format("a generator of degree {} among those of degree {}", generator.degree(), degree));
-  Store store = degree <= TinyTransformations::kMaxDegree ? Store(TinyTransformations(generators, degree))
-                                                          : Store(WideTransformations(generators, degree));
+  // A table of 8^8 addresses is 64 MB to fill: too much for a few elements.
+  const bool by_address = degree <= TinyTransformations::kMaxDegree && (degree <= 6 || options.max_elements > kFew);
+  Store store = by_address ? Store(TinyTransformations(generators, degree))
+                           : Store(WideTransformations(generators, degree));
   TransformationMonoid monoid(std::move(store), degree, static_cast<std::uint32_t>(generators.size()));
   std::visit([&](auto& elements) { monoid.expand(elements, options); }, monoid.store_);
   return monoid;

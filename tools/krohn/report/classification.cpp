@@ -9,6 +9,7 @@
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
 #include "krohn/simulate/prove/verify.h"
+#include "tools/krohn/report/class_report.h"
 #include "tools/krohn/report/json_output.h"
 
 namespace krohn {
@@ -20,6 +21,8 @@ constexpr double kCheckSeconds = 5;
 /// Rounding ends what can be proved of a rotation. A network that is right for so long has the codewords and the moves
 /// of its construction; how long it stays right is for `krohn verify` to say.
 constexpr std::uint64_t kCheckedLength = 10'000;
+
+constexpr const char* kTracking = "state tracking";
 
 std::string time_option(double seconds) { return fmt::format("--time {:g}", seconds); }
 
@@ -91,9 +94,17 @@ void back(Architecture& row, Checker& checker) {
 
 Job job(std::string name, Dfa automaton, const ClassifyOptions& options, double seconds) {
   const TimeLimit limit(seconds, time_option(options.seconds));
-  // Half of the time for the monoid; what is left goes to the architectures.
+  // Half of the time for the monoid, a quarter for the classes; what is left goes to the architectures.
   Algebra algebra = analyse_within_limits(automaton, options.algebra, seconds / 2, time_option(options.seconds));
-  Job result{std::move(name), std::move(automaton), std::move(algebra), {}};
+  Job result{std::move(name), std::move(automaton), std::move(algebra), {}, {}, {}};
+  if (result.automaton.is_acceptor() && result.name != kTracking) {
+    const TimeLimit part(seconds / 4, time_option(options.seconds));
+    ClassOptions limits;
+    limits.max_elements = options.algebra.max_elements;
+    result.classes = language_classes(result.automaton, result.algebra, limits);
+    complete(result.algebra, result.classes);
+    result.transformers = transformers(result.automaton, result.algebra);
+  }
   result.rows = architectures(result.automaton, result.algebra, plan(result.automaton, {}));
   Checker checker(result.automaton);
   for (Architecture& row : result.rows) {
@@ -112,7 +123,7 @@ std::vector<Job> classify(const Dfa& given, const ClassifyOptions& options) {
   if (tracked.states() == minimal.states()) {
     jobs.push_back(job("state tracking and acceptance", std::move(minimal), options, options.seconds));
   } else {
-    jobs.push_back(job("state tracking", std::move(tracked), options, options.seconds / 2));
+    jobs.push_back(job(kTracking, std::move(tracked), options, options.seconds / 2));
     jobs.push_back(job("acceptance", std::move(minimal), options, options.seconds / 2));
   }
   return jobs;
@@ -122,6 +133,7 @@ std::size_t undecided(const std::vector<Job>& jobs) {
   std::size_t count = 0;
   for (const Job& job : jobs) {
     count += job.open_rows;
+    for (const ClassVerdict& verdict : job.classes) count += verdict.answer == Answer::kUnknown;
     for (const Verdict& verdict : job.algebra.verdicts) count += verdict.answer == Answer::kUnknown;
   }
   return count;
@@ -167,6 +179,11 @@ Json job_to_json(const Job& job) {
                                       {"exact", row.exact},
                                       {"checked", row.checked},
                                       {"reason", row.reason}});
+  if (!job.classes.empty()) {
+    facts["classes"] = classes_to_json(job.classes, job.automaton.alphabet());
+    facts["letters_alike"] = letters_alike(job.automaton);
+    facts["transformers"] = transformers_to_json(job.transformers);
+  }
   return facts;
 }
 

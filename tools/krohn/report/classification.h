@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "krohn/automata/classes/classes.h"
+#include "krohn/automata/classes/transformers.h"
 #include "krohn/automata/monoid/algebra.h"
 #include "krohn/constructions/build/architectures.h"
 
@@ -16,6 +18,8 @@ struct Job {
   Dfa automaton;
   Algebra algebra;
   std::vector<Architecture> rows;
+  std::vector<ClassVerdict> classes;             ///< of an acceptor whose words count: not of state tracking alone
+  std::vector<TransformerVerdict> transformers;  ///< likewise
   std::size_t open_rows =
       0;  ///< that a theorem answers with yes, but no network was built and proved within the limits
 };

@@ -6,7 +6,10 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
+#include "krohn/groups/error.h"
 #include "tools/krohn/models/subject.h"
+#include "tools/krohn/report/class_report.h"
+#include "tools/krohn/report/class_stream.h"
 #include "tools/krohn/report/classification.h"
 #include "tools/krohn/report/count.h"
 #include "tools/krohn/report/json_output.h"
@@ -17,11 +20,12 @@ namespace krohn {
 namespace {
 
 constexpr VerbHelp kClassifyHelp = {
-    "classify", "Which architectures can hold a language, and why not the smaller ones", "classify LANGUAGE|MODEL",
+    "classify", "Which architectures can hold a language, and why not the smaller ones", "classify LANGUAGE|MODEL…",
     R"(
 krohn classify name:modarith5
 krohn classify 'regex:(aa)*'
 krohn classify name:A5 --json
+krohn classify --corpus languages/ -o classes.jsonl
 )",
     R"(Computes the monoid of the automaton for two jobs: state tracking (the reachable automaton as given, its transition
 monoid) and acceptance (the minimal automaton, its syntactic monoid). Prints sizes, groups, the classical verdicts with a
@@ -29,13 +33,24 @@ witness for every no that was checked by running its words, and per architecture
 `krohn compile` takes, which was built and proved against the automaton, or no with the obstruction. When both jobs have
 the same automaton they are printed once. Exit status 3 when an answer is open within the limits or the time; what is
 known is printed all the same.
+
+Of an acceptor also the classes of its language, each with its least parameters: strictly local (SL_k) and piecewise (SP_k)
+with the forbidden factors or subsequences, their complements (coSL, coSP), locally testable (LT_k), with thresholds
+(LTT_{k,t}), piecewise testable (PT_k), piecewise locally testable (PLT: dot-depth one), the same on a tier (TSL, TcoSL, TLT,
+TLTT, TPLT), star-free (SF), counting modulo a prime (Z_p); and what the literature says of transformers, with its source.
+Defining words are written with one letter for all that act alike, ⋊ and ⋉ for the ends.
+
+Several languages, or --corpus or --list, give a line of JSON for each as it is ready, with states, groups, verdicts and
+classes, and a summary in the end; nothing is built or proved. -o FILE continues after the lines that FILE has.
 )"};
 
 struct ClassifyArguments {
-  std::string subject;
+  std::vector<std::string> subjects;
+  std::string corpus, list, output;
   LanguageOptions reading;
   ClassifyOptions classify;
-  bool json = false;
+  unsigned threads = 0;
+  bool json = false, witnesses = false;
 };
 
 std::string groups_in_words(const Algebra& algebra) {
@@ -66,20 +81,48 @@ void print_groups(const Job& job) {
     rows.push_back({row.family, to_string(row.answer), shortened(shown, 90)});
   }
   fmt::print("\n{}", format_table(rows));
+  if (job.classes.empty()) return;
+  rows = class_rows(job.classes, job.automaton.alphabet());
+  rows.insert(rows.begin(), {"class", "lies in it", "defined by, or why not"});
+  fmt::print("\n{}", format_table(rows));
+  rows.assign(1, {"transformers", "holds it", "source"});
+  for (const TransformerVerdict& row : job.transformers)
+    rows.push_back({row.family, to_string(row.answer), shortened(row.source, 90)});
+  fmt::print("\n{}", format_table(rows));
+}
+
+int classify_many(const ClassifyArguments& options) {
+  StreamOptions stream;
+  stream.subjects = options.subjects;
+  const auto append = [&](const std::vector<std::string>& more) {
+    stream.subjects.insert(stream.subjects.end(), more.begin(), more.end());
+  };
+  if (!options.corpus.empty()) append(languages_in(options.corpus));
+  if (!options.list.empty()) append(languages_listed(options.list));
+  stream.output = options.output;
+  stream.reading = options.reading;
+  stream.algebra = options.classify.algebra;
+  stream.seconds = options.classify.seconds;
+  stream.threads = options.threads;
+  stream.witnesses = options.witnesses;
+  return classify_stream(stream);
 }
 
 int classify_all(const ClassifyArguments& options) {
-  const Subject subject = load_subject(options.subject, options.reading, stderr);
+  if (options.subjects.size() != 1 || !options.corpus.empty() || !options.list.empty() || !options.output.empty())
+    return classify_many(options);
+  const std::string& name = options.subjects[0];
+  const Subject subject = load_subject(name, options.reading, stderr);
   const std::vector<Job> jobs = classify(subject.automaton, options.classify);
   const int status = undecided(jobs) == 0 ? kDone : kUndecided;
   if (options.json) {
     nlohmann::ordered_json facts;
-    facts["subject"] = options.subject;
+    facts["subject"] = name;
     for (const Job& job : jobs) facts["jobs"].push_back(job_to_json(job));
     print_json(facts);
     return status;
   }
-  fmt::print("{}\n", visible(options.subject));
+  fmt::print("{}\n", visible(name));
   if (subject.has_inferred_letters)
     fmt::print("letters {}{}\n", to_string(subject.automaton.alphabet()), remark_on_letters(subject));
   for (const Job& job : jobs) print_groups(job);
@@ -91,14 +134,26 @@ int classify_all(const ClassifyArguments& options) {
 void add_classify(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<ClassifyArguments>();
   Verb verb = add_verb(app, kClassifyHelp);
-  verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
+  verb.add_option("LANGUAGE", options->subjects,
+                  "A file, regex:…, name:…, or a .safetensors model; or several languages");
+  verb.add_option("--corpus", options->corpus, "Classify every language file in this folder").type_name("FOLDER");
+  verb.add_option("--list", options->list, "Classify the languages of this file, one a line; -: standard input")
+      .type_name("FILE");
+  verb.add_option("-o,--output", options->output, "Of many: write the lines here, and continue after those there")
+      .type_name("FILE");
+  verb.add_flag("--witnesses", options->witnesses, "Of many: with defining words and witnesses");
+  add_threads(verb, options->threads);
   add_count(verb, "--max-elements", options->classify.algebra.max_elements,
             "Most elements of the monoid for verdicts that need them one by one");
   add_count(verb, "--max-classes", options->classify.algebra.green.max_r_classes, "Most R-classes of the monoid");
-  add_time(verb, options->classify.seconds, "Most seconds in all").show_default();
+  add_time(verb, options->classify.seconds, "Most seconds in all; of many, for each").show_default();
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] { chosen = [options] { return classify_all(*options); }; });
+  verb.callback([options, &chosen] {
+    if (options->subjects.empty() && options->corpus.empty() && options->list.empty())
+      throw InputError("classify: a LANGUAGE, --corpus or --list is needed");
+    chosen = [options] { return classify_all(*options); };
+  });
 }
 
 }  // namespace krohn

@@ -1,0 +1,356 @@
+#include "krohn/automata/classes/classes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "krohn/automata/classes/edge_classes.h"
+#include "krohn/automata/classes/locally_testable.h"
+#include "krohn/automata/classes/piecewise_testable.h"
+#include "krohn/automata/classes/reduced_automaton.h"
+#include "krohn/automata/classes/semigroup_tests.h"
+#include "krohn/automata/classes/strictly_piecewise.h"
+#include "krohn/automata/classes/threshold_order.h"
+#include "krohn/automata/monoid/properties.h"
+#include "krohn/automata/operations/emptiness.h"
+#include "krohn/groups/error.h"
+
+namespace krohn {
+namespace {
+
+constexpr std::uint64_t kMostThresholds = 9;  ///< k + t
+
+struct Name {
+  const char* name;
+  const char* meaning;
+};
+
+constexpr Name kClasses[] = {
+    {"finite", "finitely many words"},
+    {"cofinite", "all words but finitely many"},
+    {"definite", "the last k letters decide"},
+    {"reverse definite", "the first k letters decide"},
+    {"SL", "strictly local: forbidden factors of at most k letters, ends included"},
+    {"coSL", "the complement is strictly local: some of these factors is required"},
+    {"TSL", "strictly local on a tier, the letters that count"},
+    {"TcoSL", "the complement is strictly local on a tier"},
+    {"LT", "locally testable: ends and the set of factors of k letters decide"},
+    {"TLT", "locally testable on a tier"},
+    {"LTT", "locally threshold testable: ends and the numbers of factors of k letters, up to t, decide"},
+    {"TLTT", "locally threshold testable on a tier"},
+    {"SP", "strictly piecewise: forbidden subsequences of at most k letters"},
+    {"coSP", "the complement is strictly piecewise: some of these subsequences is required"},
+    {"PT", "piecewise testable: the set of subsequences of at most k letters decides; J-trivial"},
+    {"PLT", "piecewise locally testable: dot-depth one"},
+    {"TPLT", "piecewise locally testable on a tier"},
+    {"SF", "star-free: aperiodic, first-order definable"},
+    {"Z_p", "counts letters modulo a prime p: the syntactic monoid is the group Z_p"}};
+
+struct Implication {
+  const char* from;
+  const char* to;
+};
+
+/// Each also says, the other way round, that no follows from no.
+constexpr Implication kImplications[] = {
+    {"definite", "LT"}, {"reverse definite", "LT"}, {"SL", "LT"},  {"coSL", "LT"}, {"SL", "TSL"},   {"coSL", "TcoSL"},
+    {"TSL", "TLT"},     {"TcoSL", "TLT"},           {"LT", "TLT"}, {"LT", "LTT"},  {"TLT", "TLTT"}, {"LTT", "TLTT"},
+    {"LTT", "PLT"},     {"TLTT", "TPLT"},           {"SP", "PT"},  {"coSP", "PT"}, {"PT", "PLT"},   {"PLT", "TPLT"},
+    {"finite", "SL"},   {"cofinite", "coSL"},       {"TPLT", "SF"}};
+
+bool is_prime(std::uint64_t n) {
+  if (n < 2) return false;
+  for (std::uint64_t d = 2; d * d <= n; ++d)
+    if (n % d == 0) return false;
+  return true;
+}
+
+class Classifier {
+ public:
+  Classifier(const Dfa& dfa, const Algebra& algebra, const ClassOptions& options)
+      : dfa_(dfa), algebra_(algebra), options_(options), all_(reduce(dfa)), tier_(on_tier(all_)) {
+    for (const Name& name : kClasses) {
+      verdicts_.emplace_back();
+      verdicts_.back().name = name.name;
+      verdicts_.back().meaning = name.meaning;
+    }
+  }
+
+  std::vector<ClassVerdict> verdicts() {
+    on_the_automaton();
+    from_the_algebra();
+    draw();
+    if (verdict("SF").answer != Answer::kNo) on_the_semigroup();
+    draw();
+    for (const char* name : {"LT", "TLT"}) order_of_testability(name);
+    for (const char* name : {"LTT", "TLTT"}) order_of_threshold(name);
+    return std::move(verdicts_);
+  }
+
+ private:
+  ClassVerdict& verdict(std::string_view name) {
+    return *std::find_if(verdicts_.begin(), verdicts_.end(),
+                         [&](const ClassVerdict& candidate) { return candidate.name == name; });
+  }
+  bool has_tier() const { return tier_.dfa.letters() < all_.dfa.letters(); }
+  static bool speaks_of_tier(std::string_view name) { return name.starts_with("T"); }
+  const ReducedAutomaton& reduced(std::string_view name) const { return speaks_of_tier(name) ? tier_ : all_; }
+
+  /// A limit that is met leaves the verdict open and says so.
+  void decide(const char* name, const std::function<void(ClassVerdict&)>& work) {
+    ClassVerdict& row = verdict(name);
+    if (row.answer != Answer::kUnknown) return;
+    try {
+      work(row);
+    } catch (const LimitError& error) {
+      row.remark = error.what();
+    }
+  }
+
+  /// What a yes has beside it; a limit leaves it out and says so.
+  static void add(ClassVerdict& row, const std::function<void()>& work) {
+    try {
+      work();
+    } catch (const LimitError& error) {
+      row.remark += (row.remark.empty() ? "" : "; ") + std::string(error.what());
+    }
+  }
+
+  static void answer(ClassVerdict& row, const std::optional<std::string>& violation) {
+    row.answer = violation ? Answer::kNo : Answer::kYes;
+    if (violation) row.witness = *violation;
+  }
+
+  void name_tier(ClassVerdict& row) {
+    if (!speaks_of_tier(row.name) || row.answer != Answer::kYes || row.tier) return;
+    row.tier.emplace();
+    for (const std::vector<Letter>& alike : tier_.alike) row.tier->insert(row.tier->end(), alike.begin(), alike.end());
+    std::sort(row.tier->begin(), row.tier->end());
+  }
+
+  void on_the_automaton() {
+    const auto edge = [](ClassVerdict& row, const ClassOrder& order) {
+      row.answer = order.k ? Answer::kYes : Answer::kNo;
+      row.witness = order.witness;
+      if (order.k) row.parameters = {{"k", *order.k}};
+    };
+    decide("finite", [&](ClassVerdict& row) { answer(row, endless(dfa_)); });
+    decide("cofinite", [&](ClassVerdict& row) { answer(row, endless(with_other_answer(dfa_))); });
+    decide("definite", [&](ClassVerdict& row) { edge(row, definite_order(all_.dfa)); });
+    decide("reverse definite", [&](ClassVerdict& row) { edge(row, reverse_definite_order(all_.dfa)); });
+    for (const char* name : {"SL", "coSL", "TSL", "TcoSL"}) {
+      const bool co = std::string_view(name).find("co") != std::string_view::npos;
+      const Dfa& dfa = reduced(name).dfa;
+      decide(name, [&](ClassVerdict& row) { strictly_local(row, co ? with_other_answer(dfa) : dfa, co); });
+    }
+    decide("SP", [&](ClassVerdict& row) { strictly_piecewise(row, all_.dfa, false); });
+    decide("coSP", [&](ClassVerdict& row) { strictly_piecewise(row, with_other_answer(all_.dfa), true); });
+    decide("PT", [&](ClassVerdict& row) {
+      answer(row, piecewise_violation(all_.dfa));
+      if (row.answer != Answer::kYes) return;
+      add(row, [&] { row.parameters = {{"k", piecewise_order(all_.dfa)}}; });
+      if (row.parameters.empty()) row.remark += fmt::format("; k is at most {}", automaton_depth(all_.dfa));
+    });
+    for (const char* name : {"LT", "TLT"}) {
+      if (speaks_of_tier(name) && !has_tier()) continue;
+      decide(name, [&](ClassVerdict& row) { answer(row, local_violation(reduced(name).dfa)); });
+    }
+    decide("Z_p", [&](ClassVerdict& row) { counts_modulo(row); });
+  }
+
+  /// A transitive commutative group moves every state to every other by exactly one element; of prime order it is Z_p.
+  void counts_modulo(ClassVerdict& row) {
+    const Verdict &group = algebra_.verdict("group"), &commutative = algebra_.verdict("commutative");
+    for (const Verdict* premise : {&group, &commutative})
+      if (premise->answer == Answer::kNo) return answer(row, premise->witness);
+    if (group.answer == Answer::kUnknown || commutative.answer == Answer::kUnknown)
+      throw LimitError(group.witness + commutative.witness);
+    if (!is_prime(dfa_.states())) return answer(row, fmt::format("the group has {} elements, no prime", dfa_.states()));
+    row.answer = Answer::kYes;
+    row.parameters = {{"p", dfa_.states()}};
+  }
+
+  void strictly_local(ClassVerdict& row, const Dfa& dfa, bool co) {
+    const ClassOrder order = strictly_local_order(dfa);
+    row.answer = order.k ? Answer::kYes : Answer::kNo;
+    row.witness = order.witness;
+    if (!order.witness.empty() && co) row.witness = "of the complement: " + order.witness;
+    if (!order.k) return;
+    row.parameters = {{"k", *order.k}};
+    row.data_name = co ? "required factors" : "forbidden factors";
+    add(row, [&] {
+      row.data = minimal_forbidden_factors(dfa, options_.most_listed);
+      if (std::max<std::uint64_t>(row.data.longest, 1) != *order.k)
+        throw Error(fmt::format("{} of order {}, but the longest forbidden factor has {} letters; please report this",
+                                row.name, *order.k, row.data.longest));
+    });
+  }
+
+  void strictly_piecewise(ClassVerdict& row, const Dfa& dfa, bool co) {
+    answer(row, lost_subsequence(dfa));
+    if (row.answer == Answer::kNo) {
+      if (co) row.witness = "of the complement: " + row.witness;
+      return;
+    }
+    row.data_name = co ? "required subsequences" : "forbidden subsequences";
+    add(row, [&] {
+      row.data = minimal_forbidden_subsequences(dfa, options_.most_listed);
+      row.parameters = {{"k", std::max<std::uint64_t>(row.data.longest, 1)}};
+    });
+  }
+
+  void from_the_algebra() {
+    const Verdict& aperiodic = algebra_.verdict("aperiodic");
+    ClassVerdict& row = verdict("SF");
+    row.answer = aperiodic.answer;
+    (aperiodic.answer == Answer::kUnknown ? row.remark : row.witness) = aperiodic.witness;
+  }
+
+  const SyntacticSemigroup& semigroup(bool of_tier) {
+    std::optional<SyntacticSemigroup>& held = of_tier && has_tier() ? tier_semigroup_ : semigroup_;
+    std::string& failed = of_tier && has_tier() ? no_tier_semigroup_ : no_semigroup_;
+    if (!failed.empty()) throw LimitError(failed);
+    if (!held) try {
+        held.emplace(of_tier && has_tier() ? tier_.dfa : all_.dfa, options_.max_elements);
+      } catch (const LimitError& error) {
+        failed = error.what();
+        throw;
+      }
+    return *held;
+  }
+
+  void on_the_semigroup() {
+    decide("SF", [&](ClassVerdict& row) {
+      if (semigroup(false).is_aperiodic()) row.answer = Answer::kYes;
+    });
+    if (verdict("SF").answer == Answer::kUnknown) return;  // Thérien and Weiss speak of aperiodic semigroups
+    decide("LTT", [&](ClassVerdict& row) { answer(row, threshold_violation(semigroup(false))); });
+    decide("PLT", [&](ClassVerdict& row) { answer(row, dot_depth_one_violation(semigroup(false))); });
+    draw();
+    if (!has_tier()) return;
+    decide("TLTT", [&](ClassVerdict& row) { answer(row, threshold_violation(semigroup(true))); });
+    decide("TPLT", [&](ClassVerdict& row) { answer(row, dot_depth_one_violation(semigroup(true))); });
+  }
+
+  void order_of_testability(const char* name) {
+    ClassVerdict& row = verdict(name);
+    if (row.answer != Answer::kYes) return;
+    add(row, [&] {
+      std::uint64_t k = 1;
+      while (!is_locally_testable_of_order(semigroup(speaks_of_tier(name)), k)) ++k;
+      row.parameters = {{"k", k}};
+    });
+  }
+
+  void order_of_threshold(const char* name) {
+    ClassVerdict& row = verdict(name);
+    if (row.answer != Answer::kYes) return;
+    const ClassVerdict& testable = verdict(speaks_of_tier(name) ? "TLT" : "LT");
+    if (testable.answer == Answer::kYes) {
+      if (!testable.parameters.empty()) row.parameters = {testable.parameters[0], {"t", 1}};
+      return;
+    }
+    add(row, [&] {
+      const auto order = threshold_order(reduced(name).dfa, kMostThresholds, options_.max_signatures);
+      if (!order)
+        throw LimitError(fmt::format("k and t were not found with k + t at most {} and {} signatures", kMostThresholds,
+                                     options_.max_signatures));
+      row.parameters = {{"k", order->k}, {"t", order->t}};
+    });
+  }
+
+  /// Moves `what` from one verdict to the other, when the first has it and the second is open.
+  static bool conclude(const ClassVerdict& from, ClassVerdict& to, Answer what) {
+    const Answer other = what == Answer::kYes ? Answer::kNo : Answer::kYes;
+    if (from.answer == what && to.answer == other)
+      throw Error(fmt::format("{} and {} contradict each other; please report this", from.name, to.name));
+    if (from.answer != what || to.answer != Answer::kUnknown) return false;
+    to.answer = what;
+    to.remark.clear();
+    if (what == Answer::kYes)
+      to.remark = "follows from " + from.name;
+    else
+      to.witness = from.witness.starts_with("not ") ? from.witness : fmt::format("not {}: {}", from.name, from.witness);
+    return true;
+  }
+
+  void draw() {
+    for (bool drawn = true; drawn;) {
+      drawn = false;
+      for (const auto& [from, to] : kImplications) {
+        drawn = conclude(verdict(from), verdict(to), Answer::kYes) || drawn;
+        drawn = conclude(verdict(to), verdict(from), Answer::kNo) || drawn;
+      }
+      if (has_tier()) continue;
+      for (const char* plain : {"SL", "coSL", "LT", "LTT", "PLT"}) {
+        const ClassVerdict& row = verdict(plain);
+        ClassVerdict& tiered = verdict(std::string("T") + plain);
+        if (tiered.answer != Answer::kUnknown || row.answer == Answer::kUnknown) continue;
+        const Name name{tiered.name.c_str(), tiered.meaning.c_str()};
+        ClassVerdict copy = row;
+        copy.name = name.name;
+        copy.meaning = name.meaning;
+        tiered = std::move(copy);
+        drawn = true;
+      }
+    }
+    for (ClassVerdict& row : verdicts_) name_tier(row);
+  }
+
+  const Dfa& dfa_;
+  const Algebra& algebra_;
+  const ClassOptions& options_;
+  ReducedAutomaton all_, tier_;
+  std::vector<ClassVerdict> verdicts_;
+  std::optional<SyntacticSemigroup> semigroup_, tier_semigroup_;
+  std::string no_semigroup_, no_tier_semigroup_;
+};
+
+}  // namespace
+
+std::vector<ClassVerdict> language_classes(const Dfa& dfa, const Algebra& algebra, const ClassOptions& options) {
+  return Classifier(dfa, algebra, options).verdicts();
+}
+
+void complete(Algebra& algebra, const std::vector<ClassVerdict>& classes) {
+  constexpr std::pair<const char*, const char*> kSame[] = {{"definite", "definite"},
+                                                           {"reverse definite", "reverse definite"},
+                                                           {"LT", "locally testable"},
+                                                           {"PT", "J-trivial"},
+                                                           {"SF", "aperiodic"}};
+  for (const auto& [name, property] : kSame)
+    for (const ClassVerdict& row : classes)
+      for (Verdict& verdict : algebra.verdicts)
+        if (row.name == name && verdict.property == property && verdict.answer == Answer::kUnknown &&
+            row.answer != Answer::kUnknown) {
+          verdict.answer = row.answer;
+          verdict.witness = row.witness;
+        }
+  draw_conclusions(algebra.verdicts);
+}
+
+std::string name_with_parameters(const ClassVerdict& verdict) {
+  if (verdict.parameters.empty()) return verdict.name;
+  if (verdict.name == "Z_p") return fmt::format("Z_{}", verdict.parameters[0].second);
+  const bool spaced = verdict.name.find(' ') != std::string::npos || verdict.name == "definite";
+  if (spaced) return fmt::format("{}, k = {}", verdict.name, verdict.parameters[0].second);
+  if (verdict.parameters.size() == 1) return fmt::format("{}_{}", verdict.name, verdict.parameters[0].second);
+  return fmt::format("{}_{{{},{}}}", verdict.name, verdict.parameters[0].second, verdict.parameters[1].second);
+}
+
+std::string explanation(const ClassVerdict& verdict) {
+  if (verdict.answer == Answer::kNo) return verdict.witness;
+  std::string text;
+  if (verdict.answer == Answer::kYes && !verdict.data_name.empty() && verdict.data.count > 0) {
+    text = fmt::format("{} {}: ", verdict.data.count,
+                       verdict.data.count == 1 ? verdict.data_name.substr(0, verdict.data_name.size() - 1)
+                                               : verdict.data_name);
+    for (std::size_t i = 0; i < verdict.data.words.size(); ++i) text += (i ? ", " : "") + verdict.data.words[i];
+    if (!verdict.data.complete) text += ", …";
+  }
+  if (!verdict.remark.empty()) text += (text.empty() ? "" : "; ") + verdict.remark;
+  return text;
+}
+
+}  // namespace krohn

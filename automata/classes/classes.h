@@ -1,0 +1,53 @@
+// automata/classes/classes.h — the classes that a language lies in: strictly local, testable, piecewise, star-free, …
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "krohn/automata/classes/strictly_local.h"
+#include "krohn/automata/dfa/dfa.h"
+#include "krohn/automata/monoid/algebra.h"
+
+namespace krohn {
+
+/// One class with its answer for one language.
+struct ClassVerdict {
+  std::string name;     ///< "SL", "TLTT", …
+  std::string meaning;  ///< "forbidden factors of at most k letters, ends included"
+  Answer answer = Answer::kUnknown;
+  /// With kYes, the least parameters: {"k", 3}, {"t", 2}. Of k and t together neither can be smaller alone.
+  std::vector<std::pair<std::string, std::uint64_t>> parameters;
+  std::optional<std::vector<Letter>> tier;  ///< with kYes: the letters that count; others mean nothing
+  /// With kYes, what defines the language, over one letter for all that act alike: `data_name` is "forbidden factors",
+  /// "forbidden subsequences", or "required" ones, of which a word must have some.
+  std::string data_name;
+  ListedWords data;
+  std::string witness;  ///< with kNo: words, which were checked by running them, or what it follows from
+  std::string remark;   ///< what a yes follows from; the limit that was met when an answer or a parameter is missing
+};
+
+struct ClassOptions {
+  std::uint64_t max_elements = 20'000;   ///< of the syntactic monoid, where it is needed at all
+  std::size_t max_signatures = 100'000;  ///< in the search for thresholds
+  std::size_t most_listed = 20;          ///< factors or subsequences
+};
+
+/// All classes, in the order of `class_names`. `dfa` is a minimal acceptor, `algebra` says what is known of its monoid.
+/// Strictly local, strictly piecewise, piecewise testable and locally testable languages are recognised on the
+/// automaton; the monoid is enumerated only for thresholds, dot-depth one and orders of local testability of languages
+/// that may be star-free. A limit leaves one answer open, not the others; a TimeLimit likewise.
+std::vector<ClassVerdict> language_classes(const Dfa& dfa, const Algebra& algebra, const ClassOptions& options = {});
+
+/// Decides what `algebra` left open and follows from the classes.
+void complete(Algebra& algebra, const std::vector<ClassVerdict>& classes);
+
+/// "SL_3", "LTT_{2,3}".
+std::string name_with_parameters(const ClassVerdict& verdict);
+
+/// What a verdict says in a line: the defining words, the witness, or why it is open.
+std::string explanation(const ClassVerdict& verdict);
+
+}  // namespace krohn

@@ -1,0 +1,85 @@
+#include "krohn/automata/classes/edge_classes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "krohn/automata/classes/state_pairs.h"
+#include "krohn/automata/dfa/graph.h"
+#include "krohn/automata/monoid/partial_verdicts.h"
+#include "krohn/groups/error.h"
+
+namespace krohn {
+namespace {
+
+void require(bool holds, const char* name) {
+  if (!holds) throw Error(fmt::format("the witness against \"{}\" failed its check; please report this", name));
+}
+
+/// A state that comes again though some word leaves it for good or for another.
+std::string lasting_doubt(const Dfa& dfa, State state, Letter first, Letter away) {
+  const State next = dfa.next(state, first);
+  Word loop = word_between(dfa, next, state);
+  loop.insert(loop.begin(), first);
+  const Word to = word_between(dfa, dfa.initial(), state),
+             tells = telling_word(dfa, state, dfa.next(state, away)).value();
+  Word with{away};
+  with.insert(with.end(), tells.begin(), tells.end());
+  require(dfa.run(loop, state) == state, "reverse definite");
+  require(dfa.accepts(dfa.run(tells, state)) != dfa.accepts(dfa.run(with, state)), "reverse definite");
+  return fmt::format("for every n, after {} {}ⁿ the ends {} and {} have different answers", in_quotes(dfa, to),
+                     in_quotes(dfa, loop), in_quotes(dfa, tells), in_quotes(dfa, with));
+}
+
+}  // namespace
+
+ClassOrder definite_order(const Dfa& dfa) {
+  const PairPaths paths = pair_paths(dfa, std::vector<bool>(dfa.states(), true));
+  if (!paths.cycle) return {paths.has_pairs ? paths.longest + 1 : 0, {}};
+  const auto& [p, q, x] = *paths.cycle;
+  const Word to_p = word_between(dfa, dfa.initial(), p), to_q = word_between(dfa, dfa.initial(), q),
+             tells = telling_word(dfa, p, q).value();
+  require(dfa.run(x, p) == p && dfa.run(x, q) == q, "definite");
+  require(dfa.accepts(dfa.run(tells, p)) != dfa.accepts(dfa.run(tells, q)), "definite");
+  return {std::nullopt,
+          fmt::format("for every n, {0} {1}ⁿ {2} and {3} {1}ⁿ {2} have different answers", in_quotes(dfa, to_p),
+                      in_quotes(dfa, x), in_quotes(dfa, tells), in_quotes(dfa, to_q))};
+}
+
+ClassOrder reverse_definite_order(const Dfa& dfa) {
+  const Components components = strongly_connected_components(dfa);
+  const auto moving_letter = [&](State state) -> std::optional<Letter> {
+    for (Letter letter = 0; letter < dfa.letters(); ++letter)
+      if (dfa.next(state, letter) != state) return letter;
+    return std::nullopt;
+  };
+  std::vector<State> states(dfa.states());
+  for (State state = 0; state < dfa.states(); ++state) {
+    const std::optional<Letter> away = moving_letter(state);
+    if (!away) {
+      states[components.of[state]] = state;
+      continue;
+    }
+    for (Letter letter = 0; letter < dfa.letters(); ++letter)
+      if (components.of[dfa.next(state, letter)] == components.of[state])
+        return {std::nullopt, lasting_doubt(dfa, state, letter, *away)};
+    states[components.of[state]] = state;
+  }
+  std::vector<std::uint64_t> depth(dfa.states(), 0);
+  std::uint64_t most = 0;
+  for (const State state : states)
+    for (Letter letter = 0; letter < dfa.letters(); ++letter) {
+      const State to = dfa.next(state, letter);
+      if (to == state) continue;
+      depth[to] = std::max(depth[to], depth[state] + 1);
+      most = std::max(most, depth[to]);
+    }
+  return {most, {}};
+}
+
+std::optional<std::string> endless(const Dfa& dfa) {
+  std::string words = endless_words(dfa);
+  return words.empty() ? std::nullopt : std::optional(std::move(words));
+}
+
+}  // namespace krohn

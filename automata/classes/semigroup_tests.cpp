@@ -1,0 +1,197 @@
+#include "krohn/automata/classes/semigroup_tests.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "krohn/automata/monoid/witness_check.h"
+#include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
+
+namespace krohn {
+namespace {
+
+using Element = SyntacticSemigroup::Element;
+
+std::vector<State> run(const SyntacticSemigroup& semigroup, std::initializer_list<Element> elements) {
+  Word all;
+  for (const Element e : elements) {
+    const Word next = semigroup.word(e);
+    all.insert(all.end(), next.begin(), next.end());
+  }
+  return images_of_word(semigroup.dfa(), all);
+}
+
+void require(bool holds, const char* name) {
+  if (!holds) throw Error(fmt::format("the witness against \"{}\" failed its check; please report this", name));
+}
+
+bool is_idempotent(const SyntacticSemigroup& semigroup, Element e) {
+  return run(semigroup, {e, e}) == run(semigroup, {e});
+}
+
+/// (pq)^ω and (pq)^ω p, or q and with the other side turned around, each once.
+std::vector<std::pair<Element, Element>> loops_with_way(
+    const SyntacticSemigroup& semigroup, const std::vector<Element>& there, const std::vector<Element>& back,
+    bool way_after, std::map<std::pair<Element, Element>, std::pair<Element, Element>>& of) {
+  std::set<std::pair<Element, Element>> found;
+  for (const Element p : there) {
+    TimeLimit::check();
+    for (const Element q : back) {
+      const Element loop = semigroup.idempotent_power(semigroup.product(p, q));
+      const std::pair<Element, Element> pair{loop, way_after ? semigroup.product(loop, p) : semigroup.product(q, loop)};
+      if (found.insert(pair).second) of.emplace(pair, std::make_pair(p, q));
+    }
+  }
+  return {found.begin(), found.end()};
+}
+
+}  // namespace
+
+std::optional<std::string> threshold_violation(const SyntacticSemigroup& semigroup) {
+  for (const Element e : semigroup.idempotents())
+    for (const Element f : semigroup.idempotents()) {
+      const std::vector<Element> there = semigroup.between(e, f), back = semigroup.between(f, e);
+      for (const Element b : back) {
+        TimeLimit::check();
+        for (const Element a : there) {
+          const Element ab = semigroup.product(a, b);
+          for (const Element c : there) {
+            if (c >= a) break;
+            if (semigroup.product(ab, c) == semigroup.product(semigroup.product(c, b), a)) continue;
+            require(is_idempotent(semigroup, e) && is_idempotent(semigroup, f), "LTT");
+            for (const Element way : {a, c}) require(run(semigroup, {e, way, f}) == run(semigroup, {way}), "LTT");
+            require(run(semigroup, {f, b, e}) == run(semigroup, {b}), "LTT");
+            require(run(semigroup, {a, b, c}) != run(semigroup, {c, b, a}), "LTT");
+            return fmt::format(
+                "with e = {}, f = {} idempotent, a = {} and c = {} from e to f and b = {} back, abc ≠ cba",
+                semigroup.quoted(e), semigroup.quoted(f), semigroup.quoted(a), semigroup.quoted(c),
+                semigroup.quoted(b));
+          }
+        }
+      }
+    }
+  return std::nullopt;
+}
+
+std::optional<std::string> dot_depth_one_violation(const SyntacticSemigroup& semigroup) {
+  for (const Element e : semigroup.idempotents())
+    for (const Element f : semigroup.idempotents()) {
+      const std::vector<Element> there = semigroup.between(e, f), back = semigroup.between(f, e);
+      std::map<std::pair<Element, Element>, std::pair<Element, Element>> left_of, right_of;
+      const auto left = loops_with_way(semigroup, there, back, true, left_of);
+      const auto right = loops_with_way(semigroup, there, back, false, right_of);
+      for (const auto& [g, way] : left) {
+        TimeLimit::check();
+        for (const auto& [h, way_back] : right) {
+          if (semigroup.product(way, way_back) == semigroup.product(g, h)) continue;
+          const auto [a, b] = left_of.at({g, way});
+          const auto [c, d] = right_of.at({h, way_back});
+          require(is_idempotent(semigroup, e) && is_idempotent(semigroup, f), "dot-depth one");
+          for (const Element x : {a, c}) require(run(semigroup, {e, x, f}) == run(semigroup, {x}), "dot-depth one");
+          for (const Element x : {b, d}) require(run(semigroup, {f, x, e}) == run(semigroup, {x}), "dot-depth one");
+          std::vector<Element> first{a, b}, second{c, d};
+          Word left_word, right_word, middle;
+          const auto power = [&](Element x, Element y) {
+            Word once = semigroup.word(x), all;
+            const Word rest = semigroup.word(y);
+            once.insert(once.end(), rest.begin(), rest.end());
+            do {
+              all.insert(all.end(), once.begin(), once.end());
+            } while (!is_idempotent_word(semigroup.dfa(), all));
+            return all;
+          };
+          left_word = power(a, b), right_word = power(c, d);
+          middle = left_word;
+          for (const Element x : {a, d}) {
+            const Word next = semigroup.word(x);
+            middle.insert(middle.end(), next.begin(), next.end());
+          }
+          middle.insert(middle.end(), right_word.begin(), right_word.end());
+          left_word.insert(left_word.end(), right_word.begin(), right_word.end());
+          require(images_of_word(semigroup.dfa(), middle) != images_of_word(semigroup.dfa(), left_word),
+                  "dot-depth one");
+          return fmt::format(
+              "with e = {}, f = {} idempotent, a = {} and c = {} from e to f, b = {} and d = {} back, "
+              "(ab)^ω ad (cd)^ω ≠ (ab)^ω (cd)^ω",
+              semigroup.quoted(e), semigroup.quoted(f), semigroup.quoted(a), semigroup.quoted(c), semigroup.quoted(b),
+              semigroup.quoted(d));
+        }
+      }
+    }
+  return std::nullopt;
+}
+
+std::optional<std::string> local_semilattice_violation(const SyntacticSemigroup& semigroup) {
+  for (const Element e : semigroup.idempotents()) {
+    const std::vector<Element> local = semigroup.between(e, e);
+    for (const Element x : local) {
+      TimeLimit::check();
+      if (semigroup.product(x, x) != x)
+        return fmt::format("with e = {} idempotent, x = {} in eSe is not", semigroup.quoted(e), semigroup.quoted(x));
+      for (const Element y : local)
+        if (semigroup.product(x, y) != semigroup.product(y, x))
+          return fmt::format("with e = {} idempotent, x = {} and y = {} in eSe do not commute", semigroup.quoted(e),
+                             semigroup.quoted(x), semigroup.quoted(y));
+    }
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+/// The loops w·x at a word x of the map e: what e·w·e are, each with one w.
+std::map<Element, Element> long_loops(const SyntacticSemigroup& semigroup, Element e) {
+  std::map<Element, Element> loops;
+  for (Element w = 0; w < semigroup.size(); ++w) loops.emplace(semigroup.product(semigroup.product(e, w), e), w);
+  return loops;
+}
+
+bool long_loops_commute(const SyntacticSemigroup& semigroup, Element e, const std::map<Element, Element>& loops) {
+  for (const auto& [f, w] : loops) {
+    TimeLimit::check();
+    const Element fw = semigroup.product(f, w);
+    if (semigroup.product(fw, e) != f) return false;
+    for (const auto& [g, v] : loops) {
+      if (g >= f) break;
+      if (semigroup.product(semigroup.product(f, v), e) != semigroup.product(semigroup.product(g, w), e)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+bool is_locally_testable_of_order(const SyntacticSemigroup& semigroup, std::uint64_t k) {
+  const std::size_t j = k - 1;
+  std::map<Element, std::map<Element, Element>> loops_at;
+  for (const Element e : semigroup.of_length(j)) {
+    const auto entry = loops_at.emplace(e, long_loops(semigroup, e)).first;
+    if (!long_loops_commute(semigroup, e, entry->second)) return false;
+  }
+  // x = (bc)^m b has the period bc: the loop y = bc from the left is p = cb from the right, y·x = x·p.
+  std::set<std::array<Element, 3>> seen;
+  for (std::size_t period = 1; period < j; ++period) {
+    const std::size_t m = j / period, beta = j % period;
+    for (const Element b : semigroup.of_length(beta))
+      for (const Element c : semigroup.of_length(period - beta)) {
+        const Element y = semigroup.product(b, c), p = semigroup.product(c, b);
+        Element e = b;
+        for (std::size_t i = 0; i < m; ++i) e = semigroup.product(y, e);
+        if (!seen.insert({e, y, p}).second) continue;
+        TimeLimit::check();
+        const Element once = semigroup.product(e, p);
+        if (semigroup.product(once, p) != once) return false;
+        for (const auto& [f, w] : loops_at.at(e))
+          if (semigroup.product(y, f) != semigroup.product(f, p)) return false;
+      }
+  }
+  return true;
+}
+
+}  // namespace krohn

@@ -1,0 +1,33 @@
+// tools/krohn/report/class_stream.h — many languages classified side by side, a line of JSON for each.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "krohn/automata/classes/classes.h"
+#include "krohn/automata/language.h"
+
+namespace krohn {
+
+struct StreamOptions {
+  std::vector<std::string> subjects;
+  std::string output;  ///< of the lines; empty: standard output. One that is there already is continued.
+  LanguageOptions reading;
+  AlgebraOptions algebra;
+  double seconds = 60;   ///< for each language
+  unsigned threads = 0;  ///< 0: every core
+  bool witnesses = false;
+};
+
+/// The languages in a folder and below it: files whose names end as those of a format do, in order.
+std::vector<std::string> languages_in(const std::string& folder);
+
+/// A line of `file` each, but empty ones and those that begin with "#".
+std::vector<std::string> languages_listed(const std::string& file);
+
+/// The lines as they are ready, and a summary in the end, to standard error when the lines go to standard output.
+/// Returns the exit status: bad input when a language could not be read, undecided when an answer is open.
+int classify_stream(const StreamOptions& options);
+
+}  // namespace krohn
