@@ -130,6 +130,17 @@ Comparison compare_within(const OutputOracle& machine, const AutomatonLearner& g
   return comparison;
 }
 
+/// What the machine says after whole words.
+AnswerOracle last_outputs(const OutputOracle& machine) {
+  return [&machine, outputs = std::vector<Output>()](std::span<const Word> words, std::span<Output> answers) mutable {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      outputs.resize(words[i].size() + 1);
+      machine(words[i], outputs);
+      answers[i] = outputs.back();
+    }
+  };
+}
+
 /// A learner beside the machine that it asks.
 class Extractor {
  public:
@@ -140,7 +151,7 @@ class Extractor {
         machine_(machine),
         options_(options),
         exact_(exact),
-        learner_(alphabet.size(), machine, options.max_states) {}
+        learner_(alphabet.size(), last_outputs(machine), options.max_states) {}
 
   Extraction run() {
     Extraction extraction{learner_.hypothesis(alphabet_, names_)};

@@ -23,6 +23,10 @@
 
 namespace krohn {
 
+/// Writes outputs[t], what is said after the first t letters of the word; outputs.size() == word.size() + 1. It has to
+/// say the same to the same word.
+using OutputOracle = std::function<void(std::span<const Letter> word, std::span<Output> outputs)>;
+
 struct ExtractOptions {
   std::uint64_t length = 64;      ///< letters of the words that define the automaton
   std::uint64_t words = 2000;     ///< random words, and detours, that a guess must agree with

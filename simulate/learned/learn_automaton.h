@@ -13,14 +13,14 @@
 
 namespace krohn {
 
-/// Writes outputs[t], what is said after the first t letters of the word; outputs.size() == word.size() + 1. It has to
-/// say the same to the same word.
-using OutputOracle = std::function<void(std::span<const Letter> word, std::span<Output> outputs)>;
+/// Writes answers[i], what is said after the whole of words[i]; answers.size() == words.size(). Many words come at
+/// once, for machines that read many as fast as one. It has to say the same to the same word.
+using AnswerOracle = std::function<void(std::span<const Word> words, std::span<Output> answers)>;
 
 class AutomatonLearner {
  public:
   /// Asks about the empty word and every letter at once. Throws LimitError past `max_states`.
-  AutomatonLearner(Letter letters, OutputOracle oracle, std::uint64_t max_states);
+  AutomatonLearner(Letter letters, AnswerOracle oracle, std::uint64_t max_states);
 
   State states() const { return static_cast<State>(access_.size()); }
   /// A word that leads to the state, the empty one to state 0; and suffixes that tell all states apart.
@@ -43,20 +43,20 @@ class AutomatonLearner {
  private:
   using Row = std::vector<Output>;  ///< after an access word and each suffix
 
-  Output ask(const Word& word);
-  Row row_of(const Word& word);
+  std::vector<Output> ask(std::span<const Word> words);
+  std::vector<Row> rows_of(std::span<const Word> words);
+  Word successor(State state, Letter letter) const;
   State add_state(Word access, Row row);
   void close();
 
   Letter letters_;
-  OutputOracle oracle_;
+  AnswerOracle oracle_;
   std::uint64_t max_states_;
   std::vector<Word> access_, suffixes_;
   std::vector<Row> rows_;            ///< of the states
   std::vector<Row> successor_rows_;  ///< of state · letter
   std::vector<State> table_;
   std::map<Row, State> state_of_row_;
-  std::vector<Output> answers_;
   std::uint64_t questions_ = 0;
 };
 

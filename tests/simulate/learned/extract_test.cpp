@@ -124,6 +124,24 @@ TEST_CASE("the learner finds random automata by asking") {
   }
 }
 
+TEST_CASE("the learner asks about many words at once, and as many as it counts") {
+  const Dfa five = minimise(load_language("name:S3"));
+  std::uint64_t asked = 0, calls = 0;
+  AutomatonLearner learner(
+      five.letters(),
+      [&](std::span<const Word> words, std::span<Output> answers) {
+        REQUIRE(words.size() == answers.size());
+        ++calls, asked += words.size();
+        for (std::size_t i = 0; i < words.size(); ++i) answers[i] = five.output(five.run(words[i]));
+      },
+      100);
+  CHECK(asked == learner.questions());
+  // The empty word, the successors of the start, and those of all the other elements.
+  CHECK(calls == 3);
+  CHECK(asked == 1 + std::uint64_t{five.states()} * five.letters());
+  CHECK(learner.hypothesis(five.alphabet(), {five.output_names().begin(), five.output_names().end()}) == five);
+}
+
 TEST_CASE("more states than the limit are refused") {
   ExtractOptions options = quick();
   options.max_states = 4;

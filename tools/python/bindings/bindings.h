@@ -51,6 +51,7 @@ class InterruptPoll {
 
 void bind_automaton(nb::module_& module);
 void bind_checkpoint(nb::module_& module);
+void bind_learner(nb::module_& module);
 void bind_network(nb::module_& module);
 void bind_probe(nb::module_& module);
 void bind_verify(nb::module_& module);

@@ -43,6 +43,7 @@ NB_MODULE(_krohn, module) {
     kind.attr("__module__") = "krohn";
   python::bind_automaton(module);
   python::bind_checkpoint(module);
+  python::bind_learner(module);
   python::bind_network(module);
   python::bind_probe(module);
   python::bind_verify(module);

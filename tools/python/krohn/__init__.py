@@ -13,33 +13,41 @@ and Ctrl-C ends `verify`, `sample`, `dataset` and running words."""
 
 from krohn._krohn import Error, FileError, InputError, LimitError
 from krohn.automaton import Automaton, classify
+from krohn.black_box import BlackBox
 from krohn.certificate import Certificate, sample, verify
 from krohn.checkpoint import Checkpoint
+from krohn.extraction import Extracted, extract
 from krohn.network import Network, compile, export, plan, targets
 from krohn.picture import Picture
 from krohn.probe import Probe, probe
 from krohn.tasks import Dataset, dataset, tasks
+from krohn.trial import Trial, test
 
 __all__ = [
     "Automaton",
+    "BlackBox",
     "Certificate",
     "Checkpoint",
     "Dataset",
     "Error",
+    "Extracted",
     "FileError",
     "InputError",
     "LimitError",
     "Network",
     "Picture",
     "Probe",
+    "Trial",
     "classify",
     "compile",
     "dataset",
     "export",
+    "extract",
     "plan",
     "probe",
     "sample",
     "targets",
     "tasks",
+    "test",
     "verify",
 ]
