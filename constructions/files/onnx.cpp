@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <initializer_list>
 #include <vector>
 
@@ -24,8 +25,8 @@ namespace node_field {
 constexpr std::uint32_t kInput = 1, kOutput = 2, kName = 3, kOperator = 4, kAttribute = 5;
 }
 namespace attribute_field {
-constexpr std::uint32_t kName = 1, kInteger = 3, kGraph = 6, kType = 20;
-constexpr std::int64_t kIntegerType = 2, kGraphType = 5;
+constexpr std::uint32_t kName = 1, kInteger = 3, kGraph = 6, kIntegers = 8, kType = 20;
+constexpr std::int64_t kIntegerType = 2, kGraphType = 5, kIntegersType = 7;
 }  // namespace attribute_field
 namespace tensor_field {
 constexpr std::uint32_t kDimension = 1, kType = 2, kName = 8, kRaw = 9;
@@ -54,11 +55,28 @@ ProtobufMessage attribute(const char* name, const ProtobufMessage& graph) {
       .add(attribute_field::kType, attribute_field::kGraphType);
 }
 
-/// A named value of stated type and shape; a negative extent is the length of the word.
+ProtobufMessage attribute(const char* name, const Extents& values) {
+  ProtobufMessage message;
+  message.add(attribute_field::kName, name);
+  for (const std::int64_t value : values) message.add(attribute_field::kIntegers, value);
+  message.add(attribute_field::kType, attribute_field::kIntegersType);
+  return message;
+}
+
+/// Extents that the input decides.
+constexpr std::int64_t kBatch = -1, kLength = -2;
+
+/// A named value of stated type and shape.
 ProtobufMessage value_info(const std::string& name, Element element, const Extents& shape) {
   ProtobufMessage extents;
-  for (const std::int64_t extent : shape)
-    extents.add(1, extent < 0 ? ProtobufMessage().add(2, "length") : ProtobufMessage().add(1, extent));
+  for (const std::int64_t extent : shape) {
+    ProtobufMessage dimension;
+    if (extent < 0)
+      dimension.add(2, extent == kBatch ? "batch" : "length");
+    else
+      dimension.add(1, extent);
+    extents.add(1, dimension);
+  }
   const auto tensor = ProtobufMessage().add(1, static_cast<std::int64_t>(element)).add(2, extents);
   return ProtobufMessage().add(1, name).add(2, ProtobufMessage().add(1, tensor));
 }
@@ -213,6 +231,10 @@ class Exporter {
 
   void add_constants() {
     graph_.integer("zero", 0);
+    graph_.integers("first", {0});
+    if (std::any_of(network_.layers.begin(), network_.layers.end(),
+                    [](const Layer& layer) { return layer.decoder.unit_copies == 0; }))
+      graph_.integers("one", {1});
     for (std::size_t k = 0; k < network_.layers.size(); ++k) {
       const Layer& layer = network_.layers[k];
       const DenseLayer& dense = dense_[k];
@@ -227,14 +249,14 @@ class Exporter {
       if (k + 1 < network_.layers.size()) graph_.integers(name("next", k), widened(layer.wiring.next));
       graph_.integers(name("readout", k), widened(network_.readout.next[k]));
       if (copies > 0) {
-        graph_.integers(name("copies_by_labels", k), {copies, n / copies});
-        graph_.integers(name("summed", k), {0});
+        graph_.integers(name("copies_by_labels", k), {-1, copies, n / copies});  // a batch of them
+        graph_.integers(name("summed", k), {1});
         continue;
       }
       const auto codewords = static_cast<std::int64_t>(dense.label_of.size());
       reals(name("codewords", k), {codewords, n, d}, dense.codewords);
       graph_.integers(name("label_of", k), dense.label_of);
-      graph_.integers(name("summed", k), {1, 2});
+      graph_.integers(name("summed", k), {2, 3});
       if (dense.foreign.empty()) continue;
       reals(name("foreign", k), {static_cast<std::int64_t>(dense.foreign.size()) / codewords, codewords},
             dense.foreign);
@@ -251,21 +273,22 @@ class Exporter {
       const std::string copies = body_.apply("Reshape", {state, name("copies_by_labels", k)}, name("copies", k));
       const std::string sums =
           body_.apply("ReduceSum", {copies, name("summed", k)}, name("sums", k), {attribute("keepdims", 0)});
-      return body_.apply("ArgMax", {sums}, name("label", k), {attribute("axis", 0), attribute("keepdims", 0)});
+      return body_.apply("ArgMax", {sums}, name("label", k), {attribute("axis", 1), attribute("keepdims", 0)});
     }
-    const std::string difference = body_.apply("Sub", {state, name("codewords", k)}, name("difference", k));
+    const std::string beside = body_.apply("Unsqueeze", {state, "one"}, name("beside", k));
+    const std::string difference = body_.apply("Sub", {beside, name("codewords", k)}, name("difference", k));
     const std::string square = body_.apply("Mul", {difference, difference}, name("square", k));
     std::string distance =
         body_.apply("ReduceSum", {square, name("summed", k)}, name("distance", k), {attribute("keepdims", 0)});
     if (!dense_[k].foreign.empty()) {
       const std::string book = layer.book_of_context.empty()
-                                   ? std::string("zero")
+                                   ? std::string("zero")  // one row for the whole batch
                                    : body_.apply("Gather", {name("book_of", k), context}, name("book", k));
       const std::string foreign = body_.apply("Gather", {name("foreign", k), book}, name("ruled_out", k));
       distance = body_.apply("Add", {distance, foreign}, name("distance_in_book", k));
     }
     const std::string nearest =
-        body_.apply("ArgMin", {distance}, name("nearest", k), {attribute("axis", 0), attribute("keepdims", 0)});
+        body_.apply("ArgMin", {distance}, name("nearest", k), {attribute("axis", 1), attribute("keepdims", 0)});
     return body_.apply("Gather", {name("label_of", k), nearest}, name("label", k));
   }
 
@@ -280,9 +303,9 @@ class Exporter {
   void add_body() {
     const std::size_t layers = network_.layers.size();
     for (std::size_t k = 0; k < layers; ++k)
-      body_.input(name("H_before", k), real_, {network_.layers[k].dimension, network_.layers[k].columns});
-    for (std::size_t k = 0; k < layers; ++k) body_.input(name("label_before", k), Element::kInteger, {});
-    body_.input("letter", Element::kInteger, {});
+      body_.input(name("H_before", k), real_, {kBatch, network_.layers[k].dimension, network_.layers[k].columns});
+    for (std::size_t k = 0; k < layers; ++k) body_.input(name("label_before", k), Element::kInteger, {kBatch});
+    body_.input("letter", Element::kInteger, {kBatch});
     std::string context = "letter", node = "zero";
     for (std::size_t k = 0; k < layers; ++k) {
       const std::string action = body_.apply("Gather", {name("action_of", k), context}, name("action", k));
@@ -299,25 +322,36 @@ class Exporter {
         context = look_up(name("next", k), context, name("label_before", k), k, name("context", k + 1));
     }
     for (std::size_t k = 0; k < layers; ++k)
-      body_.output(name("H", k), real_, {network_.layers[k].dimension, network_.layers[k].columns});
-    for (std::size_t k = 0; k < layers; ++k) body_.output(name("label", k), Element::kInteger, {});
-    body_.output(node, Element::kInteger, {});
+      body_.output(name("H", k), real_, {kBatch, network_.layers[k].dimension, network_.layers[k].columns});
+    for (std::size_t k = 0; k < layers; ++k) body_.output(name("label", k), Element::kInteger, {kBatch});
+    body_.output(node, Element::kInteger, {kBatch});
   }
 
   void add_scan() {
+    graph_.input("letters", Element::kInteger, {kBatch, kLength});
+    const std::string shape = graph_.apply("Shape", {"letters"}, "shape");
+    const std::string batch = graph_.apply("Gather", {shape, "first"}, "batch");
     std::vector<std::string> inputs, results;
     for (const char* what : {"H0", "label0"})
       for (std::size_t k = 0; k < network_.layers.size(); ++k) {
-        inputs.push_back(name(what, k));
-        results.push_back(name(what, k) + ".last");
+        const std::string start = name(what, k), result = start + ".batch";
+        std::string extents = batch;
+        if (std::string_view(what) == "H0") {
+          graph_.integers(name("extents", k), {network_.layers[k].dimension, network_.layers[k].columns});
+          extents =
+              graph_.apply("Concat", {batch, name("extents", k)}, name("batch_extents", k), {attribute("axis", 0)});
+        }
+        inputs.push_back(graph_.apply("Expand", {start, extents}, result));
+        results.push_back(start + ".last");
       }
     inputs.push_back("letters");
     results.push_back("states");
-    graph_.input("letters", Element::kInteger, {-1});
-    graph_.node("Scan", inputs, results, {attribute("body", body_.message()), attribute("num_scan_inputs", 1)});
+    graph_.node("Scan", inputs, results,
+                {attribute("body", body_.message()), attribute("num_scan_inputs", 1),
+                 attribute("scan_input_axes", Extents{1}), attribute("scan_output_axes", Extents{1})});
     graph_.apply("Gather", {"output_of", "states"}, "outputs");
-    graph_.output("states", Element::kInteger, {-1});
-    graph_.output("outputs", Element::kInteger, {-1});
+    graph_.output("states", Element::kInteger, {kBatch, kLength});
+    graph_.output("outputs", Element::kInteger, {kBatch, kLength});
   }
 
   const Network& network_;

@@ -1,4 +1,4 @@
-// constructions/files/onnx.h — a network as an ONNX model: a Scan over the letters of one word, for every runtime that
+// constructions/files/onnx.h — a network as an ONNX model: a Scan over the letters of a batch of words, for every runtime that
 // has the operator. The format: github.com/onnx/onnx/blob/main/onnx/onnx.proto.
 #pragma once
 
@@ -13,9 +13,10 @@ namespace krohn {
 inline constexpr std::int64_t kOnnxOperatorSet = 13;
 
 /// The bytes of a model with
-///   input   letters  int64 [length]   indices of the alphabet, length ≥ 1
-///   output  states   int64 [length]   the state that the readout gives after each letter
-///   output  outputs  int64 [length]   the index of that state's output name
+///   input   letters  int64 [batch, length]   indices of the alphabet, length ≥ 1; words that end earlier are filled
+///                                            up with any letters, and what follows their ends is not read
+///   output  states   int64 [batch, length]   the state that the readout gives after each letter
+///   output  outputs  int64 [batch, length]   the index of that state's output name
 /// and metadata `alphabet` and `output_names` as JSON lists. Matrices are dense, FLOAT when that loses nothing and
 /// DOUBLE otherwise; decoding is by the nearest codeword, a tie going to the first. Throws LimitError past
 /// kMaxDenseNumbers, InputError for a network that snaps.

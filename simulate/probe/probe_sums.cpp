@@ -91,7 +91,7 @@ class Prober {
   std::uint32_t below(std::uint32_t i, std::uint32_t j) const {
     for (const double sign : {1.0, -1.0}) {
       // Beside a sum in a wider format the range of a short one does not suffice; its products' does.
-      const int mask = facts_.greatest_exponent < 64 && wide_products_ ? 2 * high_ : high_;
+      const int mask = wide_products_ ? 2 * high_ : high_;
       Factors factors{std::vector<double>(terms_), std::vector<double>(terms_)};
       for (std::uint32_t term = 0; term < terms_; ++term) {
         const Term set = term == i   ? term_of(term, 1, mask)
@@ -116,7 +116,7 @@ class Prober {
 
   void find_order() {
     if (!counts_units()) return;
-    wide_products_ = std::isfinite(ask(two_masks()));
+    wide_products_ = facts_.greatest_exponent < 64 && std::isfinite(ask(two_masks()));
     const auto order = summation_tree(terms_, [&](std::uint32_t i, std::uint32_t j) {
       const auto [at, is_new] = below_.try_emplace({i, j}, 0);
       if (is_new) at->second = below(i, j);

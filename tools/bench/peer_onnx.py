@@ -16,19 +16,20 @@ parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.R
 parser.add_argument("model")
 parser.add_argument("arrays")
 parser.add_argument("--length", type=int, default=10_000)
+parser.add_argument("--batch", type=int, default=4)
 parser.add_argument("--seed", type=int, default=1)
 options = parser.parse_args()
 
 onnx.checker.check_model(onnx.load(options.model), full_check=True)
 arrays = numpy.load(options.arrays)
 table, outputs = arrays["automaton.table"], arrays["automaton.outputs"]
-word = numpy.random.default_rng(options.seed).integers(0, table.shape[1], options.length)
-states, answers = onnxruntime.InferenceSession(options.model).run(["states", "outputs"], {"letters": word})
+words = numpy.random.default_rng(options.seed).integers(0, table.shape[1], (options.batch, options.length))
+states, answers = onnxruntime.InferenceSession(options.model).run(["states", "outputs"], {"letters": words})
 
-state = json.loads(bytes(arrays["metadata.automaton"]))["initial"]
 right = 0
-for letter, found, answer in zip(word, states, answers):
-    state = table[state, letter]
-    right += bool(found == state and answer == outputs[state])
-print(f"{options.model}: {right} of {len(word)} letters right, ONNX Runtime {onnxruntime.__version__}")
-sys.exit(0 if right == len(word) else 1)
+state = numpy.full(options.batch, json.loads(bytes(arrays["metadata.automaton"]))["initial"])
+for position in range(options.length):
+    state = table[state, words[:, position]]
+    right += int(((states[:, position] == state) & (answers[:, position] == outputs[state])).sum())
+print(f"{options.model}: {right} of {words.size} letters right, ONNX Runtime {onnxruntime.__version__}")
+sys.exit(0 if right == words.size else 1)

@@ -96,13 +96,7 @@ def run_onnx(language):
     options.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(path, options)
 
-    def answers(words, lengths):
-        states = np.zeros_like(words)
-        for row, (word, length) in enumerate(zip(words, lengths)):
-            states[row, :length] = session.run(["states"], {"letters": word[:length]})[0]
-        return states
-
-    return language.count(answers)
+    return language.count(lambda words, _: session.run(["states"], {"letters": words})[0])
 
 
 def run_naive(language):

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <random>
@@ -104,41 +105,111 @@ Value gather(const Value& data, const Value& indices) {
   return result;
 }
 
+/// Of the last two axes; of the first, the batch, there is one on both sides.
 Value product(const Value& a, const Value& b) {
-  const std::size_t n = a.shape[0], inner = a.shape[1], d = b.shape[1];
-  Value result{{n, d}, std::vector<double>(n * d, 0)};
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; j < d; ++j)
-      for (std::size_t k = 0; k < inner; ++k)
-        result.numbers[i * d + j] += a.numbers[i * inner + k] * b.numbers[k * d + j];
+  REQUIRE(a.shape.size() == 3);
+  REQUIRE(b.shape.size() == 3);
+  REQUIRE(a.shape[0] == b.shape[0]);
+  const std::size_t batch = a.shape[0], n = a.shape[1], inner = a.shape[2], d = b.shape[2];
+  REQUIRE(b.shape[1] == inner);
+  Value result{{batch, n, d}, std::vector<double>(batch * n * d, 0)};
+  for (std::size_t one = 0; one < batch; ++one)
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < d; ++j)
+        for (std::size_t k = 0; k < inner; ++k)
+          result.numbers[(one * n + i) * d + j] +=
+              a.numbers[(one * n + i) * inner + k] * b.numbers[(one * inner + k) * d + j];
   return result;
 }
 
-/// Broadcasting where one shape is the end of the other.
+/// The shape that both are repeated to.
+std::vector<std::size_t> broadcast(std::vector<std::size_t> a, std::vector<std::size_t> b) {
+  while (a.size() < b.size()) a.insert(a.begin(), 1);
+  while (b.size() < a.size()) b.insert(b.begin(), 1);
+  for (std::size_t axis = 0; axis < a.size(); ++axis) {
+    REQUIRE((a[axis] == b[axis] || a[axis] == 1 || b[axis] == 1));
+    a[axis] = std::max(a[axis], b[axis]);
+  }
+  return a;
+}
+
+Value expanded(const Value& value, const std::vector<std::size_t>& shape) {
+  Value result{shape, {}};
+  std::size_t count = 1;
+  for (const std::size_t extent : shape) count *= extent;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::size_t rest = i, from = 0, stride = 1;
+    for (std::size_t back = 0; back < shape.size(); ++back) {
+      const std::size_t axis = shape.size() - 1 - back, at = rest % shape[axis];
+      rest /= shape[axis];
+      if (back >= value.shape.size()) continue;
+      const std::size_t extent = value.shape[value.shape.size() - 1 - back];
+      from += (extent == 1 ? 0 : at) * stride;
+      stride *= extent;
+    }
+    result.numbers.push_back(value.numbers.at(from));
+  }
+  return result;
+}
+
 Value by_entry(const Value& a, const Value& b, auto operation) {
-  const Value& large = a.numbers.size() >= b.numbers.size() ? a : b;
-  Value result{large.shape, {}};
-  for (std::size_t i = 0; i < large.numbers.size(); ++i)
-    result.numbers.push_back(operation(a.numbers[i % a.numbers.size()], b.numbers[i % b.numbers.size()]));
+  const auto shape = broadcast(a.shape, b.shape);
+  Value result = expanded(a, shape);
+  const Value other = expanded(b, shape);
+  for (std::size_t i = 0; i < result.numbers.size(); ++i)
+    result.numbers[i] = operation(result.numbers[i], other.numbers[i]);
   return result;
 }
 
-/// Sums over the first axis, or over all but the first.
 Value reduce_sum(const Value& data, const Value& axes) {
-  const bool over_first = axes.numbers == std::vector<double>{0};
-  const std::size_t rows = data.rows(), width = data.per_row();
-  Value result{{over_first ? width : rows}, std::vector<double>(over_first ? width : rows, 0)};
-  for (std::size_t i = 0; i < data.numbers.size(); ++i)
-    result.numbers[over_first ? i % width : i / width] += data.numbers[i];
+  Value result;
+  const auto is_summed = [&](std::size_t axis) {
+    return std::find(axes.numbers.begin(), axes.numbers.end(), static_cast<double>(axis)) != axes.numbers.end();
+  };
+  std::size_t count = 1;
+  for (std::size_t axis = 0; axis < data.shape.size(); ++axis)
+    if (!is_summed(axis)) {
+      result.shape.push_back(data.shape[axis]);
+      count *= data.shape[axis];
+    }
+  result.numbers.assign(count, 0);
+  for (std::size_t i = 0; i < data.numbers.size(); ++i) {
+    std::size_t rest = i, to = 0, stride = 1;
+    for (std::size_t axis = data.shape.size(); axis-- > 0;) {
+      const std::size_t at = rest % data.shape[axis];
+      rest /= data.shape[axis];
+      if (is_summed(axis)) continue;
+      to += at * stride;
+      stride *= data.shape[axis];
+    }
+    result.numbers[to] += data.numbers[i];
+  }
   return result;
 }
 
+/// Along axis 1 of two.
 Value extreme(const Value& data, auto better) {
-  std::size_t best = 0;
-  for (std::size_t i = 1; i < data.numbers.size(); ++i)
-    if (better(data.numbers[i], data.numbers[best])) best = i;
-  return {{}, {static_cast<double>(best)}};
+  REQUIRE(data.shape.size() == 2);
+  Value result{{data.shape[0]}, {}};
+  for (std::size_t row = 0; row < data.rows(); ++row) {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < data.shape[1]; ++i)
+      if (better(data.numbers[row * data.shape[1] + i], data.numbers[row * data.shape[1] + best])) best = i;
+    result.numbers.push_back(static_cast<double>(best));
+  }
+  return result;
 }
+
+Value reshaped(const Value& data, const Value& shape) {
+  Value result{{}, data.numbers};
+  std::size_t known = 1;
+  for (const double extent : shape.numbers) known *= extent < 0 ? 1 : static_cast<std::size_t>(extent);
+  for (const double extent : shape.numbers)
+    result.shape.push_back(extent < 0 ? data.numbers.size() / known : static_cast<std::size_t>(extent));
+  return result;
+}
+
+std::vector<std::size_t> extents(const Value& numbers) { return {numbers.numbers.begin(), numbers.numbers.end()}; }
 
 void run(const Message& graph, Values& values);
 
@@ -146,7 +217,9 @@ void scan(const Message& node, Values& values) {
   Message body;
   for (const std::string& text : node.all(5)) {
     const Message attribute = Message::parse(text);
-    if (attribute.bytes.at(1).at(0) == "body") body = attribute.child(6);
+    const std::string name = attribute.bytes.at(1).at(0);
+    if (name == "body") body = attribute.child(6);
+    if (name.ends_with("axes")) CHECK(attribute.numbers.at(8) == std::vector<std::int64_t>{1});
   }
   const auto inputs = node.all(1), outputs = node.all(2);
   std::vector<std::string> names, results;
@@ -156,16 +229,20 @@ void scan(const Message& node, Values& values) {
   REQUIRE(results.size() == outputs.size());
   std::vector<Value> carried;
   for (std::size_t i = 0; i + 1 < inputs.size(); ++i) carried.push_back(values.at(inputs[i]));
-  Value collected;
-  for (const double letter : values.at(inputs.back()).numbers) {
+  const Value letters = values.at(inputs.back());
+  const std::size_t batch = letters.shape.at(0), length = letters.shape.at(1);
+  Value collected{letters.shape, std::vector<double>(letters.numbers.size())};
+  for (std::size_t t = 0; t < length; ++t) {
     Values inner = values;
     for (std::size_t i = 0; i < carried.size(); ++i) inner[names[i]] = carried[i];
-    inner[names.back()] = {{}, {letter}};
+    Value& letter = inner[names.back()] = {{batch}, {}};
+    for (std::size_t row = 0; row < batch; ++row) letter.numbers.push_back(letters.numbers[row * length + t]);
     run(body, inner);
     for (std::size_t i = 0; i < carried.size(); ++i) carried[i] = inner.at(results[i]);
-    collected.numbers.push_back(inner.at(results.back()).numbers.at(0));
+    const Value& found = inner.at(results.back());
+    REQUIRE(found.shape == std::vector<std::size_t>{batch});
+    for (std::size_t row = 0; row < batch; ++row) collected.numbers[row * length + t] = found.numbers[row];
   }
-  collected.shape = {collected.numbers.size()};
   values[outputs.back()] = collected;
 }
 
@@ -195,24 +272,35 @@ void run(const Message& graph, Values& values) {
       result = extreme(input(0), std::less<>());
     else if (operation == "ArgMax")
       result = extreme(input(0), std::greater<>());
-    else if (operation == "Reshape") {
-      const Value& shape = input(1);
-      result = {{static_cast<std::size_t>(shape.numbers[0]), static_cast<std::size_t>(shape.numbers[1])},
-                input(0).numbers};
+    else if (operation == "Reshape")
+      result = reshaped(input(0), input(1));
+    else if (operation == "Unsqueeze") {
+      REQUIRE(input(1).numbers == std::vector<double>{1});
+      result = input(0);
+      result.shape.insert(result.shape.begin() + 1, 1);
+    } else if (operation == "Shape")
+      result = {{input(0).shape.size()}, {input(0).shape.begin(), input(0).shape.end()}};
+    else if (operation == "Concat") {
+      result = input(0);
+      result.numbers.insert(result.numbers.end(), input(1).numbers.begin(), input(1).numbers.end());
+      result.shape = {result.numbers.size()};
+    } else if (operation == "Expand") {
+      result = expanded(input(0), broadcast(input(0).shape, extents(input(1))));
     } else
       FAIL("unknown operator " << operation);
   }
 }
 
-/// The outputs of a model for a word.
-Values outputs_of(const std::string& model, const Word& word) {
+/// The outputs of a model for words of one length.
+Values outputs_of(const std::string& model, const std::vector<Word>& words) {
   const Message graph = Message::parse(model).child(7);
   Values values;
   for (const std::string& text : graph.all(5)) {
     const Message tensor = Message::parse(text);
     values[tensor.bytes.at(8).at(0)] = constant(tensor);
   }
-  values["letters"] = {{word.size()}, {word.begin(), word.end()}};
+  Value& letters = values["letters"] = {{words.size(), words.at(0).size()}, {}};
+  for (const Word& word : words) letters.numbers.insert(letters.numbers.end(), word.begin(), word.end());
   run(graph, values);
   return values;
 }
@@ -235,14 +323,19 @@ TEST_CASE("exported models compute the automaton, letter by letter") {
     wishes.construction = fact.construction;
     const std::string model = format_onnx(build(automaton, wishes));
     std::mt19937 random(3);
-    Word word(60);
-    for (Letter& letter : word) letter = static_cast<Letter>(random() % automaton.letters());
-    const Values values = outputs_of(model, word);
-    State state = automaton.initial();
-    for (std::size_t t = 0; t < word.size(); ++t) {
-      state = automaton.next(state, word[t]);
-      CHECK(values.at("states").numbers.at(t) == state);
-      CHECK(values.at("outputs").numbers.at(t) == automaton.output(state));
+    for (const std::size_t batch : {1U, 3U}) {
+      std::vector<Word> words(batch, Word(40));
+      for (Word& word : words)
+        for (Letter& letter : word) letter = static_cast<Letter>(random() % automaton.letters());
+      const Values values = outputs_of(model, words);
+      for (std::size_t row = 0; row < batch; ++row) {
+        State state = automaton.initial();
+        for (std::size_t t = 0; t < words[row].size(); ++t) {
+          state = automaton.next(state, words[row][t]);
+          CHECK(values.at("states").numbers.at(row * words[row].size() + t) == state);
+          CHECK(values.at("outputs").numbers.at(row * words[row].size() + t) == automaton.output(state));
+        }
+      }
     }
   }
 }

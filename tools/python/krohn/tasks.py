@@ -1,6 +1,7 @@
 """The tasks of the literature as arrays."""
 
 import json
+import os
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Tuple, Union
 
@@ -28,6 +29,44 @@ class Dataset:
 
     def __len__(self) -> int:
         return len(self.lengths)
+
+    def __getitem__(self, index: int) -> Tuple[np.ndarray, np.ndarray]:
+        """The inputs and the targets of one sample, filled up: what a `torch.utils.data.DataLoader` asks for and stacks."""
+        return self.inputs[index], self.targets[index]
+
+    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes arrays and vocabulary: to a NumPy archive (.npz), or with pyarrow to a table (.parquet, .arrow, .feather)
+        with a row for each sample, lists of its own length, and the vocabulary in the schema's metadata."""
+        name = os.fspath(path)
+        ending = os.path.splitext(name)[1]
+        if ending == ".npz":
+            np.savez(name, inputs=self.inputs, targets=self.targets, lengths=self.lengths,
+                     tokens=np.array(self.tokens), labels=np.array(self.labels), chance=self.chance)  # fmt: skip
+            return
+        if ending not in (".parquet", ".arrow", ".feather"):
+            raise ValueError(f"{name}: the name of a data set ends in .npz, .parquet, .arrow or .feather")
+        table = self.to_arrow()
+        if ending == ".parquet":
+            from pyarrow import parquet
+
+            parquet.write_table(table, name)
+        else:
+            from pyarrow import feather
+
+            feather.write_feather(table, name)
+
+    def to_arrow(self) -> Any:
+        """A `pyarrow.Table`: the columns `inputs` and `targets`, lists of ids of each sample's own length."""
+        try:
+            import pyarrow
+        except ImportError as error:
+            raise ImportError("tables of Arrow need pyarrow: pip install pyarrow; .npz needs nothing") from error
+        columns = {
+            name: pyarrow.array([row[:length] for row, length in zip(rows, self.lengths)], pyarrow.list_(pyarrow.int64()))
+            for name, rows in (("inputs", self.inputs), ("targets", self.targets))
+        }
+        facts = {"tokens": json.dumps(self.tokens), "labels": json.dumps(self.labels), "chance": str(self.chance)}
+        return pyarrow.table(columns).replace_schema_metadata(facts)
 
 
 def tasks() -> Dict[str, List[Dict[str, Any]]]:
