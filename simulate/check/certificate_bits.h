@@ -31,6 +31,8 @@ class CertificateBits {
     return text;
   }
 
+  /// As many as there are.
+  std::vector<double> read(const StrictJson& json) const { return read(json, json.text().size() / digits_); }
   std::vector<double> read(const StrictJson& json, std::size_t count) const {
     const std::string text = json.text();
     if (text.size() != count * digits_)

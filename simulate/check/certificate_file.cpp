@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "krohn/automata/formats/json.h"
 #include "krohn/constructions/files/network_file.h"
-#include "krohn/constructions/files/strict_json.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/float_environment.h"
 #include "krohn/simulate/check/certificate_bits.h"
+#include "krohn/simulate/check/certificate_reader.h"
+#include "krohn/simulate/check/operations_file.h"
 #include "krohn/simulate/check/sha256.h"
 
 namespace krohn {
@@ -16,23 +19,28 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kFormat = "krohn.certificate";
-constexpr std::uint32_t kVersion = 2;
-
-constexpr const char* kClosedCodewords = "closed codewords";
-constexpr const char* kReachableSet = "closed reachable set";
-constexpr const char* kAnyOrder = "exact in any order";
-constexpr const char* kFailingWord = "failing word";
-constexpr const char* kSampledWords = "sampled";
-constexpr const char* kLinearHorizon = "linear horizon";
-
-// ---- Writing
+/// Of operations: the format of their numbers; what they round to bf16 they say themselves.
+ArithmeticName arithmetic_of(const Certificate& certificate) {
+  if (!certificate.operations || certificate.arithmetic == ArithmeticName(Precision::kFp64))
+    return certificate.arithmetic;
+  return Precision::kFp32;
+}
 
 /// One case per method: the name of the method, and the steps.
 class Steps {
  public:
-  Steps(const Certificate& certificate, const Network& network)
-      : certificate_(certificate), network_(network), bits_(certificate.arithmetic) {}
+  Steps(const Certificate& certificate, const CheckedModel& model)
+      : certificate_(certificate),
+        network_(model.network),
+        bits_(certificate.arithmetic.is_exact() ? ArithmeticName(Precision::kFp64) : arithmetic_of(certificate)) {
+    if (network_ != nullptr)
+      outputs_ = network_->automaton.output_names();
+    else if (!certificate.operations || !certificate.language)
+      throw InputError("nobody says what this model computes, or what is right");
+    if (certificate.operations)
+      for (const Json& step : steps_of(*certificate.operations, bits_)) add(step);
+    if (certificate.language) add(step_of(*certificate.language, outputs_));
+  }
 
   std::vector<std::string> take() { return std::move(lines_); }
 
@@ -84,7 +92,11 @@ class Steps {
       throw InputError("the failing word was too long to keep");
     else
       add_word(*certificate_.failing_word());
-    add({{"step", "answer"}, {"expected", run.expected}, {"given", run.given ? Json(*run.given) : Json(nullptr)}});
+    Json given;
+    const bool is_named = certificate_.language && network_ != nullptr;
+    if (run.given && !is_named) given = *run.given;
+    if (run.given && is_named && *run.given < outputs_.size()) given = outputs_[*run.given];
+    add({{"step", "answer"}, {"expected", run.expected}, {"given", given}});
     if (certificate_.is_shortest() && run.shorter.empty() && !certificate_.failing_word()->empty())
       throw InputError("the pairs of shorter words were not listed");
     for (const ReachedPair& pair : run.shorter) add(pair, true);
@@ -118,8 +130,8 @@ class Steps {
     Json json{{"step", "pair"}};
     if (has_depth) json["depth"] = pair.depth;
     json["state"] = pair.state;
-    json["labels"] = pair.labels;
-    if (network_.snap_every > 0) json["phase"] = pair.phase;
+    if (network_ != nullptr) json["labels"] = pair.labels;
+    if (network_ != nullptr && network_->snap_every > 0) json["phase"] = pair.phase;
     json["bits"] = Json::array();
     for (const auto& numbers : pair.numbers) json["bits"].push_back(bits_.write(numbers));
     if (!pair.next.empty()) json["next"] = pair.next;
@@ -144,324 +156,34 @@ class Steps {
 
   void add_letters(std::span<const Letter> letters, std::uint64_t times) {
     Json names = Json::array();
-    for (const Letter letter : letters) names.push_back(network_.automaton.alphabet().name(letter));
+    const Dfa& automaton = certificate_.language ? certificate_.language->automaton : network_->automaton;
+    for (const Letter letter : letters) names.push_back(automaton.alphabet().name(letter));
     add({{"step", "word"}, {"letters", std::move(names)}, {"times", times}});
   }
 
   const Certificate& certificate_;
-  const Network& network_;
+  const Network* network_;  ///< or null
   CertificateBits bits_;
+  std::span<const std::string> outputs_;
   std::vector<std::string> lines_;
 };
 
-Json claim_of(const Certificate& certificate, const Network& network, const char* method) {
+Json claim_of(const Certificate& certificate, const CheckedModel& model, const char* method) {
   Json json;
   json["format"] = kFormat;
   json["version"] = kVersion;
-  json["weights"] = sha256(canonical_weights(network));
-  json["automaton"] = sha256(canonical_automaton(network.automaton));
-  json["arithmetic"] = to_string(certificate.arithmetic);
-  json["form"] = to_string(certificate.form);
+  json["weights"] = hash_of_weights(model, certificate.operations.get());
+  if (model.network != nullptr) json["automaton"] = hash_of_automaton(model);
+  json["arithmetic"] = to_string(arithmetic_of(certificate));
+  json["form"] = certificate.operations ? kOperationsForm : to_string(certificate.form);
   json["order"] = certificate.holds_in_any_order() ? "any" : to_string(certificate.order);
   json["claim"] = to_string(certificate.claim);
   if (certificate.is<ProvedUpTo>()) json["length"] = length_in_file(certificate);
   if (certificate.is<Refuted>()) json["shortest"] = certificate.is_shortest();
+  if (certificate.language) json["against"] = kLanguage;
   json["method"] = method;
   return json;
 }
-
-// ---- Reading
-
-/// What the text names, with the place in the message.
-template <class Parse>
-auto named(const StrictJson& json, Parse&& parse) {
-  try {
-    return parse(json.text());
-  } catch (const InputError& error) {
-    throw InputError(json.place(), error.what());
-  }
-}
-
-/// The lines of a file, one after another, with the step that stands on the next one.
-class Lines {
- public:
-  Lines(const std::string& text, const std::string& where) : text_(text), where_(where) { read(); }
-
-  const StrictJson& line() const { return line_; }
-  std::string step() const {
-    if (!line_.has("step")) throw InputError(line_.place(), "expected a step");
-    return line_["step"].text();
-  }
-
-  /// The line, when it is such a step with exactly these members.
-  std::optional<StrictJson> take(const char* step, std::initializer_list<std::string_view> keys) {
-    if (this->step() != step) return std::nullopt;
-    line_.require_keys(keys);
-    return next();
-  }
-
-  StrictJson expect(const char* step, std::initializer_list<std::string_view> keys) {
-    if (std::optional<StrictJson> line = take(step, keys)) return *line;
-    throw InputError(line_.place(), fmt::format("expected the step \"{}\", not {}", step, line_["step"].quoted()));
-  }
-
-  StrictJson next() {
-    StrictJson line = line_;
-    read();
-    return line;
-  }
-
-  void end() {
-    if (step() != "end") throw InputError(line_.place(), "a step that does not belong here: " + line_["step"].quoted());
-    line_.require_keys({"step", "lines"});
-    if (line_["lines"].large_number() != number_ - 1)
-      throw InputError(line_.place(), fmt::format("{} lines come before this one", number_ - 1));
-    if (at_ != text_.size()) throw InputError(line_.place(), "something follows the end");
-  }
-
- private:
-  void read() {
-    ++number_;
-    const std::string place = fmt::format("{}, line {}", where_, number_);
-    const std::size_t end = text_.find('\n', at_);
-    if (end == std::string::npos) throw InputError(place, "the file breaks off before its end");
-    line_ = StrictJson::parse(text_.substr(at_, end - at_), place);
-    at_ = end + 1;
-  }
-
-  const std::string& text_;
-  const std::string& where_;
-  std::size_t at_ = 0, number_ = 0;
-  StrictJson line_ = StrictJson::parse("null", "");
-};
-
-class Reader {
- public:
-  Reader(const std::string& text, const std::string& where, const Network& network)
-      : lines_(text, where), network_(network) {}
-
-  Certificate read() {
-    read_claim();
-    const CertificateBits bits(certificate_.arithmetic);
-    bits_ = &bits;
-    if (method_is<Proved>(kClosedCodewords, false))
-      certificate_.proof = closed_codewords();
-    else if (method_is<Proved>(kAnyOrder, true))
-      certificate_.proof = any_order();
-    else if (method_is<Proved>(kReachableSet, false))
-      certificate_.proof = reached_pairs(false);
-    else if (method_is<ProvedUpTo>(kReachableSet, false))
-      certificate_.proof = reached_pairs(true);
-    else if (method_is<ProvedUpTo>(kLinearHorizon, false))
-      certificate_.proof = LinearHorizon{table(0), certificate_.length()};
-    else if (method_is<Refuted>(kFailingWord, false))
-      failing_run();
-    else if (method_is<Sampled>(kSampledWords, false))
-      sampled_words();
-    else
-      throw InputError(place_, fmt::format("the stated method does not give a claim \"{}\" in this order",
-                                           to_string(certificate_.claim)));
-    lines_.end();
-    return std::move(certificate_);
-  }
-
- private:
-  template <class C>
-  bool method_is(const char* method, bool any_order) const {
-    return certificate_.is<C>() && certificate_.method == method && certificate_.holds_in_any_order() == any_order &&
-           is_any_ == any_order;
-  }
-
-  void read_claim() {
-    const StrictJson json = lines_.line();
-    place_ = json.place();
-    if (!json.has("format") || json["format"].text() != kFormat) throw InputError(place_, "not a certificate of krohn");
-    if (!json.has("version") || json["version"].number() != kVersion)
-      throw InputError(place_, fmt::format("of another version; this program reads version {}", kVersion));
-    const std::string claim = json.has("claim") ? json["claim"].text() : "";
-    constexpr const char* kLength = "length";
-    constexpr const char* kShortest = "shortest";
-    if (claim == to_string(ProvedUpTo{}))
-      json.require_keys(
-          {"format", "version", "weights", "automaton", "arithmetic", "form", "order", "claim", kLength, "method"});
-    else if (claim == to_string(Refuted{}))
-      json.require_keys(
-          {"format", "version", "weights", "automaton", "arithmetic", "form", "order", "claim", kShortest, "method"});
-    else
-      json.require_keys(
-          {"format", "version", "weights", "automaton", "arithmetic", "form", "order", "claim", "method"});
-    require_hash(json["weights"], sha256(canonical_weights(network_)), "weights");
-    require_hash(json["automaton"], sha256(canonical_automaton(network_.automaton)), "states");
-    certificate_.arithmetic = named(json["arithmetic"], ArithmeticName::parse);
-    if (certificate_.arithmetic.is_exact()) throw InputError(place_, "exact arithmetic has no certificates");
-    certificate_.form = named(json["form"], parse_form);
-    is_any_ = json["order"].text() == "any";
-    if (is_any_ && to_string(certificate_.arithmetic).find_first_of("+/t") != std::string::npos)
-      throw InputError(json["arithmetic"].place(), "the order \"any\" is of fp64, fp32, fp16 and bf16");
-    if (!is_any_) certificate_.order = named(json["order"], parse_order);
-    if (!certificate_.order.is_sequential())
-      throw InputError(json["order"].place(), "the orders of certificates are \"sequential\" and \"any\"");
-    certificate_.method = json["method"].text();
-    if (claim == to_string(Proved{}))
-      certificate_.claim = Proved{.any_order = is_any_};
-    else if (claim == to_string(ProvedUpTo{}))
-      certificate_.claim = ProvedUpTo{json[kLength].large_number()};
-    else if (claim == to_string(Refuted{}))
-      certificate_.claim = Refuted{{}, json[kShortest].truth()};
-    else if (claim != to_string(Sampled{}))
-      throw InputError(json["claim"].place(), "unknown claim " + json["claim"].quoted());
-    if (certificate_.is<ProvedUpTo>() && certificate_.length() == 0)
-      throw InputError(json[kLength].place(), "a length of at least one letter is claimed");
-    lines_.next();
-  }
-
-  static void require_hash(const StrictJson& json, const std::string& hash, const char* what) {
-    if (json.text() != hash)
-      throw InputError(json.place(),
-                       fmt::format("the certificate is about other {} (SHA-256 {}) than the model's ({}); give the "
-                                   "model that it was made for",
-                                   what, json.quoted(), hash));
-  }
-
-  static void require_layer(const StrictJson& json, std::size_t layer) {
-    if (json["layer"].number() != layer) throw InputError(json["layer"].place(), "a step of another layer");
-  }
-
-  ClosedTable table(std::size_t layer) {
-    const StrictJson json = lines_.expect("codewords", {"step", "layer", "codewords"});
-    require_layer(json, layer);
-    ClosedTable table{json["codewords"].numbers(), {}, {}};
-    while (const auto move = lines_.take("move", {"step", "layer", "action", "book", "next"})) {
-      require_layer(*move, layer);
-      table.moves.push_back({(*move)["action"].number(), (*move)["book"].number()});
-      table.next.push_back((*move)["next"].numbers());
-    }
-    return table;
-  }
-
-  ClosedCodewords closed_codewords() {
-    ClosedCodewords proof;
-    for (std::size_t k = 0; k < network_.layers.size(); ++k) proof.layers.push_back(table(k));
-    proof.by_induction = lines_.take("induction", {"step"}).has_value();
-    while (const auto tuple = lines_.take("tuple", {"step", "state", "places", "next"})) {
-      if (proof.by_induction) throw InputError(tuple->place(), "a tuple beside an induction");
-      proof.tuples.push_back({(*tuple)["state"].number(), (*tuple)["places"].numbers(), (*tuple)["next"].numbers()});
-    }
-    return proof;
-  }
-
-  AnyOrder any_order() {
-    AnyOrder proof{closed_codewords(), {}};
-    for (std::size_t k = 0; k < network_.layers.size(); ++k) {
-      const Layer& layer = network_.layers[k];
-      const std::size_t n = layer.dimension, b = n * layer.columns;
-      LayerMaps maps;
-      if (const auto json = lines_.take("moves", {"step", "layer"})) {
-        require_layer(*json, k);
-        maps.only_moves = true;
-        while (const auto addition = lines_.take("addition", {"step", "layer", "b", "next"})) {
-          require_layer(*addition, k);
-          maps.maps.push_back({{}, bits_->read((*addition)["b"], b), (*addition)["next"].numbers()});
-        }
-      } else {
-        const StrictJson letters = lines_.expect("maps", {"step", "layer", "letters"});
-        require_layer(letters, k);
-        maps.letters = letters["letters"].numbers();
-        while (const auto map = lines_.take("map", {"step", "layer", "a", "b", "next"})) {
-          require_layer(*map, k);
-          const bool has_b = !(*map)["b"].text().empty();
-          maps.maps.push_back(
-              {bits_->read((*map)["a"], n * n), bits_->read((*map)["b"], has_b ? b : 0), (*map)["next"].numbers()});
-        }
-      }
-      proof.layers.push_back(std::move(maps));
-    }
-    return proof;
-  }
-
-  std::vector<ReachedPair> pairs(bool has_depth) {
-    std::vector<ReachedPair> pairs;
-    while (lines_.step() == "pair") {
-      const StrictJson& json = lines_.line();
-      const bool is_last = has_depth && !json.has("next");
-      std::vector<std::string_view> keys{"step", "state", "labels", "bits"};
-      if (has_depth) keys.push_back("depth");
-      if (network_.snap_every > 0) keys.push_back("phase");
-      if (!is_last) keys.push_back("next");
-      json.require_keys(keys);
-      ReachedPair pair;
-      if (has_depth) pair.depth = json["depth"].large_number();
-      pair.state = json["state"].number();
-      pair.labels = json["labels"].numbers();
-      if (network_.snap_every > 0) pair.phase = json["phase"].large_number();
-      if (!is_last) pair.next = json["next"].numbers();
-      const std::vector<StrictJson> layers = json["bits"].items();
-      if (layers.size() != network_.layers.size() || pair.labels.size() != layers.size())
-        throw InputError(json.place(), "expected the bits and the label of every layer");
-      for (std::size_t k = 0; k < layers.size(); ++k)
-        pair.numbers.push_back(
-            bits_->read(layers[k], std::size_t{network_.layers[k].dimension} * network_.layers[k].columns));
-      pairs.push_back(std::move(pair));
-      lines_.next();
-    }
-    return pairs;
-  }
-
-  ReachedPairs reached_pairs(bool has_depth) {
-    ReachedPairs proof;
-    proof.list = pairs(has_depth);
-    proof.pairs = proof.list.size();
-    for (const ReachedPair& pair : proof.list) proof.depth = std::max(proof.depth, pair.depth);
-    return proof;
-  }
-
-  void failing_run() {
-    FailingRun run;
-    if (const auto random = lines_.take("random", {"step", "seed", "stream", "letters"})) {
-      run.random = {(*random)["seed"].large_number(), (*random)["stream"].large_number(),
-                    (*random)["letters"].large_number()};
-    } else {
-      Word& word = std::get<Refuted>(certificate_.claim).word.emplace();
-      while (const auto part = lines_.take("word", {"step", "letters", "times"})) add_letters(*part, word);
-    }
-    const StrictJson answer = lines_.expect("answer", {"step", "expected", "given"});
-    run.expected = answer["expected"].number();
-    if (!answer["given"].is_null()) run.given = answer["given"].number();
-    if (certificate_.is_shortest()) run.shorter = pairs(true);
-    certificate_.proof = std::move(run);
-  }
-
-  void add_letters(const StrictJson& json, Word& word) const {
-    const Alphabet& alphabet = network_.automaton.alphabet();
-    Word part;
-    for (const StrictJson& name : json["letters"].items()) {
-      const std::optional<Letter> letter = alphabet.find(name.text());
-      if (!letter || alphabet.name(*letter) != name.text())
-        throw InputError(name.place(), fmt::format("{} is not a letter of {}", name.quoted(), to_string(alphabet)));
-      part.push_back(*letter);
-    }
-    const std::uint64_t times = json["times"].large_number();
-    if (times == 0 || part.empty()) throw InputError(json.place(), "no letters");
-    if (times > (kMostLetters - word.size()) / part.size())
-      throw LimitError(fmt::format("{}: a word of more than {} letters", json.place(), kMostLetters));
-    for (std::uint64_t i = 0; i < times; ++i) word.insert(word.end(), part.begin(), part.end());
-  }
-
-  void sampled_words() {
-    const StrictJson json = lines_.expect("words", {"step", "seed", "words", "length"});
-    certificate_.proof =
-        SampledWords{json["seed"].large_number(), json["words"].large_number(), json["length"].large_number()};
-  }
-
-  static constexpr std::uint64_t kMostLetters = std::uint64_t{1} << 28;
-
-  Lines lines_;
-  const Network& network_;
-  const CertificateBits* bits_ = nullptr;
-  std::string place_;
-  bool is_any_ = false;
-  Certificate certificate_;
-};
 
 }  // namespace
 
@@ -470,28 +192,36 @@ std::uint64_t length_in_file(const Certificate& certificate) {
   return horizon == nullptr ? certificate.length() : horizon->length;
 }
 
-std::string format_certificate(const Certificate& certificate, const Network& network) {
+std::string format_certificate(const Certificate& certificate, const CheckedModel& model) {
   const FloatEnvironment environment;
-  if (certificate.arithmetic.is_exact()) throw InputError("exact arithmetic has no certificates");
-  Steps steps(certificate, network);
+  if (certificate.arithmetic.is_exact() && !std::holds_alternative<ClosedCodewords>(certificate.proof))
+    throw InputError("certificates of exact arithmetic are of closed codewords");
+  Steps steps(certificate, model);
   const char* method = std::visit(steps, certificate.proof);
   const std::vector<std::string> lines = steps.take();
-  std::string text = claim_of(certificate, network, method).dump() + "\n";
+  std::string text = claim_of(certificate, model, method).dump() + "\n";
   for (const std::string& line : lines) text += line + "\n";
   return text + Json({{"step", "end"}, {"lines", lines.size() + 1}}).dump() + "\n";
 }
 
-Certificate parse_certificate(const std::string& text, const std::string& where, const Network& network) {
+Certificate parse_certificate(const std::string& text, const std::string& where, const CheckedModel& model) {
   const FloatEnvironment environment;
-  return Reader(text, where, network).read();
+  return read_certificate(text, where, model);
 }
 
-void save_certificate(const Certificate& certificate, const Network& network, const std::string& path) {
-  write_file(path, format_certificate(certificate, network));
+void save_certificate(const Certificate& certificate, const CheckedModel& model, const std::string& path) {
+  write_file(path, format_certificate(certificate, model));
 }
 
-Certificate load_certificate(const std::string& path, const Network& network) {
-  return parse_certificate(read_text_file(path), path, network);
+Certificate load_certificate(const std::string& path, const CheckedModel& model) {
+  return parse_certificate(read_text_file(path), path, model);
+}
+
+std::string file_of_model(const std::string& path) {
+  for (const char* name : {"parameters.safetensors", "model.safetensors"})
+    if (const auto file = std::filesystem::path(path) / name; std::filesystem::is_regular_file(file))
+      return file.string();
+  return path;
 }
 
 }  // namespace krohn

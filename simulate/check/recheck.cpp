@@ -2,20 +2,39 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <map>
+#include <memory>
+#include <numeric>
 #include <set>
 
 #include "krohn/groups/error.h"
 #include "krohn/groups/float_environment.h"
 #include "krohn/simulate/check/recheck_any_order.h"
+#include "krohn/simulate/check/recheck_exact.h"
 #include "krohn/simulate/check/recheck_horizon.h"
 #include "krohn/simulate/check/recheck_network.h"
+#include "krohn/simulate/check/recheck_operations.h"
 
 namespace krohn {
 namespace {
 
-using Moment = RecheckedNetwork::Moment;
+using Moment = RecheckedReader::Moment;
+
+/// What answers are held against, and what gives them.
+struct Held {
+  const TrackedAutomaton& tracked;
+  const RecheckedReader& reader;
+  const std::vector<Output>* outputs;  ///< of a network beside a language: by state, what it says there
+
+  std::optional<std::uint32_t> answer(const Moment& moment) const {
+    const auto read = reader.read(moment);
+    return read && outputs != nullptr ? std::optional((*outputs)[*read]) : read;
+  }
+  bool is_right(State state, const Moment& moment) const {
+    return !tracked.is_asked(state) || answer(moment) == tracked.wanted[state];
+  }
+  bool may_stand(State next) const { return tracked.wanted[next] != TrackedAutomaton::kNoSuchWord; }
+};
 
 // ---- Closed reachable set
 
@@ -31,13 +50,13 @@ Moment memory_of(const ReachedPair& pair) {
 
 /// Every pair is right, and the next letter leads to a listed pair; or, where `letters` are claimed, it is right as far
 /// as they go. By induction over the letters of a word.
-void check_pairs(const std::vector<ReachedPair>& pairs, std::optional<std::uint64_t> letters, const Network& network,
-                 const RecheckedNetwork& plain) {
-  const Dfa& automaton = network.automaton;
-  require(!pairs.empty() && pairs[0].depth == 0 && pairs[0].state == automaton.initial() &&
-              is_memory_of(pairs[0], plain.start()),
-          "the first pair is not the start");
-  require(plain.read(plain.start()) == automaton.initial(), "the empty word is read wrongly");
+void check_pairs(const std::vector<ReachedPair>& pairs, std::optional<std::uint64_t> letters, const Held& held) {
+  const Dfa& automaton = held.tracked.automaton;
+  const Moment start = held.reader.start();
+  require(
+      !pairs.empty() && pairs[0].depth == 0 && pairs[0].state == automaton.initial() && is_memory_of(pairs[0], start),
+      "the first pair is not the start");
+  require(held.is_right(automaton.initial(), start), "the empty word is read wrongly");
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     const ReachedPair& pair = pairs[i];
     const auto at = [&](const char* what) { return fmt::format("pair {}: {}", i, what); };
@@ -48,12 +67,16 @@ void check_pairs(const std::vector<ReachedPair>& pairs, std::optional<std::uint6
     const bool is_last = letters && pair.depth + 1 == *letters;
     require(!letters || pair.depth < *letters, at("deeper than the length claimed"));
     require(pair.next.size() == (is_last ? 0 : automaton.letters()), at("not one next pair for each letter"));
-    require(pair.state < automaton.states(), at("no such state"));
+    require(pair.state < automaton.states() && held.may_stand(pair.state), at("no such state"));
     const Moment memory = memory_of(pair);
     for (Letter letter = 0; letter < automaton.letters(); ++letter) {
-      const Moment after = plain.step(memory, letter);
       const State right = automaton.next(pair.state, letter);
-      require(plain.read(after) == right, at("a letter is read wrongly"));
+      if (!held.may_stand(right)) {
+        require(is_last || pair.next[letter] == UINT32_MAX, at("a letter that cannot stand leads on"));
+        continue;
+      }
+      const Moment after = held.reader.step(memory, letter);
+      require(held.is_right(right, after), at("a letter is read wrongly"));
       if (is_last) continue;
       require(pair.next[letter] < pairs.size(), at("no such next pair"));
       const ReachedPair& next = pairs[pair.next[letter]];
@@ -63,11 +86,10 @@ void check_pairs(const std::vector<ReachedPair>& pairs, std::optional<std::uint6
   }
 }
 
-std::string check(const ReachedPairs& proof, const Certificate& certificate, const Network& network,
-                  const RecheckedNetwork& plain, const RecheckOptions&) {
+std::string check(const ReachedPairs& proof, const Certificate& certificate, const Held& held, const RecheckOptions&) {
   const bool is_closed = certificate.is<Proved>();
   require(is_closed || certificate.length() > 0, "no letter is claimed");
-  check_pairs(proof.list, is_closed ? std::nullopt : std::optional(certificate.length()), network, plain);
+  check_pairs(proof.list, is_closed ? std::nullopt : std::optional(certificate.length()), held);
   return fmt::format("{} pairs with what follows each, evaluated again", proof.list.size());
 }
 
@@ -76,8 +98,9 @@ std::string check(const ReachedPairs& proof, const Certificate& certificate, con
 /// The machine of labels that the tables describe, once every entry was evaluated.
 class LabelTables {
  public:
-  LabelTables(const ClosedCodewords& proof, const Network& network, const RecheckedNetwork& plain, Form form)
-      : proof_(proof), network_(network), form_(form) {
+  LabelTables(const ClosedCodewords& proof, const Network& network, const RecheckedNetwork& plain,
+              const Certificate& certificate)
+      : proof_(proof), network_(network), form_(certificate.form), is_exact_(certificate.arithmetic.is_exact()) {
     require(proof.layers.size() == network.layers.size(), "the tables are not one for each layer");
     for (std::size_t k = 0; k < proof.layers.size(); ++k) {
       check_shape(k);
@@ -152,7 +175,7 @@ class LabelTables {
   void check_shape(std::size_t k) {
     const ClosedTable& table = proof_.layers[k];
     const Layer& layer = network_.layers[k];
-    const std::string bad = fmt::format("the table of layer {} does not fit the layer", k + 1);
+    const std::string bad = fmt::format("the table of layer {} does not fit the layer", k);
     require(!table.codewords.empty() && table.next.size() == table.moves.size(), bad);
     for (const std::uint32_t codeword : table.codewords) require(codeword < codeword_count(layer), bad);
     std::map<std::pair<Action, std::uint32_t>, std::size_t> moves;
@@ -194,7 +217,7 @@ class LabelTables {
     const Layer& layer = network_.layers[k];
     require(plain.rounded(layer.initial) == plain.codeword_numbers(k, table.codewords[0]) &&
                 label(k, 0) == layer.initial_label,
-            fmt::format("H_0 of layer {} is not the codeword {}", k + 1, table.codewords[0]));
+            fmt::format("H_0 of layer {} is not the codeword {}", k, table.codewords[0]));
     std::set<std::pair<std::uint32_t, std::uint32_t>> decoded;
     for (std::uint32_t i = 0; i < table.codewords.size(); ++i) {
       RecheckedNumbers from;
@@ -202,10 +225,12 @@ class LabelTables {
         const std::uint32_t to = table.next[m][i];
         if (moves_ones(layer, table.moves[m], table.codewords[i], table.codewords[to])) continue;
         if (from.empty()) from = plain.codeword_numbers(k, table.codewords[i]);
-        const RecheckedNumbers reached = plain.move(k, table.moves[m].action, from);
+        const RecheckedNumbers aim = plain.codeword_numbers(k, table.codewords[to]);
+        const RecheckedNumbers reached = is_exact_ ? aim : plain.move(k, table.moves[m].action, from);
         const std::string where =
-            fmt::format("layer {}, action {} on codeword {}", k + 1, table.moves[m].action, table.codewords[i]);
-        require(reached == plain.codeword_numbers(k, table.codewords[to]), where + " does not give the next codeword");
+            fmt::format("layer {}, action {} on codeword {}", k, table.moves[m].action, table.codewords[i]);
+        require(is_exact_ ? moves_exactly(layer, table.moves[m].action, from, aim) : reached == aim,
+                where + " does not give the next codeword");
         if (!decoded.emplace(to, table.moves[m].book).second) continue;
         require(plain.decode(k, table.moves[m].book, reached) == label(k, to), where + " is decoded as another label");
         if (network_.snap_every > 0)  // then it snaps to itself
@@ -232,30 +257,20 @@ class LabelTables {
   const ClosedCodewords& proof_;
   const Network& network_;
   Form form_;
+  bool is_exact_;
   std::vector<std::vector<std::size_t>> move_of_;  ///< by layer and context
   std::set<std::tuple<std::size_t, Context, Context, Context>> visited_;
 };
 
 std::string check_closed(const ClosedCodewords& proof, const Network& network, const RecheckedNetwork& plain,
-                         Form form) {
-  LabelTables tables(proof, network, plain, form);
+                         const Certificate& certificate) {
+  LabelTables tables(proof, network, plain, certificate);
   if (!proof.by_induction) {
     tables.check_tuples();
     return fmt::format("every table entry and {} tuples of labels, evaluated again", proof.tuples.size());
   }
   tables.induct();
   return "every table entry, evaluated again, and the induction over labels";
-}
-
-std::string check(const ClosedCodewords& proof, const Certificate& certificate, const Network& network,
-                  const RecheckedNetwork& plain, const RecheckOptions&) {
-  return check_closed(proof, network, plain, certificate.form);
-}
-
-std::string check(const AnyOrder& proof, const Certificate& certificate, const Network& network,
-                  const RecheckedNetwork& plain, const RecheckOptions&) {
-  const std::string found = check_closed(proof.codewords, network, plain, certificate.form);
-  return found + "; " + check_any_order(proof, network, plain);
 }
 
 // ---- Words
@@ -292,59 +307,69 @@ class RandomLetters {
   std::uint64_t key_, fraction_ = 0, read_ = 0, digits_ = 0, dropped_ = 0;
 };
 
-std::string check(const FailingRun& run, const Certificate& certificate, const Network& network,
-                  const RecheckedNetwork& plain, const RecheckOptions& options) {
-  const Dfa& automaton = network.automaton;
+std::string check(const FailingRun& run, const Certificate& certificate, const Held& held,
+                  const RecheckOptions& options) {
+  const Dfa& automaton = held.tracked.automaton;
   const std::uint64_t length = run.random ? run.random->letters : certificate.failing_word()->size();
   if (length > options.max_letters) throw LimitError(fmt::format("a word of {} letters; raise --max-letters", length));
   require(!run.random || automaton.letters() > 0, "there are no random words over no letters");
   RandomLetters random(automaton.letters(), run.random ? run.random->seed : 0, run.random ? run.random->stream : 0);
   State state = automaton.initial();
-  Moment moment = plain.start();
+  Moment moment = held.reader.start();
   for (std::uint64_t t = 0; t < length; ++t) {
     const Letter letter = run.random ? random.next() : (*certificate.failing_word())[t];
     state = automaton.next(state, letter);
-    moment = plain.step(moment, letter);
+    require(held.may_stand(state), "a letter of the word cannot stand there");
+    moment = held.reader.step(moment, letter);
   }
-  require(plain.read(moment) != state, "the word is read rightly");
+  require(!held.is_right(state, moment), "the word is read rightly");
   require(run.expected == state, fmt::format("the word leads to state {}, not {}", state, run.expected));
-  require(plain.read(moment) == run.given, "the network gives another answer than the one that is stated");
+  require(held.answer(moment) == run.given, "the model gives another answer than the one that is stated");
   if (!certificate.is_shortest()) return fmt::format("a word of {} letters, read again, is read wrongly", length);
   require(!run.random, "a random word is not shown to be a shortest one");
-  if (length > 0) check_pairs(run.shorter, length - 1, network, plain);
+  if (length > 0) check_pairs(run.shorter, length - 1, held);
   return fmt::format("a word of {} letters, read again, is read wrongly, and no shorter one is", length);
 }
 
-std::string check(const SampledWords& proof, const Certificate&, const Network& network, const RecheckedNetwork& plain,
-                  const RecheckOptions& options) {
-  const Dfa& automaton = network.automaton;
+std::string check(const SampledWords& proof, const Certificate&, const Held& held, const RecheckOptions& options) {
+  const Dfa& automaton = held.tracked.automaton;
   require(automaton.letters() > 0 && proof.words > 0 && proof.length > 0, "no letter is sampled");
   if (proof.length > options.max_letters / proof.words)
     throw LimitError(fmt::format("more than {} letters; raise --max-letters", options.max_letters));
   for (std::uint64_t word = 0; word < proof.words; ++word) {
     RandomLetters random(automaton.letters(), proof.seed, word);
     State state = automaton.initial();
-    Moment moment = plain.start();
+    Moment moment = held.reader.start();
     for (std::uint64_t t = 1; t <= proof.length; ++t) {
       const Letter letter = random.next();
       state = automaton.next(state, letter);
-      moment = plain.step(moment, letter);
-      require(plain.read(moment) == state, fmt::format("random word {} is read wrongly at letter {}", word, t));
+      require(held.may_stand(state), fmt::format("letter {} of random word {} cannot stand there", t, word));
+      moment = held.reader.step(moment, letter);
+      require(held.is_right(state, moment), fmt::format("random word {} is read wrongly at letter {}", word, t));
     }
   }
   return fmt::format("{} random words of {} letters, read again, are read rightly; not a proof", proof.words,
                      proof.length);
 }
 
-std::string check(const LinearHorizon& proof, const Certificate& certificate, const Network& network,
-                  const RecheckedNetwork& plain, const RecheckOptions&) {
-  require(certificate.length() == proof.length, "the length is not that of the horizon");
-  return check_horizon(proof, network, plain);
+// ---- Methods that are of networks alone
+
+std::string check(const ClosedCodewords& proof, const Certificate& certificate, const Network& network,
+                  const RecheckedNetwork& plain) {
+  return check_closed(proof, network, plain, certificate);
 }
 
-std::string check(const std::monostate&, const Certificate&, const Network&, const RecheckedNetwork&,
-                  const RecheckOptions&) {
-  throw NotEstablished{"the certificate has no proof"};
+std::string check(const AnyOrder& proof, const Certificate& certificate, const Network& network,
+                  const RecheckedNetwork& plain) {
+  const std::string found = check_closed(proof.codewords, network, plain, certificate);
+  return found + "; " + check_any_order(proof, network, plain);
+}
+
+std::string check(const LinearHorizon& proof, const Certificate& certificate, const Network& network,
+                  const RecheckedNetwork& plain) {
+  require(certificate.length() == proof.length, "the length is not that of the horizon");
+  require(network.snap_every == 0, "the network snaps to its codewords, and the proof ignores that");
+  return check_horizon(proof, network, plain);
 }
 
 /// Whether a proof of this kind can give this claim.
@@ -361,17 +386,57 @@ bool suits(const Certificate& certificate) {
 
 }  // namespace
 
-Recheck recheck(const Certificate& certificate, const Network& network, const RecheckOptions& options) try {
+Recheck recheck(const Certificate& certificate, const CheckedModel& model, const RecheckOptions& options) try {
   const FloatEnvironment environment;
   require(certificate.order.is_sequential() &&
               (certificate.holds_in_any_order() || !certificate.holds_in_every_association()),
           fmt::format("the order \"{}\" is not known", to_string(certificate.order)));
+  require(!std::holds_alternative<std::monostate>(certificate.proof), "the certificate has no proof");
   require(suits(certificate), "the proof is none of this claim");
-  require(network.snap_every == 0 || !std::holds_alternative<LinearHorizon>(certificate.proof),
-          "the network snaps to its codewords, and the proof ignores that");
-  const RecheckedNetwork plain(network, to_string(certificate.arithmetic), certificate.form);
-  return {true, std::visit([&](const auto& proof) { return check(proof, certificate, network, plain, options); },
-                           certificate.proof)};
+  require((model.network == nullptr) == (certificate.operations != nullptr),
+          "the certificate is of another kind of model");
+  std::unique_ptr<RecheckedReader> reader;
+  std::optional<TrackedAutomaton> own;
+  std::vector<Output> outputs;
+  if (model.network == nullptr) {
+    require(certificate.language.has_value(), "nobody says what is right");
+    reader = rechecked_operations(*certificate.operations, *model.tensors,
+                                  certificate.arithmetic == ArithmeticName(Precision::kFp64));
+  } else {
+    const Network& network = *model.network;
+    const bool is_exact = certificate.arithmetic.is_exact();
+    require(!is_exact || (std::holds_alternative<ClosedCodewords>(certificate.proof) && network.snap_every == 0 &&
+                          certificate.form == Form::kStructured),
+            "in exact arithmetic codewords have to close, of structured weights and without snaps");
+    auto plain = std::make_unique<RecheckedNetwork>(network, is_exact ? "fp64" : to_string(certificate.arithmetic),
+                                                    certificate.form);
+    const auto check_network = [&](const auto& proof) -> std::optional<std::string> {
+      if constexpr (requires { check(proof, certificate, network, *plain); })
+        return check(proof, certificate, network, *plain);
+      else
+        return std::nullopt;
+    };
+    if (const auto found = std::visit(check_network, certificate.proof)) {
+      require(!certificate.language, "this proof is about the network's own automaton");
+      return {true, *found};
+    }
+    outputs.assign(network.automaton.outputs().begin(), network.automaton.outputs().end());
+    if (!certificate.language) {
+      std::vector<Output> states(network.automaton.states());
+      std::iota(states.begin(), states.end(), Output{0});
+      own = TrackedAutomaton{network.automaton, std::move(states)};
+    }
+    reader = std::move(plain);
+  }
+  const Held held{own ? *own : *certificate.language, *reader,
+                  model.network != nullptr && certificate.language ? &outputs : nullptr};
+  const auto check_reader = [&](const auto& proof) -> std::string {
+    if constexpr (requires { check(proof, certificate, held, options); })
+      return check(proof, certificate, held, options);
+    else
+      throw NotEstablished{"this proof is of networks"};
+  };
+  return {true, std::visit(check_reader, certificate.proof)};
 } catch (const NotEstablished& found) {
   return {false, found.reason};
 }

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "krohn/constructions/network/network.h"
+#include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 
 namespace krohn {
@@ -22,9 +22,9 @@ struct Recheck {
   std::string finding;
 };
 
-/// Establishes the claim, and every figure of its evidence, for this network; the certificate was read for it
+/// Establishes the claim, and every figure of its evidence, for this model; the certificate was read for it
 /// (parse_certificate compares the hashes). `established` false: the claim does not follow, whether or not it is true.
 /// Throws LimitError past a limit.
-Recheck recheck(const Certificate& certificate, const Network& network, const RecheckOptions& options = {});
+Recheck recheck(const Certificate& certificate, const CheckedModel& model, const RecheckOptions& options = {});
 
 }  // namespace krohn

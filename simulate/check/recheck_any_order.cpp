@@ -166,7 +166,7 @@ class LayerCheck {
     return a;
   }
 
-  std::string where(const char* what) const { return fmt::format("layer {}: {}", k_ + 1, what); }
+  std::string where(const char* what) const { return fmt::format("layer {}: {}", k_, what); }
 
   void fit(const std::optional<int>& grain, const RecheckedDyadic& most, const char* what) const {
     require_fit(format_, grain, most, where(what));
@@ -313,7 +313,7 @@ std::string check_any_order(const AnyOrder& proof, const Network& network, const
     LayerCheck(proof.layers[k], proof.codewords.layers[k], network, plain, k).check();
     maps += proof.layers[k].maps.size();
   }
-  return fmt::format("{} maps and additions, and that nothing rounds, in exact arithmetic", maps);
+  return fmt::format("{} maps and additions, in exact arithmetic", maps);
 }
 
 }  // namespace krohn

@@ -250,7 +250,7 @@ RecheckedNetwork::Moment RecheckedNetwork::step(const Moment& before, Letter let
   return after;
 }
 
-std::optional<State> RecheckedNetwork::read(const Moment& moment) const {
+std::optional<std::uint32_t> RecheckedNetwork::read(const Moment& moment) const {
   Context node = 0;
   for (std::size_t k = 0; k < network_.layers.size(); ++k) {
     if (!moment.labels[k]) return std::nullopt;

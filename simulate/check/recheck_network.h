@@ -13,27 +13,19 @@
 #include "krohn/constructions/network/network.h"
 #include "krohn/simulate/arithmetic/form.h"
 #include "krohn/simulate/check/recheck_arithmetic.h"
+#include "krohn/simulate/check/recheck_reader.h"
 
 namespace krohn {
 
-using RecheckedNumbers = std::vector<double>;
-
 /// Views the network, which must outlive it.
-class RecheckedNetwork {
+class RecheckedNetwork final : public RecheckedReader {
  public:
   /// Throws InputError for an arithmetic that is not known.
   RecheckedNetwork(const Network& network, const std::string& arithmetic, Form form);
 
-  /// What the network remembers after a word: per layer its numbers, column after column, and the label that they were
-  /// read as, if any.
-  struct Moment {
-    std::vector<RecheckedNumbers> numbers;
-    std::vector<std::optional<Label>> labels;
-    std::uint64_t phase = 0;  ///< letters since the network snapped, of one that snaps
-  };
-  Moment start() const;
-  Moment step(const Moment& before, Letter letter) const;
-  std::optional<State> read(const Moment& moment) const;
+  Moment start() const override;
+  Moment step(const Moment& before, Letter letter) const override;
+  std::optional<std::uint32_t> read(const Moment& moment) const override;
 
   /// The parts of a step. A codeword is rounded as weights are.
   RecheckedNumbers move(std::size_t layer, Action action, const RecheckedNumbers& from) const;

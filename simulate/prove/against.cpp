@@ -10,6 +10,7 @@
 #include "krohn/simulate/prove/claims/contradiction.h"
 #include "krohn/simulate/prove/machine/reader_run.h"
 #include "krohn/simulate/prove/pairs/network_reader.h"
+#include "krohn/simulate/prove/steps.h"
 
 namespace krohn {
 namespace {
@@ -51,25 +52,35 @@ std::string output_of(const Network& network, const Certificate& certificate, co
   return network.automaton.output_names()[network.automaton.output(*state)];
 }
 
-/// The language over the model's own letters, its outputs numbered as the model names them.
-TrackedAutomaton tracked_language(const Language& language, const Dfa& own, const AlphabetRefinement& common) {
-  std::vector<Letter> to_language(own.letters());
-  for (Letter letter = 0; letter < common.merged.size(); ++letter)
-    to_language[*common.in_a[letter]] = *common.in_b[letter];
+/// The language over the model's own letters, its outputs numbered as the model names them; an acceptor rejects words
+/// with a letter that it lacks. Nothing where it splits a letter of the model.
+std::optional<TrackedAutomaton> tracked_language(const Language& language, const Dfa& own,
+                                                 const AlphabetRefinement& common) {
+  std::vector<std::optional<Letter>> to_language(own.letters());
+  std::vector<bool> is_known(own.letters(), false);
+  for (Letter letter = 0; letter < common.merged.size(); ++letter) {
+    if (!common.in_a[letter]) continue;
+    if (is_known[*common.in_a[letter]]) return std::nullopt;
+    is_known[*common.in_a[letter]] = true;
+    to_language[*common.in_a[letter]] = common.in_b[letter];
+  }
   const Dfa& theirs = language.automaton;
   std::vector<State> table;
   for (State state = 0; state < theirs.states(); ++state)
-    for (Letter letter = 0; letter < own.letters(); ++letter) table.push_back(theirs.next(state, to_language[letter]));
-  std::vector<Output> wanted;
-  for (const Output output : theirs.outputs()) {
+    for (const auto& letter : to_language) table.push_back(letter ? theirs.next(state, *letter) : theirs.states());
+  std::vector<Output> outputs(theirs.outputs().begin(), theirs.outputs().end()), wanted;
+  if (!std::ranges::all_of(to_language, [](const auto& letter) { return letter.has_value(); })) {
+    table.insert(table.end(), own.letters(), theirs.states());
+    outputs.push_back(0);
+  }
+  for (const Output output : outputs) {
     const auto named = std::ranges::find(own.output_names(), theirs.output_names()[output]);
     wanted.push_back(named == own.output_names().end() ? TrackedAutomaton::kNeverGiven
                                                        : static_cast<Output>(named - own.output_names().begin()));
   }
-  return {
-      Dfa::moore(own.alphabet(), std::move(table), theirs.initial(), {theirs.outputs().begin(), theirs.outputs().end()},
-                 {theirs.output_names().begin(), theirs.output_names().end()}),
-      std::move(wanted)};
+  return TrackedAutomaton{Dfa::moore(own.alphabet(), std::move(table), theirs.initial(), std::move(outputs),
+                                     {theirs.output_names().begin(), theirs.output_names().end()}),
+                          std::move(wanted)};
 }
 
 /// The automaton with another output of the empty word, and of no other.
@@ -142,13 +153,24 @@ std::optional<ReadLanguage> read_language(const Network& network, const Question
     return std::nullopt;
   return ReadLanguage{
       network_reader(network, question.how.arithmetic, question.how.form, {own.outputs().begin(), own.outputs().end()}),
-      tracked_language(*question.against, own, common),
+      *tracked_language(*question.against, own, common),
       {own.output_names().begin(), own.output_names().end()}};
 }
 
 bool is_settled_by(const Language& language, ModelVerdict& verdict, const Network& network) {
   const auto said = [&](const Word& word) { return output_of(network, verdict.certificate, word); };
-  return is_settled(verdict, network.automaton, language, said);
+  const Dfa& own = network.automaton;
+  if (!is_settled(verdict, own, language, said)) return false;
+  Certificate& certificate = verdict.certificate;
+  if (certificate.method != "another language" || !certificate.order.is_sequential() ||
+      certificate.arithmetic.is_exact())
+    return true;
+  if (const auto tracked = tracked_language(language, own, refine(own.alphabet(), language.automaton.alphabet())))
+    give_proof(certificate,
+               *network_reader(network, certificate.arithmetic, certificate.form,
+                               {own.outputs().begin(), own.outputs().end()}),
+               *tracked);
+  return true;
 }
 
 void compare_with_language(ModelVerdict& verdict, const ReadModel& model, const Question& question) {

@@ -175,7 +175,7 @@ std::variant<Certificate, std::string> certify_any_order(const Network& network,
     const Recheck found = recheck(*certificate, network);
     if (!found.established) return found.finding;
     if (!is_exact_in_chunks(network, options)) return "chunks of its reflections (the UT transform) may round";
-    certificate->evidence += "; " + found.finding;
+    certificate->evidence += "; and no number can round, as the independent checker found: " + found.finding;
     return *std::move(certificate);
   } catch (const LimitError& error) {
     return error.what();

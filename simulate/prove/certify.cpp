@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "krohn/groups/float_environment.h"
+#include "krohn/simulate/check/recheck.h"
 #include "krohn/simulate/prove/any_order.h"
 #include "krohn/simulate/prove/bounds/bounds.h"
 #include "krohn/simulate/prove/bounds/linear_horizon.h"
@@ -19,6 +20,7 @@
 #include "krohn/simulate/prove/pairs/certify_reachable.h"
 #include "krohn/simulate/prove/pairs/network_reader.h"
 #include "krohn/simulate/prove/place.h"
+#include "krohn/simulate/prove/steps.h"
 
 namespace krohn {
 namespace {
@@ -48,6 +50,20 @@ Certificate in_any_order(const Network& network, const CertifyOptions& options) 
   return none;
 }
 
+/// Of what is proved exactly, what a file can hold: tables of codewords that are the exact states.
+Proof exact_proof(const Network& network, const Certificate& exact, CertifyOptions options) {
+  options.arithmetic = Precision::kFp64;
+  options.form = Form::kStructured;
+  const auto closed = within_time(options, [&] { return certify_closed_codewords(network, options); });
+  if (!closed) return {};
+  Certificate written = exact;
+  written.form = Form::kStructured;
+  written.order = {};
+  written.claim = Proved{};
+  written.proof = closed->proof;
+  return recheck(with_steps(written, network), network).established ? closed->proof : Proof();
+}
+
 /// Everything but long words.
 Certificate prove(const Network& network, const CertifyOptions& options) {
   if (options.any_order) return in_any_order(network, options);
@@ -56,6 +72,8 @@ Certificate prove(const Network& network, const CertifyOptions& options) {
     Certificate exact = certify_exact(network, options);
     exact.order = options.order;
     if (exact.is<Proved>()) exact.claim = Proved{.every_association = !options.order.is_sequential()};
+    if (exact.is<Proved>() && options.order.is_sequential() && options.form == Form::kStructured)
+      exact.proof = exact_proof(network, exact, options);
     return exact;
   }
   if (!options.order.is_sequential()) return certify_order(network, options);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <limits>
 #include <map>
 #include <string>
@@ -9,6 +10,8 @@
 
 #include "krohn/groups/error.h"
 #include "krohn/simulate/evaluate/rounded_network.h"
+#include "krohn/simulate/prove/machine/reader_run.h"
+#include "krohn/simulate/prove/pairs/network_reader.h"
 
 namespace krohn {
 namespace {
@@ -84,89 +87,138 @@ class Tuples {
 
 // ---- Pairs
 
-/// Pairs of a state and a memory, breadth-first, to a depth.
+/// A machine that reads letters has
+///   Memory: what it remembers; start(); step(const Memory&, Letter); key(const Memory&), equal where they are equal;
+///   describe(const Memory&, ReachedPair&)
 template <class Arithmetic>
-class Pairs {
+class NetworkSteps {
  public:
   using Number = typename Arithmetic::Number;
+  struct Memory {
+    std::vector<Number> numbers;
+    std::vector<Label> labels;
+    std::uint64_t phase = 0;
+  };
 
-  Pairs(const Network& network, Form form, const StepLimits& limits)
-      : automaton_(network.automaton), network_(network, form), limits_(limits), scratch_(network_.make_scratch()) {}
+  NetworkSteps(const Network& network, Form form) : network_(network, form), scratch_(network_.make_scratch()) {}
 
-  /// Pairs that fewer than `length` letters reach; `length` 2^64 − 1: all.
-  std::vector<ReachedPair> list(std::uint64_t length) {
-    const bool is_closed = length == std::numeric_limits<std::uint64_t>::max();
-    std::vector<Number> numbers(network_.size()), to(network_.size());
-    std::vector<Label> labels(network_.layers().size()), post(labels.size());
-    network_.start(numbers.data(), labels.data());
-    number(0, automaton_.initial(), 0, numbers, labels);
-    for (std::size_t at = 0; at < pairs_.size(); ++at) {
-      require_room(pairs_.size(), pairs_.size() * (128 + 16 * network_.size()), limits_);
-      const std::uint64_t depth = depths_[at];
-      if (!is_closed && depth + 1 >= length) continue;
-      load(pairs_[at], numbers);
-      std::vector<std::uint32_t> next;
-      for (Letter letter = 0; letter < automaton_.letters(); ++letter) {
-        network_.step(numbers.data(), pairs_[at].labels.data(), letter, to.data(), post.data(), scratch_);
-        std::uint64_t phase = pairs_[at].phase + (network_.snap_every() > 0 ? 1 : 0);
-        if (phase == network_.snap_every()) {
-          if (phase > 0) network_.snap(to.data(), post.data(), scratch_);
-          phase = 0;
-        }
-        next.push_back(number(depth + 1, automaton_.next(pairs_[at].state, letter), phase, to, post));
-      }
-      pairs_[at].next = std::move(next);
-    }
-    if (!is_closed)
-      for (std::size_t at = 0; at < pairs_.size(); ++at) pairs_[at].depth = depths_[at];
-    return std::move(pairs_);
+  Memory start() const {
+    Memory memory{std::vector<Number>(network_.size()), std::vector<Label>(network_.layers().size())};
+    network_.start(memory.numbers.data(), memory.labels.data());
+    return memory;
   }
-
- private:
-  std::uint32_t number(std::uint64_t depth, State state, std::uint64_t phase, const std::vector<Number>& numbers,
-                       const std::vector<Label>& labels) {
-    std::string key(reinterpret_cast<const char*>(&state), sizeof state);
-    key.append(reinterpret_cast<const char*>(&phase), sizeof phase);
-    key.append(reinterpret_cast<const char*>(labels.data()), labels.size() * sizeof(Label));
-    for (const Number entry : numbers) {
+  Memory step(const Memory& from, Letter letter) {
+    Memory to = from;
+    network_.step(from.numbers.data(), from.labels.data(), letter, to.numbers.data(), to.labels.data(), scratch_);
+    if (network_.snap_every() == 0 || ++to.phase < network_.snap_every()) return to;
+    network_.snap(to.numbers.data(), to.labels.data(), scratch_);
+    to.phase = 0;
+    return to;
+  }
+  static std::string key(const Memory& memory) {
+    std::string key(reinterpret_cast<const char*>(&memory.phase), sizeof memory.phase);
+    key.append(reinterpret_cast<const char*>(memory.labels.data()), memory.labels.size() * sizeof(Label));
+    for (const Number entry : memory.numbers) {
       const auto bits = state_bits<Arithmetic>(entry);
       key.append(reinterpret_cast<const char*>(&bits), sizeof bits);
     }
-    const auto [known, fresh] = known_.try_emplace(std::move(key), static_cast<std::uint32_t>(pairs_.size()));
-    if (fresh) {
-      ReachedPair pair{0, state, labels, phase, {}, {}};
-      std::size_t from = 0;
-      for (const auto& layer : network_.layers()) {
-        auto& list = pair.numbers.emplace_back();
-        for (std::size_t i = 0; i < layer.size(); ++i) list.push_back(to_double(numbers[from + i]) + 0.0);
-        from += layer.size();
-      }
-      pairs_.push_back(std::move(pair));
-      depths_.push_back(depth);
+    return key;
+  }
+  void describe(const Memory& memory, ReachedPair& pair) const {
+    pair.labels = memory.labels;
+    pair.phase = memory.phase;
+    std::size_t from = 0;
+    for (const auto& layer : network_.layers()) {
+      auto& list = pair.numbers.emplace_back();
+      for (std::size_t i = 0; i < layer.size(); ++i) list.push_back(to_double(memory.numbers[from + i]) + 0.0);
+      from += layer.size();
     }
-    return known->second;
   }
+  std::size_t size() const { return network_.size(); }
 
-  static void load(const ReachedPair& pair, std::vector<Number>& numbers) {
-    std::size_t at = 0;
-    for (const auto& layer : pair.numbers)
-      for (const double number : layer) numbers[at++] = round_weight<Arithmetic>(number);
-  }
-
-  const Dfa& automaton_;
+ private:
   RoundedNetwork<Arithmetic> network_;
-  const StepLimits& limits_;
   typename RoundedNetwork<Arithmetic>::Scratch scratch_;
-  std::unordered_map<std::string, std::uint32_t> known_;
-  std::vector<ReachedPair> pairs_;
-  std::vector<std::uint64_t> depths_;
 };
 
-std::vector<ReachedPair> pairs(const Certificate& certificate, const Network& network, std::uint64_t length,
-                               const StepLimits& limits) {
-  return with_arithmetic(certificate.arithmetic, [&](auto type) {
-    return Pairs<decltype(type)>(network, certificate.form, limits).list(length);
-  });
+template <class Real>
+class ReaderSteps {
+ public:
+  using Memory = LetterReader::Memory;
+
+  explicit ReaderSteps(const LetterReader& reader) : reader_(reader) {}
+  Memory start() const { return reader_.start(); }
+  Memory step(const Memory& from, Letter letter) const {
+    Memory to = from;
+    reader_.step(letter, to, false);
+    return to;
+  }
+  static std::string key(const Memory& memory) {
+    return {reinterpret_cast<const char*>(memory.data()), memory.size() * sizeof(Memory::value_type)};
+  }
+  static void describe(const Memory& memory, ReachedPair& pair) {
+    std::vector<Real> numbers(memory.size() * sizeof(Memory::value_type) / sizeof(Real));
+    std::memcpy(numbers.data(), memory.data(), numbers.size() * sizeof(Real));
+    auto& list = pair.numbers.emplace_back();
+    for (const Real number : numbers) list.push_back(static_cast<double>(number) + 0.0);
+  }
+  std::size_t size() const { return reader_.start().size(); }
+
+ private:
+  const LetterReader& reader_;
+};
+
+/// Pairs of a state and a memory, breadth-first: those that fewer than `length` letters reach; `length` 2^64 − 1: all.
+template <class Machine>
+std::vector<ReachedPair> list_pairs(Machine machine, const TrackedAutomaton& tracked, std::uint64_t length,
+                                    const StepLimits& limits) {
+  const Dfa& automaton = tracked.automaton;
+  const bool is_closed = length == std::numeric_limits<std::uint64_t>::max();
+  std::vector<ReachedPair> pairs;
+  std::vector<typename Machine::Memory> memories;
+  std::vector<std::uint64_t> depths;
+  std::unordered_map<std::string, std::uint32_t> known;
+  const auto number = [&](std::uint64_t depth, State state, typename Machine::Memory memory) {
+    std::string key = Machine::key(memory);
+    key.append(reinterpret_cast<const char*>(&state), sizeof state);
+    const auto [at, fresh] = known.try_emplace(std::move(key), static_cast<std::uint32_t>(pairs.size()));
+    if (fresh) {
+      pairs.push_back({is_closed ? 0 : depth, state, {}, 0, {}, {}});
+      machine.describe(memory, pairs.back());
+      memories.push_back(std::move(memory));
+      depths.push_back(depth);
+    }
+    return at->second;
+  };
+  number(0, automaton.initial(), machine.start());
+  for (std::size_t at = 0; at < pairs.size(); ++at) {
+    require_room(pairs.size(), pairs.size() * (128 + 16 * machine.size()), limits);
+    if (!is_closed && depths[at] + 1 >= length) continue;
+    std::vector<std::uint32_t> next;
+    for (Letter letter = 0; letter < automaton.letters(); ++letter) {
+      const State state = automaton.next(pairs[at].state, letter);
+      next.push_back(tracked.wanted[state] == TrackedAutomaton::kNoSuchWord
+                         ? UINT32_MAX
+                         : number(depths[at] + 1, state, machine.step(memories[at], letter)));
+    }
+    pairs[at].next = std::move(next);
+  }
+  return pairs;
+}
+
+/// The certificate with its pairs; `list(tracked, length)` lists them.
+template <class List>
+void list_all(Certificate& certificate, const StepLimits& limits, const List& list) {
+  if (auto* reached = std::get_if<ReachedPairs>(&certificate.proof)) {
+    require_room(reached->pairs, 0, limits);
+    const bool is_closed = certificate.is<Proved>();
+    reached->list = list(is_closed ? std::numeric_limits<std::uint64_t>::max() : certificate.length());
+    reached->pairs = reached->list.size();
+    reached->depth = 0;
+    for (const ReachedPair& pair : reached->list) reached->depth = std::max(reached->depth, pair.depth);
+  }
+  if (auto* run = std::get_if<FailingRun>(&certificate.proof); run != nullptr && certificate.is_shortest())
+    if (const Word& word = *certificate.failing_word(); !word.empty()) run->shorter = list(word.size() - 1);
 }
 
 }  // namespace
@@ -175,19 +227,74 @@ Certificate with_steps(Certificate certificate, const Network& network, const St
   auto* closed = std::get_if<ClosedCodewords>(&certificate.proof);
   if (auto* any = std::get_if<AnyOrder>(&certificate.proof)) closed = &any->codewords;
   if (closed != nullptr && !closed->by_induction) closed->tuples = Tuples(*closed, network, limits).list();
-  if (auto* reached = std::get_if<ReachedPairs>(&certificate.proof)) {
-    require_room(reached->pairs, 0, limits);
-    const bool is_closed = certificate.is<Proved>();
-    const std::uint64_t length = is_closed ? std::numeric_limits<std::uint64_t>::max() : certificate.length();
-    reached->list = pairs(certificate, network, length, limits);
-    reached->pairs = reached->list.size();
-    reached->depth = 0;
-    for (const ReachedPair& pair : reached->list) reached->depth = std::max(reached->depth, pair.depth);
-  }
-  if (auto* run = std::get_if<FailingRun>(&certificate.proof); run != nullptr && certificate.is_shortest())
-    if (const Word& word = *certificate.failing_word(); !word.empty())
-      run->shorter = pairs(certificate, network, word.size() - 1, limits);
+  list_all(certificate, limits, [&](std::uint64_t length) {
+    const TrackedAutomaton tracked = certificate.language ? *certificate.language : every_state(network.automaton);
+    return with_arithmetic(certificate.arithmetic, [&](auto type) {
+      return list_pairs(NetworkSteps<decltype(type)>(network, certificate.form), tracked, length, limits);
+    });
+  });
   return certificate;
+}
+
+Certificate with_steps(Certificate certificate, const LetterReader& reader, const StepLimits& limits) {
+  list_all(certificate, limits, [&](std::uint64_t length) {
+    return certificate.arithmetic == ArithmeticName(Precision::kFp64)
+               ? list_pairs(ReaderSteps<double>(reader), *certificate.language, length, limits)
+               : list_pairs(ReaderSteps<float>(reader), *certificate.language, length, limits);
+  });
+  return certificate;
+}
+
+TrackedAutomaton language_to_write(const TrackedAutomaton& tracked) {
+  const Dfa& automaton = tracked.automaton;
+  const State none = automaton.states();
+  std::vector<State> number(automaton.states(), none), met{automaton.initial()};
+  number[automaton.initial()] = 0;
+  bool has_dead = false;
+  for (std::size_t i = 0; i < met.size(); ++i)
+    for (const State next : automaton.row(met[i])) {
+      const bool is_dead = tracked.wanted[next] == TrackedAutomaton::kNoSuchWord;
+      has_dead = has_dead || is_dead;
+      if (is_dead || number[next] != none) continue;
+      number[next] = static_cast<State>(met.size());
+      met.push_back(next);
+    }
+  const auto dead = static_cast<State>(met.size());
+  std::vector<State> table;
+  std::vector<Output> outputs, wanted;
+  for (const State state : met) {
+    for (const State next : automaton.row(state)) table.push_back(number[next] == none ? dead : number[next]);
+    outputs.push_back(automaton.output(state));
+    wanted.push_back(tracked.wanted[state]);
+  }
+  if (has_dead) {
+    table.insert(table.end(), automaton.letters(), dead);
+    outputs.push_back(0);
+    wanted.push_back(TrackedAutomaton::kNoSuchWord);
+  }
+  return {Dfa::moore(automaton.alphabet(), std::move(table), 0, std::move(outputs),
+                     {automaton.output_names().begin(), automaton.output_names().end()}),
+          std::move(wanted)};
+}
+
+void give_proof(Certificate& certificate, const LetterReader& reader, const TrackedAutomaton& tracked) {
+  certificate.proof = {};
+  if (certificate.is<Proved>()) {
+    certificate.proof = ReachedPairs{certificate.pairs, 0, {}};
+  } else if (certificate.is<ProvedUpTo>() && certificate.length() > 0) {
+    certificate.proof = ReachedPairs{0, certificate.length() - 1, {}};
+  } else if (const Word* word = certificate.failing_word(); word != nullptr) {
+    certificate.language = language_to_write(tracked);
+    ReaderRun run(reader, *certificate.language);
+    for (const Letter letter : *word) run.read(letter);
+    const Output given = run.answer().output;
+    certificate.proof =
+        FailingRun{{}, run.state(), given == LetterReader::kNoAnswer ? std::nullopt : std::optional(given), {}};
+    return;
+  } else {
+    return;
+  }
+  certificate.language = language_to_write(tracked);
 }
 
 }  // namespace krohn

@@ -55,13 +55,16 @@ Certificate untested(const CertifyOptions& how) {
       question.name, what));
 }
 
-void check_again(ModelVerdict& verdict, const Network& network, const Question& question) {
+/// `subject`: the network, or the reader whose operations are re-checked with the tensors of `model`.
+template <class Subject>
+void check_again(ModelVerdict& verdict, const Subject& subject, const CheckedModel& model, const Question& question,
+                 const StepLimits& limits = {}) {
   const Certificate& certificate = verdict.certificate;
   if (!certificate.order.is_sequential() || std::holds_alternative<std::monostate>(certificate.proof)) return;
   Certificate written = certificate;
   if (certificate.is<ProvedUpTo>()) written.claim = ProvedUpTo{length_in_file(certificate)};
   try {
-    const Recheck outcome = recheck(with_steps(std::move(written), network), network);
+    const Recheck outcome = recheck(with_steps(std::move(written), subject, limits), model);
     if (!outcome.established) contradict(question, "the re-check of the certificate says: " + outcome.finding);
     verdict.self_check.is_rechecked = true;
     if (length_in_file(certificate) < certificate.length())
@@ -259,6 +262,7 @@ void test(ModelVerdict& verdict, const ReadModel& model, const Question& questio
   if (model.first_failure) {
     const std::optional<RandomFailure> wrong = model.first_failure(asked);
     certificate.letters_tested = wrong ? wrong->at : asked.length * asked.words;
+    if (!wrong && certificate.is<Sampled>()) certificate.proof = SampledWords{asked.seed, asked.words, asked.length};
     verdict.has_failed_on_random_words = wrong.has_value();
     if (wrong && !certificate.is<Refuted>()) refute_by_random_word(verdict, question, wrong->at, wrong->word);
     return;
@@ -293,6 +297,23 @@ void test(ModelVerdict& verdict, const ReadModel& model, const Question& questio
 
 // ---- The two kinds of subject
 
+/// The file of what was found of a model whose operations are known, and the proof established again by it.
+void give_file(ModelVerdict& verdict, const ReadModel& model, const Question& question) {
+  constexpr StepLimits kFew{.max_steps = 20'000};  // operations are evaluated one by one
+  Certificate& certificate = verdict.certificate;
+  const bool is_sample = std::holds_alternative<SampledWords>(certificate.proof);
+  if (!model.operations || !certificate.order.is_sequential()) {
+    certificate.proof = {};
+    return;
+  }
+  certificate.operations = model.operations;
+  if (is_sample)
+    certificate.language = language_to_write(model.tracked);
+  else
+    give_proof(certificate, model.reader, model.tracked);
+  if (is_proof(certificate)) check_again(verdict, model.reader, *model.tensors, question, kFew);
+}
+
 ModelVerdict verify_reader(const ReadModel& model, const Question& question) {
   const CertifyOptions& how = question.how;
   ReaderLimits limits;
@@ -323,7 +344,9 @@ ModelVerdict verify_reader(const ReadModel& model, const Question& question) {
       contradict(question, fmt::format("{} is read wrongly", quoted_word(model.tracked.automaton.alphabet(), *wrong)));
   if (question.against) compare_with_language(verdict, model, question);
   if (question.random.length > 0) test(verdict, model, question);
-  if (verdict.certificate.method != "another language") tell_answers(verdict, model, question.name);
+  if (verdict.certificate.method == "another language") return verdict;
+  tell_answers(verdict, model, question.name);
+  give_file(verdict, model, question);
   return verdict;
 }
 
@@ -364,6 +387,8 @@ ModelVerdict verify_answers(const Network& network, const Question& question) {
   asked.against.reset();
   ModelVerdict verdict = verify_reader(read->model(), asked);
   verdict.certificate.form = question.how.form;
+  give_proof(verdict.certificate, *read->reader, read->tracked);
+  if (is_proof(verdict.certificate)) check_again(verdict, network, network, question);
   verdict.certificate.evidence += fmt::format("; outputs are compared with those of {}", question.against->name);
   return verdict;
 }
@@ -375,7 +400,7 @@ ModelVerdict verify_network(const Network& network, const Question& question) {
   ModelVerdict verdict;
   verdict.certificate = question.test_only ? untested(how) : certify(network, how);
   if (is_proof(verdict.certificate)) {
-    check_again(verdict, network, question);
+    check_again(verdict, network, network, question);
     replay_built(verdict, network, question);
   }
   if (question.against && !is_settled_by(*question.against, verdict, network)) return verify_answers(network, question);
@@ -383,6 +408,7 @@ ModelVerdict verify_network(const Network& network, const Question& question) {
   const bool is_read = question.against && !must_go_through_states(question.random);
   if (const auto read = is_read ? read_language(network, question) : std::nullopt) {
     test(verdict, read->model(), question);
+    if (verdict.certificate.is<Refuted>()) give_proof(verdict.certificate, *read->reader, read->tracked);
     if (verdict.said.empty()) tell_answers(verdict, read->model(), question.name);
     return verdict;
   }

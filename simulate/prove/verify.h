@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 
+#include "krohn/constructions/files/safetensors.h"
 #include "krohn/constructions/network/network.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/evaluate/evaluate.h"
@@ -37,6 +39,9 @@ struct ReadModel {
   std::function<std::optional<RandomFailure>(const RandomTest&)> first_failure = {};
   /// There is no way to search it exhaustively (chunks of 64 tokens): only random words are read.
   bool is_only_tested = false;
+  /// What it computes with the tensors of its file, for certificates; none: it has no file.
+  std::shared_ptr<const Operations> operations = {};
+  const TensorFile* tensors = nullptr;
 };
 
 /// Words to read beside the proof.

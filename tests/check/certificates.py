@@ -83,20 +83,29 @@ def closed_codewords(model, emulation="induction", **claim):
     return written(model, {"claim": "proved", "method": "closed codewords", **claim}, steps + emulated)
 
 
+def remembered(net, memory):
+    """What a pair says of it."""
+    if isinstance(memory, check.Memory):
+        return {"bits": [hexadecimal([memory.numbers], net.stored)]}
+    if None in memory[0] or None in check.flat(check.flat(memory[2])):
+        raise ValueError("a state without a label")
+    bits = [hexadecimal(h, net.stored) for h in memory[2]]
+    return {"labels": list(memory[0]), "bits": bits, **({"phase": memory[1]} if net.model.snap_every else {})}
+
+
 def pair_steps(net, T=None, limit=5000):
-    model = net.model
-    pairs, number, steps = [(net.start, model.initial, 0)], {(net.start, model.initial): 0}, []
+    truth = net.truth
+    pairs, number, steps = [(net.start, truth.initial, 0)], {(net.start, truth.initial): 0}, []
     for memory, state, depth in pairs:
-        bits = [hexadecimal(h, net.stored) for h in memory[2]]
-        step = {"step": "pair", "state": state, "labels": list(memory[0]), "bits": bits}
-        step.update({"phase": memory[1]} if model.snap_every else {})
+        step = {"step": "pair", "state": state, **remembered(net, memory)}
         step.update({} if T is None else {"depth": depth})
         if T is None or depth < T - 1:
             step["next"] = []
-            for letter in range(len(model.letters)):
-                after, state_after = net.step(memory, letter)[0], model.table[state][letter]
-                if None in after[0] or None in check.flat(check.flat(after[2])):
-                    raise ValueError("a state without a label")
+            for letter, state_after in enumerate(truth.table[state]):
+                if state_after is None:
+                    step["next"].append(check.NOWHERE)
+                    continue
+                after = net.step(memory, letter)[0]
                 if (after, state_after) not in number:
                     number[after, state_after] = len(pairs)
                     pairs.append((after, state_after, depth + 1))

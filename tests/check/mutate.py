@@ -2,7 +2,9 @@
 """Mutants of certificates and of models, read by krohn_check.py. What it still establishes has to be true: an evaluator that
 shares no code with it (tests/python/second_evaluator.py) reads words for it.
 
-    python3 mutate.py [--mutants N] [--seed S] [--minutes M] [--krohn COMMAND [--every K]]
+    python3 mutate.py [--mutants N] [--seed S] [--minutes M] [--of TEXT] [--krohn COMMAND [--every K]]
+
+TEXT: only subjects whose name has it: "answers" for operations and languages in certificates.
 
 With COMMAND, models that it compiles and certificates that it writes take part, and `COMMAND check` reads every K-th mutant:
 the two checkers have to agree on what is established. Prints what was counted; exit status 1 when a false claim was
@@ -25,6 +27,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python"))
 import certificates  # noqa: E402
 import models  # noqa: E402
+import operations  # noqa: E402
 import second_evaluator  # noqa: E402
 from certificates import check  # noqa: E402
 
@@ -78,6 +81,8 @@ def subjects(folder, krohn):
                "factored": models.doubled_sum([50, 45, -31], "factored"), "dense": models.doubled_sum([50, 45, -31], "dense")}
     for name, data in by_hand.items():
         yield from made(folder, name, data)
+    for name, data, certificate in operations.subjects(folder):
+        yield f"answers, {name}", data, certificate
     for i, (language, construction) in enumerate(COMPILED if krohn else ()):
         path = folder / f"compiled{i}.safetensors"
         done = subprocess.run([krohn, "compile", language, "--construction", construction, "-o", path], capture_output=True)
@@ -197,7 +202,7 @@ def mutated_model(r, data, certificate, folder):
         values[at], values[other] = values[other], values[at]
     else:
         values[at] = r.choice([r.choice(values), values[at] ^ 1 << r.randrange(3), (values[at] + 1) % 2**31, 0])
-    if r.random() < 0.1:
+    if "layers" in metadata and r.random() < 0.1:
         layers = json.loads(metadata["layers"])
         one = r.choice(layers)
         member = r.choice(["initial_label", "labels", "columns", "dimension", "unit_copies"])
@@ -209,9 +214,15 @@ def mutated_model(r, data, certificate, folder):
             data = with_dense(data, folder)
         path = folder / "mutated.safetensors"
         path.write_bytes(data)
-        model = check.Model(str(path))
         lines = certificate.splitlines(keepends=True)
-        claim = {**json.loads(lines[0]), "weights": model.weights, "automaton": model.automaton}
+        claim = json.loads(lines[0])
+        if claim["form"] == "operations":
+            file = check.File(str(path))
+            names = {step["name"] for step in map(json.loads, lines[1:]) if step["step"] == "tensor"}
+            claim["weights"] = file.hashed([(x, *file.tensors[x]) for x in names], [])
+        else:
+            model = check.Model(str(path))
+            claim.update(weights=model.weights, automaton=model.automaton)
         certificate = json.dumps(claim) + "\n" + "".join(lines[1:])
     return data, certificate
 
@@ -235,21 +246,40 @@ def falsehood(folder, data, certificate):
     """What is wrong with the claim, as far as reading words can tell; None where nothing is."""
     path = folder / "claimed.safetensors"
     lines = [json.loads(line) for line in certificate.splitlines()]
-    claim, metadata = lines[0], read_model(data)
-    path.write_bytes(with_dense(data, folder) if claim["form"] == "dense" else data)
-    about, (_, (_, letters), table) = json.loads(metadata[0]["automaton"]), metadata[1]["automaton.table"]
-    evaluator, kind = second_evaluator.Evaluator(str(path)), claim["claim"]
+    claim, kind = lines[0], lines[0]["claim"]
+    brought = next((s for s in lines[1:] if s["step"] == "language"), None)
     arithmetics = [claim["arithmetic"]] + [claim["arithmetic"] + "+fma"] * (claim["order"] == "any")
     orders = ["sequential", "scan", "doubling", "chunked:2"] if claim["order"] == "any" else ["sequential"]
+    if claim["form"] == "operations":
+        described = operations.Evaluator(lines, operations.numbers_of(data))
+        names = brought["letters"]
+
+        def run(word, *_):
+            wanted = brought["logits"]
+            return [(state, said, wanted[state] in (None, said)) for state, said in described.answers(word)]
+    else:
+        path.write_bytes(with_dense(data, folder) if claim["form"] == "dense" else data)
+        metadata, tensors = read_model(data)
+        about, evaluator = json.loads(metadata["automaton"]), second_evaluator.Evaluator(str(path))
+        names, outputs = [x["name"] for x in about["alphabet"]], tensors["automaton.outputs"][2]
+        table = brought["table"] if brought else check.rows_of(tensors["automaton.table"][2], len(names))
+
+        def run(word, arithmetic=claim["arithmetic"], order="sequential"):
+            """State, answer and whether it is right after 0, 1, … letters, as far as letters can stand."""
+            result, state = [], 0 if brought else about["initial"]
+            for letter, (_, answer) in zip([*word, None], evaluator.readings(arithmetic, claim["form"], order, word)):
+                wanted = brought["outputs"][state] if brought else state
+                said = about["output_names"][outputs[answer]] if brought and answer is not None else answer
+                result.append((state, said, said == wanted or brought and wanted is None))
+                state = None if letter is None else table[state][letter]
+                if state == models.NOWHERE:
+                    break
+            return result
+    letters = len(names)
 
     def wrong(word, arithmetic=claim["arithmetic"], order="sequential", first=0):
         """The number of letters, at least `first`, after which the answer is wrong."""
-        state = about["initial"]
-        for t, (_, answer) in enumerate(evaluator.readings(arithmetic, claim["form"], order, word)):
-            if answer != state and t >= first:
-                return t
-            state = table[state * letters + word[t]] if t < len(word) else None
-        return None
+        return next((t for t, (_, _, right) in enumerate(run(word, arithmetic, order)) if not right and t >= first), None)
 
     def words(up_to, budget=150):
         """All short words by their extensions: each word of the greatest length that the budget allows; and random ones."""
@@ -262,17 +292,13 @@ def falsehood(folder, data, certificate):
         for _ in range(4):
             yield [r.randrange(letters) for _ in range(min(up_to, 30))]
     if kind == "refuted":
-        word = [x for s in lines if s["step" if "step" in s else "claim"] == "word" for x in s["letters"] * s["times"]]
-        number = {x["name"]: i for i, x in enumerate(about["alphabet"])}
-        letters_of_word = [number[x] for x in word]
-        at = wrong(letters_of_word)
-        *_, (_, answer) = evaluator.readings(claim["arithmetic"], claim["form"], "sequential", letters_of_word)
-        state = about["initial"]
-        for x in letters_of_word:
-            state = table[state * letters + x]
-        answers = [s for s in lines if s.get("step") == "answer"]
-        if answer == state or {"step": "answer", "expected": state, "given": answer} not in answers:
-            return f"the word is read as {answer}, the automaton is in {state}"
+        word = [names.index(x) for s in lines[1:] if s["step"] == "word" for x in s["letters"] * s["times"]]
+        readings = run(word)
+        state, said, right = readings[-1]
+        answers = [s for s in lines[1:] if s["step"] == "answer"]
+        if len(readings) <= len(word) or right or {"step": "answer", "expected": state, "given": said} not in answers:
+            return f"the word is read as {said}, the automaton is in {state}"
+        at = wrong(word)
         if not claim["shortest"]:
             return None
         if at != len(word):
@@ -280,9 +306,10 @@ def falsehood(folder, data, certificate):
         return next((f"{w} is shorter" for w in words(len(word) - 1) if word and wrong(w) is not None), None)
     up_to = claim.get("length", 10**9)
     if kind == "sampled":  # that these are the words of the seed is another test's matter
-        for stream in range(min(lines[1]["words"], 3)):
-            random_word = check.random_letters(lines[1]["seed"], stream, letters)
-            word = [next(random_word) for _ in range(min(lines[1]["length"], 60))]
+        sample = lines[-2]
+        for stream in range(min(sample["words"], 3)):
+            random_word = check.random_letters(sample["seed"], stream, letters)
+            word = [next(random_word) for _ in range(min(sample["length"], 60))]
             if wrong(word, first=1) is not None:
                 return f"{word}, of stream {stream}, is read wrongly after {wrong(word, first=1)} letters"
         return None
@@ -294,28 +321,28 @@ def falsehood(folder, data, certificate):
     return None
 
 
-def campaign(mutants, seed, minutes=10**6, krohn=None, every=1):
+def campaign(mutants, seed, minutes=10**6, krohn=None, every=1, of=""):
     """(counts, what is wrong: descriptions). Ends early when the minutes are over."""
     counts, wrong, known, check.MOST_LETTERS = collections.Counter(), [], {}, 10_000
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        all_subjects = list(subjects(folder, krohn))
+        all_subjects = [subject for subject in subjects(folder, krohn) if of in subject[0]]
         counts["subjects"] = len(all_subjects)
         r, end = random.Random(seed), time.monotonic() + 60 * minutes
         for i in range(mutants):
             if time.monotonic() > end:
                 break
             subject, data, certificate = r.choice(all_subjects)
-            of = "certificate" if i % 2 == 0 else "model"
+            part = "certificate" if i % 2 == 0 else "model"
             before = data, [json.loads(x) for x in certificate.splitlines()]
             while before == (data, [json.loads(x) for x in certificate.splitlines()]):
-                if of == "certificate":
+                if part == "certificate":
                     certificate = mutated_certificate(r, certificate)
                 else:
                     data, certificate = mutated_model(r, data, certificate, folder)
             said = verdict(folder, data, certificate)
-            counts[f"{of}: {said.split(':')[0]}"] += 1
-            place = f"mutant {i} of seed {seed}, {of} of {subject}"
+            counts[f"{part}: {said.split(':')[0]}"] += 1
+            place = f"mutant {i} of seed {seed}, {part} of {subject}"
             if said.startswith("broken"):
                 wrong.append(f"{place}: {said}")
             if said == "established":
@@ -345,10 +372,11 @@ def main():
     parser.add_argument("--mutants", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=int, default=10**6)
+    parser.add_argument("--of", default="")
     parser.add_argument("--krohn")
     parser.add_argument("--every", type=int, default=1)
     options = parser.parse_args()
-    counts, wrong = campaign(options.mutants, options.seed, options.minutes, options.krohn, options.every)
+    counts, wrong = campaign(options.mutants, options.seed, options.minutes, options.krohn, options.every, options.of)
     for name, count in sorted(counts.items()):
         print(f"{count:8,}  {name}")
     for line in wrong[:40]:

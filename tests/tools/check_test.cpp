@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <filesystem>
+
 #include "tests/tools/shell.h"
 
 using namespace krohn::test;
@@ -32,6 +34,43 @@ TEST_CASE("check: established 0, not established 1, refused 2, undecided 3") {
   CHECK(forged.status == 1);
   CHECK(contains(forged.out, "NOT established"));
   CHECK(contains(forged.out, "leads to another pair"));
+}
+
+TEST_CASE("a failing word of another language than the model's own has a file") {
+  const Workplace place("another-language");
+  REQUIRE(place.shell("krohn compile 'regex:(a|b)*abb' -o abb.safetensors").status == 0);
+  const Outcome refuted = place.shell("krohn verify abb.safetensors --against 'regex:(a|b)*ab' --certificate ab.cert");
+  CHECK(refuted.status == 1);
+  CHECK(contains(refuted.out, "the model computes its own automaton; checked again: "));
+  const Outcome alone = place.shell("krohn check ab.cert abb.safetensors");
+  CHECK(alone.status == 0);
+  CHECK(contains(alone.out, "established: refuted: wrong on \"ab\" (2 letters), and no shorter word fails"));
+  CHECK(contains(alone.out, "the language that the certificate brings"));
+  CHECK(place.shell("krohn check ab.cert abb.safetensors --against 'regex:(a|b)*ab'").status == 0);
+  const Outcome other = place.shell("krohn check ab.cert abb.safetensors --against 'regex:(a|b)*abb'");
+  CHECK(other.status == 1);
+  CHECK(contains(other.out, "another language than the certificate's"));
+  // A language over fewer letters rejects what it cannot read; a letter that it splits in two has no file.
+  CHECK(place.shell("krohn verify abb.safetensors --against 'regex:b*' --certificate b.cert").status == 1);
+  CHECK(place.shell("krohn check b.cert abb.safetensors").status == 0);
+}
+
+TEST_CASE("exact arithmetic has a file where the exact states are codewords") {
+  const Workplace place("exact-file");
+  for (const std::string language :
+       {"name:S4 --generators transpositions", "name:Z6 --construction integral-cyclotomic", "'regex:(a|b)*abb'"}) {
+    CAPTURE(language);
+    REQUIRE(place.shell("krohn compile " + language + " -o m.safetensors").status == 0);
+    CHECK(place.shell("krohn verify m.safetensors --precision exact --certificate m.cert").status == 0);
+    CHECK(contains(contents(place / "m.cert"), R"("arithmetic":"exact")"));
+    CHECK(
+        contains(place.shell("krohn check m.cert m.safetensors").out, "established: proved for words of every length"));
+  }
+  REQUIRE(place.shell("krohn compile name:Z5 --construction rotation -o m.safetensors").status == 0);
+  const Outcome irrational = place.shell("krohn verify m.safetensors --precision exact --certificate none.cert");
+  CHECK(irrational.status == 0);
+  CHECK(contains(irrational.err, "none.cert is not written"));
+  CHECK(!std::filesystem::exists(place / "none.cert"));
 }
 
 TEST_CASE("check --against compares the model's automaton with a language") {

@@ -121,6 +121,25 @@ TEST_CASE("a trained model that is no network is verified, extracted, snapped an
   CHECK(even["failing_word_length"] == 1);
   CHECK(even["shortest"] == true);
 
+  // Both refutations have files, about the operations of the run's own tensors and a language of their own.
+  for (const std::string against : {"", " --against even.dot"}) {
+    CAPTURE(against);
+    CHECK(place.shell("krohn verify run --max-pairs 20000 --certificate run.cert" + against).status == 1);
+    const Outcome checked = place.shell("krohn check run.cert run" + against);
+    CHECK(checked.status == 0);
+    CHECK(contains(checked.out, ": established: refuted: wrong on"));
+    CHECK(
+        contains(checked.out, against.empty() ? "--against compares it" : "even.dot: the language of the certificate"));
+  }
+  CHECK(place.shell("krohn check run.cert run --against name:parity").status == 1);  // it is another language
+  CHECK(place.shell("krohn verify run --max-pairs 100 --long-letters 0 --certificate run.cert").status == 3);
+  CHECK(contains(place.shell("krohn check run.cert run/parameters.safetensors").out,
+                 ": established: proved for words of up"));
+  REQUIRE(place.shell("krohn compile name:parity -o parity.safetensors").status == 0);
+  const Outcome of_network = place.shell("krohn check run.cert parity.safetensors");
+  CHECK(of_network.status == 2);
+  CHECK(contains(of_network.err, "a model that is no network"));
+
   const Outcome extracted = place.shell("krohn extract run -o learned.dot --length 32 --against name:parity --json");
   CHECK(extracted.status == 0);
   CHECK(json::parse(extracted.out)["states"] == 2);
@@ -140,9 +159,9 @@ TEST_CASE("a trained model that is no network is verified, extracted, snapped an
   CHECK(one["modes"][0]["nearest_turn"] == json::array({1, 2}));
   CHECK(contains(contents(place / "circles.svg"), "letter 1"));
 
-  for (const char* line : {"krohn verify run --precision bf16", "krohn verify run --order scan",
-                           "krohn verify run --certificate c.json", "krohn verify run --against name:S3",
-                           "krohn extract run -o x.dot --precision fp16", "krohn compare run name:parity"}) {
+  for (const char* line :
+       {"krohn verify run --precision bf16", "krohn verify run --order scan", "krohn verify run --against name:S3",
+        "krohn extract run -o x.dot --precision fp16", "krohn compare run name:parity"}) {
     CAPTURE(std::string(line));
     CHECK(place.shell(line).status == 2);
   }

@@ -24,7 +24,6 @@ TEST_CASE("verify refuses at once what it could not obey in the end") {
   for (const Fact& fact :
        {Fact{"--certificate nowhere/c.json", "nowhere/c.json"},
         Fact{"--certificate c.json --order scan", "--certificate"},
-        Fact{"--certificate c.json --precision exact", "--certificate"},
         Fact{"--length 1e6 --save nowhere/run.json", "nowhere/run.json"},
         Fact{"--length 1e6 --resume absent.json", "absent.json"}, Fact{"--save run.json", "--length"},
         Fact{"--length 10 --accepted", "accept"}, Fact{"--length 10 --order scan --through states", "--order"},

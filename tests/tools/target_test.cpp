@@ -28,6 +28,17 @@ TEST_CASE("a checkpoint is compiled, proved, refuted against another language, a
     CHECK(contains(proved.out, "1,000 letters of random words, seed 1: all right"));
   }
   CHECK(place.shell("krohn verify s3 --precision fp16").status == 2);
+  for (const std::string precision : {"fp32", "bf16"}) {
+    CHECK(place.shell("krohn verify s3 --certificate s3.cert --precision " + precision).status == 0);
+    const Outcome checked = place.shell("krohn check s3.cert s3 --against name:S3/transpositions");
+    CHECK(checked.status == 0);
+    CHECK(contains(checked.out, "established: proved for words of every length"));
+    CHECK(
+        place.shell("krohn verify s3 --test-only --length 50 --words 3 --certificate s3.cert --precision " + precision)
+            .status == 3);
+    CHECK(contains(place.shell("krohn check s3.cert s3").out, "3 random words of 50 letters"));
+  }
+  CHECK(place.shell("krohn verify s3 --order chunked --length 10 --certificate c.cert").status == 2);
   const Outcome chunked = place.shell("krohn verify s3 --order chunked --length 1000 --precision bf16");
   CHECK(chunked.status == 3);  // a test proves nothing
   CHECK(contains(chunked.out, "in chunks of 64 tokens"));

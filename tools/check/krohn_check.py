@@ -16,6 +16,7 @@ import functools
 import hashlib
 import json
 import math
+import os
 import re
 import struct
 import sys
@@ -181,7 +182,7 @@ def is_count(value, least=0, most=NOWHERE):
 
 class File:
     """A safetensors file. Its tensors are handed out once each, so that none is left unread."""
-    KINDS = {"U8": "B", "I8": "b", "U32": "I", "I32": "i", "U64": "Q", "I64": "q", "F32": "I", "F64": "Q"}
+    KINDS = {"U8": "B", "I8": "b", "U32": "I", "I32": "i", "U64": "Q", "I64": "q", "F32": "I", "F64": "Q", "BF16": "H"}
 
     def __init__(self, path):
         with open(path, "rb") as file:
@@ -234,16 +235,21 @@ class File:
             if name.startswith(prefixes) and not re.fullmatch(r"layers\.\d+\.A", name):
                 if kind == "F64" and all(rounded(x, 0, FP32) == x for x in map(FP64.decode, values)):
                     kind, values = "F32", [narrowed(bits) for bits in values]
-                data = struct.pack(f"<{len(values)}{self.KINDS[kind]}", *values)
-                chosen.append((-struct.calcsize(self.KINDS[kind]), name.encode(), kind, shape, data))
-        members, at = [f'"__metadata__":{compact(metadata)}'], 0
-        for _, name, kind, shape, data in sorted(chosen):
+                chosen.append((name, kind, shape, values))
+        return self.hashed(chosen, [f'"__metadata__":{compact(metadata)}'])
+
+    def hashed(self, chosen, members):
+        """SHA-256 of the file of these tensors."""
+        packed = sorted((-struct.calcsize(self.KINDS[kind]), name.encode(), kind, shape,
+                         struct.pack(f"<{len(values)}{self.KINDS[kind]}", *values)) for name, kind, shape, values in chosen)
+        at = 0
+        for _, name, kind, shape, data in packed:
             offsets = compact([at, at + len(data)])
             members.append(f'{compact(name.decode())}:{{"dtype":"{kind}","shape":{compact(shape)},"data_offsets":{offsets}}}')
             at += len(data)
         text = f"{{{','.join(members)}}}".encode()
         text += b" " * (-len(text) % 8)
-        return hashlib.sha256(len(text).to_bytes(8, "little") + text + b"".join(x[4] for x in sorted(chosen))).hexdigest()
+        return hashlib.sha256(len(text).to_bytes(8, "little") + text + b"".join(x[4] for x in packed)).hexdigest()
 
 
 def compact(value):
@@ -444,7 +450,8 @@ class Model:
     """The file of a network: the automaton, the layers and the readout."""
 
     def __init__(self, path):
-        file = File(path)
+        file = path if isinstance(path, File) else File(path)
+        path = file.path
         data = {x: parse(file.metadata.get(x, "").encode(), f"{path}: metadata `{x}`") for x in ("automaton", "layers")}
         file.demand(set(file.metadata) - {"snap_every"} == {"format", "version", "automaton", "layers", "provenance"}
                     and file.metadata["format"] == "krohn.network" and file.metadata["version"] == "1", "not of version 1")
@@ -502,12 +509,25 @@ def flat(columns):
     return [x for column in columns for x in column]
 
 
+class Truth:
+    """What is right after words: an automaton, and the answer that is wanted in each state, None where nothing is asked. A table
+    entry is None where the letter cannot stand."""
+
+    def __init__(self, letters, initial, table, wanted):
+        self.letters, self.initial, self.table, self.wanted = letters, initial, table, wanted
+
+    def right(self, state, answer):
+        return self.wanted[state] is None or answer is not None and answer == self.wanted[state]
+
+
 class Network:
     """A model in one arithmetic and one form. What it remembers is a triple: the label of each layer, the letters since the last
     snap, and the numbers of each layer, column after column."""
 
     def __init__(self, model, arithmetic, form):
         self.model, self.arithmetic, self.stored, self.form = model, arithmetic, arithmetic.stored, form
+        self.truth = Truth(model.letters, model.initial, model.table, list(range(len(model.table))))
+        self.pair_members = "state labels bits" + " phase" * bool(model.snap_every)
         self.matrices = [[self.prepared(layer, a) for a in range(len(layer.matrices))] for layer in model.layers]
         stored = lambda columns: columns and tuple(tuple(rounded(x, 0, self.stored) for x in column) for column in columns)
         self.B = [[stored(b) for b in layer.B] for layer in model.layers]
@@ -637,6 +657,26 @@ class Network:
             new_states = [h if i is None else self.words[k][i] for k, (h, i) in enumerate(zip(new_states, words))]
         return (tuple(new_labels), phase, tuple(new_states)), state
 
+    def against(self, truth):
+        """Holds the outputs against a language, instead of the states against the model's automaton."""
+        self.truth = truth
+        self.answer = lambda state: None if state is None else self.model.output_names[self.model.outputs[state]]
+
+    @staticmethod
+    def answer(state):
+        return state
+
+    def memory(self, step, steps):
+        """What a `pair` says is remembered."""
+        model, states, bits = self.model, [], step["bits"]
+        steps.demand(len(bits) == len(model.layers) == len(step["labels"]), "pair: not bits and a label of every layer")
+        for layer, text in zip(model.layers, bits):
+            values = steps.numbers(text, layer.n * layer.d, self.stored)
+            states.append(tuple(map(tuple, rows_of(values, layer.n))))
+        steps.check(all(x < layer.labels for x, layer in zip(step["labels"], model.layers)), "pair: no such label")
+        steps.check(step.get("phase", 0) < max(model.snap_every, 1), "pair: no such phase")
+        return tuple(step["labels"]), step.get("phase", 0), tuple(states)
+
     def read(self, memory):
         """The state that the labels are read as, one that was left open being decoded now."""
         labels = list(memory[0])
@@ -646,14 +686,40 @@ class Network:
         return self.model.read(labels)
 
 
+class Exact(Network):
+    """A network in exact arithmetic, as far as its states are numbers of fp64: letters are the exact matrices of the structured
+    forms."""
+
+    def __init__(self, model):
+        super().__init__(model, Arithmetic("fp64"), "structured")
+        linear(self)
+
+    @functools.lru_cache(None)
+    def entries(self, k, action):
+        rows = self.model.layers[k].matrices[action].entries(self.model.layers[k].n)
+        demand(not any(isinstance(x, Interval) for x in flat(rows)), Refused, f"layer {k}, action {action}: irrational entries")
+        return rows
+
+    def moved(self, k, action, columns):
+        given = self.model.layers[k].B[action] or ((0,) * self.model.layers[k].n,) * len(columns)
+        return tuple(tuple(Fraction(sum(w * x for w, x in zip(row, column)), 1 << UNIT) + b
+                           for row, b in zip(self.entries(k, action), own)) for column, own in zip(columns, given))
+
+
 # ---- the certificate's file
 
 NUMBER, LONG = is_count, lambda x: is_count(x, 0, 2**64 - 1)
 TEXT = lambda x: type(x) is str
 LIST = lambda of: lambda x: type(x) is list and all(map(of, x))
-MEMBERS = {"layer": NUMBER, "codewords": LIST(NUMBER), "action": NUMBER, "book": NUMBER, "next": LIST(NUMBER), "state": NUMBER,
+VIEWS = lambda x: type(x) is list and all(LIST(NUMBER)(view) and len(view) > 1 for view in x)
+MEMBERS = {"tokens": LIST(NUMBER), "before": LIST(NUMBER), "after": LIST(NUMBER), "start": LIST(NUMBER), "keep": LIST(NUMBER),
+           "name": TEXT, "size": NUMBER, "shape": LIST(NUMBER), "terms": NUMBER, "of": VIEWS, "row of": NUMBER,
+           "answer by logits": NUMBER, "numbers bits": TEXT, "numbers times": NUMBER, "language letters": LIST(TEXT),
+           "table": LIST(LIST(NUMBER)), "outputs": LIST(lambda x: x is None or TEXT(x)),
+           "logits": LIST(lambda x: x is None or NUMBER(x)), "against": TEXT,
+           "layer": NUMBER, "codewords": LIST(NUMBER), "action": NUMBER, "book": NUMBER, "next": LIST(NUMBER), "state": NUMBER,
            "places": LIST(NUMBER), "labels": LIST(NUMBER), "phase": NUMBER, "depth": NUMBER, "bits": LIST(TEXT), "times": LONG,
-           "expected": NUMBER, "given": lambda x: x is None or NUMBER(x), "seed": LONG, "stream": LONG, "words": LONG,
+           "expected": NUMBER, "given": lambda x: x is None or NUMBER(x) or TEXT(x), "seed": LONG, "stream": LONG, "words": LONG,
            "length": LONG, "lines": LONG, "a": TEXT, "b": TEXT, "word letters": LIST(TEXT), "maps letters": LIST(NUMBER),
            "random letters": LONG, "format": TEXT, "version": NUMBER, "weights": TEXT, "automaton": TEXT, "arithmetic": TEXT,
            "form": TEXT, "order": TEXT, "claim": TEXT, "shortest": lambda x: type(x) is bool, "method": TEXT}
@@ -714,6 +780,289 @@ class Steps:
         values = [to.decode(x) for x in bits]
         self.demand(None not in values and 1 << (to.width - 1) not in bits, "bits: −0, or a number that is not finite")
         return values
+
+
+# ---- operations
+
+
+def sum64(*numbers):
+    total = 0
+    for x in numbers:
+        total = rounded(total + x, 0, FP64)
+    return total
+
+
+def product64(*numbers):
+    total = 1 << UNIT
+    for x in numbers:
+        total = rounded(total * x, UNIT, FP64)
+    return total
+
+
+def exact_sum(a, b):
+    """The sum rounded to fp64, and what that lost."""
+    return rounded(a + b, 0, FP64), a + b - rounded(a + b, 0, FP64)
+
+
+INVERSE_FACTORIALS = [rounded_fraction(Fraction(1 << UNIT, math.factorial(n)), FP64) for n in range(15)]
+
+
+def exp64(x):
+    """e^x by the steps of `sigmoid`, in fp64; None above 710."""
+    if x > 710 << UNIT or x < -746 << UNIT:
+        return None if x > 0 else 0
+    turns = product64(x, FP64.decode(0x3FF71547652B82FE))
+    shifted = sum64(turns, (1 if turns >= 0 else -1) << UNIT - 1)
+    k = (abs(shifted) >> UNIT) * (1 if shifted > 0 else -1)
+    r, below = exact_sum(sum64(x, -k * FP64.decode(0x3FE62E42FEFA3800)), -product64(k << UNIT, FP64.decode(0x3D2EF35793C76730)))
+    tail = 0
+    for n in range(14, 2, -1):
+        tail = sum64(product64(tail, r), INVERSE_FACTORIALS[n])
+    square = product64(r, r)
+    lost = rounded(r * r - (square << UNIT), UNIT, FP64)
+    high, low = exact_sum(r, rounded(square, 1, FP64))
+    rest = sum64(rounded(lost, 1, FP64), product64(square, r, tail), product64(below, sum64(1 << UNIT, r)))
+    less, less_rest = exact_sum(high, sum64(low, rest))
+    value, value_rest = exact_sum(1 << UNIT, less)
+    value = sum64(value, sum64(value_rest, less_rest))
+    return rounded(value << k, 0, FP64) if k > 0 else rounded(value, -k, FP64)
+
+
+def root32(i):
+    """2^(i/32), rounded to fp64: five square roots of 2^i in units of 2^-80 to its 32nd power."""
+    power = 1 << i + 32 * 80
+    for _ in range(5):
+        power = math.isqrt(power)
+    return rounded(power << UNIT - 80, 0, FP64)
+
+
+POWERS = [root32(i) for i in range(32)]
+
+
+def exp32(x):
+    """e^x by the steps of `sigmoid32`, in fp32; None where it is too large."""
+    fused = lambda a, b, c: rounded(a * b + (c << UNIT), UNIT, FP64)
+    if x > FP64.decode(0x40562E42E0000000) or x < FP64.decode(0xC059FE3680000000):
+        return None if x > 0 else 0
+    factor, shift = FP64.decode(0x40471547652B82FE), 3 << UNIT + 51
+    k = (fused(factor, x, shift) - shift) >> UNIT
+    r = fused(factor, x, -k << UNIT)
+    high = fused(FP64.decode(0x3EBC6AF84B912394), r, FP64.decode(0x3F2EBFCE50FAC4F3))
+    value = fused(high, product64(r, r), fused(FP64.decode(0x3F962E42FF0C52D6), r, 1 << UNIT))
+    octaves, power = k >> 5, POWERS[k & 31]
+    power = power << octaves if octaves > 0 else power >> -octaves
+    return rounded(product64(value, power), 0, FP32)
+
+
+def quotient(a, b, to):
+    demand(b, Refused, "a division by 0")
+    quarters, rest = divmod(abs(a) << UNIT + 2, abs(b))
+    size = rounded(quarters | (rest != 0), 2, to)
+    return size if (a < 0) == (b < 0) or size is None else -size
+
+
+def square_root(a, to):
+    demand(a >= 0, Refused, "the root of a negative number")
+    quarters = math.isqrt(a << UNIT + 4)
+    return rounded(quarters | (quarters * quarters != a << UNIT + 4), 2, to)
+
+
+def sigmoid(a, exponential, to):
+    """a / (1 + e), e rounded; 0 where that is too large."""
+    e = None if exponential is None else rounded(exponential, 0, to)
+    return 0 if e is None else quotient(a, rounded((1 << UNIT) + e, 0, to), to)
+
+
+COMPUTED = {"copy": (1, lambda to, a: a), "add": (2, lambda to, a, b: rounded(a + b, 0, to)),
+            "subtract": (2, lambda to, a, b: rounded(a - b, 0, to)), "multiply": (2, lambda to, a, b: rounded(a * b, UNIT, to)),
+            "divide": (2, lambda to, a, b: quotient(a, b, to)), "greater": (2, lambda to, a, b: max(a, b)),
+            "root": (1, lambda to, a: square_root(a, to)), "bf16": (1, lambda to, a: rounded(a, 0, FORMATS["bf16"])),
+            "sigmoid": (2, lambda to, a, b: sigmoid(a, exp64(-b), to)),
+            "sigmoid32": (2, lambda to, a, b: sigmoid(a, exp32(-b), to)), "dot": (2, None)}
+MOST_NUMBERS = 1 << 26
+
+
+class Operations:
+    """A model that a certificate describes operation by operation. What it remembers is a pair: the numbers, and the answer given
+    last, which is no part of what pairs are compared by."""
+    pair_members = "state bits"
+
+    def __init__(self, file, arithmetic, steps):
+        self.file, self.stored, self.lists, self.values, self.depends = file, FORMATS[arithmetic], [], [], []
+        self.names, self.sizes, self.size = [], [], None
+        head = steps.take("operations", "tokens before after")
+        self.tokens, self.prefix, self.suffix = head["tokens"], head["before"], head["after"]
+        while steps.step.get("step") != "answer by":
+            self.read_operation(steps, steps.step.get("step"))
+        step = steps.take("answer by", "start keep logits")
+        steps.check(all(i < len(self.lists) for i in [*step["start"], *step["keep"], step["logits"]]), "no such list")
+        steps.check(all(self.depends[i] == 0 for i in step["start"]), "start: a list that depends on letters")
+        self.keep, self.logits, self.token_lists = step["keep"], step["logits"], {}
+        numbers = tuple(x for i in step["start"] for x in self.values[i])
+        steps.check(self.size is None or self.size == len(numbers) == sum(self.sizes[i] for i in self.keep),
+                    "what is remembered is not always as long")
+        self.size = len(numbers)
+        said = None
+        for token in self.prefix:
+            numbers, said = self.token(numbers, token)
+        self.start = Memory(numbers, said if self.prefix and not self.suffix else self.behind(numbers) if self.suffix else None)
+
+    def read_operation(self, steps, kind):
+        i, views, depends = len(self.lists), [], 0
+        if kind == "tensor":
+            step = steps.take(kind, "name")
+            steps.demand(step["name"] in self.file.tensors, f"the model has no tensor {step['name']!r}")
+            self.names.append(step["name"])
+            value, size = self.tensor(step["name"], steps), None
+        elif kind == "numbers":
+            step = steps.take(kind, "bits times")
+            digits = self.stored.width // 4
+            steps.demand(len(step["bits"]) * step["times"] <= MOST_NUMBERS * digits, "numbers: too many")
+            value, size = steps.numbers(step["bits"], len(step["bits"]) // digits, self.stored) * step["times"], None
+        elif kind == "memory":
+            step = steps.take(kind, "size")
+            steps.check(self.size is None, "memory: named twice")
+            value, size, depends = None, step["size"], 2
+            self.size = size
+        elif kind == "row":
+            step = steps.take(kind, "of size")
+            steps.check(step["of"] < i and self.depends[step["of"]] == 0, "row: of no list that is always the same")
+            value, size, depends = None, step["size"], 1
+        else:
+            steps.demand(kind in COMPUTED, f"an unknown operation {kind!r}")
+            step = steps.take(kind, "shape of" + " terms" * (kind == "dot"))
+            value, size = None, math.prod(step["shape"])
+            steps.check(size <= MOST_NUMBERS, "too many numbers")
+            due = COMPUTED[kind][0]
+            steps.check(len(step["of"]) == due or kind == "dot" and len(step["of"]) == 3, f"{kind}: not made of {due} lists")
+            for v, (of, first, *strides) in enumerate(step["of"]):
+                summed = kind == "dot" and v < 2
+                steps.check(of < i, f"{kind}: a list that does not come before it")
+                steps.check(len(strides) == len(step["shape"]) + summed, f"{kind}: not a stride for each axis")
+                at = [first]
+                for extent, stride in zip(step["shape"], strides):
+                    at = [x + y * stride for x in at for y in range(extent)]
+                along = (step["terms"] - 1) * strides[-1] if summed and step["terms"] else 0
+                steps.check(not at or max(at) + along < self.sizes[of], f"{kind}: a number that list {of} does not have")
+                views.append((of, at, strides[-1] if summed else 0))
+                depends = max(depends, self.depends[of])
+        self.lists.append((kind, step, views))
+        self.depends.append(depends)
+        self.values.append(value)
+        self.sizes.append(size if value is None else len(value))
+        steps.check(sum(self.sizes) <= MOST_NUMBERS, "too many numbers")
+        if value is None and depends == 0:
+            self.values[i] = self.computed(i, self.values)
+
+    def tensor(self, name, steps):
+        kind, _, bits = self.file.tensors[name]
+        steps.check(kind in ("F32", "F64", "BF16"), f"tensor {name!r}: of type {kind}")
+        decode = functools.lru_cache(None)({"F32": FP32, "F64": FP64, "BF16": FORMATS["bf16"]}[kind].decode)
+        values = [decode(x) for x in bits]
+        values = [None if x is None else rounded(x, 0, self.stored) for x in values]
+        steps.check(None not in values, f"tensor {name!r}: a number that is not finite")
+        return values
+
+    def computed(self, i, values):
+        """List i from those before it."""
+        kind, step, views = self.lists[i]
+        to = self.stored
+        if kind == "dot":
+            (a, a_at, a_stride), (b, b_at, b_stride), rest = views[0], views[1], views[2:]
+            result, left, right = [], values[a], values[b]
+            sums = [values[rest[0][0]][x] for x in rest[0][1]] if rest else [0] * len(a_at)
+            for x, y, total in zip(a_at, b_at, sums):
+                for t in range(step["terms"]):
+                    p, q = left[x + t * a_stride], right[y + t * b_stride]
+                    if p and q:
+                        p = rounded(p * q, UNIT, to)
+                        total = None if p is None else rounded(total + p, 0, to)
+                        demand(total is not None, Refused, f"list {i}: a number that is not finite")
+                result.append(total)
+            return result
+        function = COMPUTED[kind][1]
+        result = [function(to, *numbers) for numbers in zip(*([values[of][x] for x in at] for of, at, _ in views))]
+        demand(None not in result, Refused, f"list {i}: a number that is not finite")
+        return result
+
+    def token(self, numbers, token):
+        """What is remembered after one more token, and the logit that is greatest, if one is."""
+        values = list(self.values)
+        if token not in self.token_lists:
+            for i, depends in enumerate(self.depends):
+                if depends == 1 and self.lists[i][0] == "row":
+                    step = self.lists[i][1]
+                    values[i] = values[step["of"]][token * step["size"]:(token + 1) * step["size"]]
+                    demand(len(values[i]) == step["size"], Refused, f"list {i}: token {token} has no row")
+                elif depends == 1:
+                    values[i] = self.computed(i, values)
+            self.token_lists[token] = [(i, values[i]) for i, depends in enumerate(self.depends) if depends == 1]
+        for i, value in self.token_lists[token]:
+            values[i] = value
+        for i, depends in enumerate(self.depends):
+            if depends == 2:
+                values[i] = numbers if self.lists[i][0] == "memory" else self.computed(i, values)
+        logits = values[self.logits]
+        said = max(range(len(logits)), key=logits.__getitem__, default=None)
+        said = None if said is None or logits.count(logits[said]) > 1 else said
+        return tuple(x for i in self.keep for x in values[i]), said
+
+    def behind(self, numbers):
+        said = None
+        for token in self.suffix:
+            numbers, said = self.token(numbers, token)
+        return said
+
+    def against(self, truth):
+        self.truth = truth
+
+    @staticmethod
+    def answer(said):
+        return said
+
+    def step(self, memory, letter, lazy=False):
+        demand(letter < len(self.tokens), Refused, f"letter {letter} has no token")
+        numbers, said = self.token(memory.numbers, self.tokens[letter])
+        said = self.behind(numbers) if self.suffix else said
+        return Memory(numbers, said), said
+
+    @staticmethod
+    def read(memory):
+        return memory.said
+
+    def memory(self, step, steps):
+        steps.demand(len(step["bits"]) == 1, "pair: not the bits of one list")
+        return Memory(tuple(steps.numbers(step["bits"][0], self.size, self.stored)), None)
+
+
+class Memory:
+    """Numbers, by which two are compared, and what was answered beside them."""
+
+    def __init__(self, numbers, said):
+        self.numbers, self.said = numbers, said
+
+    def __eq__(self, other):
+        return self.numbers == other.numbers
+
+    def __hash__(self):
+        return hash(self.numbers)
+
+
+def language(steps, letters, by_name):
+    """What a certificate brings along as right. `letters`: the network's, whose outputs are compared by name."""
+    step = steps.take("language", "letters table outputs" + " logits" * (not by_name))
+    table, outputs = step["table"], step["outputs"]
+    steps.demand(table and len(outputs) == len(table) and len(set(step["letters"])) == len(step["letters"]),
+                 "language: not an output for each state, or a letter twice")
+    steps.check(letters is None or step["letters"] == letters, "language: its letters are not the model's, in its order")
+    steps.demand(all(len(row) == len(step["letters"]) and all(q < len(table) or q == NOWHERE for q in row) for row in table),
+                 "language: no such state")
+    wanted = outputs if by_name else step["logits"]
+    steps.demand(len(wanted) == len(table) and all((a is None) == (b is None) for a, b in zip(outputs, wanted)),
+                 "language: not a logit where there is an output, and only there")
+    truth = Truth(step["letters"], 0, [[None if q == NOWHERE else q for q in row] for row in table], wanted)
+    truth.names = outputs
+    return truth
 
 
 # ---- methods
@@ -802,35 +1151,31 @@ def linear(net):
 
 
 def closed_pairs(net, steps, T):
-    """Pairs of which the first is the start. T: None, or the letters up to which they prove the network right."""
-    model, found = net.model, []
-    names = "state labels bits" + " phase" * bool(model.snap_every) + " depth" * (T is not None)
+    """Pairs of which the first is the start. T: None, or the letters up to which they prove the model right."""
+    truth, found = net.truth, []
     while steps.step.get("step") == "pair":
         depth = steps.step.get("depth")
         steps.demand(T is None or NUMBER(depth), "pair: `depth`")
         last = T is not None and depth >= T - 1
-        step = steps.take("pair", names + " next" * (not last))
-        states, bits = [], step["bits"]
-        steps.check(step["state"] < len(model.table), "pair: no such state")
-        steps.demand(len(bits) == len(model.layers) == len(step["labels"]), "pair: not bits and a label of every layer")
-        for layer, text in zip(model.layers, bits):
-            values = steps.numbers(text, layer.n * layer.d, net.stored)
-            states.append(tuple(map(tuple, rows_of(values, layer.n))))
-        steps.check(all(x < layer.labels for x, layer in zip(step["labels"], model.layers)), "pair: no such label")
-        steps.check(step.get("phase", 0) < max(model.snap_every, 1), "pair: no such phase")
+        step = steps.take("pair", net.pair_members + " depth" * (T is not None) + " next" * (not last))
+        steps.check(step["state"] < len(truth.table), "pair: no such state")
         steps.check(T is None or depth < max(T, 1), f"pair: its depth is not below {T}")
-        memory = (tuple(step["labels"]), step.get("phase", 0), tuple(states))
-        found.append((steps.taken, memory, step["state"], depth, step.get("next")))
-        steps.check(last or len(step["next"]) == len(model.letters), "pair: `next` does not have every letter")
+        found.append((steps.taken, net.memory(step, steps), step["state"], depth, step.get("next")))
+        steps.check(last or len(step["next"]) == len(truth.letters), "pair: `next` does not have every letter")
     steps.demand(found, "a pair is due")
     steps.taken = found[0][0]
-    steps.check(found[0][1] == net.start and found[0][2] == model.initial and not found[0][3]
-                and net.read(net.start) == model.initial, "pair 0 is not the start, or is not read as the initial state")
+    steps.check(found[0][1] == net.start and found[0][2] == truth.initial and not found[0][3]
+                and truth.right(truth.initial, net.answer(net.read(net.start))),
+                "pair 0 is not the start, or is not read as the initial state")
     for line, memory, state, depth, after in found if T != 0 else []:
         steps.taken = line
-        for letter, state_after in enumerate(model.table[state]):
+        for letter, state_after in enumerate(truth.table[state]):
+            if state_after is None:
+                steps.check(after is None or after[letter] == NOWHERE, f"pair: letter {letter} cannot stand there")
+                continue
             new, read = net.step(memory, letter)
-            steps.check(read == state_after, f"pair: letter {letter} is read as {read} instead of {state_after}")
+            steps.check(truth.right(state_after, net.answer(read)),
+                        f"pair: letter {letter} is read as {read}, not as state {state_after}")
             if after is not None:
                 steps.check(after[letter] < len(found), f"pair: letter {letter}: no pair {after[letter]}")
                 _, memory_after, its_state, its_depth, _ = found[after[letter]]
@@ -1069,17 +1414,19 @@ def random_letters(seed, stream, n):
 
 
 def failing_word(net, steps, claim):
-    model = net.model
-    memory, state, length, spent = net.start, model.initial, 0, 0
+    truth = net.truth
+    memory, state, length, spent = net.start, truth.initial, 0, 0
 
     def run(memory, state, letters):
         nonlocal spent
         for letter in letters:
             spent += 1
             demand(spent <= MOST_LETTERS, Refused, f"there are more than {MOST_LETTERS} letters to read")
-            memory, state = net.step(memory, letter, True)[0], model.table[state][letter]
+            state = truth.table[state][letter]
+            steps.check(state is not None, f"letter {letter} of the word cannot stand there")
+            memory = net.step(memory, letter, True)[0]
         return memory, state
-    number = {name: i for i, name in enumerate(model.letters)}
+    number = {name: i for i, name in enumerate(truth.letters)}
     if (step := steps.maybe("random", "seed stream letters")):
         steps.check(not claim["shortest"], "random: a random word is never claimed to be the shortest")
         letters = random_letters(step["seed"], step["stream"], len(number))
@@ -1097,23 +1444,25 @@ def failing_word(net, steps, claim):
                 elif since == power:
                     mark, since, power = (memory, state), 0, 2 * power
     step = steps.take("answer", "expected given")
-    given = net.read(memory)
-    steps.check(step["expected"] == state and step["given"] == given != state,
-                f"answer: the automaton is in state {state}, the network gives {given}")
+    given = net.answer(net.read(memory))
+    steps.check(step["expected"] == state and type(step["given"]) is type(given) and step["given"] == given
+                and not truth.right(state, given), f"answer: the automaton is in state {state}, the model gives {given}")
     if claim["shortest"] and length:
         closed_pairs(net, steps, length - 1)
 
 
 def sampled(net, steps, claim):
-    model, step = net.model, steps.take("words", "seed words length")
+    truth, step = net.truth, steps.take("words", "seed words length")
     steps.check(step["words"] and step["length"], "words: nothing was read")
     steps.check(step["words"] * step["length"] <= MOST_LETTERS, f"words: there are more than {MOST_LETTERS} letters to read")
     for stream in range(step["words"]):
-        memory, state, letters = net.start, model.initial, random_letters(step["seed"], stream, len(model.letters))
+        memory, state, letters = net.start, truth.initial, random_letters(step["seed"], stream, len(truth.letters))
         for t in range(step["length"]):
             letter = next(letters)
-            (memory, read), state = net.step(memory, letter), model.table[state][letter]
-            steps.check(read == state, f"words: stream {stream}, letter {t + 1} is read as {read} instead of {state}")
+            state = truth.table[state][letter]
+            steps.check(state is not None, f"words: stream {stream}, letter {t + 1} cannot stand there")
+            memory, read = net.step(memory, letter)
+            steps.check(truth.right(state, net.answer(read)), f"words: stream {stream}, letter {t + 1} is read as {read}")
 
 
 METHODS = {"closed codewords": lambda net, steps, claim: emulated(net, steps, tables(net, steps, exact=True)),
@@ -1124,29 +1473,51 @@ CLAIMS = {"proved": ("closed codewords", "closed reachable set", "exact in any o
           "proved up to a length": ("closed reachable set", "linear horizon"), "sampled": ("sampled",)}
 
 
-def established(steps, model):
-    """What the certificate establishes of the model, in words."""
-    kind = steps.step.get("claim")
-    claim = steps.members("format version weights automaton arithmetic form order claim method"
-                          + " length" * (kind == "proved up to a length") + " shortest" * (kind == "refuted"))
+def established(steps, file):
+    """What the certificate establishes of the model, in words; and the automaton with its outputs that it is about."""
+    kind, brings = steps.step.get("claim"), "against" in steps.step
+    operations = steps.step.get("form") == "operations"
+    claim = steps.members("format version weights arithmetic form order claim method" + " automaton" * (not operations)
+                          + " length" * (kind == "proved up to a length") + " shortest" * (kind == "refuted") + " against" * brings)
     arithmetic, order, method = claim["arithmetic"], claim["order"], claim["method"]
     steps.demand(claim["format"] == "krohn.certificate" and claim["version"] == 2, "not a certificate of version 2")
-    steps.demand(arithmetic in ARITHMETICS and claim["form"] in ("structured", "dense") and order in ("sequential", "any"),
-                 "the arithmetic, form or order")
+    steps.demand((arithmetic in ARITHMETICS or (arithmetic, claim["form"], method) == ("exact", "structured", "closed codewords"))
+                 and claim["form"] in ("structured", "dense", "operations")
+                 and order in ("sequential", "any"), "the arithmetic, form or order")
     steps.demand(method in CLAIMS.get(kind, ()) and (order == "any") == (method == "exact in any order")
                  and (order != "any" or arithmetic in FORMATS) and claim.get("length", 1) > 0, "such a claim has no such method")
+    steps.demand(claim.get("against", "language") == "language" and (brings or not operations)
+                 and (not brings or method in ("closed reachable set", "failing word", "sampled"))
+                 and (not operations or arithmetic in ("fp32", "fp64")), "such a claim is not held against a language of its own")
     for name in ("weights", "automaton"):
-        steps.demand(re.fullmatch("[0-9a-f]{64}", claim[name]), f"`{name}` is no SHA-256")
-        steps.check(claim[name] == getattr(model, name), f"the certificate was made for another model: other {name}")
-    net = Network(model, Arithmetic(arithmetic), claim["form"])
-    steps.read()
+        steps.demand(re.fullmatch("[0-9a-f]{64}", claim.get(name, "0" * 64)), f"`{name}` is no SHA-256")
+    if operations:
+        steps.read()
+        net = Operations(file, arithmetic, steps)
+        named = [(name, *file.tensors[name]) for name in sorted(set(net.names))]
+        demand(claim["weights"] == file.hashed(named, []), Refused, "the certificate was made for another model: other weights")
+        net.against(language(steps, None, False))
+        model = None
+    else:
+        model = Model(file)
+        for name in ("weights", "automaton"):
+            steps.check(claim[name] == getattr(model, name), f"the certificate was made for another model: other {name}")
+        net = Exact(model) if arithmetic == "exact" else Network(model, Arithmetic(arithmetic), claim["form"])
+        steps.read()
+        if brings:
+            net.against(language(steps, model.letters, True))
     METHODS[method](net, steps, claim)
     steps.end()
     words = {"proved": "proved for words of every length", "sampled": "sampled, not proved: random words were read correctly",
              "proved up to a length": f"proved for words of up to {claim.get('length')} letters",
              "refuted": f"refuted by a {'shortest ' * claim.get('shortest', False)}word"}[kind]
     orders = {"any": "in any order of evaluation", "sequential": "letter after letter"}
-    return f"{words}, in {arithmetic}, {orders[order]}" + ", with dense weights" * (claim["form"] == "dense")
+    sentence = f"{words}, in {arithmetic}, {orders[order]}" + ", with dense weights" * (claim["form"] == "dense")
+    if brings:
+        return sentence + ", held against the language in the certificate", net.truth
+    truth = Truth(model.letters, model.initial, model.table, model.table)
+    truth.names = [model.output_names[i] for i in model.outputs]
+    return sentence, truth
 
 
 def read_language(path):
@@ -1169,36 +1540,38 @@ def read_language(path):
     return letters, initial, table, outputs
 
 
-def same_language(model, path):
-    """Hopcroft and Karp 1971: merges states that have to be equivalent until two of them answer differently."""
+def same_language(truth, path):
+    """Compares, on every pair of states that one word leads to, what is asked."""
     try:
         letters, initial, table, outputs = read_language(path)
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise BadInput(f"{path}: not an automaton as docs/formats.md describes it ({type(error).__name__}: {error})") from None
-    demand(set(letters) == set(model.letters) and len(letters) == len(model.letters), BadInput,
+    demand(set(letters) == set(truth.letters) and len(letters) == len(truth.letters), BadInput,
            f"{path}: its letters are not those of the model")
-    number = [letters.index(name) for name in model.letters]
-    parent = list(range(len(model.table) + len(table)))
-
-    def root(x):
-        while parent[x] != x:
-            parent[x] = parent[parent[x]]
-            x = parent[x]
-        return x
-    todo = [(model.initial, initial, None)]
+    number = [letters.index(name) for name in truth.letters]
+    todo, known = [(truth.initial, initial, None)], {(truth.initial, initial)}
     for i, (p, q, before) in enumerate(todo):
-        if model.output_names[model.outputs[p]] != outputs[q]:
+        if truth.names[p] is not None and truth.names[p] != outputs[q]:
             word, at = [], before
             while at is not None:
                 at, letter = at
-                word.insert(0, model.letters[letter])
+                word.insert(0, truth.letters[letter])
                 at = todo[at][2]
-            raise Refused(f"after the word {' '.join(word)!r} the model's automaton answers "
-                          f"{model.output_names[model.outputs[p]]!r}, {path} {outputs[q]!r}")
-        a, b = root(p), root(len(model.table) + q)
-        if a != b:
-            parent[a] = b
-            todo += [(model.table[p][letter], table[q][j], (i, letter)) for letter, j in enumerate(number)]
+            raise Refused(f"after the word {' '.join(word)!r} the automaton of the claim answers {truth.names[p]!r}, "
+                          f"{path} {outputs[q]!r}")
+        for letter, j in enumerate(number):
+            pair = truth.table[p][letter], table[q][j]
+            if pair[0] is not None and pair not in known:
+                known.add(pair)
+                todo.append((*pair, (i, letter)))
+
+
+def model_file(path):
+    """The file of a model that is named so; of a folder of `krohn train` or a checkpoint, that of its tensors."""
+    for name in ("parameters.safetensors", "model.safetensors"):
+        if os.path.isfile(os.path.join(path, name)):
+            return os.path.join(path, name)
+    return path
 
 
 def main(arguments):
@@ -1206,11 +1579,13 @@ def main(arguments):
         print("usage: krohn_check.py CERTIFICATE MODEL [--against LANGUAGE.json]", file=sys.stderr)
         return 2
     try:
-        model = Model(arguments[1])
         with open(arguments[0], "rb") as file:
-            sentence = established(Steps(arguments[0], file), model)
+            demand(file.read(1) == b"{", BadInput, f"{arguments[0]}: not a certificate, which begins with {{; the certificate is "
+                   "the first argument, the model the second")
+            file.seek(0)
+            sentence, truth = established(Steps(arguments[0], file), File(model_file(arguments[1])))
         if len(arguments) == 4:
-            same_language(model, arguments[3])
+            same_language(truth, arguments[3])
             sentence += f"; the automaton is that of {arguments[3]}"
     except Refused as reason:
         print(f"not established: {reason}")

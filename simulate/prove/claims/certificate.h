@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -12,6 +13,8 @@
 #include "krohn/simulate/arithmetic/arithmetic_name.h"
 #include "krohn/simulate/arithmetic/form.h"
 #include "krohn/simulate/arithmetic/order.h"
+#include "krohn/simulate/prove/claims/operations.h"
+#include "krohn/simulate/run/letter_reader.h"
 
 namespace krohn {
 
@@ -89,7 +92,8 @@ struct ReachedPair {
   std::vector<Label> labels;                 ///< by layer
   std::uint64_t phase = 0;                   ///< letters since the network snapped, of one that snaps
   std::vector<std::vector<double>> numbers;  ///< by layer, column after column, −0 as +0
-  std::vector<std::uint32_t> next;           ///< empty: the next letter is the last one that is claimed
+  /// Empty: the next letter is the last one that is claimed. UINT32_MAX: the letter cannot stand here.
+  std::vector<std::uint32_t> next;
   friend bool operator==(const ReachedPair&, const ReachedPair&) = default;
 };
 
@@ -109,11 +113,11 @@ struct RandomBeginning {
 };
 
 /// The method "failing word": after `Certificate::failing_word`, or after the random beginning, the automaton is in
-/// state `expected` and the readout gives another state or none.
+/// state `expected` and the readout gives another state or none; beside a language of its own, another answer.
 struct FailingRun {
   std::optional<RandomBeginning> random;  ///< when failing_word is not given
   State expected = 0;
-  std::optional<State> given;
+  std::optional<std::uint32_t> given;
   std::vector<ReachedPair> shorter = {};  ///< that no shorter word fails, as listed by `with_steps`
   friend bool operator==(const FailingRun&, const FailingRun&) = default;
 };
@@ -165,8 +169,13 @@ struct Certificate {
   ArithmeticName arithmetic = Precision::kFp32;
   Form form = Form::kStructured;
   Order order{};
-  std::string method;                ///< "closed codewords", "closed reachable set", "sampled"
-  std::string evidence;              ///< one sentence: what was checked and how much of it
+  /// What the answers are held against, where that is not the automaton that a network brings along: state 0 first, and
+  /// at the end at most one state to which no word leads (language_to_write). Answers are outputs of the network's
+  /// automaton, or numbers of logits.
+  std::optional<TrackedAutomaton> language = {};
+  std::shared_ptr<const Operations> operations = {};  ///< of a model that is no network
+  std::string method;                                 ///< "closed codewords", "closed reachable set", "sampled"
+  std::string evidence;                               ///< one sentence: what was checked and how much of it
   Proof proof;                       ///< the same for a re-checker; nothing when the claim cannot be written down
   std::uint64_t pairs = 0;           ///< (state, codeword) or (automaton state, network state) pairs examined
   std::uint64_t letters_tested = 0;  ///< sampled letters, beside a proof too

@@ -277,6 +277,36 @@ TEST_CASE("a dense form that closes does not vouch for the structured one") {
   reject_all(network, good, {{"structured", [](auto& c, auto&) { c.form = Form::kStructured; }}});
 }
 
+TEST_CASE("forged claims beside a language of their own") {
+  Network network = rotation(3, {0, 1, 2});
+  network.automaton = counter(3, {0, 0, 0});
+  const Certificate proved = against(network, counter(3, {0, 1, 2}), Precision::kBf16);
+  REQUIRE(std::holds_alternative<ReachedPairs>(proved.proof));
+  reject_all(
+      network, proved,
+      {{"without the language", [](auto& c, auto&) { c.language.reset(); }},
+       {"another language",
+        [](auto& c, auto&) {
+          c.language->automaton = counter(3, {0, 2, 1});
+        }},
+       {"another answer", [](auto& c, auto&) { std::swap(c.language->wanted[1], c.language->wanted[2]); }},
+       {"an answer that is never given", [](auto& c, auto&) { c.language->wanted[2] = TrackedAutomaton::kNeverGiven; }},
+       {"a state to which no word leads",
+        [](auto& c, auto&) { c.language->wanted[2] = TrackedAutomaton::kNoSuchWord; }},
+       {"operations", [](auto& c, auto&) { c.operations = std::make_shared<Operations>(); }},
+       {"another output of the network's states", [](auto&, auto& n) { n.readout.next[0][0] = 1; }}});
+  const Certificate refuted = against(rotation(3, {0, 1, 2}), counter(3, {0, 2, 1}), Precision::kFp32);
+  REQUIRE(std::holds_alternative<FailingRun>(refuted.proof));
+  reject_all(rotation(3, {0, 1, 2}), refuted,
+             {{"its own automaton", [](auto& c, auto&) { c.language.reset(); }},
+              {"another state", [](auto& c, auto&) { proof_of<FailingRun>(c).expected ^= 1; }},
+              {"no answer", [](auto& c, auto&) { proof_of<FailingRun>(c).given.reset(); }},
+              {"a word that is right", [](auto& c, auto&) { word_of(c) = {0}; }},
+              {"what is not asked for", [](auto& c, auto&) {
+                 c.language->wanted.assign(c.language->wanted.size(), TrackedAutomaton::kNotAsked);
+               }}});
+}
+
 TEST_CASE("a certificate of one model is none of another") {
   const std::vector<SampleCertificate> samples = sample_certificates();
   for (std::size_t i = 0; i < samples.size(); ++i) {

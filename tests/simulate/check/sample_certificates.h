@@ -11,6 +11,7 @@
 #include "krohn/simulate/prove/certify_codewords.h"
 #include "krohn/simulate/prove/pairs/certify_reachable.h"
 #include "krohn/simulate/prove/steps.h"
+#include "krohn/simulate/prove/verify.h"
 #include "tests/simulate/hand_built.h"
 
 namespace krohn::hand_built {
@@ -56,6 +57,15 @@ inline Certificate random_refutation(const Network& network, ArithmeticName arit
   return certificate;
 }
 
+/// What is found of the network when it is held against the language.
+inline Certificate against(const Network& network, const Dfa& language, ArithmeticName arithmetic) {
+  Question question;
+  question.subject = &network;
+  question.how.arithmetic = arithmetic;
+  question.against = Language{"another", language};
+  return verify(question).certificate;
+}
+
 inline std::vector<SampleCertificate> sample_certificates() {
   std::vector<SampleCertificate> samples;
   const auto add = [&](const std::string& name, const Network& network, Certificate certificate) {
@@ -82,6 +92,10 @@ inline std::vector<SampleCertificate> sample_certificates() {
   add("open", fine, certify_reachable_set(fine, in_format(Precision::kFp32, 200)));
   add("refuted", coarse, certify(coarse, in_format(Precision::kBf16)));
   add("refuted by a random word", coarse, random_refutation(coarse, Precision::kBf16, 4));
+  add("another language", turns, against(turns, counter(3, {0, 2, 1}), Precision::kFp32));
+  Network silent = turns;  // its own automaton says that no letter does anything
+  silent.automaton = counter(3, {0, 0, 0});
+  add("its language, not its automaton's", silent, against(silent, counter(3, {0, 1, 2}), Precision::kBf16));
   add("sampled", fine, sampled_certificate(Precision::kFp32, {7, 3, 100}));
   return samples;
 }

@@ -9,6 +9,7 @@
 #include "krohn/gpu/checkpoints/checkpoint_words.h"
 #include "krohn/gpu/device/device.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
+#include "krohn/simulate/checkpoints/checkpoint_operations.h"
 #include "krohn/simulate/checkpoints/delta_chunk.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
@@ -84,9 +85,17 @@ class AskedCheckpoint final : public AskedModel {
     tracked_.emplace(tracked_by(checkpoint_));
     model_.emplace(ReadModel{
         *reader_, *tracked_, [this](Output token) { return output_of_token(checkpoint_, token); }, {}, in_chunks_});
+    if (in_chunks_) return;
+    model_->operations = std::make_shared<const Operations>(
+        checkpoint_operations(checkpoint_, precision_of(options) == Precision::kBf16));
+    model_->tensors = &checkpoint_.tensors;
   }
 
   const Alphabet& alphabet() const override { return checkpoint_.automaton->alphabet(); }
+  const ReadModel* reader() const override { return &*model_; }
+  std::string without_certificate() const override {
+    return in_chunks_ ? "certificates of checkpoints are of tokens read one by one" : "";
+  }
   void ask_in(Question& question) const override {
     model_->first_failure = [this, &question](const RandomTest& asked) { return first_failure_of(asked, question); };
     question.subject = &*model_;

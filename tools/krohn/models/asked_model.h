@@ -25,8 +25,12 @@ class AskedModel {
  public:
   virtual ~AskedModel() = default;
   virtual const Alphabet& alphabet() const = 0;
-  /// The network, where it is one; certificates can be written of networks only.
+  /// The network, where it is one.
   virtual const Network* network() const { return nullptr; }
+  /// What reads letters, where that is no network.
+  virtual const ReadModel* reader() const { return nullptr; }
+  /// Why no certificate of it can be written; empty where it can.
+  virtual std::string without_certificate() const { return {}; }
   /// Subject and language of the question.
   virtual void ask_in(Question& question) const = 0;
   /// What it is and how it is read, a line each, for people; and for programs.

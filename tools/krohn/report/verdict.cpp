@@ -57,10 +57,15 @@ constexpr std::size_t kColumns = 100;
 
 void print_line(const std::string& text) { fmt::print("  {}\n", wrapped(visible(text), kColumns, "    ")); }
 
-std::string self_check_in_words(const SelfCheck& check) {
-  std::string text =
-      fmt::format("checked again: {} letters replayed, all right", with_thousands(check.replayed_letters));
-  if (check.is_rechecked) text += "; the certificate re-checked by independent code";
+/// `is_refuted`: what was proved is that the model computes its own automaton, which is another language than asked
+/// for.
+std::string self_check_in_words(const SelfCheck& check, bool is_refuted) {
+  std::string text = fmt::format("{}: {} letters replayed, all right",
+                                 is_refuted ? "the model computes its own automaton; checked again" : "checked again",
+                                 with_thousands(check.replayed_letters));
+  if (check.is_rechecked)
+    text +=
+        is_refuted ? "; that proof re-checked by independent code" : "; the certificate re-checked by independent code";
   if (check.rechecked_length > 0)
     text += fmt::format(" for words of up to {} letters", with_thousands(check.rechecked_length));
   if (!check.not_rechecked.empty()) text += "; the certificate was not re-checked: " + check.not_rechecked;
@@ -97,7 +102,7 @@ void print_verdict(const std::string& name, const std::vector<std::string>& abou
     print_line(fmt::format("the model says \"{}\" there, not \"{}\"", verdict.said, verdict.wanted));
   if (!certificate.limit.empty()) print_line("limit met: " + certificate.limit);
   if (verdict.self_check.replayed_letters > 0 || verdict.self_check.is_rechecked)
-    print_line(self_check_in_words(verdict.self_check));
+    print_line(self_check_in_words(verdict.self_check, certificate.is<Refuted>()));
   print_random_words(question, verdict);
 }
 

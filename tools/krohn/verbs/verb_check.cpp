@@ -11,6 +11,7 @@
 #include "krohn/automata/regex/regex_derivatives.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/simulate/check/certificate_file.h"
+#include "krohn/simulate/check/operations_file.h"
 #include "krohn/simulate/check/recheck.h"
 #include "krohn/simulate/prove/claims/claim_text.h"
 #include "tools/krohn/report/json_output.h"
@@ -29,10 +30,12 @@ krohn check abb.cert abb.safetensors --against 'regex:(a|b)*abb'
 )",
     R"(Reads a certificate that `krohn verify --certificate` wrote and the model that it is about, and re-checks the claim and
 every figure of its evidence. The checker is small and shares no code with the prover, except for the readers of the two
-files. It refuses a certificate that was made for a model with other weights or another automaton.
-The claim is about the automaton that the model brings along. --against compares that automaton with a language: with a
-regular expression through its derivatives, without the code that makes automata of expressions; with any other language
-by Hopcroft and Karp's algorithm.
+files. It refuses a certificate that was made for a model with other weights or another automaton. MODEL is a network, or
+a folder of `krohn train` or a checkpoint: of these the certificate says itself what is computed, and checks are of that.
+The claim is about the automaton that the model brings along, or about the language that stands in the certificate.
+--against compares that with a language: a model's automaton with a regular expression through its derivatives, without
+the code that makes automata of expressions, and with any other language by Hopcroft and Karp's algorithm; a language in
+the certificate state by state, where it asks for an answer.
 Exit status: 0 established, 1 not established, 2 bad input, 3 undecided within the limits.
 )"};
 
@@ -51,9 +54,14 @@ struct Compared {
   Alphabet alphabet;  ///< of the word
 };
 
-std::optional<Compared> compare_language(const CheckArguments& options, const Dfa& automaton) {
+std::optional<Compared> compare_language(const CheckArguments& options, const Certificate& certificate,
+                                         const Network* network) {
   if (options.against.empty()) return std::nullopt;
   const Dfa language = load_language(options.against, options.reading);
+  if (certificate.language)
+    return Compared{word_against(*certificate.language, language, options.against),
+                    certificate.language->automaton.alphabet()};
+  const Dfa& automaton = network->automaton;
   Compared compared{{}, refine(automaton.alphabet(), language.alphabet()).merged};
   constexpr std::string_view kRegex = "regex:";
   const bool is_plain = options.against.starts_with(kRegex) && !options.reading.alphabet;
@@ -62,29 +70,45 @@ std::optional<Compared> compare_language(const CheckArguments& options, const Df
   return compared;
 }
 
-std::string said_of(const Compared& compared) {
-  return compared.difference ? "another language than the model's automaton: they differ on " +
-                                   quoted_word(compared.alphabet, *compared.difference)
-                             : "the language of the model's automaton";
+std::string said_of(const Compared& compared, const Certificate& certificate) {
+  const std::string whose = certificate.language ? "certificate" : "model's automaton";
+  return compared.difference ? fmt::format("another language than the {}: they differ on {}",
+                                           certificate.language ? "certificate's" : whose,
+                                           quoted_word(compared.alphabet, *compared.difference))
+                             : "the language of the " + whose;
 }
 
-void print_report(const CheckArguments& options, const Certificate& certificate, const Network& network,
+void print_report(const CheckArguments& options, const Certificate& certificate, const Network* network,
                   const Recheck& found, const std::optional<Compared>& compared) {
-  const std::string claim = claim_in_words(certificate, network.automaton.alphabet());
+  const std::string claim = claim_in_words(
+      certificate, certificate.language ? certificate.language->automaton.alphabet() : network->automaton.alphabet());
   fmt::print("{}: {}: {}\n", visible(options.certificate), found.established ? "established" : "NOT established",
              claim);
-  fmt::print("  {}, {} weights, {} evaluation\n", to_string(certificate.arithmetic), to_string(certificate.form),
+  fmt::print("  {}, {}, {} evaluation\n", to_string(certificate.arithmetic),
+             certificate.operations ? fmt::format("{} operations", certificate.operations->list.size())
+                                    : fmt::format("{} weights", to_string(certificate.form)),
              certificate.holds_in_any_order() ? "any" : to_string(certificate.order));
+  if (certificate.language && !compared)
+    fmt::print("  {}\n", wrapped("held against the language that the certificate brings; --against compares it with "
+                                 "the one that you mean",
+                                 kCheckColumns, "    "));
   fmt::print("  {}\n", wrapped(certificate.method + ": " + found.finding, kCheckColumns, "    "));
   if (compared)
-    fmt::print("  {}\n", wrapped(visible(options.against) + ": " + said_of(*compared), kCheckColumns, "    "));
+    fmt::print("  {}\n",
+               wrapped(visible(options.against) + ": " + said_of(*compared, certificate), kCheckColumns, "    "));
 }
 
 int check(const CheckArguments& options) {
-  const Network network = load_network(options.model);
-  const Certificate certificate = load_certificate(options.certificate, network);
-  const std::optional<Compared> compared = compare_language(options, network.automaton);
-  const Recheck found = recheck(certificate, network, options.limits);
+  const TensorFile tensors = read_safetensors(file_of_model(options.model));
+  const auto format = tensors.metadata.find("format");
+  std::optional<Network> read;
+  if (format != tensors.metadata.end() && (format->second == "krohn.network" || format->second == "krohn.recurrence"))
+    read = load_network(options.model);
+  const Network* const network = read ? &*read : nullptr;
+  const CheckedModel model = read ? CheckedModel(*read) : CheckedModel(tensors);
+  const Certificate certificate = load_certificate(options.certificate, model);
+  const std::optional<Compared> compared = compare_language(options, certificate, network);
+  const Recheck found = recheck(certificate, model, options.limits);
   if (options.json) {
     nlohmann::ordered_json json;
     json["certificate"] = options.certificate;
@@ -111,7 +135,7 @@ void add_check(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<CheckArguments>();
   Verb verb = add_verb(app, kCheckHelp);
   verb.add_option("CERTIFICATE", options->certificate, "What `krohn verify --certificate` wrote").required();
-  verb.add_option("MODEL", options->model, "The .safetensors file that it is about").required();
+  verb.add_option("MODEL", options->model, "What it is about: a .safetensors file, or a folder").required();
   verb.add_option("--against", options->against, "The language that its automaton has to be").type_name("LANGUAGE");
   add_count(verb, "--max-letters", options->limits.max_letters, "Most letters of random words to read");
   add_json_flag(verb, options->json);

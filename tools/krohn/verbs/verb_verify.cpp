@@ -134,19 +134,19 @@ RandomTest random_words(const VerifyArguments& options) {
 }
 
 /// Whether some outcome of the question can be written down for `krohn check`; and whether this one can.
-bool can_have_file(const CertifyOptions& how) { return how.order.is_sequential() && !how.arithmetic.is_exact(); }
+bool can_have_file(const CertifyOptions& how) { return how.order.is_sequential(); }
 bool has_file(const Certificate& certificate) {
-  return certificate.order.is_sequential() && !certificate.arithmetic.is_exact() &&
-         !std::holds_alternative<std::monostate>(certificate.proof);
+  return certificate.order.is_sequential() && !std::holds_alternative<std::monostate>(certificate.proof);
 }
 
 /// With all its steps. That no shorter word fails may take more of them than a refutation is worth.
-Certificate listed(const Certificate& certificate, const Network& network, const std::string& file) {
+template <class Subject>
+Certificate listed(const Certificate& certificate, const Subject& subject, const std::string& file) {
   constexpr StepLimits kAnything{.max_steps = 100'000'000, .max_bytes = std::uint64_t{4} << 30};
   constexpr StepLimits kBesideWord{.max_steps = 100'000};
-  if (!certificate.is_shortest()) return with_steps(certificate, network, kAnything);
+  if (!certificate.is_shortest()) return with_steps(certificate, subject, kAnything);
   try {
-    return with_steps(certificate, network, kBesideWord);
+    return with_steps(certificate, subject, kBesideWord);
   } catch (const LimitError&) {
     fmt::print(stderr,
                "krohn: {} shows that the word fails, not that no shorter one does: that takes more than {} steps\n",
@@ -157,9 +157,13 @@ Certificate listed(const Certificate& certificate, const Network& network, const
   }
 }
 
-void write_certificate(const VerifyArguments& options, const Certificate& certificate, const Network& network) {
+void write_certificate(const VerifyArguments& options, const Certificate& certificate, const AskedModel& model) {
   if (has_file(certificate)) {
-    save_certificate(listed(certificate, network, options.certificate), network, options.certificate);
+    const std::string& file = options.certificate;
+    if (const Network* network = model.network())
+      save_certificate(listed(certificate, *network, file), *network, file);
+    else
+      save_certificate(listed(certificate, model.reader()->reader, file), *model.reader()->tensors, file);
     if (certificate.is<ProvedUpTo>() && length_in_file(certificate) < certificate.length())
       fmt::print(stderr, "krohn: {} claims the first {} of these letters, by a bound that `krohn check` can follow\n",
                  options.certificate, with_thousands(length_in_file(certificate)));
@@ -178,13 +182,12 @@ void refuse_options_of_networks(const VerifyArguments& options, const CertifyOpt
       throw InputError("--from", "is for trained models, whose tasks may not ask about short words");
     if (!options.certificate.empty() && !can_have_file(how))
       throw InputError("--certificate",
-                       "certificate files are of the sequential order, or of any order, and of arithmetics that round; "
-                       "of this question take --json");
+                       "certificate files are of the sequential order, or of any order; of this question take --json");
     return;
   }
   if (options.form != "structured") throw InputError("--form", "is for networks; this model has one form");
-  if (!options.certificate.empty())
-    throw InputError("--certificate", "certificate files are of networks; of this model take --json");
+  if (const std::string why = model.without_certificate(); !options.certificate.empty() && !why.empty())
+    throw InputError("--certificate", why + "; of this model take --json");
   if (!options.save.empty() || !options.resume.empty() || options.accepted || options.through != "auto")
     throw InputError(options.model, "this model takes none of --save, --resume, --accepted and --through");
 }
@@ -222,7 +225,7 @@ int run_verify(const VerifyArguments& options) {
   model->ask_in(question);
   const ModelVerdict verdict = verify(question);
   question.progress = {};  // a line of progress is cleared before anything is printed
-  if (!options.certificate.empty()) write_certificate(options, verdict.certificate, *model->network());
+  if (!options.certificate.empty()) write_certificate(options, verdict.certificate, *model);
   if (options.json)
     print_json(verdict_json(options, *model, verdict));
   else

@@ -1,0 +1,386 @@
+#include "krohn/simulate/check/certificate_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "krohn/automata/dfa/visible_text.h"
+#include "krohn/constructions/files/network_file.h"
+#include "krohn/constructions/files/strict_json.h"
+#include "krohn/groups/error.h"
+#include "krohn/simulate/check/certificate_bits.h"
+#include "krohn/simulate/check/operations_file.h"
+#include "krohn/simulate/check/sha256.h"
+
+namespace krohn {
+namespace {
+
+/// What the text names, with the place in the message.
+template <class Parse>
+auto named(const StrictJson& json, Parse&& parse) {
+  try {
+    return parse(json.text());
+  } catch (const InputError& error) {
+    throw InputError(json.place(), error.what());
+  }
+}
+
+/// The lines of a file, one after another, with the step that stands on the next one.
+class Lines {
+ public:
+  Lines(const std::string& text, const std::string& where) : text_(text), where_(where) { read(); }
+
+  const StrictJson& line() const { return line_; }
+  std::string step() const {
+    if (!line_.has("step")) throw InputError(line_.place(), "expected a step");
+    return line_["step"].text();
+  }
+
+  /// The line, when it is such a step with exactly these members.
+  std::optional<StrictJson> take(const char* step, std::initializer_list<std::string_view> keys) {
+    if (this->step() != step) return std::nullopt;
+    line_.require_keys(keys);
+    return next();
+  }
+
+  StrictJson expect(const char* step, std::initializer_list<std::string_view> keys) {
+    if (std::optional<StrictJson> line = take(step, keys)) return *line;
+    throw InputError(line_.place(), fmt::format("expected the step \"{}\", not {}", step, line_["step"].quoted()));
+  }
+
+  StrictJson next() {
+    StrictJson line = line_;
+    read();
+    return line;
+  }
+
+  void end() {
+    if (step() != "end") throw InputError(line_.place(), "a step that does not belong here: " + line_["step"].quoted());
+    line_.require_keys({"step", "lines"});
+    if (line_["lines"].large_number() != number_ - 1)
+      throw InputError(line_.place(), fmt::format("{} lines come before this one", number_ - 1));
+    if (at_ != text_.size()) throw InputError(line_.place(), "something follows the end");
+  }
+
+ private:
+  void read() {
+    ++number_;
+    const std::string place = fmt::format("{}, line {}", where_, number_);
+    const std::size_t end = text_.find('\n', at_);
+    if (end == std::string::npos) throw InputError(place, "the file breaks off before its end");
+    line_ = StrictJson::parse(text_.substr(at_, end - at_), place);
+    at_ = end + 1;
+  }
+
+  const std::string& text_;
+  const std::string& where_;
+  std::size_t at_ = 0, number_ = 0;
+  StrictJson line_ = StrictJson::parse("null", "");
+};
+
+class Reader {
+ public:
+  Reader(const std::string& text, const std::string& where, const CheckedModel& model)
+      : lines_(text, where), model_(model), network_(model.network) {}
+
+  Certificate read() {
+    read_claim();
+    const bool is_exact = certificate_.arithmetic.is_exact();
+    if (is_exact && certificate_.method != kClosedCodewords)
+      throw InputError(place_, "certificates of exact arithmetic are of closed codewords");
+    const CertificateBits bits(is_exact ? ArithmeticName(Precision::kFp64) : certificate_.arithmetic);
+    bits_ = &bits;
+    read_subject();
+    if (brings_language_ && certificate_.method != kReachableSet && certificate_.method != kFailingWord &&
+        certificate_.method != kSampledWords)
+      throw InputError(place_, "this method is of a network's own automaton");
+    if (method_is<Proved>(kClosedCodewords, false))
+      certificate_.proof = closed_codewords();
+    else if (method_is<Proved>(kAnyOrder, true))
+      certificate_.proof = any_order();
+    else if (method_is<Proved>(kReachableSet, false))
+      certificate_.proof = reached_pairs(false);
+    else if (method_is<ProvedUpTo>(kReachableSet, false))
+      certificate_.proof = reached_pairs(true);
+    else if (method_is<ProvedUpTo>(kLinearHorizon, false))
+      certificate_.proof = LinearHorizon{table(0), certificate_.length()};
+    else if (method_is<Refuted>(kFailingWord, false))
+      failing_run();
+    else if (method_is<Sampled>(kSampledWords, false))
+      sampled_words();
+    else
+      throw InputError(place_, fmt::format("the stated method does not give a claim \"{}\" in this order",
+                                           to_string(certificate_.claim)));
+    lines_.end();
+    return std::move(certificate_);
+  }
+
+ private:
+  template <class C>
+  bool method_is(const char* method, bool any_order) const {
+    return certificate_.is<C>() && certificate_.method == method && certificate_.holds_in_any_order() == any_order &&
+           is_any_ == any_order;
+  }
+
+  void read_claim() {
+    const StrictJson json = lines_.line();
+    place_ = json.place();
+    if (!json.has("format") || json["format"].text() != kFormat) throw InputError(place_, "not a certificate of krohn");
+    if (!json.has("version") || json["version"].number() != kVersion)
+      throw InputError(place_, fmt::format("of another version; this program reads version {}", kVersion));
+    const std::string claim = json.has("claim") ? json["claim"].text() : "";
+    constexpr const char* kLength = "length";
+    constexpr const char* kShortest = "shortest";
+    std::vector<std::string_view> keys{"format", "version", "weights", "arithmetic",
+                                       "form",   "order",   "claim",   "method"};
+    if (network_ != nullptr) keys.push_back("automaton");
+    if (json.has("against")) keys.push_back("against");
+    if (claim == to_string(ProvedUpTo{})) keys.push_back(kLength);
+    if (claim == to_string(Refuted{})) keys.push_back(kShortest);
+    const bool has_operations = json.has("form") && json["form"].text() == kOperationsForm;
+    if (has_operations != (network_ == nullptr))
+      throw InputError(place_, has_operations ? "the certificate is about a model that is no network; give that one"
+                                              : "the certificate is about a network; give its .safetensors file");
+    json.require_keys(keys);
+    brings_language_ = json.has("against");
+    if (brings_language_ && json["against"].text() != kLanguage)
+      throw InputError(json["against"].place(), "expected \"language\"");
+    if (has_operations && !brings_language_) throw InputError(place_, "operations are held against a language");
+    if (has_operations) weights_ = json["weights"].text();
+    if (!has_operations) {
+      require_hash(json["weights"], hash_of_weights(model_, nullptr), "weights");
+      require_hash(json["automaton"], hash_of_automaton(model_), "states");
+    }
+    certificate_.arithmetic = named(json["arithmetic"], ArithmeticName::parse);
+    if (!has_operations) certificate_.form = named(json["form"], parse_form);
+    if (has_operations && certificate_.arithmetic != ArithmeticName(Precision::kFp32) &&
+        certificate_.arithmetic != ArithmeticName(Precision::kFp64))
+      throw InputError(json["arithmetic"].place(), "operations are in fp32 or fp64");
+    is_any_ = json["order"].text() == "any";
+    if (is_any_ && to_string(certificate_.arithmetic).find_first_of("+/t") != std::string::npos)
+      throw InputError(json["arithmetic"].place(), "the order \"any\" is of fp64, fp32, fp16 and bf16");
+    if (!is_any_) certificate_.order = named(json["order"], parse_order);
+    if (!certificate_.order.is_sequential())
+      throw InputError(json["order"].place(), "the orders of certificates are \"sequential\" and \"any\"");
+    certificate_.method = json["method"].text();
+    if (claim == to_string(Proved{}))
+      certificate_.claim = Proved{.any_order = is_any_};
+    else if (claim == to_string(ProvedUpTo{}))
+      certificate_.claim = ProvedUpTo{json[kLength].large_number()};
+    else if (claim == to_string(Refuted{}))
+      certificate_.claim = Refuted{{}, json[kShortest].truth()};
+    else if (claim != to_string(Sampled{}))
+      throw InputError(json["claim"].place(), "unknown claim " + json["claim"].quoted());
+    if (certificate_.is<ProvedUpTo>() && certificate_.length() == 0)
+      throw InputError(json[kLength].place(), "a length of at least one letter is claimed");
+    lines_.next();
+  }
+
+  /// What is computed, and what is right, where the file says so itself.
+  void read_subject() {
+    if (network_ == nullptr) {
+      certificate_.operations =
+          std::make_shared<const Operations>(operations_of([this] { return lines_.next(); }, *bits_));
+      require_hash(weights_, hash_of_weights(model_, certificate_.operations.get()), place_, "weights");
+    }
+    if (!brings_language_) return;
+    std::span<const std::string> outputs;
+    if (network_ != nullptr) outputs = network_->automaton.output_names();
+    const StrictJson json = lines_.next();
+    certificate_.language = language_of(json, network_ == nullptr ? nullptr : &network_->automaton.alphabet(), outputs);
+  }
+
+  static void require_hash(const std::string& stated, const std::string& hash, const std::string& place,
+                           const char* what) {
+    if (stated != hash)
+      throw InputError(place, fmt::format("the certificate is about other {} (SHA-256 \"{}\") than the model's ({}); "
+                                          "give the model that it was made for",
+                                          what, cut_short(visible(stated), 70), hash));
+  }
+  static void require_hash(const StrictJson& json, const std::string& hash, const char* what) {
+    require_hash(json.text(), hash, json.place(), what);
+  }
+
+  std::size_t layers() const { return network_ == nullptr ? 1 : network_->layers.size(); }
+  bool has_phase() const { return network_ != nullptr && network_->snap_every > 0; }
+  const Alphabet& alphabet() const {
+    return certificate_.language ? certificate_.language->automaton.alphabet() : network_->automaton.alphabet();
+  }
+
+  static void require_layer(const StrictJson& json, std::size_t layer) {
+    if (json["layer"].number() != layer) throw InputError(json["layer"].place(), "a step of another layer");
+  }
+
+  ClosedTable table(std::size_t layer) {
+    const StrictJson json = lines_.expect("codewords", {"step", "layer", "codewords"});
+    require_layer(json, layer);
+    ClosedTable table{json["codewords"].numbers(), {}, {}};
+    while (const auto move = lines_.take("move", {"step", "layer", "action", "book", "next"})) {
+      require_layer(*move, layer);
+      table.moves.push_back({(*move)["action"].number(), (*move)["book"].number()});
+      table.next.push_back((*move)["next"].numbers());
+    }
+    return table;
+  }
+
+  ClosedCodewords closed_codewords() {
+    ClosedCodewords proof;
+    for (std::size_t k = 0; k < network_->layers.size(); ++k) proof.layers.push_back(table(k));
+    proof.by_induction = lines_.take("induction", {"step"}).has_value();
+    while (const auto tuple = lines_.take("tuple", {"step", "state", "places", "next"})) {
+      if (proof.by_induction) throw InputError(tuple->place(), "a tuple beside an induction");
+      proof.tuples.push_back({(*tuple)["state"].number(), (*tuple)["places"].numbers(), (*tuple)["next"].numbers()});
+    }
+    return proof;
+  }
+
+  AnyOrder any_order() {
+    AnyOrder proof{closed_codewords(), {}};
+    for (std::size_t k = 0; k < network_->layers.size(); ++k) {
+      const Layer& layer = network_->layers[k];
+      const std::size_t n = layer.dimension, b = n * layer.columns;
+      LayerMaps maps;
+      if (const auto json = lines_.take("moves", {"step", "layer"})) {
+        require_layer(*json, k);
+        maps.only_moves = true;
+        while (const auto addition = lines_.take("addition", {"step", "layer", "b", "next"})) {
+          require_layer(*addition, k);
+          maps.maps.push_back({{}, bits_->read((*addition)["b"], b), (*addition)["next"].numbers()});
+        }
+      } else {
+        const StrictJson letters = lines_.expect("maps", {"step", "layer", "letters"});
+        require_layer(letters, k);
+        maps.letters = letters["letters"].numbers();
+        while (const auto map = lines_.take("map", {"step", "layer", "a", "b", "next"})) {
+          require_layer(*map, k);
+          const bool has_b = !(*map)["b"].text().empty();
+          maps.maps.push_back(
+              {bits_->read((*map)["a"], n * n), bits_->read((*map)["b"], has_b ? b : 0), (*map)["next"].numbers()});
+        }
+      }
+      proof.layers.push_back(std::move(maps));
+    }
+    return proof;
+  }
+
+  std::vector<ReachedPair> pairs(bool has_depth) {
+    std::vector<ReachedPair> pairs;
+    while (lines_.step() == "pair") {
+      const StrictJson& json = lines_.line();
+      const bool is_last = has_depth && !json.has("next");
+      std::vector<std::string_view> keys{"step", "state", "bits"};
+      if (network_ != nullptr) keys.push_back("labels");
+      if (has_depth) keys.push_back("depth");
+      if (has_phase()) keys.push_back("phase");
+      if (!is_last) keys.push_back("next");
+      json.require_keys(keys);
+      ReachedPair pair;
+      if (has_depth) pair.depth = json["depth"].large_number();
+      pair.state = json["state"].number();
+      if (network_ != nullptr) pair.labels = json["labels"].numbers();
+      if (has_phase()) pair.phase = json["phase"].large_number();
+      if (!is_last) pair.next = json["next"].numbers();
+      const std::vector<StrictJson> layers = json["bits"].items();
+      if (layers.size() != this->layers() || (network_ != nullptr && pair.labels.size() != layers.size()))
+        throw InputError(json.place(), "expected the bits and the label of every layer");
+      for (std::size_t k = 0; k < layers.size(); ++k)
+        pair.numbers.push_back(network_ == nullptr ? bits_->read(layers[k])
+                                                   : bits_->read(layers[k], std::size_t{network_->layers[k].dimension} *
+                                                                                network_->layers[k].columns));
+      pairs.push_back(std::move(pair));
+      lines_.next();
+    }
+    return pairs;
+  }
+
+  ReachedPairs reached_pairs(bool has_depth) {
+    ReachedPairs proof;
+    proof.list = pairs(has_depth);
+    proof.pairs = proof.list.size();
+    for (const ReachedPair& pair : proof.list) proof.depth = std::max(proof.depth, pair.depth);
+    return proof;
+  }
+
+  void failing_run() {
+    FailingRun run;
+    if (const auto random = lines_.take("random", {"step", "seed", "stream", "letters"})) {
+      run.random = {(*random)["seed"].large_number(), (*random)["stream"].large_number(),
+                    (*random)["letters"].large_number()};
+    } else {
+      Word& word = std::get<Refuted>(certificate_.claim).word.emplace();
+      while (const auto part = lines_.take("word", {"step", "letters", "times"})) add_letters(*part, word);
+    }
+    const StrictJson answer = lines_.expect("answer", {"step", "expected", "given"});
+    run.expected = answer["expected"].number();
+    if (!answer["given"].is_null()) run.given = given(answer["given"]);
+    if (certificate_.is_shortest()) run.shorter = pairs(true);
+    certificate_.proof = std::move(run);
+  }
+
+  /// A state, or a logit; of a network beside a language, the number of an output that it names.
+  std::uint32_t given(const StrictJson& json) const {
+    if (network_ == nullptr || !brings_language_) return json.number();
+    const std::span<const std::string> outputs = network_->automaton.output_names();
+    const auto named = std::ranges::find(outputs, json.text());
+    if (named == outputs.end()) throw InputError(json.place(), "the network has no output " + json.quoted());
+    return static_cast<std::uint32_t>(named - outputs.begin());
+  }
+
+  void add_letters(const StrictJson& json, Word& word) const {
+    const Alphabet& alphabet = this->alphabet();
+    Word part;
+    for (const StrictJson& name : json["letters"].items()) {
+      const std::optional<Letter> letter = alphabet.find(name.text());
+      if (!letter || alphabet.name(*letter) != name.text())
+        throw InputError(name.place(), fmt::format("{} is not a letter of {}", name.quoted(), to_string(alphabet)));
+      part.push_back(*letter);
+    }
+    const std::uint64_t times = json["times"].large_number();
+    if (times == 0 || part.empty()) throw InputError(json.place(), "no letters");
+    if (times > (kMostLetters - word.size()) / part.size())
+      throw LimitError(fmt::format("{}: a word of more than {} letters", json.place(), kMostLetters));
+    for (std::uint64_t i = 0; i < times; ++i) word.insert(word.end(), part.begin(), part.end());
+  }
+
+  void sampled_words() {
+    const StrictJson json = lines_.expect("words", {"step", "seed", "words", "length"});
+    certificate_.proof =
+        SampledWords{json["seed"].large_number(), json["words"].large_number(), json["length"].large_number()};
+  }
+
+  static constexpr std::uint64_t kMostLetters = std::uint64_t{1} << 28;
+
+  Lines lines_;
+  const CheckedModel& model_;
+  const Network* network_;  ///< or null
+  const CertificateBits* bits_ = nullptr;
+  std::string place_, weights_;
+  bool is_any_ = false, brings_language_ = false;
+  Certificate certificate_;
+};
+
+}  // namespace
+
+std::string hash_of_weights(const CheckedModel& model, const Operations* operations) {
+  if (model.network != nullptr) return sha256(canonical_weights(*model.network));
+  TensorFile named;
+  for (const Operation& operation : operations->list) {
+    if (operation.what != "tensor") continue;
+    const auto found = model.tensors->tensors.find(operation.tensor);
+    if (found == model.tensors->tensors.end())
+      throw InputError(fmt::format("the model has no tensor \"{}\"; give the model that the certificate was made for",
+                                   cut_short(visible(operation.tensor), 70)));
+    named.tensors.insert(*found);
+  }
+  return sha256(format_safetensors(named));
+}
+
+std::string hash_of_automaton(const CheckedModel& model) {
+  return sha256(canonical_automaton(model.network->automaton));
+}
+
+Certificate read_certificate(const std::string& text, const std::string& where, const CheckedModel& model) {
+  return Reader(text, where, model).read();
+}
+
+}  // namespace krohn

@@ -1,0 +1,383 @@
+#include "krohn/simulate/check/recheck_operations.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+
+#include "krohn/simulate/check/not_established.h"
+#include "krohn/simulate/check/recheck_arithmetic.h"
+
+namespace krohn {
+namespace {
+
+constexpr std::uint64_t kMostNumbers = std::uint64_t{1} << 26;  ///< of all lists together
+
+enum class Kind : std::uint8_t {
+  kTensor,
+  kNumbers,
+  kMemory,
+  kRow,
+  kDot,
+  kCopy,
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kDivide,
+  kGreater,
+  kRoot,
+  kBf16,
+  kSigmoid,
+  kSigmoid32,
+};
+
+struct Named {
+  const char* name;
+  Kind kind;
+  std::size_t views;
+};
+constexpr Named kKinds[] = {
+    {"tensor", Kind::kTensor, 0}, {"numbers", Kind::kNumbers, 0},   {"memory", Kind::kMemory, 0},
+    {"row", Kind::kRow, 1},       {"dot", Kind::kDot, 2},           {"copy", Kind::kCopy, 1},
+    {"add", Kind::kAdd, 2},       {"subtract", Kind::kSubtract, 2}, {"multiply", Kind::kMultiply, 2},
+    {"divide", Kind::kDivide, 2}, {"greater", Kind::kGreater, 2},   {"root", Kind::kRoot, 1},
+    {"bf16", Kind::kBf16, 1},     {"sigmoid", Kind::kSigmoid, 2},   {"sigmoid32", Kind::kSigmoid32, 2}};
+
+/// a + b is first + second.
+std::pair<double, double> exact_sum(double a, double b) {
+  const double sum = a + b, b_part = sum - a;
+  return {sum, (a - (sum - b_part)) + (b - b_part)};
+}
+
+/// e^x in double, by the steps of docs/certificate-file.md.
+double stated_exp_in_double(double x) {
+  if (x > 710) return std::numeric_limits<double>::infinity();
+  if (x < -746) return 0;
+  const double turns = x * 0x1.71547652b82fep+0;
+  const double k = std::trunc(turns < 0 ? turns - 0.5 : turns + 0.5);
+  const auto [r, below] = exact_sum(x - k * 0x1.62e42fefa38p-1, -k * 0x1.ef35793c7673p-45);
+  double tail = 0, factorial = 87'178'291'200;  // 14!
+  for (int n = 14; n >= 3; factorial /= n--) tail = tail * r + 1 / factorial;
+  const double square = r * r, lost = std::fma(r, r, -square);
+  const auto [high, low] = exact_sum(r, square * 0.5);
+  const double rest = lost * 0.5 + r * r * r * tail + below * (1 + r);
+  const auto [less_one, less_one_rest] = exact_sum(high, low + rest);
+  const auto [sum, sum_rest] = exact_sum(1, less_one);
+  return std::ldexp(sum + (sum_rest + less_one_rest), static_cast<int>(k));
+}
+
+/// e^x of an fp32 number, rounded to fp32, by the other steps of docs/certificate-file.md.
+double stated_exp_in_single(double x) {
+  if (x > 0x1.62e42ep6) return std::numeric_limits<double>::infinity();
+  if (x < -0x1.9fe368p6) return 0;
+  const double shifted = std::fma(0x1.71547652b82fep+5, x, 0x1.8p+52), k = shifted - 0x1.8p+52;
+  const double r = std::fma(0x1.71547652b82fep+5, x, -k);
+  const double high = std::fma(0x1.c6af84b912394p-20, r, 0x1.ebfce50fac4f3p-13),
+               low = std::fma(0x1.62e42ff0c52d6p-6, r, 1.0);
+  // 2^(i/32), rounded to fp64.
+  static constexpr double kPowers[32] = {0x1p+0,
+                                         0x1.059b0d3158574p+0,
+                                         0x1.0b5586cf9890fp+0,
+                                         0x1.11301d0125b51p+0,
+                                         0x1.172b83c7d517bp+0,
+                                         0x1.1d4873168b9aap+0,
+                                         0x1.2387a6e756238p+0,
+                                         0x1.29e9df51fdee1p+0,
+                                         0x1.306fe0a31b715p+0,
+                                         0x1.371a7373aa9cbp+0,
+                                         0x1.3dea64c123422p+0,
+                                         0x1.44e086061892dp+0,
+                                         0x1.4bfdad5362a27p+0,
+                                         0x1.5342b569d4f82p+0,
+                                         0x1.5ab07dd485429p+0,
+                                         0x1.6247eb03a5585p+0,
+                                         0x1.6a09e667f3bcdp+0,
+                                         0x1.71f75e8ec5f74p+0,
+                                         0x1.7a11473eb0187p+0,
+                                         0x1.82589994cce13p+0,
+                                         0x1.8ace5422aa0dbp+0,
+                                         0x1.93737b0cdc5e5p+0,
+                                         0x1.9c49182a3f09p+0,
+                                         0x1.a5503b23e255dp+0,
+                                         0x1.ae89f995ad3adp+0,
+                                         0x1.b7f76f2fb5e47p+0,
+                                         0x1.c199bdd85529cp+0,
+                                         0x1.cb720dcef9069p+0,
+                                         0x1.d5818dcfba487p+0,
+                                         0x1.dfc97337b9b5fp+0,
+                                         0x1.ea4afa2a490dap+0,
+                                         0x1.f50765b6e454p+0};
+  const auto octaves = std::floor(k / 32);
+  const double power = std::ldexp(kPowers[static_cast<std::size_t>(k - 32 * octaves)], static_cast<int>(octaves));
+  return static_cast<float>(std::fma(high, r * r, low) * power);
+}
+
+/// The numbers of a tensor.
+std::vector<double> numbers_of(const Tensor& tensor) {
+  const auto place = [&](std::size_t i, std::size_t width) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, tensor.bytes.data() + i * width, width);
+    return bits;
+  };
+  std::vector<double> numbers(tensor.elements());
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    if (tensor.dtype == "F64")
+      numbers[i] = std::bit_cast<double>(place(i, 8));
+    else if (tensor.dtype == "F32" || tensor.dtype == "BF16")
+      numbers[i] =
+          std::bit_cast<float>(static_cast<std::uint32_t>(tensor.dtype == "F32" ? place(i, 4) : place(i, 2) << 16));
+    else
+      throw NotEstablished{fmt::format("a tensor of type {}, where F64, F32 or BF16 is due", tensor.dtype)};
+  return numbers;
+}
+
+template <class Real>
+class Evaluated final : public RecheckedReader {
+ public:
+  Evaluated(const Operations& operations, const TensorFile& tensors)
+      : operations_(operations),
+        lists_(operations.list.size()),
+        kinds_(lists_.size()),
+        depends_(lists_.size()),
+        offsets_(lists_.size()) {
+    for (std::size_t i = 0; i < lists_.size(); ++i) prepare(i, tensors);
+    const auto within = [&](const std::vector<std::uint32_t>& lists) {
+      for (const std::uint32_t list : lists) require(list < lists_.size(), "no such list is remembered");
+    };
+    within(operations.start);
+    within(operations.keep);
+    require(operations.logits < lists_.size(), "no such list of logits");
+    std::vector<Real> memory;
+    for (const std::uint32_t list : operations.start) {
+      require(depends_[list] == Depends::kNothing, "what is remembered at the start depends on letters");
+      memory.insert(memory.end(), lists_[list].begin(), lists_[list].end());
+    }
+    require(memory.size() == size_, "what is remembered at the start is not as long as the memory");
+    start_.numbers = {remembered(memory)};
+    for (const std::uint32_t token : operations.before) read_token(token, start_);
+    if (!operations.after.empty()) start_.said = said_behind(start_);
+  }
+
+  Moment start() const override { return start_; }
+  Moment step(const Moment& before, Letter letter) const override {
+    Moment after = before;
+    require(letter < operations_.tokens.size(), "a letter has no token");
+    read_token(operations_.tokens[letter], after);
+    if (!operations_.after.empty()) after.said = said_behind(after);
+    return after;
+  }
+  std::optional<std::uint32_t> read(const Moment& moment) const override { return moment.said; }
+
+ private:
+  enum class Depends : std::uint8_t { kNothing, kToken, kMemory };
+  using List = std::vector<Real>;
+
+  static RecheckedNumbers remembered(const List& numbers) {
+    RecheckedNumbers result;
+    for (const Real number : numbers) result.push_back(static_cast<double>(number) + 0.0);  // no −0
+    return result;
+  }
+
+  std::optional<std::uint32_t> said_behind(Moment moment) const {
+    for (const std::uint32_t token : operations_.after) read_token(token, moment);
+    return moment.said;
+  }
+
+  static void require_finite(const List& list) {
+    require(std::ranges::all_of(list, [](Real number) { return std::isfinite(number); }), "a number is not finite");
+  }
+
+  List& resized(std::size_t i, std::uint64_t size) {
+    require(size <= kMostNumbers && (numbers_ += size) <= kMostNumbers,
+            fmt::format("list {}: more than {} numbers in all", i, kMostNumbers));
+    lists_[i].resize(size);
+    return lists_[i];
+  }
+
+  /// Sizes and places are in order; what depends on nothing is computed.
+  void prepare(std::size_t i, const TensorFile& tensors) {
+    const Operation& operation = operations_.list[i];
+    const auto named = std::ranges::find(kKinds, operation.what, &Named::name);
+    require(named != std::end(kKinds), fmt::format("list {}: an unknown operation", i));
+    kinds_[i] = named->kind;
+    if (named->kind == Kind::kTensor) {
+      const auto found = tensors.tensors.find(operation.tensor);
+      require(found != tensors.tensors.end(), fmt::format("list {}: the model has no such tensor", i));
+      const std::vector<double> numbers = numbers_of(found->second);
+      std::ranges::transform(numbers, resized(i, numbers.size()).begin(),
+                             [](double number) { return static_cast<Real>(number); });
+    } else if (named->kind == Kind::kNumbers) {
+      List& list = resized(i, operation.numbers.size() * std::uint64_t{operation.size});
+      for (std::size_t at = 0; at < list.size(); ++at)
+        list[at] = static_cast<Real>(operation.numbers[at % operation.numbers.size()]);
+    } else if (named->kind == Kind::kMemory) {
+      require(size_ == 0, "the memory is named twice");
+      size_ = resized(i, operation.size).size();
+      depends_[i] = Depends::kMemory;
+    } else if (named->kind == Kind::kRow) {
+      require(operation.of.at(0).list < i && depends_[operation.of[0].list] == Depends::kNothing,
+              fmt::format("list {}: a row of no constant list", i));
+      resized(i, operation.size);
+      depends_[i] = Depends::kToken;
+    } else {
+      prepare_views(i, named->views);
+      if (depends_[i] == Depends::kNothing) compute(i, lists_);
+    }
+    if (depends_[i] == Depends::kNothing) require_finite(lists_[i]);
+  }
+
+  void prepare_views(std::size_t i, std::size_t due) {
+    const Operation& operation = operations_.list[i];
+    const bool is_dot = kinds_[i] == Kind::kDot;
+    const auto bad = [&](const char* what) { return fmt::format("list {}: {}", i, what); };
+    const std::size_t views = operation.of.size();
+    require(views == due || (is_dot && views == 3), bad("not made of so many lists"));
+    std::uint64_t size = 1;
+    for (const std::uint32_t extent : operation.shape) {
+      size *= extent;
+      require(size <= kMostNumbers, bad("too many numbers"));
+    }
+    resized(i, size);
+    for (std::size_t v = 0; v < views; ++v) {
+      const Operation::View& view = operation.of[v];
+      const bool is_summed = is_dot && v < 2;
+      require(view.list < i, bad("a list that does not come before it"));
+      require(view.strides.size() == operation.shape.size() + (is_summed ? 1 : 0), bad("not a stride for each axis"));
+      depends_[i] = std::max(depends_[i], depends_[view.list]);
+      std::vector<std::uint64_t> offsets{view.first};
+      for (std::size_t axis = 0; axis < operation.shape.size(); ++axis) {
+        std::vector<std::uint64_t> longer;
+        for (const std::uint64_t offset : offsets)
+          for (std::uint32_t at = 0; at < operation.shape[axis]; ++at)
+            longer.push_back(offset + std::uint64_t{at} * view.strides[axis]);
+        offsets = std::move(longer);
+      }
+      const std::uint64_t along =
+          is_summed && operation.terms > 0 ? std::uint64_t{operation.terms - 1} * view.strides.back() : 0;
+      for (const std::uint64_t offset : offsets)
+        require(offset + along < lists_[view.list].size(), bad("a number that the other list does not have"));
+      offsets_[i].push_back(std::move(offsets));
+    }
+  }
+
+  /// List i from those before it.
+  void compute(std::size_t i, std::vector<List>& lists) const {
+    const Operation& operation = operations_.list[i];
+    List& to = lists[i];
+    const auto from = [&](std::size_t view, std::size_t at) {
+      return lists[operation.of[view].list].data() + offsets_[i][view][at];
+    };
+    for (std::size_t at = 0; at < to.size(); ++at) {
+      const Real* const x = from(0, at);
+      const Real* const y = operation.of.size() > 1 ? from(1, at) : x;
+      const Real a = *x, b = *y;
+      switch (kinds_[i]) {
+        case Kind::kDot: {
+          const std::size_t x_stride = operation.of[0].strides.back(), y_stride = operation.of[1].strides.back();
+          Real sum = operation.of.size() == 3 ? *from(2, at) : Real{0};
+          for (std::size_t t = 0; t < operation.terms; ++t) sum += x[t * x_stride] * y[t * y_stride];
+          to[at] = sum;
+          break;
+        }
+        case Kind::kAdd:
+          to[at] = a + b;
+          break;
+        case Kind::kSubtract:
+          to[at] = a - b;
+          break;
+        case Kind::kMultiply:
+          to[at] = a * b;
+          break;
+        case Kind::kDivide:
+          to[at] = a / b;
+          break;
+        case Kind::kGreater:
+          to[at] = std::max(a, b);
+          break;
+        case Kind::kRoot:
+          to[at] = std::sqrt(a);
+          break;
+        case Kind::kBf16:
+          to[at] = static_cast<Real>(bf16_.store(static_cast<double>(a)));
+          break;
+        case Kind::kSigmoid:
+          to[at] = a / (1 + static_cast<Real>(stated_exp_in_double(-static_cast<double>(b))));
+          break;
+        case Kind::kSigmoid32:
+          to[at] = a / (1 + static_cast<Real>(stated_exp_in_single(-static_cast<double>(b))));
+          break;
+        default:
+          to[at] = a;
+      }
+    }
+    require_finite(to);
+  }
+
+  /// What is remembered and said after one more token. Lists of the token alone are computed once.
+  void read_token(std::uint32_t token, Moment& moment) const {
+    auto [known, fresh] = of_token_.try_emplace(token);
+    if (fresh) {
+      for (std::size_t i = 0; i < lists_.size(); ++i) {
+        if (depends_[i] != Depends::kToken) continue;
+        if (kinds_[i] == Kind::kRow)
+          look_up(i, token);
+        else
+          compute(i, lists_);
+        known->second.push_back(lists_[i]);
+      }
+    } else {
+      auto list = known->second.begin();
+      for (std::size_t i = 0; i < lists_.size(); ++i)
+        if (depends_[i] == Depends::kToken) lists_[i] = *list++;
+    }
+    require(moment.numbers.at(0).size() == size_, "not as many numbers as are remembered");
+    for (std::size_t i = 0; i < lists_.size(); ++i) {
+      if (depends_[i] != Depends::kMemory) continue;
+      if (kinds_[i] == Kind::kMemory)
+        std::ranges::transform(moment.numbers[0], lists_[i].begin(), [](double x) { return static_cast<Real>(x); });
+      else
+        compute(i, lists_);
+    }
+    List memory;
+    for (const std::uint32_t list : operations_.keep)
+      memory.insert(memory.end(), lists_[list].begin(), lists_[list].end());
+    require(memory.size() == size_, "what is kept is not as long as the memory");
+    moment.numbers = {remembered(memory)};
+    const List& logits = lists_[operations_.logits];
+    const auto best = std::ranges::max_element(logits);
+    moment.said.reset();
+    if (best != logits.end() && std::ranges::count(logits, *best) == 1)
+      moment.said = static_cast<std::uint32_t>(best - logits.begin());
+  }
+
+  void look_up(std::size_t i, std::uint32_t token) const {
+    const List& all = lists_[operations_.list[i].of[0].list];
+    const std::uint64_t size = lists_[i].size();
+    require((std::uint64_t{token} + 1) * size <= all.size(), "a token has no row");
+    std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(token * size), size, lists_[i].begin());
+  }
+
+  Operations operations_;
+  mutable std::vector<List> lists_;  ///< those that depend on something are of the token read last
+  std::vector<Kind> kinds_;
+  std::vector<Depends> depends_;
+  std::vector<std::vector<std::vector<std::uint64_t>>> offsets_;  ///< by list and view
+  std::uint64_t numbers_ = 0, size_ = 0;                          ///< of all lists, and of the memory
+  DeterministicArithmetic bf16_{"bf16"};
+  Moment start_;
+  mutable std::map<std::uint32_t, std::vector<List>> of_token_;  ///< lists of tokens alone
+};
+
+}  // namespace
+
+std::unique_ptr<RecheckedReader> rechecked_operations(const Operations& operations, const TensorFile& tensors,
+                                                      bool is_fp64) {
+  if (is_fp64) return std::make_unique<Evaluated<double>>(operations, tensors);
+  return std::make_unique<Evaluated<float>>(operations, tensors);
+}
+
+}  // namespace krohn

@@ -1,0 +1,184 @@
+#include "krohn/simulate/learned/model_operations.h"
+
+#include <fmt/format.h>
+
+#include "krohn/simulate/models/bilinear_model.h"
+#include "krohn/simulate/models/dense_model.h"
+#include "krohn/simulate/models/stacked_model.h"
+#include "krohn/simulate/prove/claims/operations_builder.h"
+#include "krohn/simulate/tasks/task_automaton.h"
+
+namespace krohn {
+namespace {
+
+using List = OperationsBuilder::List;
+
+/// Writes the operations of one model; the functions are those of simulate/learned/deterministic_layers.h.
+class Writer {
+ public:
+  Writer(const TensorFile& tensors, bool is_fp64) : tensors_(tensors), is_fp64_(is_fp64) {}
+
+  void bilinear(const BilinearShape& shape) {
+    const std::size_t hidden = shape.hidden, block = shape.block_size();
+    const List memory = b_.memory(hidden), x = b_.row(tensor("embedding"), shape.inputs);
+    List matrix = b_.product(x, tensor("weights"));
+    if (shape.form == BilinearShape::Form::kFactored) {
+      const std::size_t rank = matrix.size;
+      const List scaled =
+          b_.make("multiply", {hidden, rank}, {b_.view(tensor("left"), {rank, 1}), b_.view(matrix, {0, 1})});
+      matrix = b_.make("dot", {hidden, hidden}, {b_.view(scaled, {rank, 0, 1}), b_.view(tensor("right"), {0, rank, 1})},
+                       rank);
+    }
+    List next = b_.make("dot", {hidden / block, block},
+                        {b_.view(matrix, {block * block, block, 1}), b_.view(memory, {block, 0, 1})}, block);
+    List added = shape.bias ? tensor("bias") : b_.numbers({0}, hidden);
+    if (shape.input_bias) added = b_.product(x, tensor("input_bias"), added);
+    next = b_.each("add", next, added);
+    const List bias = tensor("readout_bias");
+    b_.operations.logits =
+        b_.make("dot", {bias.size},
+                {b_.view(tensor("readout"), {hidden, 1}), b_.view(next, {0, 1}), b_.view(bias, {1})}, hidden)
+            .number;
+    start(tensor("initial"));
+    keep(next);
+  }
+
+  void dense(const DenseShape& shape) {
+    const std::size_t n = shape.size;
+    const List memory = b_.memory(n * n), a = b_.row(tensor("matrices"), n * n);
+    const List next = b_.make("dot", {n, n}, {b_.view(a, {n, 0, 1}), b_.view(memory, {0, 1, n})}, n);
+    const List norm = b_.each("greater", b_.numbers({1}), b_.each("root", b_.squares(next, n * n)));
+    b_.operations.logits = b_.product(b_.each("divide", next, norm), tensor("readout"), tensor("readout_bias")).number;
+    std::vector<double> identity(n * n, 0);
+    for (std::size_t i = 0; i < n; ++i) identity[i * (n + 1)] = 1;
+    start(b_.numbers(std::move(identity)));
+    keep(next);
+  }
+
+  void reflections(const StackedShape& shape, const ReflectionShape& mixer) {
+    const std::size_t own = mixer.heads * mixer.state_size() + kept_rows(mixer) * mixer.beta_column();
+    memory_ = b_.memory(shape.layers * own);
+    List x = b_.row(tensor("embedding"), shape.width());
+    for (std::uint32_t i = 0; i < shape.layers; ++i) {
+      const std::string prefix = fmt::format("layer{}.", i);
+      x = mix(mixer, prefix + "mixer.", i * own, rms(x, tensor(prefix + "norm")), x);
+      if (shape.mlp == 0) continue;
+      const List hidden = b_.product(rms(x, tensor(prefix + "mlp.norm")), tensor(prefix + "mlp.in"));
+      const List gate = silu(b_.part(hidden, 0, shape.mlp));
+      x = b_.product(b_.each("multiply", gate, b_.part(hidden, shape.mlp, shape.mlp)), tensor(prefix + "mlp.out"), x);
+    }
+    b_.operations.logits = b_.product(rms(x, tensor("norm")), tensor("readout"), tensor("readout_bias")).number;
+    start(b_.numbers({0}, memory_.size));
+  }
+
+  Operations take() { return std::move(b_.operations); }
+
+ private:
+  static std::size_t kept_rows(const ReflectionShape& shape) { return shape.taps > 0 ? shape.taps - 1 : 0; }
+
+  List tensor(const std::string& name) { return b_.tensor(name, tensors_.tensors.at(name).elements()); }
+  /// A constant as the model's own numbers hold it.
+  List constant(double number) {
+    return b_.numbers({is_fp64_ ? number : static_cast<double>(static_cast<float>(number))});
+  }
+  void start(List list) { b_.operations.start.push_back(list.number); }
+  void keep(List list) { b_.operations.keep.push_back(list.number); }
+
+  List silu(List x) { return b_.each("multiply", x, b_.each("sigmoid", constant(1), x)); }
+
+  List rms(List x, List gain) {
+    const std::size_t width = gain.size, count = x.size / width;
+    const List mean = b_.each("divide", b_.squares(x, width), constant(static_cast<double>(width)));
+    const List norm = b_.each("root", b_.each("add", mean, constant(1e-5)));
+    const List scaled = b_.make("multiply", {count, width}, {b_.view(x, {width, 1}), b_.view(gain, {0, 1})});
+    return b_.make("divide", {count, width}, {b_.view(scaled, {width, 1}), b_.view(norm, {1, 0})});
+  }
+
+  /// SiLU of q, k and v; then q and k get norm 1. Two lists: q and k, and v.
+  std::pair<List, List> activated(const ReflectionShape& shape, List row) {
+    if (!shape.plain) row = silu(row);
+    const std::size_t count = shape.v_column(0) / shape.keys;
+    const List keys = b_.part(row, 0, shape.v_column(0));
+    const List norm = b_.each("root", b_.each("add", b_.squares(keys, shape.keys), constant(1e-6)));
+    return {b_.make("divide", {count, shape.keys}, {b_.view(keys, {shape.keys, 1}), b_.view(norm, {1, 0})}),
+            b_.part(row, shape.v_column(0), shape.beta_column() - shape.v_column(0))};
+  }
+
+  List convolved(const ReflectionShape& shape, const std::string& prefix, std::size_t before, List row) {
+    const std::size_t width = row.size;
+    const List taps = tensor(prefix + "taps");
+    List sum = b_.make("dot", {width}, {b_.view(taps, {1, 0}), b_.view(row, {1, 0})}, 1);
+    for (std::size_t j = 1; j < shape.taps; ++j)
+      sum = b_.make("dot", {width},
+                    {b_.view(taps, {1, 0}, j * width), b_.view(memory_, {1, 0}, before + (shape.taps - 1 - j) * width),
+                     b_.view(sum, {1})},
+                    1);
+    return sum;
+  }
+
+  /// x + what the layer reads; `first`: where its part of the memory begins.
+  List mix(const ReflectionShape& shape, const std::string& prefix, std::size_t first, List normed, List x) {
+    const std::size_t heads = shape.heads, keys = shape.keys, values = shape.values, turns = shape.reflections;
+    const List all = b_.product(normed, tensor(prefix + "in"));
+    const List raw = b_.part(all, 0, shape.beta_column());
+    const List beta = b_.each("sigmoid", constant(shape.negative ? 2 : 1),
+                              b_.part(all, shape.beta_column(), shape.columns() - shape.beta_column()));
+    const std::size_t before = first + heads * shape.state_size();
+    const auto [k, v] = activated(shape, shape.taps > 0 ? convolved(shape, prefix, before, raw) : raw);
+    List state = b_.part(memory_, first, heads * shape.state_size());
+    for (std::size_t j = 0; j < turns; ++j) {
+      const List seen = b_.make(
+          "dot", {heads, values},
+          {b_.view(k, {turns * keys, 0, 1}, (heads + j) * keys), b_.view(state, {keys * values, 1, values})}, keys);
+      const List off = b_.make("subtract", {heads, values},
+                               {b_.view(v, {turns * values, 1}, j * values), b_.view(seen, {values, 1})});
+      const List lack = b_.make("multiply", {heads, values}, {b_.view(beta, {turns, 0}, j), b_.view(off, {values, 1})});
+      state = b_.make("dot", {heads, keys, values},
+                      {b_.view(k, {turns * keys, 1, 0, 0}, (heads + j) * keys), b_.view(lack, {values, 0, 1, 0}),
+                       b_.view(state, {keys * values, values, 1})},
+                      1);
+    }
+    const List read =
+        b_.make("dot", {heads, values}, {b_.view(k, {keys, 0, 1}), b_.view(state, {keys * values, 1, values})}, keys);
+    keep(state);
+    if (kept_rows(shape) > 1) keep(b_.part(memory_, before + raw.size, (kept_rows(shape) - 1) * std::size_t{raw.size}));
+    if (kept_rows(shape) > 0) keep(raw);
+    return b_.product(rms(read, tensor(prefix + "norm")), tensor(prefix + "out"), x);
+  }
+
+  const TensorFile& tensors_;
+  bool is_fp64_;
+  OperationsBuilder b_;
+  List memory_;
+};
+
+}  // namespace
+
+std::optional<Operations> model_operations(const SequenceModel<float>& model, const Task& task, bool is_fp64,
+                                           std::string& why) {
+  const std::string name = model.name(), family = name.substr(0, name.find(':'));
+  const TensorFile tensors = model.tensors();
+  Writer writer(tensors, is_fp64);
+  why = fmt::format("{}: certificates do not state the functions of its recurrence yet", name);
+  if (family == "bilinear") {
+    const BilinearShape shape = parse_bilinear_shape(name);
+    if (shape.form == BilinearShape::Form::kRotations) return std::nullopt;
+    writer.bilinear(shape);
+  } else if (family == "dense") {
+    writer.dense(parse_dense_shape(name));
+  } else if (family == "deltaproduct") {
+    const StackedShape shape = parse_stacked_shape(name);
+    writer.reflections(shape, std::get<ReflectionShape>(shape.mixer));
+  } else {
+    return std::nullopt;
+  }
+  why.clear();
+  Operations operations = writer.take();
+  const TaskAutomaton input = input_machine(task);
+  operations.tokens.assign(input.inputs.begin(), input.inputs.end());
+  operations.before.assign(input.before.begin(), input.before.end());
+  operations.after.assign(input.after.begin(), input.after.end());
+  return operations;
+}
+
+}  // namespace krohn

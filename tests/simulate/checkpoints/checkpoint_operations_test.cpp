@@ -1,0 +1,65 @@
+// The operations that certificates list of a checkpoint are the checkpoint, number for number.
+#include "krohn/simulate/checkpoints/checkpoint_operations.h"
+
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <random>
+
+#include "krohn/automata/language.h"
+#include "krohn/simulate/check/recheck_operations.h"
+#include "krohn/simulate/checkpoints/checkpoint_letters.h"
+#include "tests/simulate/checkpoints/random_checkpoint.h"
+
+using namespace krohn;
+using krohn::test::random_checkpoint;
+
+namespace {
+
+/// A Z_3 over tokens 0, 1, 2, whose states have those tokens too.
+void give_automaton(Checkpoint& checkpoint, bool has_begin) {
+  checkpoint.automaton = named_language("Z3", {});
+  checkpoint.tokens = {{0, 1, 2}, {0, 1, 2}, {}};
+  checkpoint.tokens.of_letter.resize(checkpoint.automaton->letters());
+  if (has_begin) checkpoint.tokens.begin = 3;
+}
+
+}  // namespace
+
+TEST_CASE("the operations of a checkpoint give its memory and its answers, bit for bit") {
+  using Family = CheckpointConfig::Family;
+  CheckpointConfig plain{Family::kDeltaNet, 8, 1, 2, 4, 3, 1, 6, 5, 0, false, false, 1e-6, 0};
+  CheckpointConfig convolved{Family::kDeltaNet, 6, 2, 1, 3, 2, 1, 5, 5, 4, true, true, 1e-5, 0};
+  CheckpointConfig product{Family::kGatedDeltaProduct, 8, 2, 2, 2, 2, 3, 4, 5, 2, true, true, 1e-6, 0};
+  CheckpointConfig one_tap{Family::kGatedDeltaProduct, 4, 1, 2, 2, 1, 2, 4, 5, 1, true, false, 1e-6, 0};
+  std::uint64_t seed = 20;
+  for (const CheckpointConfig& config : {plain, convolved, product, one_tap})
+    for (const Precision precision : {Precision::kFp32, Precision::kBf16})
+      for (const bool has_begin : {false, true}) {
+        CAPTURE(seed);
+        CAPTURE(to_string(precision));
+        Checkpoint checkpoint = random_checkpoint(config, ++seed);
+        give_automaton(checkpoint, has_begin);
+        const CheckpointModel model(checkpoint, precision);
+        const auto reader = checkpoint_reader(checkpoint, model);
+        const auto again = rechecked_operations(checkpoint_operations(checkpoint, precision == Precision::kBf16),
+                                                checkpoint.tensors, /*is_fp64=*/false);
+        LetterReader::Memory memory = reader->start();
+        RecheckedReader::Moment moment = again->start();
+        const auto is_same = [&] {
+          std::vector<double> numbers;
+          for (const std::uint32_t bits : memory) numbers.push_back(std::bit_cast<float>(bits));
+          return numbers == moment.numbers.at(0);
+        };
+        REQUIRE(is_same());
+        if (has_begin) CHECK(again->read(moment) == reader->answer_at_start().output);
+        std::mt19937_64 random(seed);
+        for (int t = 0; t < 30; ++t) {
+          const auto letter = static_cast<Letter>(random() % reader->letters());
+          const LetterReader::Answer answer = reader->step(letter, memory, true);
+          moment = again->step(moment, letter);
+          REQUIRE(is_same());
+          REQUIRE(again->read(moment).value_or(LetterReader::kNoAnswer) == answer.output);
+        }
+      }
+}
