@@ -1,0 +1,307 @@
+// Verdicts on classes that two algorithms reach, by both, on random automata and on real ones.
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <functional>
+
+#include "krohn/automata/classes/classes.h"
+#include "krohn/automata/classes/locally_testable.h"
+#include "krohn/automata/classes/piecewise_testable.h"
+#include "krohn/automata/classes/reduced_automaton.h"
+#include "krohn/automata/classes/semigroup_tests.h"
+#include "krohn/automata/classes/strictly_piecewise.h"
+#include "krohn/automata/classes/threshold_order.h"
+#include "krohn/automata/classes/transformers.h"
+#include "krohn/automata/language.h"
+#include "krohn/automata/operations/minimise.h"
+#include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
+#include "tests/algebra_campaign.h"
+#include "tests/automata/classes/class_brute_force.h"
+#include "tests/automata/random_automata.h"
+
+using namespace krohn;
+
+namespace {
+
+const ClassVerdict& named(const std::vector<ClassVerdict>& classes, std::string_view name) {
+  for (const ClassVerdict& verdict : classes)
+    if (verdict.name == name) return verdict;
+  FAIL("no class " << name);
+  return classes.front();
+}
+
+/// Targets not below their state, but for one in four: few cycles, so that few have groups.
+Dfa mostly_forward(Dice& dice, State states, Letter letters) {
+  std::vector<State> table;
+  for (State state = 0; state < states; ++state)
+    for (Letter letter = 0; letter < letters; ++letter)
+      table.push_back(dice.below(4) == 0 ? dice.below(states) : state + dice.below(states - state));
+  std::vector<bool> accepting;
+  for (State state = 0; state < states; ++state) accepting.push_back(dice.below(2) == 0);
+  return Dfa::acceptor(first_letters(letters), std::move(table), 0, accepting);
+}
+
+/// Thérien and Weiss's identity by its definition, over all elements.
+bool swaps(const brute::Monoid& monoid, const std::vector<std::size_t>& idempotents) {
+  for (const std::size_t e : idempotents)
+    for (const std::size_t f : idempotents)
+      for (std::size_t a = 0; a < monoid.size(); ++a)
+        for (std::size_t b = 0; b < monoid.size(); ++b)
+          for (std::size_t c = 0; c < monoid.size(); ++c) {
+            const auto way = [&](std::size_t x, std::size_t y) {
+              std::size_t product = e;
+              for (const std::size_t next : {x, f, b, e, y, f}) product = monoid.product(product, next);
+              return product;
+            };
+            if (way(a, c) != way(c, a)) return false;
+          }
+  return true;
+}
+
+/// Knast's identity by its definition, over all elements.
+bool is_of_dot_depth_one(const brute::Monoid& monoid, const std::vector<std::size_t>& idempotents) {
+  for (const std::size_t e : idempotents)
+    for (const std::size_t f : idempotents) {
+      const auto there = [&](std::size_t x) { return monoid.product(monoid.product(e, x), f); };
+      const auto back = [&](std::size_t x) { return monoid.product(monoid.product(f, x), e); };
+      for (std::size_t p = 0; p < monoid.size(); ++p)
+        for (std::size_t q = 0; q < monoid.size(); ++q) {
+          const std::size_t left = monoid.omega(monoid.product(there(p), back(q)));
+          for (std::size_t r = 0; r < monoid.size(); ++r)
+            for (std::size_t s = 0; s < monoid.size(); ++s) {
+              const std::size_t right = monoid.omega(monoid.product(there(r), back(s)));
+              const std::size_t middle = monoid.product(there(p), back(s));
+              if (monoid.product(monoid.product(left, middle), right) != monoid.product(left, right)) return false;
+            }
+        }
+    }
+  return true;
+}
+
+bool idempotents_share_r_class(const brute::Monoid& monoid) {
+  for (std::size_t e = 0; e < monoid.size(); ++e)
+    for (std::size_t f = 0; f < e; ++f)
+      if (monoid.is_idempotent(e) && monoid.is_idempotent(f) && monoid.product(e, f) == f && monoid.product(f, e) == e)
+        return true;
+  return false;
+}
+
+/// Of the semigroup of the words that are not empty.
+std::vector<std::size_t> idempotents_of(const Dfa& dfa, const brute::Monoid& monoid) {
+  std::set<std::size_t> found;
+  brute::Map one(dfa.states());
+  std::iota(one.begin(), one.end(), 0U);
+  bool has_one = false;
+  std::vector<brute::Map> letters;
+  for (Letter letter = 0; letter < dfa.letters(); ++letter) {
+    brute::Map map(dfa.states());
+    for (State state = 0; state < dfa.states(); ++state) map[state] = dfa.next(state, letter);
+    letters.push_back(std::move(map));
+  }
+  const auto semigroup = brute::products(letters, 1000);
+  has_one = semigroup->contains(one);
+  // The elements of the monoid are in the order of their maps.
+  std::set<brute::Map> all = *semigroup;
+  all.insert(one);
+  std::size_t number = 0;
+  for (const brute::Map& map : all) {
+    if ((map != one || has_one) && monoid.is_idempotent(number)) found.insert(number);
+    ++number;
+  }
+  return {found.begin(), found.end()};
+}
+
+struct Seen {
+  std::uint64_t locally = 0, thresholds = 0, piecewise = 0, depth_one = 0, orders = 0;
+};
+
+void check(const Dfa& dfa, Tally& tally, Seen& seen) {
+  ++tally.automata;
+  const auto differ = [&](const char* what) { tally.fault(dfa, what); };
+  AlgebraOptions few;
+  few.max_elements = 300;
+  few.green.max_r_classes = 1000;
+  const Algebra algebra = analyse_within_limits(dfa, few);
+  if (!algebra.green || algebra.size > 300) {
+    ++tally.skipped;
+    return;
+  }
+  const auto classes = language_classes(dfa, algebra);
+  const Dfa reduced = reduce(dfa).dfa;
+  const SyntacticSemigroup semigroup(reduced, 300);
+  const bool aperiodic = algebra.verdict("aperiodic").answer == Answer::kYes;
+  if (semigroup.is_aperiodic() != aperiodic) differ("SF");
+  const bool local = !local_violation(reduced);
+  if (local == local_semilattice_violation(semigroup).has_value()) differ("LT: on the automaton and on the semigroup");
+  if (local != (algebra.verdict("locally testable").answer == Answer::kYes)) differ("LT: by the local verdicts");
+  if (!piecewise_violation(reduced) != (algebra.verdict("J-trivial").answer == Answer::kYes)) differ("PT");
+  for (const ClassVerdict& verdict : classes) {
+    ++tally.verdicts;
+    if (verdict.answer == Answer::kUnknown) differ("a class is open");
+    if ((verdict.answer == Answer::kNo) == verdict.witness.empty()) differ("a no without a witness");
+  }
+  const auto monoid = brute::Monoid::of(dfa, 300);
+  if (merging_inside_component(dfa).empty() == idempotents_share_r_class(*monoid)) differ("R∞");
+  if (const ClassVerdict& row = named(classes, "LT"); row.answer == Answer::kYes) {
+    ++seen.locally;
+    const std::uint64_t k = row.parameters.at(0).second;
+    if (is_threshold_testable(reduced, k, 1, 5'000) == false) differ("LT_k does not hold");
+    if (k > 1 && is_threshold_testable(reduced, k - 1, 1, 5'000) == true) differ("LT_{k-1} holds");
+    if (k > reduced.states() * (reduced.states() - 1) / 2 + 1) differ("k is past Trahtman's bound");
+    ++seen.orders;
+  }
+  if (const ClassVerdict& row = named(classes, "PT"); row.answer == Answer::kYes) {
+    ++seen.piecewise;
+    const std::uint64_t k = row.parameters.at(0).second;
+    if (k > std::max<std::uint64_t>(automaton_depth(reduced), 1)) differ("k is past the depth");
+    if (reduced.letters() <= 2 && k <= 3) {
+      if (!brute::is_piecewise_testable(reduced, k)) differ("PT_k does not hold");
+      if (k > 1 && brute::is_piecewise_testable(reduced, k - 1)) differ("PT_{k-1} holds");
+    }
+  }
+  const bool thresholds = named(classes, "LTT").answer == Answer::kYes;
+  seen.thresholds += thresholds;
+  seen.depth_one += named(classes, "PLT").answer == Answer::kYes;
+  if (!thresholds)
+    for (const auto& [k, t] : {std::pair<std::uint64_t, std::uint64_t>{1, 4}, {2, 2}})
+      if (is_threshold_testable(reduced, k, t, 1'000) == true) differ("LTT: no, but its signatures decide");
+  if (monoid->size() <= 10) {
+    const auto idempotents = idempotents_of(dfa, *monoid);
+    if ((aperiodic && swaps(*monoid, idempotents)) != thresholds) differ("LTT by its identity");
+    if (monoid->size() <= 7 &&
+        (aperiodic && is_of_dot_depth_one(*monoid, idempotents)) != (named(classes, "PLT").answer == Answer::kYes))
+      differ("PLT by its identity");
+  }
+}
+
+}  // namespace
+
+TEST_CASE("ten thousand random automata: classes on the automaton and on the semigroup") {
+  Tally tally;
+  Seen seen;
+  Dice dice(2026);
+  for (int drawn = 0; drawn < 10'000; ++drawn) {
+    const State states = 3 + dice.below(3);
+    const Letter letters = 2 + dice.below(2);
+    check(minimise(drawn % 5 == 0 ? random_acceptor(dice, states, letters) : mostly_forward(dice, states, letters)),
+          tally, seen);
+  }
+  CHECK_MESSAGE(tally.wrong.empty(), tally.wrong.size() << " wrong: " << tally.faults());
+  MESSAGE(tally.verdicts << " verdicts; " << seen.locally << " LT, " << seen.thresholds << " LTT, " << seen.piecewise
+                         << " PT, " << seen.depth_one << " PLT, " << tally.skipped << " skipped");
+  CHECK(seen.locally > 1000);
+  CHECK(seen.thresholds > seen.locally);
+  CHECK(seen.depth_one > seen.thresholds);
+  CHECK(tally.skipped < 1000);
+}
+
+TEST_CASE("every language of at most three states: thresholds and dot-depth one by their identities") {
+  Tally tally;
+  Seen seen;
+  for (State n = 1; n <= 3; ++n)
+    for_all_tables(n, 2, [&](const Dfa& dfa) {
+      for (std::uint32_t set = 0; set < 1U << dfa.states(); ++set)
+        if (const Dfa minimal = minimise(accepting(dfa, set)); minimal == accepting(dfa, set))
+          check(minimal, tally, seen);
+    });
+  CHECK_MESSAGE(tally.wrong.empty(), tally.wrong.size() << " wrong: " << tally.faults());
+  CHECK(tally.skipped == 0);
+}
+
+TEST_CASE("MLRegTest's languages lie in the class of their name, with its k") {
+  for (const auto& entry : std::filesystem::directory_iterator(KROHN_TEST_DATA "/mlregtest")) {
+    if (entry.path().extension() != ".att") continue;
+    const std::string file = entry.path().filename().string();  // 04.04.SL.4.1.3.att
+    CAPTURE(file);
+    LanguageOptions options;
+    options.symbols = KROHN_TEST_DATA "/mlregtest/alph4.txt";
+    const Dfa dfa = minimise(load_language(entry.path().string(), options));
+    std::string name = file.substr(6, file.find('.', 6) - 6);
+    const std::uint64_t k = std::stoull(file.substr(7 + name.size(), 1));
+    const auto classes = language_classes(dfa, analyse(dfa));
+    if (name == "Reg") {
+      CHECK(named(classes, "SF").answer == Answer::kNo);
+      continue;
+    }
+    if (name == "Zp") name = "Z_p";
+    const ClassVerdict& verdict = named(classes, name);
+    CHECK(verdict.answer == Answer::kYes);
+    if (name != "SF" && !verdict.parameters.empty()) CHECK(verdict.parameters[0].second == k);
+    if (name == "SL" || name == "SP" || name == "LT" || name == "PT") CHECK(verdict.parameters.size() == 1);
+  }
+}
+
+TEST_CASE("parameters at their bounds") {
+  struct Fact {
+    const char* regex;
+    const char* name;
+    std::uint64_t k;
+  };
+  // A factor of k letters is forbidden, and no shorter one would do; and so on.
+  for (const auto& [regex, name, k] :
+       {Fact{"~(.*aa.*)", "SL", 2}, Fact{"~(.*aba.*)", "SL", 3}, Fact{"~(.*abba.*)", "SL", 4},
+        Fact{".*abba.*", "coSL", 4}, Fact{"~(.*a.*b.*)", "SP", 2}, Fact{"~(.*a.*b.*a.*)", "SP", 3},
+        Fact{".*a.*b.*a.*b.*", "coSP", 4}, Fact{".*a.*b.*a.*", "PT", 3}, Fact{"(.*ab.*)&~(.*bb.*)", "LT", 2},
+        Fact{"(.*aab.*)&~(.*bb.*)", "LT", 3}, Fact{"~(.*a.*a.*)", "LTT", 1}, Fact{".*abb", "definite", 3},
+        Fact{"abb.*", "reverse definite", 3}}) {
+    CAPTURE(regex);
+    CAPTURE(name);
+    LanguageOptions options;
+    options.alphabet = "ab";
+    const Dfa dfa = minimise(load_language(std::string("regex:") + regex, options));
+    const ClassVerdict verdict = named(language_classes(dfa, analyse(dfa)), name);
+    REQUIRE(verdict.answer == Answer::kYes);
+    CHECK(verdict.parameters.at(0).second == k);
+  }
+}
+
+TEST_CASE("a tier: letters that mean nothing may stand between those that count") {
+  LanguageOptions options;
+  options.alphabet = "abc";
+  const Dfa dfa = minimise(load_language("regex:c*(ac*bc*)*", options));
+  const auto classes = language_classes(dfa, analyse(dfa));
+  CHECK(named(classes, "SL").answer == Answer::kNo);
+  const ClassVerdict tsl = named(classes, "TSL");
+  REQUIRE(tsl.answer == Answer::kYes);
+  CHECK(*tsl.tier == std::vector<Letter>{0, 1});
+  CHECK(tsl.data.words == std::vector<std::string>{"aa", "a⋉", "bb", "⋊b"});
+  CHECK(name_with_parameters(tsl) == "TSL_2");
+}
+
+TEST_CASE("a limit leaves one answer open and not the others") {
+  LanguageOptions options;
+  options.alphabet = "ab";
+  ClassOptions limits;
+  limits.max_elements = 1;
+  AlgebraOptions none;
+  none.green.max_r_classes = 0;
+  // The factor aa occurs once at most: not locally testable, and the semigroup would say that thresholds decide.
+  const Dfa once = minimise(load_language("regex:~(.*aaa.*|.*aa.*aa.*)", options));
+  const auto classes = language_classes(once, analyse_within_limits(once, none), limits);
+  for (const char* name : {"SL", "LT", "SP", "PT", "definite"}) CHECK(named(classes, name).answer == Answer::kNo);
+  for (const char* name : {"LTT", "PLT", "SF"}) CHECK(named(classes, name).answer == Answer::kUnknown);
+  CHECK(named(classes, "SF").remark.find("--max-elements") != std::string::npos);
+  const ClassVerdict decided = named(language_classes(once, analyse(once)), "LTT");
+  CHECK(name_with_parameters(decided) == "LTT_{2,2}");
+  // Star-freeness follows from a class that needs no monoid.
+  const Dfa ending = minimise(load_language("regex:.*abb", options));
+  Algebra algebra = analyse_within_limits(ending, none);
+  CHECK(algebra.verdict("aperiodic").answer == Answer::kYes);  // definite
+  const Dfa local = minimise(load_language("regex:~(.*aa.*)", options));
+  algebra = analyse_within_limits(local, none);
+  CHECK(algebra.verdict("aperiodic").answer == Answer::kUnknown);
+  const auto known = language_classes(local, algebra, limits);
+  CHECK(named(known, "SF").remark == "follows from TPLT");
+  CHECK(named(known, "LT").answer == Answer::kYes);
+  CHECK(named(known, "LT").parameters.empty());
+  complete(algebra, known);
+  CHECK(algebra.verdict("aperiodic").answer == Answer::kYes);
+  CHECK(algebra.verdict("locally testable").answer == Answer::kYes);
+  const TimeLimit over(1e-9, "--time 1e-9");
+  const auto hurried = language_classes(local, algebra, limits);
+  CHECK(named(hurried, "SL").answer == Answer::kUnknown);
+  CHECK(named(hurried, "SL").remark.find("--time") != std::string::npos);
+  CHECK(named(hurried, "SF").answer == Answer::kYes);
+}
