@@ -104,25 +104,32 @@ class TokenStream {
   bool begun_ = false;
 };
 
-/// Letters of a random word until the first wrong answer, or `most` of them.
-std::uint64_t right_letters(const Checkpoint& checkpoint, const CheckpointModel& model,
-                            const CheckpointSampleOptions& asked, std::uint64_t word, std::uint64_t most) {
+/// Reads a random word. `goes_on(is_right)` hears of every letter, in order, and says whether to read further.
+void read_word(const Checkpoint& checkpoint, const CheckpointModel& model, const CheckpointSampleOptions& asked,
+               std::uint64_t word, const std::function<bool(bool)>& goes_on) {
   TokenStream stream(checkpoint, asked, word);
   CheckpointModel::Memory memory = model.start();
   std::vector<std::uint32_t> tokens;
   std::vector<State> states;
-  while (stream.drawn() < most) {
+  while (stream.drawn() < asked.length) {
     stream.read(asked.in_chunks ? kDeltaChunk : 1, tokens, states);
-    if (tokens.empty()) break;
+    if (tokens.empty()) return;
     if (asked.progress) asked.progress(word * asked.length + stream.drawn(), asked.words * asked.length);
     const auto answers = asked.in_chunks ? model.read_chunk(tokens, memory)
                                          : std::vector<std::vector<float>>{model.step(tokens[0], memory)};
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       if (i == 0 && stream.drawn() < tokens.size()) continue;  // the token that begins words
-      if (arg_max(answers[i]) != checkpoint.tokens.of_state[states[i]]) return stream.drawn() - (tokens.size() - i);
+      if (!goes_on(arg_max(answers[i]) == checkpoint.tokens.of_state[states[i]])) return;
     }
   }
-  return most;
+}
+
+/// Letters of a random word until the first wrong answer, or `most` of them.
+std::uint64_t right_letters(const Checkpoint& checkpoint, const CheckpointModel& model,
+                            const CheckpointSampleOptions& asked, std::uint64_t word, std::uint64_t most) {
+  std::uint64_t right = 0;
+  if (most > 0) read_word(checkpoint, model, asked, word, [&](bool is_right) { return is_right && ++right < most; });
+  return right;
 }
 
 }  // namespace
@@ -168,6 +175,22 @@ std::optional<CheckpointFailure> first_failure(const Checkpoint& checkpoint, con
     if (right < most) failure = {right + 1, word};
   }
   return failure;
+}
+
+CheckpointScore score(const Checkpoint& checkpoint, const CheckpointModel& model,
+                      const CheckpointSampleOptions& asked) {
+  CheckpointScore score;
+  for (std::uint64_t word = 0; word < asked.words; ++word) {
+    std::uint64_t right = 0;
+    read_word(checkpoint, model, asked, word, [&](bool is_right) {
+      right += is_right ? 1u : 0u;
+      return true;
+    });
+    score.letters += asked.length;
+    score.right += right;
+    score.right_words += right == asked.length ? 1u : 0u;
+  }
+  return score;
 }
 
 }  // namespace krohn

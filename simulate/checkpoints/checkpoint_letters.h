@@ -39,4 +39,13 @@ struct CheckpointFailure {
 std::optional<CheckpointFailure> first_failure(const Checkpoint& checkpoint, const CheckpointModel& model,
                                                const CheckpointSampleOptions& asked);
 
+/// How often it is right on the same words, after every letter.
+struct CheckpointScore {
+  std::uint64_t letters = 0, right = 0;
+  std::uint64_t right_words = 0;  ///< words that are right throughout
+};
+
+/// The checkpoint has an automaton with letters.
+CheckpointScore score(const Checkpoint& checkpoint, const CheckpointModel& model, const CheckpointSampleOptions& asked);
+
 }  // namespace krohn

@@ -396,6 +396,33 @@ std::vector<std::vector<float>> CheckpointModel::read(std::span<const std::uint3
   return hidden;
 }
 
+std::vector<CheckpointModel::HeadMap> CheckpointModel::first_maps(std::uint32_t token) const {
+  const Layer& layer = layers_.front();
+  const std::size_t keys = config_.key_dim, values = config_.value_dim, taps = config_.convolution_taps;
+  for (std::size_t i = 0; i < layer.key_taps.size(); ++i)
+    if (layer.key_taps[i] != 0 && i % taps != taps - 1)
+      throw InputError("the keys of its first layer look at tokens before, so that no one matrix is a letter's");
+  Memory memory = start();
+  Read read =
+      prepare(layer, project(layer, normalise(embeddings_[token], layer.attention_norm)), memory.convolution.data());
+  for (float& value : read.value()) value = 0;
+  std::vector<HeadMap> maps(config_.heads);
+  const std::size_t betas = read.beta().size() / config_.heads;
+  for (std::size_t head = 0; head < config_.heads; ++head) {
+    maps[head].matrix.resize(keys * keys);
+    for (std::size_t column = 0; column < keys; ++column) {
+      std::vector<float> state(keys * values, 0), out(values);
+      state[column * values] = 1;
+      recur(read, head, state.data(), out);
+      for (std::size_t row = 0; row < keys; ++row) maps[head].matrix[row * keys + column] = state[row * values];
+    }
+    // Of Householders, one for each; of channels, those of the head.
+    for (std::size_t i = 0; i < betas; ++i)
+      maps[head].betas.push_back(read.beta()[traits_.channel_gates ? head * keys + i : i * config_.heads + head]);
+  }
+  return maps;
+}
+
 std::vector<std::vector<float>> CheckpointModel::read_chunk(std::span<const std::uint32_t> tokens,
                                                             Memory& memory) const {
   if (has_gates()) throw InputError("layers that forget are read token by token, not in chunks");

@@ -71,6 +71,14 @@ class CheckpointModel {
   const Projection& head() const { return head_; }
   Memory start() const;
 
+  /// What a token does to the state of a head of the first layer, what it writes left aside: K × K numbers by rows, as
+  /// step would compute them; and its β.
+  struct HeadMap {
+    std::vector<float> matrix, betas;
+  };
+  /// One for every head. Throws InputError where keys look at tokens before.
+  std::vector<HeadMap> first_maps(std::uint32_t token) const;
+
   /// Reads one token and returns the logits of the next, one per token of the vocabulary.
   /// O(layers · (d·(rows of the projections) + n·H·K·V) + d · vocabulary).
   std::vector<float> step(std::uint32_t token, Memory& memory) const;

@@ -7,7 +7,9 @@
 #include <fstream>
 
 #include "krohn/automata/dfa/visible_text.h"
+#include "krohn/automata/formats/format_file.h"
 #include "krohn/automata/regex/regex.h"
+#include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
@@ -36,9 +38,7 @@ Dfa load_expression(const std::string& path, const LanguageOptions& options) {
   const fs::path folder(name);
   std::error_code error;
   if (fs::exists(folder / "config.json", error))
-    throw InputError(name, fs::exists(folder / "automaton.json", error)
-                               ? "a checkpoint, which `krohn verify` takes; its language is automaton.json in it"
-                               : "a checkpoint, which `krohn verify FOLDER --against LANGUAGE` takes");
+    throw InputError(name, "a checkpoint without automaton.json, which `krohn verify FOLDER --against LANGUAGE` takes");
   if (fs::exists(folder / "parameters.safetensors", error))
     throw InputError(name,
                      "a folder of `krohn train`, which `krohn eval`, `verify`, `extract`, `snap` and `compare` take");
@@ -102,6 +102,9 @@ Subject load_subject(const std::string& given, const LanguageOptions& options, s
   }
   const bool is_expression = name.starts_with("regex:"), is_file = !is_expression && !name.starts_with("name:");
   std::error_code error;
+  // The language of a checkpoint is the automaton beside it.
+  if (is_file && is_checkpoint_folder(name) && fs::exists(fs::path(name) / "automaton.json", error))
+    return {name, read_automaton_file((fs::path(name) / "automaton.json").string()), std::nullopt, false};
   if (is_file && fs::is_directory(name, error)) refuse_folder(name);
   Subject subject{name, load_language(name, options), std::nullopt, is_expression && !options.alphabet};
   if (is_file && remarks != nullptr) remark_on_acceptance(subject, remarks);

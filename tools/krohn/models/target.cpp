@@ -16,8 +16,11 @@
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/atomic_folder.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/near_miss.h"
 #include "network_module.h"
+#include "tools/krohn/models/refused_target.h"
 #include "tools/krohn/report/json_output.h"
+#include "tools/krohn/usual_name.h"
 
 namespace krohn {
 namespace {
@@ -75,6 +78,19 @@ std::vector<std::string> target_names() {
   for (const CheckpointTarget& target : kCheckpointTargets) names.emplace_back(target.name);
   names.insert(names.end(), recurrence_families().begin(), recurrence_families().end());
   return names;
+}
+
+std::string parse_target(const std::string& text) {
+  const std::vector<std::string> names = target_names();
+  for (const std::string& name : {text, usual_name(text)})
+    if (std::ranges::count(names, name) > 0) return name;
+  const std::string usual = usual_name(text);
+  if (const std::string_view reason = refusal_of_target(usual); !reason.empty())
+    throw InputError("--target " + usual, fmt::format("no, because {}", reason));
+  const std::string hint = did_you_mean(text, names);
+  throw InputError("--target", hint.empty() ? fmt::format("there is no {}; the values are {}", in_quotes(text),
+                                                          fmt::join(names, ", "))
+                                            : fmt::format("there is no {}.{}", in_quotes(text), hint));
 }
 
 std::vector<std::string> target_constructions(const std::string& target) {

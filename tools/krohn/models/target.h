@@ -13,7 +13,12 @@ namespace krohn {
 /// What `--target` takes. "krohn", the standard, is krohn's own file.
 std::vector<std::string> target_names();
 
-/// True for the targets whose weights are not those of a network of krohn's: the layers of flash-linear-attention.
+/// The name of the target that is meant. Throws InputError: with the reason for architectures that krohn does not
+/// write, with near names for others.
+std::string parse_target(const std::string& text);
+
+/// True for the targets whose weights are not those of a network of krohn's: the models of other
+/// libraries.
 bool is_checkpoint_target(const std::string& target);
 
 /// True for the targets that are folders, those checkpoints among them.

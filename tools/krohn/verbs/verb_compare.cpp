@@ -79,20 +79,20 @@ struct Failure {
 
 Side load_side(const std::string& given, const LanguageOptions& reading) {
   const std::string name = file_of_run(given);
-  if (!is_model_name(name))
+  const bool reads_letters = is_machine(name);
+  if (!reads_letters && !is_model_name(name))
     throw InputError(name,
-                     "compare takes .safetensors networks and folders of `krohn train`; `krohn compile` writes "
-                     "networks");
+                     "compare takes .safetensors networks, folders of `krohn train` and checkpoints; `krohn compile` "
+                     "writes them");
   try {
-    if (!is_trained_model(name)) {
+    if (!reads_letters) {
       const Network network = load_network(name);
       return {given, network.automaton, spectrum(network)};
     }
-    const TrainedSubject subject = load_trained_subject(name, reading);
-    const auto machine = trained_machine(*subject.trained.model, *subject.task, Precision::kFp64);
-    Side side{given, input_machine(*subject.task).automaton, trained_spectrum(*machine, *subject.task)};
-    for (Letter letter = 0; letter < machine->letters(); ++letter)
-      side.betas.push_back(machine->letter_maps(letter).betas);
+    const MachineSubject subject = load_machine(name, reading, widest_precision(name));
+    Side side{given, input_machine(*subject.task).automaton, trained_spectrum(*subject.machine, *subject.task)};
+    for (Letter letter = 0; letter < subject.machine->letters(); ++letter)
+      side.betas.push_back(subject.machine->letter_maps(letter).betas);
     return side;
   } catch (const InputError& error) {
     throw InputError(name, error.what());
@@ -102,16 +102,15 @@ Side load_side(const std::string& given, const LanguageOptions& reading) {
 /// Nothing of a network, of which `krohn verify` says more; nothing where no word was found.
 std::optional<Failure> failure_of(const CompareArguments& options) {
   const std::string name = file_of_run(options.learned);
-  if (!is_trained_model(name)) return std::nullopt;
-  const TrainedSubject subject = load_trained_subject(name, options.reading);
-  const auto machine = trained_machine(*subject.trained.model, *subject.task, Precision::kFp32);
+  if (!is_machine(name)) return std::nullopt;
+  const MachineSubject subject = load_machine(name, options.reading, Precision::kFp32);
   const TrackedAutomaton tracked =
       tracked_automaton(*subject.task, input_machine(*subject.task).automaton, options.from);
   Progress progress("looking for a wrong word, letters");
   const Certificate certificate =
-      table_verdict(*machine, tracked, [&progress](std::uint64_t letters) { progress.update(letters); });
+      table_verdict(*subject.machine, tracked, [&progress](std::uint64_t letters) { progress.update(letters); });
   if (!certificate.failing_word()) return std::nullopt;
-  return Failure{*certificate.failing_word(), margins_along(*machine, tracked, *certificate.failing_word())};
+  return Failure{*certificate.failing_word(), margins_along(*subject.machine, tracked, *certificate.failing_word())};
 }
 
 struct Match {

@@ -53,8 +53,10 @@ read one after another; the table has such precisions in brackets. rotation-snap
 every K letters; it is not linear, and is taken by name only.
 
 --target writes the model for another framework: torch, a folder with a PyTorch module and its weights; onnx; numpy (.npz);
-fla-deltanet and fla-gated-deltaproduct, folders that flash-linear-attention loads and `krohn verify FOLDER` reads; bilinear, bilinear-cp, bilinear-block,
-bilinear-r2, pd-ssm, mamba and fan, the parameters of these recurrences, which krohn reads back.
+olmo-hybrid and qwen3-next, folders that transformers loads, and fla-deltanet, fla-gated-deltaproduct, fla-gated-deltanet,
+fla-kda and fla-gdn2, that flash-linear-attention loads: language models that answer with the token of the state, which `krohn verify
+FOLDER` reads (docs/checkpoints.md); bilinear, bilinear-cp, bilinear-block, bilinear-r2, pd-ssm, mamba and fan, the parameters of these
+recurrences, which krohn reads back. For other architectures it says why not.
 
 Before the file is written, the network is proved in every format that it is called exact in, letter after letter and,
 unless that would take long, in every association of letters; what could not be proved within the limits is said. A construction that
@@ -297,7 +299,11 @@ void add_compile(CLI::App& app, Work& chosen) {
   verb.add_option("LANGUAGE", options->language, "A file, regex:…, or name:…").required();
   verb.add_option("-o,--output", options->output, "The .safetensors file to write, or the folder of a --target")
       .type_name("FILE");
-  verb.add_option("--target", options->target, "Which framework is to load it").one_of(target_names()).show_default();
+  verb.add_option(
+          "--target", [options](const std::string& text) { options->target = parse_target(text); },
+          "Which framework is to load it")
+      .suggests(target_names())
+      .show_default("krohn");
   verb.add_option("--task", options->task, "What the network has to get right").one_of({"acceptance", "state"});
   const std::string wishes = "Choosing a construction";
   verb.add_option("--construction", options->construction, "Take this one of --explain's table")

@@ -3,14 +3,18 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <set>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
+#include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/training/linear_model_words.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
+#include "krohn/simulate/checkpoints/checkpoint_letters.h"
 #include "krohn/simulate/models/model_file.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
@@ -86,36 +90,76 @@ ModelAccuracy measure(const EvalArguments& options, const TrainedModel& trained,
       on_processor);
 }
 
-int evaluate(const EvalArguments& options) {
-  if (!options.plot.empty() && !options.plot.ends_with(".svg"))
-    throw InputError(options.plot, "the name of a plot ends in .svg");
-  const LengthRange shaded = options.plot.empty() ? LengthRange{} : trained_lengths(options.folder);
-  bool on_cuda = wants_cuda(options.device);
-  const TrainedModel trained = load_model(path_of_model(options.folder));
-  const auto task = make_task(trained.task, options.reading);
-  if (task->alphabet().size() != trained.model->letters() || task->labels().size() != trained.model->labels())
+/// What is measured, length by length, and what it is called.
+struct Measured {
+  std::string model, task, reading;
+  double chance = 0;
+  std::function<ModelAccuracy(std::uint64_t length)> at;
+};
+
+/// A checkpoint of another library, on random words of its automaton: the token of the state after every letter.
+Measured checkpoint_measure(const EvalArguments& options) {
+  if (options.rescaled) throw InputError("--rescaled", "a checkpoint's layers have their own norms");
+  if (options.device == "cuda") throw InputError("--device", "a checkpoint is measured on the processor");
+  const auto checkpoint = std::make_shared<const Checkpoint>(load_checkpoint(options.folder));
+  if (!checkpoint->automaton)
+    throw InputError(options.folder, "a checkpoint without automaton.json and tokens.json, which say what is right");
+  if (checkpoint->automaton->letters() == 0) throw InputError(options.folder, "its automaton has no letters");
+  const auto model = std::make_shared<const CheckpointModel>(*checkpoint, Precision::kFp32);
+  std::set<std::uint32_t> answers(checkpoint->tokens.of_state.begin(), checkpoint->tokens.of_state.end());
+  answers.erase(TokenTable::kNone);
+  return {std::string(traits_of(checkpoint->config.family).model_type), "the state after every letter",
+          "fp32, token by token", 1.0 / static_cast<double>(answers.size()),
+          [&options, checkpoint, model](std::uint64_t length) {
+            if (length == 0) throw InputError("--lengths", "words have at least one letter");
+            Progress progress("reading letters");
+            CheckpointSampleOptions asked{length, options.words, options.seed, {}, false};
+            asked.progress = [&progress](std::uint64_t done, std::uint64_t all) { progress.update(done, all); };
+            const CheckpointScore score = krohn::score(*checkpoint, *model, asked);
+            return ModelAccuracy{length, options.words, score.right, score.letters, score.right_words};
+          }};
+}
+
+/// A model of `krohn train`, on samples of its task.
+Measured trained_measure(const EvalArguments& options, bool& on_cuda) {
+  const auto trained = std::make_shared<const TrainedModel>(load_model(path_of_model(options.folder)));
+  const std::shared_ptr<const Task> task = make_task(trained->task, options.reading);
+  if (task->alphabet().size() != trained->model->letters() || task->labels().size() != trained->model->labels())
     throw InputError(
         options.folder,
-        fmt::format("its model has {} letters and {} answers, and the task {} has {} and {}", trained.model->letters(),
-                    trained.model->labels(), trained.task, task->alphabet().size(), task->labels().size()));
-  const std::string reading = reading_of(*trained.model, options.rescaled);
-  if (options.rescaled && reading == reading_of(*trained.model, false))
+        fmt::format("its model has {} letters and {} answers, and the task {} has {} and {}", trained->model->letters(),
+                    trained->model->labels(), trained->task, task->alphabet().size(), task->labels().size()));
+  const std::string reading = reading_of(*trained->model, options.rescaled);
+  if (options.rescaled && reading == reading_of(*trained->model, false))
     throw InputError(
         "--rescaled",
         fmt::format("{} adds to its state or is no linear recurrence, so its state has no scale to choose; "
                     "leave the option out",
-                    trained.model->name()));
-  nlohmann::ordered_json json{{"model", trained.model->name()},
-                              {"task", trained.task},
-                              {"reading", reading},
-                              {"chance", task->info().chance},
+                    trained->model->name()));
+  return {trained->model->name(), trained->task, reading, task->info().chance,
+          [&options, &on_cuda, trained, task](std::uint64_t length) {
+            return measure(options, *trained, *task, length, on_cuda);
+          }};
+}
+
+int evaluate(const EvalArguments& options) {
+  if (!options.plot.empty() && !options.plot.ends_with(".svg"))
+    throw InputError(options.plot, "the name of a plot ends in .svg");
+  const LengthRange shaded = options.plot.empty() ? LengthRange{} : trained_lengths(options.folder);
+  bool on_cuda = !is_checkpoint_folder(options.folder) && wants_cuda(options.device);
+  const Measured measured =
+      is_checkpoint_folder(options.folder) ? checkpoint_measure(options) : trained_measure(options, on_cuda);
+  nlohmann::ordered_json json{{"model", measured.model},
+                              {"task", measured.task},
+                              {"reading", measured.reading},
+                              {"chance", measured.chance},
                               {"seed", options.seed}};
   std::vector<std::vector<std::string>> rows = {
       {"length", "words", "scaled accuracy", "95 % interval", "whole words right"}};
   std::vector<AccuracyPoint> points;
   for (const std::string& text : options.lengths) {
-    const ModelAccuracy at = measure(options, trained, *task, parse_count(text, "--lengths"), on_cuda);
-    const double chance = task->info().chance;
+    const ModelAccuracy at = measured.at(parse_count(text, "--lengths"));
+    const double chance = measured.chance;
     // Answers of one word are not independent, so the interval counts words where several answers are due.
     const bool single = at.targets == at.words;
     const ProportionInterval interval =
@@ -139,14 +183,14 @@ int evaluate(const EvalArguments& options) {
   }
   if (!options.plot.empty())
     write_file(options.plot,
-               accuracy_svg({fmt::format("{}: {}", trained.task, trained.model->name()), {{"", points}}, shaded}));
+               accuracy_svg({fmt::format("{}: {}", measured.task, measured.model), {{"", points}}, shaded}));
   if (options.json) {
     if (on_cuda) json["device"] = cuda_status();
     print_json(json);
     return kDone;
   }
-  fmt::print("{}: {} on {}, {}{}\n{}", visible(options.folder), visible(trained.model->name()), visible(trained.task),
-             reading, on_cuda ? ", read on " + cuda_status() : "", format_table(rows));
+  fmt::print("{}: {} on {}, {}{}\n{}", visible(options.folder), visible(measured.model), visible(measured.task),
+             measured.reading, on_cuda ? ", read on " + cuda_status() : "", format_table(rows));
   return kDone;
 }
 
@@ -155,7 +199,7 @@ int evaluate(const EvalArguments& options) {
 void add_eval(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<EvalArguments>();
   Verb verb = add_verb(app, kEvalHelp);
-  verb.add_option("FOLDER", options->folder, "A folder that `krohn train` wrote").required();
+  verb.add_option("FOLDER", options->folder, "A folder that `krohn train` wrote, or a checkpoint").required();
   verb.add_option("--lengths", options->lengths, "Lengths to measure at").separated_by(',').type_name("N,…");
   add_count(verb, "--words", options->words, "Samples of every length");
   verb.add_option("--plot", options->plot, "Draw accuracy by length").type_name("FILE.svg");

@@ -9,6 +9,7 @@
 #include "krohn/automata/formats/json.h"
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
+#include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/learned/extract_automaton.h"
@@ -146,24 +147,25 @@ int finish(const ExtractArguments& options, const Extraction& found, const State
   return expected.difference && !options.against.empty() ? kRefuted : kDone;
 }
 
-int extract_from_trained(ExtractArguments options) {
-  const TrainedSubject subject = load_trained_subject(options.model, options.reading);
-  const auto machine = trained_machine(*subject.trained.model, *subject.task, parse_precision(options.precision));
+int extract_from_machine(ExtractArguments options) {
+  const MachineSubject subject = load_machine(options.model, options.reading, parse_precision(options.precision));
+  const bool is_checkpoint = is_checkpoint_folder(options.model);
   std::optional<Extraction> found;
   {
     Progress progress("reading letters");
     options.extract.progress = [&progress](std::uint64_t letters) { progress.update(letters); };
-    found = extract_trained(*machine, *subject.task, options.extract);
+    found = extract_trained(*subject.machine, *subject.task, options.extract);
   }
   return finish(
-      options, *found, trained_centres(*machine, *subject.task, found->automaton),
-      compare_with(options, input_machine(*subject.task).automaton, "the automaton of the task", found->automaton));
+      options, *found, trained_centres(*subject.machine, *subject.task, found->automaton),
+      compare_with(options, input_machine(*subject.task).automaton,
+                   is_checkpoint ? "the automaton in the folder" : "the automaton of the task", found->automaton));
 }
 
 int extract(ExtractArguments options) {
   options.model = file_of_torch_folder(file_of_run(options.model));
+  if (is_machine(options.model)) return extract_from_machine(std::move(options));
   require_model(options.model, "extract");
-  if (is_trained_model(options.model)) return extract_from_trained(std::move(options));
   const Network network = load_network(options.model);
   const ArithmeticName arithmetic = ArithmeticName::parse(options.precision);
   std::optional<Extraction> found;
@@ -181,7 +183,8 @@ int extract(ExtractArguments options) {
 void add_extract(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<ExtractArguments>();
   Verb verb = add_verb(app, kExtractHelp);
-  verb.add_option("MODEL", options->model, "A .safetensors network, or a folder of `krohn train`").required();
+  verb.add_option("MODEL", options->model, "A .safetensors network, a folder of `krohn train`, or a checkpoint")
+      .required();
   verb.add_option("-o,--output", options->output, "The automaton to write: .dot, .gv, .json, .att, .jff")
       .type_name("FILE")
       .required();

@@ -6,6 +6,7 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
+#include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/gpu/automata/final_states.h"
 #include "krohn/gpu/automata/long_word.h"
 #include "krohn/gpu/automata/stored_word.h"
@@ -13,6 +14,7 @@
 #include "krohn/groups/error.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/run/run_dfa.h"
+#include "tools/krohn/models/checkpoint_evaluator.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/on_device.h"
 #include "tools/krohn/progress.h"
@@ -37,7 +39,7 @@ krohn run name:S5 random:1e8 --seed 7
 krohn run name:tomita3 random:1000 --words 1e5
 krohn run name:Z60 random:1e8 --device auto
 )",
-    R"(Prints the output and the state after each WORD. With a model, the network reads the word alongside the automaton that it
+    R"(Prints the output and the state after each WORD. With a model, or the folder of a checkpoint, the network reads the word alongside the automaton that it
 stands for, and every position is compared. --trace prints every letter. A WORD is written in the letters of the
 alphabet, character by character, or as names apart by white space or commas where names are longer. Nothing is skipped:
 white space that is no letter is an error. It may also be file:PATH (one word, however long; line ends are no letters),
@@ -206,8 +208,18 @@ nlohmann::ordered_json outcome_to_json(const Dfa& dfa, const WordSource& word, c
   return json;
 }
 
+/// A checkpoint's layers have one order, and no other form.
+std::unique_ptr<Evaluator> evaluator_of_checkpoint(const RunArguments& options) {
+  if (!parse_order(options.order).is_sequential())
+    throw InputError("--order", "a checkpoint is run token by token; `krohn verify` also reads some in chunks");
+  if (parse_form(options.form) != Form::kStructured)
+    throw InputError("--form", "the weights of a checkpoint have one form; leave the option out");
+  return checkpoint_evaluator(load_checkpoint(options.subject), parse_precision(options.precision));
+}
+
 int run_words(const RunArguments& options, const Subject& subject) {
   std::unique_ptr<Evaluator> evaluator;
+  if (is_checkpoint_folder(options.subject)) evaluator = evaluator_of_checkpoint(options);
   if (subject.network)
     evaluator = make_evaluator(*subject.network, ArithmeticName::parse(options.precision), parse_form(options.form),
                                parse_order(options.order));
@@ -308,7 +320,8 @@ int run(const RunArguments& options) {
 void add_run(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<RunArguments>();
   Verb verb = add_verb(app, kRunHelp);
-  verb.add_option("LANGUAGE", options->subject, "A .safetensors model, a file, regex:…, or name:…").required();
+  verb.add_option("LANGUAGE", options->subject, "A .safetensors model, a checkpoint, a file, regex:…, or name:…")
+      .required();
   verb.add_option("WORD", options->words, "Words, file:PATH, random:LENGTH, or accepted:LENGTH").required();
   verb.add_flag("--trace", options->trace, "Print every position");
   add_arithmetic(verb, options->precision, "The network's arithmetic");

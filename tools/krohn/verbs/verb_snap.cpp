@@ -112,15 +112,15 @@ Snapped snap(const SnapArguments& options, const Network& network) {
   return build_nearest(options, against, std::move(learned), centres, std::move(letters));
 }
 
-/// The model is read in fp32, or in fp64 where the network is to be exact in that.
-Snapped snap(const SnapArguments& options, const TrainedSubject& subject) {
+/// The model is read in fp32, or in fp64 where the network is to be exact in that and the model can.
+Snapped snap(const SnapArguments& options) {
+  const Precision precision =
+      parse_precision(options.precision) == Precision::kFp64 ? widest_precision(options.model) : Precision::kFp32;
+  const MachineSubject subject = load_machine(options.model, options.reading, precision);
   const std::optional<Language> against = language_of(options, input_machine(*subject.task).automaton);
   Progress progress("reading letters");
-  const Precision precision =
-      parse_precision(options.precision) == Precision::kFp64 ? Precision::kFp64 : Precision::kFp32;
-  const auto machine = trained_machine(*subject.trained.model, *subject.task, precision);
-  Extraction learned = extract_trained(*machine, *subject.task, extraction(options, progress));
-  const StateCentres centres = trained_centres(*machine, *subject.task, learned.automaton);
+  Extraction learned = extract_trained(*subject.machine, *subject.task, extraction(options, progress));
+  const StateCentres centres = trained_centres(*subject.machine, *subject.task, learned.automaton);
   return build_nearest(options, against, std::move(learned), centres, {});
 }
 
@@ -183,14 +183,14 @@ void report_snapped(const SnapArguments& options, const Snapped& outcome) {
 
 int snap_model(SnapArguments options) {
   options.model = file_of_run(options.model);
-  if (!is_model_name(options.model))
+  const bool reads_letters = is_machine(options.model);
+  if (!reads_letters && !is_model_name(options.model))
     throw InputError(options.model,
-                     "snap takes a .safetensors network or a folder of `krohn train`, which also writes networks");
+                     "snap takes a .safetensors network, a folder of `krohn train`, which also writes networks, or a "
+                     "checkpoint");
   if (!is_model_name(options.output)) throw InputError(options.output, "the name of the network ends in .safetensors");
   require_writable(options.output);
-  const Snapped outcome = is_trained_model(options.model)
-                              ? snap(options, load_trained_subject(options.model, options.reading))
-                              : snap(options, load_network(options.model));
+  const Snapped outcome = reads_letters ? snap(options) : snap(options, load_network(options.model));
   save_network(outcome.snapped.network, options.output);
   if (options.json)
     print_json(snapped_json(options, outcome));
@@ -204,7 +204,8 @@ int snap_model(SnapArguments options) {
 void add_snap(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<SnapArguments>();
   Verb verb = add_verb(app, kSnapHelp);
-  verb.add_option("MODEL", options->model, "A .safetensors network, or a folder of `krohn train`").required();
+  verb.add_option("MODEL", options->model, "A .safetensors network, a folder of `krohn train`, or a checkpoint")
+      .required();
   verb.add_option("-o,--output", options->output, "The exact network to write").type_name("FILE").required();
   verb.add_option("--against", options->against, "The language that it should have learned").type_name("LANGUAGE");
   verb.add_option("--construction", options->construction, "Take this one, however near").type_name("NAME");

@@ -1,0 +1,421 @@
+// Models of layers that forget: the forward pass against one in double precision, exact weights proved, files of other
+// libraries' names read back, and hostile ones refused.
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <random>
+
+#include "krohn/automata/language.h"
+#include "krohn/automata/operations/minimise.h"
+#include "krohn/constructions/actions/tracked_states.h"
+#include "krohn/constructions/checkpoints/checkpoint_config.h"
+#include "krohn/constructions/checkpoints/checkpoint_tensors.h"
+#include "krohn/constructions/checkpoints/gated_checkpoint.h"
+#include "krohn/constructions/files/tensor_values.h"
+#include "krohn/groups/error.h"
+#include "krohn/simulate/checkpoints/checkpoint_letters.h"
+#include "krohn/simulate/prove/machine/certify_reader.h"
+#include "tests/error_of.h"
+#include "tests/scratch.h"
+
+using namespace krohn;
+using krohn::test::Scratch;
+
+namespace {
+
+using Family = CheckpointFamily;
+constexpr Family kGated[] = {Family::kGatedDeltaNet, Family::kKda, Family::kGdn2, Family::kOlmoHybrid,
+                             Family::kQwen3Next};
+
+Dfa named(const std::string& name, const std::string& generators = "") {
+  LanguageOptions options;
+  if (!generators.empty()) options.generators = generators;
+  return named_language(name, options);
+}
+
+Certificate certify(const Checkpoint& checkpoint, Precision precision = Precision::kFp32) {
+  const CheckpointModel model(checkpoint, precision);
+  ReaderLimits limits;
+  limits.max_pairs = 100'000;
+  return certify_reader(*checkpoint_reader(checkpoint, model), tracked_by(checkpoint), limits);
+}
+
+std::vector<float> values_of(const Tensor& tensor) {
+  std::vector<float> values(tensor.elements());
+  std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
+  return values;
+}
+
+CheckpointConfig small_config(Family family) {
+  CheckpointConfig config;
+  config.family = family;
+  config.hidden_size = 6;
+  config.layers = 2;
+  config.heads = 2;
+  config.key_dim = 3;
+  config.value_dim = 2;
+  config.intermediate_size = 5;
+  config.vocabulary = 7;
+  config.convolution_taps = 3;
+  config.negative_eigenvalues = traits_of(family).can_reflect;
+  config.silu_keys = true;
+  config.output_gate = traits_of(family).gate;
+  if (family == Family::kOlmoHybrid) config.output_norm_epsilon = 1e-5;
+  if (traits_of(family).is_hybrid) config.all_layers = 4, config.recurrent_layers = {0, 2};
+  return config;
+}
+
+Checkpoint random_checkpoint(const CheckpointConfig& config, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<float> normal(0, 0.7f);
+  Checkpoint checkpoint;
+  checkpoint.config = config;
+  for (const auto& [name, shape] : shapes_of(config)) {
+    std::uint64_t count = 1;
+    for (const std::uint64_t extent : shape) count *= extent;
+    std::vector<float> values(count);
+    for (float& value : values) value = normal(random);
+    checkpoint.tensors.tensors.emplace(name, make_tensor(values, shape));
+  }
+  return checkpoint;
+}
+
+/// The whole word at once in double precision, from the formulas of the libraries' documentation. Shares nothing with
+/// CheckpointModel but the tensors.
+class Reference {
+ public:
+  explicit Reference(const Checkpoint& checkpoint) : c_(checkpoint.config) {
+    for (const auto& [name, tensor] : checkpoint.tensors.tensors) weights_[name] = values_of(tensor);
+  }
+
+  std::vector<std::vector<double>> logits(const std::vector<std::uint32_t>& word) {
+    Rows x;
+    for (const std::uint32_t token : word) {
+      const float* row = weights_.at("model.embeddings.weight").data() + token * c_.hidden_size;
+      x.emplace_back(row, row + c_.hidden_size);
+    }
+    for (std::uint32_t i = 0; i < c_.layers; ++i) {
+      const std::string layer = "model.layers." + std::to_string(i) + ".";
+      add(x, mix(layer + "attn.", norm(layer + "attn_norm.weight", x)));
+      const Rows y = norm(layer + "mlp_norm.weight", x);
+      Rows gate = linear(layer + "mlp.gate_proj.weight", y);
+      const Rows up = linear(layer + "mlp.up_proj.weight", y);
+      for (std::size_t t = 0; t < gate.size(); ++t)
+        for (std::size_t j = 0; j < gate[t].size(); ++j) gate[t][j] = silu(gate[t][j]) * up[t][j];
+      add(x, linear(layer + "mlp.down_proj.weight", gate));
+    }
+    return linear("lm_head.weight", norm("model.norm.weight", x));
+  }
+
+ private:
+  using Row = std::vector<double>;
+  using Rows = std::vector<Row>;
+
+  static double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+  static double silu(double x) { return x * sigmoid(x); }
+  static void add(Rows& x, const Rows& change) {
+    for (std::size_t t = 0; t < x.size(); ++t)
+      for (std::size_t i = 0; i < x[t].size(); ++i) x[t][i] += change[t][i];
+  }
+  Rows linear(const std::string& name, const Rows& x) const {
+    const std::vector<float>& w = weights_.at(name);
+    const std::size_t columns = x[0].size();
+    Rows y(x.size(), Row(w.size() / columns, 0));
+    for (std::size_t t = 0; t < x.size(); ++t)
+      for (std::size_t i = 0; i < w.size(); ++i) y[t][i / columns] += double{w[i]} * x[t][i % columns];
+    return y;
+  }
+  Rows norm(const std::string& name, Rows x) const {
+    const std::vector<float>& w = weights_.at(name);
+    const double more = traits_of(c_.family).has_centred_norms ? 1 : 0;
+    for (Row& row : x) {
+      double sum = 0;
+      for (const double value : row) sum += value * value;
+      for (std::size_t i = 0; i < row.size(); ++i)
+        row[i] *= (more + double{w[i]}) / std::sqrt(sum / static_cast<double>(row.size()) + c_.norm_epsilon);
+    }
+    return x;
+  }
+  Rows convolved(const std::string& name, const Rows& x) const {
+    const std::vector<float>& w = weights_.at(name);
+    const std::size_t taps = c_.convolution_taps;
+    Rows y(x.size(), Row(x[0].size(), 0));
+    for (std::size_t t = 0; t < x.size(); ++t)
+      for (std::size_t row = 0; row < x[t].size(); ++row) {
+        for (std::size_t back = 0; back < taps && back <= t; ++back)
+          y[t][row] += double{w[row * taps + taps - 1 - back]} * x[t - back][row];
+        y[t][row] = silu(y[t][row]);
+      }
+    return y;
+  }
+  static Row unit(const Row& row, std::size_t first, std::size_t count) {
+    Row part(row.begin() + static_cast<std::ptrdiff_t>(first),
+             row.begin() + static_cast<std::ptrdiff_t>(first + count));
+    double sum = 0;
+    for (const double value : part) sum += value * value;
+    for (double& value : part) value /= std::sqrt(sum + 1e-6);
+    return part;
+  }
+  Rows mix(const std::string& at, const Rows& a) const {
+    const FamilyTraits& traits = traits_of(c_.family);
+    const std::size_t heads = c_.heads, keys = c_.key_dim, values = c_.value_dim;
+    const Rows q = convolved(at + "q_conv1d.weight", linear(at + "q_proj.weight", a));
+    const Rows k = convolved(at + "k_conv1d.weight", linear(at + "k_proj.weight", a));
+    const Rows v = convolved(at + "v_conv1d.weight", linear(at + "v_proj.weight", a));
+    const Rows b = linear(at + "b_proj.weight", a);
+    const Rows w = traits.channel_gates ? linear(at + "w_proj.weight", a) : Rows(a.size());
+    const Rows f = traits.decay == Decay::kHead ? linear(at + "a_proj.weight", a)
+                                                : linear(at + "f_proj.1.weight", linear(at + "f_proj.0.weight", a));
+    Rows g = traits.low_rank_gates ? linear(at + "g_proj.1.weight", linear(at + "g_proj.0.weight", a))
+                                   : linear(at + "g_proj.weight", a);
+    const double most = c_.negative_eigenvalues ? 2 : 1;
+    std::vector<Rows> state(heads, Rows(keys, Row(values, 0)));
+    Rows mixed(a.size());
+    for (std::size_t t = 0; t < a.size(); ++t)
+      for (std::size_t h = 0; h < heads; ++h) {
+        Rows& s = state[h];
+        const Row key = unit(k[t], h * keys, keys), query = unit(q[t], h * keys, keys);
+        for (std::size_t i = 0; i < keys; ++i) {
+          const std::size_t at_gate = traits.decay == Decay::kHead ? h : h * keys + i;
+          const double step = std::log1p(std::exp(f[t][at_gate] + double{weights_.at(at + "dt_bias")[at_gate]}));
+          for (double& number : s[i]) number *= std::exp(-std::exp(double{weights_.at(at + "A_log")[h]}) * step);
+        }
+        double square = 0;
+        Row out(values, 0);
+        for (std::size_t j = 0; j < values; ++j) {
+          double erased = 0;
+          for (std::size_t i = 0; i < keys; ++i)
+            erased += most * sigmoid(b[t][traits.channel_gates ? h * keys + i : h]) * key[i] * s[i][j];
+          const double written =
+              (traits.channel_gates ? sigmoid(w[t][h * values + j]) : most * sigmoid(b[t][h])) * v[t][h * values + j];
+          for (std::size_t i = 0; i < keys; ++i) s[i][j] += key[i] * (written - erased);
+          for (std::size_t i = 0; i < keys; ++i) out[j] += s[i][j] * query[i] / std::sqrt(double(keys));
+          square += out[j] * out[j];
+        }
+        for (std::size_t j = 0; j < values; ++j) {
+          double gate = g[t][h * values + j];
+          if (traits.low_rank_gates) gate += double{weights_.at(at + "g_proj.1.bias")[h * values + j]};
+          mixed[t].push_back(out[j] / std::sqrt(square / double(values) + c_.output_norm_epsilon) *
+                             double{weights_.at(at + "o_norm.weight")[j]} *
+                             (c_.output_gate == OutputGate::kSilu ? silu(gate) : sigmoid(gate)));
+        }
+      }
+    return linear(at + "o_proj.weight", mixed);
+  }
+
+  CheckpointConfig c_;
+  std::map<std::string, std::vector<float>> weights_;
+};
+
+}  // namespace
+
+TEST_CASE("layers that forget compute what their formulas say") {
+  for (const Family family : kGated)
+    for (const std::uint32_t seed : {1u, 2u, 3u}) {
+      CAPTURE(traits_of(family).model_type);
+      CAPTURE(seed);
+      const Checkpoint checkpoint = random_checkpoint(small_config(family), seed);
+      const CheckpointModel model(checkpoint, Precision::kFp32);
+      std::vector<std::uint32_t> word;
+      for (std::uint32_t t = 0; t < 12; ++t) word.push_back((t * t + seed) % 7);
+      const auto expected = Reference(checkpoint).logits(word);
+      CheckpointModel::Memory memory = model.start();
+      for (std::size_t t = 0; t < word.size(); ++t) {
+        const auto logits = model.step(word[t], memory);
+        for (std::size_t i = 0; i < logits.size(); ++i)
+          CHECK(double{logits[i]} == doctest::Approx(expected[t][i]).epsilon(1e-3).scale(1));
+      }
+    }
+}
+
+TEST_CASE("groups by swaps are proved for words of every length in one layer, in fp32 and bf16") {
+  for (const Family family : kGated) {
+    if (!traits_of(family).can_reflect) continue;
+    CAPTURE(traits_of(family).model_type);
+    for (const auto& [name, generators] : {std::pair{"S3", "transpositions"}, {"S4", "transpositions"}, {"Z2", ""}}) {
+      CAPTURE(name);
+      const Checkpoint checkpoint = gated_checkpoint(named(name, generators), family);
+      CHECK(checkpoint.config.layers == 1);
+      for (const Precision precision : {Precision::kFp32, Precision::kBf16})
+        CHECK(certify(checkpoint, precision).is<Proved>());
+    }
+  }
+}
+
+TEST_CASE("every automaton of three states and two letters that are steps is one layer, and proved") {
+  // Swaps, resets and the identity for all; merges for GDN-2.
+  std::vector<std::vector<State>> maps;
+  for (State code = 0; code < 27; ++code) maps.push_back({code % 3, code / 3 % 3, code / 9});
+  int proved = 0, merging = 0;
+  for (const auto& a : maps)
+    for (const auto& b : maps) {
+      std::vector<State> table;
+      for (State q = 0; q < 3; ++q) table.insert(table.end(), {a[q], b[q]});
+      const Dfa automaton = Dfa::moore(Alphabet::of_characters("ab"), table, 0, {0, 1, 2}, {"0", "1", "2"});
+      const TrackedStates tracked = tracked_states(automaton);
+      if (tracked.count() < 3) continue;
+      const auto is_step = [&](const std::vector<State>& map) {
+        int moved = 0;
+        for (State q = 0; q < 3; ++q) moved += map[q] != q;
+        const bool is_constant = map[0] == map[1] && map[1] == map[2];
+        return is_constant || moved <= 1 || (moved == 2 && map[map[0]] == 0 && map[map[1]] == 1 && map[map[2]] == 2);
+      };
+      if (!is_step(a) || !is_step(b)) continue;
+      const Checkpoint checkpoint = gated_checkpoint(automaton, Family::kGdn2);
+      CHECK(checkpoint.config.layers == 1);
+      CHECK(certify(checkpoint, Precision::kBf16).is<Proved>());
+      ++proved;
+      const auto is_merge = [&](const std::vector<State>& map) {
+        int moved = 0;
+        for (State q = 0; q < 3; ++q) moved += map[q] != q;
+        return moved == 1;
+      };
+      merging += is_merge(a) || is_merge(b);
+      if (is_merge(a) || is_merge(b)) continue;
+      const Checkpoint stock = gated_checkpoint(automaton, Family::kOlmoHybrid);
+      CHECK(stock.config.layers == 1);
+      CHECK(certify(stock).is<Proved>());
+    }
+  CHECK(proved == 42);
+  CHECK(merging > 10);
+}
+
+TEST_CASE("cascades of resets, and of swaps where there are any, stand in several layers") {
+  for (const Family family : kGated) {
+    CAPTURE(traits_of(family).model_type);
+    CHECK(certify(gated_checkpoint(minimise(named("tomita3")), Family::kOlmoHybrid)).is<Proved>());
+    const Checkpoint aperiodic = gated_checkpoint(minimise(named("tomita7")), family);
+    CHECK(aperiodic.config.layers > 1);
+    for (const Precision precision : {Precision::kFp32, Precision::kBf16})
+      CHECK(certify(aperiodic, precision).is<Proved>());
+    const std::string error = test::error_of([&] { gated_checkpoint(named("Z3"), family); });
+    CHECK_MESSAGE(error.find("reflections") != std::string::npos, error);
+    if (traits_of(family).can_reflect)
+      CHECK(certify(gated_checkpoint(named("Z4"), family)).is<Proved>());
+    else
+      CHECK(test::error_of([&] { gated_checkpoint(named("Z2"), family); }).find("β is at most 1") != std::string::npos);
+  }
+}
+
+TEST_CASE("a word may begin anywhere in a text") {
+  for (const Family family : {Family::kGatedDeltaNet, Family::kKda, Family::kGdn2, Family::kOlmoHybrid}) {
+    CAPTURE(traits_of(family).model_type);
+    const Checkpoint checkpoint = gated_checkpoint(named("S3", "transpositions"), family);
+    const CheckpointModel model(checkpoint, Precision::kBf16);
+    const Dfa& automaton = *checkpoint.automaton;
+    CheckpointModel::Memory memory = model.start();
+    for (int again = 0; again < 4; ++again) {
+      State state = automaton.initial();
+      CHECK(arg_max(model.step(*checkpoint.tokens.begin, memory)) == checkpoint.tokens.of_state[state]);
+      for (Letter t = 0; t < 5; ++t) {
+        const Letter letter = (t + static_cast<Letter>(again)) % automaton.letters();
+        state = automaton.next(state, letter);
+        CHECK(arg_max(model.step(checkpoint.tokens.of_letter[letter], memory)) == checkpoint.tokens.of_state[state]);
+      }
+    }
+  }
+}
+
+TEST_CASE("a model that reads its answers walks from state to state as tokens.json says") {
+  const Checkpoint checkpoint = gated_checkpoint(named("S3", "transpositions"), Family::kOlmoHybrid);
+  const CheckpointModel model(checkpoint, Precision::kFp32);
+  CheckpointModel::Memory memory = model.start();
+  State state = checkpoint.automaton->initial();
+  std::uint32_t answer = *arg_max(model.step(*checkpoint.tokens.begin, memory));
+  for (int t = 0; t < 50; ++t) {
+    CHECK(answer == checkpoint.tokens.of_state[state]);
+    state = checkpoint.automaton->next(state, checkpoint.tokens.as_input[state]);
+    answer = *arg_max(model.step(answer, memory));
+  }
+}
+
+TEST_CASE("folders are read back as they were written, and have the libraries' names") {
+  const Scratch scratch("gated");
+  for (const Family family : kGated) {
+    CAPTURE(traits_of(family).model_type);
+    Checkpoint checkpoint = random_checkpoint(small_config(family), 7);
+    const std::string folder = (scratch.path() / std::string(traits_of(family).model_type)).string();
+    save_checkpoint(checkpoint, folder);
+    const Checkpoint read = load_checkpoint(folder);
+    CHECK(read.config == checkpoint.config);
+    CHECK(read.tensors.tensors == checkpoint.tensors.tensors);
+  }
+  const CheckpointConfig config = small_config(Family::kQwen3Next);
+  const TensorFile own = random_checkpoint(config, 8).tensors, file = with_file_names(config, own);
+  CHECK(file.tensors.contains("model.layers.3.self_attn.q_proj.weight"));
+  CHECK(!file.tensors.contains("model.layers.1.linear_attn.A_log"));
+  // Head 1's key stands behind head 0's gate.
+  const auto packed = values_of(file.tensors.at("model.layers.2.linear_attn.in_proj_qkvz.weight"));
+  const auto keys = values_of(own.tensors.at("model.layers.1.attn.k_proj.weight"));
+  const std::size_t d = 6, head = 3 + 3 + 2 + 2;
+  CHECK(packed[(head + 3) * d] == keys[3 * d]);
+}
+
+TEST_CASE("attention that is not silent, and tensors that are missing or strange, are refused") {
+  const CheckpointConfig config = small_config(Family::kOlmoHybrid);
+  const TensorFile file = with_file_names(config, random_checkpoint(config, 9).tensors);
+  const auto error_with = [&](const std::function<void(TensorFile&)>& change) {
+    TensorFile changed = file;
+    change(changed);
+    return test::error_of([&] { require_tensors(config, with_own_names(config, changed, "here"), "here"); });
+  };
+  CHECK(error_with([](TensorFile&) {}) == "no error");
+  const std::string output = "model.layers.1.self_attn.o_proj.weight", gate = "model.layers.3.mlp.gate_proj.weight";
+  for (const std::string& name : {output, gate})
+    CHECK(error_with([&](TensorFile& f) { f.tensors.at(name).bytes[3] = std::byte{1}; }).find("is not zero") !=
+          std::string::npos);
+  // Minus zero is zero; a norm that is infinite makes no zero of it.
+  CHECK(error_with([&](TensorFile& f) { f.tensors.at(output).bytes[3] = std::byte{0x80}; }) == "no error");
+  for (const float weight : {INFINITY, NAN, 0x1p127f})
+    CHECK(error_with([&](TensorFile& f) {
+            std::memcpy(f.tensors.at("model.layers.1.self_attn.q_norm.weight").bytes.data(), &weight, sizeof weight);
+          }).find("is not zero") != std::string::npos);
+  CHECK(error_with([](TensorFile& f) {
+          f.tensors.erase("model.layers.0.linear_attn.conv1d.weight");
+        }).find("is missing") != std::string::npos);
+  CHECK(error_with([](TensorFile& f) {
+          f.tensors.erase("model.layers.2.linear_attn.q_proj.weight");
+        }).find("is missing") != std::string::npos);
+  // Under krohn's own name the library would not find it.
+  CHECK(error_with([](TensorFile& f) {
+          auto node = f.tensors.extract("model.layers.0.linear_attn.q_proj.weight");
+          node.key() = "model.layers.0.attn.q_proj.weight";
+          f.tensors.insert(std::move(node));
+        }).find("belongs to no layer") != std::string::npos);
+}
+
+TEST_CASE("configs of hybrid models are what was written, and what is not emulated is refused by name") {
+  for (const Family family : {Family::kOlmoHybrid, Family::kQwen3Next, Family::kKda, Family::kGdn2}) {
+    const CheckpointConfig config = small_config(family);
+    const std::string text = format_config(config);
+    CHECK(parse_config(text, "config.json") == config);
+    const std::string open = text.substr(0, text.rfind('}'));
+    const auto error_with = [&](const std::string& member) {
+      return test::error_of([&] { parse_config(open + ", " + member + "}", "config.json"); });
+    };
+    CHECK(error_with(R"("foo": 1)").find("foo") != std::string::npos);
+    CHECK(error_with(R"("quantization_config": {"bits": 4})").find("quantised") != std::string::npos);
+    if (!traits_of(family).is_hybrid) {
+      CHECK(error_with(R"("safe_gate": true)").find("lower bound") != std::string::npos);
+      CHECK(error_with(R"("lower_bound": -5)") != "no error");
+      CHECK(error_with(R"("num_v_heads": 4)").find("num_heads") != std::string::npos);
+    } else {
+      CHECK(error_with(R"("rope_parameters": {"rope_theta": 1e4})") == "no error");
+    }
+  }
+  const std::string text = format_config(small_config(Family::kOlmoHybrid));
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string changed = text;
+    changed.replace(changed.find(from), from.size(), to);
+    return test::error_of([&] { parse_config(changed, "config.json"); });
+  };
+  CHECK(with(R"("rms_norm_eps": 1e-06)", R"("rms_norm_eps": 0)").find("divide") != std::string::npos);
+  CHECK(with(R"("rms_norm_eps": 1e-06)", R"("rms_norm_eps": 1e-60)").find("divide") != std::string::npos);
+  CHECK(with(R"("linear_num_value_heads": 2)", R"("linear_num_value_heads": 4)").find("share keys") !=
+        std::string::npos);
+  CHECK(with(R"("num_hidden_layers": 4)", R"("num_hidden_layers": 5)").find("layer_types") != std::string::npos);
+  CHECK(with(R"("full_attention")", R"("sliding_attention")").find("sliding_attention") != std::string::npos);
+}
