@@ -149,7 +149,9 @@ class Writer {
 
 }  // namespace
 
-Operations checkpoint_operations(const Checkpoint& checkpoint, bool is_bf16) {
+std::optional<Operations> checkpoint_operations(const Checkpoint& checkpoint, bool is_bf16) {
+  const CheckpointConfig& config = checkpoint.config;
+  if (traits_of(config.family).decay != Decay::kNone || config.output_gate != OutputGate::kNone) return std::nullopt;
   return Writer(checkpoint, is_bf16).write();
 }
 
