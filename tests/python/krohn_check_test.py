@@ -674,6 +674,32 @@ class Campaign(Case):
             self.assertEqual(done.returncode, 0, done)
             self.assertTrue(done.stdout.startswith("established: "), done.stdout)
 
+    @unittest.skipUnless(KROHN, "KROHN_COMMAND does not name the krohn command")
+    def test_the_commands_certificates_of_answers(self):
+        def krohn(line, statuses=(0,)):
+            done = subprocess.run([KROHN, *line.split()], capture_output=True, text=True, cwd=self.folder)
+            self.assertIn(done.returncode, statuses, (line, done.stdout, done.stderr))
+        krohn("compile name:Z5 -o z5.safetensors")
+        krohn("compile name:S3 --generators transpositions -o s3.safetensors")
+        krohn("compile name:S3 --generators transpositions --target fla-deltanet -o deltanet")
+        krohn("compile name:Z3 --target fla-gated-deltaproduct -o deltaproduct")
+        krohn("train modadd5 --model bilinear:full,hidden=16,inputs=16 --init z5.safetensors --steps 0 -o exact")
+        for i, model in enumerate(("deltaproduct:layers=2,width=8,heads=2,keys=2,values=2,reflections=2,signed,conv=3,mlp=4",
+                                   "bilinear:rotations,hidden=4,inputs=4", "dense:size=3", "fan:blocks=2,size=2")):
+            krohn(f"train parity --model {model} --steps 2 --threads 1 -o run{i}")
+        for line, statuses in (("deltanet --precision fp32", (0,)), ("deltanet --precision bf16", (0,)), ("deltaproduct", (0,)),
+                               ("exact", (0,)), ("exact --precision fp64", (0,)), ("run0", (1, 3)), ("run1", (1, 3)),
+                               ("run2 --precision fp64", (1, 3)), ("run3", (1, 3)), ("s3.safetensors --precision exact", (0,)),
+                               ("deltanet --test-only --length 30 --words 2", (3,))):
+            with self.subTest(line):
+                model = line.split()[0]
+                certificate = self.folder / "c.cert"
+                certificate.unlink(missing_ok=True)
+                krohn(f"verify {line} --max-pairs 200 --long-letters 1000 --certificate c.cert", statuses)
+                for command in ([KROHN, "check"], [sys.executable, ROOT / "tools" / "check" / "krohn_check.py"]):
+                    done = subprocess.run([*command, certificate, self.folder / model], capture_output=True, text=True)
+                    self.assertEqual(done.returncode, 0, (done.stdout, done.stderr))
+
 
 if __name__ == "__main__":
     unittest.main()
