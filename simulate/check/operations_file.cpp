@@ -159,6 +159,7 @@ TrackedAutomaton language_of(const StrictJson& json, const Alphabet* alphabet, s
       table.push_back(std::min(next, states));
     }
     const bool is_asked = !names[state].is_null();
+    if (!outputs.empty() && !is_asked) throw InputError(names[state].place(), "of a network every word is asked about");
     answers.push_back(number_of(is_asked ? names[state].text() : ""));
     wanted.push_back(TrackedAutomaton::kNotAsked);
     if (outputs.empty() && logits[state].is_null() == is_asked)
@@ -172,6 +173,7 @@ TrackedAutomaton language_of(const StrictJson& json, const Alphabet* alphabet, s
           named == outputs.end() ? TrackedAutomaton::kNeverGiven : static_cast<Output>(named - outputs.begin());
     }
   }
+  if (has_dead && !outputs.empty()) throw InputError(json["table"].place(), "of a network every word is asked about");
   if (has_dead) {
     table.insert(table.end(), own.size(), states);
     answers.push_back(number_of(""));

@@ -17,36 +17,6 @@ namespace {
 
 constexpr std::uint64_t kMostNumbers = std::uint64_t{1} << 26;  ///< of all lists together
 
-enum class Kind : std::uint8_t {
-  kTensor,
-  kNumbers,
-  kMemory,
-  kRow,
-  kDot,
-  kCopy,
-  kAdd,
-  kSubtract,
-  kMultiply,
-  kDivide,
-  kGreater,
-  kRoot,
-  kBf16,
-  kSigmoid,
-  kSigmoid32,
-};
-
-struct Named {
-  const char* name;
-  Kind kind;
-  std::size_t views;
-};
-constexpr Named kKinds[] = {
-    {"tensor", Kind::kTensor, 0}, {"numbers", Kind::kNumbers, 0},   {"memory", Kind::kMemory, 0},
-    {"row", Kind::kRow, 1},       {"dot", Kind::kDot, 2},           {"copy", Kind::kCopy, 1},
-    {"add", Kind::kAdd, 2},       {"subtract", Kind::kSubtract, 2}, {"multiply", Kind::kMultiply, 2},
-    {"divide", Kind::kDivide, 2}, {"greater", Kind::kGreater, 2},   {"root", Kind::kRoot, 1},
-    {"bf16", Kind::kBf16, 1},     {"sigmoid", Kind::kSigmoid, 2},   {"sigmoid32", Kind::kSigmoid32, 2}};
-
 /// a + b is first + second.
 std::pair<double, double> exact_sum(double a, double b) {
   const double sum = a + b, b_part = sum - a;
@@ -116,6 +86,31 @@ double stated_exp_in_single(double x) {
   return static_cast<float>(std::fma(high, r * r, low) * power);
 }
 
+/// What is computed number by number; the other lists have names of their own.
+template <class Real>
+struct Computed {
+  const char* name;
+  std::size_t views;
+  Real (*of)(Real a, Real b);
+};
+template <class Real>
+constexpr Computed<Real> kComputed[] = {
+    {"dot", 2, nullptr},
+    {"copy", 1, [](Real a, Real) { return a; }},
+    {"add", 2, [](Real a, Real b) { return a + b; }},
+    {"subtract", 2, [](Real a, Real b) { return a - b; }},
+    {"multiply", 2, [](Real a, Real b) { return a * b; }},
+    {"divide", 2, [](Real a, Real b) { return a / b; }},
+    {"greater", 2, [](Real a, Real b) { return std::max(a, b); }},
+    {"root", 1, [](Real a, Real) { return std::sqrt(a); }},
+    {"bf16", 1,
+     [](Real a, Real) {
+       static const DeterministicArithmetic bf16("bf16");
+       return static_cast<Real>(bf16.store(static_cast<double>(a)));
+     }},
+    {"sigmoid", 2, [](Real a, Real b) { return a / (1 + static_cast<Real>(stated_exp_in_double(-double{b}))); }},
+    {"sigmoid32", 2, [](Real a, Real b) { return a / (1 + static_cast<Real>(stated_exp_in_single(-double{b}))); }}};
+
 /// The numbers of a tensor.
 std::vector<double> numbers_of(const Tensor& tensor) {
   const auto place = [&](std::size_t i, std::size_t width) {
@@ -141,7 +136,7 @@ class Evaluated final : public RecheckedReader {
   Evaluated(const Operations& operations, const TensorFile& tensors)
       : operations_(operations),
         lists_(operations.list.size()),
-        kinds_(lists_.size()),
+        computed_(lists_.size(), nullptr),
         depends_(lists_.size()),
         offsets_(lists_.size()) {
     for (std::size_t i = 0; i < lists_.size(); ++i) prepare(i, tensors);
@@ -201,41 +196,40 @@ class Evaluated final : public RecheckedReader {
   /// Sizes and places are in order; what depends on nothing is computed.
   void prepare(std::size_t i, const TensorFile& tensors) {
     const Operation& operation = operations_.list[i];
-    const auto named = std::ranges::find(kKinds, operation.what, &Named::name);
-    require(named != std::end(kKinds), fmt::format("list {}: an unknown operation", i));
-    kinds_[i] = named->kind;
-    if (named->kind == Kind::kTensor) {
+    if (operation.what == "tensor") {
       const auto found = tensors.tensors.find(operation.tensor);
       require(found != tensors.tensors.end(), fmt::format("list {}: the model has no such tensor", i));
       const std::vector<double> numbers = numbers_of(found->second);
       std::ranges::transform(numbers, resized(i, numbers.size()).begin(),
                              [](double number) { return static_cast<Real>(number); });
-    } else if (named->kind == Kind::kNumbers) {
+    } else if (operation.what == "numbers") {
       List& list = resized(i, operation.numbers.size() * std::uint64_t{operation.size});
       for (std::size_t at = 0; at < list.size(); ++at)
         list[at] = static_cast<Real>(operation.numbers[at % operation.numbers.size()]);
-    } else if (named->kind == Kind::kMemory) {
+    } else if (operation.what == "memory") {
       require(size_ == 0, "the memory is named twice");
       size_ = resized(i, operation.size).size();
       depends_[i] = Depends::kMemory;
-    } else if (named->kind == Kind::kRow) {
+    } else if (operation.what == "row") {
       require(operation.of.at(0).list < i && depends_[operation.of[0].list] == Depends::kNothing,
               fmt::format("list {}: a row of no constant list", i));
       resized(i, operation.size);
       depends_[i] = Depends::kToken;
     } else {
-      prepare_views(i, named->views);
+      prepare_views(i);
       if (depends_[i] == Depends::kNothing) compute(i, lists_);
     }
     if (depends_[i] == Depends::kNothing) require_finite(lists_[i]);
   }
 
-  void prepare_views(std::size_t i, std::size_t due) {
+  void prepare_views(std::size_t i) {
     const Operation& operation = operations_.list[i];
-    const bool is_dot = kinds_[i] == Kind::kDot;
+    computed_[i] = std::ranges::find(kComputed<Real>, operation.what, &Computed<Real>::name);
+    require(computed_[i] != std::end(kComputed<Real>), fmt::format("list {}: an unknown operation", i));
+    const bool is_dot = computed_[i]->of == nullptr;
     const auto bad = [&](const char* what) { return fmt::format("list {}: {}", i, what); };
     const std::size_t views = operation.of.size();
-    require(views == due || (is_dot && views == 3), bad("not made of so many lists"));
+    require(views == computed_[i]->views || (is_dot && views == 3), bad("not made of so many lists"));
     std::uint64_t size = 1;
     for (const std::uint32_t extent : operation.shape) {
       size *= extent;
@@ -274,45 +268,13 @@ class Evaluated final : public RecheckedReader {
     for (std::size_t at = 0; at < to.size(); ++at) {
       const Real* const x = from(0, at);
       const Real* const y = operation.of.size() > 1 ? from(1, at) : x;
-      const Real a = *x, b = *y;
-      switch (kinds_[i]) {
-        case Kind::kDot: {
-          const std::size_t x_stride = operation.of[0].strides.back(), y_stride = operation.of[1].strides.back();
-          Real sum = operation.of.size() == 3 ? *from(2, at) : Real{0};
-          for (std::size_t t = 0; t < operation.terms; ++t) sum += x[t * x_stride] * y[t * y_stride];
-          to[at] = sum;
-          break;
-        }
-        case Kind::kAdd:
-          to[at] = a + b;
-          break;
-        case Kind::kSubtract:
-          to[at] = a - b;
-          break;
-        case Kind::kMultiply:
-          to[at] = a * b;
-          break;
-        case Kind::kDivide:
-          to[at] = a / b;
-          break;
-        case Kind::kGreater:
-          to[at] = std::max(a, b);
-          break;
-        case Kind::kRoot:
-          to[at] = std::sqrt(a);
-          break;
-        case Kind::kBf16:
-          to[at] = static_cast<Real>(bf16_.store(static_cast<double>(a)));
-          break;
-        case Kind::kSigmoid:
-          to[at] = a / (1 + static_cast<Real>(stated_exp_in_double(-static_cast<double>(b))));
-          break;
-        case Kind::kSigmoid32:
-          to[at] = a / (1 + static_cast<Real>(stated_exp_in_single(-static_cast<double>(b))));
-          break;
-        default:
-          to[at] = a;
+      if (computed_[i]->of != nullptr) {
+        to[at] = computed_[i]->of(*x, *y);
+        continue;
       }
+      const std::size_t x_stride = operation.of[0].strides.back(), y_stride = operation.of[1].strides.back();
+      to[at] = operation.of.size() == 3 ? *from(2, at) : Real{0};
+      for (std::size_t t = 0; t < operation.terms; ++t) to[at] += x[t * x_stride] * y[t * y_stride];
     }
     require_finite(to);
   }
@@ -323,7 +285,7 @@ class Evaluated final : public RecheckedReader {
     if (fresh) {
       for (std::size_t i = 0; i < lists_.size(); ++i) {
         if (depends_[i] != Depends::kToken) continue;
-        if (kinds_[i] == Kind::kRow)
+        if (computed_[i] == nullptr)
           look_up(i, token);
         else
           compute(i, lists_);
@@ -337,7 +299,7 @@ class Evaluated final : public RecheckedReader {
     require(moment.numbers.at(0).size() == size_, "not as many numbers as are remembered");
     for (std::size_t i = 0; i < lists_.size(); ++i) {
       if (depends_[i] != Depends::kMemory) continue;
-      if (kinds_[i] == Kind::kMemory)
+      if (computed_[i] == nullptr)
         std::ranges::transform(moment.numbers[0], lists_[i].begin(), [](double x) { return static_cast<Real>(x); });
       else
         compute(i, lists_);
@@ -362,12 +324,11 @@ class Evaluated final : public RecheckedReader {
   }
 
   Operations operations_;
-  mutable std::vector<List> lists_;  ///< those that depend on something are of the token read last
-  std::vector<Kind> kinds_;
+  mutable std::vector<List> lists_;              ///< those that depend on something are of the token read last
+  std::vector<const Computed<Real>*> computed_;  ///< null: given, the memory or a row
   std::vector<Depends> depends_;
   std::vector<std::vector<std::vector<std::uint64_t>>> offsets_;  ///< by list and view
   std::uint64_t numbers_ = 0, size_ = 0;                          ///< of all lists, and of the memory
-  DeterministicArithmetic bf16_{"bf16"};
   Moment start_;
   mutable std::map<std::uint32_t, std::vector<List>> of_token_;  ///< lists of tokens alone
 };

@@ -66,9 +66,10 @@ class Writer {
     return b_.each("divide", constant(1), b_.each("root", b_.each("add", squares, constant(epsilon))));
   }
 
-  List normalise(List x, List gain) {
+  List normalise(List x, List gain) { return normalise(x, gain, config_.norm_epsilon); }
+  List normalise(List x, List gain, double epsilon) {
     const std::size_t width = gain.size, count = x.size / width;
-    const List scale = inverse_root(b_.squares(x, width), width, static_cast<float>(config_.norm_epsilon));
+    const List scale = inverse_root(b_.squares(x, width), width, static_cast<float>(epsilon));
     const List scaled = b_.make("multiply", {count, width}, {b_.view(x, {width, 1}), b_.view(scale, {1, 0})});
     return rounded(b_.make("multiply", {count, width}, {b_.view(scaled, {width, 1}), b_.view(gain, {0, 1})}));
   }
@@ -137,7 +138,8 @@ class Writer {
     const List scaled = b_.each("multiply", q, constant(1 / std::sqrt(static_cast<float>(keys()))));
     const List read = rounded(b_.make(
         "dot", {heads(), values()}, {b_.view(state, {numbers, 1, values()}), b_.view(scaled, {keys(), 0, 1})}, keys()));
-    return apply(mixer + "o_proj.weight", normalise(read, weights(mixer + "o_norm.weight")));
+    return apply(mixer + "o_proj.weight",
+                 normalise(read, weights(mixer + "o_norm.weight"), config_.output_norm_epsilon));
   }
 
   const Checkpoint& checkpoint_;
@@ -149,9 +151,12 @@ class Writer {
 
 }  // namespace
 
-std::optional<Operations> checkpoint_operations(const Checkpoint& checkpoint, bool is_bf16) {
-  const CheckpointConfig& config = checkpoint.config;
-  if (traits_of(config.family).decay != Decay::kNone || config.output_gate != OutputGate::kNone) return std::nullopt;
+std::optional<Operations> checkpoint_operations(const Checkpoint& checkpoint, bool is_bf16, std::string& why) {
+  const FamilyTraits& traits = traits_of(checkpoint.config.family);
+  if (traits.decay != Decay::kNone || traits.is_hybrid) {
+    why = fmt::format("{}: certificates do not state the functions of layers that forget yet", traits.model_type);
+    return std::nullopt;
+  }
   return Writer(checkpoint, is_bf16).write();
 }
 

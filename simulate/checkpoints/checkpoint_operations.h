@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/simulate/prove/claims/operations.h"
@@ -10,7 +11,8 @@
 namespace krohn {
 
 /// In fp32, with roundings to bf16 where `is_bf16`. The same numbers as the model's, while all are finite. The
-/// checkpoint has an automaton. Nothing for layers that forget or have gates, whose steps are not written yet.
-std::optional<Operations> checkpoint_operations(const Checkpoint& checkpoint, bool is_bf16);
+/// checkpoint has an automaton. Nothing, with the reason in `why`, for layers that forget, whose functions certificates
+/// do not state.
+std::optional<Operations> checkpoint_operations(const Checkpoint& checkpoint, bool is_bf16, std::string& why);
 
 }  // namespace krohn

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "krohn/groups/stated_functions.h"
+#include "krohn/simulate/learned/deterministic_layers.h"
+#include "krohn/simulate/learned/deterministic_mixer.h"
 #include "krohn/simulate/models/bilinear_model.h"
 #include "krohn/simulate/models/dense_model.h"
 #include "krohn/simulate/models/stacked_model.h"
@@ -16,12 +19,15 @@ using List = OperationsBuilder::List;
 /// Writes the operations of one model; the functions are those of simulate/learned/deterministic_layers.h.
 class Writer {
  public:
-  Writer(const TensorFile& tensors, bool is_fp64) : tensors_(tensors), is_fp64_(is_fp64) {}
+  Writer(const TensorFile& tensors, Letter letters, bool is_fp64)
+      : tensors_(tensors), letters_(letters), is_fp64_(is_fp64) {}
 
   void bilinear(const BilinearShape& shape) {
     const std::size_t hidden = shape.hidden, block = shape.block_size();
     const List memory = b_.memory(hidden), x = b_.row(tensor("embedding"), shape.inputs);
-    List matrix = b_.product(x, tensor("weights"));
+    const bool is_turned = shape.form == BilinearShape::Form::kRotations;
+    List matrix = is_turned ? of_letter([&](auto zero, Letter letter) { return rotations(zero, shape, letter); })
+                            : b_.product(x, tensor("weights"));
     if (shape.form == BilinearShape::Form::kFactored) {
       const std::size_t rank = matrix.size;
       const List scaled =
@@ -55,6 +61,24 @@ class Writer {
     keep(next);
   }
 
+  /// One layer of Fan et al.'s blocks, whose state is read out as it is.
+  void blocks(const BlockShape& shape) {
+    const std::size_t size = shape.size, width = shape.width(), count = shape.blocks;
+    const std::string prefix = "layer0.mixer.";
+    const List memory = b_.memory(width), looked = of_letter([&](auto zero, Letter letter) {
+                                            const auto mixer = plain_mixer<decltype(zero)>(shape, tensors_, prefix);
+                                            const auto embedding = plain_numbers<decltype(zero)>(tensors_, "embedding");
+                                            return mixer->look(std::span(embedding).subspan(letter * width, width));
+                                          });
+    const List next = b_.make("dot", {count, size},
+                              {b_.view(looked, {size * size, 1, size}), b_.view(memory, {size, 0, 1}),
+                               b_.view(looked, {size, 1}, count * size * size)},
+                              size);
+    b_.operations.logits = b_.product(next, tensor("readout"), tensor("readout_bias")).number;
+    start(tensor(prefix + "start"));
+    keep(next);
+  }
+
   void reflections(const StackedShape& shape, const ReflectionShape& mixer) {
     const std::size_t own = mixer.heads * mixer.state_size() + kept_rows(mixer) * mixer.beta_column();
     memory_ = b_.memory(shape.layers * own);
@@ -74,6 +98,37 @@ class Writer {
   Operations take() { return std::move(b_.operations); }
 
  private:
+  /// Numbers of the letter alone, whose functions certificates do not state: written down. `of` says which, given a 0
+  /// of their format.
+  template <class Of>
+  List of_letter(const Of& of) {
+    std::vector<double> all;
+    const auto add = [&](auto zero) {
+      for (Letter letter = 0; letter < letters_; ++letter)
+        for (const auto number : of(zero, letter)) all.push_back(static_cast<double>(number) + 0.0);
+    };
+    if (is_fp64_)
+      add(double{});
+    else
+      add(float{});
+    const std::size_t size = all.size() / letters_;
+    return b_.row(b_.numbers(std::move(all)), size);
+  }
+
+  template <class Real>
+  std::vector<Real> rotations(Real, const BilinearShape& shape, Letter letter) const {
+    const auto embedding = plain_numbers<Real>(tensors_, "embedding"),
+               weights = plain_numbers<Real>(tensors_, "weights");
+    const std::span<const Real> x = std::span(embedding).subspan(letter * shape.inputs, shape.inputs);
+    std::vector<Real> matrix;
+    for (const Real angle : plain_product(x, weights)) {
+      const auto c = static_cast<Real>(stated::cos(static_cast<double>(angle))),
+                 s = static_cast<Real>(stated::sin(static_cast<double>(angle)));
+      matrix.insert(matrix.end(), {c, -s, s, c});
+    }
+    return matrix;
+  }
+
   static std::size_t kept_rows(const ReflectionShape& shape) { return shape.taps > 0 ? shape.taps - 1 : 0; }
 
   List tensor(const std::string& name) { return b_.tensor(name, tensors_.tensors.at(name).elements()); }
@@ -147,6 +202,7 @@ class Writer {
   }
 
   const TensorFile& tensors_;
+  Letter letters_;
   bool is_fp64_;
   OperationsBuilder b_;
   List memory_;
@@ -158,17 +214,17 @@ std::optional<Operations> model_operations(const SequenceModel<float>& model, co
                                            std::string& why) {
   const std::string name = model.name(), family = name.substr(0, name.find(':'));
   const TensorFile tensors = model.tensors();
-  Writer writer(tensors, is_fp64);
+  Writer writer(tensors, model.letters(), is_fp64);
   why = fmt::format("{}: certificates do not state the functions of its recurrence yet", name);
   if (family == "bilinear") {
-    const BilinearShape shape = parse_bilinear_shape(name);
-    if (shape.form == BilinearShape::Form::kRotations) return std::nullopt;
-    writer.bilinear(shape);
+    writer.bilinear(parse_bilinear_shape(name));
   } else if (family == "dense") {
     writer.dense(parse_dense_shape(name));
   } else if (family == "deltaproduct") {
     const StackedShape shape = parse_stacked_shape(name);
     writer.reflections(shape, std::get<ReflectionShape>(shape.mixer));
+  } else if (family == "fan" && parse_stacked_shape(name).is_bare() && parse_stacked_shape(name).mlp == 0) {
+    writer.blocks(std::get<BlockShape>(parse_stacked_shape(name).mixer));
   } else {
     return std::nullopt;
   }

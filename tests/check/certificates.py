@@ -18,6 +18,8 @@ def written(model, claim, steps):
 
 
 def network(model, claim):
+    if claim.get("arithmetic") == "exact":
+        return check.Exact(model)
     return check.Network(model, check.Arithmetic(claim.get("arithmetic", "fp32")), claim.get("form", "structured"))
 
 
@@ -46,6 +48,10 @@ def codeword_steps(net, exact=True):
         for i in places:
             for action, book in kinds:
                 moved = net.moved(k, action, net.words[k][i])
+                if isinstance(net, check.Exact):
+                    if any(x != int(x) for x in check.flat(moved)):
+                        raise ValueError("a number that fp64 does not have")
+                    moved = tuple(tuple(map(int, column)) for column in moved)
                 found = net.nearest(k, moved, book)
                 if found is None or exact and moved != net.words[k][found]:
                     raise ValueError(f"layer {k}: no codeword after action {action}")

@@ -305,6 +305,35 @@ class Steps(Case):
             del lines[-2]
         self.refused(certificates.closed_codewords(model, "tuples"), other_state, swapped, missing_tuple)
 
+    def test_exact_arithmetic(self):
+        steps = [{"step": "codewords", "layer": 0, "codewords": [0, 1]},
+                 {"step": "move", "layer": 0, "action": 0, "book": 0, "next": [1, 1]}, {"step": "induction"}]
+        # 2^53 + 1 + 1 is 2^53 in fp64, where both sums are ties.
+        for last, exact, in_fp64 in ((2**53 + 2, ESTABLISHED, REFUSED), (2**53, REFUSED, ESTABLISHED), (2**53 + 4, REFUSED, REFUSED)):
+            model = self.model(models.matrices([[[1, 1, 1], [0, 0, 0], [0, 0, 0]]], [[[2**53], [1], [1]], [[last], [0], [0]]],
+                                               [[1], [1]]))
+            for arithmetic, status in (("exact", exact), ("fp64", in_fp64)):
+                claim = {"claim": "proved", "method": "closed codewords", "arithmetic": arithmetic}
+                self.assert_verdict(status, certificates.written(model, claim, steps))
+        # A weight that fp32 rounds to 1.
+        model = self.model(models.matrices([[[1 + Fraction(1, 2**40)]]], [[[1]], [[-1]]], [[0], [1]]))
+        rounded = certificates.closed_codewords(model, arithmetic="fp32")
+        self.assert_verdict(ESTABLISHED, rounded)
+        self.assert_verdict(REFUSED, rounded.replace('"fp32"', '"exact"'))
+        # Quarters of a turn are rational, fifths are not; a swap by a key whose length is irrational is.
+        self.model(models.turn(4))
+        good = certificates.closed_codewords(self.model(models.turn(4)), arithmetic="exact")
+        self.assert_verdict(ESTABLISHED, good)
+        with self.assertRaises(check.Refused):
+            certificates.closed_codewords(self.model(models.turn(5)), arithmetic="exact")
+        model = self.model(models.swap())
+        swap = certificates.closed_codewords(model, arithmetic="exact")
+        self.assert_verdict(ESTABLISHED, swap)
+        for name, value in (("form", "dense"), ("order", "any"), ("method", "closed reachable set"), ("arithmetic", "exact+fma")):
+            self.assert_verdict(BAD, self.edited(swap, lambda lines: lines[0].update({name: value})))
+        snapping = self.model(models.turn(4, snap_every=2))
+        self.assert_verdict(REFUSED, good.replace(json.loads(good.splitlines()[0])["weights"], snapping.weights))
+
     def test_one_bit_of_a_successor(self):
         certificate = certificates.closed_reachable_set(self.model(models.turn(4)), arithmetic="bf16")
 
@@ -554,6 +583,7 @@ class Answers(Case):
         self.refuse(certificate, "row", of=1)  # of the memory
         self.refuse(certificate, "operations", tokens=[0, 2])  # two rows
         self.refuse(certificate, "operations", tokens=[0])
+        self.refuse(certificate, "memory", size=1)
         self.refuse(certificate, "memory", size=3)
         self.refuse(certificate, "answer by", start=[3])  # depends on a token
         self.refuse(certificate, "answer by", keep=[3, 3])
@@ -599,6 +629,7 @@ class Answers(Case):
         self.refuse(certificate, "language", status=BAD, table=[[0], [1]])
         nothing = self.edited_at(certificate, "language", lambda s: s.update(outputs=[None, "odd"], logits=[None, 1]))
         self.assert_verdict(ESTABLISHED, nothing)  # less is claimed
+        self.assertIn("asks in 1 of its 2 states", self.said)
         other = self.edited(certificate, lambda lines: lines[0].update(weights="0" * 64))
         self.assertNotEqual(self.verdict(other), ESTABLISHED)
         self.assert_verdict(BAD, self.edited(certificate, lambda lines: lines[0].update(method="closed codewords")))
@@ -617,6 +648,8 @@ class Answers(Case):
         self.refuse(proved, "language", outputs=["even", "other"])
         self.refuse(proved, "language", table=[[0, 0], [1, 1]])
         self.refuse(proved, "language", status=BAD, logits=[0, 1])
+        self.refuse(proved, "language", status=BAD, outputs=["even", None])  # every word is asked about
+        self.refuse(proved, "language", status=BAD, table=[[0, 1], [1, check.NOWHERE]])
         self.assertNotEqual(self.verdict(self.edited_at(proved, "language", lambda s: s.update(letters=["1", "0"]))), ESTABLISHED)
         self.refuse(proved, "pair", next=[0, 0])
         without = self.edited(proved, lambda lines: (lines[0].pop("against"), lines.pop(1)))
@@ -673,6 +706,32 @@ class Campaign(Case):
             done = subprocess.run([sys.executable, script, certificate, model], capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done)
             self.assertTrue(done.stdout.startswith("established: "), done.stdout)
+
+    @unittest.skipUnless(KROHN, "KROHN_COMMAND does not name the krohn command")
+    def test_the_commands_certificates_of_answers(self):
+        def krohn(line, statuses=(0,)):
+            done = subprocess.run([KROHN, *line.split()], capture_output=True, text=True, cwd=self.folder)
+            self.assertIn(done.returncode, statuses, (line, done.stdout, done.stderr))
+        krohn("compile name:Z5 -o z5.safetensors")
+        krohn("compile name:S3 --generators transpositions -o s3.safetensors")
+        krohn("compile name:S3 --generators transpositions --target fla-deltanet -o deltanet")
+        krohn("compile name:Z3 --target fla-gated-deltaproduct -o deltaproduct")
+        krohn("train modadd5 --model bilinear:full,hidden=16,inputs=16 --init z5.safetensors --steps 0 -o exact")
+        for i, model in enumerate(("deltaproduct:layers=2,width=8,heads=2,keys=2,values=2,reflections=2,signed,conv=3,mlp=4",
+                                   "bilinear:rotations,hidden=4,inputs=4", "dense:size=3", "fan:blocks=2,size=2")):
+            krohn(f"train parity --model {model} --steps 2 --threads 1 -o run{i}")
+        for line, statuses in (("deltanet --precision fp32", (0,)), ("deltanet --precision bf16", (0,)), ("deltaproduct", (0,)),
+                               ("exact", (0,)), ("exact --precision fp64", (0,)), ("run0", (1, 3)), ("run1", (1, 3)),
+                               ("run2 --precision fp64", (1, 3)), ("run3", (1, 3)), ("s3.safetensors --precision exact", (0,)),
+                               ("deltanet --test-only --length 30 --words 2", (3,))):
+            with self.subTest(line):
+                model = line.split()[0]
+                certificate = self.folder / "c.cert"
+                certificate.unlink(missing_ok=True)
+                krohn(f"verify {line} --max-pairs 200 --long-letters 1000 --certificate c.cert", statuses)
+                for command in ([KROHN, "check"], [sys.executable, ROOT / "tools" / "check" / "krohn_check.py"]):
+                    done = subprocess.run([*command, certificate, self.folder / model], capture_output=True, text=True)
+                    self.assertEqual(done.returncode, 0, (done.stdout, done.stderr))
 
 
 if __name__ == "__main__":

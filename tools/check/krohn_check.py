@@ -899,9 +899,8 @@ class Operations:
         steps.check(all(self.depends[i] == 0 for i in step["start"]), "start: a list that depends on letters")
         self.keep, self.logits, self.token_lists = step["keep"], step["logits"], {}
         numbers = tuple(x for i in step["start"] for x in self.values[i])
-        steps.check(self.size is None or self.size == len(numbers) == sum(self.sizes[i] for i in self.keep),
-                    "what is remembered is not always as long")
-        self.size = len(numbers)
+        self.size = self.size or 0
+        steps.check(self.size == len(numbers) == sum(self.sizes[i] for i in self.keep), "what is remembered is not always as long")
         said = None
         for token in self.prefix:
             numbers, said = self.token(numbers, token)
@@ -1057,6 +1056,8 @@ def language(steps, letters, by_name):
     steps.check(letters is None or step["letters"] == letters, "language: its letters are not the model's, in its order")
     steps.demand(all(len(row) == len(step["letters"]) and all(q < len(table) or q == NOWHERE for q in row) for row in table),
                  "language: no such state")
+    steps.demand(not by_name or None not in outputs and all(NOWHERE not in row for row in table),
+                 "language: of a network every word is asked about")
     wanted = outputs if by_name else step["logits"]
     steps.demand(len(wanted) == len(table) and all((a is None) == (b is None) for a, b in zip(outputs, wanted)),
                  "language: not a logit where there is an output, and only there")
@@ -1514,7 +1515,9 @@ def established(steps, file):
     orders = {"any": "in any order of evaluation", "sequential": "letter after letter"}
     sentence = f"{words}, in {arithmetic}, {orders[order]}" + ", with dense weights" * (claim["form"] == "dense")
     if brings:
-        return sentence + ", held against the language in the certificate", net.truth
+        asked = sum(x is not None for x in net.truth.wanted)
+        return (f"{sentence}, held against the language in the certificate, which asks in {asked} of its "
+                f"{len(net.truth.table)} states"), net.truth
     truth = Truth(model.letters, model.initial, model.table, model.table)
     truth.names = [model.output_names[i] for i in model.outputs]
     return sentence, truth
@@ -1586,7 +1589,7 @@ def main(arguments):
             sentence, truth = established(Steps(arguments[0], file), File(model_file(arguments[1])))
         if len(arguments) == 4:
             same_language(truth, arguments[3])
-            sentence += f"; the automaton is that of {arguments[3]}"
+            sentence += f"; the automaton is that of {arguments[3]}" + ", where it asks" * (None in truth.names)
     except Refused as reason:
         print(f"not established: {reason}")
         return 1

@@ -28,14 +28,13 @@ void give_automaton(Checkpoint& checkpoint, bool has_begin) {
 
 TEST_CASE("the operations of a checkpoint give its memory and its answers, bit for bit") {
   using Family = CheckpointConfig::Family;
-  CheckpointConfig plain{Family::kDeltaNet, 8,    1,    2, 4, 3, 1, 6, 5, 0, false, false,
-                         OutputGate::kNone, 1e-6, 1e-6, 0, 0, {}};
-  CheckpointConfig convolved{Family::kDeltaNet, 6,    2,    1, 3, 2, 1, 5, 5, 4, true, true,
-                             OutputGate::kNone, 1e-5, 1e-5, 0, 0, {}};
-  CheckpointConfig product{Family::kGatedDeltaProduct, 8,    2,    2, 2, 2, 3, 4, 5, 2, true, true,
-                           OutputGate::kNone,          1e-6, 1e-6, 0, 0, {}};
-  CheckpointConfig one_tap{Family::kGatedDeltaProduct, 4,    1,    2, 2, 1, 2, 4, 5, 1, true, false,
-                           OutputGate::kNone,          1e-6, 1e-6, 0, 0, {}};
+  const auto none = OutputGate::kNone;
+  CheckpointConfig plain{Family::kDeltaNet, 8, 1, 2, 4, 3, 1, 6, 5, 0, false, false, none, 1e-6, 1e-3, 0, 0, {}};
+  CheckpointConfig convolved{Family::kDeltaNet, 6, 2, 1, 3, 2, 1, 5, 5, 4, true, true, none, 1e-5, 1e-6, 0, 0, {}};
+  CheckpointConfig product{
+      Family::kGatedDeltaProduct, 8, 2, 2, 2, 2, 3, 4, 5, 2, true, true, none, 1e-6, 1e-6, 0, 0, {}};
+  CheckpointConfig one_tap{
+      Family::kGatedDeltaProduct, 4, 1, 2, 2, 1, 2, 4, 5, 1, true, false, none, 1e-6, 1e-6, 0, 0, {}};
   std::uint64_t seed = 20;
   for (const CheckpointConfig& config : {plain, convolved, product, one_tap})
     for (const Precision precision : {Precision::kFp32, Precision::kBf16})
@@ -46,8 +45,10 @@ TEST_CASE("the operations of a checkpoint give its memory and its answers, bit f
         give_automaton(checkpoint, has_begin);
         const CheckpointModel model(checkpoint, precision);
         const auto reader = checkpoint_reader(checkpoint, model);
-        const auto again = rechecked_operations(*checkpoint_operations(checkpoint, precision == Precision::kBf16),
-                                                checkpoint.tensors, /*is_fp64=*/false);
+        std::string why;
+        const auto operations = checkpoint_operations(checkpoint, precision == Precision::kBf16, why);
+        REQUIRE_MESSAGE(operations.has_value(), why);
+        const auto again = rechecked_operations(*operations, checkpoint.tensors, /*is_fp64=*/false);
         LetterReader::Memory memory = reader->start();
         RecheckedReader::Moment moment = again->start();
         const auto is_same = [&] {
@@ -66,4 +67,15 @@ TEST_CASE("the operations of a checkpoint give its memory and its answers, bit f
           REQUIRE(again->read(moment).value_or(LetterReader::kNoAnswer) == answer.output);
         }
       }
+}
+
+TEST_CASE("layers that forget have no operations, and say why") {
+  Checkpoint checkpoint;
+  for (const CheckpointFamily family : kCheckpointFamilies) {
+    if (traits_of(family).decay == Decay::kNone) continue;
+    checkpoint.config.family = family;
+    std::string why;
+    CHECK_FALSE(checkpoint_operations(checkpoint, false, why).has_value());
+    CHECK(why.starts_with(traits_of(family).model_type));
+  }
 }

@@ -85,19 +85,18 @@ class AskedCheckpoint final : public AskedModel {
     tracked_.emplace(tracked_by(checkpoint_));
     model_.emplace(ReadModel{
         *reader_, *tracked_, [this](Output token) { return output_of_token(checkpoint_, token); }, {}, in_chunks_});
+    without_certificate_ = in_chunks_ ? "certificates of checkpoints are of tokens read one by one" : "";
     if (in_chunks_) return;
-    auto operations = checkpoint_operations(checkpoint_, precision_of(options) == Precision::kBf16);
-    if (!operations) return;
-    model_->operations = std::make_shared<const Operations>(std::move(*operations));
-    model_->tensors = &checkpoint_.tensors;
+    if (auto operations =
+            checkpoint_operations(checkpoint_, precision_of(options) == Precision::kBf16, without_certificate_)) {
+      model_->operations = std::make_shared<const Operations>(*std::move(operations));
+      model_->tensors = &checkpoint_.tensors;
+    }
   }
 
   const Alphabet& alphabet() const override { return checkpoint_.automaton->alphabet(); }
   const ReadModel* reader() const override { return &*model_; }
-  std::string without_certificate() const override {
-    if (in_chunks_) return "certificates of checkpoints are of tokens read one by one";
-    return model_->operations ? "" : "certificates of checkpoints are of layers that do not forget and have no gates";
-  }
+  std::string without_certificate() const override { return without_certificate_; }
   void ask_in(Question& question) const override {
     model_->first_failure = [this, &question](const RandomTest& asked) { return first_failure_of(asked, question); };
     question.subject = &*model_;
@@ -144,6 +143,7 @@ class AskedCheckpoint final : public AskedModel {
   std::unique_ptr<LetterReader> reader_;
   std::optional<TrackedAutomaton> tracked_;
   mutable std::optional<ReadModel> model_;
+  std::string without_certificate_;
 };
 
 }  // namespace

@@ -72,10 +72,20 @@ std::optional<Compared> compare_language(const CheckArguments& options, const Ce
 
 std::string said_of(const Compared& compared, const Certificate& certificate) {
   const std::string whose = certificate.language ? "certificate" : "model's automaton";
-  return compared.difference ? fmt::format("another language than the {}: they differ on {}",
-                                           certificate.language ? "certificate's" : whose,
-                                           quoted_word(compared.alphabet, *compared.difference))
-                             : "the language of the " + whose;
+  if (!compared.difference) return "the language of the " + whose;
+  return fmt::format("another language than the {}{}: they differ on {}", whose, certificate.language ? "'s" : "",
+                     quoted_word(compared.alphabet, *compared.difference));
+}
+
+/// In how many of its states something is asked.
+std::string said_of(const TrackedAutomaton& language) {
+  State asked = 0, states = 0;
+  for (State state = 0; state < language.automaton.states(); ++state) {
+    asked += language.is_asked(state) ? 1 : 0;
+    states += language.wanted[state] == TrackedAutomaton::kNoSuchWord ? 0 : 1;
+  }
+  return fmt::format("held against the language that the certificate brings, which asks in {} of its {} states", asked,
+                     states);
 }
 
 void print_report(const CheckArguments& options, const Certificate& certificate, const Network* network,
@@ -88,9 +98,9 @@ void print_report(const CheckArguments& options, const Certificate& certificate,
              certificate.operations ? fmt::format("{} operations", certificate.operations->list.size())
                                     : fmt::format("{} weights", to_string(certificate.form)),
              certificate.holds_in_any_order() ? "any" : to_string(certificate.order));
-  if (certificate.language && !compared)
-    fmt::print("  {}\n", wrapped("held against the language that the certificate brings; --against compares it with "
-                                 "the one that you mean",
+  if (certificate.language)
+    fmt::print("  {}\n", wrapped(said_of(*certificate.language) +
+                                     (compared ? "" : "; --against compares it with the one that you mean"),
                                  kCheckColumns, "    "));
   fmt::print("  {}\n", wrapped(certificate.method + ": " + found.finding, kCheckColumns, "    "));
   if (compared)
