@@ -1,28 +1,59 @@
 #include "krohn/automata/language.h"
 
+#include "krohn/automata/expressions/expression.h"
 #include "krohn/automata/formats/format_file.h"
+#include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/regex/regex.h"
 
 namespace krohn {
 
 namespace {
 
-constexpr std::string_view kRegexPrefix = "regex:", kNamePrefix = "name:";
+constexpr std::string_view kRegexPrefix = "regex:", kNamePrefix = "name:", kExpressionPrefix = "expr:",
+                           kSearchPrefix = "search:";
 
-Dfa load_regex(std::string_view expression, const LanguageOptions& options) {
+RegexOptions regex_options(const LanguageOptions& options) {
   RegexOptions regex;
   if (options.alphabet) regex.alphabet = parse_alphabet(*options.alphabet);
   regex.max_states = options.max_states;
-  return parse_regex(expression, regex);
+  return regex;
+}
+
+RegexOptions search_options(const LanguageOptions& options) {
+  RegexOptions regex = regex_options(options);
+  regex.search = true;
+  return regex;
 }
 
 }  // namespace
 
 Dfa load_language(const std::string& language, const LanguageOptions& options) {
   const std::string_view text = language;
-  if (text.starts_with(kRegexPrefix)) return load_regex(text.substr(kRegexPrefix.size()), options);
+  if (text.starts_with(kRegexPrefix)) return parse_regex(text.substr(kRegexPrefix.size()), regex_options(options));
+  if (text.starts_with(kSearchPrefix)) return parse_regex(text.substr(kSearchPrefix.size()), search_options(options));
   if (text.starts_with(kNamePrefix)) return named_language(text.substr(kNamePrefix.size()), options);
+  if (text.starts_with(kExpressionPrefix))
+    return minimise(to_dfa(load_expression(text.substr(kExpressionPrefix.size()), options), options.max_states));
   return read_automaton_file(language, options);
+}
+
+Automaton load_automaton(const std::string& language, const LanguageOptions& options) {
+  const std::string_view text = language;
+  if (text.starts_with(kRegexPrefix))
+    return parse_regex_as_it_is(text.substr(kRegexPrefix.size()), regex_options(options));
+  if (text.starts_with(kSearchPrefix))
+    return parse_regex_as_it_is(text.substr(kSearchPrefix.size()), search_options(options));
+  if (text.starts_with(kNamePrefix)) return named_language(text.substr(kNamePrefix.size()), options);
+  if (text.starts_with(kExpressionPrefix)) return load_expression(text.substr(kExpressionPrefix.size()), options);
+  return read_automaton_as_it_is(language, options);
+}
+
+Automaton load_expression(std::string_view expression, const LanguageOptions& options) {
+  ExpressionOptions evaluation;
+  if (options.alphabet) evaluation.alphabet = parse_alphabet(*options.alphabet);
+  evaluation.max_states = options.max_states;
+  return evaluate_expression(
+      expression, [&options](const std::string& language) { return load_automaton(language, options); }, evaluation);
 }
 
 }  // namespace krohn

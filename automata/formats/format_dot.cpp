@@ -315,6 +315,29 @@ std::string write_dot(const Dfa& dfa) {
   return text + "}\n";
 }
 
+std::string write_moore_dot(const Dfa& dfa) {
+  std::string text = "digraph automaton {\n  rankdir=LR;\n  node [shape=record];\n";
+  for (State state = 0; state < dfa.states(); ++state) {
+    const std::string name = dfa.state_name(state), output = dfa.output_names()[dfa.output(state)];
+    for (const std::string& part : {name, output})
+      if (part.find_first_of("{}|<>\\\n") != std::string::npos || split_record("{ " + part + " | x }")->first != part)
+        throw InputError(fmt::format("a record of DOT cannot hold {}; write dot instead", in_quotes(part)));
+    fmt::format_to(std::back_inserter(text), "  {} [shape=record, label=\"{{ {} | {} }}\"];\n", state, escape_dot(name),
+                   escape_dot(output));
+  }
+  text += start_lines(dfa.initial());
+  for (State state = 0; state < dfa.states(); ++state)
+    for (Letter letter = 0; letter < dfa.letters(); ++letter) {
+      const std::string& name = dfa.alphabet().name(letter);
+      if (!is_plain_label(name))
+        throw InputError(
+            fmt::format("a label of DOT cannot hold the letter {} alone; write dot instead", in_quotes(name)));
+      fmt::format_to(std::back_inserter(text), "  {} -> {} [label=\"{}\"];\n", state, dfa.next(state, letter),
+                     escape_dot(name));
+    }
+  return text + "}\n";
+}
+
 std::string write_dot(const Mealy& mealy) {
   std::string text = "digraph automaton {\n  rankdir=LR;\n  node [shape=circle];\n";
   for (State state = 0; state < mealy.states(); ++state)

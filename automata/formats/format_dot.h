@@ -29,6 +29,10 @@ std::variant<Draft, Mealy> read_dot(std::string_view text, std::string_view wher
 /// classes, any names. For pictures see automata/draw/draw.h.
 std::string write_dot(const Dfa& dfa);
 
+/// A Moore machine as AALpy writes one: states are records `{ name | output }`, an acceptor's outputs being reject and
+/// accept. Throws InputError for names and outputs that a record cannot hold, and letters that a label cannot.
+std::string write_moore_dot(const Dfa& dfa);
+
 /// The pairs as `input/output` labels. Throws InputError when an input's name contains a slash, or a name cannot stand
 /// in a label.
 std::string write_dot(const Mealy& mealy);

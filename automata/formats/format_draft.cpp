@@ -98,10 +98,10 @@ Nfa to_nfa(const Draft& draft, std::string_view where) {
   return nfa;
 }
 
-Dfa to_dfa(const Draft& draft, std::string_view where, const DeterminiseOptions& options) {
+Automaton to_automaton(const Draft& draft, std::string_view where) {
   if (draft.states() == 0) throw InputError(where, "no states");
   if (draft.initial.empty()) throw InputError(where, "no initial state");
-  if (draft.initial.size() > 1) return determinise(to_nfa(draft, where), options);
+  if (draft.initial.size() > 1) return to_nfa(draft, where);
   require_table_size(std::uint64_t{draft.states()} + 1, draft.alphabet.size(), where);
   std::vector<State> table;
   table.reserve(std::size_t{draft.states() + 1} * draft.alphabet.size());
@@ -111,7 +111,13 @@ Dfa to_dfa(const Draft& draft, std::string_view where, const DeterminiseOptions&
   if (!is_acceptor(draft))
     throw InputError(where, describe(draft, *conflict) + "; a machine with outputs must be deterministic");
   table = {};
-  return determinise(to_nfa(draft, where), options);
+  return to_nfa(draft, where);
+}
+
+Dfa to_dfa(const Draft& draft, std::string_view where, const DeterminiseOptions& options) {
+  Automaton automaton = to_automaton(draft, where);
+  if (auto* dfa = std::get_if<Dfa>(&automaton)) return std::move(*dfa);
+  return determinise(std::get<Nfa>(automaton), options);
 }
 
 std::uint32_t NameTable::intern(std::string_view name) {

@@ -12,6 +12,7 @@
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/automata/dfa/nfa.h"
 #include "krohn/automata/dfa/visible_text.h"
+#include "krohn/automata/operations/automaton.h"
 #include "krohn/automata/operations/determinise.h"
 
 namespace krohn {
@@ -45,6 +46,9 @@ Nfa to_nfa(const Draft& draft, std::string_view where);
 /// initial state or a machine with outputs is partial or nondeterministic, LimitError when the table would have more
 /// than 2^28 entries or the subsets are too many.
 Dfa to_dfa(const Draft& draft, std::string_view where, const DeterminiseOptions& options = {});
+
+/// The same without determinising: a nondeterministic acceptor stays one.
+Automaton to_automaton(const Draft& draft, std::string_view where);
 
 /// Names in order of their first appearance, found again in O(1) expected.
 class NameTable {

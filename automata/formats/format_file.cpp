@@ -10,9 +10,15 @@
 
 #include "krohn/automata/formats/format_att.h"
 #include "krohn/automata/formats/format_dot.h"
+#include "krohn/automata/formats/format_gap.h"
+#include "krohn/automata/formats/format_hoa.h"
 #include "krohn/automata/formats/format_jff.h"
 #include "krohn/automata/formats/format_json.h"
 #include "krohn/automata/formats/format_mata.h"
+#include "krohn/automata/formats/format_openfst.h"
+#include "krohn/automata/formats/format_tex.h"
+#include "krohn/automata/regex/regex.h"
+#include "krohn/automata/regex/regex_of.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/near_miss.h"
@@ -82,16 +88,19 @@ bool is_symbol_table(std::string_view text) {
   return names > 0;
 }
 
-Dfa read_att_automaton(std::string_view text, std::string_view where, const LanguageOptions& options) {
-  if (!options.symbols) return to_dfa(read_att(text, where), where, {options.max_states});
+/// What a file of any format is read as, before it is made deterministic.
+using Machine = std::variant<Draft, Mealy, Automaton>;
+
+Machine read_att_machine(std::string_view text, std::string_view where, const LanguageOptions& options) {
+  if (!options.symbols) return read_att(text, where);
   const AttSymbols symbols = read_symbol_table(read_text_file(*options.symbols), *options.symbols);
-  return to_dfa(read_att(text, where, &symbols), where, {options.max_states});
+  return read_att(text, where, &symbols);
 }
 
-Dfa read_dot_automaton(std::string_view text, std::string_view where, const LanguageOptions& options) {
-  const auto machine = read_dot(text, where, {options.mealy_as_labels});
-  if (const auto* mealy = std::get_if<Mealy>(&machine)) return to_moore(*mealy);
-  return to_dfa(std::get<Draft>(machine), where, {options.max_states});
+/// For formats without options of their own.
+template <Draft read(std::string_view text, std::string_view where)>
+Machine read_machine(std::string_view text, std::string_view where, const LanguageOptions&) {
+  return read(text, where);
 }
 
 bool begins_dot(std::string_view text) {
@@ -100,44 +109,90 @@ bool begins_dot(std::string_view text) {
   return false;
 }
 
+using Options = WriteOptions;
+
+/// A text that holds one regular expression, with or without a final line break.
+Automaton read_expression(std::string_view text, std::string_view where, const LanguageOptions& options) {
+  while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
+  RegexOptions regex;
+  if (options.alphabet) regex.alphabet = parse_alphabet(*options.alphabet);
+  regex.max_states = options.max_states;
+  try {
+    return parse_regex_as_it_is(text, regex);
+  } catch (const InputError& error) {
+    throw InputError(where, error.what());
+  }
+}
+
+std::string write_expression(const Dfa& dfa, const Options& options) {
+  return regex_of(dfa, {.max_length = options.longest_regex}) + "\n";
+}
+
+/// For formats without options of their own.
+template <std::string write(const Dfa& dfa)>
+std::string write_plainly(const Dfa& dfa, const Options&) {
+  return write(dfa);
+}
+
 /// All that is known of one format.
 struct Format {
   FileFormat format;
-  std::array<std::string_view, 2> extensions;  ///< the first is its name
+  std::array<std::string_view, 3> extensions;  ///< the first is its name
   bool (*begins)(std::string_view text);       ///< whether a text that begins so, white space left out, is of it
-  Dfa (*read)(std::string_view text, std::string_view where, const LanguageOptions& options);
-  std::string (*write)(const Dfa& dfa);  ///< nothing: it is read only
+  /// Nothing: it is written only.
+  Machine (*read)(std::string_view text, std::string_view where, const LanguageOptions& options);
+  std::string (*write)(const Dfa& dfa, const Options& options);
 };
 
+bool begins_no_text(std::string_view) { return false; }
+
 constexpr std::array kFormats{
-    Format{
-        FileFormat::kDot, {"dot", "gv"}, begins_dot, read_dot_automaton, [](const Dfa& dfa) { return write_dot(dfa); }},
+    Format{FileFormat::kDot,
+           {"dot", "gv"},
+           begins_dot,
+           [](std::string_view text, std::string_view where, const LanguageOptions& options) {
+             return std::visit([](auto machine) { return Machine(std::move(machine)); },
+                               read_dot(text, where, {options.mealy_as_labels}));
+           },
+           [](const Dfa& dfa, const Options&) { return write_dot(dfa); }},
     Format{FileFormat::kAtt,
            {"att", "fsm"},
            [](std::string_view text) { return text[0] >= '0' && text[0] <= '9'; },
-           read_att_automaton,
-           [](const Dfa& dfa) { return write_att(dfa); }},
+           read_att_machine,
+           write_plainly<write_att>},
     Format{FileFormat::kMata,
            {"mata"},
            [](std::string_view text) { return text[0] == '@'; },
-           [](std::string_view text, std::string_view where, const LanguageOptions& options) {
-             return to_dfa(read_mata(text, where), where, {options.max_states});
-           },
-           nullptr},
+           read_machine<read_mata>,
+           write_plainly<write_mata>},
     Format{FileFormat::kJff,
            {"jff"},
            [](std::string_view text) { return text[0] == '<'; },
-           [](std::string_view text, std::string_view where, const LanguageOptions& options) {
-             return to_dfa(read_jff(text, where), where, {options.max_states});
-           },
-           [](const Dfa& dfa) { return write_jff(dfa); }},
+           read_machine<read_jff>,
+           write_plainly<write_jff>},
     Format{FileFormat::kJson,
            {"json"},
            [](std::string_view text) { return text[0] == '{'; },
+           read_machine<read_json>,
+           write_plainly<write_json>},
+    Format{FileFormat::kGap, {"gap", "g"}, begins_no_text, read_machine<read_gap>, write_plainly<write_gap>},
+    Format{FileFormat::kRegex,
+           {"regex"},
+           begins_no_text,
            [](std::string_view text, std::string_view where, const LanguageOptions& options) {
-             return to_dfa(read_json(text, where), where, {options.max_states});
+             return Machine(read_expression(text, where, options));
            },
-           [](const Dfa& dfa) { return write_json(dfa); }},
+           write_expression},
+    Format{FileFormat::kHoa, {"hoa"}, begins_no_text, nullptr, write_plainly<write_hoa>},
+    Format{FileFormat::kOpenFst, {"openfst", "fst"}, begins_no_text, nullptr, write_plainly<write_openfst>},
+    Format{FileFormat::kTikz, {"tikz", "tex"}, begins_no_text, nullptr, write_plainly<write_tikz>},
+    Format{FileFormat::kLatexTable, {"latex-table"}, begins_no_text, nullptr, write_plainly<write_latex_table>},
+    Format{FileFormat::kMooreDot, {"moore-dot"}, begins_no_text, nullptr, write_plainly<write_moore_dot>},
+    Format{FileFormat::kMealyDot,
+           {"mealy-dot"},
+           begins_no_text,
+           nullptr,
+           [](const Dfa& dfa, const Options&) { return write_dot(to_mealy(dfa)); }},
 };
 
 const Format& entry(FileFormat format) {
@@ -146,21 +201,36 @@ const Format& entry(FileFormat format) {
 
 }  // namespace
 
-std::vector<std::string> format_names(bool only_written) {
+std::vector<std::string> format_names(bool to_write) {
   std::vector<std::string> all;
   for (const Format& format : kFormats)
-    if (format.write || !only_written) all.emplace_back(format.extensions[0]);
+    if (to_write || format.read != nullptr) all.emplace_back(format.extensions[0]);
   return all;
 }
 
 namespace {
 
-/// "dot, att, mata, jff, json", or with another word before the last; those that can be written only, where asked.
-std::string names(std::string_view last = ", ", bool only_written = false) {
-  std::vector<std::string> all = format_names(only_written);
+/// "dot, att, …", or with another word before the last.
+std::string names(std::string_view last = ", ", bool to_write = false) {
+  std::vector<std::string> all = format_names(to_write);
   const std::string final = all.back();
   all.pop_back();
   return fmt::format("{}{}{}", fmt::join(all, ", "), last, final);
+}
+
+Automaton automaton_of(Machine machine, std::string_view where) {
+  if (auto* draft = std::get_if<Draft>(&machine)) return to_automaton(*draft, where);
+  if (const auto* mealy = std::get_if<Mealy>(&machine)) return to_moore(*mealy);
+  return std::move(std::get<Automaton>(machine));
+}
+
+Machine read_machine_of(std::string_view text, std::string_view where, FileFormat format,
+                        const LanguageOptions& options) {
+  const Format& known = entry(format);
+  if (known.read == nullptr)
+    throw InputError(where,
+                     fmt::format("{} is written, not read; the formats are {}", known.extensions[0], names(" and ")));
+  return known.read(text, where, options);
 }
 
 FileFormat format_of(const std::string& path, std::string_view text, const LanguageOptions& options) {
@@ -199,33 +269,53 @@ std::optional<FileFormat> format_of_content(std::string_view text) {
 }
 
 Dfa read_automaton(std::string_view text, std::string_view where, FileFormat format, const LanguageOptions& options) {
-  return entry(format).read(text, where, options);
+  return to_dfa(automaton_of(read_machine_of(text, where, format, options), where), options.max_states);
 }
 
-Dfa read_automaton_file(const std::string& path, const LanguageOptions& options) {
+namespace {
+
+/// A text, the format that it has, and how to read it.
+struct OpenedFile {
+  std::string text, where;
+  FileFormat format;
+  LanguageOptions options;
+};
+
+OpenedFile open_file(const std::string& path, const LanguageOptions& options) {
   if (!options.format && extension_of(path) == ".safetensors")
     throw InputError(path, "a network, not an automaton; only commands that take a network read .safetensors");
-  const std::string text = read_existing_file(path);
-  const FileFormat format = format_of(path, text, options);
-  LanguageOptions resolved = options;
+  OpenedFile file{read_existing_file(path), path == "-" ? "standard input" : path, FileFormat::kDot, options};
+  file.format = format_of(path, file.text, options);
   std::error_code error;
-  if (format == FileFormat::kAtt && !options.symbols && path != "-" && fs::exists(symbols_beside(path), error))
-    resolved.symbols = symbols_beside(path);
-  return read_automaton(text, path == "-" ? "standard input" : path, format, resolved);
+  if (file.format == FileFormat::kAtt && !options.symbols && path != "-" && fs::exists(symbols_beside(path), error))
+    file.options.symbols = symbols_beside(path);
+  return file;
 }
 
-std::string write_automaton(const Dfa& dfa, FileFormat format) {
-  const Format& known = entry(format);
-  if (!known.write)
-    throw InputError(
-        fmt::format(".{} files are read, not written; write {}", known.extensions[0], names(" or ", true)));
-  return known.write(dfa);
+}  // namespace
+
+Dfa read_automaton_file(const std::string& path, const LanguageOptions& options) {
+  const OpenedFile file = open_file(path, options);
+  return read_automaton(file.text, file.where, file.format, file.options);
 }
 
-void write_automaton_file(const Dfa& dfa, const std::string& path, std::optional<FileFormat> format) {
+Automaton read_automaton_as_it_is(const std::string& path, const LanguageOptions& options) {
+  const OpenedFile file = open_file(path, options);
+  return automaton_of(read_machine_of(file.text, file.where, file.format, file.options), file.where);
+}
+
+std::string write_automaton(const Dfa& dfa, FileFormat format, const WriteOptions& options) {
+  return entry(format).write(dfa, options);
+}
+
+void write_automaton_file(const Dfa& dfa, const std::string& path, std::optional<FileFormat> format,
+                          const WriteOptions& options) {
   if (!format) format = format_of_extension(extension_of(path));
-  if (!format) throw InputError(path, "the name does not tell the format; end it in .dot, .att, .jff or .json");
-  const std::string text = write_automaton(dfa, *format);
+  if (!format)
+    throw InputError(path, fmt::format("the name does not tell the format; end it in .dot, .att, .mata, .jff, .json, "
+                                       ".regex, …, or name it: {}",
+                                       names(" or ", true)));
+  const std::string text = write_automaton(dfa, *format, options);
   if (*format == FileFormat::kAtt && path != "-") write_file(symbols_beside(path), write_symbol_table(dfa.alphabet()));
   write_file(path, text);
 }

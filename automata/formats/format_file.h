@@ -1,6 +1,7 @@
 // automata/formats/format_file.h — which format a file has, and the reader or writer for it.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,15 +9,31 @@
 
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/automata/formats/language_options.h"
+#include "krohn/automata/operations/automaton.h"
 
 namespace krohn {
 
-/// "dot", "att", …: the names by which users choose a format; those that can be written only, where asked.
-std::vector<std::string> format_names(bool only_written = false);
+/// "dot", "att", …: the names by which users choose a format to read or to write.
+std::vector<std::string> format_names(bool to_write = false);
 
-enum class FileFormat { kDot, kAtt, kMata, kJff, kJson };
+enum class FileFormat {
+  kDot,
+  kAtt,
+  kMata,
+  kJff,
+  kJson,
+  kGap,
+  kRegex,
+  kHoa,
+  kOpenFst,
+  kTikz,
+  kLatexTable,
+  kMooreDot,
+  kMealyDot,
+};
 
-/// "dot", "gv", "att", "fsm", "mata", "jff", "json", in any case and with or without a leading dot.
+/// "dot", "gv", "att", "fsm", "mata", "jff", "json", "g", "regex", "hoa", "fst", "tex", …, in any case and with or
+/// without a leading dot.
 std::optional<FileFormat> format_of_extension(std::string_view extension);
 
 /// By the first thing in the text: `@`, `<`, `{`, `digraph`, a digit.
@@ -33,11 +50,20 @@ Dfa read_automaton(std::string_view text, std::string_view where, FileFormat for
 /// is one. A file that does not exist is reported with the names in its directory that look alike.
 Dfa read_automaton_file(const std::string& path, const LanguageOptions& options = {});
 
-/// The text of the automaton. Throws InputError when the format cannot hold it, or cannot be written (.mata).
-std::string write_automaton(const Dfa& dfa, FileFormat format);
+/// The same without determinising: a nondeterministic acceptor stays one.
+Automaton read_automaton_as_it_is(const std::string& path, const LanguageOptions& options = {});
+
+struct WriteOptions {
+  std::uint64_t longest_regex = 2000;  ///< bytes; LimitError beyond
+};
+
+/// The text of the automaton, or bytes for OpenFst. Throws InputError when the format cannot hold it, LimitError when
+/// no short regular expression was found.
+std::string write_automaton(const Dfa& dfa, FileFormat format, const WriteOptions& options = {});
 
 /// Writes the automaton to `path` in the format of its extension or in `format`; AT&T text takes its symbol table along
 /// as `.syms` beside it (not to standard output), so that reading it back gives the same automaton.
-void write_automaton_file(const Dfa& dfa, const std::string& path, std::optional<FileFormat> format = std::nullopt);
+void write_automaton_file(const Dfa& dfa, const std::string& path, std::optional<FileFormat> format = std::nullopt,
+                          const WriteOptions& options = {});
 
 }  // namespace krohn

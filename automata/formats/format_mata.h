@@ -1,4 +1,4 @@
-// automata/formats/format_mata.h — the text format of the library mata (VeriFIT/mata, AUTOMATAFORMAT.md): reading.
+// automata/formats/format_mata.h — the text format of the library mata (VeriFIT/mata, AUTOMATAFORMAT.md).
 #pragma once
 
 #include <string_view>
@@ -15,5 +15,9 @@ namespace krohn {
 /// Throws InputError with line and column; alternating automata, intervals, transducers and second sections are
 /// refused. Throws LimitError past 2^22 nodes of decision diagrams. O(n log n) when explicit.
 Draft read_mata(std::string_view text, std::string_view where);
+
+/// Writes an acceptor as @NFA-explicit, letters and states declared in their order. A class of characters is written by
+/// its name and comes back as a token. Throws InputError for outputs.
+std::string write_mata(const Dfa& dfa);
 
 }  // namespace krohn

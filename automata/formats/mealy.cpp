@@ -99,4 +99,13 @@ Dfa to_moore(const Mealy& mealy, const std::string& initial_output) {
       .with_state_names(std::move(state_names));
 }
 
+Mealy to_mealy(const Dfa& dfa) {
+  std::vector<Output> outputs;
+  outputs.reserve(dfa.table().size());
+  for (const State target : dfa.table()) outputs.push_back(dfa.output(target));
+  return Mealy::machine(dfa.alphabet(), {dfa.table().begin(), dfa.table().end()}, dfa.initial(), std::move(outputs),
+                        {dfa.output_names().begin(), dfa.output_names().end()}, dfa.states())
+      .with_state_names({dfa.state_names().begin(), dfa.state_names().end()});
+}
+
 }  // namespace krohn

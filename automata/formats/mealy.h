@@ -46,4 +46,8 @@ class Mealy {
 /// O(states · outputs · inputs).
 Dfa to_moore(const Mealy& mealy, const std::string& initial_output = "-");
 
+/// The Mealy machine that writes, on every arc, the output of the state that the arc enters. The output before any
+/// input is lost. O(states · inputs).
+Mealy to_mealy(const Dfa& dfa);
+
 }  // namespace krohn

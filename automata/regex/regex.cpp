@@ -39,7 +39,7 @@ class NfaBuilder {
       else
         connect(tree_.nodes[part.node], part);
     }
-    return std::move(nfa_);
+    return boundaries_.empty() ? std::move(nfa_) : with_boundaries();
   }
 
  private:
@@ -49,6 +49,52 @@ class NfaBuilder {
     RegexNodeId node;
     State from, to;
   };
+
+  /// \b or \B between two states: a move that reads nothing, where the letters on both sides allow it.
+  struct Boundary {
+    State from, to;
+    bool negated;
+  };
+
+  /// The same automaton, each state with what was read last (a character of words or not) and what a boundary that was
+  /// passed since then promises of the next letter: nothing, a character of words, or anything else and the end.
+  Nfa with_boundaries() const {
+    enum Promise : State { kNone, kWord, kOther };
+    const auto number = [](State state, bool behind_word, State promise) {
+      return 6 * state + (behind_word ? 3 : 0) + promise;
+    };
+    std::vector<std::vector<Boundary>> leaving(nfa_.states());
+    for (const Boundary& boundary : boundaries_) leaving[boundary.from].push_back(boundary);
+    Nfa result(letters_.alphabet);
+    for (State state = 0; state < nfa_.states(); ++state)
+      for (const State promise : {kNone, kWord, kOther, kNone, kWord, kOther})
+        result.add_state(nfa_.accepts(state) && promise != kWord);
+    for (State state = 0; state < nfa_.states(); ++state)
+      for (const bool behind_word : {false, true})
+        for (const State promise : {kNone, kWord, kOther}) {
+          const State here = number(state, behind_word, promise);
+          for (const Nfa::Arc& arc : nfa_.arcs(state)) {
+            if (arc.letter == kEpsilon) {
+              result.add_epsilon(here, number(arc.target, behind_word, promise));
+              continue;
+            }
+            const bool reads_word = is_word_letter(arc.letter);
+            if (promise == kNone || (promise == kWord) == reads_word)
+              result.add_arc(here, arc.letter, number(arc.target, reads_word, kNone));
+          }
+          for (const Boundary& boundary : leaving[state]) {
+            const State asked = behind_word == boundary.negated ? kWord : kOther;
+            if (promise == kNone || promise == asked) result.add_epsilon(here, number(boundary.to, behind_word, asked));
+          }
+        }
+    for (const State state : nfa_.initial()) result.add_initial(number(state, false, kNone));
+    return result;
+  }
+
+  bool is_word_letter(Letter letter) const {
+    const CharacterSet& characters = letters_.alphabet[letter].characters;
+    return !characters.empty() && contains(word_characters(), characters.front().first);
+  }
 
   void connect(const RegexNode& node, const Part& part) {
     switch (node.kind) {
@@ -60,6 +106,9 @@ class NfaBuilder {
         return add_arc(part.from, letters_.of_token[node.left], part.to);
       case RegexKind::kAny:
         for (Letter letter = 0; letter < letters_.alphabet.size(); ++letter) add_arc(part.from, letter, part.to);
+        return;
+      case RegexKind::kBoundary:
+        boundaries_.push_back({part.from, part.to, node.left == 1});
         return;
       case RegexKind::kConcatenation: {
         const State middle = add_state();
@@ -153,6 +202,7 @@ class NfaBuilder {
   std::uint64_t max_states_;
   Nfa nfa_;
   std::vector<Part> work_;
+  std::vector<Boundary> boundaries_;
 };
 
 class Compiler {
@@ -161,13 +211,23 @@ class Compiler {
       : tree_(tree), letters_(letters), max_states_(max_states) {}
 
   Dfa compile() {
-    const std::vector<bool> needed = needed_nodes();
-    for (RegexNodeId node = 0; node < tree_.nodes.size(); ++node)
-      if (needed[node]) finish(node);
+    finish_parts();
     return automaton_of(tree_.root);
   }
 
+  Automaton compile_as_it_is() {
+    finish_parts();
+    if (const auto finished = parts_.find(tree_.root); finished != parts_.end()) return finished->second;
+    return settled(NfaBuilder(tree_, letters_, parts_, max_states_).build(tree_.root));
+  }
+
  private:
+  void finish_parts() {
+    const std::vector<bool> needed = needed_nodes();
+    for (RegexNodeId node = 0; node < tree_.nodes.size(); ++node)
+      if (needed[node]) finish(node);
+  }
+
   /// Simplifications leave nodes behind that nothing refers to.
   std::vector<bool> needed_nodes() const {
     std::vector<bool> needed(tree_.nodes.size(), false);
@@ -205,9 +265,15 @@ class Compiler {
 }  // namespace
 
 Dfa parse_regex(std::string_view expression, const RegexOptions& options) {
-  const RegexTree tree = parse_regex_syntax(expression, options.alphabet, options.max_expression_size);
+  const RegexTree tree = parse_regex_syntax(expression, options.alphabet, options.max_expression_size, options.search);
   const RegexLetters letters = letters_of(tree, options.alphabet);
   return Compiler(tree, letters, options.max_states).compile();
+}
+
+Automaton parse_regex_as_it_is(std::string_view expression, const RegexOptions& options) {
+  const RegexTree tree = parse_regex_syntax(expression, options.alphabet, options.max_expression_size, options.search);
+  const RegexLetters letters = letters_of(tree, options.alphabet);
+  return Compiler(tree, letters, options.max_states).compile_as_it_is();
 }
 
 }  // namespace krohn

@@ -171,6 +171,8 @@ Id expression_of(const RegexTree& tree, const RegexLetters& letters, Expressions
           return expressions.letters({letters.of_token[node.left]});
         case RegexKind::kAny:
           return expressions.letters(any);
+        case RegexKind::kBoundary:
+          throw InputError("an expression with \\b or \\B has no derivatives");
         case RegexKind::kConcatenation:
           return expressions.concatenation(ids[node.left], ids[node.right]);
         case RegexKind::kUnion:

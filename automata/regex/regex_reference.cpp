@@ -41,6 +41,20 @@ class Relations {
     return result;
   }
 
+  /// The positions between a character of words and what is none, or the others.
+  Relation boundary(bool negated) const {
+    Relation result(size_);
+    const auto is_word = [&](std::size_t i) {
+      const CharacterSet& characters = letters_.alphabet[word_[i]].characters;
+      return !characters.empty() && contains(word_characters(), characters.front().first);
+    };
+    for (std::size_t i = 0; i < size_; ++i) {
+      const bool before = i > 0 && is_word(i - 1), behind = i + 1 < size_ && is_word(i);
+      if ((before != behind) != negated) result[i] = std::uint64_t{1} << i;
+    }
+    return result;
+  }
+
   static Relation composed(const Relation& first, const Relation& second) {
     Relation result(first.size());
     for (std::size_t i = 0; i < first.size(); ++i)
@@ -86,6 +100,8 @@ class Relations {
         return step({letters_.of_token[node.left]});
       case RegexKind::kAny:
         return any_step();
+      case RegexKind::kBoundary:
+        return boundary(node.left == 1);
       case RegexKind::kConcatenation:
         return composed(of_node_[node.left], of_node_[node.right]);
       case RegexKind::kUnion:

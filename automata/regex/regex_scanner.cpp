@@ -60,6 +60,17 @@ struct CloseSet {
   void operator()(USet* set) const { uset_close(set); }
 };
 
+CharacterSet characters_of(const USet* set) {
+  UErrorCode status = U_ZERO_ERROR;
+  std::vector<CodePointRange> ranges;
+  for (std::int32_t i = 0; i < uset_getItemCount(set); ++i) {
+    UChar32 first = 0, last = 0;
+    if (uset_getItem(set, i, &first, &last, nullptr, 0, &status) == 0)
+      ranges.push_back({static_cast<char32_t>(first), static_cast<char32_t>(last)});
+  }
+  return normalised(std::move(ranges));
+}
+
 /// The characters of a Unicode property, by ICU. `expression` is what stands in the braces.
 CharacterSet property_characters(const RegexScanner& scanner, std::size_t start, const std::string& expression) {
   std::u16string pattern = u"\\p{";
@@ -72,13 +83,7 @@ CharacterSet property_characters(const RegexScanner& scanner, std::size_t start,
     scanner.fail(start, fmt::format("{} is not a Unicode property; write for example \\p{{L}}, \\p{{Lu}}, "
                                     "\\p{{Greek}} or \\p{{White_Space}}",
                                     in_quotes(expression)));
-  std::vector<CodePointRange> ranges;
-  for (std::int32_t i = 0; i < uset_getItemCount(set.get()); ++i) {
-    UChar32 first = 0, last = 0;
-    if (uset_getItem(set.get(), i, &first, &last, nullptr, 0, &status) == 0)
-      ranges.push_back({static_cast<char32_t>(first), static_cast<char32_t>(last)});
-  }
-  return normalised(std::move(ranges));
+  return characters_of(set.get());
 }
 
 /// Reads what follows \p or \P: one letter, or a property in braces.
@@ -140,8 +145,10 @@ std::optional<CharacterSet> named_class(char32_t kind) {
   if (is_digit(kind) || kind == U'k' || kind == U'g')
     scanner.fail(start, "back-references are not regular and not supported");
   if (std::u32string_view(U"bBAzZG").find(kind) != std::u32string_view::npos)
-    scanner.fail(start, fmt::format("\\{} looks around itself and is not supported; the whole word is always matched",
-                                    static_cast<char>(kind)));
+    scanner.fail(start,
+                 fmt::format("\\{} looks around itself and is not supported; only \\b and \\B are, outside classes, "
+                             "and the whole word is matched",
+                             static_cast<char>(kind)));
   scanner.fail(start, fmt::format("unknown escape \\{}; a letter stands for itself without a backslash",
                                   static_cast<char>(kind)));
 }
@@ -210,24 +217,38 @@ RegexClass read_regex_escape(RegexScanner& scanner) {
   return single_character(kind, start);
 }
 
+CharacterSet in_either_case(const CharacterSet& characters) {
+  const std::unique_ptr<USet, CloseSet> set(uset_openEmpty());
+  for (const CodePointRange& range : characters)
+    uset_addRange(set.get(), static_cast<UChar32>(range.first), static_cast<UChar32>(range.last));
+  uset_closeOver(set.get(), USET_CASE_INSENSITIVE);
+  return characters_of(set.get());
+}
+
 RegexClass read_regex_class(RegexScanner& scanner) {
   const std::size_t start = scanner.position();
   scanner.take();
   RegexClass result;
   const bool negated = scanner.take_if(U'^');
-  std::vector<CodePointRange> ranges;
+  std::vector<CodePointRange> ranges, written;  // those of classes inside, and those written out
   while (!scanner.take_if(U']')) {
     if (scanner.at_end()) scanner.fail(start, "this [ is not closed; write \\[ for the character");
     const std::size_t member_start = scanner.position();
     const RegexClass member = read_class_member(scanner);
     result.negated = result.negated || member.negated;
     if (const auto last = read_range_end(scanner, member, member_start)) {
-      ranges.push_back({member.characters.front().first, *last});
+      written.push_back({member.characters.front().first, *last});
       continue;
     }
-    ranges.insert(ranges.end(), member.characters.begin(), member.characters.end());
+    std::vector<CodePointRange>& to = member.single ? written : ranges;
+    to.insert(to.end(), member.characters.begin(), member.characters.end());
     result.named.insert(result.named.end(), member.named.begin(), member.named.end());
   }
+  if (scanner.ignores_case()) {
+    written = in_either_case(normalised(std::move(written)));
+    result.named.clear();  // one case of each will do
+  }
+  ranges.insert(ranges.end(), written.begin(), written.end());
   result.characters = normalised(std::move(ranges));
   if (negated) result.characters = complement(result.characters);
   result.negated = result.negated || negated;

@@ -28,12 +28,17 @@ class RegexScanner {
   /// Takes the text if it is next.
   bool take_if(std::u32string_view text);
 
+  /// Whether characters stand for themselves in either case, as (?i) says.
+  bool ignores_case() const { return ignores_case_; }
+  void ignore_case(bool ignore) { ignores_case_ = ignore; }
+
   /// Throws InputError "regex:COLUMN: message".
   [[noreturn]] void fail(std::size_t position, std::string_view message) const;
 
  private:
   std::u32string text_;
   std::size_t next_ = 0;
+  bool ignores_case_ = false;
 };
 
 /// What a backslash or a class stands for.
@@ -44,6 +49,9 @@ struct RegexClass {
   /// Characters written one by one, with their positions: an explicit alphabet must have them.
   std::vector<std::pair<char32_t, std::size_t>> named;
 };
+
+/// The characters that differ from these in case only, with them: Unicode's simple case folding, by ICU.
+CharacterSet in_either_case(const CharacterSet& characters);
 
 /// Reads an escape from the backslash on. Throws InputError on anchors, back-references and unknown escapes.
 RegexClass read_regex_escape(RegexScanner& scanner);

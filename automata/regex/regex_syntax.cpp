@@ -31,8 +31,8 @@ struct Bounds {
 
 class Parser {
  public:
-  Parser(std::string_view expression, const std::optional<Alphabet>& alphabet, std::uint64_t max_size)
-      : scanner_(expression), alphabet_(alphabet), max_size_(max_size) {
+  Parser(std::string_view expression, const std::optional<Alphabet>& alphabet, std::uint64_t max_size, bool search)
+      : scanner_(expression), alphabet_(alphabet), max_size_(max_size), search_(search) {
     if (!alphabet) return;
     for (const Symbol& symbol : alphabet->symbols())
       known_.insert(known_.end(), symbol.characters.begin(), symbol.characters.end());
@@ -42,9 +42,12 @@ class Parser {
   RegexTree parse() {
     while (!scanner_.at_end()) read_item();
     finish_operand();
+    finish_alternative();
     reduce_down_to(Operator::kUnion);
     if (!pending_.empty()) scanner_.fail(pending_.back().position, "this ( is not closed; write \\( for the character");
     tree_.root = operands_.back();
+    if (search_) tree_.ranges_over_letters = tree_.negates_class = true;  // texts have any characters around
+    if (tree_.has_boundary) refuse_boundaries_in_parts();
     return std::move(tree_);
   }
 
@@ -75,7 +78,8 @@ class Parser {
       case U'[':
         return operand(start, characters(read_regex_class(scanner_), start));
       case U'\\':
-        return operand(start, characters(read_regex_escape(scanner_), start));
+        if (scanner_.peek(1) == U'b' || scanner_.peek(1) == U'B') return operand(start, boundary(start));
+        return operand(start, characters(in_case(read_regex_escape(scanner_)), start));
       case U'.':
         scanner_.take();
         tree_.ranges_over_letters = true;
@@ -86,8 +90,47 @@ class Parser {
                                          static_cast<char>(scanner_.peek())));
       default: {
         const char32_t c = scanner_.take();
-        return operand(start, characters({{{c, c}}, false, true, {{c, start}}}, start));
+        return operand(start, characters(in_case({{{c, c}}, false, true, {{c, start}}}), start));
       }
+    }
+  }
+
+  /// After (?i) in either case; classes such as \w and \p{Lu} say what they mean already.
+  RegexClass in_case(RegexClass read) const {
+    if (!scanner_.ignores_case() || !read.single) return read;
+    read.characters = in_either_case(read.characters);
+    read.named.clear();
+    return read;
+  }
+
+  RegexNodeId boundary(std::size_t start) {
+    scanner_.take();
+    const bool negated = scanner_.take() == U'B';
+    if (!tree_.has_boundary) {
+      const auto number = static_cast<std::uint32_t>(tree_.sets.size());
+      if (set_ids_.emplace(word_characters(), number).second) {
+        tree_.sets.push_back(word_characters());
+        tree_.unnamed_set = number;
+      }
+    }
+    tree_.has_boundary = true;
+    first_boundary_ = std::min(first_boundary_, start);
+    return add({.kind = RegexKind::kBoundary, .left = negated ? 1U : 0U}, start);
+  }
+
+  /// The automaton of an operand of & or ~ is finished by itself, without what stands around it.
+  void refuse_boundaries_in_parts() const {
+    std::vector<bool> has(tree_.nodes.size(), false);
+    for (RegexNodeId id = 0; id < tree_.nodes.size(); ++id) {
+      const RegexNode& node = tree_.nodes[id];
+      const bool binary = node.kind == RegexKind::kConcatenation || node.kind == RegexKind::kUnion ||
+                          node.kind == RegexKind::kIntersection;
+      const bool unary = node.kind == RegexKind::kComplement || node.kind == RegexKind::kRepeat;
+      has[id] =
+          node.kind == RegexKind::kBoundary || ((binary || unary) && has[node.left]) || (binary && has[node.right]);
+      if (has[id] && (node.kind == RegexKind::kIntersection || node.kind == RegexKind::kComplement))
+        scanner_.fail(first_boundary_,
+                      "\\b and \\B are not supported inside & and ~, whose operands stand for themselves");
     }
   }
 
@@ -110,6 +153,8 @@ class Parser {
 
   void infix(Operator op) {
     finish_operand();
+    if (op == Operator::kUnion) finish_alternative();
+    if (op == Operator::kIntersection) refuse_anchored_operand(scanner_.position());
     if (op == Operator::kIntersection && was_empty_)
       scanner_.fail(scanner_.position(), "& needs an expression on its left; write () for the empty word");
     reduce_down_to(op);
@@ -136,6 +181,26 @@ class Parser {
     operands_.push_back(add({.kind = RegexKind::kEmptyWord}, scanner_.position()));
     after_operand_ = true;
     quantified_ = false;
+  }
+
+  /// Where an alternative outside groups ends: a search puts any letters before and behind it, but for its anchors.
+  void finish_alternative() {
+    if (!search_ || depth_ > 0) return;
+    const bool starts = starts_, ends = ends_;
+    starts_ = ends_ = false;
+    reduce_down_to(Operator::kIntersection);
+    const std::size_t position = scanner_.position();
+    const auto anything = [&] {
+      return add({RegexKind::kRepeat, add({.kind = RegexKind::kAny}, position), 0, 0, kUnbounded}, position);
+    };
+    if (!starts) {
+      const RegexNodeId before = anything();
+      operands_.back() = add({RegexKind::kConcatenation, before, operands_.back()}, position);
+    }
+    if (!ends) {
+      const RegexNodeId behind = anything();
+      operands_.back() = add({RegexKind::kConcatenation, operands_.back(), behind}, position);
+    }
   }
 
   /// Applies the pending operators that bind at least as strongly as `op`.
@@ -167,11 +232,46 @@ class Parser {
   // Groups ---------------------------------------------------------------------------------------------------------
 
   void open_group() {
+    if (read_flags_alone()) return;
     concatenate(scanner_.position());
     pending_.push_back({Operator::kGroup, scanner_.position()});
+    cases_.push_back(scanner_.ignores_case());
     ++depth_;
     scanner_.take();
     if (scanner_.peek() == U'?') read_group_kind();
+  }
+
+  static bool is_flag(char32_t c) { return c == U'-' || (c < 0x80 && std::isalpha(static_cast<int>(c)) != 0); }
+
+  /// (?i) and the like, which hold to the end of the group around them. False, and nothing is taken, for anything else.
+  bool read_flags_alone() {
+    const std::size_t start = scanner_.position();
+    if (scanner_.peek(1) != U'?') return false;
+    std::size_t ahead = 2;
+    while (is_flag(scanner_.peek(ahead))) ++ahead;
+    if (ahead == 2 || scanner_.peek(ahead) != U')') return false;
+    scanner_.take();
+    scanner_.take();
+    read_flags(start);
+    scanner_.take();
+    return true;
+  }
+
+  /// Letters up to a `:` or `)`, which is left.
+  void read_flags(std::size_t start) {
+    bool on = true;
+    while (is_flag(scanner_.peek())) {
+      const char32_t flag = scanner_.take();
+      if (flag == U'-')
+        on = false;
+      else if (flag == U'i')
+        scanner_.ignore_case(on);
+      else if (flag != U's' && flag != U'u')  // . is any letter already, and characters are Unicode's
+        scanner_.fail(start,
+                      fmt::format("the flag {} is not supported; i ignores case, s and u are understood and change "
+                                  "nothing",
+                                  static_cast<char>(flag)));
+    }
   }
 
   void read_group_kind() {
@@ -182,9 +282,13 @@ class Parser {
       scanner_.fail(start, "look-around is not supported; intersect with &, or exclude with &~");
     if (scanner_.take_if(U"P=")) scanner_.fail(start, "back-references are not regular and not supported");
     if (scanner_.take_if(U"P<") || scanner_.take_if(U'<')) return read_group_name(start);
+    if (is_flag(scanner_.peek())) {
+      read_flags(start);
+      if (scanner_.take_if(U':')) return;
+    }
     scanner_.fail(start,
-                  "groups are (…), (?:…), (?<name>…) and (?P<name>…); flags, comments, atomic and conditional "
-                  "groups are not supported");
+                  "groups are (…), (?:…), (?i:…), (?<name>…) and (?P<name>…); comments, atomic and conditional groups "
+                  "are not supported");
   }
 
   void read_group_name(std::size_t start) {
@@ -202,9 +306,16 @@ class Parser {
     finish_operand();
     reduce_down_to(Operator::kUnion);
     pending_.pop_back();
+    scanner_.ignore_case(cases_.back());
+    cases_.pop_back();
     --depth_;
     scanner_.take();
     quantified_ = false;
+  }
+
+  void refuse_anchored_operand(std::size_t position) const {
+    if (search_ && depth_ == 0 && (starts_ || ends_))
+      scanner_.fail(position, "a search has ^ and $ at the ends of whole alternatives, not at the operands of &");
   }
 
   /// Words are matched whole, so ^ and $ say nothing at the ends of an alternative outside groups.
@@ -217,6 +328,8 @@ class Parser {
       scanner_.fail(start, fmt::format("{} is only allowed where it says nothing, at the {} of an alternative outside "
                                        "groups; write \\{} for the character",
                                        static_cast<char>(c), c == U'^' ? "start" : "end", static_cast<char>(c)));
+    (c == U'^' ? starts_ : ends_) = true;
+    if (!pending_.empty() && pending_.back().op == Operator::kIntersection) refuse_anchored_operand(start);
   }
 
   // Quantifiers ----------------------------------------------------------------------------------------------------
@@ -292,6 +405,7 @@ class Parser {
     tree_.negates_class = tree_.negates_class || read.negated;
     const auto [found, added] = set_ids_.emplace(read.characters, static_cast<std::uint32_t>(tree_.sets.size()));
     if (added) tree_.sets.push_back(read.characters);
+    if (tree_.unnamed_set == found->second) tree_.unnamed_set.reset();
     return add({.kind = RegexKind::kCharacters, .left = found->second}, start);
   }
 
@@ -359,23 +473,32 @@ class Parser {
   const std::optional<Alphabet>& alphabet_;
   CharacterSet known_;  ///< the characters of the alphabet
   std::uint64_t max_size_;
+  bool search_;
   RegexTree tree_;
   std::map<CharacterSet, std::uint32_t> set_ids_;
   std::map<std::string, std::uint32_t> token_ids_;
   std::vector<RegexNodeId> operands_;
   std::vector<Pending> pending_;
+  std::vector<bool> cases_;  ///< by open group: whether case was ignored before it
+  std::size_t first_boundary_ = SIZE_MAX;
   std::size_t depth_ = 0;
-  bool after_operand_ = false;  ///< an expression is complete just before the position
-  bool quantified_ = false;     ///< it ends in a quantifier
-  bool was_empty_ = false;      ///< what finish_operand ended was nothing
+  bool starts_ = false, ends_ = false;  ///< the alternative has an anchor at its start, at its end
+  bool after_operand_ = false;          ///< an expression is complete just before the position
+  bool quantified_ = false;             ///< it ends in a quantifier
+  bool was_empty_ = false;              ///< what finish_operand ended was nothing
 };
 
 }  // namespace
 
+const CharacterSet& word_characters() {
+  static const CharacterSet characters{{U'0', U'9'}, {U'A', U'Z'}, {U'_', U'_'}, {U'a', U'z'}};
+  return characters;
+}
+
 RegexTree parse_regex_syntax(std::string_view expression, const std::optional<Alphabet>& alphabet,
-                             std::uint64_t max_size) {
+                             std::uint64_t max_size, bool search) {
   constexpr std::uint64_t kLargest = std::uint64_t{1} << 31;
-  return Parser(expression, alphabet, std::min(max_size, kLargest)).parse();
+  return Parser(expression, alphabet, std::min(max_size, kLargest), search).parse();
 }
 
 }  // namespace krohn

@@ -18,6 +18,7 @@ enum class RegexKind : std::uint8_t {
   kCharacters,  ///< one character of sets[left]; the empty set is the empty language
   kToken,       ///< the symbol tokens[left]
   kAny,         ///< one letter
+  kBoundary,    ///< nothing, between a character of \w and what is none, or (left == 1) not there
   kConcatenation,
   kUnion,
   kIntersection,
@@ -38,17 +39,23 @@ struct RegexNode {
 struct RegexTree {
   std::vector<RegexNode> nodes;
   RegexNodeId root = 0;
-  std::vector<CharacterSet> sets;    ///< distinct
-  std::vector<std::string> tokens;   ///< distinct
-  bool negates_class = false;        ///< [^…], \D, \W, \S or \P occurs
-  bool ranges_over_letters = false;  ///< `.` or ~ occurs
+  std::vector<CharacterSet> sets;            ///< distinct
+  std::vector<std::string> tokens;           ///< distinct
+  bool negates_class = false;                ///< [^…], \D, \W, \S or \P occurs
+  bool ranges_over_letters = false;          ///< `.` or ~ occurs
+  bool has_boundary = false;                 ///< \b or \B occurs; then word_characters() is among the sets
+  std::optional<std::uint32_t> unnamed_set;  ///< that set, where it is there for \b only: its characters are no letters
 };
+
+/// What \w stands for: the characters of words, for \b.
+const CharacterSet& word_characters();
 
 /// Parses an expression (docs/regex.md). With an alphabet, characters and tokens that are written one by one must be
 /// in it. Throws InputError "regex:COLUMN: …", also as soon as a tree or its unfolding passes `max_size`.
+/// With `search` the tree is of the words in which the expression matches somewhere, at an end where ^ or $ say so.
 /// O(n log n), no recursion.
 RegexTree parse_regex_syntax(std::string_view expression, const std::optional<Alphabet>& alphabet,
-                             std::uint64_t max_size);
+                             std::uint64_t max_size, bool search = false);
 
 /// The letters of an expression, and what its sets mean in them.
 struct RegexLetters {

@@ -13,8 +13,9 @@ using nlohmann::json;
 namespace {
 
 constexpr const char* kVerbs[] = {
-    "info",  "classify", "decompose", "compile", "run",     "verify",  "check", "probe", "draw",       "convert",
-    "tasks", "train",    "import",    "eval",    "extract", "compare", "snap",  "table", "completion",
+    "info",    "classify", "decompose", "compile",  "run",     "verify",  "check", "probe",      "draw",
+    "convert", "equal",    "included",  "disjoint", "empty",   "combine", "words", "elements",   "tasks",
+    "train",   "import",   "eval",      "extract",  "compare", "snap",    "table", "completion",
 };
 
 }  // namespace

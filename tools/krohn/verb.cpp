@@ -31,8 +31,9 @@ void build_command(CLI::App& app, Work& chosen) {
   app.set_version_flag("--version", "krohn " KROHN_VERSION, "Print the version");
   app.require_subcommand(1);
   for (const auto add : {
-           add_info,    add_classify, add_decompose, add_compile, add_run,        add_verify, add_check,
-           add_probe,   add_draw,     add_convert,   add_tasks,   add_train,      add_import, add_eval,
+           add_info,    add_classify, add_decompose, add_compile, add_run,        add_verify,   add_check,
+           add_probe,   add_draw,     add_convert,   add_equal,   add_included,   add_disjoint, add_empty,
+           add_combine, add_words,    add_elements,  add_tasks,   add_train,      add_import,   add_eval,
            add_extract, add_compare,  add_snap,      add_table,   add_completion,
        })
     add(app, chosen);
@@ -43,10 +44,8 @@ void add_language_options(Verb& verb, LanguageOptions& options) {
   verb.add_option("--alphabet", options.alphabet, "Letters of a regex: ab, a-z0-9, bytes, unicode, or \"SYN ACK FIN\"")
       .group(group);
   verb.add_option("--symbols", options.symbols, "OpenFst symbol table of an .att file").existing_file().group(group);
-  std::vector<std::string> formats = format_names();
-  formats.emplace_back("regex");
   verb.add_option("--format", options.format, "Format of the file, instead of its extension")
-      .one_of(formats)
+      .one_of(format_names())
       .group(group);
   verb.add_option("--generators", options.generators,
                   "Letters of a group: transpositions, all, standard, or cycles \"(1 2),(1 2 3)\"")

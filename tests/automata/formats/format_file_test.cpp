@@ -200,8 +200,9 @@ TEST_CASE("what cannot be read or written is said in one message") {
   write_file(scratch / "strange", "hello");
   write_file(scratch / "empty", "");
   write_file(scratch / "net.safetensors", "x");
-  CHECK(error_of(scratch / "parity.dto").find("no such file; did you mean " + (scratch / "parity.dot").string() + "?") !=
-        std::string::npos);
+  CHECK(
+      error_of(scratch / "parity.dto").find("no such file; did you mean " + (scratch / "parity.dot").string() + "?") !=
+      std::string::npos);
   CHECK(error_of("/nonexistent/x.dot").find("no such file\nA language is a file, regex:EXPRESSION or name:FAMILY") !=
         std::string::npos);
   CHECK(error_of(scratch / "strange").find("neither the name nor the content tells the format") != std::string::npos);
@@ -218,7 +219,6 @@ TEST_CASE("what cannot be read or written is said in one message") {
   small.max_states = 3;
   CHECK_THROWS_AS(read_automaton_file(data + "/mata/b-armc-incl-hard-aut1.mata", small), LimitError);
   const Dfa dfa = samples::machines(1, samples::plain_alphabets(), samples::accepting()).front();
-  CHECK_THROWS_AS(write_automaton_file(dfa, scratch / "x.mata"), InputError);
   CHECK_THROWS_AS(write_automaton_file(dfa, scratch / "x.unknown"), InputError);
 }
 

@@ -8,7 +8,6 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/format_file.h"
-#include "krohn/automata/regex/regex.h"
 #include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/atomic_file.h"
@@ -18,20 +17,6 @@ namespace krohn {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A file that holds one regular expression, with or without a final line break.
-Dfa load_expression(const std::string& path, const LanguageOptions& options) {
-  std::string expression = read_text_file(path);
-  while (expression.ends_with('\n') || expression.ends_with('\r')) expression.pop_back();
-  RegexOptions regex;
-  if (options.alphabet) regex.alphabet = parse_alphabet(*options.alphabet);
-  regex.max_states = options.max_states;
-  try {
-    return parse_regex(expression, regex);
-  } catch (const InputError& error) {
-    throw InputError(path, error.what());
-  }
-}
 
 /// A folder is never a language: say which verb takes it.
 [[noreturn]] void refuse_folder(const std::string& name) {
@@ -94,13 +79,14 @@ bool is_model_name(const std::string& name) {
 
 Subject load_subject(const std::string& given, const LanguageOptions& options, std::FILE* remarks) {
   const std::string name = file_of_torch_folder(given);
-  if (options.format == "regex") return {name, load_expression(name, options), std::nullopt, !options.alphabet};
   if (is_model_name(name)) {
     Network network = load_network(name);
     Dfa automaton = network.automaton;
     return {name, std::move(automaton), std::move(network)};
   }
-  const bool is_expression = name.starts_with("regex:"), is_file = !is_expression && !name.starts_with("name:");
+  const bool is_written = name.starts_with("regex:") || name.starts_with("search:");
+  const bool is_file = !is_written && !name.starts_with("name:") && !name.starts_with("expr:");
+  const bool is_expression = is_written || (is_file && (options.format == "regex" || name.ends_with(".regex")));
   std::error_code error;
   // The language of a checkpoint is the automaton beside it.
   if (is_file && is_checkpoint_folder(name) && fs::exists(fs::path(name) / "automaton.json", error))

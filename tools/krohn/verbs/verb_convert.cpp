@@ -12,29 +12,43 @@ namespace krohn {
 namespace {
 
 constexpr VerbHelp kConvertHelp = {
-    "convert", "Convert between automaton formats", "convert IN OUT [--format FORMAT] [--to FORMAT] [--minimal]",
+    "convert", "Convert between automaton formats, and to regular expressions",
+    "convert IN OUT [--format FORMAT] [--to FORMAT] [--minimal]",
     R"(
 krohn convert tcp.dot tcp.json
 krohn convert 'regex:(a|b)*abb' abb.att
+krohn convert zp.att -o zp.regex
 krohn convert abb.safetensors - --to dot
+krohn convert name:S3 - --to gap
 )",
-    R"(Reads a language or the automaton inside a model, and writes it as .dot, .gv, .att, .jff or .json, by the extension
-or --to; "-" is standard output. AT&T text takes its symbol table along as a .syms file. Nondeterministic input is
-determinised and completed; --minimal minimises it too.
+    R"(Reads a language or the automaton inside a model, and writes it in the format of OUT's extension or of --to; "-" is
+standard output. Nondeterministic input is determinised and completed; --minimal minimises it too.
+  dot json             everything; mealy-dot and moore-dot as AALpy writes them
+  att mata jff         acceptors; AT&T text takes its symbol table along as a .syms file
+  regex                a short regular expression, proved equal to the automaton before it is written; exit status 3
+                       when none of at most --longest bytes was found
+  gap                  transformations of the states, for GAP with SgpDec or Semigroups
+  hoa openfst          for Spot and Owl (a word ends in steps without a letter), and OpenFst's binary files
+  tikz latex-table     for LaTeX
+Extensions: .dot .gv .json .att .fsm .mata .jff .regex .g .gap .hoa .fst .tikz .tex. docs/formats.md says what each holds.
 )"};
 
 struct ConvertArguments {
-  std::string in, out, to;
+  std::string in, out, output, to;
   LanguageOptions reading;
+  WriteOptions writing;
   bool minimal = false;
 };
 
 int convert(const ConvertArguments& options) {
+  if (options.out.empty() == options.output.empty())
+    throw InputError("convert needs one file to write: OUT, or -o FILE");
+  const std::string& out = options.out.empty() ? options.output : options.out;
   std::optional<FileFormat> format;
   if (!options.to.empty()) format = format_of_extension(options.to);
-  if (options.out == "-" && !format) throw InputError("--to", "standard output has no extension: name the format");
+  if (out == "-" && !format) throw InputError("--to", "standard output has no extension: name the format");
   const Dfa dfa = load_subject(options.in, options.reading, stderr).automaton;
-  write_automaton_file(options.minimal ? minimise(dfa) : dfa, options.out, format);
+  write_automaton_file(options.minimal ? minimise(dfa) : dfa, out, format, options.writing);
   return kDone;
 }
 
@@ -43,11 +57,13 @@ int convert(const ConvertArguments& options) {
 void add_convert(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<ConvertArguments>();
   Verb verb = add_verb(app, kConvertHelp);
-  verb.add_option("IN", options->in, "A file, regex:…, name:…, or a .safetensors model").required();
-  verb.add_option("OUT", options->out, "The file to write, - for standard output").required();
+  verb.add_option("IN", options->in, "A file, regex:…, name:…, expr:…, or a .safetensors model").required();
+  verb.add_option("OUT", options->out, "The file to write, - for standard output");
+  verb.add_option("-o,--output", options->output, "The same").type_name("FILE");
   verb.add_option("--to", options->to, "Format to write, instead of OUT's extension")
-      .one_of(format_names(/*only_written=*/true));
+      .one_of(format_names(/*to_write=*/true));
   verb.add_flag("--minimal", options->minimal, "Minimise first");
+  add_count(verb, "--longest", options->writing.longest_regex, "Most bytes of a regular expression");
   add_language_options(verb, options->reading);
   verb.callback([options, &chosen] { chosen = [options] { return convert(*options); }; });
 }

@@ -9,10 +9,16 @@
 #include "krohn/automata/formats/format_file.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/automata/monoid/algebra.h"
+#include "krohn/automata/operations/emptiness.h"
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
+#include "krohn/automata/operations/nfa_operations.h"
+#include "krohn/automata/operations/nfa_parts.h"
 #include "krohn/automata/operations/operations.h"
+#include "krohn/automata/questions/questions.h"
+#include "krohn/automata/regex/regex_of.h"
 #include "krohn/automata/words/accepted_words.h"
+#include "krohn/automata/words/count.h"
 #include "krohn/groups/error.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/report/classification.h"
@@ -118,6 +124,39 @@ Text difference_word(const Dfa& a, const Dfa& b) {
   return refine(a.alphabet(), b.alphabet()).merged.format_word(*word);
 }
 
+/// The word of an answer over the letters of both, or nothing.
+Text word_of(const Answer& answer, const Dfa& a, const Dfa& b) {
+  if (!answer.word) return std::nullopt;
+  return common_alphabet(a, b).format_word(*answer.word);
+}
+
+/// What an operation on nondeterministic automata makes of an acceptor, minimal.
+template <Nfa operation(const Nfa& nfa)>
+Dfa changed(const Dfa& dfa) {
+  require_acceptor(dfa, "the operation");
+  return minimal_of(operation(to_nfa(dfa)), kDefaultMaxStates);
+}
+
+Dfa shuffled(const Dfa& a, const Dfa& b) {
+  require_acceptor(a, "shuffle");
+  require_acceptor(b, "shuffle");
+  return minimal_of(shuffle(to_nfa(a), to_nfa(b)), kDefaultMaxStates);
+}
+
+Dfa projected(const Dfa& dfa, const std::string& letters) {
+  require_acceptor(dfa, "projection");
+  return minimal_of(projection(to_nfa(dfa), parse_alphabet(letters)), kDefaultMaxStates);
+}
+
+/// Decimal digits: counts may have thousands.
+std::string count_of_length(const Dfa& dfa, std::uint64_t length) {
+  require_acceptor(dfa, "counting");
+  const CountingGraph graph(dfa);
+  std::vector<Count> counts = graph.counts_of_empty_word();
+  for (std::uint64_t i = 0; i < length; ++i) counts = graph.one_letter_more(counts);
+  return graph.states() == 0 ? "0" : counts[0].str();
+}
+
 std::vector<std::string> shortest_words(const Dfa& dfa, std::size_t count) {
   std::vector<std::string> words;
   for (const Word& word : first_accepted_words(dfa, count)) words.push_back(dfa.alphabet().format_word(word));
@@ -188,6 +227,34 @@ void bind_automaton(nb::module_& module) {
           "star", [](const Dfa& dfa) { return star(dfa); }, unlocked)
       .def(
           "reverse", [](const Dfa& dfa) { return reverse(dfa); }, unlocked)
+      .def(
+          "symmetric_difference", [](const Dfa& a, const Dfa& b) { return symmetric_difference_of(a, b); }, unlocked,
+          "other"_a)
+      .def(
+          "plus", [](const Dfa& dfa) { return plus(dfa); }, unlocked)
+      .def(
+          "left_quotient", [](const Dfa& a, const Dfa& b) { return left_quotient(a, b); }, unlocked, "prefixes"_a)
+      .def(
+          "right_quotient", [](const Dfa& a, const Dfa& b) { return right_quotient(a, b); }, unlocked, "suffixes"_a)
+      .def("shuffle", &shuffled, unlocked, "other"_a)
+      .def("prefixes", &changed<prefixes>, unlocked)
+      .def("suffixes", &changed<suffixes>, unlocked)
+      .def("factors", &changed<factors>, unlocked)
+      .def("subwords", &changed<subwords>, unlocked)
+      .def("projection", &projected, unlocked, "letters"_a)
+      .def("is_empty", &is_empty, unlocked)
+      .def("is_finite", &is_finite, unlocked)
+      .def("is_universal", &is_universal, unlocked)
+      .def("count", &count_of_length, unlocked, "length"_a)
+      .def(
+          "excess_word", [](const Dfa& a, const Dfa& b) { return word_of(excess_word(a, b), a, b); }, unlocked,
+          "other"_a)
+      .def(
+          "common_word", [](const Dfa& a, const Dfa& b) { return word_of(common_word(a, b), a, b); }, unlocked,
+          "other"_a)
+      .def(
+          "regex", [](const Dfa& dfa, std::uint64_t longest) { return regex_of(dfa, {.max_length = longest}); },
+          unlocked, "longest"_a = 2000)
       .def("distinguishing_word", &difference_word, unlocked, "other"_a)
       .def("shortest_words", &shortest_words, unlocked, "count"_a)
       .def(

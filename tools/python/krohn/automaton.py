@@ -155,6 +155,29 @@ class Automaton:
         """The first accepted words, shorter ones first."""
         return self._core.shortest_words(count)
 
+    def count(self, length: int) -> int:
+        """How many words of this length are accepted, exactly."""
+        return int(self._core.count(length))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no word is accepted."""
+        return self._core.is_empty()
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether finitely many words are accepted."""
+        return self._core.is_finite()
+
+    @property
+    def is_universal(self) -> bool:
+        """Whether every word over the letters is accepted."""
+        return self._core.is_universal()
+
+    def regex(self, longest: int = 2000) -> str:
+        """A short regular expression, proved equal; a LimitError when none of at most `longest` bytes was found."""
+        return self._core.regex(longest)
+
     # ---- Other automata
 
     def minimise(self) -> "Automaton":
@@ -184,8 +207,60 @@ class Automaton:
     def star(self) -> "Automaton":
         return Automaton._of(self._core.star())
 
+    def plus(self) -> "Automaton":
+        """Words of this language in a row, at least one."""
+        return Automaton._of(self._core.plus())
+
     def reverse(self) -> "Automaton":
         return Automaton._of(self._core.reverse())
+
+    def __xor__(self, other: "Automaton") -> "Automaton":
+        """Words of exactly one of the two."""
+        return Automaton._of(self._core.symmetric_difference(other._core))
+
+    def shuffle(self, other: "Automaton") -> "Automaton":
+        """Words of the two interleaved in every way."""
+        return Automaton._of(self._core.shuffle(other._core))
+
+    def left_quotient(self, prefixes: "Automaton") -> "Automaton":
+        """What is left of words behind a word of `prefixes`."""
+        return Automaton._of(self._core.left_quotient(prefixes._core))
+
+    def right_quotient(self, suffixes: "Automaton") -> "Automaton":
+        """What is left of words before a word of `suffixes`."""
+        return Automaton._of(self._core.right_quotient(suffixes._core))
+
+    def prefixes(self) -> "Automaton":
+        """Beginnings of words."""
+        return Automaton._of(self._core.prefixes())
+
+    def suffixes(self) -> "Automaton":
+        """Ends of words."""
+        return Automaton._of(self._core.suffixes())
+
+    def factors(self) -> "Automaton":
+        """What stands somewhere in a word."""
+        return Automaton._of(self._core.factors())
+
+    def subwords(self) -> "Automaton":
+        """Words with any letters struck out."""
+        return Automaton._of(self._core.subwords())
+
+    def projection(self, letters: str) -> "Automaton":
+        """Words with all letters but these struck out; `letters` as in the command's --alphabet."""
+        return Automaton._of(self._core.projection(letters))
+
+    def excess_word(self, other: "Automaton") -> Optional[str]:
+        """A shortest word of this language that is not one of the other; None when it is included."""
+        return self._core.excess_word(other._core)
+
+    def __le__(self, other: "Automaton") -> bool:
+        """Whether every word is one of the other language."""
+        return self.excess_word(other) is None
+
+    def common_word(self, other: "Automaton") -> Optional[str]:
+        """A shortest word of both; None when they are disjoint."""
+        return self._core.common_word(other._core)
 
     def distinguishing_word(self, other: "Automaton") -> Optional[str]:
         """A shortest word on which the two differ; None when they compute the same."""

@@ -1,0 +1,44 @@
+// automata/questions/search_limits.h — what every search does about its limits.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+
+#include "krohn/automata/questions/questions.h"
+#include "krohn/automata/questions/word_tree.h"
+#include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
+
+namespace krohn {
+
+/// To be called for every pair that is expanded.
+inline void check_limits(const WordTree& tree, const QuestionLimits& limits) {
+  TimeLimit::check();
+  if (tree.size() > limits.max_pairs)
+    throw LimitError(fmt::format("the search met more than {} pairs of states; raise --max-pairs", limits.max_pairs));
+}
+
+/// What `search.run()` returns. A limit that it meets also says how far it came.
+template <class Search>
+Answer run_search(Search& search) {
+  try {
+    return search.run();
+  } catch (const LimitError& error) {
+    throw LimitError(
+        fmt::format("{}\nNo word of fewer than {} letters decides the question.", error.what(), search.length()));
+  }
+}
+
+/// A yes, or the word to `node`.
+inline Answer answer(const WordTree& tree, WordTree::Index node, bool in_first, bool in_second) {
+  Answer result;
+  result.pairs = tree.size();
+  if (node == WordTree::kRoot) return result;
+  result.word = tree.word_to(node);
+  result.in_first = in_first;
+  result.in_second = in_second;
+  return result;
+}
+
+}  // namespace krohn

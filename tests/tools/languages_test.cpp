@@ -1,0 +1,150 @@
+// Questions and operations from the command line: equal, included, disjoint, empty, combine, words, elements, convert.
+
+#include <doctest/doctest.h>
+
+#include "tests/tools/shell.h"
+
+using namespace krohn::test;
+
+TEST_CASE("questions answer by status and by a shortest word") {
+  const Workplace place("questions");
+  struct Fact {
+    const char* line;
+    int status;
+    const char* says;
+  };
+  for (const Fact& fact : {
+           Fact{"equal 'regex:(a|b)*abb' 'regex:(a*b*)*abb'", 0, "equal: the same words"},
+           Fact{"equal 'regex:(a|b)*abb' 'regex:(a|b)*ab'", 1,
+                "not equal: \"ab\" (2 letters) is in regex:(a|b)*ab and not in regex:(a|b)*abb"},
+           Fact{"equal 'regex:a*' 'regex:(a|c)*'", 1, "regex:a* has no letter c, and rejects words with one"},
+           Fact{"equal name:modarith5 name:modarith5", 0, "equal"},
+           Fact{"included 'regex:(a|b)*abb' 'regex:(a|b)*b'", 0, "included: every word"},
+           Fact{"included 'regex:(a|b)*b' 'regex:(a|b)*abb'", 1,
+                "not included: \"b\" (1 letter) is in regex:(a|b)*b and not in"},
+           Fact{"disjoint 'regex:(ab)*' 'regex:(ba)+'", 0, "disjoint: no word is in both"},
+           Fact{"disjoint 'regex:(ab)*' 'regex:(ba)*'", 1, "the empty word is in both"},
+           Fact{"empty 'regex:[]'", 0, "empty: no word at all"},
+           Fact{"empty 'search:a=b'", 1, "not empty: \"a=b\" (3 letters) is in search:a=b"},
+           Fact{"equal 'expr:~regex:a & regex:a|b' regex:b", 0, "equal"},
+           Fact{"equal 'regex:(a|b)*a(a|b){60}' 'regex:(b*a*)*a(a|b){60}'", 0, "equal"},
+       }) {
+    CAPTURE(fact.line);
+    const Outcome outcome = place.shell(std::string("krohn ") + fact.line);
+    CAPTURE(outcome.err);
+    CHECK(outcome.status == fact.status);
+    CHECK(contains(outcome.out, fact.says));
+  }
+  const Outcome json = place.shell("krohn included regex:a+b --json 'regex:a*'");
+  CHECK(json.status == 1);
+  CHECK(contains(json.out, "\"word\": \"ab\""));
+  CHECK(contains(json.out, "\"in_first\": true"));
+  CHECK(contains(json.out, "\"answer\": false"));
+}
+
+TEST_CASE("a question past its limits is undecided, and says how far it is decided") {
+  const Workplace place("question-limits");
+  const char* const hard = "'regex:(a|b)*a(a|b){20}' 'regex:(a|b)*a(a|b){21}'";
+  for (const char* verb : {"equal", "included", "disjoint"}) {
+    CAPTURE(verb);
+    const Outcome outcome = place.shell(std::string("krohn ") + verb + " " + hard + " --max-pairs 4");
+    CHECK(outcome.status == 3);
+    CHECK(outcome.out == "");
+    CHECK(contains(outcome.err, "--max-pairs"));
+    CHECK(contains(outcome.err, "No word of fewer than"));
+  }
+  CHECK(place.shell("krohn empty name:modarith5").status == 2);
+  CHECK(place.shell("krohn equal name:modarith5 regex:a").status == 2);
+  CHECK(place.shell("krohn equal regex:a").status == 2);
+}
+
+TEST_CASE("nondeterministic files are compared as they are") {
+  const Workplace place("nondeterministic");
+  // Letter 30 from the end is an a: the deterministic automaton has 2^30 states.
+  std::string arcs = "0 0 a\n0 0 b\n0 1 a\n";
+  for (int i = 1; i < 30; ++i)
+    for (const char* letter : {"a", "b"}) arcs += std::to_string(i) + " " + std::to_string(i + 1) + " " + letter + "\n";
+  place.write("n.att", arcs + "30\n");
+  place.write("m.att", arcs + "30 31 a\n30\n");
+  CHECK(place.shell("krohn equal n.att 'regex:(a|b)*a(a|b){29}'").status == 0);
+  CHECK(place.shell("krohn equal n.att m.att").status == 0);
+  CHECK(place.shell("krohn included n.att 'expr:n.att | regex:b'").status == 0);
+  CHECK(place.shell("krohn empty n.att").status == 1);
+}
+
+TEST_CASE("combine writes what an expression means, in any format") {
+  const Workplace place("combine");
+  place.write("a.regex", "(a|b)*abb\n");
+  place.write("with blank.regex", "a*\n");
+  REQUIRE(place.shell("krohn convert a.regex a.att").status == 0);
+  REQUIRE(place.shell("krohn convert name:parity -o b.dot").status == 0);
+  REQUIRE(place.shell("krohn combine 'a.att & ~(b.dot | regex:b*)' -o c.jff").status == 0);
+  CHECK(place.shell("krohn equal c.jff a.regex").status == 0);
+  CHECK(place.shell("krohn combine \"reverse(a.att) | 'with blank.regex'\" -o - --to regex").out == "a*|bba[ab]*\n");
+  CHECK(contains(place.shell("krohn combine 'a.att - a.att'").out, "empty"));
+  CHECK(contains(place.shell("krohn combine 'regex:(a|b)*' --json").out, "\"universal\": true"));
+  const Outcome wrong = place.shell("krohn combine 'a.att b.dot'");
+  CHECK(wrong.status == 2);
+  CHECK(contains(wrong.err, "krohn: expression:7: two languages stand side by side"));
+  CHECK(place.shell("krohn combine a.atx -o x.dot").status == 2);
+  CHECK(place.shell("krohn combine '~regex:(a|b)*a(a|b){20}' --max-states 1000 -o x.dot").status == 3);
+  CHECK_FALSE(std::filesystem::exists(place / "x.dot"));
+}
+
+TEST_CASE("words: shortest, of a length, counted, random") {
+  const Workplace place("words");
+  CHECK(place.shell("krohn words 'regex:(a|b)*abb' --shortest 3").out == "abb\naabb\nbabb\n");
+  CHECK(place.shell("krohn words 'regex:(a|b)*abb' --length 5").out == "aaabb\nababb\nbaabb\nbbabb\n");
+  CHECK(place.shell("krohn words 'regex:a?b?' --length 0").out == "\n");
+  CHECK(place.shell("krohn words 'regex:ab|c'").out == "c\nab\n");
+  CHECK(place.shell("krohn words 'regex:[]'").out == "");
+  CHECK(place.shell("krohn words 'regex:(a|b)*abb' --length 8 --count").out == "32\n");
+  CHECK(place.shell("krohn words 'regex:(a|b)*abb' --length 70 --count").out == "147573952589676412928\n");
+  CHECK(place.shell("krohn words 'regex:(a|b){3}|a' --count").out == "9\n");
+  CHECK(place.shell("krohn words 'regex:a*' --count").out == "infinitely many\n");
+  const Outcome random = place.shell("krohn words 'regex:(a|b)*abb' --random 5 --length 100 --seed 3");
+  CHECK(random.status == 0);
+  CHECK(random.out.size() == 5 * 101);
+  CHECK(random.out == place.shell("krohn words 'regex:(a|b)*abb' --random 5 --length 100 --seed 3").out);
+  CHECK(contains(place.shell("krohn words 'regex:\"SYN\"\"ACK\"' --json").out, "\"SYN ACK\""));
+  for (const char* line :
+       {"--random 5", "--shortest 3 --length 4", "--count --random 3 --length 3", "--random 3 --length 2"}) {
+    CAPTURE(line);
+    CHECK(place.shell(std::string("krohn words 'regex:(a|b)*abb' ") + line).status == 2);
+  }
+  CHECK(place.shell("krohn words name:modarith5").status == 2);
+}
+
+TEST_CASE("automata as regular expressions, refused past a length") {
+  const Workplace place("to-regex");
+  CHECK(place.shell("krohn convert 'regex:(a|b)*abb' - --to regex").out == "[ab]*abb\n");
+  CHECK(place.shell("krohn convert name:parity p.regex").status == 0);
+  CHECK(place.shell("krohn equal p.regex name:parity").status == 0);
+  const Outcome refused = place.shell("krohn convert name:A5 -o a5.regex");
+  CHECK(refused.status == 2);  // a group with outputs
+  const Outcome long_one = place.shell("krohn convert 'regex:(a|b)*abb' -o x.regex --longest 5");
+  CHECK(long_one.status == 3);
+  CHECK(contains(long_one.err, "--longest"));
+  CHECK_FALSE(std::filesystem::exists(place / "x.regex"));
+  CHECK(place.shell("krohn convert 'regex:a'").status == 2);
+  CHECK(place.shell("krohn convert 'regex:a' a.dot -o b.dot").status == 2);
+}
+
+TEST_CASE("elements, idempotents, relations of what the letters do") {
+  const Workplace place("elements");
+  place.write("s.g", "S := Semigroup([Transformation([2,3,1,4]), Transformation([1,1,3,4])]);\n");
+  const Outcome all = place.shell("krohn elements s.g --json");
+  CHECK(all.status == 0);
+  CHECK(contains(all.out, "\"states\": 4"));  // the fourth point is fixed, and kept
+  CHECK(contains(all.out, "\"monoid_size\": 24"));
+  CHECK(contains(all.out, "\"identity_in_semigroup\": true"));
+  CHECK(contains(place.shell("krohn elements 'regex:(ab)*' --idempotents").out, "idempotent"));
+  CHECK(place.shell("krohn elements 'regex:a{3}' --relations --alphabet a").out == "aaaaa = aaaa\n");
+  const Outcome word = place.shell("krohn elements s.g --word aaaa");
+  CHECK(contains(word.out, "shortest  a\n"));
+  CHECK(contains(word.out, "period 3"));
+  const Outcome few = place.shell("krohn elements s.g --max-elements 5");
+  CHECK(few.status == 3);
+  CHECK(contains(few.err, "--max-elements"));
+  CHECK(contains(few.out, "[0,1,2,3]"));
+}

@@ -1,0 +1,17 @@
+#include "tools/krohn/models/operand.h"
+
+#include <filesystem>
+
+#include "tools/krohn/models/subject.h"
+
+namespace krohn {
+
+Automaton load_operand(const std::string& name, const LanguageOptions& options) {
+  std::error_code error;
+  const bool is_special =
+      options.format == "regex" || is_model_name(name) || std::filesystem::is_directory(name, error);
+  if (is_special) return load_subject(name, options, stderr).automaton;
+  return load_automaton(name, options);
+}
+
+}  // namespace krohn

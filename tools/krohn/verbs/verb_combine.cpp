@@ -1,0 +1,102 @@
+// krohn combine — the language of an expression over languages.
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "krohn/automata/expressions/expression.h"
+#include "krohn/automata/formats/format_file.h"
+#include "krohn/automata/operations/emptiness.h"
+#include "krohn/automata/operations/minimise.h"
+#include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
+#include "krohn/simulate/prove/claims/claim_text.h"
+#include "tools/krohn/report/json_output.h"
+#include "tools/krohn/report/table.h"
+#include "tools/krohn/verb.h"
+
+namespace krohn {
+namespace {
+
+constexpr VerbHelp kCombineHelp = {
+    "combine", "The language of an expression: a.att & ~(b.dot | regex:a*)",
+    "combine EXPRESSION [-o FILE] [--to FORMAT]",
+    R"(
+krohn combine 'zp.att & ~(zp.att | regex:a*)'
+krohn combine 'name:parity - regex:(0|1)*1' -o odd.jff
+krohn combine 'prefixes(regex:abc) | reverse(regex:abc)' -o - --to regex
+krohn combine 'shuffle(regex:ab, regex:ab)' --alphabet abc
+krohn combine 'image(regex:(ab)*, a=xy,b=)' -o - --to att
+)",
+    R"(Makes the minimal automaton of an expression over languages, and says how large it is, or writes it to a file as
+`krohn convert` does. Any other verb takes the expression too, as `expr:EXPRESSION`.
+Operators, from what binds most loosely: A | B union, A ^ B words of exactly one, A - B difference, A & B intersection,
+A . B concatenation, ~A complement, and behind a language or a bracket * + ? for repetition. - and . stand between
+blanks. A regex: ends at the first blank outside its own brackets; quote it in '…' otherwise, and names of files with
+blanks or signs in them too. Functions:
+  union, intersection, concatenation, shuffle (two or more languages), difference, symmetric-difference,
+  left-quotient(A, B), right-quotient(A, B), complement, star, plus, optional, reverse, prefixes, suffixes, factors,
+  subwords, project(A, LETTERS), erase(A, LETTERS), over(A, LETTERS), image(A, a=xy,b=), preimage(A, x=ab,y=)
+All languages are first read over the letters of all of them together, and of --alphabet: a language rejects words with
+letters that it lacks, and ~ takes in every other word over these letters. project, erase, image and preimage change the
+letters of what they are applied to. docs/expressions.md says all.
+Exit status: 0 done, 2 bad input, 3 past --max-states or --time.
+)"};
+
+struct CombineArguments {
+  std::string expression, output, to;
+  LanguageOptions reading;
+  WriteOptions writing;
+  double seconds = 300;
+  bool json = false;
+};
+
+void print(const CombineArguments& options, const Dfa& dfa) {
+  const auto word = shortest_accepted_word(dfa);
+  if (options.json) {
+    Json json{{"expression", options.expression}, {"states", dfa.states()}, {"letters", Json::array()}};
+    for (const Symbol& symbol : dfa.alphabet().symbols()) json["letters"].push_back(symbol.name);
+    json["empty"] = !word;
+    json["finite"] = is_finite(dfa);
+    json["universal"] = is_universal(dfa);
+    if (word) json["shortest_accepted_word"] = dfa.alphabet().format_word(*word);
+    return print_json(json);
+  }
+  fmt::print("{}", format_table({{"states", fmt::format("{}, minimal", with_thousands(dfa.states()))},
+                                 {"letters", to_string(dfa.alphabet())},
+                                 {"language", !word               ? "empty"
+                                              : is_universal(dfa) ? "every word"
+                                              : is_finite(dfa)    ? "finite"
+                                                                  : "infinite"},
+                                 {"shortest", word ? quoted_word(dfa.alphabet(), *word) : "no word"}}));
+}
+
+int combine(const CombineArguments& options) {
+  std::optional<FileFormat> format;
+  if (!options.to.empty()) format = format_of_extension(options.to);
+  if (options.output == "-" && !format) throw InputError("--to", "standard output has no extension: name the format");
+  const TimeLimit time(options.seconds, fmt::format("--time {:g}", options.seconds));
+  const Dfa dfa = minimise(to_dfa(load_expression(options.expression, options.reading), options.reading.max_states));
+  if (options.output.empty() || options.json) print(options, dfa);
+  if (!options.output.empty()) write_automaton_file(dfa, options.output, format, options.writing);
+  return kDone;
+}
+
+}  // namespace
+
+void add_combine(CLI::App& app, Work& chosen) {
+  const auto options = std::make_shared<CombineArguments>();
+  Verb verb = add_verb(app, kCombineHelp);
+  verb.add_option("EXPRESSION", options->expression, "Languages with operators between them").required();
+  verb.add_option("-o,--output", options->output, "Where to write the automaton, - for standard output")
+      .type_name("FILE");
+  verb.add_option("--to", options->to, "Format to write, instead of FILE's extension")
+      .one_of(format_names(/*to_write=*/true));
+  add_count(verb, "--longest", options->writing.longest_regex, "Most bytes of a regular expression");
+  add_time(verb, options->seconds, "Most seconds").show_default();
+  add_json_flag(verb, options->json);
+  add_language_options(verb, options->reading);
+  verb.callback([options, &chosen] { chosen = [options] { return combine(*options); }; });
+}
+
+}  // namespace krohn

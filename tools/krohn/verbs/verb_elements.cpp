@@ -1,0 +1,189 @@
+// krohn elements — what the letters do to the states: the transformation semigroup, element by element.
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "krohn/automata/dfa/visible_text.h"
+#include "krohn/automata/operations/minimise.h"
+#include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
+#include "krohn/groups/transformations/presentation.h"
+#include "krohn/simulate/prove/claims/claim_text.h"
+#include "tools/krohn/models/subject.h"
+#include "tools/krohn/report/count.h"
+#include "tools/krohn/report/json_output.h"
+#include "tools/krohn/report/table.h"
+#include "tools/krohn/verb.h"
+
+namespace krohn {
+namespace {
+
+constexpr VerbHelp kElementsHelp = {
+    "elements", "The transformation semigroup of a machine: elements, products, relations",
+    "elements LANGUAGE [--idempotents] [--word WORD] [--relations] [--minimal]",
+    R"(
+krohn elements 'regex:(a|b)*abb'
+krohn elements name:tomita3 --idempotents
+krohn elements 'regex:(a|b)*abb' --word abba
+krohn elements 'regex:(ab)*' --relations
+)",
+    R"(Lists the transformations that words make of the states, each with its shortest word (the first in the order of the
+letters among those) and the image of every state. All states count, reachable or not, since this is about what the
+letters do and not about a language; --minimal takes the minimal automaton, whose monoid is the syntactic one. Element 0
+is the empty word; it belongs to the semigroup only where some other word does the same, which is said.
+--idempotents leaves only the elements with e·e = e. --word prints the element of a word: its shortest word, index and
+period (the least i, p with x^i = x^(i+p)), and image; give products as one word. --relations prints a complete
+presentation: relations u = v that, used from left to right, take every word to the shortest word of its element.
+Transformation lists of GAP (SgpDec, Semigroups) are read from .g files, `krohn convert … --to gap` writes them.
+Exit status: 0 done, 2 bad input, 3 past --max-elements or --time; the elements found by then are printed.
+)"};
+
+struct ElementsArguments {
+  std::string subject;
+  LanguageOptions reading;
+  std::optional<std::string> word;
+  std::uint64_t max_elements = 100'000;
+  double seconds = 60;
+  bool idempotents = false, relations = false, minimal = false, json = false;
+};
+
+using Element = TransformationMonoid::Element;
+
+std::vector<Transformation> letter_maps(const Dfa& dfa) {
+  std::vector<Transformation> maps;
+  for (Letter letter = 0; letter < dfa.letters(); ++letter) maps.push_back(dfa.letter_map(letter));
+  return maps;
+}
+
+std::string word_text(const Dfa& dfa, const TransformationMonoid::Word& word) {
+  return dfa.alphabet().format_word(Word(word.begin(), word.end()));
+}
+
+Json image_of(const Dfa& dfa, const Transformation& map) {
+  Json image = Json::array();
+  for (State state = 0; state < dfa.states(); ++state) image.push_back(map[state]);
+  return image;
+}
+
+/// Whether a word of at least one letter acts as the empty one.
+bool identity_is_reached(const TransformationMonoid& monoid) {
+  for (Element e = 0; e < monoid.size(); ++e)
+    for (std::uint32_t letter = 0; letter < monoid.generators(); ++letter)
+      if (monoid.right(e, letter) == 0) return true;
+  return false;
+}
+
+/// The least i and p with x^i = x^(i+p), counting from 1.
+std::pair<std::uint64_t, std::uint64_t> index_and_period(const TransformationMonoid& monoid, Element x) {
+  std::vector<Element> powers{x};
+  while (true) {
+    const Element next = monoid.product(powers.back(), x);
+    for (std::size_t i = 0; i < powers.size(); ++i)
+      if (powers[i] == next) return {i + 1, powers.size() - i};
+    powers.push_back(next);
+  }
+}
+
+int print_element(const ElementsArguments& options, const Dfa& dfa, const TransformationMonoid& monoid) {
+  if (!monoid.complete())
+    throw LimitError(fmt::format("more than {} elements; raise --max-elements", with_thousands(options.max_elements)));
+  Element element = 0;
+  for (const Letter letter : dfa.alphabet().parse_word(*options.word)) element = monoid.right(element, letter);
+  const auto [index, period] = index_and_period(monoid, element);
+  const Json image = image_of(dfa, monoid.element(element));
+  if (options.json) {
+    print_json({{"word", *options.word},
+                {"shortest_word", word_text(dfa, monoid.word(element))},
+                {"index", index},
+                {"period", period},
+                {"idempotent", monoid.is_idempotent(element)},
+                {"image", image}});
+    return kDone;
+  }
+  fmt::print("{}", format_table({{"word", *options.word},
+                                 {"shortest", word_text(dfa, monoid.word(element))},
+                                 {"index", fmt::format("{}, period {}{}", index, period,
+                                                       monoid.is_idempotent(element) ? ": idempotent" : "")},
+                                 {"image", image.dump()}}));
+  return kDone;
+}
+
+int print_relations(const ElementsArguments& options, const Dfa& dfa, const TransformationMonoid& monoid) {
+  if (!monoid.complete())
+    throw LimitError(fmt::format("more than {} elements; raise --max-elements", with_thousands(options.max_elements)));
+  Json list = Json::array();
+  for (const Relation& relation : complete_presentation(monoid)) {
+    const std::string left = word_text(dfa, relation.left), right = word_text(dfa, relation.right);
+    list.push_back({left, right});
+    if (!options.json) fmt::print("{} = {}\n", visible(left), right.empty() ? "1" : visible(right));
+  }
+  if (options.json) print_json({{"subject", options.subject}, {"relations", list}});
+  return kDone;
+}
+
+int print_elements(const ElementsArguments& options, const Dfa& dfa, const TransformationMonoid& monoid) {
+  if (options.idempotents && !monoid.complete())
+    throw LimitError(fmt::format("more than {} elements; raise --max-elements", with_thousands(options.max_elements)));
+  Json list = Json::array();
+  std::vector<std::vector<std::string>> rows;
+  for (Element e = 0; e < monoid.size(); ++e) {
+    const bool idempotent = monoid.complete() && monoid.is_idempotent(e);
+    if (options.idempotents && !idempotent) continue;
+    const std::string word = word_text(dfa, monoid.word(e));
+    const Json image = image_of(dfa, monoid.element(e));
+    if (options.json)
+      list.push_back({{"word", word}, {"idempotent", idempotent}, {"image", image}});
+    else
+      rows.push_back({e == 0 ? "1" : visible(word), image.dump(), idempotent ? "idempotent" : ""});
+  }
+  const bool reached = monoid.complete() && identity_is_reached(monoid);
+  if (options.json) {
+    print_json({{"subject", options.subject},
+                {"states", dfa.states()},
+                {"complete", monoid.complete()},
+                {"monoid_size", monoid.size()},
+                {"identity_in_semigroup", reached},
+                {"elements", list}});
+  } else {
+    fmt::print("{}", format_table(rows));
+    if (monoid.complete())
+      fmt::print("  {} of {} states, {} idempotent; the identity is {} of a word of letters\n",
+                 counted(monoid.size(), "element"), with_thousands(dfa.states()), with_thousands(monoid.idempotents()),
+                 reached ? "also the action" : "not the action");
+  }
+  if (!monoid.complete())
+    throw LimitError(fmt::format("more than {} elements; raise --max-elements", with_thousands(options.max_elements)));
+  return kDone;
+}
+
+int elements(const ElementsArguments& options) {
+  const Subject subject = load_subject(options.subject, options.reading, stderr);
+  const Dfa dfa = options.minimal ? minimise(subject.automaton) : subject.automaton;
+  const TimeLimit time(options.seconds, fmt::format("--time {:g}", options.seconds));
+  TransformationMonoid::Options limits;
+  limits.max_elements = options.max_elements;
+  limits.progress = [](std::uint64_t) { TimeLimit::check(); };
+  const TransformationMonoid monoid = TransformationMonoid::enumerate(letter_maps(dfa), dfa.states(), limits);
+  if (options.word) return print_element(options, dfa, monoid);
+  return options.relations ? print_relations(options, dfa, monoid) : print_elements(options, dfa, monoid);
+}
+
+}  // namespace
+
+void add_elements(CLI::App& app, Work& chosen) {
+  const auto options = std::make_shared<ElementsArguments>();
+  Verb verb = add_verb(app, kElementsHelp);
+  verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, expr:…, or a .safetensors model").required();
+  verb.add_flag("--idempotents", options->idempotents, "Only elements with e·e = e");
+  verb.add_option("--word", options->word, "The element of this word");
+  verb.add_flag("--relations", options->relations, "A complete presentation");
+  verb.add_flag("--minimal", options->minimal, "Of the minimal automaton");
+  add_count(verb, "--max-elements", options->max_elements, "Most elements");
+  add_time(verb, options->seconds, "Most seconds").show_default();
+  add_json_flag(verb, options->json);
+  add_language_options(verb, options->reading);
+  verb.callback([options, &chosen] { chosen = [options] { return elements(*options); }; });
+}
+
+}  // namespace krohn

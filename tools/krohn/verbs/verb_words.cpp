@@ -1,0 +1,184 @@
+// krohn words — the words of a language: listed, counted, drawn at random.
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <random>
+
+#include "krohn/automata/dfa/visible_text.h"
+#include "krohn/automata/operations/emptiness.h"
+#include "krohn/automata/operations/minimise.h"
+#include "krohn/automata/operations/product.h"
+#include "krohn/automata/words/accepted_words.h"
+#include "krohn/automata/words/count.h"
+#include "krohn/automata/words/uniform_words.h"
+#include "krohn/groups/error.h"
+#include "tools/krohn/models/subject.h"
+#include "tools/krohn/report/json_output.h"
+#include "tools/krohn/verb.h"
+
+namespace krohn {
+namespace {
+
+constexpr VerbHelp kWordsHelp = {
+    "words", "The words of a language: listed, counted, drawn at random",
+    "words LANGUAGE [--shortest COUNT | --length N [--count | --random COUNT]]",
+    R"(
+krohn words 'regex:(a|b)*abb'
+krohn words zp.att --shortest 5
+krohn words 'regex:(a|b)*abb' --length 8
+krohn words 'regex:(a|b)*abb' --length 1000 --count
+krohn words name:parity --length 1e6 --random 2 --seed 7
+)",
+    R"(Prints accepted words, one a line: the shortest (20 of them unless told otherwise), all of one length in the order of
+the letters, or random ones of one length, each word of that length as likely as any other. The empty word is an empty
+line. --count prints how many there are instead, exactly: of that length, or of all lengths when they are finitely many.
+Words come as the alphabet writes them; control characters are escaped. Past 2^30 bytes of counts, random words are drawn
+by floating-point weights, whose distance from uniform is at most length · letters² · 2^-52.
+Exit status: 0 printed, 2 bad input, which includes random words of a length that has none.
+)"};
+
+struct WordsArguments {
+  std::string subject;
+  LanguageOptions reading;
+  std::optional<std::uint64_t> shortest, length, random;
+  std::uint64_t seed = 1;
+  bool count = false, json = false;
+};
+
+/// Prints words as they come, or keeps them for one report.
+class WordList {
+ public:
+  WordList(const Alphabet& alphabet, bool json) : alphabet_(alphabet), json_(json) {}
+  void add(const Word& word) {
+    const std::string text = alphabet_.format_word(word);
+    if (json_)
+      words_.push_back(text);
+    else
+      fmt::print("{}\n", visible(text));
+  }
+  const Json& words() const { return words_; }
+
+ private:
+  Alphabet alphabet_;
+  bool json_;
+  Json words_ = Json::array();
+};
+
+/// All words of one length in the order of the letters: a walk through the states from which acceptance is that far.
+template <class Visit>
+void words_of_length(const Dfa& dfa, std::uint64_t length, Visit visit) {
+  std::vector<std::vector<bool>> possible{{dfa.outputs().begin(), dfa.outputs().end()}};
+  for (std::uint64_t left = 1; left <= length; ++left) {
+    std::vector<bool> next(dfa.states(), false);
+    for (State state = 0; state < dfa.states(); ++state)
+      for (const State target : dfa.row(state)) next[state] = next[state] || possible.back()[target];
+    possible.push_back(std::move(next));
+  }
+  if (!possible[length][dfa.initial()]) return;
+  Word word;
+  std::vector<State> path{dfa.initial()};
+  Letter from = 0;
+  while (true) {
+    const std::size_t left = length - word.size();
+    Letter letter = from;
+    if (left > 0)
+      while (letter < dfa.letters() && !possible[left - 1][dfa.next(path.back(), letter)]) ++letter;
+    if (left > 0 && letter < dfa.letters()) {
+      word.push_back(letter);
+      path.push_back(dfa.next(path.back(), letter));
+      from = 0;
+      continue;
+    }
+    if (left == 0) visit(word);
+    if (word.empty()) return;
+    from = word.back() + 1;
+    word.pop_back();
+    path.pop_back();
+  }
+}
+
+void random_words(const Dfa& dfa, const WordsArguments& options, WordList& list) {
+  std::mt19937_64 random(options.seed);
+  try {
+    const ExactUniformWords words(dfa, *options.length);
+    for (std::uint64_t i = 0; i < *options.random; ++i) list.add(words.draw(random));
+  } catch (const LimitError&) {
+    const ScaledUniformWords words(dfa, *options.length);
+    for (std::uint64_t i = 0; i < *options.random; ++i) list.add(words.draw(random));
+  }
+}
+
+/// Of one length, or of all where that is finite; nothing for infinitely many.
+std::optional<Count> count_of(const Dfa& dfa, const std::optional<std::uint64_t>& length) {
+  if (!length && !is_finite(dfa)) return std::nullopt;
+  if (length) {
+    const CountingGraph graph(dfa);
+    std::vector<Count> counts = graph.counts_of_empty_word();
+    for (std::uint64_t i = 0; i < *length; ++i) counts = graph.one_letter_more(counts);
+    return graph.states() == 0 ? Count(0) : counts[0];
+  }
+  Count all = 0;
+  for (const Count& count : count_words_by_length(dfa, dfa.states())) all += count;
+  return all;
+}
+
+void check(const WordsArguments& options) {
+  if (options.shortest && (options.length || options.random || options.count))
+    throw InputError("--shortest lists the shortest words; leave out --length, --random and --count");
+  if (options.random && !options.length) throw InputError("--random needs --length: how long the words are");
+  if (options.random && options.count) throw InputError("--random or --count, not both");
+}
+
+int words(const WordsArguments& options) {
+  constexpr std::uint64_t kShortest = 20;
+  check(options);
+  const Subject subject = load_subject(options.subject, options.reading, stderr);
+  require_acceptor(subject.automaton, "listing words");
+  const Dfa dfa = minimise(subject.automaton);
+  Json json{{"subject", subject.name}};
+  if (options.length) json["length"] = *options.length;
+  if (options.count) {
+    const std::optional<Count> count = count_of(dfa, options.length);
+    json["count"] = count ? exact_count(count->str()) : Json();
+    if (options.json)
+      print_json(json);
+    else
+      fmt::print("{}\n", count ? count->str() : "infinitely many");
+    return kDone;
+  }
+  WordList list(dfa.alphabet(), options.json);
+  if (options.random) {
+    random_words(dfa, options, list);
+  } else if (options.length) {
+    words_of_length(dfa, *options.length, [&](const Word& word) { list.add(word); });
+  } else {
+    AcceptedWords generator(dfa);
+    for (std::uint64_t i = 0; i < options.shortest.value_or(kShortest); ++i) {
+      const auto word = generator.next();
+      if (!word) break;
+      list.add(*word);
+    }
+  }
+  json["words"] = list.words();
+  if (options.json) print_json(json);
+  return kDone;
+}
+
+}  // namespace
+
+void add_words(CLI::App& app, Work& chosen) {
+  const auto options = std::make_shared<WordsArguments>();
+  Verb verb = add_verb(app, kWordsHelp);
+  verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, expr:…, or a .safetensors model").required();
+  add_optional_count(verb, "--shortest", options->shortest, "How many of the shortest words");
+  add_optional_count(verb, "--length", options->length, "Words of this length");
+  verb.add_flag("--count", options->count, "How many there are");
+  add_optional_count(verb, "--random", options->random, "How many random words");
+  add_seed(verb, options->seed);
+  add_json_flag(verb, options->json);
+  add_language_options(verb, options->reading);
+  verb.callback([options, &chosen] { chosen = [options] { return words(*options); }; });
+}
+
+}  // namespace krohn
