@@ -1,11 +1,44 @@
 #include "krohn/automata/cascades/skeleton.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "krohn/groups/time_limit.h"
 
 namespace krohn {
+
+/// Per point a bit for every set, in the order of `by_size`: whether the set has it. What lies inside a set is then
+/// found for 64 sets at a time.
+class Skeleton::Columns {
+ public:
+  Columns(const SetOrbit& sets, std::span<const Set> by_size)
+      : points_(sets.degree()), words_((by_size.size() + 63) / 64), bits_(points_ * words_, 0), outside_(words_) {
+    for (std::size_t i = 0; i < by_size.size(); ++i)
+      for (const Point point : sets.members(by_size[i])) bits_[point * words_ + i / 64] |= std::uint64_t{1} << (i % 64);
+  }
+
+  /// Numbers in `by_size`, from `first` on, of the sets inside `set`: increasing.
+  void find_inside(const SetOrbit& sets, Set set, std::size_t first, std::vector<std::size_t>& found) {
+    const std::size_t begin = first / 64;
+    std::fill(outside_.begin() + static_cast<std::ptrdiff_t>(begin), outside_.end(), 0);
+    for (Point point = 0; point < points_; ++point) {
+      if (sets.contains(set, point)) continue;
+      const std::uint64_t* column = bits_.data() + point * words_;
+      for (std::size_t word = begin; word < words_; ++word) outside_[word] |= column[word];
+    }
+    for (std::size_t word = begin; word < words_; ++word)
+      for (std::uint64_t inside = ~outside_[word]; inside != 0; inside &= inside - 1) {
+        const std::size_t number = word * 64 + static_cast<std::size_t>(std::countr_zero(inside));
+        if (number >= first && number < sets.size()) found.push_back(number);
+      }
+  }
+
+ private:
+  std::size_t points_, words_;
+  std::vector<std::uint64_t> bits_;
+  std::vector<std::uint64_t> outside_;  ///< of the set at hand: whether a set has a point outside it
+};
 
 Skeleton Skeleton::of(const Dfa& dfa, std::uint64_t max_sets) {
   std::vector<Transformation> letters;
@@ -23,13 +56,14 @@ Skeleton Skeleton::of(const Dfa& dfa, std::uint64_t max_sets) {
 void Skeleton::find_tiles(std::span<const Set> by_size) {
   // The tiles of a class's first set are searched for; those of the others are its images along a spanning tree, which
   // is what makes tile labels mean the same throughout the class.
+  Columns columns(sets_, by_size);
   std::vector<std::vector<Set>> tiles(sets_.size());
   std::vector<bool> reached(sets_.size(), false);
   for (Set root = 0; root < sets_.size(); ++root) {
     if (reached[root]) continue;
     TimeLimit::check();
     reached[root] = true;
-    tiles[root] = maximal_inside(root, by_size);
+    tiles[root] = maximal_inside(root, by_size, columns);
     std::vector<Set> queue{root};
     for (std::size_t i = 0; i < queue.size(); ++i) {
       TimeLimit::check();
@@ -49,17 +83,18 @@ void Skeleton::find_tiles(std::span<const Set> by_size) {
   }
 }
 
-std::vector<Skeleton::Set> Skeleton::maximal_inside(Set set, std::span<const Set> by_size) const {
+std::vector<Skeleton::Set> Skeleton::maximal_inside(Set set, std::span<const Set> by_size, Columns& columns) const {
   std::vector<Set> maximal;
   if (sets_.cardinality(set) == 1) return maximal;
   const auto smaller = std::partition_point(
       by_size.begin(), by_size.end(), [&](Set other) { return sets_.cardinality(other) >= sets_.cardinality(set); });
-  for (auto it = smaller; it != by_size.end(); ++it) {
-    if (!sets_.is_subset(*it, set)) continue;
-    TimeLimit::check();
+  std::vector<std::size_t> inside;
+  columns.find_inside(sets_, set, static_cast<std::size_t>(smaller - by_size.begin()), inside);
+  for (const std::size_t number : inside) {
+    const Set other = by_size[number];
     const bool covered =
-        std::any_of(maximal.begin(), maximal.end(), [&](Set tile) { return sets_.is_subset(*it, tile); });
-    if (!covered) maximal.push_back(*it);
+        std::any_of(maximal.begin(), maximal.end(), [&](Set tile) { return sets_.is_subset(other, tile); });
+    if (!covered) maximal.push_back(other);
   }
   return maximal;
 }

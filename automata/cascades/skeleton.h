@@ -17,7 +17,8 @@ class Skeleton {
  public:
   using Set = SetOrbit::Index;
 
-  /// O(sets · letters · n) for the orbit, O(classes · sets · n/32) for the tiles. Throws LimitError past `max_sets`.
+  /// O(sets · letters · n) for the orbit, O(classes · sets · n/64) for the tiles, with n/8 bytes for every set. Throws
+  /// LimitError past `max_sets`.
   static Skeleton of(const Dfa& dfa, std::uint64_t max_sets = 2'000'000);
 
   const SetOrbit& sets() const { return sets_; }
@@ -31,9 +32,10 @@ class Skeleton {
 
  private:
   explicit Skeleton(SetOrbit sets) : sets_(std::move(sets)) {}
+  class Columns;
   void find_tiles(std::span<const Set> by_size);
   void find_heights(std::span<const Set> by_size);
-  std::vector<Set> maximal_inside(Set set, std::span<const Set> by_size) const;
+  std::vector<Set> maximal_inside(Set set, std::span<const Set> by_size, Columns& columns) const;
 
   SetOrbit sets_;
   std::vector<std::uint32_t> height_of_class_;

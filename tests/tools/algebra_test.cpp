@@ -221,3 +221,47 @@ TEST_CASE("a language without letters: every verb answers or refuses in words") 
     }
   }
 }
+
+TEST_CASE("decompose: bounds of the complexity, and tables that run the automaton") {
+  const Workplace place("complexity");
+  const auto bounds = [&](const std::string& language) {
+    const json facts = json::parse(place.shell("krohn decompose " + language + " --json").out).at("complexity");
+    return std::pair(facts.at("at_least").get<int>(), facts.at("at_most").get<int>());
+  };
+  CHECK(bounds("'regex:(a|b)*abb'") == std::pair(0, 0));
+  CHECK(bounds("name:Z5") == std::pair(1, 1));
+  CHECK(bounds("name:T3") == std::pair(2, 2));
+  CHECK(bounds("name:T4") == std::pair(3, 3));
+  CHECK(bounds("name:modarith5").first == 1);
+  CHECK(bounds("name:modarith5").second <= 2);
+  const json facts = json::parse(place.shell("krohn decompose name:modarith5 --method holonomy --json --tables").out);
+  // The wiring by hand: after a letter the readout of the labels is the next state, whatever the state.
+  const json info = json::parse(place.shell("krohn convert name:modarith5 m.json >&2; cat m.json").out);
+  const json& layers = facts.at("layers");
+  const auto read = [&](const std::vector<std::size_t>& labels) {
+    std::size_t node = 0;
+    for (std::size_t k = 0; k < layers.size(); ++k)
+      node = facts.at("readout").at(k).at(node * layers.at(k).at("width").get<std::size_t>() + labels[k]);
+    return node;
+  };
+  std::vector<std::size_t> labels = facts.at("initial");
+  std::vector<std::vector<long>> next(static_cast<std::size_t>(facts.at("states")), std::vector<long>(20, -1));
+  std::uint32_t seed = 7;
+  std::size_t letters = 0;
+  for (const json& action : layers.at(0).at("action_of")) letters += action.is_number();
+  for (int i = 0; i < 2000; ++i) {
+    seed = seed * 1664525 + 1013904223;
+    std::size_t context = (seed >> 16) % letters;
+    const std::size_t letter = context, from = read(labels);
+    for (std::size_t k = 0; k < layers.size(); ++k) {
+      const std::size_t label = labels[k], width = layers.at(k).at("width"),
+                        action = layers.at(k).at("action_of").at(context);
+      labels[k] = layers.at(k).at("action_tables").at(action).at(label);
+      if (k + 1 < layers.size()) context = layers.at(k).at("next").at(context * width + label);
+    }
+    long& known = next.at(from).at(letter);
+    const long to = static_cast<long>(read(labels));
+    CHECK((known == -1 || known == to));  // a function of state and letter
+    known = to;
+  }
+}

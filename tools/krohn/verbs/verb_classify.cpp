@@ -25,7 +25,7 @@ constexpr VerbHelp kClassifyHelp = {
 krohn classify name:modarith5
 krohn classify 'regex:(aa)*'
 krohn classify name:A5 --json
-krohn classify --corpus languages/ -o classes.jsonl
+krohn classify name:tomita1 name:tomita2 'regex:(ab)*' -o classes.jsonl
 )",
     R"(Computes the monoid of the automaton for two jobs: state tracking (the reachable automaton as given, its transition
 monoid) and acceptance (the minimal automaton, its syntactic monoid). Prints sizes, groups, the classical verdicts with a

@@ -10,6 +10,8 @@
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/draw/draw.h"
 #include "krohn/automata/formats/json.h"
+#include "krohn/automata/monoid/algebra.h"
+#include "krohn/automata/monoid/complexity.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
@@ -39,6 +41,10 @@ whose labels need fewer numbers in all (the sum of the widths), then fewer layer
 simple ones: cyclic of prime order, and others of up to 360 elements, such as A_5, whole.
 Exit status: 0 done; 2 bad input; 3 a limit or the time was met, and what was found is printed: one of two
 decompositions, layers whose groups are not cut, or a cascade whose emulation is not checked.
+
+Bounds of the Krohn–Rhodes complexity, the least number of layers with groups in any such cascade with aperiodic parts: from
+above the layers with groups of what was found, and the classes with groups on a chain of the monoid's J-order (Tilson), where
+the monoid is found in a quarter of the time. --tables adds to --json all actions, the wiring and the readout.
 )"};
 
 constexpr std::uint64_t kLargestSimple = 360;
@@ -49,7 +55,7 @@ struct DecomposeArguments {
   HolonomyOptions holonomy;
   ChainOptions chain;
   double seconds = 60;
-  bool minimal = false, primes = false, json = false;
+  bool minimal = false, primes = false, json = false, tables = false;
 };
 
 std::uint64_t total_width(const Cascade& cascade) {
@@ -67,6 +73,7 @@ struct Result {
   Cascade cascade;
   std::vector<std::string> limits;
   std::optional<EmulationResult> check;
+  ComplexityBounds complexity;
 };
 
 std::string time_option(const DecomposeArguments& options) { return fmt::format("--time {:g}", options.seconds); }
@@ -83,18 +90,40 @@ Result smaller_of_both(const Dfa& dfa, const DecomposeArguments& options) {
   }
   try {
     Cascade chain = chain_decomposition(dfa, options.chain);
-    return {!holonomy || is_smaller(chain, *holonomy) ? std::move(chain) : *std::move(holonomy), limits, {}};
+    return {!holonomy || is_smaller(chain, *holonomy) ? std::move(chain) : *std::move(holonomy), limits, {}, {}};
   } catch (const LimitError& error) {
     if (!holonomy) throw LimitError(fmt::format("{}; chain: {}", limits.front(), error.what()));
-    return {*std::move(holonomy), {fmt::format("chain: {}", error.what())}, {}};
+    return {*std::move(holonomy), {fmt::format("chain: {}", error.what())}, {}, {}};
   }
+}
+
+/// From the layers of the cascade, and from the monoid where that may say more and is found in time.
+ComplexityBounds complexity_of(const Dfa& dfa, const Cascade& cascade, const DecomposeArguments& options) {
+  ComplexityBounds bounds;
+  for (const CascadeLayer& layer : cascade.layers)
+    bounds.upper += !layer.component.empty() && layer.component != "trivial";
+  bounds.upper_by = "layers with groups";
+  bounds.lower_by = "nothing better is known";
+  // The groups of holonomy divide the monoid, those of the chain need not.
+  if (bounds.upper > 0 && cascade.method == "holonomy") bounds.lower = 1, bounds.lower_by = "not aperiodic";
+  if (bounds.upper == 0) bounds.lower_by = bounds.upper_by = "aperiodic";
+  if (bounds.upper == bounds.lower) return bounds;
+  try {
+    const TimeLimit quarter(options.seconds / 4, time_option(options));
+    const ComplexityBounds more = complexity_bounds(GreenStructure::of(letter_maps(dfa), dfa.states()), dfa.states());
+    if (more.upper < bounds.upper) bounds.upper = more.upper, bounds.upper_by = more.upper_by;
+    if (more.lower > bounds.lower) bounds.lower = more.lower, bounds.lower_by = more.lower_by;
+  } catch (const LimitError&) {  // bounds are bounds
+  }
+  return bounds;
 }
 
 Result decompose(const Dfa& dfa, const DecomposeArguments& options) {
   const TimeLimit time(options.seconds, time_option(options));
-  Result result = options.method == "chain"      ? Result{chain_decomposition(dfa, options.chain), {}, {}}
-                  : options.method == "holonomy" ? Result{holonomy_decomposition(dfa, options.holonomy), {}, {}}
+  Result result = options.method == "chain"      ? Result{chain_decomposition(dfa, options.chain), {}, {}, {}}
+                  : options.method == "holonomy" ? Result{holonomy_decomposition(dfa, options.holonomy), {}, {}, {}}
                                                  : smaller_of_both(dfa, options);
+  result.complexity = complexity_of(dfa, result.cascade, options);
   if (options.primes) try {
       result.cascade = prime_cascade(result.cascade, {options.holonomy.max_contexts, kLargestSimple});
     } catch (const LimitError& error) {
@@ -110,17 +139,39 @@ Result decompose(const Dfa& dfa, const DecomposeArguments& options) {
   return result;
 }
 
+/// Contexts and nodes that no word reaches are null.
+Json with_holes(const std::vector<Context>& numbers) {
+  Json list = Json::array();
+  for (const Context number : numbers) list.push_back(number == kNoContext ? Json() : Json(number));
+  return list;
+}
+
 Json cascade_json(const DecomposeArguments& options, const Dfa& dfa, const Result& result) {
   const Cascade& cascade = result.cascade;
   Json facts;
   facts["subject"] = options.subject;
   facts["states"] = dfa.states();
   facts["method"] = cascade.method;
-  for (const CascadeLayer& layer : cascade.layers)
-    facts["layers"].push_back({{"width", layer.width},
-                               {"actions", layer.actions.size()},
-                               {"contexts", layer.wiring.action_of.size()},
-                               {"group", layer.component}});
+  for (const CascadeLayer& layer : cascade.layers) {
+    Json row{{"width", layer.width},
+             {"actions", layer.actions.size()},
+             {"contexts", layer.wiring.action_of.size()},
+             {"group", layer.component}};
+    if (options.tables) {
+      for (const Transformation& action : layer.actions) row["action_tables"].push_back(action.images());
+      row["action_of"] = layer.wiring.action_of;
+      row["next"] = with_holes(layer.wiring.next);
+    }
+    facts["layers"].push_back(std::move(row));
+  }
+  if (options.tables) {
+    facts["initial"] = cascade.initial;
+    for (const std::vector<Context>& level : cascade.readout.next) facts["readout"].push_back(with_holes(level));
+  }
+  facts["complexity"] = {{"at_least", result.complexity.lower},
+                         {"at_least_by", result.complexity.lower_by},
+                         {"at_most", result.complexity.upper},
+                         {"at_most_by", result.complexity.upper_by}};
   if (result.check)
     facts["emulation"] = {{"holds", result.check->holds}, {"triples_checked", result.check->checked}};
   else
@@ -142,6 +193,12 @@ void print_layers(const DecomposeArguments& options, const Dfa& dfa, const Resul
   fmt::print("{}", format_table(rows));
   if (result.check)
     fmt::print("emulation proved for all label tuples ({} triples checked)\n", with_thousands(result.check->checked));
+  const ComplexityBounds& bounds = result.complexity;
+  if (bounds.lower == bounds.upper)
+    fmt::print("Krohn–Rhodes complexity {} ({})\n", bounds.lower, bounds.lower_by);
+  else
+    fmt::print("Krohn–Rhodes complexity at least {} ({}), at most {} ({})\n", bounds.lower, bounds.lower_by,
+               bounds.upper, bounds.upper_by);
   for (const std::string& limit : result.limits) fmt::print("{}\n", limit);
 }
 
@@ -183,6 +240,7 @@ void add_decompose(CLI::App& app, Work& chosen) {
   add_count(verb, "--max-contexts", options->holonomy.max_contexts, "Most contexts over all layers");
   add_time(verb, options->seconds, "Most seconds in all").show_default();
   add_json_flag(verb, options->json);
+  verb.add_flag("--tables", options->tables, "With --json: every action, the wiring and the readout");
   add_language_options(verb, options->reading);
   verb.callback([options, &chosen] {
     options->chain.max_contexts = options->holonomy.max_contexts;
