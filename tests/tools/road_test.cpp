@@ -12,11 +12,37 @@ using nlohmann::json;
 
 namespace {
 
+// clang-format off
 constexpr const char* kVerbs[] = {
-    "info",    "classify", "decompose", "compile",  "run",     "verify",  "check", "probe",      "draw",
-    "convert", "equal",    "included",  "disjoint", "empty",   "combine", "words", "elements",   "tasks",
-    "train",   "import",   "eval",      "extract",  "compare", "snap",    "table", "completion",
+    "info",
+    "classify",
+    "decompose",
+    "compile",
+    "run",
+    "verify",
+    "check",
+    "probe",
+    "draw",
+    "convert",
+    "equal",
+    "included",
+    "disjoint",
+    "empty",
+    "combine",
+    "words",
+    "elements",
+    "tasks",
+    "train",
+    "import",
+    "eval",
+    "extract",
+    "compare",
+    "snap",
+    "table",
+    "kit",
+    "completion",
 };
+// clang-format on
 
 }  // namespace
 

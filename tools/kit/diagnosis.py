@@ -1,0 +1,178 @@
+"""Which fault of a runtime's memory explains wrong answers: the automaton is run with each fault at each place, and what
+says exactly what the runtime said is named."""
+from dataclasses import dataclass, field
+
+EMPTY = "empty"
+"""The state of a model whose memory is zero: letters leave it so, and what it answers is no state's token."""
+
+
+@dataclass
+class Reading:
+    """A text as a runtime read it: its answers by position, and the places where the text was cut."""
+
+    model: str
+    way: str
+    word: str
+    tokens: list
+    answers: dict
+    """position -> token; positions that the runtime does not show are absent"""
+    borders: list = field(default_factory=list)
+    """positions whose token was the first of a call"""
+    others: dict = field(default_factory=dict)
+    """name -> state, of other texts that the runtime had in hand"""
+
+
+def first_wrong(tracker, reading):
+    right = tracker.answers(reading.tokens)
+    wrong = [t for t, answer in sorted(reading.answers.items()) if right[t] is not None and answer != right[t]]
+    return (wrong[0], right[wrong[0]], reading.answers[wrong[0]], len(wrong)) if wrong else None
+
+
+class Diagnosis:
+    """Of one reading, wrong first at position `first`."""
+
+    def __init__(self, tracker, reading, first):
+        self.tracker, self.reading, self.first = tracker, reading, first
+        self.tokens = reading.tokens
+        self.right = tracker.states(self.tokens)
+        self.last = max(reading.answers)
+
+    def explanation(self):
+        """A sentence. Of places, one at a border is the likelier, then the one that is nearest to the first wrong answer; of
+        what fits there, all is said, as far as three: a swap that is lost and one that is doubled are the same."""
+        fits = [((p not in self.reading.borders, abs(self.first - p)), text) for p, text in self._fitting()]
+        if not fits:
+            return self._by_place()
+        nearest = min(place for place, _ in fits)
+        texts = list(dict.fromkeys(text for place, text in fits if place == nearest))
+        return "; or ".join(texts[:3])
+
+    # ---- One fault at one place
+
+    def _step(self, state, t):
+        token = self.tokens[t]
+        if token in self.tracker.begin:
+            return self.right[t]
+        if state is None or state == EMPTY:
+            return state
+        return self.tracker.table[state][self.tracker.letter_of[token]]
+
+    def _before(self, p):
+        return self.right[p - 1] if p > 0 else None
+
+    def _fits(self, p, states):
+        """Whether the states from p on, right ones before, say what was said. `states` is a generator and is left early."""
+        late, tracker = self.tracker.delay, self.tracker
+        changed = False
+        for t, state in enumerate(states, p):
+            at = t + late
+            if at > self.last or t >= len(self.tokens):
+                break
+            if tracker.begin[0] in self.tokens[t + 1 : at + 1] or state is None:
+                continue
+            said = self.reading.answers.get(at)
+            if said is None:
+                continue
+            if state == EMPTY:
+                if said in tracker.state_tokens:
+                    return False
+                changed = True
+            elif said != tracker.state_tokens[state]:
+                return False
+            changed = changed or state != self.right[t]
+        return changed
+
+    def _from(self, state, p):
+        """Reading on from p with another state."""
+        for t in range(p, len(self.tokens)):
+            state = self._step(state, t)
+            yield state
+
+    def _doubled(self, p):
+        yield from self._from(self._step(self._before(p), p), p)
+
+    def _lost(self, p):
+        state = self._before(p)
+        yield state
+        yield from self._from(state, p + 1)
+
+    def _exchanged(self, p):
+        if p + 1 >= len(self.tokens) or self.tokens[p + 1] in self.tracker.begin:
+            return
+        state = self._step(self._before(p), p + 1)
+        yield state
+        state = self._step(state, p)
+        yield state
+        yield from self._from(state, p + 2)
+
+    def _stored_late(self, p):
+        """The update of p is in its own answer, and lost for what follows."""
+        yield self._step(self._before(p), p)
+        yield from self._from(self._before(p), p + 1)
+
+    def _twice_stored(self, p):
+        """The update of p is in its answer once, and twice for what follows."""
+        state = self._step(self._before(p), p)
+        yield state
+        yield from self._from(self._step(state, p), p + 1)
+
+    def _frozen(self, p):
+        for t in range(p, len(self.tokens)):
+            yield self._step(self._before(p), t)
+
+    def _every(self, p, value):
+        """The same before every p-th token of what was read in one call."""
+        state, cut = self._before(p), self.tracker.delay
+        end = min([b for b in self.reading.borders if b > p], default=len(self.tokens))
+        for t in range(p, len(self.tokens)):
+            if t % p == 0 and t + cut < end:
+                state = value
+            state = self._step(state, t)
+            yield state
+
+    def _fitting(self):
+        """All (place, sentence) that fit. The place is the token at which the fault was: a model that answers late takes a
+        letter up so much later. Places are those up to the first wrong answer, or near it where a text is long."""
+        reading, tracker = self.reading, self.tracker
+        last = self.first - tracker.delay
+        all_shown = min(reading.answers) == 0
+        for p in range(last, -1 if len(self.tokens) < 600 or not all_shown else max(-1, last - 64), -1):
+            at = p + tracker.delay
+            if self._before(p) is None or self.tokens[p] in tracker.begin:
+                continue
+            said = f"token {at + 1}" + (" (the first of a call)" if at in reading.borders else "")
+            for fits, text in [
+                (lambda: self._from(EMPTY, p), f"the state was empty before {said}: lost, or never written"),
+                (lambda: self._lost(p), f"the update at {said} was not made: lost"),
+                (lambda: self._stored_late(p), f"the update at {said} was not kept for the tokens after it: lost"),
+                (lambda: self._doubled(p), f"the update at {said} was made twice: doubled"),
+                (lambda: self._twice_stored(p), f"the update at {said} was made once more before the next token: doubled"),
+                (lambda: self._exchanged(p), f"the updates at {said} and at the next were made in the wrong order: exchanged"),
+            ]:
+                if self._fits(p, fits()):
+                    yield at, text
+            for name, state in reading.others.items():
+                if state != self._before(p) and self._fits(p, self._from(state, p)):
+                    yield at, f"the state was that of {name} before {said}: a stranger's"
+            if self._before(p) != tracker.initial and self._fits(p, self._from(tracker.initial, p)):
+                yield at, f"the state was that of the beginning before {said}: reset"
+            if self._fits(p, self._frozen(p)):
+                yield at, f"from {said} on no update was kept: lost"
+            for back in range(p - 1, max(0, p - 80), -1) if at in reading.borders else ():
+                if back < p - 1 and self._before(back) is not None and self._fits(p, self._from(self._before(back), p)):
+                    yield at, f"the updates of tokens {back + 1} to {p} were forgotten before {said}: rolled back too far"
+        for size in (64, 128, 256, 512):
+            if size <= last and self._fits(size, self._every(size, EMPTY)):
+                yield size, f"the state was empty before every {size}th token of a call: lost at its borders"
+
+    # ---- Where nothing fits
+
+    def _by_place(self):
+        tracker, tokens = self.tracker, self.tokens
+        begins = [t for t, token in enumerate(tokens) if token == tracker.begin[0] and t <= self.first]
+        since = self.first - (begins[-1] if begins else 0) - tracker.delay - len(tracker.begin)
+        if since < 8 and len(begins) > 1:
+            return f"the beginning at token {begins[-1] + 1} did not empty the state: a decay or a gate is ignored, or scaled"
+        if since < 8:
+            return "wrong from the beginning: scaled (a factor, a norm or a gate is computed otherwise), or digits are lost"
+        return "no single fault that the kit knows explains it"

@@ -1,0 +1,228 @@
+#include "tools/krohn/models/kit.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "kit_files.h"
+#include "krohn/automata/language.h"
+#include "krohn/constructions/checkpoints/gated_checkpoint.h"
+#include "krohn/constructions/checkpoints/kit_checkpoints.h"
+#include "krohn/groups/atomic_folder.h"
+#include "krohn/groups/random.h"
+#include "tools/krohn/report/json_output.h"
+
+namespace krohn {
+namespace {
+
+constexpr std::uint32_t kDecoded = 40;
+
+KitTracker tracker_of(const Checkpoint& checkpoint, std::uint32_t delay) {
+  const TokenTable& tokens = checkpoint.tokens;
+  return {*checkpoint.automaton, {*tokens.begin}, tokens.of_letter, tokens.of_state, tokens.as_input, delay};
+}
+
+KitModel model(std::string name, std::string about, const Checkpoint& checkpoint, std::uint32_t delay = 0) {
+  return {std::move(name), std::move(about), checkpoint, tracker_of(checkpoint, delay)};
+}
+
+Checkpoint olmo(const char* language, const char* generators = nullptr) {
+  LanguageOptions options;
+  if (generators != nullptr) options.generators = generators;
+  return gated_checkpoint(load_language(language, options), CheckpointFamily::kOlmoHybrid);
+}
+
+KitModel digits() {
+  const DigitsCheckpoint made = digits_checkpoint();
+  using Digits = DigitsCheckpoint;
+  KitTracker tracker{
+      load_language("name:parity"), {}, {Digits::kKeep, Digits::kFlip}, {Digits::kEven, Digits::kOdd}, {1, 1}};
+  for (std::uint32_t token = 0; token < Digits::kBeginTokens; ++token) tracker.begin.push_back(token);
+  return {"digits", "parity whose state needs 14 bits: a state kept in bf16 or fp16 is seen at once", made.checkpoint,
+          tracker};
+}
+
+/// Draws letters of a tracker's automaton.
+class Letters {
+ public:
+  Letters(const Dfa& automaton, std::uint64_t seed) : automaton_(automaton), random_(seed) {
+    for (Letter letter = 0; letter < automaton.letters(); ++letter) {
+      bool keeps_all = true;
+      for (State state = 0; state < automaton.states(); ++state) keeps_all &= automaton.next(state, letter) == state;
+      (keeps_all ? quiet_ : others_).push_back(letter);
+    }
+  }
+
+  bool has_quiet() const { return !quiet_.empty() && !others_.empty(); }
+  Letter any() { return static_cast<Letter>(random_.below(automaton_.letters())); }
+  /// Nearly always one that does nothing.
+  Letter rarely() { return random_.below(50) == 0 ? pick(others_) : pick(quiet_); }
+  /// One that does not commute with the letter; any where all do.
+  Letter against(Letter letter) {
+    std::vector<Letter> against;
+    for (Letter other = 0; other < automaton_.letters(); ++other)
+      if (!commute(letter, other)) against.push_back(other);
+    return against.empty() ? any() : pick(against);
+  }
+  bool all_commute() const {
+    for (Letter a = 0; a < automaton_.letters(); ++a)
+      for (Letter b = 0; b < a; ++b)
+        if (!commute(a, b)) return false;
+    return true;
+  }
+
+ private:
+  Letter pick(const std::vector<Letter>& letters) { return letters[random_.below(letters.size())]; }
+  bool commute(Letter a, Letter b) const {
+    for (State state = 0; state < automaton_.states(); ++state)
+      if (automaton_.next(automaton_.next(state, a), b) != automaton_.next(automaton_.next(state, b), a)) return false;
+    return true;
+  }
+
+  const Dfa& automaton_;
+  Random random_;
+  std::vector<Letter> quiet_, others_;
+};
+
+std::string tracker_text(const KitModel& model) {
+  const KitTracker& tracker = model.tracker;
+  const Dfa& automaton = tracker.automaton;
+  nlohmann::ordered_json json{{"name", model.name}, {"about", model.about}, {"initial", automaton.initial()}};
+  for (State state = 0; state < automaton.states(); ++state) {
+    nlohmann::ordered_json row;
+    for (Letter letter = 0; letter < automaton.letters(); ++letter) row.push_back(automaton.next(state, letter));
+    json["table"].push_back(std::move(row));
+  }
+  for (Letter letter = 0; letter < automaton.letters(); ++letter)
+    json["letters"].push_back(automaton.alphabet().name(letter));
+  json["begin"] = tracker.begin;
+  json["letter_tokens"] = tracker.letter_tokens;
+  json["state_tokens"] = tracker.state_tokens;
+  json["as_input"] = tracker.as_input;
+  json["delay"] = tracker.delay;
+  return json.dump() + "\n";
+}
+
+std::string words_text(const KitTracker& tracker, std::uint64_t seed) {
+  std::string text;
+  for (const KitWord& word : kit_words(tracker, seed)) {
+    std::vector<std::uint32_t> all = word.prompt;
+    all.insert(all.end(), word.then.begin(), word.then.end());
+    text +=
+        nlohmann::ordered_json{
+            {"name", word.name}, {"prompt", word.prompt}, {"then", word.then}, {"answers", tracker.answers(all)}}
+            .dump();
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> KitTracker::answers(const std::vector<std::uint32_t>& tokens) const {
+  std::vector<std::int64_t> given;
+  std::vector<std::optional<State>> states;  // after every token; none: a beginning is being read, or never was
+  std::size_t begun = 0;                     // tokens of a beginning
+  for (std::size_t t = 0; t < tokens.size(); ++t) {
+    const std::uint32_t token = tokens[t];
+    std::optional<State> state;
+    if (const auto found = std::ranges::find(begin, token); found != begin.end()) {
+      const auto place = static_cast<std::size_t>(found - begin.begin());
+      begun = place == 0 || place == begun ? place + 1 : 0;
+      if (begun == begin.size()) state = automaton.initial();
+    } else if (!states.empty() && states.back()) {
+      begun = 0;
+      const auto letter = std::ranges::find(letter_tokens, token);
+      const auto answer = std::ranges::find(state_tokens, token);
+      if (letter != letter_tokens.end())
+        state = automaton.next(*states.back(), static_cast<Letter>(letter - letter_tokens.begin()));
+      else if (answer != state_tokens.end() && !as_input.empty())
+        state = automaton.next(*states.back(), as_input[static_cast<std::size_t>(answer - state_tokens.begin())]);
+    }
+    states.push_back(state);
+    // A beginning empties the state at once, however late answers come.
+    bool is_known = t >= delay;
+    for (std::size_t back = 0; is_known && back < delay; ++back) is_known = tokens[t - back] != begin[0];
+    is_known = is_known && states[t - delay].has_value();
+    given.push_back(is_known ? std::int64_t{state_tokens[*states[t - delay]]} : kNoAnswer);
+  }
+  return given;
+}
+
+std::vector<KitModel> kit_models() {
+  const Checkpoint s5 = olmo("name:S5/adjacent");
+  std::vector<KitModel> models;
+  models.push_back(model("parity", "the least state there is: one sign", olmo("name:parity")));
+  models.push_back(model("s3", "S_3 by three swaps", olmo("name:S3", "transpositions")));
+  models.push_back(model("s5", "S_5 by swaps of neighbours: order matters, and an error stays", s5));
+  models.push_back(model("s5-late", "the same, three tokens late: a convolution state that is lost or shifted is seen",
+                         late_checkpoint(s5), s5.config.convolution_taps - 1));
+  models.push_back(digits());
+  models.push_back(model("z4", "Z_4 in three layers", olmo("name:Z4")));
+  models.back().tracker.restarts =
+      false;  // a layer that remembers what was before remembers it of the text before, too
+  models.push_back(model(
+      "latch", "whether the last a came after the last b; c does nothing: nothing may decay, no β above 1 is needed",
+      gated_checkpoint(load_language("regex:(a|b|c)*ac*"), CheckpointFamily::kQwen3Next)));
+  return models;
+}
+
+std::vector<KitWord> kit_words(const KitTracker& tracker, std::uint64_t seed) {
+  Letters letters(tracker.automaton, seed);
+  std::set<std::size_t> lengths;
+  for (const std::size_t border : {64, 128, 256, 2048})
+    lengths.insert({border - 1, border, border + 1, 2 * border + 1});
+  const auto token = [&](Letter letter) { return tracker.letter_tokens[letter]; };
+  enum class Kind { kAny, kAgainst, kRarely };
+  const auto fill = [&](std::vector<std::uint32_t>& tokens, std::size_t count, Kind kind) {
+    Letter last = letters.any();
+    while (count-- > 0) {
+      last = kind == Kind::kAny ? letters.any() : kind == Kind::kRarely ? letters.rarely() : letters.against(last);
+      tokens.push_back(token(last));
+    }
+  };
+  std::vector<KitWord> words;
+  const auto add = [&](const std::string& name, std::size_t length, Kind kind, bool restarts) {
+    KitWord word{name, tracker.begin, {}};
+    if (restarts) {
+      fill(word.prompt, length / 2 - word.prompt.size(), kind);
+      word.prompt.insert(word.prompt.end(), tracker.begin.begin(), tracker.begin.end());
+    }
+    fill(word.prompt, length - word.prompt.size(), kind);
+    fill(word.then, kDecoded, kind);
+    words.push_back(std::move(word));
+  };
+  std::size_t number = 0;
+  for (const std::size_t length : lengths) {
+    const bool against = !letters.all_commute() && number++ % 2 == 0;
+    add("prompt of " + std::to_string(length), length, against ? Kind::kAgainst : Kind::kAny, false);
+  }
+  for (const std::size_t length :
+       tracker.restarts ? std::vector<std::size_t>{129, 200, 2049} : std::vector<std::size_t>())
+    add("begins again in a prompt of " + std::to_string(length), length, Kind::kAny, true);
+  if (letters.has_quiet())
+    for (const std::size_t length : {257, 2049})
+      add("long waits in a prompt of " + std::to_string(length), length, Kind::kRarely, false);
+  return words;
+}
+
+void write_kit(const std::string& folder, std::uint64_t seed) {
+  // All is made before the first file is written.
+  std::vector<std::pair<std::string, std::vector<std::pair<std::string, std::string>>>> folders;
+  nlohmann::ordered_json index{{"format", "krohn.kit"}, {"version", 1}, {"seed", seed}};
+  for (KitModel& model : kit_models()) {
+    index["models"].push_back(model.name);
+    model.checkpoint.automaton.reset();  // tracker.json says more
+    auto files = checkpoint_files(model.checkpoint);
+    files.emplace_back("tracker.json", tracker_text(model));
+    files.emplace_back("words.jsonl", words_text(model.tracker, seed));
+    folders.emplace_back(model.name, std::move(files));
+  }
+  std::vector<std::pair<std::string, std::string>> files{{"kit.json", index.dump() + "\n"}};
+  for (const auto& [name, text] : kKitFiles) files.emplace_back(name, text);
+  write_folder(folder, files);
+  for (const auto& [name, contents] : folders)
+    write_folder((std::filesystem::path(folder) / "models" / name).string(), contents);
+}
+
+}  // namespace krohn
