@@ -13,8 +13,8 @@ using nlohmann::json;
 namespace {
 
 constexpr const char* kVerbs[] = {
-    "info",  "classify", "decompose", "compile", "run",     "verify",  "check", "probe", "draw",       "convert",
-    "tasks", "train",    "import",    "eval",    "extract", "compare", "snap",  "table", "completion",
+    "info",  "classify", "decompose", "compile", "run",     "verify",  "check", "probe", "draw",  "convert",
+    "tasks", "train",    "import",    "eval",    "extract", "compare", "snap",  "table", "audit", "completion",
 };
 
 }  // namespace

@@ -31,9 +31,9 @@ void build_command(CLI::App& app, Work& chosen) {
   app.set_version_flag("--version", "krohn " KROHN_VERSION, "Print the version");
   app.require_subcommand(1);
   for (const auto add : {
-           add_info,    add_classify, add_decompose, add_compile, add_run,        add_verify, add_check,
-           add_probe,   add_draw,     add_convert,   add_tasks,   add_train,      add_import, add_eval,
-           add_extract, add_compare,  add_snap,      add_table,   add_completion,
+           add_info,    add_classify, add_decompose, add_compile, add_run,   add_verify,     add_check,
+           add_probe,   add_draw,     add_convert,   add_tasks,   add_train, add_import,     add_eval,
+           add_extract, add_compare,  add_snap,      add_table,   add_audit, add_completion,
        })
     add(app, chosen);
 }

@@ -58,6 +58,7 @@ void add_extract(CLI::App& app, Work& chosen);
 void add_compare(CLI::App& app, Work& chosen);
 void add_snap(CLI::App& app, Work& chosen);
 void add_table(CLI::App& app, Work& chosen);
+void add_audit(CLI::App& app, Work& chosen);
 void add_completion(CLI::App& app, Work& chosen);
 
 /// The whole command. Parsing it stores the work of the verb that was given in `chosen`.

@@ -10,12 +10,12 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
-#include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/groups/atomic_folder.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/imports/import_model.h"
 #include "krohn/simulate/models/model_file.h"
 #include "krohn/simulate/tasks/tasks.h"
+#include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/report/count.h"
 #include "tools/krohn/report/json_output.h"
@@ -102,9 +102,7 @@ int import_file(ImportArguments options) {
   const std::vector<std::pair<std::string, std::string>> files{
       {"parameters.safetensors",
        format_model(task->info().name, *model, {{"imported", options.file}, {"imported_as", options.import.kind}})}};
-  std::vector<std::string_view> outdated = kFilesOfModels;
-  for (const char* file : {"network.safetensors", "run.json", "training.safetensors"}) outdated.emplace_back(file);
-  write_folder(options.output, files, outdated);
+  write_folder(options.output, files, files_beside_parameters());
   if (options.json)
     print_json({{"input", options.file},
                 {"output", options.output},
