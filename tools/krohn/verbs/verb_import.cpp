@@ -39,8 +39,8 @@ tokens, is what it should compute; an answer is due after every letter, or where
 
 Letters are numbers 0, 1, … in the order of the alphabet unless --letters says otherwise, answers are rows of the read-out
 0, 1, … in the order of the language's outputs (reject, accept) unless --classes does. A read-out of one row answers the second
-one where its logit is above 0. Numbers are taken as they are; verdicts speak of stated operations on them, and tanh and
-sigmoid are rounded correctly, which PyTorch's need not be.
+one where its logit is above 0. Numbers are taken as they are; verdicts speak of stated operations on them, with krohn's
+own tanh and sigmoid, from which PyTorch's may differ in the last bits.
 Exit status: 0 imported, 2 bad input.
 )"};
 

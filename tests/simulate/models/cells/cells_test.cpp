@@ -72,7 +72,7 @@ TEST_CASE("tanh and sigmoid are rounded correctly at every bf16") {
   }
 }
 
-TEST_CASE("tanh and sigmoid are rounded correctly at floats of every size") {
+TEST_CASE("tanh and sigmoid are rounded correctly at 260,000 floats of every size") {
   for (std::uint64_t bits = 0; bits < 0x7F800000; bits += 16'411)
     for (const std::uint32_t sign : {0u, 0x80000000u})
       check_functions_at(std::bit_cast<float>(static_cast<std::uint32_t>(bits) | sign));
