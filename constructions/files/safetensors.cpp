@@ -13,6 +13,7 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
+#include "krohn/constructions/files/tensor_places.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
 

@@ -41,18 +41,6 @@ std::uint64_t element_bytes(std::string_view dtype);
 TensorFile read_safetensors(const std::string& path);
 TensorFile parse_safetensors(std::span<const std::byte> bytes, const std::string& where);
 
-/// Where a tensor lies in a file that is too large to be read whole.
-struct TensorPlace {
-  std::string dtype;
-  std::vector<std::uint64_t> shape;
-  std::uint64_t begin = 0, bytes = 0;  ///< in the file
-};
-
-/// Reads and checks the header alone, as read_safetensors does.
-std::map<std::string, TensorPlace> read_tensor_places(const std::string& path);
-/// One tensor. Throws InputError when the file ends before it does.
-Tensor read_tensor(const std::string& path, const TensorPlace& place);
-
 /// The bytes of a file. Tensors lie in the order of falling element size, then name, so that each is aligned to its
 /// elements; the header is padded with spaces so that the buffer starts at a multiple of 8. A function of the content
 /// alone. Throws InputError when a tensor's bytes do not fit its shape and type, or a name is not UTF-8 or reserved;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "krohn/constructions/files/safetensors.h"
+#include "krohn/constructions/files/tensor_places.h"
 
 namespace krohn {
 
