@@ -6,11 +6,14 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <set>
 #include <utility>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
+#include "krohn/constructions/files/tensor_places.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
 
@@ -297,6 +300,43 @@ TensorFile read_safetensors(const std::string& path) {
     }
   });
   return parse_safetensors(std::as_bytes(std::span(file)), path);
+}
+
+std::map<std::string, TensorPlace> read_tensor_places(const std::string& path) try {
+  std::error_code error;
+  const std::uint64_t size = std::filesystem::file_size(path, error);
+  std::ifstream file(path, std::ios::binary);
+  std::string beginning(std::min<std::uint64_t>(error ? 0 : size, kLengthBytes + 8), '\0');
+  if (error || !file.read(beginning.data(), static_cast<std::streamsize>(beginning.size())))
+    throw InputError("cannot be read");
+  if (size < kLengthBytes)
+    throw InputError(fmt::format("{} bytes; a safetensors file starts with 8 bytes of header length", size));
+  const std::uint64_t length = stated_length(std::as_bytes(std::span(beginning)));
+  if (length > size - kLengthBytes)
+    throw InputError(fmt::format("the header claims {} bytes; the file has {} after the length: it is truncated",
+                                 length, size - kLengthBytes));
+  std::string header(length, '\0');
+  file.seekg(kLengthBytes);
+  if (!file.read(header.data(), static_cast<std::streamsize>(length))) throw InputError("cannot be read");
+  HeaderReader read = read_header(header);
+  require_tiling(read.entries, size - kLengthBytes - length);
+  std::map<std::string, TensorPlace> places;
+  for (Entry& entry : read.entries)
+    places.emplace(std::move(entry.name),
+                   TensorPlace{std::move(entry.dtype), std::move(entry.shape), kLengthBytes + length + entry.offsets[0],
+                               entry.offsets[1] - entry.offsets[0]});
+  return places;
+} catch (const InputError& error) {
+  throw InputError(path, error.what());
+}
+
+Tensor read_tensor(const std::string& path, const TensorPlace& place) {
+  Tensor tensor{place.dtype, place.shape, std::vector<std::byte>(place.bytes)};
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(place.begin));
+  if (!file.read(reinterpret_cast<char*>(tensor.bytes.data()), static_cast<std::streamsize>(place.bytes)))
+    throw InputError(path, "ends before its tensors do");
+  return tensor;
 }
 
 std::string format_safetensors(const TensorFile& file) {

@@ -72,13 +72,13 @@ ImportedEmbedding import_embedding(StateDict& dict, const ImportOptions& options
     if (candidates.empty()) return {};
     name = only_one(dict, candidates, "embedding", "--embedding");
   }
-  const TensorShape& shape = dict.shape(name);
+  const Shape& shape = dict.shape(name);
   if (shape.size() != 2 || shape[1] != inputs)
     dict.fail(fmt::format("the embedding {} has shape {}, and the first layer takes {} inputs", in_quotes(name),
                           shape_text(shape), inputs));
   const auto tokens = tokens_of(dict, options, task, shape[0], "the embedding");
   return {static_cast<std::uint32_t>(inputs),
-          chosen_rows(dict.take(name, TensorShape(shape)), static_cast<std::size_t>(inputs), tokens)};
+          chosen_rows(dict.take(name, Shape(shape)), static_cast<std::size_t>(inputs), tokens)};
 }
 
 std::vector<float> columns_for_letters(const StateDict& dict, const ImportOptions& options, const Task& task,
@@ -99,7 +99,7 @@ ImportedHead import_head(StateDict& dict, const ImportOptions& options, const Ta
     prefix.resize(prefix.size() - kWeight.size());
   }
   const std::string weight = prefix + std::string(kWeight), bias = prefix + ".bias";
-  const TensorShape shape = dict.shape(weight);
+  const Shape shape = dict.shape(weight);
   if (shape.size() != 2 || shape[1] != hidden)
     dict.fail(fmt::format("the read-out {} has shape {}, and the recurrence gives {} numbers", in_quotes(weight),
                           shape_text(shape), hidden));

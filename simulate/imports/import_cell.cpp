@@ -61,7 +61,7 @@ void refuse_variants(const StateDict& dict, const CellPlace& place) {
 CellShape shape_of(const StateDict& dict, const CellPlace& place, const std::string& kind) {
   const std::string input = place.name("weight_ih", 0), state = place.name("weight_hh", 0);
   if (!dict.has(state)) dict.fail(fmt::format("it has {} and no {}", in_quotes(input), in_quotes(state)));
-  const TensorShape &in = dict.shape(input), &hh = dict.shape(state);
+  const Shape &in = dict.shape(input), &hh = dict.shape(state);
   if (in.size() != 2 || hh.size() != 2 || hh[1] == 0 || in[0] != hh[0] || in[1] == 0)
     dict.fail(
         fmt::format("{} and {} have shapes {} and {}; both need gates · hidden rows, and inputs and hidden "
@@ -86,7 +86,7 @@ std::unique_ptr<SequenceModel<float>> import_cell(StateDict& dict, const ImportO
   const std::uint64_t inputs = dict.shape(place.name("weight_ih", 0))[1];
   TensorFile own;
   for (std::uint32_t i = 0; i < shape.layers; ++i) {
-    const auto take = [&](const char* what, const TensorShape& expected) {
+    const auto take = [&](const char* what, const Shape& expected) {
       own.tensors.emplace(cell_tensor(what, i), make_tensor(dict.take(place.name(what, i), expected), expected));
     };
     take("weight_ih", {rows, i == 0 ? inputs : hidden});

@@ -27,7 +27,7 @@ std::vector<double> numbers_in(const Tensor& tensor) {
 
 }  // namespace
 
-std::string shape_text(const TensorShape& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+std::string shape_text(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
 
 void StateDict::fail(const std::string& why) const { throw InputError(where_, why); }
 
@@ -37,9 +37,9 @@ const Tensor& StateDict::tensor(const std::string& name) const {
   return found->second;
 }
 
-const TensorShape& StateDict::shape(const std::string& name) const { return tensor(name).shape; }
+const Shape& StateDict::shape(const std::string& name) const { return tensor(name).shape; }
 
-std::vector<float> StateDict::take(const std::string& name, const TensorShape& expected) {
+std::vector<float> StateDict::take(const std::string& name, const Shape& expected) {
   const Tensor& found = tensor(name);
   if (found.shape != expected)
     fail(fmt::format("tensor {} has shape {}, and the others ask for {}", in_quotes(name), shape_text(found.shape),

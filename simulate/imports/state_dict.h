@@ -8,13 +8,12 @@
 #include <vector>
 
 #include "krohn/constructions/files/safetensors.h"
+#include "krohn/constructions/files/tensor_values.h"
 
 namespace krohn {
 
-using TensorShape = std::vector<std::uint64_t>;
-
 /// "[3, 4]".
-std::string shape_text(const TensorShape& shape);
+std::string shape_text(const Shape& shape);
 
 /// All functions throw InputError naming the file and the tensor.
 class StateDict {
@@ -23,9 +22,9 @@ class StateDict {
   StateDict(const TensorFile& file, std::string where) : file_(file), where_(std::move(where)) {}
 
   bool has(const std::string& name) const { return file_.tensors.contains(name); }
-  const TensorShape& shape(const std::string& name) const;
+  const Shape& shape(const std::string& name) const;
   /// F32, F16 and BF16 as they are; F64 where every number is one of fp32. All finite.
-  std::vector<float> take(const std::string& name, const TensorShape& shape);
+  std::vector<float> take(const std::string& name, const Shape& shape);
 
   /// Names that nobody has taken, in order.
   std::vector<std::string> left() const;

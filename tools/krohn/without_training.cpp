@@ -6,6 +6,7 @@
 #include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/models/model_file.h"
 #include "tools/krohn/models/asked_model.h"
+#include "tools/krohn/models/cell_target.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {
@@ -31,6 +32,7 @@ void add_compare(CLI::App& app, Work& chosen) { add_missing(app, chosen, "compar
 void add_snap(CLI::App& app, Work& chosen) { add_missing(app, chosen, "snap"); }
 void add_table(CLI::App& app, Work& chosen) { add_missing(app, chosen, "table"); }
 
+int compile_cell(const Dfa&, const CellCompilation&) { refuse(); }
 std::unique_ptr<AskedModel> load_asked_trained_model(const ModelOptions&) { refuse(); }
 TrainedModel load_model(const std::string&) { refuse(); }
 std::unique_ptr<TrainedReader> trained_machine(const SequenceModel<float>&, const Task&, Precision) { refuse(); }

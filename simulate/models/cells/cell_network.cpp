@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <type_traits>
 
 #include "krohn/constructions/files/tensor_values.h"
 
@@ -28,19 +30,40 @@ std::vector<Real> transposed(const std::vector<Real>& rows, std::size_t columns)
   return result;
 }
 
-/// y = bias + Wᵀ x, from the bias on; no bias is zeros.
+/// The nearest number of the format, ties to even: for bf16 in a form that compilers vectorise.
+template <class Real>
+float nearest(float x) {
+  if constexpr (sizeof(Real) != 2) return x;
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  const float even = std::bit_cast<float>((bits + 0x7FFFu + (bits >> 16 & 1u)) & 0xFFFF0000u);
+  return x != x ? x : even;
+}
+
+/// y = bias + Wᵀ x, from the bias on; no bias is zeros. bf16 is computed as Eigen::bfloat16 computes it, every
+/// operation in float and then rounded.
 template <class Real>
 void affine(const Real* x, std::size_t inputs, const std::vector<Real>& weights, const std::vector<Real>& bias,
             std::span<Real> y) {
-  if (bias.empty())
-    std::ranges::fill(y, Real(0));
-  else
-    std::ranges::copy(bias, y.begin());
+  using Wide = std::conditional_t<sizeof(Real) == 2, float, Real>;
+  std::vector<Wide> sums(sizeof(Real) == 2 ? y.size() : 0);
+  Wide* const sum = [&] {
+    if constexpr (sizeof(Real) == 2)
+      return sums.data();
+    else
+      return y.data();
+  }();
+  for (std::size_t j = 0; j < y.size(); ++j) sum[j] = bias.empty() ? Wide(0) : static_cast<Wide>(bias[j]);
   for (std::size_t i = 0; i < inputs; ++i) {
     const Real* const row = weights.data() + i * y.size();
-    const Real by = x[i];
-    for (std::size_t j = 0; j < y.size(); ++j) y[j] += by * row[j];
+    const Wide by = static_cast<Wide>(x[i]);
+    for (std::size_t j = 0; j < y.size(); ++j)
+      if constexpr (sizeof(Real) == 2)
+        sum[j] = nearest<Real>(sum[j] + nearest<Real>(by * static_cast<Wide>(row[j])));
+      else
+        sum[j] += by * row[j];
   }
+  if constexpr (sizeof(Real) == 2)
+    for (std::size_t j = 0; j < y.size(); ++j) y[j] = static_cast<Real>(sum[j]);
 }
 
 }  // namespace

@@ -42,7 +42,10 @@ const std::vector<const char*> kModels = {
     "diagonal:layers=2,width=3,channels=3,states=2,complex,fixed,conv=0",
     "fan:blocks=2,size=2",
     "fan:blocks=2,size=3,generator=4,norm=1,layers=2",
-    "fan:blocks=2,size=2,layers=2,mlp=3"};
+    "fan:blocks=2,size=2,layers=2,mlp=3",
+    "rnn:hidden=4,inputs=3",
+    "gru:layers=2,hidden=3,one-hot,unbiased",
+    "lstm:layers=2,hidden=3,inputs=2"};
 
 template <class Real>
 std::unique_ptr<SequenceModel<Real>> made(const char* name, const Task& task, std::uint64_t seed = 9) {

@@ -37,7 +37,13 @@ const std::vector<const char*> kModels = {
     "diagonal:layers=2,width=3,channels=3,states=2,complex,fixed,conv=0",
     "fan:blocks=2,size=2",
     "fan:blocks=2,size=3,generator=4,norm=1",
-    "fan:blocks=2,size=2,layers=2,mlp=3"};
+    "fan:blocks=2,size=2,layers=2,mlp=3",
+    "rnn:hidden=4,inputs=3",
+    "rnn-relu:hidden=4,inputs=3",
+    "gru:hidden=4,inputs=3",
+    "gru:layers=2,hidden=3,one-hot,unbiased",
+    "lstm:hidden=3,inputs=2",
+    "lstm:layers=2,hidden=3,one-hot"};
 
 /// Positions first … first + count − 1 of a batch.
 TrainingBatch part_of(const TrainingBatch& batch, std::uint32_t first, std::uint32_t count) {

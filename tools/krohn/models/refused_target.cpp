@@ -34,9 +34,8 @@ constexpr Refusal kRefusals[] = {
     {" xlstm mlstm ",
      "its gates are capped at 15 as it comes, where a sigmoid is not 1 yet, so that nothing is kept exactly, and no "
      "number changes its sign; take qwen3-next"},
-    {" slstm lstm gru rnn ",
-     "its cell is not linear in its state, and krohn builds linear recurrences; take torch or onnx for a module to put "
-     "in its place"},
+    {" lstm gru rnn elman ", "PyTorch's cells are the targets torch-rnn, torch-rnn-relu, torch-gru and torch-lstm"},
+    {" slstm ", "krohn does not write this cell; torch-lstm is the nearest"},
     {" transformer attention llama gpt2 olmo olmo3 ",
      "attention looks at all tokens before, and no bounded memory decides how it goes on, so that nothing could be "
      "proved of words of every length; take olmo-hybrid, whose attention layers are silent"},

@@ -17,6 +17,12 @@ std::string file_of_run(const std::string& name) {
   return fs::is_regular_file(parameters) ? parameters.string() : name;
 }
 
+std::vector<std::string_view> files_beside_parameters() {
+  std::vector<std::string_view> files = kFilesOfModels;
+  for (const char* file : {"network.safetensors", "run.json"}) files.emplace_back(file);
+  return files;
+}
+
 bool is_trained_model(const std::string& name) {
   if (!is_model_name(name) || !fs::is_regular_file(name)) return false;
   const TensorFile file = read_safetensors(name);

@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "krohn/automata/language.h"
 #include "krohn/constructions/network/precision.h"
@@ -16,6 +18,9 @@ namespace krohn {
 /// other name as it is. "RUN/network.safetensors", its recurrence with another decoder (network_of), is asked for by
 /// name.
 std::string file_of_run(const std::string& name);
+
+/// What may stand in an old folder and must not stay beside other parameters.
+std::vector<std::string_view> files_beside_parameters();
 
 /// Whether a .safetensors file holds the parameters of a model, rather than a network.
 bool is_trained_model(const std::string& name);

@@ -18,6 +18,7 @@
 #include "krohn/groups/error.h"
 #include "krohn/groups/near_miss.h"
 #include "network_module.h"
+#include "tools/krohn/models/cell_target.h"
 #include "tools/krohn/models/refused_target.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/usual_name.h"
@@ -77,6 +78,7 @@ std::vector<std::string> target_names() {
   std::vector<std::string> names{kKrohn, kTorch, kOnnx, kNumpy};
   for (const CheckpointTarget& target : kCheckpointTargets) names.emplace_back(target.name);
   names.insert(names.end(), recurrence_families().begin(), recurrence_families().end());
+  names.insert(names.end(), cell_targets().begin(), cell_targets().end());
   return names;
 }
 
@@ -96,6 +98,13 @@ std::string parse_target(const std::string& text) {
 std::vector<std::string> target_constructions(const std::string& target) {
   return is_recurrence_target(target) ? constructions_for(target) : std::vector<std::string>();
 }
+
+const std::vector<std::string>& cell_targets() {
+  static const std::vector<std::string> names{"torch-rnn", "torch-rnn-relu", "torch-gru", "torch-lstm"};
+  return names;
+}
+
+bool is_cell_target(const std::string& target) { return std::ranges::count(cell_targets(), target) > 0; }
 
 bool is_checkpoint_target(const std::string& target) { return checkpoint_target(target) != nullptr; }
 

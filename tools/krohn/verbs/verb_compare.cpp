@@ -250,6 +250,10 @@ void report_comparison(const Alphabet& alphabet, const Failure& failure) {
 void report_comparison(const CompareArguments& options, const Spectrum& learned,
                        const std::vector<LetterComparison>& letters) {
   fmt::print("{} against {}\n", visible(options.learned), visible(options.exact));
+  if (learned.coordinates == 0) {
+    fmt::print("its letters act by no matrices, as in nonlinear cells, so that there are no eigenvalues to compare\n");
+    return;
+  }
   std::vector<std::vector<std::string>> rows = {
       {"letter", "weight", "modulus", "turn", "exact turn", "off by", "nearest of the other", "distance"}};
   std::vector<std::vector<std::string>> sums = {
@@ -293,8 +297,7 @@ void report_comparison(const CompareArguments& options, const Spectrum& learned,
   fmt::print(
       "\n{} of {} coordinates ({:.0f} %) of {} are dead: no two mean states differ there; defects are of the others\n",
       with_thousands(dead), with_thousands(learned.coordinates),
-      learned.coordinates == 0 ? 0.0 : 100.0 * static_cast<double>(dead) / static_cast<double>(learned.coordinates),
-      options.learned);
+      100.0 * static_cast<double>(dead) / static_cast<double>(learned.coordinates), options.learned);
 }
 
 /// The planes that matter, with the nearest exact angle for every letter.
@@ -342,6 +345,9 @@ int compare(const CompareArguments& options) {
     throw InputError(options.plot, "the name of a plot ends in .svg");
   const Side learned = load_side(options.learned, options.reading), exact = load_side(options.exact, options.reading);
   const std::vector<LetterComparison> letters = compare_letters(learned, exact, options.weight);
+  if (!options.plot.empty() && learned.spectrum.coordinates == 0)
+    throw InputError(
+        "--plot", fmt::format("the letters of {} act by no matrices, so that there is nothing to draw", learned.name));
   const std::optional<Failure> failure = failure_of(options);
   if (!options.plot.empty()) write_file(options.plot, comparison_plot(options, learned, exact, letters));
   if (options.json) {

@@ -16,6 +16,7 @@
 #include "krohn/simulate/prove/any_order.h"
 #include "krohn/simulate/prove/verify.h"
 #include "krohn/simulate/prove/verify_built.h"
+#include "tools/krohn/models/cell_target.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/models/target.h"
 #include "tools/krohn/progress.h"
@@ -56,7 +57,9 @@ every K letters; it is not linear, and is taken by name only.
 olmo-hybrid and qwen3-next, folders that transformers loads, and fla-deltanet, fla-gated-deltaproduct, fla-gated-deltanet,
 fla-kda and fla-gdn2, that flash-linear-attention loads: language models that answer with the token of the state, which `krohn verify
 FOLDER` reads (docs/checkpoints.md); bilinear, bilinear-cp, bilinear-block, bilinear-r2, pd-ssm, mamba and fan, the parameters of these
-recurrences, which krohn reads back. For other architectures it says why not.
+recurrences, which krohn reads back. torch-rnn, torch-rnn-relu,
+torch-gru and torch-lstm are folders with the state dict of PyTorch's nonlinear cells: units that saturate, one for each state and
+letter, proved in fp32 before they are written, and read by `krohn verify FOLDER`. For other architectures it says why not.
 
 Before the file is written, the network is proved in every format that it is called exact in, letter after letter and,
 unless that would take long, in every association of letters; what could not be proved within the limits is said. A construction that
@@ -91,7 +94,8 @@ BuildOptions wishes_of(const CompileArguments& options) {
 }
 
 void check_options(const CompileArguments& options) {
-  if (options.output.empty() && (!options.explain || is_checkpoint_target(options.target)))
+  if (options.output.empty() &&
+      (!options.explain || is_checkpoint_target(options.target) || is_cell_target(options.target)))
     throw InputError("nowhere to write the network: add `-o MODEL.safetensors`, or `--explain` to see the choices");
   if (options.output.empty()) return;
   check_output_name(options.target, options.output);
@@ -268,6 +272,14 @@ int compile(CompileArguments options) {
     if (subject.has_inferred_letters && !options.json)
       fmt::print("  letters {}{}\n", to_string(given.alphabet()), remark_on_letters(subject));
     return kDone;
+  }
+  if (is_cell_target(options.target)) {
+    refuse_choices(options);
+    if (options.task == "state")
+      throw InputError("--task",
+                       "cells answer with the outputs of the language; name a language whose outputs are states");
+    return compile_cell(minimise(given),
+                        {options.language, options.target, options.output, options.max_pairs, options.json});
   }
   const BuildOptions wishes = wishes_of(options);
   Choice choice = make_choice(dfa, wishes, options);

@@ -10,12 +10,12 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
-#include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/groups/atomic_folder.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/imports/import_model.h"
 #include "krohn/simulate/models/model_file.h"
 #include "krohn/simulate/tasks/tasks.h"
+#include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/report/count.h"
 #include "tools/krohn/report/json_output.h"
@@ -39,8 +39,8 @@ tokens, is what it should compute; an answer is due after every letter, or where
 
 Letters are numbers 0, 1, … in the order of the alphabet unless --letters says otherwise, answers are rows of the read-out
 0, 1, … in the order of the language's outputs (reject, accept) unless --classes does. A read-out of one row answers the second
-one where its logit is above 0. Numbers are taken as they are; verdicts speak of stated operations on them, and tanh and
-sigmoid are rounded correctly, which PyTorch's need not be.
+one where its logit is above 0. Numbers are taken as they are; verdicts speak of stated operations on them, with krohn's
+own tanh and sigmoid, from which PyTorch's may differ in the last bits.
 Exit status: 0 imported, 2 bad input.
 )"};
 
@@ -102,9 +102,7 @@ int import_file(ImportArguments options) {
   const std::vector<std::pair<std::string, std::string>> files{
       {"parameters.safetensors",
        format_model(task->info().name, *model, {{"imported", options.file}, {"imported_as", options.import.kind}})}};
-  std::vector<std::string_view> outdated = kFilesOfModels;
-  for (const char* file : {"network.safetensors", "run.json", "training.safetensors"}) outdated.emplace_back(file);
-  write_folder(options.output, files, outdated);
+  write_folder(options.output, files, files_beside_parameters());
   if (options.json)
     print_json({{"input", options.file},
                 {"output", options.output},

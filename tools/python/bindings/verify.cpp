@@ -10,8 +10,10 @@
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
 #include "krohn/simulate/evaluate/evaluate.h"
+#include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/prove/steps.h"
 #include "krohn/simulate/prove/verify.h"
+#include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/verdict.h"
 #include "tools/python/bindings/bindings.h"
@@ -25,7 +27,7 @@ using nb::literals::operator""_a;
 struct GivenVerdict {
   ModelVerdict verdict;
   Alphabet alphabet;
-  std::optional<Network> network;  ///< none: a checkpoint
+  std::optional<Network> network;  ///< none: a checkpoint or a trained model
 };
 
 /// A language and what it is called.
@@ -71,6 +73,22 @@ GivenVerdict verify_checkpoint(const std::string& folder, const Named& against, 
   question.name = folder;
   if (has_own) question.against = language_of(against);
   return {krohn::verify(question), checkpoint.automaton->alphabet(), std::nullopt};
+}
+
+/// As `krohn verify FOLDER`, of a folder of `krohn train` or `krohn import`: against its task's automaton or `against`.
+GivenVerdict verify_trained(const std::string& folder, const Named& against, const std::string& precision,
+                            std::uint64_t max_pairs, double max_seconds) {
+  const TrainedSubject subject = load_trained_subject(file_of_run(folder), {});
+  const Dfa own = input_machine(*subject.task).automaton;
+  const auto reader = trained_machine(*subject.trained.model, *subject.task, parse_precision(precision));
+  const TrackedAutomaton tracked = tracked_automaton(*subject.task, against ? against->second : own);
+  const ReadModel read{*reader, tracked, [&](Output output) {
+                         return output < own.output_names().size() ? own.output_names()[output] : "nothing";
+                       }};
+  Question question = begin_question(precision, max_pairs, max_seconds);
+  question.subject = &read;
+  question.name = folder;
+  return {krohn::verify(question), own.alphabet(), std::nullopt};
 }
 
 std::string facts(const GivenVerdict& verdict) {
@@ -135,6 +153,8 @@ void bind_verify(nb::module_& module) {
              "max_pairs"_a, "max_seconds"_a);
   module.def("verify_checkpoint", &verify_checkpoint, unlocked, "folder"_a, "against"_a.none(), "precision"_a,
              "max_pairs"_a, "max_seconds"_a);
+  module.def("verify_trained", &verify_trained, unlocked, "folder"_a, "against"_a.none(), "precision"_a, "max_pairs"_a,
+             "max_seconds"_a);
   module.def("sample", &sampled, unlocked, "network"_a, "arithmetic"_a, "order"_a, "lengths"_a, "words"_a, "seed"_a);
 }
 

@@ -89,14 +89,20 @@ def verify(
     """Proves that a network computes its automaton for words of every length, or up to a length, or shows a shortest word
     on which it does not.
 
-    `model` is a network, the path of one, or a folder with a checkpoint of flash-linear-attention. `against` is the language
+    `model` is a network, the path of one, a folder of `krohn train` or `krohn import`, or one with a checkpoint of
+    flash-linear-attention. `against` is the language
     that it has to compute instead of trusting the automaton that it brings; of a checkpoint without one, it is what words
     are read beside. The verdict is that of `krohn verify` with the same options, in the same words. `precision` may be any of fp64,
     fp32, fp16, bf16, each also with +fma, bf16/fp32, fp16/fp32, tf32, exact; `order` is sequential, chunked:64, scan or doubling, or "any": that no order of
     evaluation, FMA or wider format changes a bit. With `dense` the matrices of the
-    weights are multiplied in full, not in their structured form. For checkpoints: fp32 or bf16, sequential."""
+    weights are multiplied in full, not in their structured form. For checkpoints: fp32 or bf16, sequential; for trained models fp32
+    or fp64, and bf16 for nonlinear cells."""
     if not isinstance(model, Network):
         path = os.fspath(model)
+        if os.path.isfile(os.path.join(path, "parameters.safetensors")):
+            if order != "sequential" or dense:
+                raise ValueError("trained models are verified letter after letter")
+            return Certificate(_krohn.verify_trained(path, _named(against), precision, max_pairs, max_seconds))
         if os.path.isdir(path):
             if order != "sequential" or dense:
                 raise ValueError("checkpoints are verified token by token, in the layers' own form")

@@ -1,0 +1,120 @@
+#include "krohn/simulate/audit/audit.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+
+#include "krohn/automata/dfa/visible_text.h"
+#include "krohn/constructions/files/strict_json.h"
+#include "krohn/groups/atomic_file.h"
+#include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
+#include "krohn/simulate/audit/delta_rules.h"
+#include "krohn/simulate/audit/diagonal_rules.h"
+
+namespace krohn {
+namespace {
+
+constexpr std::uint64_t kLargestConfig = 1 << 24;
+
+std::vector<AuditRule> all_rules() {
+  std::vector<AuditRule> rules = delta_rules();
+  rules.insert(rules.end(), diagonal_rules().begin(), diagonal_rules().end());
+  return rules;
+}
+
+AuditRule rule_of(const nlohmann::json& config, const std::string& where) {
+  const auto type = config.find("model_type");
+  const std::string name = type != config.end() && type->is_string() ? type->get<std::string>() : "";
+  for (const AuditRule& rule : all_rules())
+    if (rule.model_type == name) return rule;
+  throw InputError(where, fmt::format("\"model_type\" is {}; known are {}", in_quotes(name),
+                                      fmt::join(audited_model_types(), ", ")));
+}
+
+bool is_true(const nlohmann::json& config, std::string_view name) {
+  const auto found = config.find(name);
+  return found != config.end() && found->is_boolean() && found->get<bool>();
+}
+
+void tell_flags(Audit& audit, const AuditRule& rule, const nlohmann::json& config) {
+  for (const char* flag : {"allow_neg_eigval", "linear_allow_neg_eigval"})
+    if (is_true(config, flag) && rule.negative_flag != flag)
+      audit.flags.push_back(
+          fmt::format("\"{}\" is set, and this class does not read it: eigenvalues stay as below", flag));
+  if (rule.model_type == "delta_net" && is_true(config, "allow_neg_eigval"))
+    audit.flags.emplace_back(
+        "\"allow_neg_eigval\" of a DeltaNet config was ignored by flash-linear-attention until April 2026 (its issue "
+        "832): a model trained before that has eigenvalues in [0, 1], whatever its config says");
+}
+
+void tell_never(Audit& audit, const AuditRule& rule) {
+  if (audit.recurrent.empty()) return;
+  if (audit.all.lowest >= 0)
+    audit.never.emplace_back(
+        "parity of words of every length: no eigenvalue is negative or complex (Grazzi et al. 2025, Theorem 1, in "
+        "finite precision)");
+  if (rule.is_diagonal)
+    audit.never.emplace_back(
+        "counting modulo a number that is no power of two: products of real diagonal matrices have real eigenvalues "
+        "(Grazzi et al. 2025, Theorem 2, in finite precision)");
+  if (audit.all.slowest > 0)
+    audit.never.push_back(fmt::format(
+        "anything past its horizon without writing it again: no decay reaches 1, and after {:.3g} tokens at most 2^-24 "
+        "of a state is left{}",
+        horizon(audit.all.slowest),
+        audit.all.slowest < 0x1p-25 ? ", over the reals; in fp32 such a decay rounds to 1" : ""));
+  if (audit.all.flip > 0 && audit.all.flip < kNoBound)
+    audit.never.push_back(
+        fmt::format("a sign that changes with every token for more than {:.3g} tokens: the most "
+                    "negative eigenvalue is {:.9g}",
+                    horizon(audit.all.flip), audit.all.lowest));
+}
+
+}  // namespace
+
+std::vector<std::string> audited_model_types() {
+  std::vector<std::string> names;
+  for (const AuditRule& rule : all_rules()) names.emplace_back(rule.model_type);
+  return names;
+}
+
+double horizon(double rate) { return rate <= 0 ? kNoBound : std::ceil(24 * 0x1.62e42fefa39efp-1 / rate); }
+
+Audit audit_checkpoint(const std::string& folder) {
+  const FloatEnvironment environment;
+  const std::string path = (std::filesystem::path(folder) / "config.json").string();
+  if (!std::filesystem::is_regular_file(path))
+    throw InputError(folder, "has no config.json; an audit takes the folder of a published model");
+  const nlohmann::json config = parse_strict_json(read_text_file(path, kLargestConfig), path);
+  if (!config.is_object()) throw InputError(path, "not a JSON object");
+  const AuditRule rule = rule_of(config, path);
+  const CheckpointTensors tensors(folder);
+  AuditInput input{config, tensors, false, folder};
+  if (!rule.negative_flag.empty())
+    input.negative = input.flag(std::string(rule.negative_flag).c_str(), rule.is_negative);
+  Audit audit{std::string(rule.model_type),
+              std::string(rule.name),
+              std::string(rule.source),
+              !tensors.empty(),
+              input.count("num_hidden_layers", 0),
+              tensors.bytes(),
+              {},
+              {kNoBound, 0, 1, kNoBound},
+              {},
+              {}};
+  if (audit.layers == 0) input.refuse("num_hidden_layers", "is missing");
+  for (std::uint64_t layer = 0; layer < audit.layers; ++layer) {
+    if (!rule.is_recurrent(input, layer)) continue;
+    AuditedLayer made{layer, rule.heads(input, layer), {kNoBound, 0, 1, kNoBound}};
+    for (const HeadRange& head : made.heads) made.all = united(made.all, head);
+    audit.all = united(audit.all, made.all);
+    audit.recurrent.push_back(std::move(made));
+  }
+  tell_flags(audit, rule, config);
+  tell_never(audit, rule);
+  return audit;
+}
+
+}  // namespace krohn

@@ -1,0 +1,41 @@
+// simulate/audit/audit.h — what a published language model's recurrent layers can hold, by its config.json and its
+// weights, without running it: for every head the range of its decays and eigenvalues over all inputs, and what follows
+// from it. Bounds are those of docs/audit.md, over the reals; attention layers are counted and not bounded.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "krohn/simulate/audit/audit_rule.h"
+
+namespace krohn {
+
+struct AuditedLayer {
+  std::uint64_t index = 0;
+  std::vector<HeadRange> heads;
+  HeadRange all;  ///< the widest of them
+};
+
+struct Audit {
+  std::string model_type, architecture, source;
+  bool has_weights = false;
+  std::uint64_t layers = 0, tensor_bytes = 0;
+  std::vector<AuditedLayer> recurrent;
+  HeadRange all;
+  /// Sentences: members of the config that do nothing, or did nothing in some versions; and what no input makes the
+  /// recurrent layers do.
+  std::vector<std::string> flags, never;
+};
+
+/// The names of the architectures that are known, as `model_type` has them.
+std::vector<std::string> audited_model_types();
+
+/// Tokens after which what decays at that rate is below 2^-24 of itself, and infinitely many for 0.
+double horizon(double rate);
+
+/// Holds one tensor in memory at a time. Throws InputError for a folder without config.json, an architecture that is
+/// not known, and tensors that do not fit.
+Audit audit_checkpoint(const std::string& folder);
+
+}  // namespace krohn

@@ -1,0 +1,299 @@
+// Audits of small checkpoints: what many inputs do to every head, computed as the layers do, lies in the stated ranges
+// and comes near to their ends.
+
+#include "krohn/simulate/audit/audit.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "krohn/constructions/files/tensor_values.h"
+#include "krohn/groups/error.h"
+#include "tests/error_of.h"
+#include "tests/scratch.h"
+
+using namespace krohn;
+using namespace krohn::test;
+using nlohmann::json;
+
+namespace {
+
+constexpr std::size_t kWidth = 4, kHeads = 2;
+
+bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool one_says(const std::vector<std::string>& texts, const std::string& part) {
+  return std::ranges::any_of(texts, [&](const std::string& text) { return says(text, part); });
+}
+
+/// Numbers of a seeded engine, the same everywhere.
+class Source {
+ public:
+  explicit Source(unsigned seed) : engine_(seed) {}
+  double uniform() { return static_cast<double>(engine_()) / 0x1p31 - 1; }
+  std::vector<float> list(std::size_t count, double scale = 1) {
+    std::vector<float> numbers(count);
+    for (float& number : numbers) number = static_cast<float>(scale * uniform());
+    return numbers;
+  }
+
+ private:
+  std::mt19937 engine_;
+};
+
+/// A checkpoint in the making; tensors are kept for the oracle.
+struct Made {
+  json config;
+  TensorFile file;
+  std::map<std::string, std::vector<float>> numbers;
+
+  void add(const std::string& name, std::vector<float> values, Shape shape) {
+    file.tensors[name] = make_tensor(values, std::move(shape));
+    numbers[name] = std::move(values);
+  }
+  Audit audit(const Scratch& place, bool with_weights = true) const {
+    place.write("config.json", config.dump());
+    std::filesystem::remove(place / "model.safetensors");
+    if (with_weights) write_safetensors(file, (place / "model.safetensors").string());
+    return audit_checkpoint(place.path().string());
+  }
+};
+
+/// Gated DeltaNet with one layer, as flash-linear-attention or Olmo Hybrid (`mixer`) names it.
+Made gated_delta_net(unsigned seed, bool negative, double scale) {
+  Source source(seed);
+  Made made{{{"model_type", "gated_deltanet"},
+             {"num_hidden_layers", 1},
+             {"num_heads", kHeads},
+             {"allow_neg_eigval", negative}},
+            {},
+            {}};
+  made.add("model.layers.0.attn_norm.weight", source.list(kWidth), {kWidth});
+  made.add("model.layers.0.attn.a_proj.weight", source.list(kHeads * kWidth, scale), {kHeads, kWidth});
+  made.add("model.layers.0.attn.b_proj.weight", source.list(kHeads * kWidth, scale), {kHeads, kWidth});
+  made.add("model.layers.0.attn.A_log", source.list(kHeads), {kHeads});
+  made.add("model.layers.0.attn.dt_bias", source.list(kHeads), {kHeads});
+  return made;
+}
+
+/// gain ∘ x / √(mean x²).
+std::vector<double> normed(std::vector<double> x, const std::vector<float>& gain) {
+  double sum = 0;
+  for (const double number : x) sum += number * number;
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] *= gain[i] / std::sqrt(sum / static_cast<double>(x.size()));
+  return x;
+}
+
+double product(const std::vector<float>& matrix, std::size_t row, const std::vector<double>& x) {
+  double sum = 0;
+  for (std::size_t j = 0; j < x.size(); ++j) sum += static_cast<double>(matrix[row * x.size() + j]) * x[j];
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("what inputs do to a gated delta layer lies in the audited range, and its ends are met") {
+  const Scratch place("audit-gated");
+  for (const bool negative : {false, true})
+    for (const double scale : {0.1, 1.0, 3.0}) {
+      const Made made = gated_delta_net(5, negative, scale);
+      const Audit audit = made.audit(place);
+      REQUIRE(audit.recurrent.size() == 1);
+      const auto& of = [&](const char* name) -> const std::vector<float>& {
+        return made.numbers.at("model.layers.0." + std::string(name));
+      };
+      for (std::size_t head = 0; head < kHeads; ++head) {
+        const HeadRange range = audit.recurrent[0].heads[head];
+        const auto rate = [&](const std::vector<double>& x) {
+          return std::exp(of("attn.A_log")[head]) *
+                 std::log1p(std::exp(product(of("attn.a_proj.weight"), head, x) + of("attn.dt_bias")[head]));
+        };
+        const auto eigenvalue = [&](const std::vector<double>& x) {
+          const double beta = (negative ? 2 : 1) / (1 + std::exp(-product(of("attn.b_proj.weight"), head, x)));
+          return std::exp(-rate(x)) * (1 - beta);
+        };
+        Source source(9);
+        for (int i = 0; i < 2000; ++i) {
+          std::vector<double> x(kWidth);
+          for (double& number : x) number = source.uniform();
+          x = normed(x, of("attn_norm.weight"));
+          REQUIRE(rate(x) >= range.slowest * (1 - 1e-9));
+          REQUIRE(rate(x) <= range.fastest * (1 + 1e-9));
+          REQUIRE(eigenvalue(x) >= range.lowest - 1e-9);
+        }
+        // Along ±g ∘ w the gate's logit is at its ends.
+        for (const double sign : {-1.0, 1.0}) {
+          std::vector<double> x(kWidth);
+          for (std::size_t j = 0; j < kWidth; ++j)
+            x[j] = sign * of("attn_norm.weight")[j] * of("attn.a_proj.weight")[head * kWidth + j];
+          const double at = rate(normed(x, of("attn_norm.weight")));
+          CHECK(at == doctest::Approx(sign < 0 ? range.slowest : range.fastest).epsilon(1e-6));
+        }
+        CHECK((range.lowest < 0) == negative);
+        CHECK((range.flip < kNoBound) == negative);
+      }
+      CHECK(one_says(audit.never, "parity of words of every length") == !negative);
+      CHECK(one_says(audit.never, "a sign that changes") == negative);
+      CHECK(one_says(audit.never, "past its horizon"));
+    }
+}
+
+TEST_CASE("the horizon is the last token with 2^-24 of a state, and no sooner") {
+  CHECK(horizon(0) == kNoBound);
+  for (const double rate : {0.5, 0.01, 1e-5}) {
+    const double tokens = horizon(rate);
+    CHECK(std::exp(-rate * tokens) <= 0x1p-24);
+    CHECK(std::exp(-rate * (tokens - 1)) > 0x1p-24);
+  }
+}
+
+TEST_CASE("a DeltaNet can hold for ever, and its flag may have been ignored") {
+  const Scratch place("audit-delta");
+  Made made{
+      {{"model_type", "delta_net"}, {"num_hidden_layers", 1}, {"num_heads", 1}, {"allow_neg_eigval", true}}, {}, {}};
+  made.add("model.layers.0.attn_norm.weight", {1, 1, 1, 1}, {4});
+  made.add("model.layers.0.attn.b_proj.weight", {1, 1, 1, 1}, {1, 4});  // |w·x| ≤ 2 · 2
+  const Audit audit = made.audit(place);
+  CHECK(audit.all.slowest == 0);
+  CHECK(audit.all.lowest == doctest::Approx(-std::tanh(2.0)).epsilon(1e-12));
+  CHECK(audit.all.flip == doctest::Approx(-std::log(std::tanh(2.0))).epsilon(1e-12));
+  CHECK(one_says(audit.flags, "ignored by flash-linear-attention until April 2026"));
+  CHECK_FALSE(one_says(audit.never, "parity of words"));
+  made.config["allow_neg_eigval"] = false;
+  CHECK(one_says(made.audit(place).never, "parity of words"));
+  CHECK(made.audit(place).flags.empty());
+  made.config["use_beta"] = false;
+  CHECK(made.audit(place).all.lowest == 0);
+  made.config["allow_neg_eigval"] = true;
+  CHECK(made.audit(place).all.lowest == -1);
+  CHECK(made.audit(place).never.empty());
+}
+
+TEST_CASE("rows of β and of the gate are told apart in Qwen3-Next's order") {
+  const Scratch place("audit-qwen");
+  Made made{{{"model_type", "qwen3_next"},
+             {"num_hidden_layers", 4},
+             {"linear_num_key_heads", 2},
+             {"linear_num_value_heads", 4},
+             {"allow_neg_eigval", true}},
+            {},
+            {}};
+  for (int layer = 0; layer < 3; ++layer) {
+    const std::string prefix = "model.layers." + std::to_string(layer) + ".";
+    made.add(prefix + "input_layernorm.weight", {0}, {1});  // a width of 1: inputs are ±1
+    made.add(prefix + "linear_attn.in_proj_ba.weight", {1, 2, 10, 20, 3, 4, 30, 40}, {8, 1});  // b b a a, twice
+    made.add(prefix + "linear_attn.A_log", {0, 0, 0, 0}, {4});
+    made.add(prefix + "linear_attn.dt_bias", {0, 0, 0, 0}, {4});
+  }
+  const Audit audit = made.audit(place);
+  REQUIRE(audit.recurrent.size() == 3);
+  const double gates[] = {10, 20, 30, 40}, betas[] = {1, 2, 3, 4};
+  for (int head = 0; head < 4; ++head) {
+    const HeadRange range = audit.recurrent[1].heads[static_cast<std::size_t>(head)];
+    CHECK(range.slowest == doctest::Approx(std::log1p(std::exp(-gates[head]))).epsilon(1e-12));
+    CHECK(range.lowest ==
+          doctest::Approx(std::exp(-std::log1p(std::exp(gates[head]))) / (1 + std::exp(betas[head]))).epsilon(1e-9));
+  }
+  CHECK(one_says(audit.flags, "this class does not read it"));
+  CHECK(one_says(audit.never, "parity"));
+}
+
+TEST_CASE("a config alone gives the range of its class") {
+  struct Fact {
+    json config;
+    std::size_t layers, heads;
+    double slowest, lowest;
+    bool is_parity_excluded;
+  };
+  const std::vector<Fact> facts = {
+      {{{"model_type", "olmo_hybrid"}, {"num_hidden_layers", 32}}, 24, 30, 0, -1, false},
+      {{{"model_type", "olmo_hybrid"}, {"num_hidden_layers", 32}, {"linear_allow_neg_eigval", false}},
+       24,
+       30,
+       0,
+       0,
+       true},
+      {{{"model_type", "qwen3_next"}, {"num_hidden_layers", 48}}, 36, 32, 0, 0, true},
+      {{{"model_type", "kimi_linear"},
+        {"num_hidden_layers", 4},
+        {"linear_attn_config", {{"kda_layers", {1, 2, 3}}, {"num_heads", 32}}}},
+       3,
+       32,
+       0,
+       0,
+       true},
+      {{{"model_type", "retnet"}, {"num_hidden_layers", 2}, {"num_heads", 3}}, 2, 3, -std::log1p(-1.0 / 128), 0, true},
+      {{{"model_type", "xlstm"}, {"num_hidden_layers", 2}}, 2, 8, std::log1p(std::exp(-15.0)), 0, true},
+      {{{"model_type", "mamba2"}, {"num_hidden_layers", 2}, {"num_heads", 5}}, 2, 5, 0, 0, true},
+      {{{"model_type", "rwkv7"}, {"num_hidden_layers", 1}, {"hidden_size", 128}},
+       1,
+       2,
+       0,
+       std::exp(-std::exp(-0.5)) - 1,
+       false}};
+  const Scratch place("audit-config");
+  for (const Fact& fact : facts) {
+    CAPTURE(fact.config.dump());
+    place.write("config.json", fact.config.dump());
+    const Audit audit = audit_checkpoint(place.path().string());
+    CHECK_FALSE(audit.has_weights);
+    CHECK(audit.recurrent.size() == fact.layers);
+    CHECK(audit.recurrent[0].heads.size() == fact.heads);
+    CHECK(audit.all.slowest == doctest::Approx(fact.slowest).epsilon(1e-12));
+    CHECK(audit.all.lowest == doctest::Approx(fact.lowest).epsilon(1e-12));
+    CHECK(one_says(audit.never, "parity of words") == fact.is_parity_excluded);
+  }
+}
+
+TEST_CASE("shards are read as one, and a shard that is missing or doubled is refused") {
+  const Scratch place("audit-shards");
+  const Made made = gated_delta_net(5, true, 1);
+  const Audit whole = made.audit(place);
+  std::filesystem::remove(place / "model.safetensors");
+  json map;
+  TensorFile first, second;
+  for (const auto& [name, tensor] : made.file.tensors) {
+    const bool is_first = name < "model.layers.0.attn.b";
+    (is_first ? first : second).tensors[name] = tensor;
+    map[name] = is_first ? "a.safetensors" : "b.safetensors";
+  }
+  write_safetensors(first, (place / "a.safetensors").string());
+  write_safetensors(second, (place / "b.safetensors").string());
+  place.write("model.safetensors.index.json", json{{"weight_map", map}}.dump());
+  const auto audit = [&] { return audit_checkpoint(place.path().string()); };
+  CHECK(audit().all.slowest == whole.all.slowest);
+  CHECK(audit().tensor_bytes == whole.tensor_bytes);
+  second.tensors.insert(first.tensors.begin(), first.tensors.end());
+  write_safetensors(second, (place / "b.safetensors").string());
+  CHECK(says(error_of(audit), "in another shard, too"));
+  std::filesystem::remove(place / "b.safetensors");
+  CHECK(says(error_of(audit), "b.safetensors"));
+  map["x"] = "../a.safetensors";
+  place.write("model.safetensors.index.json", json{{"weight_map", map}}.dump());
+  CHECK(says(error_of(audit), "no file in this folder"));
+}
+
+TEST_CASE("what is not known or does not fit is refused by name") {
+  const Scratch place("audit-refused");
+  const auto refusal = [&](const json& config) {
+    place.write("config.json", config.dump());
+    return error_of([&] { audit_checkpoint(place.path().string()); });
+  };
+  CHECK(says(refusal({{"model_type", "llama"}}), "known are delta_net"));
+  CHECK(says(refusal({{"model_type", "mamba2"}}), "num_hidden_layers"));
+  CHECK(says(refusal({{"model_type", "mamba2"}, {"num_hidden_layers", -1}}), "not a count"));
+  CHECK(
+      says(refusal({{"model_type", "kda"}, {"num_hidden_layers", 1}, {"safe_gate", true}}), "gate that is not known"));
+  CHECK(says(refusal({{"model_type", "olmo_hybrid"}, {"num_hidden_layers", 1}, {"linear_allow_neg_eigval", 1}}),
+             "not true or false"));
+  Made made = gated_delta_net(5, true, 1);
+  made.file.tensors.erase("model.layers.0.attn.A_log");
+  CHECK(says(error_of([&] { made.audit(place); }), "no tensor \"model.layers.0.attn.A_log\""));
+  made = gated_delta_net(5, true, 1);
+  made.add("model.layers.0.attn.dt_bias", {1, 2, 3}, {3});
+  CHECK(says(error_of([&] { made.audit(place); }), "has 3 numbers"));
+  made = gated_delta_net(5, true, 1);
+  made.add("model.layers.0.attn.a_proj.weight", {1, 2, 3, NAN, 0, 0, 0, 0}, {2, 4});
+  CHECK(says(error_of([&] { made.audit(place); }), "not finite"));
+}
