@@ -18,7 +18,7 @@ class AntichainSearch {
     if (covers_) kept_.resize(a.states());
   }
 
-  Answer run() {
+  DecidingWord run() {
     for (const State state : a_.initial()) visit(state, subsets_.initial(), WordTree::kRoot, kEpsilon);
     for (WordTree::Index begin = 0; begin < tree_.size() && found_ == WordTree::kRoot;) {
       for (WordTree::Index node = begin; node < tree_.size(); ++node) move_silently(node);
@@ -104,7 +104,7 @@ class DfaInclusionSearch {
   DfaInclusionSearch(const Dfa& a, const Dfa& b, const QuestionLimits& limits)
       : DfaInclusionSearch(a, b, limits, refine(a.alphabet(), b.alphabet())) {}
 
-  Answer run() {
+  DecidingWord run() {
     visit({a_.initial(), b_.initial()}, WordTree::kRoot, kEpsilon);
     for (at_ = 0; at_ < tree_.size() && found_ == WordTree::kRoot; ++at_) {
       check_limits(tree_, limits_);
@@ -143,7 +143,7 @@ class DfaInclusionSearch {
 
 }  // namespace
 
-Answer excess_word(const Automaton& a, const Automaton& b, const QuestionLimits& limits) {
+DecidingWord excess_word(const Automaton& a, const Automaton& b, const QuestionLimits& limits) {
   const Dfa *left = std::get_if<Dfa>(&a), *right = std::get_if<Dfa>(&b);
   if (left != nullptr && right != nullptr) {
     require_acceptor(*left, "inclusion");

@@ -113,7 +113,7 @@ class EqualitySearch {
         limits_(limits),
         congruence_(both_) {}
 
-  Answer run() {
+  DecidingWord run() {
     std::vector<Step> layer{{{a_.initial(), b_.initial()}, WordTree::kRoot, kEpsilon}};
     while (!layer.empty() && found_ == WordTree::kRoot) {
       const WordTree::Index begin = tree_.size();
@@ -192,10 +192,10 @@ class EqualitySearch {
 
 }  // namespace
 
-Answer distinguishing_word(const Automaton& a, const Automaton& b, const QuestionLimits& limits) {
+DecidingWord distinguishing_word(const Automaton& a, const Automaton& b, const QuestionLimits& limits) {
   const Dfa *left = std::get_if<Dfa>(&a), *right = std::get_if<Dfa>(&b);
   if (left != nullptr && right != nullptr) {
-    Answer result;
+    DecidingWord result;
     result.word = distinguishing_word(*left, *right);
     result.pairs = std::uint64_t{left->states()} + right->states();
     if (result.word && left->is_acceptor() && right->is_acceptor()) {

@@ -24,7 +24,7 @@ class CommonWordSearch {
     }
   }
 
-  Answer run() {
+  DecidingWord run() {
     for (const State in_a : a_.initial())
       for (const State in_b : b_.initial()) visit({in_a, in_b}, WordTree::kRoot, kEpsilon);
     for (WordTree::Index begin = 0; begin < tree_.size() && found_ == WordTree::kRoot;) {
@@ -83,17 +83,17 @@ class CommonWordSearch {
 
 }  // namespace
 
-Answer accepted_word(const Automaton& automaton, const QuestionLimits& limits) {
+DecidingWord accepted_word(const Automaton& automaton, const QuestionLimits& limits) {
   const Dfa* dfa = std::get_if<Dfa>(&automaton);
   if (dfa == nullptr) return common_word(automaton, automaton, limits);
-  Answer result;
+  DecidingWord result;
   result.word = shortest_accepted_word(*dfa);
   result.in_first = result.in_second = result.word.has_value();
   result.pairs = dfa->states();
   return result;
 }
 
-Answer common_word(const Automaton& a, const Automaton& b, const QuestionLimits& limits) {
+DecidingWord common_word(const Automaton& a, const Automaton& b, const QuestionLimits& limits) {
   const AlphabetRefinement common = refine(alphabet_of(a), alphabet_of(b));
   const Nfa left = read_over(to_nfa(a, "disjointness"), common.merged, common.in_a);
   const Nfa right = read_over(to_nfa(b, "disjointness"), common.merged, common.in_b);

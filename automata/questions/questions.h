@@ -16,7 +16,7 @@ struct QuestionLimits {
   std::uint64_t max_pairs = 10'000'000;  ///< pairs of states, of a state and a subset, or of subsets
 };
 
-struct Answer {
+struct DecidingWord {
   std::optional<Word> word;  ///< nothing: no word decides against, so the answer is yes
   bool in_first = false;     ///< it is accepted by the first automaton
   bool in_second = false;    ///< and by the second
@@ -24,21 +24,21 @@ struct Answer {
 };
 
 /// A word of the language. Breadth-first, O(states + arcs).
-Answer accepted_word(const Automaton& automaton, const QuestionLimits& limits = {});
+DecidingWord accepted_word(const Automaton& automaton, const QuestionLimits& limits = {});
 
 /// A word of both. Pairs of states, at most m·n: nothing is determinised.
-Answer common_word(const Automaton& a, const Automaton& b, const QuestionLimits& limits = {});
+DecidingWord common_word(const Automaton& a, const Automaton& b, const QuestionLimits& limits = {});
 
 /// A word of `a` that is not one of `b`. Pairs (state of a, subset of b), of which only those are kept that no other
 /// with a smaller subset covers: antichains (De Wulf, Doyen, Henzinger, Raskin, CAV 2006). A pair that is covered by
 /// one met as early has no shorter word, so breadth-first order keeps words shortest. Exponential at worst, as the
 /// problem is PSPACE-complete; pairs of states when b is deterministic.
-Answer excess_word(const Automaton& a, const Automaton& b, const QuestionLimits& limits = {});
+DecidingWord excess_word(const Automaton& a, const Automaton& b, const QuestionLimits& limits = {});
 
 /// A word of one and not of the other. Hopcroft and Karp's algorithm where both are deterministic, machines with
 /// outputs included (equivalence.h); otherwise on pairs of subsets made as they are met, and up to congruence while
 /// that pays: a pair that unions of earlier pairs imply is skipped (Bonchi, Pous, POPL 2013), and a word that tells it
 /// apart tells one of those apart, so words stay shortest.
-Answer distinguishing_word(const Automaton& a, const Automaton& b, const QuestionLimits& limits = {});
+DecidingWord distinguishing_word(const Automaton& a, const Automaton& b, const QuestionLimits& limits = {});
 
 }  // namespace krohn

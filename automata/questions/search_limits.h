@@ -21,7 +21,7 @@ inline void check_limits(const WordTree& tree, const QuestionLimits& limits) {
 
 /// What `search.run()` returns. A limit that it meets also says how far it came.
 template <class Search>
-Answer run_search(Search& search) {
+DecidingWord run_search(Search& search) {
   try {
     return search.run();
   } catch (const LimitError& error) {
@@ -31,8 +31,8 @@ Answer run_search(Search& search) {
 }
 
 /// A yes, or the word to `node`.
-inline Answer answer(const WordTree& tree, WordTree::Index node, bool in_first, bool in_second) {
-  Answer result;
+inline DecidingWord answer(const WordTree& tree, WordTree::Index node, bool in_first, bool in_second) {
+  DecidingWord result;
   result.pairs = tree.size();
   if (node == WordTree::kRoot) return result;
   result.word = tree.word_to(node);

@@ -21,7 +21,7 @@ std::optional<std::size_t> shortest(const Dfa& dfa) {
   return word ? std::optional(word->size()) : std::nullopt;
 }
 
-std::optional<std::size_t> length_of(const Answer& answer) {
+std::optional<std::size_t> length_of(const DecidingWord& answer) {
   return answer.word ? std::optional(answer.word->size()) : std::nullopt;
 }
 
@@ -30,20 +30,20 @@ void check_questions(const Automaton& a, const Automaton& b) {
   const Dfa in_a = to_dfa(a, 100'000), in_b = to_dfa(b, 100'000);
   const auto accepts = [](const Dfa& dfa, const std::optional<Word>& word) { return dfa.accepts(dfa.run(*word)); };
 
-  const Answer equal = distinguishing_word(a, b);
+  const DecidingWord equal = distinguishing_word(a, b);
   CHECK(length_of(equal) == shortest(symmetric_difference_of(in_a, in_b)));
   if (equal.word) {
     CHECK(equal.in_first == accepts(in_a, equal.word));
     CHECK(equal.in_second == accepts(in_b, equal.word));
     CHECK(equal.in_first != equal.in_second);
   }
-  const Answer excess = excess_word(a, b);
+  const DecidingWord excess = excess_word(a, b);
   CHECK(length_of(excess) == shortest(difference_of(in_a, in_b)));
   if (excess.word) {
     CHECK(accepts(in_a, excess.word));
     CHECK_FALSE(accepts(in_b, excess.word));
   }
-  const Answer common = common_word(a, b);
+  const DecidingWord common = common_word(a, b);
   CHECK(length_of(common) == shortest(intersection_of(in_a, in_b)));
   if (common.word) {
     CHECK(accepts(in_a, common.word));
@@ -124,7 +124,7 @@ TEST_CASE("letter n from the end: equality and inclusion need no subset construc
   const QuestionLimits limits{20'000};
   CHECK_FALSE(distinguishing_word(a, b, limits).word);
   CHECK_FALSE(excess_word(a, b, limits).word);
-  const Answer difference = distinguishing_word(a, longer, limits);
+  const DecidingWord difference = distinguishing_word(a, longer, limits);
   CHECK(difference.word->size() == 41);
   CHECK(difference.in_first);
   CHECK_FALSE(accepted_word(parse_regex_as_it_is("[]")).word);
@@ -143,7 +143,7 @@ TEST_CASE("machines with outputs are compared by them, and have no other questio
 
 TEST_CASE("limits say how far the search came, and stop one pair past what is needed") {
   const Automaton a = parse_regex_as_it_is("(a|b)*a(a|b){20}"), b = parse_regex_as_it_is("(a|b)*a(a|b){21}");
-  const Answer whole = distinguishing_word(a, b);
+  const DecidingWord whole = distinguishing_word(a, b);
   REQUIRE(whole.word->size() == 21);
   CHECK_NOTHROW(distinguishing_word(a, b, {whole.pairs}));
   try {

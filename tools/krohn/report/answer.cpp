@@ -34,7 +34,8 @@ Wording wording(LanguageQuestion question) {
   return {};
 }
 
-Answer answer_to(LanguageQuestion question, const Automaton& a, const Automaton& b, const QuestionLimits& limits) {
+DecidingWord answer_to(LanguageQuestion question, const Automaton& a, const Automaton& b,
+                       const QuestionLimits& limits) {
   switch (question) {
     case LanguageQuestion::kEqual:
       return distinguishing_word(a, b, limits);
@@ -90,7 +91,7 @@ int ask(LanguageQuestion question, const QuestionArguments& options) {
   const Automaton a = load_operand(options.first, options.reading);
   const Automaton b = two ? load_operand(options.second, options.reading) : a;
   const AlphabetRefinement common = refine(alphabet_of(a), alphabet_of(b));
-  const Answer answer = answer_to(question, a, b, options.limits);
+  const DecidingWord answer = answer_to(question, a, b, options.limits);
   const bool outputs = has_outputs(a) || has_outputs(b);
   if (options.json) {
     Json json{{"question", words.name}, {"first", options.first}};

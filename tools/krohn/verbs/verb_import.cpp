@@ -29,7 +29,7 @@ constexpr VerbHelp kImportHelp = {
     R"(
 krohn import gru.safetensors --as gru --against name:parity -o gru-run/
 krohn verify gru-run/
-krohn import tagger.safetensors --as lstm --against 'regex:(a|b)*abb' --letters a=17,b=4 --classes reject=1,accept=0 -o tagger-run/
+krohn import abb.safetensors --as lstm --against 'regex:(a|b)*abb' --letters a=0,b=1 --classes reject=0,accept=1 -o abb-run/
 )",
     R"(FILE is a state dict as safetensors.torch.save_file(model.state_dict(), FILE) writes it: a recurrence of KIND with PyTorch's
 names and shapes (docs/imports.md has the table), an embedding below it or one-hot inputs, and a linear read-out above. What

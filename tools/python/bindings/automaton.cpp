@@ -125,7 +125,7 @@ Text difference_word(const Dfa& a, const Dfa& b) {
 }
 
 /// The word of an answer over the letters of both, or nothing.
-Text word_of(const Answer& answer, const Dfa& a, const Dfa& b) {
+Text word_of(const DecidingWord& answer, const Dfa& a, const Dfa& b) {
   if (!answer.word) return std::nullopt;
   return common_alphabet(a, b).format_word(*answer.word);
 }
