@@ -71,7 +71,7 @@ Network swapped(double a) {  // by a reflection with the integer key (1, −1)
 
 TEST_CASE("sums of moved numbers: 2^p grains, and one more") {
   CHECK(is_proved(gather(200, -56), in(Precision::kBf16)));
-  CHECK(reason(gather(200, -57), in(Precision::kBf16)) == "layer 1: a sum of moved numbers may round");
+  CHECK(reason(gather(200, -57), in(Precision::kBf16)) == "layer 0: a sum of moved numbers may round");
   CHECK(is_proved(gather(200, -57), in(Precision::kFp16)));
   CHECK(is_proved(gather(2000, -48), in(Precision::kFp16)));
   CHECK_FALSE(is_proved(gather(2000, -49), in(Precision::kFp16)));
@@ -88,7 +88,7 @@ TEST_CASE("products of maps: k² = 2^p, and (k + 1)²") {
     return chain(DenseMatrix{a}, {vector({0, 1}), vector({k, 0})});
   };
   CHECK(is_proved(shear(16), in(Precision::kBf16)));
-  CHECK(reason(shear(17), in(Precision::kBf16)) == "layer 1: a product of maps may round");
+  CHECK(reason(shear(17), in(Precision::kBf16)) == "layer 0: a product of maps may round");
   CHECK(is_proved(shear(45), in(Precision::kFp16)));  // 45² = 2025
   CHECK_FALSE(is_proved(shear(46), in(Precision::kFp16)));
 }
@@ -100,7 +100,7 @@ TEST_CASE("the least grain of products is the format's least number") {
     return chain(DenseMatrix{a}, {vector({1, 0}), vector({0, 0})});
   };
   CHECK(is_proved(halving(0x1p-12), in(Precision::kFp16)));
-  CHECK(reason(halving(0x1p-13), in(Precision::kFp16)) == "layer 1: a product of maps may underflow");
+  CHECK(reason(halving(0x1p-13), in(Precision::kFp16)) == "layer 0: a product of maps may underflow");
   CHECK(is_proved(halving(0x1p-66), in(Precision::kBf16)));
   CHECK_FALSE(is_proved(halving(0x1p-67), in(Precision::kBf16)));
 }
@@ -108,20 +108,20 @@ TEST_CASE("the least grain of products is the format's least number") {
 TEST_CASE("terms are added one by one: two 1s are not one 2") {
   CHECK(is_proved(counted_twice(50, 46, -32), in(Precision::kBf16)));
   // 101 + 101 + 91 = 293 is no number of bf16, though all entries of A are 2 and 2 (101 + 91 + 64) = 2^8 · 2.
-  CHECK(reason(counted_twice(101, 91, -64), in(Precision::kBf16)) == "layer 1: a map of a state may round");
+  CHECK(reason(counted_twice(101, 91, -64), in(Precision::kBf16)) == "layer 0: a map of a state may round");
   CHECK(is_proved(counted_twice(101, 91, -64), in(Precision::kBf16, Form::kDense)));
 }
 
 TEST_CASE("additions: what words add to 0 is bounded with the states") {
   const auto counting = [](double from, double b) { return chain(ZeroMatrix{1}, {vector({from}), vector({b})}, {b}); };
   CHECK(is_proved(counting(127, 128), in(Precision::kBf16)));
-  CHECK(reason(counting(128, 129), in(Precision::kBf16)) == "layer 1: a sum of moved numbers may round");
+  CHECK(reason(counting(128, 129), in(Precision::kBf16)) == "layer 0: a sum of moved numbers may round");
 }
 
 TEST_CASE("reflections: x − k t with |x| + |k t| = 2^p, and more; dense matrices only move") {
   CHECK(is_proved(swapped(128), in(Precision::kBf16)));
   CHECK(is_proved(swapped(127), in(Precision::kBf16)));
-  CHECK(reason(swapped(129), in(Precision::kBf16)) == "layer 1: a reflected number may round");
+  CHECK(reason(swapped(129), in(Precision::kBf16)) == "layer 0: a reflected number may round");
   CHECK(is_proved(swapped(129), in(Precision::kBf16, Form::kDense)));
 }
 
