@@ -150,6 +150,8 @@ class Parser {
     }
     if (const auto* function = take_function()) return read_call(*function, start);
     const std::string language = peek() == '\'' || peek() == '"' ? read_quoted() : read_bare(/*is_text=*/false);
+    if (language == "-" || language == ".")
+      fail(start, fmt::format("a language is missing before {}", in_quotes(language)));
     if (language.empty())
       fail(start, fmt::format("a language is missing before {}", in_quotes(std::string(1, peek()))));
     return add(Op::kLanguage, 0, 0, start, language);

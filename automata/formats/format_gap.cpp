@@ -51,7 +51,7 @@ class GapReader {
   }
 
  private:
-  static constexpr std::size_t kMostPoints = 1U << 20;
+  static constexpr std::size_t kMostPoints = 1U << 20, kMostImages = 1U << 26;
 
   [[noreturn]] void fail(std::size_t at, std::string_view message) const {
     throw InputError(position_in(text_, at, where_), message);
@@ -143,6 +143,9 @@ class GapReader {
     expect("(");
     maps_.push_back(read_points());
     expect(")");
+    images_ += maps_.back().size();
+    if (images_ > kMostImages)
+      throw LimitError(fmt::format("{}: more than 2^26 images; the limit protects the memory", where_));
   }
 
   Draft finish() {
@@ -152,7 +155,7 @@ class GapReader {
       points = std::max(points, map.size());
       for (const std::size_t image : map) points = std::max(points, image);
     }
-    if (points * maps_.size() > 64 * kMostPoints)
+    if (points * maps_.size() > kMostImages)
       throw LimitError(
           fmt::format("{}: {} transformations of {} points; the limit is 2^26 images", where_, maps_.size(), points));
     if (names_.empty())
@@ -202,7 +205,7 @@ class GapReader {
   std::vector<std::vector<std::size_t>> maps_;
   std::vector<std::string> names_, outputs_;
   std::optional<std::vector<std::size_t>> accepting_;
-  std::size_t initial_ = 1;
+  std::size_t initial_ = 1, images_ = 0;
 };
 
 }  // namespace

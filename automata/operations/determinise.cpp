@@ -9,6 +9,7 @@
 #include <bit>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
 
 namespace krohn {
 
@@ -77,6 +78,7 @@ class DfaRows {
   DfaRows(const Alphabet& alphabet, const DeterminiseOptions& options) : alphabet_(alphabet), options_(options) {}
 
   void add_state(bool accepting) {
+    if (accepting_.size() % 4096 == 0) TimeLimit::check();
     if (accepting_.size() >= options_.max_states)
       throw LimitError(fmt::format("the subset construction passed {} states; raise the limit with --max-states",
                                    options_.max_states));

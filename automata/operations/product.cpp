@@ -6,6 +6,7 @@
 #include <array>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
 
 namespace krohn {
 
@@ -25,6 +26,7 @@ PairSearch::Index PairSearch::visit(StatePair pair, Index parent, Letter letter)
   const std::array<std::uint32_t, 2> record{pair.a, pair.b};
   const RecordSet::Insertion insertion = pairs_.insert(record);
   if (insertion.fresh) {
+    if (pairs_.size() % 4096 == 0) TimeLimit::check();
     if (pairs_.size() > max_pairs_)
       throw LimitError(fmt::format("{} passed {} pairs of states; minimise the operands or raise --max-states",
                                    operation_, max_pairs_));

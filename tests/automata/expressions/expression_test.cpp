@@ -102,6 +102,7 @@ TEST_CASE("what is not an expression is refused with a column") {
            Fact{"", "expression:1: a language is missing"},
            Fact{"regex:a &", "expression:10: a language is missing"},
            Fact{"& regex:a", "expression:1: a language is missing before \"&\""},
+           Fact{"- regex:a", "expression:1: a language is missing before \"-\""},
            Fact{"regex:a regex:b", "expression:9: two languages stand side by side"},
            Fact{"(regex:a", "expression:1: this ( is not closed"},
            Fact{"regex:a)", "expression:8: this ) closes nothing"},
@@ -127,9 +128,14 @@ TEST_CASE("what is not an expression is refused with a column") {
     CAPTURE(message);
     CHECK(message.starts_with(fact.begins));
   }
-  const std::string deep(501, '(');
-  CHECK(complaint(deep + "regex:a" + std::string(501, ')')).find("nests deeper") != std::string::npos);
-  CHECK(value(std::string(400, '(') + "regex:a" + std::string(400, ')')) == parse_regex("a"));
+  const auto nested = [](std::size_t depth) {
+    std::string text(depth, '(');
+    text += "regex:a";
+    text.append(depth, ')');
+    return text;
+  };
+  CHECK(complaint(nested(501)).find("nests deeper") != std::string::npos);
+  CHECK(value(nested(400)) == parse_regex("a"));
 }
 
 TEST_CASE("--alphabet adds letters, for regular expressions and for what ~ ranges over") {
@@ -156,3 +162,22 @@ TEST_CASE("what stays nondeterministic inside is complemented and compared all t
 }
 
 TEST_CASE("every function is in the list, with what it takes") { CHECK(expression_functions().size() == 22); }
+
+TEST_CASE("any text is an expression or refused") {
+  Dice dice(61);
+  const std::string parts[] = {"regex:a", "regex:[a]", "'",   "\"",          "(",       ")",   " ",     "&", "|",
+                               "~",       "*",         "+",   "?",           ",",       " . ", " - ",   "^", "reverse(",
+                               "image(",  "project(",  "a=b", "name:parity", "regex:(", "\\",  "union("};
+  int values = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    std::string text;
+    for (std::uint32_t left = 1 + dice.below(8); left > 0; --left) text += parts[dice.below(std::size(parts))];
+    CAPTURE(text);
+    try {
+      const Automaton automaton = load_expression(text);
+      ++values;
+    } catch (const Error&) {
+    }
+  }
+  CHECK(values > 500);
+}

@@ -8,9 +8,9 @@ namespace krohn {
 
 Automaton load_operand(const std::string& name, const LanguageOptions& options) {
   std::error_code error;
-  const bool is_special =
-      options.format == "regex" || is_model_name(name) || std::filesystem::is_directory(name, error);
-  if (is_special) return load_subject(name, options, stderr).automaton;
+  // Folders are refused, or a checkpoint's language is found, in one place.
+  if (is_model_name(name) || std::filesystem::is_directory(name, error))
+    return load_subject(name, options, stderr).automaton;
   return load_automaton(name, options);
 }
 
