@@ -96,6 +96,11 @@ class Diagnosis:
         yield state
         yield from self._from(state, p + 1)
 
+    def _lost_run(self, p, end):
+        for _ in range(p, end):
+            yield self._before(p)
+        yield from self._from(self._before(p), end)
+
     def _exchanged(self, p):
         if p + 1 >= len(self.tokens) or self.tokens[p + 1] in self.tracker.begin:
             return
@@ -151,6 +156,8 @@ class Diagnosis:
             ]:
                 if self._fits(p, fits()):
                     yield at, text
+            if tracker.delay and at in reading.borders and self._fits(p, self._lost_run(p, at)):
+                yield at, f"tokens {p + 1} to {at} took no effect: the convolution's state was lost before {said}"
             for name, state in reading.others.items():
                 if state != self._before(p) and self._fits(p, self._from(state, p)):
                     yield at, f"the state was that of {name} before {said}: a stranger's"
@@ -175,4 +182,6 @@ class Diagnosis:
             return f"the beginning at token {begins[-1] + 1} did not empty the state: a decay or a gate is ignored, or scaled"
         if since < 8:
             return "wrong from the beginning: scaled (a factor, a norm or a gate is computed otherwise), or digits are lost"
+        if tracker.layers > 1:
+            return "no fault of the whole state explains it; several layers hold a part of it each: see what the other models say"
         return "no single fault that the kit knows explains it"
