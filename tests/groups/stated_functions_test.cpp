@@ -160,6 +160,25 @@ TEST_CASE("atan2 in every octant, on the axes, and close to them") {
   CHECK(stated::atan2(-1, -1) == -3 * M_PI_4);
 }
 
+TEST_CASE("tanh is within 2 units in the last place, odd, and 1 where it rounds to that") {
+  Random random(17);
+  const auto look = [](double x) {
+    CAPTURE(x);
+    const double found = error(stated::tanh(x), mp::tanh(Wide(x)));
+    if (!(found <= 2)) CHECK(found <= 2);
+    if (stated::tanh(-x) != -stated::tanh(x)) CHECK(stated::tanh(-x) == -stated::tanh(x));
+  };
+  for (const double x :
+       {0x1p-1074, 0x1p-600, 0x1p-30, 0x1p-27, 0.1, 0.25, 0.5, 1.0, 9.0, 18.0, 19.0, 19.06, 19.07, 25.0})
+    look(x);
+  for (int i = 0; i < 1500; ++i) look(between(random, -20, 20));
+  for (int i = 0; i < 500; ++i) look(between(random, -0.01, 0.01));
+  CHECK(stated::tanh(kInfinity) == 1);
+  CHECK(stated::tanh(-1e300) == -1);
+  CHECK(std::signbit(stated::tanh(-0.0)));
+  CHECK(std::isnan(stated::tanh(std::nan(""))));
+}
+
 TEST_CASE("special values are IEEE 754's") {
   const double nan = std::nan("");
   CHECK(stated::exp(710) == kInfinity);
