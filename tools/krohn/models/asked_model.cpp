@@ -10,10 +10,12 @@
 #include "krohn/gpu/device/device.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
 #include "krohn/simulate/checkpoints/checkpoint_operations.h"
+#include "krohn/simulate/checkpoints/chunk_bound.h"
 #include "krohn/simulate/checkpoints/delta_chunk.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/on_device.h"
+#include "tools/krohn/report/count.h"
 
 namespace krohn {
 Precision precision_of(const ModelOptions& options) {
@@ -81,20 +83,24 @@ class AskedCheckpoint final : public AskedModel {
       throw InputError("--order", "layers that forget are read token by token; take --order sequential");
     if (network_->has_gates() && options.device == "cuda")
       throw InputError("--device", "layers that forget are read on the processor only; take --device cpu");
+    if (network_->has_gates()) chunks_ = bound_in_chunks(checkpoint_, *network_);
     reader_ = checkpoint_reader(checkpoint_, *network_);
     tracked_.emplace(tracked_by(checkpoint_));
     model_.emplace(ReadModel{
         *reader_, *tracked_, [this](Output token) { return output_of_token(checkpoint_, token); }, {}, in_chunks_});
     if (in_chunks_) return;
-    model_->operations = std::make_shared<const Operations>(
-        checkpoint_operations(checkpoint_, precision_of(options) == Precision::kBf16));
+    // Certificates have no e^x for decays.
+    if (!network_->has_gates())
+      model_->operations = std::make_shared<const Operations>(
+          checkpoint_operations(checkpoint_, precision_of(options) == Precision::kBf16));
     model_->tensors = &checkpoint_.tensors;
   }
 
   const Alphabet& alphabet() const override { return checkpoint_.automaton->alphabet(); }
   const ReadModel* reader() const override { return &*model_; }
   std::string without_certificate() const override {
-    return in_chunks_ ? "certificates of checkpoints are of tokens read one by one" : "";
+    if (in_chunks_) return "certificates of checkpoints are of tokens read one by one";
+    return network_->has_gates() ? "certificates have no operation yet for the decays of its layers" : "";
   }
   void ask_in(Question& question) const override {
     model_->first_failure = [this, &question](const RandomTest& asked) { return first_failure_of(asked, question); };
@@ -102,17 +108,26 @@ class AskedCheckpoint final : public AskedModel {
     question.against = language_;
   }
   std::vector<std::string> about(const Question& question) const override {
-    return {
+    std::vector<std::string> lines{
         fmt::format("{}, {} {}", to_string(question.how.arithmetic), traits_of(checkpoint_.config.family).model_type,
                     in_chunks_ ? "in chunks of 64 tokens" : "token by token"),
         checkpoint_.tokens.begin
             ? fmt::format("every word after token {}, which begins it; the empty word is that token alone",
                           *checkpoint_.tokens.begin)
             : "words begin with their first letter, so that nothing is asked of the empty word"};
+    if (!chunks_) return lines;
+    lines.push_back(
+        chunks_->is_exact
+            ? fmt::format("in chunks of 64 tokens, with fp32 sums in any order, its recurrence has the same "
+                          "bits: no sum exceeds {} grains, and 2^24 = 16,777,216 are exact",
+                          with_thousands(static_cast<std::uint64_t>(chunks_->grains)))
+            : fmt::format("of chunks of tokens nothing is claimed: {}", chunks_->why_not));
+    return lines;
   }
   void about(nlohmann::ordered_json& json) const override {
     json["family"] = traits_of(checkpoint_.config.family).model_type;
     json["begin_token"] = checkpoint_.tokens.begin ? nlohmann::json(*checkpoint_.tokens.begin) : nlohmann::json();
+    if (chunks_) json["same_in_chunks"] = chunks_->is_exact;
   }
 
  private:
@@ -139,6 +154,7 @@ class AskedCheckpoint final : public AskedModel {
   std::optional<Language> language_;
   bool in_chunks_ = false;
   std::optional<CheckpointModel> network_;
+  std::optional<ChunkBound> chunks_;
   std::unique_ptr<LetterReader> reader_;
   std::optional<TrackedAutomaton> tracked_;
   mutable std::optional<ReadModel> model_;
