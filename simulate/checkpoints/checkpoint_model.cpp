@@ -240,11 +240,11 @@ CheckpointModel::Read::Read(std::vector<float> all, const Layer& layer) : rows(s
 
 float CheckpointModel::silu(float x) const { return traits_.is_hybrid ? x / (1 + stated_exp(-x)) : x * sigmoid(x); }
 
-/// The factors α in place of their projections.
-void CheckpointModel::decay(const Layer& layer, std::span<float> decays) const {
+/// The logarithms g of the factors α in place of their projections.
+void CheckpointModel::log_decay(const Layer& layer, std::span<float> decays) const {
   const std::size_t per_head = decays.size() / config_.heads;
   for (std::size_t i = 0; i < decays.size(); ++i)
-    decays[i] = stated_exp(-layer.rates[i / per_head] * softplus(decays[i] + layer.decay_bias[i]));
+    decays[i] = -layer.rates[i / per_head] * softplus(decays[i] + layer.decay_bias[i]);
 }
 
 CheckpointModel::Read CheckpointModel::prepare(const Layer& layer, std::vector<float> rows, float* convolution) const {
@@ -267,7 +267,7 @@ CheckpointModel::Read CheckpointModel::prepare(const Layer& layer, std::vector<f
   const bool rounds_beta = !has_gates() || traits_.is_hybrid || traits_.channel_gates;
   for (float& b : read.beta())
     b = (rounds_beta ? round(sigmoid(b)) : sigmoid(b)) * (config_.negative_eigenvalues ? 2.f : 1.f);
-  if (has_gates()) decay(layer, read.decay());
+  if (has_gates()) log_decay(layer, read.decay());
   for (float& w : read.write()) w = round(sigmoid(w));
   return read;
 }
@@ -275,7 +275,7 @@ CheckpointModel::Read CheckpointModel::prepare(const Layer& layer, std::vector<f
 void CheckpointModel::forget(Read& read, std::size_t head, float* state) const {
   const std::size_t keys = config_.key_dim, values = config_.value_dim;
   for (std::size_t row = 0; row < keys; ++row) {
-    const float factor = read.decay()[traits_.decay == Decay::kHead ? head : head * keys + row];
+    const float factor = stated_exp(read.decay()[traits_.decay == Decay::kHead ? head : head * keys + row]);
     for (std::size_t column = 0; column < values; ++column) state[row * values + column] *= factor;
   }
 }
@@ -394,6 +394,15 @@ std::vector<std::vector<float>> CheckpointModel::read(std::span<const std::uint3
   }
   for (std::vector<float>& x : hidden) x = apply(head_, normalise(x, final_norm_));
   return hidden;
+}
+
+CheckpointModel::FirstStep CheckpointModel::first_step(std::uint32_t token) const {
+  const Layer& layer = layers_.front();
+  Memory memory = start();
+  Read read =
+      prepare(layer, project(layer, normalise(embeddings_[token], layer.attention_norm)), memory.convolution.data());
+  const auto copy = [](std::span<const float> part) { return std::vector<float>(part.begin(), part.end()); };
+  return {copy(read.query()), copy(read.key()), copy(read.value()), copy(read.beta()), copy(read.decay())};
 }
 
 std::vector<CheckpointModel::HeadMap> CheckpointModel::first_maps(std::uint32_t token) const {

@@ -71,6 +71,13 @@ class CheckpointModel {
   const Projection& head() const { return head_; }
   Memory start() const;
 
+  /// What the recurrence of the first layer takes of a token that begins a text: rows of all heads, and of the decay
+  /// its logarithm g. Of a layer without convolution over tokens before, wherever the token stands.
+  struct FirstStep {
+    std::vector<float> query, key, value, beta, log_decay;
+  };
+  FirstStep first_step(std::uint32_t token) const;
+
   /// What a token does to the state of a head of the first layer, what it writes left aside: K × K numbers by rows, as
   /// step would compute them; and its β.
   struct HeadMap {
@@ -109,7 +116,7 @@ class CheckpointModel {
     std::span<float> write() { return part(6); }
   };
   void forget(Read& read, std::size_t head, float* state) const;
-  void decay(const Layer& layer, std::span<float> decays) const;
+  void log_decay(const Layer& layer, std::span<float> decays) const;
   float silu(float x) const;
   Read prepare(const Layer& layer, std::vector<float> rows, float* convolution) const;
   void recur(Read& read, std::size_t head, float* state, std::span<float> out) const;

@@ -1,10 +1,15 @@
 #include "krohn/simulate/learned/checkpoint_machine.h"
 
+#include <algorithm>
 #include <bit>
 #include <map>
+#include <optional>
 
+#include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
+#include "krohn/simulate/tasks/task_automaton.h"
 #include "krohn/simulate/tasks/tasks.h"
 
 namespace krohn {
@@ -71,6 +76,36 @@ class CheckpointMachine : public TrainedReader {
   std::map<std::uint32_t, Output> output_of_;  ///< by token
 };
 
+/// The machine as an automaton: a state for every memory with the answer that was given there, the last output standing
+/// for none. Nothing when there are more than `most`.
+std::optional<Dfa> tabulated(const TrainedReader& machine, const Dfa& own, const std::vector<std::string>& names,
+                             const ExtractOptions& options) {
+  const auto none = static_cast<Output>(names.size() - 1);
+  std::map<std::pair<LetterReader::Memory, Output>, State> states;
+  std::vector<std::pair<LetterReader::Memory, Output>> found;
+  const auto state_of = [&](LetterReader::Memory memory, Output output) {
+    const auto [entry, is_new] =
+        states.emplace(std::pair{std::move(memory), std::min(output, none)}, static_cast<State>(found.size()));
+    if (is_new) found.push_back(entry->first);
+    return entry->second;
+  };
+  const LetterReader::Answer at_start = machine.answer_at_start();
+  state_of(machine.start(), at_start.output == LetterReader::kNoAnswer ? own.output(own.initial()) : at_start.output);
+  std::vector<State> table;
+  for (std::size_t next = 0; next < found.size(); ++next) {
+    if (found.size() > options.max_network_states) return std::nullopt;
+    for (Letter letter = 0; letter < machine.letters(); ++letter) {
+      LetterReader::Memory memory = found[next].first;
+      const Output output = machine.step(letter, memory, true).output;
+      table.push_back(state_of(std::move(memory), output));
+    }
+    if (options.progress) options.progress(table.size());
+  }
+  std::vector<Output> outputs;
+  for (const auto& [memory, output] : found) outputs.push_back(output);
+  return minimise(Dfa::moore(own.alphabet(), std::move(table), 0, std::move(outputs), names));
+}
+
 }  // namespace
 
 std::unique_ptr<Task> checkpoint_task(const Checkpoint& checkpoint) {
@@ -83,6 +118,26 @@ std::unique_ptr<Task> checkpoint_task(const Checkpoint& checkpoint) {
 
 std::unique_ptr<TrainedReader> checkpoint_machine(Checkpoint checkpoint, Precision precision) {
   return std::make_unique<CheckpointMachine>(std::move(checkpoint), precision);
+}
+
+Extraction extract_checkpoint(const TrainedReader& machine, const Task& task, const ExtractOptions& options) {
+  const FloatEnvironment environment;
+  const Dfa own = input_machine(task).automaton;
+  std::vector<std::string> names(own.output_names().begin(), own.output_names().end());
+  names.emplace_back("nothing");
+  const std::optional<Dfa> exact = tabulated(machine, own, names, options);
+  if (!exact) return extract_trained(machine, task, options);
+  const OutputOracle ask = [&](std::span<const Letter> word, std::span<Output> outputs) {
+    State state = exact->initial();
+    outputs[0] = exact->output(state);
+    for (std::size_t t = 0; t < word.size(); ++t) {
+      state = exact->next(state, word[t]);
+      outputs[t + 1] = exact->output(state);
+    }
+  };
+  Extraction extraction = extract_by_asking(own.alphabet(), names, ask, options, &*exact);
+  extraction.automaton = without_last_output(extraction.automaton);
+  return extraction;
 }
 
 }  // namespace krohn

@@ -22,4 +22,8 @@ std::unique_ptr<Task> checkpoint_task(const Checkpoint& checkpoint);
 /// automaton.
 std::unique_ptr<TrainedReader> checkpoint_machine(Checkpoint checkpoint, Precision precision);
 
+/// As extract_trained. Where the memories that words lead to are finitely many, up to `max_network_states`, the machine
+/// is tabulated first, and the automaton compared with it for words of every length.
+Extraction extract_checkpoint(const TrainedReader& machine, const Task& task, const ExtractOptions& options);
+
 }  // namespace krohn

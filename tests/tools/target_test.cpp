@@ -51,6 +51,48 @@ TEST_CASE("a checkpoint is compiled, proved, refuted against another language, a
   CHECK(other.status != 0);
 }
 
+TEST_CASE("a model of transformers is compiled and proved, and every verb takes its folder") {
+  const Workplace place("hybrid");
+  CHECK(place.shell("krohn compile name:S3 --generators transpositions --target olmo-hybrid -o s3").status == 0);
+  for (const char* precision : {"fp32", "bf16"}) {
+    const Outcome proved = place.shell(std::string("krohn verify s3 --length 1000 --precision ") + precision +
+                                       " --against name:S3/transpositions");
+    CHECK(proved.status == 0);
+    CHECK(contains(proved.out, "proved for words of every length"));
+    CHECK(contains(proved.out, "its recurrence has the same"));
+  }
+  for (const auto& [line, says] :
+       {std::pair{"krohn run s3 random:200 --precision bf16", "agrees at every position"},
+        {"krohn eval s3 --lengths 10,100 --words 5", "1.0000"},
+        {"krohn extract s3 -o s3.dot --against name:S3/transpositions", "equal on words of every"},
+        {"krohn snap s3 -o s3.safetensors --against name:S3/transpositions", "computes"},
+        {"krohn compare s3 s3.safetensors", "2.0000"},
+        {"krohn info s3", "6, minimal"},
+        {"krohn convert s3 s3.json && krohn verify s3 --against s3.json", "proved"}}) {
+    CAPTURE(line);
+    const Outcome outcome = place.shell(line);
+    CHECK(outcome.status == 0);
+    CHECK_MESSAGE(contains(outcome.out, says), outcome.out);
+  }
+  // Another language over the same letters: what disagrees is said.
+  CHECK(place.shell("krohn extract s3 -o s3.dot --against name:S3").status != 0);
+  for (const auto& [line, says] : {std::pair{"krohn verify s3 --order chunked --length 100", "token by token"},
+                                   {"krohn verify s3 --device cuda --length 100", "processor only"},
+                                   {"krohn run s3 random:10 --order scan", "token by token"},
+                                   {"krohn run s3 random:10 --precision fp16", "fp32 or bf16"},
+                                   {"krohn eval s3 --rescaled", "norms"},
+                                   {"krohn eval s3 --lengths 0", "at least one letter"},
+                                   {"krohn compile name:S3 --target rwkv7 -o x", "no, because"},
+                                   {"krohn compile name:S3 --target LSTM -o x", "not linear"},
+                                   {"krohn compile name:parity --target qwen3-next -o x", "at most 1"},
+                                   {"krohn compile name:S3 --target olmohybrid -o x", "olmo-hybrid"}}) {
+    CAPTURE(line);
+    const Outcome refused = place.shell(line);
+    CHECK(refused.status == 2);
+    CHECK_MESSAGE(contains(refused.err, says), refused.err);
+  }
+}
+
 TEST_CASE("what a target cannot hold, and a wrong name, are refused before anything is written") {
   const Workplace place("refused-targets");
   for (const auto& [line, word] : {std::pair{"krohn compile name:Z5 --target fla-deltanet -o z5", "4 reflections"},

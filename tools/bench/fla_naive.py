@@ -10,6 +10,9 @@ import torch  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 from fla.ops.delta_rule.naive import delta_rule_chunkwise, delta_rule_recurrence  # noqa: E402
 from fla.ops.gated_delta_product.naive import naive_recurrent_gated_delta_product  # noqa: E402
+from fla.ops.gated_delta_rule.naive import naive_recurrent_gated_delta_rule  # noqa: E402
+from fla.ops.gdn2.naive import naive_recurrent_gdn2  # noqa: E402
+from fla.ops.kda.naive import naive_recurrent_kda  # noqa: E402
 from safetensors.torch import load_file  # noqa: E402
 
 
@@ -30,7 +33,8 @@ class NaiveCheckpoint:
         self.chunked = chunked
         self.config = json.loads((folder / "config.json").read_text())
         self.weights = load_file(folder / "model.safetensors")
-        self.is_product = self.config["model_type"] == "gated_deltaproduct"
+        self.type = self.config["model_type"]
+        self.is_product = self.type == "gated_deltaproduct"
         self.heads = self.config["num_heads"]
         self.householders = self.config.get("num_householder", 1)
         self.layers = self.config["num_hidden_layers"]
@@ -52,11 +56,13 @@ class NaiveCheckpoint:
             parts[part] = F.linear(x, self.weights[f"{name}{part}_proj.weight"])
             if self.config["use_short_conv"]:
                 parts[part] = self.convolve(f"{name}{part}_conv1d", parts[part], memory)
-            if part == "v" or self.is_product or self.config["qk_activation"] == "silu":
+            if part == "v" or self.config.get("qk_activation", "silu") == "silu":
                 parts[part] = F.silu(parts[part])
         beta = torch.sigmoid(F.linear(x, self.weights[name + "b_proj.weight"]))
         if self.config["allow_neg_eigval"]:
             beta = beta * 2
+        if self.type in ("gated_deltanet", "kda", "gdn2"):
+            return self.mix_gated(name, x, parts, beta, memory)
         n, heads = self.householders, self.heads
         q = unit(parts["q"].view(batch, length, heads, -1))
         k = unit(parts["k"].view(batch, length, n, heads, -1))
@@ -76,6 +82,39 @@ class NaiveCheckpoint:
             o = o.transpose(1, 2)
         memory[name] = state
         o = norm(o, self.weights[name + "o_norm.weight"], self.config["norm_eps"])
+        return F.linear(o.flatten(2), self.weights[name + "o_proj.weight"])
+
+    def mix_gated(self, name, x, parts, beta, memory):
+        """Layers that forget: the gates as the layer's module has them, the recurrence of naive.py."""
+        batch, length, _ = x.shape
+
+        def heads(rows):
+            return rows.view(batch, length, self.heads, -1)
+
+        def low_rank(part):
+            inner = F.linear(x, self.weights[f"{name}{part}_proj.0.weight"])
+            return F.linear(inner, self.weights[f"{name}{part}_proj.1.weight"],
+                            self.weights.get(f"{name}{part}_proj.1.bias"))
+
+        q, k, v = unit(heads(parts["q"])), unit(heads(parts["k"])), heads(parts["v"])
+        rate, bias = self.weights[name + "A_log"].exp(), self.weights[name + "dt_bias"]
+        keywords = {"initial_state": memory.get(name), "output_final_state": True}
+        if self.type == "gated_deltanet":
+            g = -rate * F.softplus(F.linear(x, self.weights[name + "a_proj.weight"]) + bias)
+            o, state = naive_recurrent_gated_delta_rule(q, k, v, beta, g, **keywords)
+        else:
+            g = -rate[:, None] * F.softplus(heads(low_rank("f") + bias))
+            if self.type == "kda":
+                o, state = naive_recurrent_kda(q, k, v, g, beta, **keywords)
+            else:
+                w = heads(torch.sigmoid(F.linear(x, self.weights[name + "w_proj.weight"])))
+                o, state = naive_recurrent_gdn2(q, k, v, g, heads(beta), w, **keywords)
+        memory[name] = state
+        o = norm(o, self.weights[name + "o_norm.weight"], self.config["norm_eps"])
+        if self.type != "gated_deltanet":
+            o = o * torch.sigmoid(heads(low_rank("g")))
+        elif self.config["use_gate"]:
+            o = o * F.silu(heads(F.linear(x, self.weights[name + "g_proj.weight"])))
         return F.linear(o.flatten(2), self.weights[name + "o_proj.weight"])
 
     @torch.no_grad()

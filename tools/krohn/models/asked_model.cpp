@@ -10,10 +10,12 @@
 #include "krohn/gpu/device/device.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
 #include "krohn/simulate/checkpoints/checkpoint_operations.h"
+#include "krohn/simulate/checkpoints/chunk_bound.h"
 #include "krohn/simulate/checkpoints/delta_chunk.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/on_device.h"
+#include "tools/krohn/report/count.h"
 
 namespace krohn {
 Precision precision_of(const ModelOptions& options) {
@@ -81,6 +83,7 @@ class AskedCheckpoint final : public AskedModel {
       throw InputError("--order", "layers that forget are read token by token; take --order sequential");
     if (network_->has_gates() && options.device == "cuda")
       throw InputError("--device", "layers that forget are read on the processor only; take --device cpu");
+    if (network_->has_gates()) chunks_ = bound_in_chunks(checkpoint_, *network_);
     reader_ = checkpoint_reader(checkpoint_, *network_);
     tracked_.emplace(tracked_by(checkpoint_));
     model_.emplace(ReadModel{
@@ -103,17 +106,26 @@ class AskedCheckpoint final : public AskedModel {
     question.against = language_;
   }
   std::vector<std::string> about(const Question& question) const override {
-    return {
+    std::vector<std::string> lines{
         fmt::format("{}, {} {}", to_string(question.how.arithmetic), traits_of(checkpoint_.config.family).model_type,
                     in_chunks_ ? "in chunks of 64 tokens" : "token by token"),
         checkpoint_.tokens.begin
             ? fmt::format("every word after token {}, which begins it; the empty word is that token alone",
                           *checkpoint_.tokens.begin)
             : "words begin with their first letter, so that nothing is asked of the empty word"};
+    if (!chunks_) return lines;
+    lines.push_back(
+        chunks_->is_exact
+            ? fmt::format("in chunks of 64 tokens, with fp32 sums in any order, its recurrence has the same "
+                          "bits: no sum exceeds {} grains, and 2^24 = 16,777,216 are exact",
+                          with_thousands(static_cast<std::uint64_t>(chunks_->grains)))
+            : fmt::format("of chunks of tokens nothing is claimed: {}", chunks_->why_not));
+    return lines;
   }
   void about(nlohmann::ordered_json& json) const override {
     json["family"] = traits_of(checkpoint_.config.family).model_type;
     json["begin_token"] = checkpoint_.tokens.begin ? nlohmann::json(*checkpoint_.tokens.begin) : nlohmann::json();
+    if (chunks_) json["same_in_chunks"] = chunks_->is_exact;
   }
 
  private:
@@ -140,6 +152,7 @@ class AskedCheckpoint final : public AskedModel {
   std::optional<Language> language_;
   bool in_chunks_ = false;
   std::optional<CheckpointModel> network_;
+  std::optional<ChunkBound> chunks_;
   std::unique_ptr<LetterReader> reader_;
   std::optional<TrackedAutomaton> tracked_;
   mutable std::optional<ReadModel> model_;

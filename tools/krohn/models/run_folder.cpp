@@ -2,9 +2,7 @@
 
 #include <filesystem>
 
-#include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/constructions/files/safetensors.h"
-#include "krohn/simulate/learned/checkpoint_machine.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "tools/krohn/models/subject.h"
 
@@ -34,23 +32,6 @@ TrainedSubject load_trained_subject(const std::string& name, const LanguageOptio
   TrainedModel trained = load_model(name);
   auto task = make_task(trained.task, options);
   return {name, std::move(trained), std::move(task)};
-}
-
-bool is_machine(const std::string& name) { return is_checkpoint_folder(name) || is_trained_model(name); }
-
-MachineSubject load_machine(const std::string& name, const LanguageOptions& options, Precision precision) {
-  if (!is_checkpoint_folder(name)) {
-    TrainedSubject subject = load_trained_subject(name, options);
-    auto machine = trained_machine(*subject.trained.model, *subject.task, precision);
-    return {std::move(subject.task), std::move(machine)};
-  }
-  Checkpoint checkpoint = load_checkpoint(name);
-  auto task = checkpoint_task(checkpoint);
-  return {std::move(task), checkpoint_machine(std::move(checkpoint), precision)};
-}
-
-Precision widest_precision(const std::string& name) {
-  return is_checkpoint_folder(name) ? Precision::kFp32 : Precision::kFp64;
 }
 
 }  // namespace krohn

@@ -7,8 +7,6 @@
 #include <vector>
 
 #include "krohn/automata/language.h"
-#include "krohn/constructions/network/precision.h"
-#include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/models/model_file.h"
 #include "krohn/simulate/tasks/task.h"
 
@@ -32,20 +30,5 @@ struct TrainedSubject {
 };
 
 TrainedSubject load_trained_subject(const std::string& name, const LanguageOptions& options);
-
-/// A model that reads letters, whoever wrote it: one of `krohn train`, or a checkpoint with its automaton.
-struct MachineSubject {
-  std::unique_ptr<Task> task;
-  std::unique_ptr<TrainedReader> machine;
-};
-
-/// Whether `load_machine` takes it: a file for which `is_trained_model` holds, or the folder of a checkpoint.
-bool is_machine(const std::string& name);
-
-/// A trained model is read in fp32 or fp64, a checkpoint in fp32 or bf16. Throws InputError for others.
-MachineSubject load_machine(const std::string& name, const LanguageOptions& options, Precision precision);
-
-/// The widest that the model is read in.
-Precision widest_precision(const std::string& name);
 
 }  // namespace krohn

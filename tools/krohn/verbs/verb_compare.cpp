@@ -15,6 +15,7 @@
 #include "krohn/simulate/learned/model_report.h"
 #include "krohn/simulate/learned/spectrum.h"
 #include "krohn/simulate/learned/trained_reader.h"
+#include "tools/krohn/models/machine_subject.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/pictures/spectrum_plot.h"

@@ -9,12 +9,12 @@
 #include "krohn/automata/formats/json.h"
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
-#include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/learned/extract_automaton.h"
 #include "krohn/simulate/learned/state_centres.h"
 #include "krohn/simulate/learned/trained_reader.h"
+#include "tools/krohn/models/machine_subject.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/progress.h"
@@ -149,17 +149,16 @@ int finish(const ExtractArguments& options, const Extraction& found, const State
 
 int extract_from_machine(ExtractArguments options) {
   const MachineSubject subject = load_machine(options.model, options.reading, parse_precision(options.precision));
-  const bool is_checkpoint = is_checkpoint_folder(options.model);
   std::optional<Extraction> found;
   {
     Progress progress("reading letters");
     options.extract.progress = [&progress](std::uint64_t letters) { progress.update(letters); };
-    found = extract_trained(*subject.machine, *subject.task, options.extract);
+    found = extract_machine(subject, options.extract);
   }
-  return finish(
-      options, *found, trained_centres(*subject.machine, *subject.task, found->automaton),
-      compare_with(options, input_machine(*subject.task).automaton,
-                   is_checkpoint ? "the automaton in the folder" : "the automaton of the task", found->automaton));
+  return finish(options, *found, trained_centres(*subject.machine, *subject.task, found->automaton),
+                compare_with(options, input_machine(*subject.task).automaton,
+                             subject.is_checkpoint ? "the automaton in the folder" : "the automaton of the task",
+                             found->automaton));
 }
 
 int extract(ExtractArguments options) {

@@ -15,6 +15,7 @@
 #include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/prove/against.h"
 #include "krohn/simulate/prove/verify.h"
+#include "tools/krohn/models/machine_subject.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/progress.h"
@@ -119,7 +120,7 @@ Snapped snap(const SnapArguments& options) {
   const MachineSubject subject = load_machine(options.model, options.reading, precision);
   const std::optional<Language> against = language_of(options, input_machine(*subject.task).automaton);
   Progress progress("reading letters");
-  Extraction learned = extract_trained(*subject.machine, *subject.task, extraction(options, progress));
+  Extraction learned = extract_machine(subject, extraction(options, progress));
   const StateCentres centres = trained_centres(*subject.machine, *subject.task, learned.automaton);
   return build_nearest(options, against, std::move(learned), centres, {});
 }
