@@ -139,6 +139,10 @@ TEST_CASE("report: the page in a browser") {
   REQUIRE(place.shell("krohn report hostile.dot -o hostile.html").status == 0);
   CHECK(contents(place / "s5.html").size() < 1'000'000);
   place.write("wrong.html", with_planted(contents(place / "abb.html"), "\\\"next\\\":[1,", "\\\"next\\\":[2,"));
+  std::string other = contents(place / "abb.html");
+  const std::string claim = "\"verdict\":{\"claim\":\"";
+  REQUIRE(contains(other, claim + "proved"));
+  place.write("other.html", other.replace(other.find(claim + "proved") + claim.size(), 6, "refuted"));
   const char* screenshots = std::getenv("KROHN_SCREENSHOTS");
   const Outcome outcome = place.shell("node '" + std::string(kPages) + "browser.js' " + browser + " . " +
                                       (screenshots == nullptr ? "" : "'" + std::string(screenshots) + "'"));

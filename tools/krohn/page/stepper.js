@@ -91,9 +91,9 @@ class Run {
     if (word.length > this.longest) refuse(`this page takes words of up to ${this.longest} letters; krohn run takes longer ones`);
     let common = 0;
     while (this.steps && common < word.length && common < this.word.length && word[common] === this.word[common]) ++common;
-    this.steps = this.steps ? this.steps.slice(0, common + 1) : [this.beginning()];
+    this.steps = this.steps ? this.steps.slice(0, common + 1) : [this.measured(this.beginning())];
     this.word = word;
-    for (let i = this.steps.length - 1; i < word.length; ++i) this.steps.push(this.after(this.steps[i], word[i]));
+    for (let i = this.steps.length - 1; i < word.length; ++i) this.steps.push(this.measured(this.after(this.steps[i], word[i])));
     this.at = Math.min(this.at, word.length);
   }
 
@@ -111,14 +111,16 @@ class Run {
   move(to) { this.at = Math.max(0, Math.min(this.word.length, to)); }
   get now() { return this.steps[this.at]; }
 
-  /// Of one step: the least margin of all layers and the distance that goes with it; null where there is none.
-  static closeness({memory}, net) {
-    let worst = null;
-    if (memory) memory.found.forEach((nearest, k) => {
+  /// With `close`: the least margin of all layers and the distance that goes with it, or null where there is none.
+  measured(step) {
+    let close = null;
+    if (step.memory) step.memory.found.forEach((nearest, k) => {
       if (nearest === null) return;
-      const margin = net.layers[k].margin(nearest), distance = Math.sqrt(nearest.least);
-      if (worst === null || (margin ?? Infinity) < (worst.margin ?? Infinity)) worst = {margin, distance};
+      const margin = this.net.layers[k].margin(nearest), distance = Math.sqrt(nearest.least);
+      if (close === null || (margin ?? Infinity) < (close.margin ?? Infinity)) close = {margin, distance};
+      delete nearest.squares;
+      nearest.margin = margin;
     });
-    return worst;
+    return {...step, close};
   }
 }

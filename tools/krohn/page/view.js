@@ -177,6 +177,8 @@ class Picture {
     const title = group => group.querySelector("title")?.textContent;
     svg.querySelectorAll("g.node").forEach(group => this.nodes.set(title(group), group));
     svg.querySelectorAll("g.edge").forEach(group => this.edges.set(title(group), group));
+    const isDot = group => Number(group.querySelector("ellipse")?.getAttribute("rx") ?? 99) < 8;
+    svg.classList.toggle("dots", [...this.nodes.values()].filter(isDot).length > this.nodes.size / 2);
   }
 
   mark(group, name) {
@@ -239,7 +241,7 @@ function marginChart(margins, at) {
   const width = 600, height = 60, finite = margins.filter(margin => margin !== null);
   const greatest = Math.max(...finite, 1e-300), step = width / Math.max(1, margins.length - 1);
   const points = margins.map((margin, i) => margin === null ? null : `${(i * step).toFixed(2)},${(height - 4 - margin / greatest * (height - 8)).toFixed(2)}`);
-  return svgElement("svg", {viewBox: `0 0 ${width} ${height}`, class: "chart", role: "img", "aria-label": `Margin by letter, at most ${shown(greatest)}, at least ${shown(Math.min(...finite, greatest))}`},
+  return svgElement("svg", {viewBox: `0 0 ${width} ${height}`, class: "chart", preserveAspectRatio: "none", role: "img", "aria-label": `Margin by letter, at most ${shown(greatest)}, at least ${shown(Math.min(...finite, greatest))}`},
     svgElement("line", {x1: at * step, x2: at * step, y1: 0, y2: height, class: "now"}), svgElement("polyline", {points: points.filter(point => point !== null).join(" ")}));
 }
 
@@ -322,10 +324,10 @@ class Stepper {
 
   show() {
     const {run, automaton} = this, {at, word, now} = run;
-    const answer = now.memory ? now.memory.answer : null;
+    const answer = now.memory ? now.memory.answer : null, output = automaton.output(now.state);
     this.picture.show(at === 0 ? null : run.steps[at - 1].state, now.state, answer);
     const said = this.net === null ? "" : answer === now.state ? " The network agrees." : ` The network says ${stateName(answer)}: wrong.`;
-    $("position").textContent = `After ${at} of ${word.length} letters${at > 0 ? ` (${automaton.letters[word[at - 1]]})` : ""}: state ${stateName(now.state)}, ${automaton.output(now.state)}.${said}`;
+    $("position").textContent = `After ${at} of ${word.length} letters${at > 0 ? ` (${automaton.letters[word[at - 1]]})` : ""}: state ${stateName(now.state)}${output === stateName(now.state) ? "" : `, ${output}`}.${said}`;
     $("position").classList.toggle("wrong", this.net !== null && answer !== now.state);
     for (const [id, isOff] of [["first", at === 0], ["back", at === 0], ["forward", at === word.length], ["last", at === word.length]])
       $(id).setAttribute("aria-disabled", isOff);
@@ -343,7 +345,7 @@ class Stepper {
 
   showNetwork({memory}) {
     const parts = this.net.layers.map((layer, k) => {
-      const nearest = memory.found[k], margin = nearest && layer.margin(nearest);
+      const nearest = memory.found[k], margin = nearest && nearest.margin;
       const label = memory.labels[k] === null ? "none: the decoder ties, or has no finite number" : String(memory.labels[k]);
       const state = this.run.at > 0 && this.net.layers.length === 1 && memory.answer !== null ? `, state ${stateName(memory.answer)}` : "";
       return element("div", {class: "layer"}, element("h3", {}, `${this.net.layers.length > 1 ? `Layer ${k}: ` : ""}label ${label}${state}`), heatMap(layer, memory.seen[k]),
@@ -358,7 +360,7 @@ class Stepper {
     const begin = Math.max(0, Math.min(run.at - reach, run.word.length - 2 * reach)), end = Math.min(run.word.length, begin + 2 * reach);
     const rows = [];
     for (let i = begin; i <= end; ++i) {
-      const step = run.steps[i], close = net && Run.closeness(step, net);
+      const step = run.steps[i], {close} = step;
       const answer = net ? stateName(step.memory.answer) : "";
       const isWrong = net && step.memory.answer !== step.state;
       const cells = [element("button", {type: "button", onclick: () => this.go(i)}, String(i)), i === 0 ? "" : automaton.letters[run.word[i - 1]], stateName(step.state), automaton.output(step.state)];
@@ -369,45 +371,61 @@ class Stepper {
     const made = table(head, rows);
     $("trace").replaceChildren(...made.children);
     $("trace-pane").querySelector("figcaption").hidden = net === null;
-    const margins = net ? run.steps.map(step => Run.closeness(step, net)?.margin ?? null) : [];
+    const margins = run.steps.map(({close}) => close?.margin ?? null);
     $("chart").replaceChildren(...margins.some(margin => margin !== null) && margins.length > 2 ? [marginChart(margins, run.at)] : []);
   }
 }
 
 // ---- Trust
 
-function recheck({net}) {
-  const {certificate, network, automaton} = DATA, target = $("recheck");
-  target.classList.remove("good", "bad");
-  if (!certificate) target.textContent = "Without a network there is nothing to prove.";
-  else if (certificate.absent) target.textContent = `Nothing to re-check here: ${certificate.absent}.`;
-  else if (net === null) target.textContent = "The page does not evaluate this network, so it re-checks nothing; krohn check does.";
-  else {
-    const start = performance.now();
-    try {
-      const sentence = established(certificate.text, net, bytesOf(network.weights.bytes), bytesOf(automaton.bytes));
-      target.textContent = `Re-checked in this page: ${sentence}, ${net.a.name} (${Math.round(performance.now() - start)} ms).`;
-      target.classList.add("good");
-    } catch (error) {
-      const isOther = error instanceof Refusal && error.message.startsWith("this page does not");
-      target.textContent = isOther ? `${error.message[0].toUpperCase()}${error.message.slice(1)}.` : `NOT established: ${error.message}`;
-      if (!isOther) target.classList.add("bad");
-    }
+/// What the checker says, and which of "good", "bad" and "" that is.
+function rechecked({net}) {
+  const {certificate, network, automaton, verdict} = DATA;
+  if (!certificate) return ["Without a network there is nothing to prove.", ""];
+  if (certificate.absent) return [`Nothing to re-check here: ${certificate.absent}.`, ""];
+  if (net === null) return ["The page does not evaluate this network, so it re-checks nothing; krohn check does.", ""];
+  const start = performance.now();
+  try {
+    const sentence = established(certificate.text, net, bytesOf(network.weights.bytes), bytesOf(automaton.bytes));
+    const {claim} = JSON.parse(certificate.text.slice(0, certificate.text.indexOf("\n")));
+    if (claim !== verdict.verdict.claim) refuse(`the certificate says "${claim}", and the verdict "${verdict.verdict.claim}"`);
+    const remark = certificate.remark ? ` ${certificate.remark}.` : "";
+    return [`Re-checked in this page: ${sentence}, ${net.a.name} (${Math.round(performance.now() - start)} ms).${remark}`, "good"];
+  } catch (error) {
+    if (error instanceof Refusal && error.message.startsWith("this page does not")) return [`T${error.message.slice(1)}.`, ""];
+    return [`NOT established: ${error.message}`, "bad"];
   }
 }
 
-function showTrust(loaded) {
-  const {certificate, subject} = DATA, hasText = Boolean(certificate?.text);
-  $("save-certificate").hidden = $("recheck-again").hidden = !hasText;
-  $("save-certificate").addEventListener("click", () => download("certificate.cert", certificate.text, "application/jsonl"));
-  $("recheck-again").addEventListener("click", () => recheck(loaded));
+/// A verdict that the page contradicts is no verdict.
+function recheck(loaded) {
+  const [sentence, outcome] = rechecked(loaded), target = $("recheck"), {certificate} = DATA;
+  target.textContent = sentence;
+  for (const name of ["good", "bad"]) target.classList.toggle(name, outcome === name);
+  if (outcome === "bad") {
+    $("verdict").classList.remove("good", "open");
+    $("verdict").classList.add("bad");
+    $("claim").textContent = `NOT established by this page’s checker: ${DATA.verdict.sentence}`;
+  }
+  const ofVerdict = {
+    good: ["this page’s own checker, which shares no code with krohn", "the same by krohn check and tools/check/krohn_check.py"],
+    bad: ["nobody: the certificate does not establish it", "krohn check"],
+    "": ["krohn verify, which examined itself before it spoke", certificate?.text ? "krohn check, tools/check/krohn_check.py" : "krohn verify"],
+  }[outcome];
   const rows = [
-    ["the verdict", hasText ? "nothing of krohn: the certificate above is re-checked by this page’s own script, and by two other programs" : "krohn verify, which examined itself before it spoke", hasText ? "krohn check, tools/check/krohn_check.py" : "krohn verify"],
-    ["that the automaton is the language", `krohn’s reader of ${subject}`, "krohn check … --against LANGUAGE"],
+    ["the verdict", ...ofVerdict],
+    ["that the automaton is the language", `krohn’s reader of ${DATA.subject}`, "krohn check … --against LANGUAGE"],
     ["that your machine computes so", "IEEE 754, to nearest, with subnormal numbers, in the order of the claim", "krohn probe"],
     ["this page", "its script, which loads nothing and is here to be read; the browser’s doubles", "docs/report.md"],
   ];
-  $("trust-table").append(table(["of", "you trust", "to check it"], rows.map(cells => ({cells}))));
+  $("trust-table").replaceChildren(table(["of", "you trust", "to check it"], rows.map(cells => ({cells}))));
+}
+
+function showTrust(loaded) {
+  const {certificate} = DATA;
+  $("save-certificate").hidden = $("recheck-again").hidden = !certificate?.text;
+  $("save-certificate").addEventListener("click", () => download("certificate.cert", certificate.text, "application/jsonl"));
+  $("recheck-again").addEventListener("click", () => recheck(loaded));
   recheck(loaded);
 }
 

@@ -55,7 +55,10 @@ Json certificate_data(const Certificate& certificate, const Network& network) {
     const Certificate listed = listed_certificate(certificate, network, kSteps, kSteps);
     std::string text = format_certificate(listed, network);
     if (text.size() > kMostEmbedded) throw LimitError("it has too many bytes");
-    return {{"sha256", sha256(text)}, {"text", std::move(text)}};
+    Json data{{"sha256", sha256(text)}, {"text", std::move(text)}};
+    if (listed.is_shortest() != certificate.is_shortest())
+      data["remark"] = "That no shorter word fails takes too many steps for a page; krohn verify proves it";
+    return data;
   } catch (const Error& error) {
     return {{"absent",
              fmt::format("the certificate is not here ({}); `krohn verify --certificate` writes it", error.what())}};
