@@ -41,6 +41,7 @@ void build_command(CLI::App& app, Work& chosen) {
            add_check,
            add_probe,
            add_draw,
+           add_report,
            add_convert,
            add_equal,
            add_included,

@@ -49,6 +49,7 @@ void add_verify(CLI::App& app, Work& chosen);
 void add_check(CLI::App& app, Work& chosen);
 void add_probe(CLI::App& app, Work& chosen);
 void add_draw(CLI::App& app, Work& chosen);
+void add_report(CLI::App& app, Work& chosen);
 void add_convert(CLI::App& app, Work& chosen);
 void add_equal(CLI::App& app, Work& chosen);
 void add_included(CLI::App& app, Work& chosen);

@@ -1,6 +1,8 @@
-// Files of every construction and of random networks, read by krohn and by tests/python/second_evaluator.py, which was
-// written from docs/network-file.md and computes in integers: all numbers at every letter, bit for bit, in all eleven
-// arithmetics. KROHN_SECOND_EVALUATOR=N compares words of N letters in all orders and forms.
+// Files of every construction and of random networks, read by krohn and by two programs that were written from
+// docs/network-file.md: tests/python/second_evaluator.py, which computes in integers, and the evaluator of the page
+// that `krohn report` writes (tools/krohn/page/), which computes in doubles and takes structured weights in sequence.
+// All numbers at every letter, bit for bit, in all eleven arithmetics. KROHN_SECOND_EVALUATOR=N compares words of N
+// letters in all orders and forms.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -72,14 +74,26 @@ nlohmann::json readings_of(const Network& network, std::uint64_t seed) {
   return readings;
 }
 
-/// The exit status of the comparison; what differs is in NAME.out.
+bool has_node() {
+  static const bool found = std::system("node --version > /dev/null 2>&1") == 0;
+  return found;
+}
+
+/// The exit status of the comparison, by both programs where there is node; what differs is in NAME.out.
 int compare(const Network& network, const nlohmann::json& readings, const std::string& name) {
   const std::string base = fmt::format("{}/second_evaluator_{}", KROHN_TEST_TMP, name);
   save_network(network, base + ".safetensors");
   std::ofstream(base + ".json") << readings;
-  const std::string program = std::string(KROHN_TEST_DATA) + "/../python/second_evaluator.py";
-  return std::system(
-      fmt::format("python3 -B '{}' '{}.safetensors' '{}.json' > '{}.out'", program, base, base, base).c_str());
+  const auto status = [&](const std::string& program, const std::string& script, const std::string& output) {
+    return std::system(fmt::format("{} '{}/../{}' '{}.safetensors' '{}.json' > '{}.{}' 2>&1", program, KROHN_TEST_DATA,
+                                   script, base, base, base, output)
+                           .c_str());
+  };
+  const int in_integers = status("python3 -B", "python/second_evaluator.py", "out");
+  if (!has_node()) return in_integers;
+  const int in_doubles = status("node", "tools/page/compare.js", "page.out");
+  CHECK((in_integers == 0) == (in_doubles == 0));
+  return in_integers != 0 ? in_integers : in_doubles;
 }
 
 bool agrees(const Network& network, const std::string& name, std::uint64_t seed, std::size_t& compared) {
@@ -132,7 +146,8 @@ TEST_CASE("files of all constructions are read as the page says, bit for bit in 
     CAPTURE(construction);
     CHECK(built > 0);
   }
-  MESSAGE(networks << " networks, " << compared << " readings");
+  MESSAGE(networks << " networks, " << compared << " readings"
+                   << (has_node() ? "" : "; without node, not in the page"));
 }
 
 TEST_CASE("random networks of every form are read as the page says") {

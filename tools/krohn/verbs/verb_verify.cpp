@@ -11,7 +11,6 @@
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/check/certificate_file.h"
-#include "krohn/simulate/prove/steps.h"
 #include "krohn/simulate/prove/verify.h"
 #include "tools/krohn/models/asked_model.h"
 #include "tools/krohn/models/long_test.h"
@@ -19,6 +18,7 @@
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/on_device.h"
 #include "tools/krohn/report/json_output.h"
+#include "tools/krohn/report/listed_certificate.h"
 #include "tools/krohn/report/verdict.h"
 #include "tools/krohn/verb.h"
 
@@ -133,28 +133,20 @@ RandomTest random_words(const VerifyArguments& options) {
   return random;
 }
 
-/// Whether some outcome of the question can be written down for `krohn check`; and whether this one can.
+/// Whether some outcome of the question can be written down for `krohn check`.
 bool can_have_file(const CertifyOptions& how) { return how.order.is_sequential(); }
-bool has_file(const Certificate& certificate) {
-  return certificate.order.is_sequential() && !std::holds_alternative<std::monostate>(certificate.proof);
-}
 
-/// With all its steps. That no shorter word fails may take more of them than a refutation is worth.
+/// With all its steps; why none of them are about shorter words is said.
 template <class Subject>
 Certificate listed(const Certificate& certificate, const Subject& subject, const std::string& file) {
   constexpr StepLimits kAnything{.max_steps = 100'000'000, .max_bytes = std::uint64_t{4} << 30};
   constexpr StepLimits kBesideWord{.max_steps = 100'000};
-  if (!certificate.is_shortest()) return with_steps(certificate, subject, kAnything);
-  try {
-    return with_steps(certificate, subject, kBesideWord);
-  } catch (const LimitError&) {
+  Certificate result = listed_certificate(certificate, subject, kAnything, kBesideWord);
+  if (result.is_shortest() != certificate.is_shortest())
     fmt::print(stderr,
                "krohn: {} shows that the word fails, not that no shorter one does: that takes more than {} steps\n",
                file, with_thousands(kBesideWord.max_steps));
-    Certificate longer = certificate;
-    std::get<Refuted>(longer.claim).shortest = false;
-    return longer;
-  }
+  return result;
 }
 
 void write_certificate(const VerifyArguments& options, const Certificate& certificate, const AskedModel& model) {

@@ -1,0 +1,188 @@
+// krohn report — one HTML file about a language or a model, for people to look at and to step through.
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "krohn/automata/dfa/visible_text.h"
+#include "krohn/automata/formats/json.h"
+#include "krohn/automata/operations/minimise.h"
+#include "krohn/groups/atomic_file.h"
+#include "krohn/groups/error.h"
+#include "krohn/simulate/prove/claims/claim_text.h"
+#include "tools/krohn/models/subject.h"
+#include "tools/krohn/progress.h"
+#include "tools/krohn/report/page.h"
+#include "tools/krohn/report/page_data.h"
+#include "tools/krohn/report/verdict.h"
+#include "tools/krohn/verb.h"
+
+namespace krohn {
+namespace {
+
+constexpr VerbHelp kReportHelp = {
+    "report", "One page to look at, step through and re-check", "report LANGUAGE|MODEL -o PAGE.html [--precision fp32]",
+    R"(
+krohn report 'regex:(a|b)*abb' -o abb.html
+krohn report s5.safetensors -o s5.html --precision bf16
+krohn report name:Z12 --construction rotation --precision bf16 -o z12.html
+)",
+    R"(Writes one HTML file that loads nothing: the verdict of `krohn verify`; the automaton beside the network, both of which the
+page steps through letter by letter, computing in the arithmetic of the verdict bit for bit; the certificate, which the page
+re-checks with a small checker of its own; what `krohn classify` and `krohn compile --explain` print; and how to repeat all
+of it. Of a LANGUAGE, the network is the one that `krohn compile` writes; MODEL is a .safetensors file of krohn's.
+
+The page says what it does not do: arithmetics that doubles cannot imitate (fp64+fma, exact), certificates of other methods than
+closed codewords, closed reachable sets and failing words, and weights or certificates past 4 MB.
+Exit status: 0 written (and the network proved), 1 written and the network refuted, 2 bad input, 3 written, but the verdict is
+open, or a limit was met and nothing is written, 4 a proof that a check contradicts.
+)"};
+
+struct ReportArguments {
+  std::string subject, output, precision = "fp32", construction;
+  std::uint64_t max_pairs = 1'000'000;
+  double seconds = 60;
+  LanguageOptions reading;
+  bool any_order = false;
+};
+
+/// An argument as a shell takes it.
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+/// The language as it was named, with the options that say how it is read.
+std::string language_argument(const ReportArguments& options) {
+  std::string text = shell_word(options.subject);
+  const auto add = [&text](const char* name, const std::optional<std::string>& value) {
+    if (value) text += fmt::format(" {} {}", name, shell_word(*value));
+  };
+  add("--alphabet", options.reading.alphabet);
+  add("--symbols", options.reading.symbols);
+  add("--format", options.reading.format);
+  add("--generators", options.reading.generators);
+  if (options.reading.mealy_as_labels) text += " --mealy-as-labels";
+  return text;
+}
+
+/// As `krohn compile` takes it: acceptors for their answers, other machines for their states.
+void compile_subject(const ReportArguments& options, Findings& findings, const Dfa& given) {
+  findings.automaton = given.is_acceptor() ? minimise(given) : canonical(given);
+  findings.language = language_argument(options);
+  BuildOptions wishes;
+  if (!options.construction.empty()) wishes.construction = options.construction;
+  Choice choice = choose(findings.automaton, wishes, PlanRows::kAll);
+  findings.plans = std::move(choice.rows);
+  if (choice.network) {
+    findings.network = std::move(choice.network);
+    findings.network->provenance.source = options.subject;
+    return;
+  }
+  // A construction that was asked for by name has to be there; otherwise the page says why none is.
+  if (!options.construction.empty()) std::rethrow_exception(choice.failure);
+  try {
+    std::rethrow_exception(choice.failure);
+  } catch (const Error& error) {
+    findings.no_network = error.what();
+  }
+}
+
+/// The construction that the model came from stands out among those that its automaton admits.
+void take_model(const ReportArguments& options, Findings& findings, Network network) {
+  if (!options.construction.empty())
+    throw InputError("--construction", "is for a LANGUAGE; a MODEL has its construction");
+  findings.automaton = network.automaton;
+  findings.plans = plan(findings.automaton, {});
+  for (PlanRow& row : findings.plans) row.chosen = row.construction == network.provenance.construction;
+  findings.network = std::move(network);
+}
+
+std::vector<std::string> commands_for(const ReportArguments& options, const Findings& findings) {
+  const std::string page = shell_word(options.output);
+  const std::string base = shell_word(std::filesystem::path(options.output).stem().string());
+  const std::string how = fmt::format(" --precision {}{}", options.precision, options.any_order ? " --any-order" : "");
+  const std::string choice = options.construction.empty() ? "" : " --construction " + options.construction;
+  std::string model = base + ".safetensors";
+  std::vector<std::string> commands;
+  if (findings.language.empty())
+    model = shell_word(options.subject);
+  else if (findings.network)
+    commands.push_back(fmt::format("krohn compile {}{} -o {}", findings.language, choice, model));
+  if (findings.network) {
+    commands.push_back(fmt::format("krohn verify {}{} --certificate {}.cert", model, how, base));
+    commands.push_back(fmt::format("krohn check {}.cert {}", base, model));
+    commands.push_back(fmt::format("python3 tools/check/krohn_check.py {}.cert {}", base, model));
+  }
+  const std::string& subject = findings.language.empty() ? model : findings.language;
+  commands.push_back(fmt::format("krohn report {}{}{} -o {}", subject, choice, how, page));
+  return commands;
+}
+
+ModelVerdict verdict_on(const ReportArguments& options, const CertifyOptions& how, const Network& network) {
+  Question question;
+  question.subject = &network;
+  question.name = options.subject;
+  question.how = how;
+  question.progress = progress_of_stages();
+  return verify(question);
+}
+
+int report(const ReportArguments& options) {
+  if (!options.output.ends_with(".html") && !options.output.ends_with(".htm"))
+    throw InputError(options.output, "a report is one HTML file; give it a name that ends in .html");
+  require_writable(options.output);
+  CertifyOptions how;
+  how.arithmetic = ArithmeticName::parse(options.precision);
+  how.any_order = options.any_order;
+  how.max_pairs = options.max_pairs;
+  how.max_seconds = options.seconds;
+  Subject subject = load_subject(options.subject, options.reading, stderr);
+  Findings findings{.subject = options.subject, .automaton = subject.automaton};
+  {
+    const Waiting waiting("building the constructions");
+    if (subject.network)
+      take_model(options, findings, *std::move(subject.network));
+    else
+      compile_subject(options, findings, subject.automaton);
+  }
+  if (findings.network) findings.verdict = verdict_on(options, how, *findings.network);
+  {
+    const Waiting waiting("classifying the language");
+    ClassifyOptions limits;
+    limits.seconds = options.seconds;
+    findings.jobs = classify(subject.automaton, limits);
+  }
+  findings.commands = commands_for(options, findings);
+  const Waiting waiting("drawing");
+  const std::string page = page_of(page_data(findings));
+  write_file(options.output, page);
+  fmt::print("{}: {} bytes; {}\n", visible(options.output), with_thousands(page.size()),
+             findings.verdict ? claim_in_words(findings.verdict->certificate, findings.automaton.alphabet())
+                              : "no network: " + visible(findings.no_network));
+  return findings.verdict ? exit_status(findings.verdict->certificate, 0) : int{kDone};
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, Work& chosen) {
+  const auto options = std::make_shared<ReportArguments>();
+  Verb verb = add_verb(app, kReportHelp);
+  verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
+  verb.add_option("-o,--output", options->output, "The page to write").type_name("PAGE.html").required();
+  add_arithmetic(verb, options->precision, "The arithmetic of the verdict and of the page");
+  verb.add_flag("--any-order", options->any_order, "Prove it for every order of evaluation, as `krohn verify` does");
+  verb.add_option("--construction", options->construction, "Of a language: compile it by this one")
+      .one_of(construction_names());
+  add_count(verb, "--max-pairs", options->max_pairs, "Most pairs of states to examine");
+  add_time(verb, options->seconds, "Most seconds for each search, and for the classification").show_default();
+  add_language_options(verb, options->reading);
+  verb.callback([options, &chosen] { chosen = [options] { return report(*options); }; });
+}
+
+}  // namespace krohn
