@@ -41,6 +41,7 @@ constexpr const char* kVerbs[] = {
     "table",
     "audit",
     "kit",
+    "report",
     "completion",
 };
 // clang-format on

@@ -41,7 +41,6 @@ void build_command(CLI::App& app, Work& chosen) {
            add_check,
            add_probe,
            add_draw,
-           add_report,
            add_convert,
            add_equal,
            add_included,
@@ -60,6 +59,7 @@ void build_command(CLI::App& app, Work& chosen) {
            add_table,
            add_audit,
            add_kit,
+           add_report,
            add_completion,
            // clang-format on
        })

@@ -2,8 +2,6 @@
 // asks.
 
 #include "krohn/groups/error.h"
-#include "krohn/simulate/learned/checkpoint_machine.h"
-#include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/models/model_file.h"
 #include "tools/krohn/models/asked_model.h"
 #include "tools/krohn/models/cell_target.h"
@@ -35,8 +33,5 @@ void add_table(CLI::App& app, Work& chosen) { add_missing(app, chosen, "table");
 int compile_cell(const Dfa&, const CellCompilation&) { refuse(); }
 std::unique_ptr<AskedModel> load_asked_trained_model(const ModelOptions&) { refuse(); }
 TrainedModel load_model(const std::string&) { refuse(); }
-std::unique_ptr<TrainedReader> trained_machine(const SequenceModel<float>&, const Task&, Precision) { refuse(); }
-std::unique_ptr<TrainedReader> checkpoint_machine(Checkpoint, Precision) { refuse(); }
-std::unique_ptr<Task> checkpoint_task(const Checkpoint&) { refuse(); }
 
 }  // namespace krohn
