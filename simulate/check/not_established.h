@@ -10,6 +10,9 @@ struct NotEstablished {
   std::string reason;
 };
 
+/// The reason where operations meet infinity.
+inline constexpr const char* kNotFinite = "a number is not finite";
+
 inline void require(bool holds, const std::string& reason) {
   if (!holds) throw NotEstablished{reason};
 }

@@ -183,7 +183,7 @@ class Evaluated final : public RecheckedReader {
   }
 
   static void require_finite(const List& list) {
-    require(std::ranges::all_of(list, [](Real number) { return std::isfinite(number); }), "a number is not finite");
+    require(std::ranges::all_of(list, [](Real number) { return std::isfinite(number); }), kNotFinite);
   }
 
   List& resized(std::size_t i, std::uint64_t size) {

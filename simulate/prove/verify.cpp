@@ -8,6 +8,7 @@
 #include "krohn/groups/float_environment.h"
 #include "krohn/groups/random.h"
 #include "krohn/simulate/check/certificate_file.h"
+#include "krohn/simulate/check/not_established.h"
 #include "krohn/simulate/check/recheck.h"
 #include "krohn/simulate/evaluate/lanes/accepted_word.h"
 #include "krohn/simulate/prove/against.h"
@@ -55,16 +56,13 @@ Certificate untested(const CertifyOptions& how) {
       question.name, what));
 }
 
-/// `subject`: the network, or the reader whose operations are re-checked with the tensors of `model`.
-template <class Subject>
-void check_again(ModelVerdict& verdict, const Subject& subject, const CheckedModel& model, const Question& question,
-                 const StepLimits& limits = {}) {
+void check_again(ModelVerdict& verdict, const Network& network, const Question& question) {
   const Certificate& certificate = verdict.certificate;
   if (!certificate.order.is_sequential() || std::holds_alternative<std::monostate>(certificate.proof)) return;
   Certificate written = certificate;
   if (certificate.is<ProvedUpTo>()) written.claim = ProvedUpTo{length_in_file(certificate)};
   try {
-    const Recheck outcome = recheck(with_steps(std::move(written), subject, limits), model);
+    const Recheck outcome = recheck(with_steps(std::move(written), network), network);
     if (!outcome.established) contradict(question, "the re-check of the certificate says: " + outcome.finding);
     verdict.self_check.is_rechecked = true;
     if (length_in_file(certificate) < certificate.length())
@@ -311,7 +309,18 @@ void give_file(ModelVerdict& verdict, const ReadModel& model, const Question& qu
     certificate.language = language_to_write(model.tracked);
   else
     give_proof(certificate, model.reader, model.tracked);
-  if (is_proof(certificate)) check_again(verdict, model.reader, *model.tensors, question, kFew);
+  if (std::holds_alternative<std::monostate>(certificate.proof)) return;
+  try {
+    const Recheck outcome = recheck(with_steps(certificate, model.reader, kFew), *model.tensors, {kFew.max_steps});
+    // Where a square overflows, the model scales first, and operations say nothing.
+    const bool overflows = outcome.finding == kNotFinite;
+    if (!outcome.established && is_proof(certificate) && !overflows)
+      contradict(question, "the re-check of the certificate says: " + outcome.finding);
+    verdict.self_check.is_rechecked = outcome.established && is_proof(certificate);
+    if (!outcome.established) certificate.proof = {};
+  } catch (const LimitError& error) {
+    verdict.self_check.not_rechecked = error.what();
+  }
 }
 
 ModelVerdict verify_reader(const ReadModel& model, const Question& question) {
@@ -388,7 +397,7 @@ ModelVerdict verify_answers(const Network& network, const Question& question) {
   ModelVerdict verdict = verify_reader(read->model(), asked);
   verdict.certificate.form = question.how.form;
   give_proof(verdict.certificate, *read->reader, read->tracked);
-  if (is_proof(verdict.certificate)) check_again(verdict, network, network, question);
+  if (is_proof(verdict.certificate)) check_again(verdict, network, question);
   verdict.certificate.evidence += fmt::format("; outputs are compared with those of {}", question.against->name);
   return verdict;
 }
@@ -400,7 +409,7 @@ ModelVerdict verify_network(const Network& network, const Question& question) {
   ModelVerdict verdict;
   verdict.certificate = question.test_only ? untested(how) : certify(network, how);
   if (is_proof(verdict.certificate)) {
-    check_again(verdict, network, network, question);
+    check_again(verdict, network, question);
     replay_built(verdict, network, question);
   }
   if (question.against && !is_settled_by(*question.against, verdict, network)) return verify_answers(network, question);

@@ -293,6 +293,7 @@ const CLAIM = ["format", "version", "weights", "automaton", "arithmetic", "form"
 function established(text, net, weights, automaton) {
   const steps = new Steps(text), claim = steps.step;
   const extra = {refuted: ["shortest"], "proved up to a length": ["length"]}[claim.claim] ?? [];
+  if (Object.hasOwn(claim, "against")) refuse("this page does not re-check languages that certificates bring along; krohn check does");
   const isClaim = Object.keys(claim).sort().join() === [...CLAIM, ...extra].sort().join();
   if (!isClaim || claim.format !== "krohn.certificate" || claim.version !== 2) refuse("line 1: not a claim of version 2");
   const method = `${claim.claim}, ${claim.method}`, known = {
