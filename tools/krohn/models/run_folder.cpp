@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "tools/krohn/models/subject.h"
