@@ -9,33 +9,43 @@
 namespace krohn {
 
 /// Per point a bit for every set, in the order of `by_size`: whether the set has it. What lies inside a set is then
-/// found for 64 sets at a time.
+/// found for 64 sets at a time. Of more than 256 points a part has columns, and what they let pass is looked at.
 class Skeleton::Columns {
  public:
   Columns(const SetOrbit& sets, std::span<const Set> by_size)
-      : points_(sets.degree()), words_((by_size.size() + 63) / 64), bits_(points_ * words_, 0), outside_(words_) {
+      : by_size_(by_size),
+        stride_(sets.degree() / (kMostColumns + 1) + 1),
+        columns_((sets.degree() + stride_ - 1) / stride_),
+        words_((by_size.size() + 63) / 64),
+        bits_(columns_ * words_, 0),
+        outside_(words_) {
     for (std::size_t i = 0; i < by_size.size(); ++i)
-      for (const Point point : sets.members(by_size[i])) bits_[point * words_ + i / 64] |= std::uint64_t{1} << (i % 64);
+      for (const Point point : sets.members(by_size[i]))
+        if (point % stride_ == 0) bits_[point / stride_ * words_ + i / 64] |= std::uint64_t{1} << (i % 64);
   }
 
   /// Numbers in `by_size`, from `first` on, of the sets inside `set`: increasing.
   void find_inside(const SetOrbit& sets, Set set, std::size_t first, std::vector<std::size_t>& found) {
     const std::size_t begin = first / 64;
     std::fill(outside_.begin() + static_cast<std::ptrdiff_t>(begin), outside_.end(), 0);
-    for (Point point = 0; point < points_; ++point) {
-      if (sets.contains(set, point)) continue;
-      const std::uint64_t* column = bits_.data() + point * words_;
+    for (std::size_t number = 0; number < columns_; ++number) {
+      if (sets.contains(set, static_cast<Point>(number * stride_))) continue;
+      const std::uint64_t* column = bits_.data() + number * words_;
       for (std::size_t word = begin; word < words_; ++word) outside_[word] |= column[word];
     }
     for (std::size_t word = begin; word < words_; ++word)
       for (std::uint64_t inside = ~outside_[word]; inside != 0; inside &= inside - 1) {
         const std::size_t number = word * 64 + static_cast<std::size_t>(std::countr_zero(inside));
-        if (number >= first && number < sets.size()) found.push_back(number);
+        if (number < first || number >= sets.size()) continue;
+        if (stride_ == 1 || sets.is_subset(by_size_[number], set)) found.push_back(number);
       }
   }
 
  private:
-  std::size_t points_, words_;
+  static constexpr std::size_t kMostColumns = 256;
+
+  std::span<const Set> by_size_;
+  std::size_t stride_, columns_, words_;
   std::vector<std::uint64_t> bits_;
   std::vector<std::uint64_t> outside_;  ///< of the set at hand: whether a set has a point outside it
 };

@@ -17,7 +17,8 @@ class Skeleton {
  public:
   using Set = SetOrbit::Index;
 
-  /// O(sets · letters · n) for the orbit, O(classes · sets · n/64) for the tiles, with n/8 bytes for every set. Throws
+  /// O(sets · letters · n) for the orbit, O(classes · sets · n/64) for the tiles, with at most 32
+  /// bytes more for every set. Throws
   /// LimitError past `max_sets`.
   static Skeleton of(const Dfa& dfa, std::uint64_t max_sets = 2'000'000);
 

@@ -137,3 +137,17 @@ TEST_CASE("limits are met with a clear error") {
   options.max_contexts = 20;
   CHECK_THROWS_AS(holonomy_decomposition(full_transformation_monoid(6), options), LimitError);
 }
+
+TEST_CASE("holonomy of automata on both sides of the number of states that have a column each") {
+  // A shift that stops at the end, and a return: the images are the ends of the row and the single states.
+  for (const State states : {State{255}, State{256}, State{257}, State{300}, State{514}}) {
+    CAPTURE(states);
+    Maps maps(2, std::vector<State>(states, 0));
+    for (State state = 0; state < states; ++state) maps[0][state] = std::min(state + 1, states - 1);
+    const Dfa dfa = automaton(maps, states);
+    const Cascade cascade = holonomy_decomposition(dfa);
+    CHECK(cascade.layers.size() == states - 1);
+    for (const CascadeLayer& layer : cascade.layers) CHECK(layer.width == 2);
+    CHECK(check_emulation(cascade, dfa).holds);
+  }
+}
