@@ -1,0 +1,194 @@
+"""The conformance kit's diagnosis: faults whose place and kind are known, and what is said of them; and the kit itself where
+transformers is installed."""
+import importlib.util
+import itertools
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+
+KIT = pathlib.Path(__file__).resolve().parents[2] / "tools" / "kit"
+sys.path.insert(0, str(KIT))
+from diagnosis import Diagnosis, Reading, first_wrong  # noqa: E402
+from tracker import Tracker  # noqa: E402
+
+KROHN = os.environ.get("KROHN_COMMAND")
+HAS_TRANSFORMERS = all(importlib.util.find_spec(name) is not None for name in ("torch", "transformers"))
+ELEMENTS = list(itertools.permutations(range(3)))
+LETTERS = [(1, 2, 0), (1, 0, 2)]  # a turn of order 3 and a swap
+BEGIN, NOTHING = 2, 9
+
+
+def after(element, letter):
+    return tuple(element[point] for point in letter)
+
+
+def tracker(delay=0):
+    """S_3: tokens 0 and 1 are the letters, 2 begins, 3 to 8 are the states."""
+    facts = {
+        "name": "s3", "about": "", "initial": 0, "letters": ["turn", "swap"], "begin": [BEGIN], "letter_tokens": [0, 1],
+        "table": [[ELEMENTS.index(after(element, letter)) for letter in LETTERS] for element in ELEMENTS],
+        "state_tokens": [3, 4, 5, 6, 7, 8], "as_input": [0, 1, 0, 1, 0, 1], "delay": delay,
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "tracker.json").write_text(json.dumps(facts))
+        return Tracker(folder)
+
+
+def said(moves, lost_memory_at=None):
+    """Answers of a runtime that makes these moves before each answer: letters, or "begin". By permutations, not by tables."""
+    element, answers = None, []
+    for t, move in enumerate(moves):
+        for step in move:
+            element = ELEMENTS[0] if step == "begin" else after(element, LETTERS[step])
+        gone = lost_memory_at is not None and t >= lost_memory_at
+        answers.append(NOTHING if gone else 3 + ELEMENTS.index(element))
+    return answers
+
+
+def moves_of(word):
+    return [["begin"]] + [[letter] for letter in word]
+
+
+FAULTS = {
+    "lost": lambda moves, p: moves[:p] + [[]] + moves[p + 1 :],
+    "doubled": lambda moves, p: moves[:p] + [moves[p] * 2] + moves[p + 1 :],
+    "exchanged": lambda moves, p: moves[:p] + [moves[p + 1], moves[p]] + moves[p + 2 :] if p + 1 < len(moves) else moves,
+    "reset": lambda moves, p: moves[:p] + [["begin", *moves[p]]] + moves[p + 1 :],
+}
+
+
+class DiagnosisTest(unittest.TestCase):
+    def explained(self, word, answers, delay=0, **facts):
+        """None where every answer is right. A delay puts the answers later, before they are compared."""
+        tracks = tracker(delay)
+        shown = {t + delay: answer for t, answer in enumerate(answers) if t + delay < len(answers)}
+        reading = Reading("s3", "a way", "a word", [BEGIN, *word], shown, **facts)
+        found = first_wrong(tracks, reading)
+        return None if found is None else Diagnosis(tracks, reading, found[0]).explanation()
+
+    def test_right_answers_are_right(self):
+        draw = random.Random(1)
+        for delay in (0, 1, 3):
+            word = [draw.randrange(2) for _ in range(30)]
+            self.assertIsNone(self.explained(word, said(moves_of(word)), delay))
+
+    def test_every_fault_at_every_place_is_named(self):
+        draw = random.Random(2)
+        seen = 0
+        for _ in range(4):
+            word = [draw.randrange(2) for _ in range(24)]
+            moves = moves_of(word)
+            right = said(moves)
+            for kind, plant in FAULTS.items():
+                for p in range(1, len(moves)):
+                    answers = said(plant(moves, p))
+                    for delay in (0, 3):
+                        shown = answers[: len(answers) - delay]
+                        text = self.explained(word, answers, delay, borders=[p + delay])
+                        if shown == right[: len(shown)]:
+                            self.assertIsNone(text)
+                            continue
+                        seen += 1
+                        # One place that fits has to be the true one, unless a nearer one fits as well.
+                        self.assertNotIn("no single fault", text)
+                        if answers[p] != right[p]:
+                            self.assertIn(f"token {p + delay + 1}", text, (kind, p, delay))
+                            self.assertTrue(kind in text or "; or " in text or len(shown) - p < 6, (kind, p, text))
+        self.assertGreater(seen, 300)
+
+    def test_kinds_that_can_be_told_apart_are(self):
+        word = [0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 0, 0, 0, 1, 0, 1, 0, 0, 1, 0]
+        moves = moves_of(word)
+        p = 8
+        for kind, plant in FAULTS.items():
+            at = p if kind != "exchanged" else 5
+            text = self.explained(word, said(plant(moves, at)), borders=[0])
+            self.assertIn(kind, text)
+            self.assertIn(f"token {at + 1}", text)
+
+    def test_a_memory_that_is_empty(self):
+        word = [0, 1, 0, 0, 1, 0, 1, 1, 0, 1]
+        for p in range(1, len(word) + 1):
+            text = self.explained(word, said(moves_of(word), lost_memory_at=p), borders=[p])
+            self.assertEqual(text, f"the state was empty before token {p + 1} (the first of a call): lost, or never written")
+
+    def test_a_strangers_state(self):
+        word = [0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 0, 1, 1, 0]
+        for p in range(1, 8):
+            for other in range(6):
+                moves = moves_of(word)
+                path = next(path for n in range(4) for path in itertools.product(range(2), repeat=n)
+                            if said([["begin"], list(path)])[-1] == 3 + other)
+                moves[p] = ["begin", *path, *moves[p]]
+                text = self.explained(word, said(moves), borders=[p], others={"row 2 of the batch": other})
+                if said(moves) == said(moves_of(word)):
+                    self.assertIsNone(text)
+                else:
+                    self.assertIn("row 2 of the batch", text)
+
+    def test_only_what_is_shown_is_judged(self):
+        word = [0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 0, 1, 1, 0, 1, 0]
+        tracks = tracker()
+        for p in range(1, 10):
+            answers = said(FAULTS["lost"](moves_of(word), p))
+            reading = Reading("s3", "a way", "a word", [BEGIN, *word], {t: answers[t] for t in range(10, 17)}, [0])
+            found = first_wrong(tracks, reading)
+            if found is None:
+                self.assertEqual(answers[10:], said(moves_of(word))[10:])
+                continue
+            self.assertGreaterEqual(found[0], 10)
+            self.assertNotIn("no single fault", Diagnosis(tracks, reading, found[0]).explanation())
+
+    def test_what_nothing_explains_is_said(self):
+        word = [0, 1] * 30
+        answers = said(moves_of(word))
+        answers = answers[:20] + [3 + (answer - 2) % 6 if t % 2 else answer for t, answer in enumerate(answers[20:])]
+        self.assertEqual(self.explained(word, answers), "no single fault that the kit knows explains it")
+        self.assertIn("from the beginning", self.explained(word, [8, 8, 3, 5, 7, 4] * 10))
+
+
+@unittest.skipUnless(KROHN, "KROHN_COMMAND does not name the command")
+class KitTest(unittest.TestCase):
+    def run_kit(self, folder, *arguments, **environment):
+        return subprocess.run([sys.executable, str(pathlib.Path(folder) / "run.py"), "--runtime", "transformers", *arguments],
+                              capture_output=True, text=True, env={**os.environ, **environment})
+
+    def test_the_kit_reads_its_own_words(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([KROHN, "kit", "-o", folder + "/kit"], check=True, capture_output=True)
+            for name in json.loads((pathlib.Path(folder) / "kit" / "kit.json").read_text())["models"]:
+                tracks = Tracker(pathlib.Path(folder) / "kit" / "models" / name)
+                for word in tracks.words():
+                    answers = [-1 if answer is None else answer for answer in tracks.answers(word["prompt"] + word["then"])]
+                    self.assertEqual(answers, word["answers"], (name, word["name"]))
+
+    @unittest.skipUnless(HAS_TRANSFORMERS, "PyTorch and transformers are not installed")
+    def test_a_sound_runtime_passes_and_a_faulty_one_is_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            kit = folder + "/kit"
+            subprocess.run([KROHN, "kit", "-o", kit], check=True, capture_output=True)
+            sound = self.run_kit(kit, "--quick", "--model", "s3", "--dtypes", "float32")
+            self.assertEqual(sound.returncode, 0, sound.stdout + sound.stderr)
+            self.assertIn("all answers are right", sound.stdout)
+            self.assertEqual(self.run_kit(kit, "--model", "s7").returncode, 2)
+            # A damaged word is not the runtime's fault.
+            words = pathlib.Path(kit) / "models" / "s3" / "words.jsonl"
+            words.write_text(words.read_text().replace('"answers":[', '"answers":[-1,', 1))
+            self.assertEqual(self.run_kit(kit, "--model", "s3").returncode, 2)
+
+    @unittest.skipIf(HAS_TRANSFORMERS, "transformers is installed")
+    def test_without_the_runtime_it_says_what_to_install(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([KROHN, "kit", "-o", folder + "/kit"], check=True, capture_output=True)
+            missing = self.run_kit(folder + "/kit")
+            self.assertEqual(missing.returncode, 2)
+            self.assertIn("pip install", missing.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

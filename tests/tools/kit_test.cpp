@@ -1,0 +1,172 @@
+// The conformance kit: its models in the emulation of the library's layers, and the folder that the command writes.
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <set>
+
+#include "krohn/constructions/checkpoints/kit_checkpoints.h"
+#include "krohn/groups/error.h"
+#include "krohn/simulate/checkpoints/checkpoint_model.h"
+#include "tests/tools/shell.h"
+#include "tools/krohn/models/kit.h"
+
+using namespace krohn;
+using namespace krohn::test;
+
+namespace {
+
+std::vector<std::uint32_t> text_of(const KitWord& word) {
+  std::vector<std::uint32_t> text = word.prompt;
+  text.insert(text.end(), word.then.begin(), word.then.end());
+  return text;
+}
+
+/// Where the model first says something else than is expected of it; none where it never does. `change` may change the
+/// memory before a token is read.
+template <class Change>
+std::optional<std::size_t> first_wrong(const CheckpointModel& model, const std::vector<std::uint32_t>& text,
+                                       const std::vector<std::int64_t>& answers, const Change& change) {
+  CheckpointModel::Memory memory = model.start();
+  for (std::size_t t = 0; t < text.size(); ++t) {
+    change(t, memory);
+    const auto said = arg_max(model.step(text[t], memory));
+    if (answers[t] != KitTracker::kNoAnswer && said != static_cast<std::uint32_t>(answers[t])) return t;
+  }
+  return std::nullopt;
+}
+
+constexpr auto kUnchanged = [](std::size_t, CheckpointModel::Memory&) {};
+
+KitModel model_of(const std::string& name) {
+  for (KitModel& model : kit_models())
+    if (model.name == name) return model;
+  throw InputError("no such model");
+}
+
+/// To so many binary digits, to nearest; ties do not occur here.
+float rounded(float x, int digits) {
+  int exponent = 0;
+  const float fraction = std::frexp(x, &exponent);
+  return std::ldexp(std::nearbyint(std::ldexp(fraction, digits)), exponent - digits);
+}
+
+}  // namespace
+
+TEST_CASE("all models of the kit answer their words rightly, in fp32 and bf16") {
+  for (const KitModel& kit : kit_models()) {
+    CAPTURE(kit.name);
+    std::size_t judged = 0;
+    for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+      const CheckpointModel model(kit.checkpoint, precision);
+      for (const KitWord& word : kit_words(kit.tracker, 1)) {
+        if (word.prompt.size() > 260) continue;
+        CAPTURE(word.name);
+        const auto text = text_of(word);
+        const auto answers = kit.tracker.answers(text);
+        judged += static_cast<std::size_t>(std::ranges::count_if(answers, [](auto answer) { return answer >= 0; }));
+        CHECK(!first_wrong(model, text, answers, kUnchanged));
+      }
+    }
+    CHECK(judged > 2000);
+  }
+}
+
+TEST_CASE("answers are those of the automaton, late by the delay, and none while a word begins") {
+  const KitTracker parity = model_of("parity").tracker;
+  const std::uint32_t begin = parity.begin.at(0), zero = parity.letter_tokens.at(0), one = parity.letter_tokens.at(1);
+  const std::int64_t even = parity.state_tokens.at(0), odd = parity.state_tokens.at(1);
+  using Answers = std::vector<std::int64_t>;
+  CHECK(parity.answers({begin, one, zero, one, one, begin, one}) == Answers{even, odd, odd, even, odd, even, odd});
+  CHECK(parity.answers({one, begin, one}) == Answers{-1, even, odd});
+  // A state's token is a letter.
+  const Letter read = parity.as_input.at(1);
+  CHECK(parity.answers({begin, one, static_cast<std::uint32_t>(odd)}).back() ==
+        std::int64_t{parity.state_tokens[parity.automaton.next(1, read)]});
+
+  KitTracker late = parity;
+  late.delay = 2;
+  CHECK(late.answers({begin, one, zero, one, begin, one, one}) == Answers{-1, -1, even, odd, -1, -1, even});
+
+  const KitTracker digits = model_of("digits").tracker;
+  const std::uint32_t flip = DigitsCheckpoint::kFlip;
+  CHECK(digits.answers({0, 1, 2, 3, 4, flip, flip}) == Answers{-1, -1, -1, -1, 7, 8, 7});
+  CHECK(digits.answers({0, 1, 3, 2, 4, flip}) == Answers{-1, -1, -1, -1, -1, -1});
+}
+
+TEST_CASE("words have the lengths that are promised, and neighbours that do not commute") {
+  for (const KitModel& kit : kit_models()) {
+    CAPTURE(kit.name);
+    const std::vector<KitWord> words = kit_words(kit.tracker, 1);
+    std::set<std::size_t> lengths;
+    for (const KitWord& word : words) {
+      lengths.insert(word.prompt.size());
+      CHECK(word.then.size() == 40);
+      CHECK(std::equal(kit.tracker.begin.begin(), kit.tracker.begin.end(), word.prompt.begin()));
+      CHECK(contains(word.name, std::to_string(word.prompt.size())));
+    }
+    for (const std::size_t border : {64, 128, 256, 2048})
+      for (const std::size_t length : {border - 1, border, border + 1, 2 * border + 1}) CHECK(lengths.contains(length));
+    CHECK(kit_words(kit.tracker, 1).front().prompt == words.front().prompt);
+    CHECK(kit_words(kit.tracker, 2).front().prompt != words.front().prompt);
+  }
+  const KitTracker s5 = model_of("s5").tracker;
+  const auto& first = kit_words(s5, 1).front().prompt;
+  for (std::size_t t = 2; t < first.size(); ++t) CHECK(std::abs(int(first[t]) - int(first[t - 1])) == 1);
+}
+
+TEST_CASE("the digits' state needs 14 binary digits: it is right with them and wrong with 13") {
+  const KitModel kit = model_of("digits");
+  for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+    const CheckpointModel model(kit.checkpoint, precision);
+    std::vector<std::uint32_t> text{0, 1, 2, 3, 4};
+    for (int t = 0; t < 60; ++t) text.push_back(t % 3 == 0 ? DigitsCheckpoint::kKeep : DigitsCheckpoint::kFlip);
+    const auto answers = kit.tracker.answers(text);
+    const auto kept_in = [&](int digits) {
+      return first_wrong(model, text, answers, [&](std::size_t, CheckpointModel::Memory& memory) {
+        for (float& x : memory.recurrent) x = rounded(x, digits);
+      });
+    };
+    CHECK(!kept_in(24));
+    CHECK(!kept_in(14));
+    CHECK(kept_in(13) == 4);  // the first answer
+    CHECK(kept_in(8) == 4);
+  }
+}
+
+TEST_CASE("only the late model, and one of several layers, need the convolution's state") {
+  for (const char* const name : {"s5", "s5-late", "z4", "parity"}) {
+    CAPTURE(name);
+    const KitModel kit = model_of(name);
+    const CheckpointModel model(kit.checkpoint, Precision::kFp32);
+    const KitWord word = kit_words(kit.tracker, 1).front();
+    const auto text = text_of(word);
+    const auto wrong = first_wrong(model, text, kit.tracker.answers(text), [&](std::size_t t, auto& memory) {
+      if (t == word.prompt.size()) std::ranges::fill(memory.convolution, 0.0f);
+    });
+    const bool needs = std::string(name) == "s5-late" || std::string(name) == "z4";
+    CHECK(wrong.has_value() == needs);
+    if (needs) CHECK(*wrong < word.prompt.size() + 4);
+  }
+  CHECK_THROWS_AS(late_checkpoint(model_of("z4").checkpoint), InputError);
+  CHECK_THROWS_AS(late_checkpoint(model_of("latch").checkpoint), InputError);
+}
+
+TEST_CASE("the command writes the kit, and replaces it whole") {
+  const Workplace place("kit");
+  const Outcome written = place.shell("krohn kit -o kit");
+  CHECK(written.status == 0);
+  CHECK(contains(written.out, "python kit/run.py"));
+  for (const char* const file : {"run.py", "README.md", "planted.py", "diagnosis.py"})
+    CHECK(contents(place / "kit" / file) == contents(std::filesystem::path(KROHN_ROOT "/tools/kit") / file));
+  for (const KitModel& kit : kit_models())
+    for (const char* const file : {"config.json", "model.safetensors", "tracker.json", "words.jsonl"})
+      CHECK(std::filesystem::exists(place / "kit" / "models" / kit.name / file));
+  const std::string words = contents(place / "kit/models/s5/words.jsonl");
+  CHECK(place.shell("krohn kit -o kit --seed 2").status == 0);
+  CHECK(contents(place / "kit/models/s5/words.jsonl") != words);
+  CHECK(place.shell("krohn kit -o kit").status == 0);
+  CHECK(contents(place / "kit/models/s5/words.jsonl") == words);
+  CHECK(place.shell("krohn kit").status == 2);
+  CHECK(place.shell("touch file; krohn kit -o file").status == 2);
+}
