@@ -32,7 +32,7 @@ def tracker(delay=0):
     facts = {
         "name": "s3", "about": "", "initial": 0, "letters": ["turn", "swap"], "begin": [BEGIN], "letter_tokens": [0, 1],
         "table": [[ELEMENTS.index(after(element, letter)) for letter in LETTERS] for element in ELEMENTS],
-        "state_tokens": [3, 4, 5, 6, 7, 8], "as_input": [0, 1, 0, 1, 0, 1], "delay": delay,
+        "state_tokens": [3, 4, 5, 6, 7, 8], "as_input": [0, 1, 0, 1, 0, 1], "delay": delay, "layers": 1,
     }
     with tempfile.TemporaryDirectory() as folder:
         (pathlib.Path(folder) / "tracker.json").write_text(json.dumps(facts))

@@ -175,4 +175,6 @@ class Diagnosis:
             return f"the beginning at token {begins[-1] + 1} did not empty the state: a decay or a gate is ignored, or scaled"
         if since < 8:
             return "wrong from the beginning: scaled (a factor, a norm or a gate is computed otherwise), or digits are lost"
+        if tracker.layers > 1:
+            return "no fault of the whole state explains it; several layers hold a part of it each: see what the other models say"
         return "no single fault that the kit knows explains it"

@@ -10,6 +10,7 @@ class Tracker:
         self.folder = pathlib.Path(folder)
         facts = json.loads((self.folder / "tracker.json").read_text(encoding="utf-8"))
         self.name, self.about, self.delay = facts["name"], facts["about"], facts["delay"]
+        self.layers = facts["layers"]
         self.table, self.initial, self.begin = facts["table"], facts["initial"], facts["begin"]
         self.state_tokens = facts["state_tokens"]
         self.letter_of = {token: letter for letter, token in enumerate(facts["letter_tokens"])}

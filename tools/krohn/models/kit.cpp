@@ -100,6 +100,7 @@ std::string tracker_text(const KitModel& model) {
   json["state_tokens"] = tracker.state_tokens;
   json["as_input"] = tracker.as_input;
   json["delay"] = tracker.delay;
+  json["layers"] = model.checkpoint.config.layers;
   return json.dump() + "\n";
 }
 
