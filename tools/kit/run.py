@@ -87,16 +87,14 @@ def summary(wrong, models):
     failing = {reading.model for reading, _, _ in wrong}
     if not wrong:
         return "all answers are right"
-    lines = [f"wrong in {', '.join(sorted(failing))}"]
+    where = f"wrong in {', '.join(sorted(failing))}"
     if failing == {"digits"} and len(models) > 1:
-        lines.append("only the model whose state needs more digits than bf16 and fp16 have: the state is kept, or read, in fewer "
-                     "digits than fp32, or overflows")
-    if failing and failing <= {"s5-late", "z4"} and {"s5", "s5-late"} <= models:
-        lines.append("only models that need the convolution's state: it is lost, emptied or shifted")
+        return where + ("\nonly the model whose state needs more digits than bf16 and fp16 have: the state is kept, or read, in "
+                        "fewer digits than fp32, or overflows")
+    if failing <= {"s5-late", "z4"} and {"s5", "s5-late"} <= models:
+        return where + "\nonly models that need the convolution's state: it is lost, emptied or shifted"
     votes = collections.Counter(text.split(": ")[-1] for _, _, said in wrong for text in said.split("; or ") if ": " in text)
-    if votes:
-        lines.append("what fits most often: " + votes.most_common(1)[0][0])
-    return "\n".join(lines)
+    return where + (f"\nwhat fits most often: {votes.most_common(1)[0][0]}" if votes else "")
 
 
 def main():
