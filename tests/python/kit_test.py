@@ -12,6 +12,7 @@ import tempfile
 import unittest
 
 KIT = pathlib.Path(__file__).resolve().parents[2] / "tools" / "kit"
+sys.dont_write_bytecode = True  # nothing is left in the sources
 sys.path.insert(0, str(KIT))
 from diagnosis import Diagnosis, Reading, first_wrong  # noqa: E402
 from tracker import Tracker  # noqa: E402
