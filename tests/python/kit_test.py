@@ -118,6 +118,14 @@ class DiagnosisTest(unittest.TestCase):
             text = self.explained(word, said(moves_of(word), lost_memory_at=p), borders=[p])
             self.assertEqual(text, f"the state was empty before token {p + 1} (the first of a call): lost, or never written")
 
+    def test_a_convolution_that_forgets(self):
+        word = [0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 0, 0, 0, 1, 0, 1, 0, 0, 1, 0]
+        for p in range(1, 10):  # the call at p + 3 finds nothing of the three tokens before it
+            moves = moves_of(word)
+            moves[p : p + 3] = [[], [], []]
+            text = self.explained(word, said(moves), 3, borders=[p + 3])
+            self.assertIn(f"tokens {p + 1} to {p + 3} took no effect: the convolution's state was lost", text)
+
     def test_a_strangers_state(self):
         word = [0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 0, 1, 1, 0]
         for p in range(1, 8):

@@ -96,6 +96,11 @@ class Diagnosis:
         yield state
         yield from self._from(state, p + 1)
 
+    def _lost_run(self, p, end):
+        for _ in range(p, end):
+            yield self._before(p)
+        yield from self._from(self._before(p), end)
+
     def _exchanged(self, p):
         if p + 1 >= len(self.tokens) or self.tokens[p + 1] in self.tracker.begin:
             return
@@ -151,6 +156,8 @@ class Diagnosis:
             ]:
                 if self._fits(p, fits()):
                     yield at, text
+            if tracker.delay and at in reading.borders and self._fits(p, self._lost_run(p, at)):
+                yield at, f"tokens {p + 1} to {at} took no effect: the convolution's state was lost before {said}"
             for name, state in reading.others.items():
                 if state != self._before(p) and self._fits(p, self._from(state, p)):
                     yield at, f"the state was that of {name} before {said}: a stranger's"
