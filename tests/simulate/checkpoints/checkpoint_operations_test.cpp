@@ -28,7 +28,6 @@ void give_automaton(Checkpoint& checkpoint, bool has_begin) {
 
 TEST_CASE("the operations of a checkpoint give its memory and its answers, bit for bit") {
   using Family = CheckpointConfig::Family;
-<<<<<<< HEAD
   const auto none = OutputGate::kNone;
   CheckpointConfig plain{Family::kDeltaNet, 8, 1, 2, 4, 3, 1, 6, 5, 0, false, false, none, 1e-6, 1e-3, 0, 0, {}};
   CheckpointConfig convolved{Family::kDeltaNet, 6, 2, 1, 3, 2, 1, 5, 5, 4, true, true, none, 1e-5, 1e-6, 0, 0, {}};
@@ -36,15 +35,6 @@ TEST_CASE("the operations of a checkpoint give its memory and its answers, bit f
       Family::kGatedDeltaProduct, 8, 2, 2, 2, 2, 3, 4, 5, 2, true, true, none, 1e-6, 1e-6, 0, 0, {}};
   CheckpointConfig one_tap{
       Family::kGatedDeltaProduct, 4, 1, 2, 2, 1, 2, 4, 5, 1, true, false, none, 1e-6, 1e-6, 0, 0, {}};
-=======
-  CheckpointConfig plain{Family::kDeltaNet, 8, 1, 2, 4, 3, 1, 6, 5, 0, false, false, OutputGate::kNone, 1e-6, 1e-6, 0};
-  CheckpointConfig convolved{Family::kDeltaNet, 6,    2,    1, 3, 2, 1, 5, 5, 4, true, true,
-                             OutputGate::kNone, 1e-5, 1e-5, 0};
-  CheckpointConfig product{Family::kGatedDeltaProduct, 8,    2,    2, 2, 2, 3, 4, 5, 2, true, true,
-                           OutputGate::kNone,          1e-6, 1e-6, 0};
-  CheckpointConfig one_tap{Family::kGatedDeltaProduct, 4,    1,    2, 2, 1, 2, 4, 5, 1, true, false,
-                           OutputGate::kNone,          1e-6, 1e-6, 0};
->>>>>>> targets
   std::uint64_t seed = 20;
   for (const CheckpointConfig& config : {plain, convolved, product, one_tap})
     for (const Precision precision : {Precision::kFp32, Precision::kBf16})
