@@ -10,9 +10,9 @@ namespace krohn {
 
 struct RegexOfOptions {
   std::uint64_t max_length = 2000;  ///< bytes of the text; LimitError beyond, naming `--longest`
-  std::uint64_t orders = 1000;      ///< orders of elimination to try at most, all of them where that suffices
-  std::uint64_t changes = 20'000;   ///< shorter expressions to test for equality at most
-  double seconds = 10;              ///< for both together, as long as there is an expression at all
+  std::uint64_t orders = 800;       ///< orders of elimination to try at most, all of them where that suffices
+  std::uint64_t changes = 4'000;    ///< shorter expressions to test for equality at most
+  double seconds = 5;               ///< for both together, as long as there is an expression at all
 };
 
 /// A short regular expression of the language, as parse_regex reads it without an alphabet; not a shortest one, which
