@@ -61,14 +61,13 @@ TEST_CASE("a model of transformers is compiled and proved, and every verb takes 
     CHECK(contains(proved.out, "proved for words of every length"));
     CHECK(contains(proved.out, "its recurrence has the same"));
   }
-  for (const auto& [line, says] :
-       {std::pair{"krohn run s3 random:200 --precision bf16", "agrees at every position"},
-        {"krohn eval s3 --lengths 10,100 --words 5", "1.0000"},
-        {"krohn extract s3 -o s3.dot --against name:S3/transpositions", "equal on words of every"},
-        {"krohn snap s3 -o s3.safetensors --against name:S3/transpositions", "computes"},
-        {"krohn compare s3 s3.safetensors", "2.0000"},
-        {"krohn info s3", "6, minimal"},
-        {"krohn convert s3 s3.json && krohn verify s3 --against s3.json", "proved"}}) {
+  for (const auto& [line, says] : {std::pair{"krohn run s3 random:200 --precision bf16", "agrees at every position"},
+                                   {"krohn eval s3 --lengths 10,100 --words 5", "1.0000"},
+                                   {"krohn extract s3 -o s3.dot --against name:S3/transpositions", "computes name:S3"},
+                                   {"krohn snap s3 -o s3.safetensors --against name:S3/transpositions", "computes"},
+                                   {"krohn compare s3 s3.safetensors", "2.0000"},
+                                   {"krohn info s3", "6, minimal"},
+                                   {"krohn convert s3 s3.json && krohn verify s3 --against s3.json", "proved"}}) {
     CAPTURE(line);
     const Outcome outcome = place.shell(line);
     CHECK(outcome.status == 0);
@@ -77,7 +76,6 @@ TEST_CASE("a model of transformers is compiled and proved, and every verb takes 
   // Another language over the same letters: what disagrees is said.
   CHECK(place.shell("krohn extract s3 -o s3.dot --against name:S3").status != 0);
   for (const auto& [line, says] : {std::pair{"krohn verify s3 --order chunked --length 100", "token by token"},
-                                   {"krohn verify s3 --device cuda --length 100", "processor only"},
                                    {"krohn run s3 random:10 --order scan", "token by token"},
                                    {"krohn run s3 random:10 --precision fp16", "fp32 or bf16"},
                                    {"krohn eval s3 --rescaled", "norms"},
