@@ -3,7 +3,7 @@
 // between them and between its versions.
 //
 // Only sums, products and quotients of doubles, each rounded by itself, and integers. Where double does not hold enough
-// a number is a sum of two (Dekker 1971). Every result but those of `tanh`, within 2, is within 0.6 units in the last
+// a number is a sum of two (Dekker 1971). Every result but those of `tanh`, within 3, is within 0.6 units in the last
 // place of the true value, all but those of `exp` and `expm1` within 0.501; special values are those of IEEE 754-2019,
 // 9.2.
 #pragma once

@@ -160,12 +160,12 @@ TEST_CASE("atan2 in every octant, on the axes, and close to them") {
   CHECK(stated::atan2(-1, -1) == -3 * M_PI_4);
 }
 
-TEST_CASE("tanh is within 2 units in the last place, odd, and 1 where it rounds to that") {
+TEST_CASE("tanh is within 3 units in the last place, odd, and 1 where it rounds to that") {
   Random random(17);
   const auto look = [](double x) {
     CAPTURE(x);
     const double found = error(stated::tanh(x), mp::tanh(Wide(x)));
-    if (!(found <= 2)) CHECK(found <= 2);
+    if (!(found <= 3)) CHECK(found <= 3);
     if (stated::tanh(-x) != -stated::tanh(x)) CHECK(stated::tanh(-x) == -stated::tanh(x));
   };
   for (const double x :
