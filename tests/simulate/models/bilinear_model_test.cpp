@@ -187,7 +187,7 @@ TEST_CASE("models by name, there and back") {
   }
   CHECK(parse_bilinear_shape("bilinear").hidden == 64);
   for (const char* wrong :
-       {"lstm", "bilinear:block=0", "bilinear:block=5", "bilinear:hidden=7,rotations", "bilinear:width=3",
+       {"transformer", "bilinear:block=0", "bilinear:block=5", "bilinear:hidden=7,rotations", "bilinear:width=3",
         "bilinear:spread=-1", "bilinear:rank", "bilinear:full=3", "bilinear:full,block=2", "bilinear:bias,bias"})
     CHECK_THROWS_AS(make_model<float>(wrong, 3, 2, 1), InputError);
 }
