@@ -9,6 +9,7 @@
 #include "krohn/automata/expressions/expression_syntax.h"
 #include "krohn/automata/operations/nfa_operations.h"
 #include "krohn/automata/operations/operations.h"
+#include "krohn/automata/questions/questions.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
 
@@ -161,6 +162,7 @@ class Evaluator {
       if (const auto* dfa = std::get_if<Dfa>(&*values[i]); dfa != nullptr && !dfa->is_acceptor())
         fail_in_expression(nodes[i].column, fmt::format("{} is a machine with outputs; expressions are about languages",
                                                         in_quotes(nodes[i].text)));
+      if (letters) require_comparable(*letters, alphabet_of(*values[i]));
       letters = letters ? refine(*letters, alphabet_of(*values[i])).merged : alphabet_of(*values[i]);
     }
     for (std::optional<Automaton>& value : values)

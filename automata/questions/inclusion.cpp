@@ -144,6 +144,7 @@ class DfaInclusionSearch {
 }  // namespace
 
 DecidingWord excess_word(const Automaton& a, const Automaton& b, const QuestionLimits& limits) {
+  require_comparable(alphabet_of(a), alphabet_of(b));
   const Dfa *left = std::get_if<Dfa>(&a), *right = std::get_if<Dfa>(&b);
   if (left != nullptr && right != nullptr) {
     require_acceptor(*left, "inclusion");

@@ -193,6 +193,7 @@ class EqualitySearch {
 }  // namespace
 
 DecidingWord distinguishing_word(const Automaton& a, const Automaton& b, const QuestionLimits& limits) {
+  require_comparable(alphabet_of(a), alphabet_of(b));
   const Dfa *left = std::get_if<Dfa>(&a), *right = std::get_if<Dfa>(&b);
   if (left != nullptr && right != nullptr) {
     DecidingWord result;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/operations/emptiness.h"
 #include "krohn/automata/operations/nfa_operations.h"
 #include "krohn/automata/operations/product.h"
@@ -81,7 +82,26 @@ class CommonWordSearch {
   WordTree::Index found_ = WordTree::kRoot, at_ = 0;
 };
 
+/// "01--|…": several valuations of bits.
+bool is_class_of_valuations(const Symbol& letter) {
+  std::string_view name = letter.name;
+  const bool goes_on = name.ends_with("|…");
+  if (goes_on) name.remove_suffix(std::string_view("|…").size());
+  return letter.characters.empty() && !name.empty() && name.find_first_not_of("01-") == std::string_view::npos &&
+         (goes_on || name.find('-') != std::string_view::npos);
+}
+
 }  // namespace
+
+void require_comparable(const Alphabet& a, const Alphabet& b) {
+  for (const auto& [own, other] : {std::pair(&a, &b), std::pair(&b, &a)})
+    for (const Symbol& letter : own->symbols())
+      if (is_class_of_valuations(letter) && !other->find(letter.name))
+        throw InputError(
+            fmt::format("the letter {} stands for several valuations of bits, and the other alphabet, {}, has other "
+                        "ones; automata over bits can be compared where their letters are the same",
+                        in_quotes(letter.name), to_string(*other)));
+}
 
 DecidingWord accepted_word(const Automaton& automaton, const QuestionLimits& limits) {
   const Dfa* dfa = std::get_if<Dfa>(&automaton);
@@ -94,6 +114,7 @@ DecidingWord accepted_word(const Automaton& automaton, const QuestionLimits& lim
 }
 
 DecidingWord common_word(const Automaton& a, const Automaton& b, const QuestionLimits& limits) {
+  require_comparable(alphabet_of(a), alphabet_of(b));
   const AlphabetRefinement common = refine(alphabet_of(a), alphabet_of(b));
   const Nfa left = read_over(to_nfa(a, "disjointness"), common.merged, common.in_a);
   const Nfa right = read_over(to_nfa(b, "disjointness"), common.merged, common.in_b);

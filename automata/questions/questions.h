@@ -12,6 +12,10 @@ namespace krohn {
 // word with a letter that it lacks. Words that are returned are over that alphabet, and shortest among those that
 // decide the question. Every search polls TimeLimit. A LimitError says below which length no word decides the question.
 
+/// Throws InputError when a letter that only one of them has stands for several valuations of bits, as letters of mata
+/// may: their names do not tell whether they overlap, so nothing could be said truly. All questions ask this.
+void require_comparable(const Alphabet& a, const Alphabet& b);
+
 struct QuestionLimits {
   std::uint64_t max_pairs = 10'000'000;  ///< pairs of states, of a state and a subset, or of subsets
 };

@@ -172,3 +172,16 @@ TEST_CASE("the lazy subset construction is the subset construction") {
     CHECK(subsets.size() <= determinise(nfa).states() + 1);
   }
 }
+
+TEST_CASE("letters that stand for several valuations of bits are not compared by name") {
+  const auto over = [](const std::vector<std::string>& names) {
+    return Automaton(Dfa::acceptor(Alphabet::from_names(names), std::vector<State>(names.size(), 0), 0, {true}));
+  };
+  const Automaton coarse = over({"01", "1-"}), fine = over({"01", "10", "11"}), open = over({"01", "00|…"});
+  CHECK_FALSE(distinguishing_word(coarse, coarse, {}).word);
+  CHECK_THROWS_AS(distinguishing_word(coarse, fine, {}), InputError);
+  CHECK_THROWS_AS(excess_word(fine, coarse), InputError);
+  CHECK_THROWS_AS(common_word(fine, open), InputError);
+  CHECK_FALSE(excess_word(over({"01"}), fine).word);
+  CHECK_FALSE(excess_word(over({"a-", "b"}), over({"a-", "b", "-x"})).word);  // not of 0, 1 and - alone
+}
