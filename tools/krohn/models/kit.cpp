@@ -38,8 +38,8 @@ KitModel digits() {
   KitTracker tracker{
       load_language("name:parity"), {}, {Digits::kKeep, Digits::kFlip}, {Digits::kEven, Digits::kOdd}, {1, 1}};
   for (std::uint32_t token = 0; token < Digits::kBeginTokens; ++token) tracker.begin.push_back(token);
-  return {"digits", "parity whose state needs 14 bits: a state kept in bf16 or fp16 is seen at once", made.checkpoint,
-          tracker};
+  return {"digits", "parity whose state needs 13 binary digits: a state kept in bf16 or fp16 is seen at once",
+          made.checkpoint, tracker};
 }
 
 /// Draws letters of a tracker's automaton.
