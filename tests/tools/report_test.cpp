@@ -92,7 +92,7 @@ TEST_CASE("report: exit statuses, and nothing half-written") {
   for (const auto& [command, message] :
        {Refusal{"krohn report name:Z5 -o z5.txt", "ends in .html"},
         {"krohn report name:Z5 -o none/z5.html", "none"},
-        {"krohn report 'regex:(a' -o z5.html", "regex:(a"},
+        {"krohn report 'regex:(a' -o z5.html", "is not closed"},
         {"krohn report name:Z5 --precision fp31 -o z5.html", "fp31"},
         {"krohn report 'regex:(a|b)*abb' --construction rotation -o abb.html", "rotation"},
         {"krohn report . -o folder.html", "folder"}}) {
@@ -117,6 +117,7 @@ TEST_CASE("report: the page's checker establishes certificates and refuses every
   REQUIRE(place.shell("krohn report 'regex:(a|b)*abb' --construction cascade-holonomy -o cascade.html").status == 0);
   REQUIRE(place.shell("krohn report name:Z3 --construction rotation --precision bf16 -o pairs.html").status == 0);
   REQUIRE(place.shell("krohn report name:Z5 --construction rotation --precision bf16 -o word.html").status == 1);
+  REQUIRE(place.shell("krohn report name:Z360 --construction rotation --precision bf16 -o shortest.html").status == 1);
   const Outcome outcome = place.shell("node '" + std::string(kPages) + "recheck.js' *.html");
   CHECK_MESSAGE(outcome.status == 0, outcome.out << outcome.err);
   MESSAGE(outcome.out);

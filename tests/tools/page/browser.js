@@ -257,4 +257,4 @@ async function speed(tab) {
   console.log(`${facts} facts, ${failures.length} wrong`);
   process.exit(failures.length > 0 ? 1 : 0);
 });
-setTimeout(() => { console.log("the browser does not answer"); browser.kill(); process.exit(1); }, 300000).unref();
+setTimeout(() => { console.log("the browser does not answer"); browser.kill(); process.exit(1); }, 900000).unref();

@@ -292,6 +292,7 @@ const CLAIM = ["format", "version", "weights", "automaton", "arithmetic", "form"
 /// What the certificate establishes, in one sentence. Throws Refusal: what is wrong, or that the page does not re-check it.
 function established(text, net, weights, automaton) {
   const steps = new Steps(text), claim = steps.step;
+  if (claim.against !== undefined) refuse("this page does not re-check certificates that bring along what is right; krohn check does");
   const extra = {refuted: ["shortest"], "proved up to a length": ["length"]}[claim.claim] ?? [];
   if (Object.hasOwn(claim, "against")) refuse("this page does not re-check languages that certificates bring along; krohn check does");
   const isClaim = Object.keys(claim).sort().join() === [...CLAIM, ...extra].sort().join();
