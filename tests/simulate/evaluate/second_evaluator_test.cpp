@@ -147,7 +147,7 @@ TEST_CASE("files of all constructions are read as the page says, bit for bit in 
     CHECK(built > 0);
   }
   MESSAGE(networks << " networks, " << compared << " readings"
-                   << (has_node() ? "" : "; without node, not in the page"));
+                   << std::string(has_node() ? "" : "; without node, not in the page"));
 }
 
 TEST_CASE("random networks of every form are read as the page says") {
