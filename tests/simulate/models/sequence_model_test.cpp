@@ -141,7 +141,7 @@ TEST_CASE("models that do not fit are refused") {
     const char *name, *why;
   };
   for (const auto& [name, why] :
-       {Fact{"lsmt", "there is no model \"lsmt\". krohn trains recurrences"}, Fact{"transformer", "deltanet"},
+       {Fact{"lsmt", "Did you mean \"lstm\"?"}, Fact{"transformer", "deltanet"},
         Fact{"bilinaer:full", "Did you mean \"bilinear\"?"}, Fact{"mamba:wdth=3", "\"wdth=3\" is not known"},
         Fact{"bilinear:width=3", "\"width=3\" is not known"}, Fact{"deltaproduct:heads=3", "divide"},
         Fact{"deltaproduct:reflections=0", "from 1 to"}, Fact{"deltaproduct:signed,signed", "twice"},
