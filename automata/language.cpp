@@ -4,13 +4,14 @@
 #include "krohn/automata/formats/format_file.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/regex/regex.h"
+#include "krohn/automata/temporal/temporal.h"
 
 namespace krohn {
 
 namespace {
 
 constexpr std::string_view kRegexPrefix = "regex:", kNamePrefix = "name:", kExpressionPrefix = "expr:",
-                           kSearchPrefix = "search:";
+                           kSearchPrefix = "search:", kTemporalPrefix = "ltlf:", kPastPrefix = "pltl:";
 
 RegexOptions regex_options(const LanguageOptions& options) {
   RegexOptions regex;
@@ -25,6 +26,16 @@ RegexOptions search_options(const LanguageOptions& options) {
   return regex;
 }
 
+TemporalOptions temporal_options(const LanguageOptions& options) {
+  TemporalOptions temporal;
+  temporal.max_states = options.max_states;
+  if (options.alphabet == "valuations")
+    temporal.propositions = Propositions::kValuations;
+  else if (options.alphabet)
+    temporal.alphabet = parse_alphabet(*options.alphabet);
+  return temporal;
+}
+
 }  // namespace
 
 Dfa load_language(const std::string& language, const LanguageOptions& options) {
@@ -32,6 +43,10 @@ Dfa load_language(const std::string& language, const LanguageOptions& options) {
   if (text.starts_with(kRegexPrefix)) return parse_regex(text.substr(kRegexPrefix.size()), regex_options(options));
   if (text.starts_with(kSearchPrefix)) return parse_regex(text.substr(kSearchPrefix.size()), search_options(options));
   if (text.starts_with(kNamePrefix)) return named_language(text.substr(kNamePrefix.size()), options);
+  if (text.starts_with(kTemporalPrefix))
+    return ltlf_automaton(text.substr(kTemporalPrefix.size()), temporal_options(options));
+  if (text.starts_with(kPastPrefix))
+    return past_ltl_automaton(text.substr(kPastPrefix.size()), temporal_options(options));
   if (text.starts_with(kExpressionPrefix))
     return minimise(to_dfa(load_expression(text.substr(kExpressionPrefix.size()), options), options.max_states));
   return read_automaton_file(language, options);
@@ -43,7 +58,8 @@ Automaton load_automaton(const std::string& language, const LanguageOptions& opt
     return parse_regex_as_it_is(text.substr(kRegexPrefix.size()), regex_options(options));
   if (text.starts_with(kSearchPrefix))
     return parse_regex_as_it_is(text.substr(kSearchPrefix.size()), search_options(options));
-  if (text.starts_with(kNamePrefix)) return named_language(text.substr(kNamePrefix.size()), options);
+  for (const std::string_view prefix : {kNamePrefix, kTemporalPrefix, kPastPrefix})
+    if (text.starts_with(prefix)) return load_language(language, options);
   if (text.starts_with(kExpressionPrefix)) return load_expression(text.substr(kExpressionPrefix.size()), options);
   return read_automaton_as_it_is(language, options);
 }

@@ -10,7 +10,8 @@
 
 namespace krohn {
 
-/// Reads a language: `regex:E`, `search:E` (words in which E matches somewhere), `name:N`, `expr:X` (automata/expressions/expression.h), or a path of a .dot .gv .att
+/// Reads a language: `regex:E`, `search:E` (words in which E matches somewhere), `name:N`, `expr:X`
+/// (automata/expressions/expression.h), `ltlf:F`, `pltl:F` (automata/temporal/temporal.h), or a path of a .dot .gv .att
 /// .fsm .mata .jff .json file ("-": standard input; other names: what the content looks like). A nondeterministic file
 /// is determinised, a Mealy machine becomes the Moore machine of its last output (automata/formats/mealy.h). The result
 /// is complete and exactly what was given, not minimised. Throws InputError, LimitError, SystemError.

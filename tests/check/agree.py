@@ -11,6 +11,7 @@ import contextlib
 import io
 import itertools
 import json
+import math
 import pathlib
 import subprocess
 import sys
@@ -27,6 +28,29 @@ LANGUAGES = (["name:parity", "name:S3", "name:S4 --generators adjacent", "name:S
              + [f"name:random:m={m},seed={s}" for m in (3, 5, 8) for s in (1, 2, 3)])
 ARITHMETICS = ["bf16", "fp16", "fp32", "fp64", "bf16+fma", "fp32+fma", "bf16/fp32", "fp16/fp32", "tf32"]
 ORDERS = [[], ["--any-order"], ["--form", "dense"], ["--test-only", "--length", "200", "--words", "3"]]
+
+
+# Languages over a and b, each held against each: words that tell them apart, and proofs for other automata of the same
+# language.
+OVER_A_AND_B = ["(a|b)*abb", "a*b*", "(ab|ba)*", "~((a|b)*aa(a|b)*)", "((a|b)(a|b))*", "a*", "b*", "(a|b)*", "(aa)*", "(a|b)*a",
+                "(b*ab*a)*b*", "(a|b)*ab(a|b)*", "a(a|b)*", "(a|b)*b(a|b)", "(ab)*", "(aab|b)*", "b*(ab*ab*ab*)*", "(a|b)*aa(a|b)*",
+                "((a|b)(a|b)(a|b))*", "(a|bb)*", "~((a|b)*bab(a|b)*)", "(ba|a)*b?", "a?(ba)*b?", "(a*b)*", "(b*a*)*", "(a|b)*ba|b",
+                "(bb|a(ba)*a)*", "a(a|b)*b|b(a|b)*a", "(a|b)?(a|b)?(a|b)?", "(abb?)*", "~(a*b*)", "(b|ab)*(a|ab)?"]
+
+
+def questions(krohn):
+    """Everything that is asked: a language, a construction or None for the first, an arithmetic, options; in another order than
+    the lists', so that a run that is cut short has seen something of everything."""
+    models = [(language, construction) for language in LANGUAGES for construction in constructions(krohn, language)]
+    cases = [(*model, arithmetic, order) for model, arithmetic, order in itertools.product(models, ARITHMETICS, ORDERS)]
+    cases += [(f"regex:{a}", None, ARITHMETICS[(i + j) % 4], ["--against", f"regex:{b}"])
+              for (i, a), (j, b) in itertools.product(enumerate(OVER_A_AND_B), repeat=2) if i != j]
+    cases += [(f"name:Z{m}", "rotation", arithmetic, ["--max-pairs", str(pairs)])
+              for m in range(3, 41) for arithmetic in ("bf16", "fp16", "fp32") for pairs in (60, 300, 1500)]
+    step = 7919 % len(cases) or 1
+    while math.gcd(len(cases), step) > 1:
+        step += 1
+    return [cases[number * step % len(cases)] for number in range(len(cases))]
 
 
 def run(*command):
@@ -57,23 +81,17 @@ def main():
     end = time.time() + 60 * asked.minutes
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        models = [(language, construction) for language in LANGUAGES for construction in constructions(asked.krohn, language)]
-        # In another order than the lists', so that a run that is cut short has seen something of everything.
-        cases = list(itertools.product(models, ARITHMETICS, ORDERS))
-        step = 7919 % len(cases) or 1
-        while len(cases) % step == 0:
-            step += 1
         compiled = {}
-        for number in range(min(asked.most, len(cases))):
+        for language, construction, arithmetic, order in questions(asked.krohn)[: asked.most]:
             if time.time() > end:
                 break
-            (language, construction), arithmetic, order = cases[number * step % len(cases)]
             if order == ["--any-order"] and arithmetic not in ("bf16", "fp16", "fp32", "fp64"):
                 continue
             model = compiled.get((language, construction))
             if model is None:
                 model = folder / f"{len(compiled)}.safetensors"
-                if run(asked.krohn, "compile", *language.split(), "--construction", construction, "-o", str(model))[0] != 0:
+                if run(asked.krohn, "compile", *language.split(), *(["--construction", construction] if construction else []), "-o",
+                       str(model))[0] != 0:
                     continue
                 compiled[language, construction] = model
             certificate = folder / "c.cert"

@@ -85,7 +85,8 @@ Subject load_subject(const std::string& given, const LanguageOptions& options, s
     return {name, std::move(automaton), std::move(network)};
   }
   const bool is_written = name.starts_with("regex:") || name.starts_with("search:");
-  const bool is_file = !is_written && !name.starts_with("name:") && !name.starts_with("expr:");
+  const bool is_file = !is_written && !name.starts_with("name:") && !name.starts_with("expr:") &&
+                       !name.starts_with("ltlf:") && !name.starts_with("pltl:");
   const bool is_expression = is_written || (is_file && (options.format == "regex" || name.ends_with(".regex")));
   std::error_code error;
   // The language of a checkpoint is the automaton beside it.

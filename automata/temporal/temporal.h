@@ -1,0 +1,48 @@
+// automata/temporal/temporal.h — linear temporal logic over finite words: formulas as automata.
+//
+//   true false   a name: the proposition holds at this position   "any text": a proposition of that name
+//   ! & | -> <->                                                   as usual, from the strongest to the weakest
+//   X f   there is a next position, and f there         N f   f at the next position, if there is one
+//   F f   f now or later        G f   f now and always       f U g   g now or later, and f until then
+//   f R g   g up to and with the first f, or always      f W g   f U g, or G f      f M g   g U (f & g)
+//   Y f   there is a position before, and f there       Z f   f at the position before, if there is one
+//   O f   f now or before       H f   f now and always before     f S g   g now or before, and f since then
+//
+// X, Y and their like bind stronger than U, R, W, M, S, which group to the right and bind stronger than &. Past
+// operators stand over formulas without X, N, F, G, U, R, W, M. Of the empty word, which has no position, no
+// proposition holds, nor X, F, U, M, Y, O, S; N, G, R, W, Z, H do: so the words of !f are those that f does not have
+// (De Giacomo & Vardi 2013, but for the empty word).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "krohn/automata/dfa/dfa.h"
+
+namespace krohn {
+
+/// What a word is made of.
+enum class Propositions : std::uint8_t {
+  kLetters,    ///< exactly one proposition holds at each position: it is the letter
+  kValuations  ///< a letter is a set of the formula's propositions, "{}", "{a}", "{a,b}"; at most 10 of them
+};
+
+struct TemporalOptions {
+  Propositions propositions = Propositions::kLetters;
+  /// Of kLetters; nothing: the propositions that the formula names, in their order.
+  std::optional<Alphabet> alphabet;
+  std::uint64_t max_states = 10'000'000;
+};
+
+/// The minimal acceptor of the words at whose first position the formula holds. States are positive combinations of
+/// what is owed to the rest of the word: at most doubly exponential in the formula. Polls TimeLimit. Throws InputError
+/// with the column, LimitError.
+Dfa ltlf_automaton(std::string_view formula, const TemporalOptions& options = {});
+
+/// The same for a formula without future operators, at the *last* position: states are what it remembers, at most
+/// exponential in the formula.
+Dfa past_ltl_automaton(std::string_view formula, const TemporalOptions& options = {});
+
+}  // namespace krohn
