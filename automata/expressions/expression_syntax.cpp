@@ -79,7 +79,7 @@ class Parser {
                                      Infix{'.', Op::kConcatenation, true}};
   static constexpr int kMostDepth = 500;
 
-  bool at_end() const { return next_ == text_.size(); }
+  bool at_end() const { return next_ >= text_.size(); }  // past it after a backslash that ends the text
   char peek() const { return at_end() ? '\0' : text_[next_]; }
   void skip_blanks() {
     while (!at_end() && is_blank(peek())) ++next_;
