@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "krohn/automata/classes/piecewise_testable.h"
 #include "krohn/automata/classes/state_pairs.h"
 #include "krohn/automata/dfa/graph.h"
 #include "krohn/automata/monoid/partial_verdicts.h"
@@ -53,28 +54,13 @@ ClassOrder reverse_definite_order(const Dfa& dfa) {
       if (dfa.next(state, letter) != state) return letter;
     return std::nullopt;
   };
-  std::vector<State> states(dfa.states());
   for (State state = 0; state < dfa.states(); ++state) {
     const std::optional<Letter> away = moving_letter(state);
-    if (!away) {
-      states[components.of[state]] = state;
-      continue;
-    }
-    for (Letter letter = 0; letter < dfa.letters(); ++letter)
+    for (Letter letter = 0; letter < dfa.letters() && away; ++letter)
       if (components.of[dfa.next(state, letter)] == components.of[state])
         return {std::nullopt, lasting_doubt(dfa, state, letter, *away)};
-    states[components.of[state]] = state;
   }
-  std::vector<std::uint64_t> depth(dfa.states(), 0);
-  std::uint64_t most = 0;
-  for (const State state : states)
-    for (Letter letter = 0; letter < dfa.letters(); ++letter) {
-      const State to = dfa.next(state, letter);
-      if (to == state) continue;
-      depth[to] = std::max(depth[to], depth[state] + 1);
-      most = std::max(most, depth[to]);
-    }
-  return {most, {}};
+  return {automaton_depth(dfa), {}};
 }
 
 std::optional<std::string> endless(const Dfa& dfa) {

@@ -28,13 +28,9 @@ class CommonWordSearch {
   DecidingWord run() {
     for (const State in_a : a_.initial())
       for (const State in_b : b_.initial()) visit({in_a, in_b}, WordTree::kRoot, kEpsilon);
-    for (WordTree::Index begin = 0; begin < tree_.size() && found_ == WordTree::kRoot;) {
-      for (WordTree::Index node = begin; node < tree_.size(); ++node) move_silently(node);
-      const WordTree::Index end = tree_.size();
-      if (found_ != WordTree::kRoot) break;
-      for (WordTree::Index node = begin; node < end && found_ == WordTree::kRoot; ++node) read_letters(node);
-      begin = end;
-    }
+    by_length(
+        tree_, found_, [this](WordTree::Index node) { move_silently(node); },
+        [this](WordTree::Index node) { read_letters(node); });
     return answer(tree_, found_, true, true);
   }
 

@@ -19,6 +19,20 @@ inline void check_limits(const WordTree& tree, const QuestionLimits& limits) {
     throw LimitError(fmt::format("the search met more than {} pairs of states; raise --max-pairs", limits.max_pairs));
 }
 
+/// Goes through the tree by the words' lengths until `found` is a node: every node first moves without a letter, to
+/// nodes of the same length, then reads one.
+template <class MoveSilently, class ReadLetters>
+void by_length(const WordTree& tree, const WordTree::Index& found, MoveSilently move_silently,
+               ReadLetters read_letters) {
+  for (WordTree::Index begin = 0; begin < tree.size() && found == WordTree::kRoot;) {
+    for (WordTree::Index node = begin; node < tree.size(); ++node) move_silently(node);
+    const WordTree::Index end = tree.size();
+    if (found != WordTree::kRoot) break;
+    for (WordTree::Index node = begin; node < end && found == WordTree::kRoot; ++node) read_letters(node);
+    begin = end;
+  }
+}
+
 /// What `search.run()` returns. A limit that it meets also says how far it came.
 template <class Search>
 DecidingWord run_search(Search& search) {

@@ -235,7 +235,11 @@ void read_offsets(TensorReader& reader, const std::string& prefix, Layer& layer)
   const auto b = unstacked(reader.reals(prefix + ".B", {actions, layer.dimension, layer.columns}), actions, layer);
   const auto given = reader.values<std::uint8_t>(prefix + ".B.given", {actions});
   for (std::size_t action = 0; action < actions; ++action) {
-    if (given[action] > 1 || (given[action] == 0 && !b[action].isZero(0)))
+    // +0, bit for bit: canonical weights are the bytes of the file.
+    const auto numbers = b[action].reshaped();
+    const bool is_nothing =
+        std::all_of(numbers.begin(), numbers.end(), [](double x) { return x == 0 && !std::signbit(x); });
+    if (given[action] > 1 || (given[action] == 0 && !is_nothing))
       throw InputError(fmt::format("tensor \"{}.B.given\" does not fit B of action {}", prefix, action));
     if (given[action] == 1) layer.transitions[action].b = b[action];
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -29,7 +30,26 @@ bool fits(const Shape& shape, const Shape& expected) {
       [](std::uint64_t extent, std::uint64_t wanted) { return wanted == kAnyExtent || extent == wanted; });
 }
 
+template <class Stored>
+std::vector<double> numbers_in(const Tensor& tensor) {
+  std::vector<double> numbers(tensor.bytes.size() / sizeof(Stored));
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    Stored stored;
+    std::memcpy(static_cast<void*>(&stored), tensor.bytes.data() + i * sizeof(Stored), sizeof(Stored));
+    numbers[i] = static_cast<double>(stored);
+  }
+  return numbers;
+}
+
 }  // namespace
+
+std::optional<std::vector<double>> floating_numbers(const Tensor& tensor) {
+  if (tensor.dtype == "F64") return numbers_in<double>(tensor);
+  if (tensor.dtype == "F32") return numbers_in<float>(tensor);
+  if (tensor.dtype == "F16") return numbers_in<Eigen::half>(tensor);
+  if (tensor.dtype == "BF16") return numbers_in<Eigen::bfloat16>(tensor);
+  return std::nullopt;
+}
 
 Tensor make_real_tensor(const std::vector<double>& values, Shape shape) {
   if (!std::all_of(values.begin(), values.end(), is_exact_in_float)) return make_tensor(values, std::move(shape));

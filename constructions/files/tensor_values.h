@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -43,6 +44,9 @@ Tensor make_tensor(const std::vector<T>& values, Shape shape) {
 
 /// Reals as F32 when that loses nothing, otherwise as F64.
 Tensor make_real_tensor(const std::vector<double>& values, Shape shape);
+
+/// The numbers of a tensor of F64, F32, F16 or BF16, all of which double holds; nothing of another type.
+std::optional<std::vector<double>> floating_numbers(const Tensor& tensor);
 
 /// Takes the tensors of a file one by one, each of a stated type and shape, and knows at the end which were left.
 /// All functions throw InputError naming the tensor.

@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Core>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <set>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/constructions/files/strict_json.h"
+#include "krohn/constructions/files/tensor_values.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
 
@@ -35,17 +34,6 @@ std::set<std::string> shards_of(const std::string& path) {
     files.insert(name);
   }
   return files;
-}
-
-template <class Stored>
-std::vector<double> numbers_in(const Tensor& tensor) {
-  std::vector<double> numbers(tensor.bytes.size() / sizeof(Stored));
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    Stored stored;
-    std::memcpy(static_cast<void*>(&stored), tensor.bytes.data() + i * sizeof(Stored), sizeof(Stored));
-    numbers[i] = static_cast<double>(stored);
-  }
-  return numbers;
 }
 
 }  // namespace
@@ -79,22 +67,14 @@ const std::vector<std::uint64_t>& CheckpointTensors::shape(const std::string& na
 std::vector<double> CheckpointTensors::numbers(const std::string& name) const {
   const Place& place = at(name);
   const Tensor tensor = read_tensor(place.file, place.place);
-  std::vector<double> numbers;
-  if (tensor.dtype == "F32")
-    numbers = numbers_in<float>(tensor);
-  else if (tensor.dtype == "BF16")
-    numbers = numbers_in<Eigen::bfloat16>(tensor);
-  else if (tensor.dtype == "F16")
-    numbers = numbers_in<Eigen::half>(tensor);
-  else if (tensor.dtype == "F64")
-    numbers = numbers_in<double>(tensor);
-  else
+  auto numbers = floating_numbers(tensor);
+  if (!numbers)
     throw InputError(place.file, fmt::format("tensor {} holds {}; only unquantised weights can be audited",
                                              in_quotes(name), tensor.dtype));
-  for (const double number : numbers)
+  for (const double number : *numbers)
     if (!std::isfinite(number))
       throw InputError(place.file, fmt::format("tensor {} holds a number that is not finite", in_quotes(name)));
-  return numbers;
+  return *std::move(numbers);
 }
 
 std::uint64_t CheckpointTensors::bytes() const {

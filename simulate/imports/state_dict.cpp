@@ -3,30 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <Eigen/Core>
 #include <cmath>
-#include <cstring>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
-namespace {
-
-/// In double, which holds every number of the formats.
-template <class Stored>
-std::vector<double> numbers_in(const Tensor& tensor) {
-  std::vector<double> numbers(tensor.bytes.size() / sizeof(Stored));
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    Stored stored;
-    std::memcpy(static_cast<void*>(&stored), tensor.bytes.data() + i * sizeof(Stored), sizeof(Stored));
-    numbers[i] = static_cast<double>(stored);
-  }
-  return numbers;
-}
-
-}  // namespace
-
 std::string shape_text(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
 
 void StateDict::fail(const std::string& why) const { throw InputError(where_, why); }
@@ -44,20 +26,11 @@ std::vector<float> StateDict::take(const std::string& name, const Shape& expecte
   if (found.shape != expected)
     fail(fmt::format("tensor {} has shape {}, and the others ask for {}", in_quotes(name), shape_text(found.shape),
                      shape_text(expected)));
-  std::vector<double> numbers;
-  if (found.dtype == "F32")
-    numbers = numbers_in<float>(found);
-  else if (found.dtype == "F64")
-    numbers = numbers_in<double>(found);
-  else if (found.dtype == "F16")
-    numbers = numbers_in<Eigen::half>(found);
-  else if (found.dtype == "BF16")
-    numbers = numbers_in<Eigen::bfloat16>(found);
-  else
-    fail(fmt::format("tensor {} holds {}, not floating-point numbers", in_quotes(name), found.dtype));
+  const auto numbers = floating_numbers(found);
+  if (!numbers) fail(fmt::format("tensor {} holds {}, not floating-point numbers", in_quotes(name), found.dtype));
   std::vector<float> result;
-  result.reserve(numbers.size());
-  for (const double number : numbers) {
+  result.reserve(numbers->size());
+  for (const double number : *numbers) {
     if (!std::isfinite(number)) fail(fmt::format("tensor {} holds a number that is not finite", in_quotes(name)));
     result.push_back(static_cast<float>(number));
     if (result.back() != number)

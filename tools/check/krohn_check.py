@@ -321,8 +321,9 @@ class Layer:
         b = self.take("B", "F32 F64", actions, n, d, optional=True)
         if b is not None:
             given = self.take("B.given", "U8", actions, below=2)
+            bits = rows_of(file.tensors[f"{self.name}B"][2], n * d)
             for a, flat in enumerate(rows_of(b, n * d)):
-                file.demand(given[a] or not any(flat), f"{self.name}B: action {a} has none, but it is not zero")
+                file.demand(given[a] or not any(bits[a]), f"{self.name}B: action {a} has none, but its numbers are not +0")
                 self.B[a] = self.columns(flat) if given[a] else None
         self.decoder(n, d, labels, copies)
         file.demand(len(set(map(str, about["forms"]))) == len(about["forms"]), f"{self.name}form: a form is named twice")
@@ -1093,9 +1094,9 @@ def tables(net, steps, exact):
                     continue
                 columns = net.moved(k, action, words[i])
                 steps.check(columns == words[j], f"move: place {i} does not become place {j} bit for bit")
-                found = net.nearest(k, columns, book)
+                found = net.nearest(k, words[j], book)
                 steps.check(found is not None and layer.label[found] == labels[j], f"move: place {i} is decoded wrongly")
-                steps.check(not net.model.snap_every or net.words[k][found] == columns, f"move: place {i} snaps elsewhere")
+                steps.check(not net.model.snap_every or net.words[k][found] == words[j], f"move: place {i} snaps elsewhere")
         for context, (action, book) in enumerate(zip(layer.action_of, layer.book_of)):
             steps.check((action, book) in moves, f"layer {k}: context {context} has no move")
         result.append((places, labels, moves))

@@ -326,6 +326,7 @@ TEST_CASE("what does not fit is refused with the reason") {
       {"other than 0 and 1", [](TensorFile& f) { put(f, "layers.0.structured.rotation.is_sign", 0, std::uint8_t{2}); }},
       {"sign is 0", [](TensorFile& f) { put(f, "layers.0.structured.signed.sign", 0, std::int8_t{0}); }},
       {"B.given", [](TensorFile& f) { put(f, "layers.0.B.given", 6, std::uint8_t{0}); }},
+      {"B.given", [](TensorFile& f) { put(f, "layers.0.B", 8, -0.0); }},  // of action 1, which has none
       {"action 15", [](TensorFile& f) { put(f, "layers.0.action_of", 0, 15U); }},
       {"context 2", [](TensorFile& f) { put(f, "layers.0.next", 0, 2U); }},
       {"code book", [](TensorFile& f) { put(f, "layers.0.book_of_context", 0, 2U); }},
