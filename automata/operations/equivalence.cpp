@@ -1,5 +1,7 @@
 #include "krohn/automata/operations/equivalence.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -29,7 +31,10 @@ class Comparison {
       : a_(a, std::move(common.in_a)), b_(b, std::move(common.in_b)), letters_(common.merged.size()) {
     const bool same_letters = a.letters() == letters_ && b.letters() == letters_;  // perhaps in another order
     if (!same_letters && !(a.is_acceptor() && b.is_acceptor()))
-      throw InputError("two automata over different alphabets can only be compared when both are acceptors");
+      throw InputError(fmt::format(
+          "machines with outputs are compared over the same letters, and these have {} and {}, {} together; a group's "
+          "letters are chosen by --generators",
+          a.letters(), b.letters(), letters_));
     std::map<std::string, std::size_t> kinds;
     kinds_a_ = kinds_of(a, kinds);
     kinds_b_ = kinds_of(b, kinds);

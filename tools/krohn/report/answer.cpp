@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+#include <optional>
+
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/operations/product.h"
+#include "krohn/automata/questions/questions.h"
 #include "krohn/groups/time_limit.h"
 #include "krohn/simulate/prove/claims/claim_text.h"
 #include "tools/krohn/models/operand.h"
@@ -14,6 +18,14 @@ namespace krohn {
 namespace {
 
 constexpr std::size_t kColumns = 100;
+
+struct QuestionArguments {
+  std::string first, second;  ///< the second is empty where there is one language only
+  LanguageOptions reading;
+  QuestionLimits limits;
+  double seconds = 300;
+  bool json = false;
+};
 
 /// How a question is put and what its answers are.
 struct Wording {
@@ -72,18 +84,6 @@ std::string lacking(const std::string& name, const Alphabet& merged,
                          : fmt::format("{} has no letter {}, and rejects words with one", name, shortened(missing, 60));
 }
 
-}  // namespace
-
-void add_question_options(Verb& verb, QuestionArguments& options, bool two_languages) {
-  const std::string kinds = "A file, regex:…, name:…, expr:…, or a .safetensors model";
-  verb.add_option("LANGUAGE", options.first, kinds).required();
-  if (two_languages) verb.add_option("OTHER", options.second, "The same").required();
-  add_count(verb, "--max-pairs", options.limits.max_pairs, "Most pairs of states or subsets to meet");
-  add_time(verb, options.seconds, "Most seconds for the search").show_default();
-  add_json_flag(verb, options.json);
-  add_language_options(verb, options.reading);
-}
-
 int ask(LanguageQuestion question, const QuestionArguments& options) {
   const Wording words = wording(question);
   const bool two = question != LanguageQuestion::kEmpty;
@@ -133,6 +133,21 @@ int ask(LanguageQuestion question, const QuestionArguments& options) {
          {lacking(options.first, common.merged, common.in_a), lacking(options.second, common.merged, common.in_b)})
       if (!remark.empty()) fmt::print("  {}\n", wrapped(remark, kColumns, "    "));
   return answer.word ? kRefuted : kDone;
+}
+
+}  // namespace
+
+void add_question(CLI::App& app, Work& chosen, const VerbHelp& help, LanguageQuestion question) {
+  const auto options = std::make_shared<QuestionArguments>();
+  Verb verb = add_verb(app, help);
+  const std::string kinds = "A file, regex:…, name:…, expr:…, or a .safetensors model";
+  verb.add_option("LANGUAGE", options->first, kinds).required();
+  if (question != LanguageQuestion::kEmpty) verb.add_option("OTHER", options->second, "The same").required();
+  add_count(verb, "--max-pairs", options->limits.max_pairs, "Most pairs of states or subsets to meet");
+  add_time(verb, options->seconds, "Most seconds for the search").show_default();
+  add_json_flag(verb, options->json);
+  add_language_options(verb, options->reading);
+  verb.callback([options, question, &chosen] { chosen = [options, question] { return ask(question, *options); }; });
 }
 
 }  // namespace krohn

@@ -1,7 +1,5 @@
 // krohn disjoint — whether two languages have no word in common.
 
-#include <memory>
-
 #include "tools/krohn/report/answer.h"
 #include "tools/krohn/verb.h"
 
@@ -24,10 +22,7 @@ Exit status: 0 disjoint, 1 not disjoint, 2 bad input, 3 undecided within --max-p
 }  // namespace
 
 void add_disjoint(CLI::App& app, Work& chosen) {
-  const auto options = std::make_shared<QuestionArguments>();
-  Verb verb = add_verb(app, kDisjointHelp);
-  add_question_options(verb, *options, /*two_languages=*/true);
-  verb.callback([options, &chosen] { chosen = [options] { return ask(LanguageQuestion::kDisjoint, *options); }; });
+  add_question(app, chosen, kDisjointHelp, LanguageQuestion::kDisjoint);
 }
 
 }  // namespace krohn

@@ -1,7 +1,5 @@
 // krohn empty — whether a language has no word.
 
-#include <memory>
-
 #include "tools/krohn/report/answer.h"
 #include "tools/krohn/verb.h"
 
@@ -19,11 +17,6 @@ Exit status: 0 empty, 1 not empty, 2 bad input, 3 undecided within --max-pairs a
 
 }  // namespace
 
-void add_empty(CLI::App& app, Work& chosen) {
-  const auto options = std::make_shared<QuestionArguments>();
-  Verb verb = add_verb(app, kEmptyHelp);
-  add_question_options(verb, *options, /*two_languages=*/false);
-  verb.callback([options, &chosen] { chosen = [options] { return ask(LanguageQuestion::kEmpty, *options); }; });
-}
+void add_empty(CLI::App& app, Work& chosen) { add_question(app, chosen, kEmptyHelp, LanguageQuestion::kEmpty); }
 
 }  // namespace krohn

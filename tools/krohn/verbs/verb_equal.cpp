@@ -1,7 +1,5 @@
 // krohn equal — whether two languages have the same words.
 
-#include <memory>
-
 #include "tools/krohn/report/answer.h"
 #include "tools/krohn/verb.h"
 
@@ -26,11 +24,6 @@ length the two agree.
 
 }  // namespace
 
-void add_equal(CLI::App& app, Work& chosen) {
-  const auto options = std::make_shared<QuestionArguments>();
-  Verb verb = add_verb(app, kEqualHelp);
-  add_question_options(verb, *options, /*two_languages=*/true);
-  verb.callback([options, &chosen] { chosen = [options] { return ask(LanguageQuestion::kEqual, *options); }; });
-}
+void add_equal(CLI::App& app, Work& chosen) { add_question(app, chosen, kEqualHelp, LanguageQuestion::kEqual); }
 
 }  // namespace krohn

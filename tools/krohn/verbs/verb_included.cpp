@@ -1,7 +1,5 @@
 // krohn included — whether one language lies within another.
 
-#include <memory>
-
 #include "tools/krohn/report/answer.h"
 #include "tools/krohn/verb.h"
 
@@ -25,10 +23,7 @@ length every word is.
 }  // namespace
 
 void add_included(CLI::App& app, Work& chosen) {
-  const auto options = std::make_shared<QuestionArguments>();
-  Verb verb = add_verb(app, kIncludedHelp);
-  add_question_options(verb, *options, /*two_languages=*/true);
-  verb.callback([options, &chosen] { chosen = [options] { return ask(LanguageQuestion::kIncluded, *options); }; });
+  add_question(app, chosen, kIncludedHelp, LanguageQuestion::kIncluded);
 }
 
 }  // namespace krohn
