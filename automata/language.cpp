@@ -10,8 +10,8 @@ namespace krohn {
 
 namespace {
 
-constexpr std::string_view kRegexPrefix = "regex:", kNamePrefix = "name:", kExpressionPrefix = "expr:",
-                           kSearchPrefix = "search:", kTemporalPrefix = "ltlf:", kPastPrefix = "pltl:";
+/// `--alphabet valuations`: the letters of formulas are sets of propositions.
+constexpr std::string_view kValuationsAlphabet = "valuations";
 
 RegexOptions regex_options(const LanguageOptions& options) {
   RegexOptions regex;
@@ -29,7 +29,7 @@ RegexOptions search_options(const LanguageOptions& options) {
 TemporalOptions temporal_options(const LanguageOptions& options) {
   TemporalOptions temporal;
   temporal.max_states = options.max_states;
-  if (options.alphabet == "valuations")
+  if (options.alphabet == kValuationsAlphabet)
     temporal.propositions = Propositions::kValuations;
   else if (options.alphabet)
     temporal.alphabet = parse_alphabet(*options.alphabet);
@@ -58,18 +58,24 @@ Automaton load_automaton(const std::string& language, const LanguageOptions& opt
     return parse_regex_as_it_is(text.substr(kRegexPrefix.size()), regex_options(options));
   if (text.starts_with(kSearchPrefix))
     return parse_regex_as_it_is(text.substr(kSearchPrefix.size()), search_options(options));
-  for (const std::string_view prefix : {kNamePrefix, kTemporalPrefix, kPastPrefix})
-    if (text.starts_with(prefix)) return load_language(language, options);
   if (text.starts_with(kExpressionPrefix)) return load_expression(text.substr(kExpressionPrefix.size()), options);
+  if (!prefix_of_language(language).empty()) return load_language(language, options);
   return read_automaton_as_it_is(language, options);
 }
 
 Automaton load_expression(std::string_view expression, const LanguageOptions& options) {
+  // Of valuations only formulas know; the other operands have the letters that they name.
+  LanguageOptions others = options;
+  if (options.alphabet == kValuationsAlphabet) others.alphabet.reset();
   ExpressionOptions evaluation;
-  if (options.alphabet) evaluation.alphabet = parse_alphabet(*options.alphabet);
+  if (others.alphabet) evaluation.alphabet = parse_alphabet(*others.alphabet);
   evaluation.max_states = options.max_states;
   return evaluate_expression(
-      expression, [&options](const std::string& language) { return load_automaton(language, options); }, evaluation);
+      expression,
+      [&](const std::string& language) {
+        return load_automaton(language, is_temporal(prefix_of_language(language)) ? options : others);
+      },
+      evaluation);
 }
 
 }  // namespace krohn

@@ -10,6 +10,7 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/expressions/expression.h"
+#include "krohn/automata/formats/language_options.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/near_miss.h"
 
@@ -223,13 +224,14 @@ class Parser {
     return content;
   }
 
-  /// A language without quotes. A regex reaches to the first blank, comma or closing bracket outside its own brackets,
-  /// classes and quotes; a family to the same, a file's name to the first sign of an operator. A text (letters, a map)
-  /// to the bracket that closes its call.
+  /// A language without quotes. A regex and a formula reach to the first blank, comma or closing bracket outside their
+  /// own brackets, classes and quotes; a family to the same, a file's name to the first sign of an operator. A text
+  /// (letters, a map) to the bracket that closes its call.
   std::string read_bare(bool is_text) {
     const std::string_view rest = text_.substr(next_);
-    const bool is_regex = rest.starts_with("regex:") || rest.starts_with("search:"),
-               is_family = rest.starts_with("name:");
+    const std::string_view prefix = prefix_of_language(rest);
+    const bool is_regex = prefix == kRegexPrefix || prefix == kSearchPrefix, is_formula = is_temporal(prefix),
+               is_family = prefix == kNamePrefix;
     const std::size_t start = next_;
     int depth = 0;
     for (; !at_end(); ++next_) {
@@ -238,13 +240,13 @@ class Parser {
         ++next_;
       } else if (is_regex && c == '[') {
         skip_class();
-      } else if (is_regex && c == '"') {
+      } else if ((is_regex || is_formula) && c == '"') {
         skip_token();
       } else if (depth == 0 && !is_text && (is_blank(c) || (c == ',' && (!is_family || ends_family())))) {
         break;
       } else if (c == ')' && depth == 0) {
         break;
-      } else if (!is_regex && !is_text && !is_family && is_sign(c)) {
+      } else if (!is_regex && !is_formula && !is_text && !is_family && is_sign(c)) {
         break;
       } else if (is_family && depth == 0 && (c == '|' || c == '&' || c == '*' || c == '?')) {
         break;

@@ -32,9 +32,10 @@ AttSymbols read_symbol_table(std::string_view text, std::string_view where);
 /// Throws InputError with line and column; a transducer (input ≠ output) and weights are refused. O(n log n).
 Draft read_att(std::string_view text, std::string_view where, const AttSymbols* symbols = nullptr);
 
-/// Writes an acceptor, four columns. A class of characters is written by its name and comes back as a token. Reading
-/// back without the symbol table gives the same automaton when it is canonical and some letter is not a number.
-/// Throws InputError for outputs, an empty alphabet, and names that the format cannot hold (white space, ε's names).
+/// Writes an acceptor, four columns. A class of characters is written by its name and comes back as a token
+/// (`with_single_characters` comes before). Reading back without the symbol table gives the same automaton when it is
+/// canonical and some letter is not a number. Throws InputError for outputs, an empty alphabet, and names that the
+/// format cannot hold (white space, ε's names).
 std::string write_att(const Dfa& dfa);
 
 /// The symbol table that goes with `write_att`: `<eps>` 0, then the letters from 1. Throws as `write_att`.

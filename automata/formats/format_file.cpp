@@ -17,6 +17,7 @@
 #include "krohn/automata/formats/format_mata.h"
 #include "krohn/automata/formats/format_openfst.h"
 #include "krohn/automata/formats/format_tex.h"
+#include "krohn/automata/formats/single_characters.h"
 #include "krohn/automata/regex/regex.h"
 #include "krohn/automata/regex/regex_of.h"
 #include "krohn/groups/atomic_file.h"
@@ -65,8 +66,9 @@ std::string suggestion(const fs::path& path) {
 std::string read_existing_file(const std::string& path) {
   std::error_code error;
   if (path != "-" && !fs::exists(path, error) && !error)
-    throw SystemError(fmt::format("{}: no such file{}\nA language is a file, regex:EXPRESSION or name:FAMILY.", path,
-                                  suggestion(path)));
+    throw SystemError(fmt::format(
+        "{}: no such file{}\nA language is a file, or begins with regex:, search:, name:, expr:, ltlf: or pltl:.", path,
+        suggestion(path)));
   return read_text_file(path);
 }
 
@@ -134,6 +136,12 @@ std::string write_plainly(const Dfa& dfa, const Options&) {
   return write(dfa);
 }
 
+/// For formats that know letters only.
+template <std::string write(const Dfa& dfa)>
+std::string write_characters(const Dfa& dfa, const Options&) {
+  return write(dfa.is_acceptor() ? with_single_characters(dfa) : dfa);
+}
+
 /// All that is known of one format.
 struct Format {
   FileFormat format;
@@ -159,12 +167,12 @@ constexpr std::array kFormats{
            {"att", "fsm"},
            [](std::string_view text) { return text[0] >= '0' && text[0] <= '9'; },
            read_att_machine,
-           write_plainly<write_att>},
+           write_characters<write_att>},
     Format{FileFormat::kMata,
            {"mata"},
            [](std::string_view text) { return text[0] == '@'; },
            read_machine<read_mata>,
-           write_plainly<write_mata>},
+           write_characters<write_mata>},
     Format{FileFormat::kJff,
            {"jff"},
            [](std::string_view text) { return text[0] == '<'; },
@@ -184,7 +192,7 @@ constexpr std::array kFormats{
            },
            write_expression},
     Format{FileFormat::kHoa, {"hoa"}, begins_no_text, nullptr, write_plainly<write_hoa>},
-    Format{FileFormat::kOpenFst, {"openfst", "fst"}, begins_no_text, nullptr, write_plainly<write_openfst>},
+    Format{FileFormat::kOpenFst, {"openfst", "fst"}, begins_no_text, nullptr, write_characters<write_openfst>},
     Format{FileFormat::kTikz, {"tikz", "tex"}, begins_no_text, nullptr, write_plainly<write_tikz>},
     Format{FileFormat::kLatexTable, {"latex-table"}, begins_no_text, nullptr, write_plainly<write_latex_table>},
     Format{FileFormat::kMooreDot, {"moore-dot"}, begins_no_text, nullptr, write_plainly<write_moore_dot>},
@@ -316,7 +324,8 @@ void write_automaton_file(const Dfa& dfa, const std::string& path, std::optional
                                        ".regex, …, or name it: {}",
                                        names(" or ", true)));
   const std::string text = write_automaton(dfa, *format, options);
-  if (*format == FileFormat::kAtt && path != "-") write_file(symbols_beside(path), write_symbol_table(dfa.alphabet()));
+  if (*format == FileFormat::kAtt && path != "-")
+    write_file(symbols_beside(path), write_symbol_table(with_single_characters(dfa).alphabet()));
   write_file(path, text);
 }
 

@@ -4,8 +4,23 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace krohn {
+
+/// How a language that is no file begins.
+inline constexpr std::string_view kRegexPrefix = "regex:", kSearchPrefix = "search:", kNamePrefix = "name:",
+                                  kExpressionPrefix = "expr:", kTemporalPrefix = "ltlf:", kPastPrefix = "pltl:";
+
+/// That of these with which `language` begins, or nothing.
+constexpr std::string_view prefix_of_language(std::string_view language) {
+  for (const std::string_view prefix :
+       {kRegexPrefix, kSearchPrefix, kNamePrefix, kExpressionPrefix, kTemporalPrefix, kPastPrefix})
+    if (language.starts_with(prefix)) return prefix;
+  return {};
+}
+
+constexpr bool is_temporal(std::string_view prefix) { return prefix == kTemporalPrefix || prefix == kPastPrefix; }
 
 struct LanguageOptions {
   /// For regex: "ab", "a-z0-9", "bytes", "unicode", or names separated by white space.

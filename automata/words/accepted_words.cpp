@@ -3,6 +3,7 @@
 #include "krohn/automata/operations/emptiness.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/operations/product.h"
+#include "krohn/automata/words/spellings.h"
 
 namespace krohn {
 namespace {
@@ -71,6 +72,18 @@ void AcceptedWords::next_length() {
   fresh_ = true;
   word_.clear();
   path_.assign(1, dfa_.initial());
+}
+
+std::vector<std::string> first_accepted_texts(const Dfa& dfa, std::uint64_t count) {
+  AcceptedWords words(dfa);
+  std::vector<std::string> list;
+  while (list.size() < count) {
+    auto word = words.next();
+    if (!word) break;
+    Spellings texts(dfa.alphabet(), std::move(*word));
+    for (auto text = texts.next(); text && list.size() < count; text = texts.next()) list.push_back(*text);
+  }
+  return list;
 }
 
 std::vector<Word> first_accepted_words(const Dfa& dfa, std::size_t count) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
@@ -36,6 +37,10 @@ class AcceptedWords {
   Word word_;
   std::vector<State> path_;  ///< path_[i] is the state after i letters of word_
 };
+
+/// The first `count` accepted texts, or all when there are fewer: each word as all that its letters stand for
+/// (automata/words/spellings.h).
+std::vector<std::string> first_accepted_texts(const Dfa& dfa, std::uint64_t count);
 
 /// The first `count` accepted words, or all when there are fewer.
 std::vector<Word> first_accepted_words(const Dfa& dfa, std::size_t count);

@@ -5,6 +5,7 @@
 
 #include "krohn/automata/operations/emptiness.h"
 #include "krohn/automata/operations/minimise.h"
+#include "krohn/automata/words/spellings.h"
 
 namespace krohn {
 
@@ -13,6 +14,7 @@ CountingGraph::CountingGraph(const Dfa& dfa) {
   const Dfa reachable = canonical(dfa);
   const std::vector<bool> useful = coaccessible_states(reachable);
   std::vector<State> number(reachable.states(), kUseless);
+  const std::vector<std::uint64_t> texts = spellings(dfa.alphabet());
   State states = 0;
   for (State state = 0; state < reachable.states(); ++state)
     if (useful[state]) number[state] = states++;
@@ -20,13 +22,14 @@ CountingGraph::CountingGraph(const Dfa& dfa) {
   for (State state = 0; state < reachable.states(); ++state) {
     if (!useful[state]) continue;
     accepting_.push_back(reachable.accepts(state));
-    std::vector<State> targets(reachable.row(state).begin(), reachable.row(state).end());
+    std::vector<std::pair<State, Letter>> targets;
+    for (Letter letter = 0; letter < reachable.letters(); ++letter)
+      if (const State target = reachable.next(state, letter); useful[target]) targets.emplace_back(target, letter);
     std::sort(targets.begin(), targets.end());
     std::vector<Arc>& arcs = arcs_[number[state]];
-    for (const State target : targets) {
-      if (!useful[target]) continue;
+    for (const auto& [target, letter] : targets) {
       if (arcs.empty() || arcs.back().target != number[target]) arcs.push_back({number[target], 0});
-      ++arcs.back().multiplicity;
+      arcs.back().multiplicity += texts[letter];
     }
   }
 }

@@ -1,4 +1,5 @@
-// automata/words/count.h — how many words an acceptor accepts, exactly.
+// automata/words/count.h — how many words an acceptor accepts, exactly. A letter that stands for a class of characters
+// counts as many times as it has characters.
 #pragma once
 
 #include <boost/multiprecision/cpp_int.hpp>
@@ -12,8 +13,8 @@ namespace krohn {
 using Count = boost::multiprecision::cpp_int;
 
 /// The accepted words of 0, 1, …, `max_length` letters. Throws InputError unless the automaton is an acceptor. The
-/// counts have up to length · log₂ k bits, so a step costs that much per useful transition: O(k n · length²/64) word
-/// operations in all, and n counts of memory beside the result.
+/// counts have up to length · log₂ k bits for k letters or characters, so a step costs that much per useful transition:
+/// O(k n · length²/64) word operations in all, and n counts of memory beside the result.
 std::vector<Count> count_words_by_length(const Dfa& dfa, std::uint64_t max_length);
 
 /// What the counts are sums over: the useful states (reachable and coaccessible) of an acceptor, renumbered in
@@ -22,7 +23,7 @@ class CountingGraph {
  public:
   struct Arc {
     State target;
-    std::uint32_t multiplicity;
+    std::uint64_t multiplicity;
   };
 
   explicit CountingGraph(const Dfa& dfa);

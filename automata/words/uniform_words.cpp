@@ -8,6 +8,7 @@
 
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/operations/product.h"
+#include "krohn/automata/words/spellings.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -24,9 +25,13 @@ InputError no_word(std::uint64_t length) {
 
 /// The bytes of the counts of all states and lengths; half of the bits of the longest, on average.
 double table_bytes(const Dfa& dfa, std::uint64_t length) {
-  const double bits = static_cast<double>(length) * std::log2(std::max<double>(dfa.letters(), 1));
+  double texts = 1;
+  for (const std::uint64_t count : spellings(dfa.alphabet())) texts += static_cast<double>(count);
+  const double bits = static_cast<double>(length) * std::log2(texts);
   return (static_cast<double>(length) + 1) * dfa.states() * (sizeof(Count) + bits / 16);
 }
+
+std::vector<double> doubles(const std::vector<std::uint64_t>& counts) { return {counts.begin(), counts.end()}; }
 
 /// Uniform below `bound`, by rejection.
 Count uniform_below(const Count& bound, std::mt19937_64& random) {
@@ -50,7 +55,7 @@ double power_of_half(std::int64_t shift) {
 }  // namespace
 
 ExactUniformWords::ExactUniformWords(const Dfa& dfa, std::uint64_t length, std::uint64_t max_bytes)
-    : dfa_(minimal_acceptor(dfa)), length_(length) {
+    : dfa_(minimal_acceptor(dfa)), texts_(spellings(dfa_.alphabet())), length_(length) {
   if (table_bytes(dfa_, length) > static_cast<double>(max_bytes))
     throw LimitError(fmt::format("exact counts for {} states and {} letters need about {:.0f} MB; the limit is {} MB",
                                  dfa_.states(), length, table_bytes(dfa_, length) / 1e6, max_bytes / 1'000'000));
@@ -58,7 +63,8 @@ ExactUniformWords::ExactUniformWords(const Dfa& dfa, std::uint64_t length, std::
   while (counts_.size() <= length) {
     std::vector<Count> longer(dfa_.states());
     for (State state = 0; state < dfa_.states(); ++state)
-      for (const State target : dfa_.row(state)) longer[state] += counts_.back()[target];
+      for (Letter letter = 0; letter < dfa_.letters(); ++letter)
+        longer[state] += texts_[letter] * counts_.back()[dfa_.next(state, letter)];
     counts_.push_back(std::move(longer));
   }
   if (words() == 0) throw no_word(length);
@@ -70,9 +76,11 @@ Word ExactUniformWords::draw(std::mt19937_64& random) const {
   State state = dfa_.initial();
   for (std::uint64_t left = length_; left-- > 0;) {
     Letter letter = 0;
-    for (; rank >= counts_[left][dfa_.next(state, letter)]; ++letter) rank -= counts_[left][dfa_.next(state, letter)];
-    word.push_back(letter);
+    const auto words = [&] { return texts_[letter] * counts_[left][dfa_.next(state, letter)]; };
+    for (Count here = words(); rank >= here; here = words()) rank -= here, ++letter;
     state = dfa_.next(state, letter);
+    word.push_back(letter);
+    rank %= counts_[left][state];
   }
   return word;
 }
@@ -91,9 +99,9 @@ std::int64_t ScaledUniformWords::partial_sums(State state, const std::vector<Wei
     if (weights[target].mantissa != 0) exponent = std::max(exponent, weights[target].exponent);
   double sum = 0;
   partial.clear();
-  for (const State target : targets) {
-    const Weight& weight = weights[target];
-    if (weight.mantissa != 0) sum += weight.mantissa * power_of_half(exponent - weight.exponent);
+  for (Letter letter = 0; letter < dfa_.letters(); ++letter) {
+    const Weight& weight = weights[targets[letter]];
+    if (weight.mantissa != 0) sum += texts_[letter] * (weight.mantissa * power_of_half(exponent - weight.exponent));
     partial.push_back(sum);
   }
   return exponent;
@@ -111,6 +119,7 @@ std::vector<ScaledUniformWords::Weight> ScaledUniformWords::one_letter_more(cons
 
 ScaledUniformWords::ScaledUniformWords(const Dfa& dfa, std::uint64_t length)
     : dfa_(minimal_acceptor(dfa)),
+      texts_(doubles(spellings(dfa_.alphabet()))),
       length_(length),
       stride_(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::sqrt(static_cast<double>(length))))) {
   std::vector<Weight> weights;

@@ -12,7 +12,8 @@ namespace krohn {
 
 // The recursive method (Nijenhuis, Wilf 1978): from state q with l letters to go, a letter is drawn with probability
 // proportional to the accepted words of l − 1 letters from its target. Only 64-bit outputs of the generator are used,
-// so a seed gives the same words on every platform.
+// so a seed gives the same words on every platform. A letter that stands for a class of characters is as likely as its
+// characters together: `random_spelling` (automata/words/spellings.h) chooses among them.
 
 /// Exactly uniform: counts are big integers. O(k n · length) sums once, length · O(k) big-integer operations a word.
 class ExactUniformWords {
@@ -21,20 +22,21 @@ class ExactUniformWords {
   /// counts, n · length · (length · log₂ k)/16 bytes, would pass `max_bytes`.
   ExactUniformWords(const Dfa& dfa, std::uint64_t length, std::uint64_t max_bytes = std::uint64_t{1} << 30);
 
-  /// How many words there are to draw from.
+  /// How many texts there are to draw from.
   const Count& words() const { return counts_[length_][dfa_.initial()]; }
   Word draw(std::mt19937_64& random) const;
 
  private:
   Dfa dfa_;
+  std::vector<std::uint64_t> texts_;  ///< per letter
   std::uint64_t length_;
   std::vector<std::vector<Count>> counts_;  ///< [l][q]: accepted words of l letters from q
 };
 
 /// Nearly uniform, for long words: counts are doubles with exponents of their own, so none overflows or vanishes. The
-/// distance in total variation from the uniform distribution is at most length · k² · 2^−52 (10^7 letters over {a, b}:
-/// 9·10^−9): the weight of a state is the very sum that its letters are drawn from, so errors do not compound. Weights
-/// are kept at every √length-th position and recomputed between: O(k n · length) a word, 32 n √length bytes.
+/// distance in total variation from the uniform distribution is at most length · (k + 1)² · 2^−52 (10^7 letters over
+/// {a, b}: 2·10^−8): the weight of a state is the very sum that its letters are drawn from, so errors do not compound.
+/// Weights are kept at every √length-th position and recomputed between: O(k n · length) a word, 32 n √length bytes.
 class ScaledUniformWords {
  public:
   /// Throws InputError unless the automaton is an acceptor of some word of that length.
@@ -55,6 +57,7 @@ class ScaledUniformWords {
   std::vector<Weight> one_letter_more(const std::vector<Weight>& weights) const;
 
   Dfa dfa_;
+  std::vector<double> texts_;  ///< per letter
   std::uint64_t length_, stride_;
   std::vector<std::vector<Weight>> checkpoints_;  ///< [i][q]: accepted words of i · stride letters from q
 };

@@ -195,8 +195,7 @@ bool is_one_of(const std::string& family, std::initializer_list<const char*> nam
 
 /// Whether it is written as a language is, rather than as a task's name.
 bool is_language(std::string_view text) {
-  return text.starts_with("name:") || text.starts_with("regex:") ||
-         format_of_extension(std::filesystem::path(text).extension().string());
+  return !prefix_of_language(text).empty() || format_of_extension(std::filesystem::path(text).extension().string());
 }
 
 }  // namespace

@@ -113,6 +113,35 @@ TEST_CASE("words: shortest, of a length, counted, random") {
     CHECK(place.shell(std::string("krohn words 'regex:(a|b)*abb' ") + line).status == 2);
   }
   CHECK(place.shell("krohn words name:modarith5").status == 2);
+  CHECK(place.shell("krohn words 'regex:[a-z]{3}' --count").out == "17576\n");
+  CHECK(contains(place.shell("krohn info 'regex:[a-z]{3}' --json").out, "17576"));
+  CHECK(place.shell("krohn words 'regex:[a-c]x' --shortest 9").out == "ax\nbx\ncx\n");
+  CHECK(place.shell("krohn words 'regex:(?i)ab'").out == "AB\nAb\naB\nab\n");
+  CHECK(place.shell("krohn words 'regex:[a-z]{3}' --length 3 --random 50 | sort -u | wc -l").out > "40");
+}
+
+TEST_CASE("every form of a language is one wherever a language is taken") {
+  const Workplace place("forms");
+  for (const std::string language :
+       {"ltlf:F a & G(a -> X b)", "pltl:O a & b", "search:ab", "expr:regex:(a|b)*a & ltlf:F(b)"}) {
+    CAPTURE(language);
+    for (const char* verb : {"info", "tasks --length 5 --count 2 -o data.jsonl", "train --model dense --steps 1 -o run",
+                             "compile --target torch-rnn -o rnn"}) {
+      CAPTURE(verb);
+      const std::string name = verb, rest = name.find(" ") != std::string::npos ? name.substr(name.find(" ")) : "";
+      const Outcome outcome =
+          place.shell("krohn " + name.substr(0, name.find(" ")) + " '" + language + "' --alphabet ab" + rest);
+      CHECK_MESSAGE(outcome.status == 0, outcome.err);
+      std::filesystem::remove_all(place / "run");
+      std::filesystem::remove_all(place / "rnn");
+    }
+  }
+  CHECK(contains(place.shell("krohn compile 'ltlf:F a' -o m.safetensors").out,
+                 "{a}, the propositions that the formula names"));
+  // Unquoted, a formula ends where a regex does; sets of propositions are for formulas alone.
+  CHECK(place.shell("krohn equal 'expr:ltlf:G(a -> F b) & regex:(a|b)*b' 'regex:(a|b)*b'").status == 0);
+  CHECK(place.shell("krohn info 'expr:ltlf:G(p->F(q)) | ltlf:p' --alphabet valuations").status == 0);
+  CHECK(place.shell("krohn info 'expr:regex:ab | regex:c' --alphabet valuations").status == 0);
 }
 
 TEST_CASE("automata as regular expressions, refused past a length") {

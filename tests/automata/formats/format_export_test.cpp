@@ -14,10 +14,12 @@
 #include "krohn/automata/formats/format_openfst.h"
 #include "krohn/automata/formats/format_tex.h"
 #include "krohn/automata/formats/mealy.h"
+#include "krohn/automata/formats/single_characters.h"
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/regex/regex.h"
 #include "krohn/groups/error.h"
 #include "tests/automata/random_automata.h"
+#include "tests/error_of.h"
 
 using namespace krohn;
 
@@ -234,4 +236,19 @@ TEST_CASE("formats that are only written say so when they are read") {
   for (const char* name : {"hoa", "fst", "tex", "moore-dot"})
     CHECK_THROWS_WITH_AS(read_automaton("x", "file", *format_of_extension(name)),
                          doctest::Contains("is written, not read"), InputError);
+}
+
+TEST_CASE("formats without classes have a letter for each character of them") {
+  const Dfa classes = parse_regex("[a-c]x|\"SYN\"[y-z]*");
+  const Dfa single = with_single_characters(classes);
+  CHECK(single.letters() == 7);
+  CHECK(single.states() == classes.states());
+  for (const FileFormat format : {FileFormat::kAtt, FileFormat::kMata})
+    CHECK(equivalent(round_trip(classes, format, format), single));
+  CHECK_FALSE(distinguishing_word(single, classes));
+  CHECK(with_single_characters(single) == single);
+  // The most letters that are written, and one more.
+  const auto of_class = [](const char* last) { return parse_regex(std::string("[\\x{100}-\\x{") + last + "}]"); };
+  CHECK(with_single_characters(of_class("10FF")).letters() == 4096);
+  CHECK(test::error_of([&] { with_single_characters(of_class("1100")); }).find("--alphabet") != std::string::npos);
 }

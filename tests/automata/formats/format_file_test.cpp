@@ -203,8 +203,8 @@ TEST_CASE("what cannot be read or written is said in one message") {
   CHECK(
       error_of(scratch / "parity.dto").find("no such file; did you mean " + (scratch / "parity.dot").string() + "?") !=
       std::string::npos);
-  CHECK(error_of("/nonexistent/x.dot").find("no such file\nA language is a file, regex:EXPRESSION or name:FAMILY") !=
-        std::string::npos);
+  CHECK(error_of("/nonexistent/x.dot")
+            .find("no such file\nA language is a file, or begins with regex:, search:, name:") != std::string::npos);
   CHECK(error_of(scratch / "strange").find("neither the name nor the content tells the format") != std::string::npos);
   CHECK(error_of(scratch / "empty").find("neither the name nor the content") != std::string::npos);
   CHECK(error_of(scratch / "net.safetensors").find("a network, not an automaton") != std::string::npos);

@@ -47,9 +47,10 @@ std::string remark_on_letters(const Subject& subject) {
   if (!subject.has_inferred_letters) return "";
   std::uint64_t characters = 0;
   for (const Symbol& letter : subject.automaton.alphabet().symbols()) characters += cardinality(letter.characters);
-  return characters == cardinality(all_characters())
-             ? ", all of Unicode; others with --alphabet"
-             : ", the characters that the expression names; others with --alphabet";
+  if (is_temporal(prefix_of_language(subject.name)))
+    return ", the propositions that the formula names; others with --alphabet";
+  if (characters == cardinality(all_characters())) return ", all of Unicode; others with --alphabet";
+  return ", the characters that the expression names; others with --alphabet";
 }
 
 std::string file_of_torch_folder(const std::string& name) {
@@ -84,16 +85,17 @@ Subject load_subject(const std::string& given, const LanguageOptions& options, s
     Dfa automaton = network.automaton;
     return {name, std::move(automaton), std::move(network)};
   }
-  const bool is_written = name.starts_with("regex:") || name.starts_with("search:");
-  const bool is_file = !is_written && !name.starts_with("name:") && !name.starts_with("expr:") &&
-                       !name.starts_with("ltlf:") && !name.starts_with("pltl:");
-  const bool is_expression = is_written || (is_file && (options.format == "regex" || name.ends_with(".regex")));
+  const std::string_view prefix = prefix_of_language(name);
+  const bool is_file = prefix.empty();
+  const bool is_regex = prefix == kRegexPrefix || prefix == kSearchPrefix ||
+                        (is_file && (options.format == "regex" || name.ends_with(".regex")));
+  const bool names_letters = is_regex || is_temporal(prefix);
   std::error_code error;
   // The language of a checkpoint is the automaton beside it.
   if (is_file && is_checkpoint_folder(name) && fs::exists(fs::path(name) / "automaton.json", error))
     return {name, read_automaton_file((fs::path(name) / "automaton.json").string()), std::nullopt, false};
   if (is_file && fs::is_directory(name, error)) refuse_folder(name);
-  Subject subject{name, load_language(name, options), std::nullopt, is_expression && !options.alphabet};
+  Subject subject{name, load_language(name, options), std::nullopt, names_letters && !options.alphabet};
   if (is_file && remarks != nullptr) remark_on_acceptance(subject, remarks);
   return subject;
 }

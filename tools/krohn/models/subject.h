@@ -14,11 +14,11 @@ struct Subject {
   std::string name;  ///< as the user wrote it
   Dfa automaton;
   std::optional<Network> network;     ///< when `name` is a .safetensors file
-  bool has_inferred_letters = false;  ///< a regular expression's, without --alphabet
+  bool has_inferred_letters = false;  ///< a regular expression's or a formula's, without --alphabet
 };
 
-/// ", the characters that the expression names; others with --alphabet", or ", all of Unicode; …", where that is how
-/// the letters came about; otherwise nothing. `.` and `~` range over these letters only.
+/// ", the characters that the expression names; others with --alphabet", or the like of a formula or ", all of Unicode;
+/// …", where that is how the letters came about; otherwise nothing. `.` and `~` range over these letters only.
 std::string remark_on_letters(const Subject& subject);
 
 /// True for the names of .safetensors files.

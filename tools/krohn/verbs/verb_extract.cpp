@@ -53,6 +53,7 @@ struct ExtractArguments {
   std::string model, output, against, precision = "fp32";
   ExtractOptions extract;
   LanguageOptions reading;
+  std::optional<Dfa> expected;  ///< --against, read before the work
   bool json = false;
 };
 
@@ -65,8 +66,8 @@ struct Expected {
 
 /// `own`: the automaton in the file, or of the model's task, and what it is called.
 Expected compare_with(const ExtractArguments& options, const Dfa& own, const char* name, const Dfa& found) {
-  if (options.against.empty()) return {name, distinguishing_word(found, own), found.alphabet()};
-  const Dfa language = load_language(options.against, options.reading);
+  if (!options.expected) return {name, distinguishing_word(found, own), found.alphabet()};
+  const Dfa& language = *options.expected;
   return {options.against, distinguishing_word(found, language), refine(found.alphabet(), language.alphabet()).merged};
 }
 
@@ -162,6 +163,7 @@ int extract_from_machine(ExtractArguments options) {
 }
 
 int extract(ExtractArguments options) {
+  if (!options.against.empty()) options.expected = load_language(options.against, options.reading);
   options.model = file_of_torch_folder(file_of_run(options.model));
   if (is_machine(options.model)) return extract_from_machine(std::move(options));
   require_model(options.model, "extract");

@@ -31,7 +31,8 @@ struct KitArguments {
   std::uint64_t seed = 1;
 };
 
-int kit(const KitArguments& options) {
+int kit(KitArguments options) {
+  while (options.folder.size() > 1 && options.folder.ends_with('/')) options.folder.pop_back();
   write_kit(options.folder, options.seed);
   fmt::print("{}: {} models and their words; next: python {}/run.py --runtime transformers\n", visible(options.folder),
              kit_models().size(), visible(options.folder));

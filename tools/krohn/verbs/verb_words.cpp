@@ -11,6 +11,7 @@
 #include "krohn/automata/operations/product.h"
 #include "krohn/automata/words/accepted_words.h"
 #include "krohn/automata/words/count.h"
+#include "krohn/automata/words/spellings.h"
 #include "krohn/automata/words/uniform_words.h"
 #include "krohn/groups/error.h"
 #include "tools/krohn/models/subject.h"
@@ -31,10 +32,10 @@ krohn words 'regex:(a|b)*abb' --length 1000 --count
 krohn words name:parity --length 1e6 --random 2 --seed 7
 )",
     R"(Prints accepted words, one a line: the shortest (20 of them unless told otherwise), all of one length in the order of
-the letters, or random ones of one length, each word of that length as likely as any other. The empty word is an empty
-line. --count prints how many there are instead, exactly: of that length, or of all lengths when they are finitely many.
+the letters, or random ones of one length, each word of that length as likely as any other. A letter that stands for a
+class of characters, such as [a-z], is written as each of them, printable ones first. The empty word is an empty line. --count prints how many there are instead, exactly: of that length, or of all lengths when they are finitely many.
 Words come as the alphabet writes them; control characters are escaped. Past 2^30 bytes of counts, random words are drawn
-by floating-point weights, whose distance from uniform is at most length · letters² · 2^-52.
+by floating-point weights, whose distance from uniform is at most length · (letters + 1)² · 2^-52.
 Exit status: 0 printed, 2 bad input, which includes random words of a length that has none.
 )"};
 
@@ -49,9 +50,8 @@ struct WordsArguments {
 /// Prints words as they come, or keeps them for one report.
 class WordList {
  public:
-  WordList(const Alphabet& alphabet, bool json) : alphabet_(alphabet), json_(json) {}
-  void add(const Word& word) {
-    const std::string text = alphabet_.format_word(word);
+  explicit WordList(bool json) : json_(json) {}
+  void add(const std::string& text) {
     if (json_)
       words_.push_back(text);
     else
@@ -60,7 +60,6 @@ class WordList {
   const Json& words() const { return words_; }
 
  private:
-  Alphabet alphabet_;
   bool json_;
   Json words_ = Json::array();
 };
@@ -102,10 +101,12 @@ void random_words(const Dfa& dfa, const WordsArguments& options, WordList& list)
   std::mt19937_64 random(options.seed);
   try {
     const ExactUniformWords words(dfa, *options.length);
-    for (std::uint64_t i = 0; i < *options.random; ++i) list.add(words.draw(random));
+    for (std::uint64_t i = 0; i < *options.random; ++i)
+      list.add(random_spelling(dfa.alphabet(), words.draw(random), random));
   } catch (const LimitError&) {
     const ScaledUniformWords words(dfa, *options.length);
-    for (std::uint64_t i = 0; i < *options.random; ++i) list.add(words.draw(random));
+    for (std::uint64_t i = 0; i < *options.random; ++i)
+      list.add(random_spelling(dfa.alphabet(), words.draw(random), random));
   }
 }
 
@@ -147,18 +148,16 @@ int words(const WordsArguments& options) {
       fmt::print("{}\n", count ? count->str() : "infinitely many");
     return kDone;
   }
-  WordList list(dfa.alphabet(), options.json);
+  WordList list(options.json);
   if (options.random) {
     random_words(dfa, options, list);
   } else if (options.length) {
-    words_of_length(dfa, *options.length, [&](const Word& word) { list.add(word); });
+    words_of_length(dfa, *options.length, [&](const Word& word) {
+      Spellings texts(dfa.alphabet(), word);
+      while (const auto text = texts.next()) list.add(*text);
+    });
   } else {
-    AcceptedWords generator(dfa);
-    for (std::uint64_t i = 0; i < options.shortest.value_or(kShortest); ++i) {
-      const auto word = generator.next();
-      if (!word) break;
-      list.add(*word);
-    }
+    for (const std::string& text : first_accepted_texts(dfa, options.shortest.value_or(kShortest))) list.add(text);
   }
   json["words"] = list.words();
   if (options.json) print_json(json);

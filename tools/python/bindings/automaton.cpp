@@ -157,11 +157,7 @@ std::string count_of_length(const Dfa& dfa, std::uint64_t length) {
   return graph.states() == 0 ? "0" : counts[0].str();
 }
 
-std::vector<std::string> shortest_words(const Dfa& dfa, std::size_t count) {
-  std::vector<std::string> words;
-  for (const Word& word : first_accepted_words(dfa, count)) words.push_back(dfa.alphabet().format_word(word));
-  return words;
-}
+std::vector<std::string> shortest_words(const Dfa& dfa, std::size_t count) { return first_accepted_texts(dfa, count); }
 
 std::string picture(const Dfa& dfa, const std::string& title) {
   DrawOptions options;
