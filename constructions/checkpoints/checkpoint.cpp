@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "krohn/automata/dfa/visible_text.h"
@@ -69,16 +70,21 @@ class TokensReader {
       if (!letter)
         throw InputError(path_, fmt::format("the automaton has no letter {}",
                                             in_quotes(row.value("letter", json()).dump(-1, ' ', true))));
-      table.of_letter[*letter] = token(row);
+      assign(table.of_letter[*letter], token(row), "letter", automaton_.alphabet().name(*letter));
     }
     for (Letter letter = 0; letter < automaton_.letters(); ++letter)
       if (table.of_letter[letter] == TokenTable::kNone)
         throw InputError(path_, fmt::format("letter {} has no token", in_quotes(automaton_.alphabet().name(letter))));
     table.of_state.assign(automaton_.states(), TokenTable::kNone);
-    for (const json& row : rows("states")) table.of_state[state_of(row)] = token(row);
+    for (const json& row : rows("states")) {
+      const State state = state_of(row);
+      assign(table.of_state[state], token(row), "state", automaton_.state_name(state));
+      require_output(state, row);
+    }
     for (const State state : tracked_states(automaton_).states)
       if (table.of_state[state] == TokenTable::kNone)
         throw InputError(path_, fmt::format("state {} has no token", in_quotes(automaton_.state_name(state))));
+    require_one_output_each(table);
     if (object_.contains("begin") && !object_["begin"].is_null()) table.begin = token({{"token", object_["begin"]}});
     return table;
   }
@@ -101,6 +107,31 @@ class TokensReader {
     if (found == row.end() || !found->is_number_unsigned() || *found >= automaton_.states())
       throw InputError(path_, fmt::format("an entry of \"states\" names no state below {}", automaton_.states()));
     return found->get<State>();
+  }
+  void assign(std::uint32_t& place, std::uint32_t token, const char* what, const std::string& name) const {
+    if (place != TokenTable::kNone) throw InputError(path_, fmt::format("{} {} has two tokens", what, in_quotes(name)));
+    place = token;
+  }
+  /// What the file says of a state has to be what the automaton says: states have no other name in common.
+  void require_output(State state, const json& row) const {
+    const std::string& name = automaton_.output_names()[automaton_.output(state)];
+    const auto said = row.find("output");
+    if (said != row.end() && *said != name)
+      throw InputError(
+          path_, fmt::format("state {} has the output {} here and {} in the automaton", state,
+                             said->is_string() ? in_quotes(said->get<std::string>()) : said->dump(), in_quotes(name)));
+  }
+  /// A token that stood for two outputs would be right after words of either.
+  void require_one_output_each(const TokenTable& table) const {
+    std::map<std::uint32_t, Output> output_of;
+    for (State state = 0; state < automaton_.states(); ++state) {
+      if (table.of_state[state] == TokenTable::kNone) continue;
+      const auto [known, fresh] = output_of.try_emplace(table.of_state[state], automaton_.output(state));
+      if (known->second != automaton_.output(state))
+        throw InputError(path_, fmt::format("token {} stands for two outputs, {} and {}", known->first,
+                                            in_quotes(automaton_.output_names()[known->second]),
+                                            in_quotes(automaton_.output_names()[automaton_.output(state)])));
+    }
   }
   std::uint32_t token(const json& row) const {
     const auto found = row.find("token");

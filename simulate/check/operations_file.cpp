@@ -149,6 +149,8 @@ TrackedAutomaton language_of(const StrictJson& json, const Alphabet* alphabet, s
     if (fresh) output_names.push_back(name);
     return at->second;
   };
+  // One logit for two outputs would answer rightly whatever is right.
+  std::map<std::uint32_t, std::string> output_of;
   bool has_dead = false;
   for (State state = 0; state < states; ++state) {
     const std::vector<std::uint32_t> row = rows[state].numbers();
@@ -167,6 +169,9 @@ TrackedAutomaton language_of(const StrictJson& json, const Alphabet* alphabet, s
     if (!is_asked) continue;
     if (outputs.empty()) {
       wanted.back() = std::min(logits[state].number(), TrackedAutomaton::kNeverGiven);
+      const auto [known, fresh] = output_of.try_emplace(wanted.back(), names[state].text());
+      if (wanted.back() != TrackedAutomaton::kNeverGiven && known->second != names[state].text())
+        throw InputError(logits[state].place(), "one logit stands for two outputs");
     } else {
       const auto named = std::ranges::find(outputs, names[state].text());
       wanted.back() =

@@ -621,6 +621,7 @@ class Answers(Case):
         certificate = self.proved(operations.parity())
         self.refuse(certificate, "language", logits=[1, 0])
         self.refuse(certificate, "language", logits=[0, 2])  # never given
+        self.refuse(certificate, "language", status=BAD, logits=[1, 1])  # one logit, two outputs
         self.refuse(certificate, "language", table=[[1, 0], [1, 0]])
         self.refuse(certificate, "language", status=BAD, logits=[None, 1])
         self.refuse(certificate, "language", status=BAD, logits=[0])

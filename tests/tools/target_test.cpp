@@ -33,6 +33,7 @@ TEST_CASE("a checkpoint is compiled, proved, refuted against another language, a
     const Outcome checked = place.shell("krohn check s3.cert s3 --against name:S3/transpositions");
     CHECK(checked.status == 0);
     CHECK(contains(checked.out, "established: proved for words of every length"));
+    CHECK(contains(checked.out, "to bf16") == (precision == "bf16"));
     CHECK(
         place.shell("krohn verify s3 --test-only --length 50 --words 3 --certificate s3.cert --precision " + precision)
             .status == 3);
@@ -42,6 +43,27 @@ TEST_CASE("a checkpoint is compiled, proved, refuted against another language, a
   const Outcome chunked = place.shell("krohn verify s3 --order chunked --length 1000 --precision bf16");
   CHECK(chunked.status == 3);  // a test proves nothing
   CHECK(contains(chunked.out, "in chunks of 64 tokens"));
+  // What the tokens stand for is part of the claim: none for two outputs, none of another automaton's.
+  const std::string tokens = contents(place / "s3" / "tokens.json");
+  const auto refused_with = [&](const std::string& line, const char* what) {
+    REQUIRE(place.shell(line + " < s3/tokens.json > t && cp t s3/tokens.json").status == 0);
+    const Outcome outcome = place.shell("krohn verify s3");
+    CHECK(outcome.status == 2);
+    CHECK_MESSAGE(contains(outcome.err, what), outcome.err);
+    std::ofstream(place / "s3" / "tokens.json") << tokens;
+  };
+  const std::string edit = "python3 -c 'import json, sys; t = json.load(sys.stdin); s = t[\"states\"]; ";
+  const std::string done = "; json.dump(t, sys.stdout)'";
+  refused_with(edit + "s[1][\"token\"] = s[0][\"token\"]" + done, "stands for two outputs");
+  refused_with(edit + "s[1][\"output\"] = s[0][\"output\"]" + done, "in the automaton");
+  refused_with(edit + "s.append(s[0])" + done, "has two tokens");
+  refused_with(edit + "t[\"letters\"].append(t[\"letters\"][0])" + done, "has two tokens");
+  REQUIRE(place.shell("krohn verify s3").status == 0);
+  // A page would show another network than the folder's weights.
+  CHECK(contains(place.shell("krohn report s3 -o s3.html").err, "krohn verify"));
+  const Outcome compiled = place.shell("krohn compile s3 --construction one-hot -o onehot.safetensors");
+  CHECK(compiled.status == 0);
+  CHECK(contains(compiled.out + compiled.err, "the automaton beside the checkpoint"));
   CHECK(contains(chunked.out, "1,000 letters of random words, seed 1: all right"));
   CHECK(place.shell("krohn verify s3 --order chunked").status == 2);
   CHECK(place.shell("krohn verify s3 --order scan --length 10").status == 2);

@@ -24,7 +24,7 @@ from fractions import Fraction
 
 UNIT = 1074
 MOST_LETTERS = 10**8  # that a certificate may ask to be read one by one
-NOWHERE = 2**32 - 1
+NOWHERE, NEVER_GIVEN = 2**32 - 1, 2**32 - 4
 
 
 class BadInput(Exception):
@@ -1062,6 +1062,9 @@ def language(steps, letters, by_name):
     wanted = outputs if by_name else step["logits"]
     steps.demand(len(wanted) == len(table) and all((a is None) == (b is None) for a, b in zip(outputs, wanted)),
                  "language: not a logit where there is an output, and only there")
+    meant = {}
+    steps.demand(by_name or all(meant.setdefault(a, b) == b for a, b in zip(wanted, outputs) if a is not None and a < NEVER_GIVEN),
+                 "language: one logit stands for two outputs")
     truth = Truth(step["letters"], 0, [[None if q == NOWHERE else q for q in row] for row in table], wanted)
     truth.names = outputs
     return truth
@@ -1514,6 +1517,8 @@ def established(steps, file):
              "proved up to a length": f"proved for words of up to {claim.get('length')} letters",
              "refuted": f"refuted by a {'shortest ' * claim.get('shortest', False)}word"}[kind]
     orders = {"any": "in any order of evaluation", "sequential": "letter after letter"}
+    roundings = sum(kind == "bf16" for kind, *_ in net.lists) if operations else 0
+    arithmetic += f" with {roundings} rounding{'s' * (roundings > 1)} to bf16" * (roundings > 0)
     sentence = f"{words}, in {arithmetic}, {orders[order]}" + ", with dense weights" * (claim["form"] == "dense")
     if brings:
         asked = sum(x is not None for x in net.truth.wanted)

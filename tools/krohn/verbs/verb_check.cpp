@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "krohn/automata/dfa/visible_text.h"
@@ -14,6 +15,7 @@
 #include "krohn/simulate/check/operations_file.h"
 #include "krohn/simulate/check/recheck.h"
 #include "krohn/simulate/prove/claims/claim_text.h"
+#include "tools/krohn/report/count.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/table.h"
 #include "tools/krohn/report/verdict.h"
@@ -63,9 +65,8 @@ std::optional<Compared> compare_language(const CheckArguments& options, const Ce
                     certificate.language->automaton.alphabet()};
   const Dfa& automaton = network->automaton;
   Compared compared{{}, refine(automaton.alphabet(), language.alphabet()).merged};
-  constexpr std::string_view kRegex = "regex:";
-  const bool is_plain = options.against.starts_with(kRegex) && !options.reading.alphabet;
-  compared.difference = is_plain ? word_against_regex(automaton, options.against.substr(kRegex.size()))
+  const bool is_plain = options.against.starts_with(kRegexPrefix) && !options.reading.alphabet;
+  compared.difference = is_plain ? word_against_regex(automaton, options.against.substr(kRegexPrefix.size()))
                                  : distinguishing_word(automaton, language);
   return compared;
 }
@@ -88,15 +89,28 @@ std::string said_of(const TrackedAutomaton& language) {
                      states);
 }
 
+std::size_t roundings_to_bf16(const Operations& operations) {
+  return static_cast<std::size_t>(std::ranges::count(operations.list, "bf16", &Operation::what));
+}
+
+/// With which numbers is computed, and by what. The certificate's format is that of operations only as far as they do
+/// not round further themselves.
+std::string arithmetic_of(const Certificate& certificate) {
+  const std::string format = to_string(certificate.arithmetic);
+  if (!certificate.operations) return fmt::format("{}, {} weights", format, to_string(certificate.form));
+  const std::string listed = fmt::format("{} listed operations", certificate.operations->list.size());
+  const std::size_t roundings = roundings_to_bf16(*certificate.operations);
+  if (roundings == 0) return fmt::format("{}, {}", format, listed);
+  return fmt::format("{} with {} to bf16, {}", format, counted(roundings, "rounding"), listed);
+}
+
 void print_report(const CheckArguments& options, const Certificate& certificate, const Network* network,
                   const Recheck& found, const std::optional<Compared>& compared) {
   const std::string claim = claim_in_words(
       certificate, certificate.language ? certificate.language->automaton.alphabet() : network->automaton.alphabet());
   fmt::print("{}: {}: {}\n", visible(options.certificate), found.established ? "established" : "NOT established",
              claim);
-  fmt::print("  {}, {}, {} evaluation\n", to_string(certificate.arithmetic),
-             certificate.operations ? fmt::format("{} operations", certificate.operations->list.size())
-                                    : fmt::format("{} weights", to_string(certificate.form)),
+  fmt::print("  {}, {} evaluation\n", arithmetic_of(certificate),
              certificate.holds_in_any_order() ? "any" : to_string(certificate.order));
   if (certificate.language)
     fmt::print("  {}\n", wrapped(said_of(*certificate.language) +
@@ -125,6 +139,11 @@ int check(const CheckArguments& options) {
     json["model"] = options.model;
     json["claim"] = to_string(certificate.claim);
     json["method"] = certificate.method;
+    json["arithmetic"] = to_string(certificate.arithmetic);
+    if (certificate.operations) {
+      json["operations"] = certificate.operations->list.size();
+      json["roundings_to_bf16"] = roundings_to_bf16(*certificate.operations);
+    }
     json["established"] = found.established;
     json["finding"] = found.finding;
     if (compared) {

@@ -9,6 +9,7 @@
 #include "krohn/automata/formats/json.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/constructions/build/planner.h"
+#include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
@@ -264,6 +265,9 @@ int compile(CompileArguments options) {
   check_options(options);
   const Subject subject = load_subject(options.language, options.reading, stderr);
   const Dfa& given = subject.automaton;
+  if (is_checkpoint_folder(subject.name))
+    fmt::print(stderr, "{}: the automaton beside the checkpoint is compiled; its weights are not read\n",
+               visible(subject.name));
   const std::string task = task_of(options, given);
   const Dfa dfa = task == "state" ? canonical(given) : minimise(given);
   if (is_checkpoint_target(options.target)) {

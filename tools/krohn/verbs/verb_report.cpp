@@ -9,6 +9,7 @@
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/automata/operations/minimise.h"
+#include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/prove/claims/claim_text.h"
@@ -136,6 +137,10 @@ ModelVerdict verdict_on(const ReportArguments& options, const CertifyOptions& ho
 int report(const ReportArguments& options) {
   if (!options.output.ends_with(".html") && !options.output.ends_with(".htm"))
     throw InputError(options.output, "a report is one HTML file; give it a name that ends in .html");
+  if (is_checkpoint_folder(options.subject))
+    throw InputError(options.subject,
+                     "a report shows the network that krohn makes of a language, not the weights of a checkpoint; "
+                     "`krohn verify` judges those");
   require_writable(options.output);
   CertifyOptions how;
   how.arithmetic = ArithmeticName::parse(options.precision);
