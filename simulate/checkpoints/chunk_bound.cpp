@@ -13,7 +13,9 @@
 namespace krohn {
 namespace {
 
-constexpr double kWhole = 0x1p24;  ///< whole numbers up to here are floats
+constexpr double kWhole = 0x1p24;          ///< whole numbers up to here are floats
+constexpr double kLeastNormal = 0x1p-126;  ///< whole numbers of grains from here on neither vanish nor are flushed
+constexpr double kLargestGrain = 0x1p103;  ///< 2^24 of these are finite floats
 constexpr double kEmpties = -128;  ///< e^x is zero in fp32 from −104 on, and by whatever algorithm from here on
 constexpr std::uint64_t kMostProducts = std::uint64_t{1} << 30;
 
@@ -94,7 +96,7 @@ std::string refusal_of(const std::vector<Step>& steps, std::uint32_t chunk) {
   return {};
 }
 
-/// Where all of it holds: the grains of the greatest sum.
+/// Where 1 to 4 hold: the grains of the greatest sum; infinity where 6 does not.
 double grains_of(const std::vector<Step>& steps, double chunk) {
   Extent keys, values, queries;
   for (const Step& step : steps) {
@@ -104,6 +106,12 @@ double grains_of(const std::vector<Step>& steps, double chunk) {
   }
   if (keys.size == 0) return 0;
   const double width = static_cast<double>(steps.front().key.size());
+  // No sum has more factors than four numbers of keys, one of values and one of queries over √K.
+  const double four = std::pow(keys.grain, 4), query = queries.size == 0 ? 1 : queries.grain / std::sqrt(width);
+  const double value = values.size == 0 ? 1 : values.grain;
+  const double finest = std::min(four, 1.0) * std::min(query, 1.0) * std::min(value, 1.0),
+               coarsest = std::max(four, 1.0) * std::max(query, 1.0) * std::max(value, 1.0);
+  if (finest < kLeastNormal || coarsest > kLargestGrain) return INFINITY;
   const double key = 2 * keys.grains(), written = values.grains();  // of β k, and of β v
   const double met = 2 / (keys.grain * keys.grain);                 // β k·k' in parts
   const double solving = 1 + 2 * chunk * (2 * chunk);            // r_i − Σ A_im x_m, where |x| ≤ 2 · chunk · |r|
@@ -150,6 +158,7 @@ ChunkBound bound_in_chunks(const Checkpoint& checkpoint, const CheckpointModel& 
     bound.grains = std::max(bound.grains, grains_of(steps, chunk));
   }
   bound.is_exact = bound.grains < kWhole;
+  if (std::isinf(bound.grains)) return no("its numbers, multiplied, leave the range of fp32");
   if (!bound.is_exact) bound.why_not = fmt::format("a sum may have {:.0f} grains, and 2^24 are exact", bound.grains);
   return bound;
 }

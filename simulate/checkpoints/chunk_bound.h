@@ -12,6 +12,8 @@
 //   4. what is written bounds the state: every write empties it first, or all keys of the head are orthonormal with
 //      β = 1;
 //   5. √K is a power of two;
+//   6. no grain of a sum is below 2^-126 or above 2^103, so that no sum of fewer than 2^24 grains leaves the normal
+//      numbers;
 // |A_ij| ≤ 2; T_ij, which is −β_i k_iᵀ (the factors between) k_j, is whole and at most 2 in size, for the whole word as
 // for a chunk; so every u is a whole number of grains of values, S = Σ k uᵀ one of grains of keys times grains of
 // values, and its columns are no longer than what was written, times √K at most. Then every sum of every one of these
@@ -29,7 +31,7 @@
 namespace krohn {
 
 struct ChunkBound {
-  bool is_exact = false;  ///< all five hold and the greatest sum is below 2^24 grains
+  bool is_exact = false;  ///< all six hold and the greatest sum is below 2^24 grains
   double grains = 0;      ///< of the greatest sum; where they hold
   std::string why_not;    ///< what does not hold, and of which token
 };

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <Eigen/Dense>
+#include <cmath>
 #include <cstring>
 #include <random>
 
@@ -155,10 +156,11 @@ TEST_CASE("each condition that is missed is named") {
   change(checkpoint, "a_proj.weight", [](float x) { return x / 4; });  // g = −128
   CHECK(why_not(checkpoint).empty());
   checkpoint = swaps("S3");
-  change(checkpoint, "a_proj.weight", [](float x) { return x * 256; });  // g = −262,016, 64 of which are below 2^24
+  change(checkpoint, "a_proj.weight",
+         [](float x) { return x * (262'271.f / 1024); });  // g = −262,143, 64 times below 2^24
   CHECK(why_not(checkpoint).empty());
   checkpoint = swaps("S3");
-  change(checkpoint, "a_proj.weight", [](float x) { return x * 257; });
+  change(checkpoint, "a_proj.weight", [](float x) { return x * (262'272.f / 1024); });  // −262,144
   CHECK(contains(why_not(checkpoint), "too large for a chunk"));
   checkpoint = swaps("S3");
   change(checkpoint, "k_proj.weight", [](float x) { return x / 64; });  // 10⁻⁶ is seen
@@ -169,6 +171,44 @@ TEST_CASE("each condition that is missed is named") {
   CHECK(contains(why_not(gated_checkpoint(minimise(named_language("tomita3", {})), CheckpointFamily::kOlmoHybrid)),
                  "several layers"));
   CHECK(contains(why_not(swaps("S3", CheckpointFamily::kKda)), "one decay for each head"));
+}
+
+TEST_CASE("products that would leave the normal numbers are refused, one power of two from those that would not") {
+  for (const double end : {-1.0, 1.0}) {
+    // Powers of two by which values may be scaled: from here on SiLU only halves them, or changes nothing.
+    int last = end < 0 ? -60 : 20;
+    const auto scaled = [&](int power) {
+      Checkpoint checkpoint = swaps("S3");
+      change(checkpoint, "v_proj.weight", [&](float x) { return std::ldexp(x, power); });
+      return checkpoint;
+    };
+    while (why_not(scaled(last + static_cast<int>(end))).empty()) last += static_cast<int>(end);
+    CHECK(contains(why_not(scaled(last + static_cast<int>(end))), "leave the range of fp32"));
+    // The finest and the coarsest grain that the accepted one has, by the definition.
+    const Checkpoint checkpoint = scaled(last);
+    const CheckpointModel model(checkpoint, Precision::kFp32);
+    double key = INFINITY, value = INFINITY, query = INFINITY;
+    const auto grain = [](double& least, float x, double factor) {
+      if (x == 0) return;
+      int exponent = 0;
+      long long mantissa = std::llround(std::frexp(double{x} * factor, &exponent) * 0x1p24);
+      exponent -= 24;
+      while (mantissa % 2 == 0) mantissa /= 2, ++exponent;
+      least = std::min(least, std::ldexp(1.0, exponent));
+    };
+    std::vector<std::uint32_t> tokens = checkpoint.tokens.of_letter;
+    tokens.push_back(*checkpoint.tokens.begin);
+    for (const std::uint32_t token : tokens) {
+      const auto step = model.first_step(token);
+      for (const float x : step.key) grain(key, x, 1);
+      for (const float x : step.query) grain(query, x, 1 / std::sqrt(model.config().key_dim));
+      for (std::size_t i = 0; i < step.value.size(); ++i)
+        grain(value, step.value[i], step.beta[i / model.config().value_dim]);
+    }
+    const double all = std::pow(key, 4) * std::min(query, 1.0) * value;
+    if (end < 0) CHECK((all >= 0x1p-126 && all / 2 < 0x1p-126));
+    if (end > 0) CHECK((value <= 0x1p103 && 2 * value > 0x1p103));
+  }
 }
 
 TEST_CASE("chunks computed in floats, in two orders, have the bits of the recurrence") {
