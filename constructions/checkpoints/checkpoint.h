@@ -37,6 +37,7 @@ struct CheckpointConfig {
   /// layers of zeros, which add nothing.
   std::uint32_t all_layers = 0;
   std::vector<std::uint32_t> recurrent_layers;
+  bool fused_norm = false;  ///< a layer's second norm is of its sum before that is rounded, as in a fused kernel
   friend bool operator==(const CheckpointConfig&, const CheckpointConfig&) = default;
 };
 

@@ -18,8 +18,8 @@ using Family = CheckpointConfig::Family;
 using nlohmann::json;
 
 /// Members of the library's own that do not change the logits of a word.
-constexpr std::string_view kHarmless[] = {"attn_mode", "fuse_cross_entropy", "fuse_linear_cross_entropy",
-                                          "fuse_norm", "fuse_swiglu",        "use_l2warp"};
+constexpr std::string_view kHarmless[] = {"attn_mode", "fuse_cross_entropy", "fuse_linear_cross_entropy", "fuse_swiglu",
+                                          "use_l2warp"};
 
 /// int(total · ratio), as the library computes a width; the ratio has to give a whole number.
 std::uint32_t scaled(const ConfigMembers& members, const char* name, std::uint32_t total, double ratio) {
@@ -125,7 +125,7 @@ json shared_members(const CheckpointConfig& config) {
           {"eos_token_id", nullptr},
           {"allow_neg_eigval", config.negative_eigenvalues},
           {"fuse_cross_entropy", false},
-          {"fuse_norm", true},
+          {"fuse_norm", config.fused_norm},
           {"fuse_swiglu", true},
           {"hidden_act", "swish"},
           {"hidden_size", config.hidden_size},
@@ -194,6 +194,7 @@ CheckpointConfig parse_config(std::string_view text, const std::string& where) {
   config.begin_token = members.count("bos_token_id", 1, 0);
   config.norm_epsilon = config.output_norm_epsilon = members.real("norm_eps", 1e-6);
   config.negative_eigenvalues = members.flag("allow_neg_eigval", false);
+  config.fused_norm = members.flag("fuse_norm", true);
   const std::uint32_t taps = members.count("conv_size", 4);
   config.convolution_taps = members.flag("use_short_conv", true) ? taps : 0;
   read_layers(members, config);

@@ -46,6 +46,11 @@ bool ConfigMembers::has(const char* name) const {
   return object_.contains(name) && !object_[name].is_null();
 }
 
+bool ConfigMembers::is_given(const char* name) const {
+  asked_.insert(name);
+  return object_.contains(name);
+}
+
 std::uint32_t ConfigMembers::count(const char* name, std::uint32_t standard, std::uint32_t least) const {
   if (!has(name)) return standard;
   const json& value = object_[name];
@@ -55,13 +60,13 @@ std::uint32_t ConfigMembers::count(const char* name, std::uint32_t standard, std
 }
 
 bool ConfigMembers::flag(const char* name, bool standard) const {
-  if (!has(name)) return standard;
+  if (!is_given(name)) return standard;
   if (!object_[name].is_boolean()) fail(name, "is neither true nor false");
   return object_[name].get<bool>();
 }
 
 double ConfigMembers::real(const char* name, double standard) const {
-  if (!has(name)) return standard;
+  if (!is_given(name)) return standard;
   if (!object_[name].is_number()) fail(name, "is not a number");
   const double value = object_[name].get<double>();
   if (!std::isfinite(value) || value < 0 || value > kMaxExtent) fail(name, "is not a number from 0 to 2^20");
@@ -69,7 +74,7 @@ double ConfigMembers::real(const char* name, double standard) const {
 }
 
 std::string ConfigMembers::text(const char* name, const char* standard) const {
-  if (!has(name)) return standard;
+  if (!is_given(name)) return standard;
   if (!object_[name].is_string()) fail(name, "is not a text");
   return object_[name].get<std::string>();
 }

@@ -19,9 +19,10 @@ class ConfigMembers {
  public:
   ConfigMembers(const nlohmann::json& object, std::string where) : object_(object), where_(std::move(where)) {}
 
-  /// A member that is null is one that is not there, as in the libraries.
+  /// Whether it is there and not null, which the libraries have for a count, a list or an object that is left out.
   bool has(const char* name) const;
-  /// Each throws InputError naming the member when it is of another kind or out of range.
+  /// Each throws InputError naming the member when it is of another kind or out of range. A flag, a number or a name
+  /// that is null is refused: in Python None is no default, but false, or no limit, or an error.
   std::uint32_t count(const char* name, std::uint32_t standard, std::uint32_t least = 1) const;
   bool flag(const char* name, bool standard) const;
   double real(const char* name, double standard) const;
@@ -36,6 +37,7 @@ class ConfigMembers {
   [[noreturn]] void fail(const char* name, const std::string& what) const;
 
  private:
+  bool is_given(const char* name) const;
   const nlohmann::json& object_;
   std::string where_;
   mutable std::set<std::string, std::less<>> asked_;

@@ -49,6 +49,21 @@ void tell_flags(Audit& audit, const AuditRule& rule, const nlohmann::json& confi
         "832): a model trained before that has eigenvalues in [0, 1], whatever its config says");
 }
 
+/// Python writes infinity as `Infinity`, which is no JSON; as a limit it is one that no double passes.
+std::string without_infinities(std::string text) {
+  constexpr std::string_view kInfinity = "Infinity", kGreatest = "1.7e308";
+  bool is_in_text = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (is_in_text && text[i] == '\\')
+      ++i;
+    else if (text[i] == '"')
+      is_in_text = !is_in_text;
+    else if (!is_in_text && std::string_view(text).substr(i).starts_with(kInfinity))
+      text.replace(i, kInfinity.size(), kGreatest);
+  }
+  return text;
+}
+
 void tell_never(Audit& audit, const AuditRule& rule) {
   if (audit.recurrent.empty()) return;
   if (audit.all.lowest >= 0)
@@ -68,8 +83,9 @@ void tell_never(Audit& audit, const AuditRule& rule) {
   if (audit.all.flip > 0 && audit.all.flip < kNoBound)
     audit.never.push_back(
         fmt::format("a sign that changes with every token for more than {:.3g} tokens: the most "
-                    "negative eigenvalue is {:.9g}",
-                    horizon(audit.all.flip), audit.all.lowest));
+                    "negative eigenvalue is {:.9g}{}",
+                    horizon(audit.all.flip), audit.all.lowest,
+                    audit.all.flip < 0x1p-25 ? ", over the reals; in fp32 it rounds to -1" : ""));
 }
 
 }  // namespace
@@ -87,7 +103,7 @@ Audit audit_checkpoint(const std::string& folder) {
   const std::string path = (std::filesystem::path(folder) / "config.json").string();
   if (!std::filesystem::is_regular_file(path))
     throw InputError(folder, "has no config.json; an audit takes the folder of a published model");
-  const nlohmann::json config = parse_strict_json(read_text_file(path, kLargestConfig), path);
+  const nlohmann::json config = parse_strict_json(without_infinities(read_text_file(path, kLargestConfig)), path);
   if (!config.is_object()) throw InputError(path, "not a JSON object");
   const AuditRule rule = rule_of(config, path);
   const CheckpointTensors tensors(folder);

@@ -9,10 +9,9 @@
 namespace krohn {
 namespace {
 
-/// Absent and null are the same.
 const nlohmann::json* member_of(const nlohmann::json& config, const char* name) {
   const auto found = config.find(name);
-  return found == config.end() || found->is_null() ? nullptr : &*found;
+  return found == config.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -23,7 +22,7 @@ void AuditInput::refuse(const char* name, const std::string& why) const {
 
 std::uint64_t AuditInput::count(const char* name, std::uint64_t standard) const {
   const nlohmann::json* const value = member_of(config, name);
-  if (value == nullptr) return standard;
+  if (value == nullptr || value->is_null()) return standard;  // as the classes have it for counts
   if (!value->is_number_unsigned() || *value > (1u << 24)) refuse(name, "is not a count up to 2^24");
   return value->get<std::uint64_t>();
 }

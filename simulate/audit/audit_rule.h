@@ -30,7 +30,8 @@ struct AuditInput {
   bool negative = false;             ///< β is doubled
   std::string where;
 
-  /// Members of the config with the library's default. Throw InputError naming one of another type.
+  /// Members of the config with the library's default. Throw InputError naming one of another type; null is one, but
+  /// for counts: None is no limit, or false, and no default.
   std::uint64_t count(const char* name, std::uint64_t standard) const;
   double real(const char* name, double standard) const;
   bool flag(const char* name, bool standard) const;

@@ -41,10 +41,11 @@ std::set<std::string> shards_of(const std::string& path) {
 CheckpointTensors::CheckpointTensors(const std::string& folder) : folder_(folder) {
   const fs::path base(folder), index = base / "model.safetensors.index.json", whole = base / "model.safetensors";
   std::set<std::string> files;
-  if (fs::is_regular_file(index))
-    files = shards_of(index.string());
-  else if (fs::is_regular_file(whole))
+  // One file goes before shards, in transformers as in `load_checkpoint`.
+  if (fs::is_regular_file(whole))
     files.insert("model.safetensors");
+  else if (fs::is_regular_file(index))
+    files = shards_of(index.string());
   for (const std::string& file : files) {
     const std::string path = (base / file).string();
     for (auto& [name, place] : read_tensor_places(path))

@@ -35,9 +35,10 @@ bool is_linear_layer(const AuditInput& input, std::uint64_t layer) {
   return (*types)[layer] == "linear_attention";
 }
 
-/// Layers are counted from 1 there.
+/// `layer_types`, or the list of the first published configs, where layers are counted from 1.
 bool is_kimi_layer(const AuditInput& input, std::uint64_t layer) {
   const auto own = input.config.find("linear_attn_config");
+  if (own == input.config.end() && input.config.contains("layer_types")) return is_linear_layer(input, layer);
   if (own == input.config.end() || !own->is_object() || !own->contains("kda_layers"))
     input.refuse("linear_attn_config", "does not name the layers of KDA");
   if (own->contains("gate_lower_bound") && !(*own)["gate_lower_bound"].is_null())
@@ -55,6 +56,9 @@ std::vector<HeadRange> config_only(std::uint64_t heads, bool gated, bool doubled
 /// A_t = I − β k kᵀ.
 std::vector<HeadRange> delta_net(const AuditInput& input, std::uint64_t layer) {
   const std::uint64_t heads = input.count("num_heads", 16);
+  const auto norm = input.config.find("qk_norm");
+  if (norm != input.config.end() && *norm != "l2")
+    input.refuse("qk_norm", "is not \"l2\"; keys of another norm can be longer than 1");
   if (!input.flag("use_beta", true)) {  // β is 1, or 2
     const HeadRange head{0, 0, input.negative ? -1.0 : 0.0, input.negative ? 0 : kNoBound};
     return std::vector<HeadRange>(heads, head);
@@ -149,9 +153,12 @@ std::vector<HeadRange> kda_of_fla(const AuditInput& input, std::uint64_t layer) 
 
 std::vector<HeadRange> kimi_linear(const AuditInput& input, std::uint64_t layer) {
   if (input.tensors.empty()) {
-    const auto heads = input.config["linear_attn_config"].find("num_heads");
-    const bool is_count = heads != input.config["linear_attn_config"].end() && heads->is_number_unsigned();
-    return config_only(is_count ? heads->get<std::uint64_t>() : 32, true, false);
+    const std::uint64_t listed = input.count("linear_num_heads", 32);
+    const auto own = input.config.find("linear_attn_config");
+    if (own == input.config.end()) return config_only(listed, true, false);
+    const auto heads = own->find("num_heads");
+    return config_only(heads != own->end() && heads->is_number_unsigned() ? heads->get<std::uint64_t>() : listed, true,
+                       false);
   }
   const std::string prefix = fmt::format("model.layers.{}.", layer), mixer = prefix + "self_attn.";
   return kda(input, prefix + "input_layernorm.weight", mixer, mixer + "f_a_proj.weight", mixer + "f_b_proj.weight");
@@ -196,7 +203,7 @@ const std::vector<AuditRule>& delta_rules() {
        false, false, is_no_attention_of_fla, gated_delta_net},
       {"kda", "Kimi Delta Attention", "flash-linear-attention, fla/layers/kda.py", "allow_neg_eigval", false, false,
        is_no_attention_of_fla, kda_of_fla},
-      {"kimi_linear", "Kimi Delta Attention", "Kimi Linear, modeling_kimi.py", "", false, false, is_kimi_layer,
+      {"kimi_linear", "Kimi Delta Attention", "transformers, modeling_kimi_linear.py", "", false, false, is_kimi_layer,
        kimi_linear},
       {"qwen3_next", "Gated DeltaNet", "transformers, modeling_qwen3_next.py", "", false, false, is_linear_layer,
        qwen3_next},

@@ -388,8 +388,10 @@ std::vector<std::vector<float>> CheckpointModel::read(std::span<const std::uint3
                   memory.convolution.data() + i * older));
     mix(layer, reads, memory.recurrent.data() + i * state, in_chunks, changes);
     for (std::size_t t = 0; t < tokens.size(); ++t) {
+      std::vector<float> sum = hidden[t];
+      for (std::size_t j = 0; j < sum.size(); ++j) sum[j] += changes[t][j];
       add(hidden[t], changes[t]);
-      add(hidden[t], look_up(layer, normalise(hidden[t], layer.mlp_norm)));
+      add(hidden[t], look_up(layer, normalise(config_.fused_norm ? sum : hidden[t], layer.mlp_norm)));
     }
   }
   for (std::vector<float>& x : hidden) x = apply(head_, normalise(x, final_norm_));

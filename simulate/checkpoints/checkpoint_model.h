@@ -6,6 +6,7 @@
 //   every layer:  a = norm(x);  x ← x + o_proj(mix(a));  x ← x + down(swish(gate(y)) · up(y)), y = norm(x)
 //   at the end:   logits = lm_head(norm(x))
 //   norm          x · (1 / √(Σx²/d + ε)) · w, or 1 + w for Qwen3-Next, in fp32, rounded
+//                 (fla's fused kernel, `fuse_norm`, takes the second norm of a layer from the sum before it is rounded)
 //   projections   fp32 sums from the first column to the last, rounded
 //   mix           q, k, v = projections, convolved over the last tokens where there is a convolution, SiLU where the
 //                 layer has it; q and k times 1 / √(Σx² + 10⁻⁶), rounded in DeltaNet and gated DeltaProduct;

@@ -24,9 +24,11 @@ class Writer {
     std::vector<List> convolutions;
     for (std::uint32_t i = 0; i < config_.layers; ++i) {
       const std::string prefix = fmt::format("model.layers.{}.", i), mixer = prefix + "attn.";
-      x = add(x, mix(mixer, i * state, config_.layers * state + i * older,
-                     normalise(x, weights(prefix + "attn_norm.weight")), convolutions));
-      const List y = normalise(x, weights(prefix + "mlp_norm.weight"));
+      const List sum = b_.each("add", x,
+                               mix(mixer, i * state, config_.layers * state + i * older,
+                                   normalise(x, weights(prefix + "attn_norm.weight")), convolutions));
+      x = rounded(sum);
+      const List y = normalise(config_.fused_norm ? sum : x, weights(prefix + "mlp_norm.weight"));
       const List gate = apply(prefix + "mlp.gate_proj.weight", y), up = apply(prefix + "mlp.up_proj.weight", y);
       const List opened = b_.each("multiply", gate, b_.each("sigmoid32", constant(1), gate));
       x = add(x, apply(prefix + "mlp.down_proj.weight", rounded(b_.each("multiply", opened, up))));

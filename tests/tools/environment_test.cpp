@@ -43,6 +43,15 @@ TEST_CASE("verdicts are those of a clean process, whatever was preloaded") {
   CHECK(contains(place.shell(lines[1]).out, "249 letters"));
 }
 
+TEST_CASE("the probe sees the environment that the process was started in") {
+  const Workplace place("probed");
+  const auto probed = [&](const std::string& before) { return place.shell(before + "krohn probe --terms 8").out; };
+  const std::string clean = probed("");
+  CHECK(contains(clean, "subnormal numbers  kept"));
+  CHECK(probed("export LD_PRELOAD='" KROHN_TEST_FLUSH "'; ").find("subnormal numbers  kept") == std::string::npos);
+  CHECK(contains(probed("export LD_PRELOAD='" KROHN_TEST_ROUND_UP "'; "), "upward"));
+}
+
 #endif
 
 TEST_CASE("weights, first parameters and readings do not depend on the C library's choice of instructions") {

@@ -128,8 +128,7 @@ TEST_CASE("a trained model that is no network is verified, extracted, snapped an
     const Outcome checked = place.shell("krohn check run.cert run" + against);
     CHECK(checked.status == 0);
     CHECK(contains(checked.out, ": established: refuted: wrong on"));
-    CHECK(
-        contains(checked.out, against.empty() ? "which asks in" : "even.dot: the language of the certificate"));
+    CHECK(contains(checked.out, against.empty() ? "which asks in" : "even.dot: the language of the certificate"));
   }
   CHECK(place.shell("krohn check run.cert run --against name:parity").status == 1);  // it is another language
   CHECK(place.shell("krohn verify run --max-pairs 100 --long-letters 0 --certificate run.cert").status == 3);

@@ -157,7 +157,14 @@ int parse_and_work(int argc, const char* const* argv) {
 
 }  // namespace
 
+namespace {
+std::fenv_t started;
+}
+
+const std::fenv_t& started_environment() { return started; }
+
 int run_command(int argc, const char* const* argv) noexcept try {
+  std::fegetenv(&started);
   const FloatEnvironment environment;
   return parse_and_work(argc, argv);
 } catch (const Contradiction& error) {

@@ -159,6 +159,7 @@ TEST_CASE("a DeltaNet can hold for ever, and its flag may have been ignored") {
   CHECK(audit.all.lowest == doctest::Approx(-std::tanh(2.0)).epsilon(1e-12));
   CHECK(audit.all.flip == doctest::Approx(-std::log(std::tanh(2.0))).epsilon(1e-12));
   CHECK(one_says(audit.flags, "ignored by flash-linear-attention until April 2026"));
+  CHECK_FALSE(one_says(audit.never, "rounds to -1"));
   CHECK_FALSE(one_says(audit.never, "parity of words"));
   made.config["allow_neg_eigval"] = false;
   CHECK(one_says(made.audit(place).never, "parity of words"));
@@ -223,6 +224,15 @@ TEST_CASE("a config alone gives the range of its class") {
        0,
        0,
        true},
+      {{{"model_type", "kimi_linear"},
+        {"num_hidden_layers", 3},
+        {"layer_types", {"linear_attention", "full_attention", "linear_attention"}},
+        {"linear_num_heads", 5}},
+       2,
+       5,
+       0,
+       0,
+       true},
       {{{"model_type", "retnet"}, {"num_hidden_layers", 2}, {"num_heads", 3}}, 2, 3, -std::log1p(-1.0 / 128), 0, true},
       {{{"model_type", "xlstm"}, {"num_hidden_layers", 2}}, 2, 8, std::log1p(std::exp(-15.0)), 0, true},
       {{{"model_type", "mamba2"}, {"num_hidden_layers", 2}, {"num_heads", 5}}, 2, 5, 0, 0, true},
@@ -250,6 +260,9 @@ TEST_CASE("shards are read as one, and a shard that is missing or doubled is ref
   const Scratch place("audit-shards");
   const Made made = gated_delta_net(5, true, 1);
   const Audit whole = made.audit(place);
+  // Beside one file, an index of shards is not read: neither is it by transformers, nor by `krohn verify`.
+  place.write("model.safetensors.index.json", "{}");
+  CHECK(audit_checkpoint(place.path().string()).all.lowest == whole.all.lowest);
   std::filesystem::remove(place / "model.safetensors");
   json map;
   TensorFile first, second;
@@ -281,6 +294,15 @@ TEST_CASE("what is not known or does not fit is refused by name") {
     return error_of([&] { audit_checkpoint(place.path().string()); });
   };
   CHECK(says(refusal({{"model_type", "llama"}}), "known are delta_net"));
+  // None is no default.
+  CHECK(says(refusal({{"model_type", "delta_net"}, {"num_hidden_layers", 1}, {"use_beta", nullptr}}), "use_beta"));
+  CHECK(
+      says(refusal({{"model_type", "xlstm"}, {"num_hidden_layers", 1}, {"gate_soft_cap", nullptr}}), "gate_soft_cap"));
+  CHECK(says(refusal({{"model_type", "delta_net"}, {"num_hidden_layers", 1}, {"qk_norm", "sum"}}), "longer than 1"));
+  place.write(
+      "config.json",
+      R"({"model_type": "mamba2", "num_hidden_layers": 1, "x": "Infinity \\", "time_step_limit": [0.0, Infinity]})");
+  CHECK(audit_checkpoint(place.path().string()).all.slowest == 0);
   CHECK(says(refusal({{"model_type", "mamba2"}}), "num_hidden_layers"));
   CHECK(says(refusal({{"model_type", "mamba2"}, {"num_hidden_layers", -1}}), "not a count"));
   CHECK(

@@ -42,6 +42,7 @@ TEST_CASE("the operations of a checkpoint give its memory and its answers, bit f
         CAPTURE(seed);
         CAPTURE(to_string(precision));
         Checkpoint checkpoint = random_checkpoint(config, ++seed);
+        checkpoint.config.fused_norm = seed % 2 == 0;
         give_automaton(checkpoint, has_begin);
         const CheckpointModel model(checkpoint, precision);
         const auto reader = checkpoint_reader(checkpoint, model);
@@ -67,6 +68,25 @@ TEST_CASE("the operations of a checkpoint give its memory and its answers, bit f
           REQUIRE(again->read(moment).value_or(LetterReader::kNoAnswer) == answer.output);
         }
       }
+}
+
+TEST_CASE("a fused norm is of the sum before it is rounded") {
+  using Family = CheckpointConfig::Family;
+  const CheckpointConfig config{Family::kDeltaNet, 8,    1,    2, 4, 3, 1, 6, 5, 0, false, false,
+                                OutputGate::kNone, 1e-6, 1e-3, 0, 0, {}};
+  std::size_t different = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Checkpoint checkpoint = random_checkpoint(config, seed);
+    const auto logits = [&](bool fused, Precision precision) {
+      checkpoint.config.fused_norm = fused;
+      const CheckpointModel model(checkpoint, precision);
+      CheckpointModel::Memory memory = model.start();
+      return model.step(1, memory);
+    };
+    CHECK(logits(false, Precision::kFp32) == logits(true, Precision::kFp32));
+    different += logits(false, Precision::kBf16) != logits(true, Precision::kBf16) ? 1 : 0;
+  }
+  CHECK(different > 0);
 }
 
 TEST_CASE("layers that forget have no operations, and say why") {

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cfenv>
 #include <memory>
 
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/probe/device_summers.h"
 #include "krohn/simulate/probe/probe_sums.h"
 #include "krohn/simulate/probe/processor_sums.h"
+#include "tools/krohn/command.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/probe_report.h"
 #include "tools/krohn/verb.h"
@@ -38,6 +40,16 @@ struct ProbeArguments {
   bool json = false;
 };
 
+template <class Work>
+SumsSeen in_started_environment(Work work) {
+  std::fenv_t own;
+  std::fegetenv(&own);
+  std::fesetenv(&started_environment());
+  SumsSeen seen = work();
+  std::fesetenv(&own);
+  return seen;
+}
+
 int probe(const ProbeArguments& options) {
   const std::vector<Summer> processor = options.device == "cuda" ? std::vector<Summer>{} : processor_summers();
   const std::vector<Summer> device = wants_cuda(options.device) ? device_summers() : std::vector<Summer>{};
@@ -47,7 +59,7 @@ int probe(const ProbeArguments& options) {
   json["probed"] = nlohmann::ordered_json::array();
   const auto report = [&](const std::vector<Summer>& summers, const std::string& where) {
     for (const Summer& summer : summers) {
-      const SumsSeen seen = probe_sums(summer.format, summer.sum, how);
+      const SumsSeen seen = in_started_environment([&] { return probe_sums(summer.format, summer.sum, how); });
       if (!options.json) {
         fmt::print("{}: {}, sums of {} products\n{}\n", where, summer.name, how.terms, probe_text(seen));
         continue;
