@@ -343,10 +343,13 @@ std::string explanation(const ClassVerdict& verdict) {
   if (verdict.answer == Answer::kNo) return verdict.witness;
   std::string text;
   if (verdict.answer == Answer::kYes && !verdict.data_name.empty() && verdict.data.count > 0) {
-    text = fmt::format("{} {}: ", verdict.data.count,
-                       verdict.data.count == 1 ? verdict.data_name.substr(0, verdict.data_name.size() - 1)
-                                               : verdict.data_name);
-    for (std::size_t i = 0; i < verdict.data.words.size(); ++i) text += (i ? ", " : "") + verdict.data.words[i];
+    text = fmt::format(
+        "{} {}: ", verdict.data.count,
+        verdict.data.count == 1 ? verdict.data_name.substr(0, verdict.data_name.size() - 1) : verdict.data_name);
+    for (std::size_t i = 0; i < verdict.data.words.size(); ++i) {
+      if (i > 0) text += ", ";
+      text += verdict.data.words[i].empty() ? "the empty word" : verdict.data.words[i];
+    }
     if (!verdict.data.complete) text += ", …";
   }
   if (!verdict.remark.empty()) text += (text.empty() ? "" : "; ") + verdict.remark;

@@ -122,7 +122,8 @@ std::string described(const Dfa& dfa, DrawnView view) {
   const char* kind = "State diagram";
   if (view == DrawnView::kTable) kind = "Transition table";
   if (view == DrawnView::kComponents) kind = "Strongly connected components";
-  if (view == DrawnView::kCayley) kind = "Cayley graph";
+  // Of the group itself, or of its action on cosets.
+  if (view == DrawnView::kCayley) kind = translations(dfa) ? "Cayley graph" : "Schreier graph";
   if (view == DrawnView::kMatrix) kind = "Transition matrix";
   State accepting = 0;
   for (State state = 0; dfa.is_acceptor() && state < dfa.states(); ++state) accepting += dfa.accepts(state) ? 1 : 0;

@@ -81,8 +81,29 @@ Word word_of(const std::vector<std::string>& names, const Alphabet& alphabet) {
   return word;
 }
 
+/// The same language, where every character that is named is a letter of its own, out of the class that holds it.
+Nfa with_letters_for(const Nfa& nfa, const std::vector<std::string>& names) {
+  std::vector<Symbol> named;
+  for (const std::string& name : names) {
+    const auto character = named_character(name);
+    const auto within = character ? nfa.alphabet().find(*character) : std::nullopt;
+    if (within && nfa.alphabet()[*within] != character_symbol(*character) &&
+        std::find(named.begin(), named.end(), character_symbol(*character)) == named.end())
+      named.push_back(character_symbol(*character));
+  }
+  if (named.empty()) return nfa;
+  const AlphabetRefinement split = refine(nfa.alphabet(), Alphabet::from_symbols(std::move(named)));
+  return read_over(nfa, split.merged, split.in_a);
+}
+
 /// Letters that the map does not name are their own images.
-Nfa image_under(const Nfa& nfa, const std::vector<Assignment>& map) {
+Nfa image_under(const Nfa& given, const std::vector<Assignment>& map) {
+  std::vector<std::string> named;
+  for (const Assignment& assignment : map) {
+    named.push_back(assignment.letter);
+    std::ranges::copy(names_in(assignment.image), std::back_inserter(named));
+  }
+  const Nfa nfa = with_letters_for(given, named);
   std::vector<std::vector<std::string>> images;
   for (const Symbol& symbol : nfa.alphabet().symbols()) images.push_back({symbol.name});
   std::vector<bool> assigned(images.size(), false);

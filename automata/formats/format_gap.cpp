@@ -95,16 +95,26 @@ class GapReader {
     return *number;
   }
 
+  /// Of a list of the points so far, the last of which `..` follows: `[first..last]` or `[first, second..last]`. GAP
+  /// has ranges as whole lists only.
+  void read_range(std::vector<std::size_t>& points) {
+    const std::size_t start = at_;
+    const auto last = static_cast<std::int64_t>(read_number()), first = static_cast<std::int64_t>(points.front());
+    const std::int64_t step = points.size() == 1 ? 1 : static_cast<std::int64_t>(points[1]) - first;
+    if (points.size() > 2 || step == 0 || (last - first) % step != 0)
+      fail(start, "no range of GAP's: [first..last] or [first, second..last], a list of its own");
+    points.clear();
+    for (std::int64_t point = first; step > 0 ? point <= last : point >= last; point += step)
+      points.push_back(static_cast<std::size_t>(point));
+    expect("]");
+  }
+
   std::vector<std::size_t> read_points() {
     std::vector<std::size_t> points;
     expect("[");
     while (!take("]")) {
-      const std::size_t first = read_number();
-      if (take("..")) {
-        for (std::size_t last = read_number(), point = first; point <= last; ++point) points.push_back(point);
-      } else {
-        points.push_back(first);
-      }
+      points.push_back(read_number());
+      if (take("..")) return read_range(points), points;
       if (points.size() > kMostPoints) fail(at_, fmt::format("more than {} points", kMostPoints));
       skip_blanks();
       if (at_ < text_.size() && text_[at_] != ']') expect(",");
@@ -211,6 +221,7 @@ class GapReader {
 }  // namespace
 
 std::string write_gap(const Dfa& dfa) {
+  if (dfa.letters() == 0) throw InputError("GAP has no transformations of no letters; write JSON or DOT");
   std::vector<std::string> letters, maps;
   const bool permutes = dfa.is_permutation_automaton();
   for (Letter letter = 0; letter < dfa.letters(); ++letter) {

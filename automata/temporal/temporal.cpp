@@ -48,15 +48,17 @@ Reading reading_of(const TemporalFormula& formula, const TemporalOptions& option
     reading.alphabet = Alphabet::from_names(letters);
     return reading;
   }
-  reading.alphabet = options.alphabet ? *options.alphabet : Alphabet::from_names(names);
+  const Alphabet named = Alphabet::from_names(names);
+  reading.alphabet = options.alphabet ? *options.alphabet : named;
   if (reading.alphabet.size() == 0)
     throw InputError(std::string(what), "the formula names no letter; --alphabet says which there are");
+  for (const std::string& name : names)
+    if (!reading.alphabet.find(name))
+      throw InputError(std::string(what), fmt::format("\"{}\" is no letter of the alphabet", name));
+  // A character that is named is a letter of its own, out of the class that holds it.
+  reading.alphabet = refine(reading.alphabet, named).merged;
   reading.holds.assign(reading.alphabet.size(), Bits(names.size(), false));
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const auto letter = reading.alphabet.find(names[i]);
-    if (!letter) throw InputError(std::string(what), fmt::format("\"{}\" is no letter of the alphabet", names[i]));
-    reading.holds[*letter][i] = true;
-  }
+  for (std::size_t i = 0; i < names.size(); ++i) reading.holds[*reading.alphabet.find(names[i])][i] = true;
   return reading;
 }
 

@@ -178,12 +178,22 @@ class Parser {
         !is_quoted_ && (!is_of_name(token_[0]) || std::ranges::find(kReserved, token_) != std::end(kReserved));
     if (is_operator) fail(fmt::format("a formula is missing here, before \"{}\"", token_));
     const std::string name(token_);
+    if (!is_quoted_ && is_operators_and_name(name))
+      fail(fmt::format("\"{}\" is one name here: write blanks, {} {}, or quotes where the proposition is called so",
+                       name, name.substr(0, 1), name.substr(1)));
     advance();
     auto& names = formula_.propositions;
     const auto found = std::find(names.begin(), names.end(), name);
     const auto number = static_cast<Index>(found - names.begin());
     if (found == names.end()) names.push_back(name);
     return add(Operator::kProposition, number);
+  }
+
+  /// "GFa", "Xp1": elsewhere these are operators before a proposition.
+  static bool is_operators_and_name(std::string_view name) {
+    const std::size_t end = name.find_first_not_of("FGXNYZOH");
+    return end != 0 && end != std::string_view::npos && name[end] >= 'a' && name[end] <= 'z' &&
+           name.find_first_not_of("0123456789", end + 1) == std::string_view::npos;
   }
 
   std::string_view text_, what_, token_;

@@ -189,10 +189,13 @@ TrackedAutomaton language_of(const StrictJson& json, const Alphabet* alphabet, s
 
 std::optional<Word> word_against(const TrackedAutomaton& tracked, const Dfa& language, const std::string& name) {
   const Dfa& own = tracked.automaton;
+  // The file has names alone: a class goes by its name, unless that is cut short.
+  constexpr std::string_view kCutShort = "…";
   std::vector<Letter> to_language;
   for (const Symbol& symbol : own.alphabet().symbols()) {
     const auto letter = language.alphabet().find(symbol.name);
-    if (!letter || language.letters() != own.letters())
+    if (!letter || language.letters() != own.letters() || language.alphabet().name(*letter) != symbol.name ||
+        (cardinality(language.alphabet()[*letter].characters) > 1 && symbol.name.find(kCutShort) != std::string::npos))
       throw InputError(name, fmt::format("its letters are {}, those of the certificate {}",
                                          to_string(language.alphabet()), to_string(own.alphabet())));
     to_language.push_back(*letter);

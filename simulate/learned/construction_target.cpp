@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "krohn/automata/dfa/same_letters.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/tasks/task_automaton.h"
 
@@ -19,15 +20,14 @@ constexpr double kGap = 4;  ///< nats between the right answer and the next
 /// The network's letter for every letter of the machine.
 std::vector<Letter> matched_letters(const Network& network, const Dfa& machine) {
   std::vector<Letter> letters;
+  const auto same = same_letters(machine.alphabet(), network.automaton.alphabet());
   for (Letter letter = 0; letter < machine.letters(); ++letter) {
-    const std::string name = machine.alphabet().name(letter);
-    const auto found = network.automaton.alphabet().find(name);
-    if (!found)
+    if (!same[letter])
       throw InputError(
           fmt::format("the construction has no letter \"{}\", which the task has; compile the task's own "
                       "language, as `krohn tasks --list` names it",
-                      name));
-    letters.push_back(*found);
+                      machine.alphabet().name(letter)));
+    letters.push_back(*same[letter]);
   }
   return letters;
 }

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "krohn/automata/dfa/same_letters.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -19,14 +20,14 @@ bool is_special(const std::string& name) {
 /// Letter of the task's inputs ↦ letter of the automaton.
 std::vector<Letter> letters_by_name(const Alphabet& inputs, const Dfa& automaton, const std::string& task) {
   std::vector<Letter> letters;
-  for (const Symbol& symbol : inputs.symbols()) {
-    const auto letter = automaton.alphabet().find(symbol.name);
-    if (!letter)
-      throw InputError(fmt::format("task {} has the letter {}, which the language lacks: {}", task, symbol.name,
-                                   to_string(automaton.alphabet())));
-    letters.push_back(*letter);
+  const auto same = same_letters(inputs, automaton.alphabet());
+  for (Letter letter = 0; letter < inputs.size(); ++letter) {
+    if (!same[letter])
+      throw InputError(fmt::format("task {} has the letter {}, which the language does not have as one letter: {}",
+                                   task, inputs.name(letter), to_string(automaton.alphabet())));
+    letters.push_back(*same[letter]);
   }
-  if (std::set(letters.begin(), letters.end()).size() != automaton.letters())
+  if (letters.size() != automaton.letters())
     throw InputError(
         fmt::format("task {} has fewer letters than the language: {}", task, to_string(automaton.alphabet())));
   return letters;

@@ -97,6 +97,22 @@ TEST_CASE("check --against compares the model's automaton with a language") {
   CHECK(place.shell("krohn check s5.cert s5.safetensors --against name:S5/transpositions").status == 0);
 }
 
+TEST_CASE("a class is not the letter that it holds, in no verdict") {
+  const Workplace place("classes-of-letters");
+  REQUIRE(place.shell("krohn compile 'regex:[xy]*x[xy]*' --alphabet xy -o a.safetensors").status == 0);
+  REQUIRE(place
+              .shell("krohn train 'regex:[xy]*x[xy]*' --alphabet xy --model bilinear:full,hidden=4,inputs=8 --init "
+                     "a.safetensors --steps 0 -o run")
+              .status == 0);
+  CHECK(place.shell("krohn verify run --against 'regex:(x|y)*x(x|y)*' --certificate run.cert").status == 0);
+  CHECK(place.shell("krohn check run.cert run --against 'regex:(x|y)*x(x|y)*'").status == 0);
+  const std::string wide = " --against 'regex:[w-z]*[wx][w-z]*'";
+  CHECK(contains(place.shell("krohn verify run" + wide).err, "as one letter"));
+  CHECK(place.shell("krohn verify a.safetensors" + wide).status == 1);
+  CHECK(place.shell("krohn check run.cert run" + wide).status == 2);
+  CHECK(place.shell("krohn check run.cert run --against 'regex:[ac-z]+|b'").status == 2);
+}
+
 TEST_CASE("what was only tested is certified as that") {
   const Workplace place("check-sampled");
   REQUIRE(place.shell("krohn compile name:Z5 --construction rotation -o z5.safetensors").status == 0);

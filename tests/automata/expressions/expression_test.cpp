@@ -149,6 +149,20 @@ TEST_CASE("expr: is a language wherever one is") {
   CHECK_FALSE(distinguishing_word(load_language("expr:~expr:regex:a & regex:a|b"), parse_regex("b")));
 }
 
+TEST_CASE("images of and into classes of characters are those of their characters") {
+  for (const auto& [expression, right] : {std::pair{"image(regex:[a-z]b, a=xy)", "xyb|[b-z]b"},
+                                          {"image(regex:[a-z]b, b=x)", "[ac-z]x|xx"},
+                                          {"image(regex:[a-z]*, a=)", "[b-z]*"},
+                                          {"image(regex:[ab]c, a=x, b=y)", "[xy]c"},
+                                          {"image(regex:[a-z], a=b)", "[b-z]"},
+                                          {"image(regex:[a-c]*, a=bb, b=a)", "(bb|a|c)*"},
+                                          {"image(regex:a[a-z], a=SYN ACK)", "\"SYN\"\"ACK\"(\"SYN\"\"ACK\"|[b-z])"},
+                                          {"preimage(regex:[a-z]b, x=ab, y=b)", "x|yy"}}) {
+    CAPTURE(expression);
+    CHECK_FALSE(distinguishing_word(value(expression), parse_regex(right)));
+  }
+}
+
 TEST_CASE("what stays nondeterministic inside is complemented and compared all the same") {
   // 2^15 subsets: past what an operation settles by itself, within what a complement may take.
   const std::string big = "regex:(a|b)*a(a|b){14}";

@@ -252,3 +252,25 @@ TEST_CASE("formats without classes have a letter for each character of them") {
   CHECK(with_single_characters(of_class("10FF")).letters() == 4096);
   CHECK(test::error_of([&] { with_single_characters(of_class("1100")); }).find("--alphabet") != std::string::npos);
 }
+
+TEST_CASE("ranges of GAP are whole lists, with steps up and down") {
+  const auto map_of = [](const char* list) {
+    return read_automaton(std::string("Transformation(") + list + ");", "g", FileFormat::kGap).letter_map(0);
+  };
+  const auto images = [&](const char* list) {
+    const auto map = map_of(list);
+    std::vector<State> all;
+    for (State point = 0; point < map.degree(); ++point) all.push_back(map[point] + 1);
+    return all;
+  };
+  using Points = std::vector<State>;
+  CHECK(images("[1..3]") == Points{1, 2, 3});
+  CHECK(images("[3,2..1]") == Points{3, 2, 1});
+  CHECK(images("[1,3..5]") == Points{1, 3, 5, 4, 5});
+  CHECK(images("[2,1]") == Points{2, 1});
+  for (const char* list : {"[1,2,4..6]", "[1,3..4]", "[1,1..1]", "[3,2..1,1]", "[1..3,1]"}) {
+    CAPTURE(list);
+    CHECK_THROWS_AS(map_of(list), InputError);
+  }
+  CHECK_THROWS_AS(write_automaton(Dfa::acceptor(Alphabet(), {}, 0, {true}), FileFormat::kGap), InputError);
+}

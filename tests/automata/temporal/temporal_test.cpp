@@ -192,3 +192,25 @@ TEST_CASE("mistakes are said with their column, and limits are met") {
   options.propositions = Propositions::kValuations;
   CHECK_THROWS_WITH_AS(ltlf_automaton(many, options), doctest::Contains("valuations"), InputError);
 }
+
+TEST_CASE("a named character is a letter of its own, out of a class") {
+  const auto over = [](const char* alphabet) {
+    LanguageOptions options;
+    options.alphabet = alphabet;
+    return options;
+  };
+  for (const char* alphabet : {"unicode", "a-z", "ab", "bytes"}) {
+    CAPTURE(alphabet);
+    const LanguageOptions options = over(alphabet);
+    CHECK_FALSE(distinguishing_word(load_language("ltlf:F a", options), load_language("regex:.*a.*", options)));
+    CHECK_FALSE(distinguishing_word(load_language("pltl:a S b", options), load_language("regex:.*ba*", options)));
+    CHECK_FALSE(distinguishing_word(load_language("ltlf:a & b", options), load_language("regex:[]", options)));
+  }
+  CHECK_THROWS_AS(load_language("ltlf:F \"SYN\"", over("unicode")), InputError);
+}
+
+TEST_CASE("operators that stick to a name are refused, not read as a name") {
+  for (const char* formula : {"Fa", "GFa -> FGb", "X p & Xp1"}) CHECK_THROWS_AS(ltlf_automaton(formula), InputError);
+  for (const char* formula : {"\"Fa\"", "Grant", "Fail", "F Grant", "a", "Xp1x"})
+    CHECK_NOTHROW(ltlf_automaton(formula));
+}

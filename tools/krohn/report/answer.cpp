@@ -32,10 +32,10 @@ struct Wording {
   const char *name, *yes, *no;
 };
 
-Wording wording(LanguageQuestion question) {
+Wording wording(LanguageQuestion question, bool has_outputs) {
   switch (question) {
     case LanguageQuestion::kEqual:
-      return {"equal", "equal: the same words", "not equal"};
+      return {"equal", has_outputs ? "equal: the same output after every word" : "equal: the same words", "not equal"};
     case LanguageQuestion::kIncluded:
       return {"included", "included: every word of the first is one of the second", "not included"};
     case LanguageQuestion::kDisjoint:
@@ -85,7 +85,6 @@ std::string lacking(const std::string& name, const Alphabet& merged,
 }
 
 int ask(LanguageQuestion question, const QuestionArguments& options) {
-  const Wording words = wording(question);
   const bool two = question != LanguageQuestion::kEmpty;
   const TimeLimit time(options.seconds, fmt::format("--time {:g}", options.seconds));
   const Automaton a = load_operand(options.first, options.reading);
@@ -93,6 +92,7 @@ int ask(LanguageQuestion question, const QuestionArguments& options) {
   const AlphabetRefinement common = refine(alphabet_of(a), alphabet_of(b));
   const DecidingWord answer = answer_to(question, a, b, options.limits);
   const bool outputs = has_outputs(a) || has_outputs(b);
+  const Wording words = wording(question, outputs);
   if (options.json) {
     Json json{{"question", words.name}, {"first", options.first}};
     if (two) json["second"] = options.second;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "krohn/automata/dfa/same_letters.h"
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/constructions/files/network_file.h"
@@ -152,8 +153,9 @@ Match match(const Mode& mode, const Transformation& map, const LetterSpectrum& e
 std::vector<LetterComparison> compare_letters(const Side& learned, const Side& exact, double weight) {
   std::vector<LetterComparison> letters;
   const Alphabet& alphabet = learned.automaton.alphabet();
+  const auto same = same_letters(alphabet, exact.automaton.alphabet());
   for (Letter letter = 0; letter < alphabet.size(); ++letter) {
-    const auto other = exact.automaton.alphabet().find(alphabet.name(letter));
+    const auto other = same[letter];
     if (!other) continue;
     LetterComparison comparison{alphabet.name(letter),
                                 {},
@@ -305,11 +307,12 @@ void report_comparison(const CompareArguments& options, const Spectrum& learned,
 std::vector<PlanePanel> plane_panels(const Side& learned, const Side& exact, double weight) {
   std::vector<PlanePanel> panels;
   const Alphabet& alphabet = learned.automaton.alphabet();
+  const auto same = same_letters(alphabet, exact.automaton.alphabet());
   for (const Plane& plane : learned.spectrum.planes) {
     if (plane.weight < weight || panels.size() == kMostPanels) break;
     PlanePanel panel;
     for (Letter letter = 0; letter < alphabet.size(); ++letter) {
-      const auto other = exact.automaton.alphabet().find(alphabet.name(letter));
+      const auto other = same[letter];
       const double turn = turn_of(plane.factors[letter]);
       panel.learned.push_back(turn);
       panel.exact.push_back(other ? as_real(nearest_exact_turn(exact.automaton.letter_map(*other), turn)) : turn);
