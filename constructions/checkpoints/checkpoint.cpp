@@ -100,7 +100,9 @@ class TokensReader {
   std::optional<Letter> letter_of(const json& row) const {
     const auto found = row.find("letter");
     if (found == row.end() || !found->is_string()) return std::nullopt;
-    return automaton_.alphabet().find(std::string_view(found->get_ref<const std::string&>()));
+    const std::string& name = found->get_ref<const std::string&>();
+    const auto letter = automaton_.alphabet().find(std::string_view(name));
+    return letter && automaton_.alphabet().name(*letter) == name ? letter : std::nullopt;  // no class that holds it
   }
   State state_of(const json& row) const {
     const auto found = row.find("state");

@@ -71,6 +71,10 @@ TEST_CASE("a checkpoint is compiled, proved, refuted against another language, a
   CHECK(place.shell("krohn compile name:Z2 --target fla-deltanet -o z2").status == 0);
   const Outcome other = place.shell("krohn verify z2 --against name:Z3");
   CHECK(other.status != 0);
+  std::filesystem::remove(place / "z2" / "automaton.json");
+  CHECK(place.shell("krohn verify z2 --against name:Z2").status == 0);
+  // A class that holds the letter of a token is not that letter.
+  CHECK(contains(place.shell("krohn verify z2 --against 'regex:[0-9]*'").err, "has no letter"));
 }
 
 TEST_CASE("a model of transformers is compiled and proved, and every verb takes its folder") {
