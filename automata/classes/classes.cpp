@@ -14,6 +14,7 @@
 #include "krohn/automata/classes/threshold_order.h"
 #include "krohn/automata/monoid/properties.h"
 #include "krohn/automata/operations/emptiness.h"
+#include "krohn/automata/operations/operations.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {

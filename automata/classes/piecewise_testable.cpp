@@ -85,10 +85,9 @@ class OrderSearch {
   std::uint64_t order() {
     before_[dfa_.initial()].insert(Numbers(dfa_.letters(), 0));
     std::uint64_t most = 0;
-    const Components components = strongly_connected_components(dfa_);  // in topological order, one state each
-    std::vector<State> states(dfa_.states());
-    for (State state = 0; state < dfa_.states(); ++state) states[components.of[state]] = state;
-    for (const State state : states) most = std::max(most, pass(state));
+    // In topological order, one state each.
+    for (const std::vector<State>& component : strongly_connected_components(dfa_).members())
+      most = std::max(most, pass(component.front()));
     return most + 1;
   }
 
@@ -180,13 +179,11 @@ std::optional<std::string> piecewise_violation(const Dfa& dfa) {
 std::uint64_t piecewise_order(const Dfa& dfa) { return OrderSearch(dfa).order(); }
 
 std::uint64_t automaton_depth(const Dfa& dfa) {
-  const Components components = strongly_connected_components(dfa);
-  std::vector<State> states(dfa.states());
-  for (State state = 0; state < dfa.states(); ++state) states[components.of[state]] = state;
   std::vector<std::uint64_t> depth(dfa.states(), 0);
   std::uint64_t most = 0;
-  for (const State state : states)
+  for (const std::vector<State>& component : strongly_connected_components(dfa).members())
     for (Letter letter = 0; letter < dfa.letters(); ++letter) {
+      const State state = component.front();
       const State to = dfa.next(state, letter);
       if (to == state) continue;
       depth[to] = std::max(depth[to], depth[state] + 1);

@@ -32,26 +32,18 @@ ReducedAutomaton reduce(const Dfa& dfa) {
     }
     alike[found->second].push_back(letter);
   }
-  Dfa reduced = restricted_to(dfa, kept);
-  return {std::move(reduced), std::move(kept), std::move(alike)};
+  return {restricted_to(dfa, kept), std::move(alike)};
 }
 
 ReducedAutomaton on_tier(const ReducedAutomaton& reduced) {
-  std::vector<Letter> moving, kept;
+  std::vector<Letter> moving;
   std::vector<std::vector<Letter>> alike;
   for (Letter letter = 0; letter < reduced.dfa.letters(); ++letter) {
     if (reduced.dfa.letter_map(letter).is_identity()) continue;
     moving.push_back(letter);
-    kept.push_back(reduced.kept[letter]);
     alike.push_back(reduced.alike[letter]);
   }
-  return {restricted_to(reduced.dfa, moving), std::move(kept), std::move(alike)};
-}
-
-Dfa with_other_answer(const Dfa& dfa) {
-  std::vector<bool> accepting;
-  for (State state = 0; state < dfa.states(); ++state) accepting.push_back(!dfa.accepts(state));
-  return Dfa::acceptor(dfa.alphabet(), {dfa.table().begin(), dfa.table().end()}, dfa.initial(), accepting);
+  return {restricted_to(reduced.dfa, moving), std::move(alike)};
 }
 
 }  // namespace krohn

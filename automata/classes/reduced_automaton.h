@@ -11,8 +11,7 @@ namespace krohn {
 /// Every class of `classes.h` is closed under leaving out letters and under letters that act as others do, with the
 /// same parameters; so what holds of the reduced automaton holds of the given one.
 struct ReducedAutomaton {
-  Dfa dfa;                   ///< minimal; its letters act differently in pairs
-  std::vector<Letter> kept;  ///< per letter of `dfa`: the letter of the given automaton that stands for it
+  Dfa dfa;                                 ///< minimal; its letters act differently in pairs
   std::vector<std::vector<Letter>> alike;  ///< per letter of `dfa`: all letters of the given automaton that act so
 };
 
@@ -23,8 +22,5 @@ ReducedAutomaton reduce(const Dfa& dfa);
 /// that move a state, for every larger tier has letters that mean nothing (Lambert & Rogers 2020). `reduced` itself
 /// when there is no such letter.
 ReducedAutomaton on_tier(const ReducedAutomaton& reduced);
-
-/// The same automaton with the other states accepting: it accepts the complement.
-Dfa with_other_answer(const Dfa& dfa);
 
 }  // namespace krohn

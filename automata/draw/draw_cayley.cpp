@@ -140,23 +140,14 @@ std::vector<GeneratorLines> generator_lines(const Dfa& dfa) {
       if (dfa.next(dfa.next(state, a), b) != state) return false;
     return true;
   };
-  const auto is_same = [&](Letter a, Letter b) {
-    for (State state = 0; state < dfa.states(); ++state)
-      if (dfa.next(state, a) != dfa.next(state, b)) return false;
-    return true;
-  };
-  const auto is_identity = [&](Letter a) {
-    for (State state = 0; state < dfa.states(); ++state)
-      if (dfa.next(state, a) != state) return false;
-    return true;
-  };
+  const auto is_same = [&](Letter a, Letter b) { return dfa.letter_map(a) == dfa.letter_map(b); };
   std::vector<GeneratorLines> lines;
   for (Letter letter = 0; letter < dfa.letters(); ++letter) {
     const auto home = std::find_if(lines.begin(), lines.end(), [&](const GeneratorLines& line) {
       return is_same(line.forward.front(), letter) || is_inverse(line.forward.front(), letter);
     });
     if (home == lines.end())
-      lines.push_back({{letter}, {}, is_inverse(letter, letter), is_identity(letter)});
+      lines.push_back({{letter}, {}, is_inverse(letter, letter), dfa.letter_map(letter).is_identity()});
     else if (is_same(home->forward.front(), letter))
       home->forward.push_back(letter);
     else

@@ -86,11 +86,15 @@ Dfa symmetric_difference_of(const Dfa& a, const Dfa& b, std::uint64_t max_states
   return combine(a, b, {"symmetric difference", {{{false, true}, {true, false}}}}, max_states);
 }
 
+Dfa with_other_answer(const Dfa& dfa) {
+  std::vector<bool> accepting;
+  for (State state = 0; state < dfa.states(); ++state) accepting.push_back(!dfa.accepts(state));
+  return Dfa::acceptor(dfa.alphabet(), {dfa.table().begin(), dfa.table().end()}, dfa.initial(), accepting);
+}
+
 Dfa complement(const Dfa& dfa) {
   require_acceptor(dfa, "complement");
-  std::vector<bool> accepting(dfa.states());
-  for (State state = 0; state < dfa.states(); ++state) accepting[state] = !dfa.accepts(state);
-  return minimise(Dfa::acceptor(dfa.alphabet(), {dfa.table().begin(), dfa.table().end()}, dfa.initial(), accepting));
+  return minimise(with_other_answer(dfa));
 }
 
 }  // namespace krohn

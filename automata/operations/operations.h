@@ -24,6 +24,9 @@ Dfa difference_of(const Dfa& a, const Dfa& b, std::uint64_t max_states = kDefaul
 Dfa symmetric_difference_of(const Dfa& a, const Dfa& b, std::uint64_t max_states = kDefaultMaxStates);
 /// Relative to the words over its own alphabet; see `extend_alphabet` for another.
 Dfa complement(const Dfa& dfa);
+
+/// The same automaton with the other states accepting: it accepts the complement.
+Dfa with_other_answer(const Dfa& dfa);
 /// The same language over `refine(dfa.alphabet(), alphabet).merged`. O(k n log n).
 Dfa extend_alphabet(const Dfa& dfa, const Alphabet& alphabet);
 

@@ -192,6 +192,13 @@ TensorFile read_weights(const std::string& folder) {
 
 }  // namespace
 
+void require_automaton(const Checkpoint& checkpoint) {
+  if (!checkpoint.automaton)
+    throw InputError(
+        "this checkpoint says nothing about the automaton that it should track: put automaton.json and tokens.json "
+        "beside its config.json");
+}
+
 std::vector<std::pair<std::string, std::string>> checkpoint_files(const Checkpoint& checkpoint) {
   require_tensors(checkpoint.config, checkpoint.tensors, kWeightsFile);
   TensorFile tensors = with_file_names(checkpoint.config, checkpoint.tensors);

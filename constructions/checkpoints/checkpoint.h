@@ -62,6 +62,9 @@ struct Checkpoint {
   TokenTable tokens;  ///< empty without an automaton
 };
 
+/// Throws InputError where it does not say which automaton it should track.
+void require_automaton(const Checkpoint& checkpoint);
+
 /// The folder's files by name: config.json, model.safetensors, and with an automaton also automaton.json (krohn's own
 /// format) and tokens.json, which says what each token means. Throws InputError when a tensor has a wrong shape.
 std::vector<std::pair<std::string, std::string>> checkpoint_files(const Checkpoint& checkpoint);

@@ -135,10 +135,7 @@ std::uint64_t right_letters(const Checkpoint& checkpoint, const CheckpointModel&
 }  // namespace
 
 std::unique_ptr<LetterReader> checkpoint_reader(const Checkpoint& checkpoint, const CheckpointModel& model) {
-  if (!checkpoint.automaton)
-    throw InputError(
-        "this checkpoint says nothing about the automaton that it should track: put automaton.json and tokens.json "
-        "beside its config.json");
+  require_automaton(checkpoint);
   return std::make_unique<CheckpointLetters>(checkpoint, model);
 }
 
@@ -163,7 +160,7 @@ std::string output_of_token(const Checkpoint& checkpoint, std::uint32_t token) {
   const Dfa& automaton = *checkpoint.automaton;
   for (State state = 0; state < automaton.states(); ++state)
     if (token == checkpoint.tokens.of_state[state]) return automaton.output_names()[automaton.output(state)];
-  return "nothing";
+  return token == LetterReader::kNoAnswer ? "nothing" : fmt::format("token {}", token);
 }
 
 std::optional<CheckpointFailure> first_failure(const Checkpoint& checkpoint, const CheckpointModel& model,

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "krohn/constructions/files/tensor_values.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/stated_functions.h"
 #include "krohn/simulate/arithmetic/stated_exp.h"
@@ -20,22 +21,10 @@ constexpr std::uint64_t kMaxCachedNumbers = std::uint64_t{1} << 26;
 
 float to_bf16(float value) { return static_cast<float>(Eigen::bfloat16(value)); }
 
-template <class Stored>
-void read_numbers(const Tensor& tensor, std::vector<float>& numbers) {
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    Stored stored;
-    std::memcpy(&stored, tensor.bytes.data() + i * sizeof(Stored), sizeof(Stored));
-    numbers[i] = static_cast<float>(stored);
-  }
-}
-
 std::vector<float> numbers_of(const Checkpoint& checkpoint, const std::string& name, bool as_bf16) {
-  const Tensor& tensor = checkpoint.tensors.tensors.at(name);
-  std::vector<float> numbers(tensor.elements());
-  if (tensor.dtype == "F32") read_numbers<float>(tensor, numbers);
-  if (tensor.dtype == "F64") read_numbers<double>(tensor, numbers);
-  if (tensor.dtype == "F16") read_numbers<Eigen::half>(tensor, numbers);
-  if (tensor.dtype == "BF16") read_numbers<Eigen::bfloat16>(tensor, numbers);
+  const auto stored = floating_numbers(checkpoint.tensors.tensors.at(name));
+  std::vector<float> numbers;
+  for (const double number : stored.value()) numbers.push_back(static_cast<float>(number));
   for (float& number : numbers) {
     if (as_bf16) number = to_bf16(number);
     if (!std::isfinite(number)) throw InputError(name, "holds a number that is not finite");

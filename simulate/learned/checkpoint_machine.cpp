@@ -109,10 +109,7 @@ std::optional<Dfa> tabulated(const TrainedReader& machine, const Dfa& own, const
 }  // namespace
 
 std::unique_ptr<Task> checkpoint_task(const Checkpoint& checkpoint) {
-  if (!checkpoint.automaton)
-    throw InputError(
-        "this checkpoint says nothing about the automaton that it should track: put automaton.json and tokens.json "
-        "beside its config.json");
+  require_automaton(checkpoint);
   return language_task("the checkpoint's automaton", *checkpoint.automaton);
 }
 
