@@ -1,0 +1,97 @@
+"""The command of the rivals: `python -m krohn.rivals train TASK --model NAME -o FOLDER`, `eval FOLDER`, `table NAME -o FOLDER`."""
+
+import argparse
+import json
+import sys
+from typing import List, Optional
+
+from krohn.rivals import models, tables, training
+
+
+def numbers(text: str) -> List[float]:
+    return [float(part) for part in text.split(",")]
+
+
+def whole_numbers(text: str) -> List[int]:
+    return [int(float(part)) for part in text.split(",")]
+
+
+def length_range(text: str):
+    least, _, greatest = text.partition("..")
+    return int(least), int(greatest or least)
+
+
+def train_arguments(parser: argparse.ArgumentParser) -> None:
+    default = training.Options()
+    parser.add_argument("--length", type=length_range, default=default.length, help="3..40: lengths of training words")
+    parser.add_argument("--words", type=int, default=default.words, help="words a step")
+    parser.add_argument("--steps", type=int, default=default.steps)
+    parser.add_argument("--rates", type=numbers, default=default.rates, help="the run with the least validation loss is kept")
+    parser.add_argument("--seed", type=int, default=default.seed)
+    parser.add_argument("--schedule", choices=["constant", "cosine"], default=default.schedule)
+    parser.add_argument("--warm-up", type=int, default=default.warm_up, help="steps")
+    parser.add_argument("--least-rate", type=float, default=default.least_rate)
+    parser.add_argument("--weight-decay", type=float, default=default.weight_decay)
+    parser.add_argument("--clip", type=float, default=default.clip, help="norm of gradients; 0: none")
+    parser.add_argument("--validate-every", type=int, default=default.validate_every)
+    parser.add_argument("--stop-at", type=float, default=default.stop_at)
+    parser.add_argument("--test-lengths", type=whole_numbers, default=default.test_lengths)
+    parser.add_argument("--test-words", type=int, default=default.test_words)
+
+
+def options_of(arguments: argparse.Namespace) -> training.Options:
+    names = training.Options.__dataclass_fields__
+    return training.Options(**{name: value for name, value in vars(arguments).items() if name in names})
+
+
+def report(facts: dict) -> None:
+    print(f"{facts['model']} on {facts['task']}, {facts['parameters']:,} parameters, {facts['framework']}")
+    for run in facts["runs"]:
+        scores = ", ".join(f"{score['scaled_accuracy']:.4f} at {score['length']} ({score['words_right']}/{score['words']} words)"
+                           for score in run["test"])  # fmt: skip
+        print(f"  rate {run['rate']:g}, seed {run['seed']}: {run['state']} after {run['steps']} steps, validation loss "
+              f"{run['validation_loss']:.3g}; scaled accuracy {scores}{'; kept' if run['best'] else ''}")  # fmt: skip
+    family = facts["model"].split(":")[1]
+    if models.FAMILIES[family].is_imported:
+        print(f"  krohn examines it: krohn import FOLDER/model.safetensors --as {family} --against {facts['task']} -o NEW-FOLDER")
+    else:
+        print("  measured by PyTorch; krohn tests such a model as a black box, krohn.test, and proves nothing of it")
+
+
+def main(arguments: Optional[List[str]] = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m krohn.rivals", description="The models that the papers compare with.")
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    train = verbs.add_parser("train", help="train one model")
+    train.add_argument("task")
+    train.add_argument("--model", required=True, help=f"one of {', '.join(models.FAMILIES)}, with options: lstm:hidden=64")
+    train.add_argument("-o", "--output", required=True)
+    train_arguments(train)
+    evaluate = verbs.add_parser("eval", help="measure a trained model by length")
+    evaluate.add_argument("run")
+    evaluate.add_argument("--lengths", type=whole_numbers, default=[40, 256])
+    evaluate.add_argument("--words", type=int, default=100)
+    table = verbs.add_parser("table", help="train every model of a table")
+    table.add_argument("name", choices=list(tables.TABLES))
+    table.add_argument("-o", "--output", required=True, help="folder that keeps the cells; the same command goes on after them")
+    table.add_argument("--seeds", type=int, default=5)
+    table.add_argument("--seed", type=int, default=21, help="of the first run")
+    table.add_argument("--only", default="", help="rows whose name has this text")
+    table.add_argument("--scale", choices=["small", "paper"], default="small")
+    chosen = parser.parse_args(arguments)
+    try:
+        if chosen.verb == "train":
+            report(training.train(chosen.task, chosen.model, chosen.output, options_of(chosen)))
+        elif chosen.verb == "eval":
+            model, facts = training.load(chosen.run)
+            for length in chosen.lengths:
+                print(json.dumps(vars(training.measure(model, facts["task"], length, chosen.words))))
+        else:
+            print(tables.run(chosen.name, chosen.output, chosen.seeds, chosen.seed, chosen.only, chosen.scale))
+    except (ValueError, OSError) as error:  # krohn's own errors are ValueErrors
+        print(f"krohn.rivals: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,183 @@
+"""What mixes tokens in the rivals: x [batch, length, width] ↦ the same shape, causal. One class a paper, by its equations."""
+
+import math
+from typing import Optional
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+def heads_of(x: Tensor, heads: int) -> Tensor:
+    """[batch, length, width] ↦ [batch, heads, length, width / heads]."""
+    return x.unflatten(-1, (heads, -1)).transpose(1, 2)
+
+
+def joined(x: Tensor) -> Tensor:
+    return x.transpose(1, 2).flatten(2)
+
+
+class Attention(nn.Module):
+    """Softmax attention (Vaswani et al. 2017)."""
+
+    def __init__(self, width: int, heads: int = 4):
+        super().__init__()
+        self.heads, self.qkv, self.out = heads, nn.Linear(width, 3 * width), nn.Linear(width, width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = (heads_of(part, self.heads) for part in self.qkv(x).chunk(3, -1))
+        return self.out(joined(F.scaled_dot_product_attention(q, k, v, is_causal=True)))
+
+
+class LinearAttention(nn.Module):
+    """φ(q)ᵀ Σ φ(k) vᵀ over φ(q)ᵀ Σ φ(k), φ = 1 + elu (Katharopoulos et al. 2020)."""
+
+    def __init__(self, width: int, heads: int = 4):
+        super().__init__()
+        self.heads, self.qkv, self.out = heads, nn.Linear(width, 3 * width, bias=False), nn.Linear(width, width, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = (heads_of(part, self.heads) for part in self.qkv(x).chunk(3, -1))
+        scores = ((1 + F.elu(q)) @ (1 + F.elu(k)).transpose(-1, -2)).tril()
+        return self.out(joined(scores @ v / scores.sum(-1, keepdim=True)))
+
+
+class CausalConvolution(nn.Conv1d):
+    """Every channel by itself over the last `taps` tokens."""
+
+    def __init__(self, width: int, taps: int):
+        super().__init__(width, width, taps, groups=width, padding=taps - 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x.transpose(1, 2))[..., : x.shape[1]].transpose(1, 2)
+
+
+class Mamba(nn.Module):
+    """Mamba-1 (Gu & Dao 2023): x ← exp(Δ A) x + Δ B u for every channel, Δ, B and C of the token; `signed`: 2 exp(Δ A) − 1 in
+    place of exp(Δ A), eigenvalues in [−1, 1] (Grazzi et al. 2025)."""
+
+    def __init__(self, width: int, states: int = 16, expand: int = 2, taps: int = 4, signed: bool = False):
+        super().__init__()
+        inner, self.states, self.signed = expand * width, states, signed
+        self.rank = math.ceil(width / 16)
+        self.in_proj, self.conv1d = nn.Linear(width, 2 * inner, bias=False), CausalConvolution(inner, taps)
+        self.x_proj, self.dt_proj = nn.Linear(inner, self.rank + 2 * states, bias=False), nn.Linear(self.rank, inner)
+        self.A_log = nn.Parameter(torch.log(torch.arange(1, states + 1, dtype=torch.float32)).repeat(inner, 1))
+        self.D, self.out_proj = nn.Parameter(torch.ones(inner)), nn.Linear(inner, width, bias=False)
+        step = torch.exp(torch.rand(inner) * math.log(100) + math.log(1e-3)).clamp(min=1e-4)
+        with torch.no_grad():  # so that Δ lies between 10⁻³ and 10⁻¹ at first
+            self.dt_proj.bias.copy_(step + torch.log(-torch.expm1(-step)))
+            nn.init.uniform_(self.dt_proj.weight, -(self.rank**-0.5), self.rank**-0.5)
+
+    def forward(self, x: Tensor) -> Tensor:
+        u, gate = self.in_proj(x).chunk(2, -1)
+        u = F.silu(self.conv1d(u))
+        step, b, c = self.x_proj(u).split([self.rank, self.states, self.states], -1)
+        step = F.softplus(self.dt_proj(step))
+        decay = torch.exp(-step.unsqueeze(-1) * torch.exp(self.A_log))
+        decay = 2 * decay - 1 if self.signed else decay
+        written = (step * u).unsqueeze(-1) * b.unsqueeze(2)
+        state, outputs = torch.zeros_like(written[:, 0]), []
+        for t in range(x.shape[1]):
+            state = decay[:, t] * state + written[:, t]
+            outputs.append((state * c[:, t].unsqueeze(1)).sum(-1))
+        return self.out_proj((torch.stack(outputs, 1) + self.D * u) * F.silu(gate))
+
+
+class MLSTM(nn.Module):
+    """The matrix memory of xLSTM (Beck et al. 2024): C ← f C + i v kᵀ, n ← f n + i k, h = o ∘ C q / max(|nᵀq|, 1), i = exp, f = σ,
+    in the parallel form with its stabiliser."""
+
+    def __init__(self, width: int, heads: int = 4):
+        super().__init__()
+        self.heads, self.qkv = heads, nn.Linear(width, 3 * width, bias=False)
+        self.gates, self.o = nn.Linear(width, 2 * heads), nn.Linear(width, width)
+        self.norm, self.out = nn.GroupNorm(heads, width), nn.Linear(width, width, bias=False)
+        with torch.no_grad():
+            self.gates.weight.zero_()
+            self.gates.bias.copy_(torch.cat([torch.zeros(heads), torch.linspace(3, 6, heads)]))
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = (heads_of(part, self.heads) for part in self.qkv(x).chunk(3, -1))
+        k = k / math.sqrt(k.shape[-1])
+        gate_in, gate_forget = self.gates(x).transpose(1, 2).chunk(2, 1)  # [batch, heads, length]
+        kept = F.logsigmoid(gate_forget).cumsum(-1)
+        logs = kept.unsqueeze(-1) - kept.unsqueeze(-2) + gate_in.unsqueeze(-2)
+        logs = logs.masked_fill(torch.ones_like(logs, dtype=torch.bool).triu(1), -math.inf)
+        most = logs.amax(-1, keepdim=True)
+        scores = (q @ k.transpose(-1, -2)) * torch.exp(logs - most)
+        h = scores @ v / torch.maximum(scores.sum(-1, keepdim=True).abs(), torch.exp(-most))
+        h = self.norm(joined(h).flatten(0, 1)).view_as(x)
+        return self.out(torch.sigmoid(self.o(x)) * h)
+
+
+class SLSTM(nn.Module):
+    """The scalar memory of xLSTM: c ← f c + i z, n ← f n + i, h = o c / n with z = tanh, o = f = σ, i = exp, stabilised; every head
+    reads its own h of the token before."""
+
+    def __init__(self, width: int, heads: int = 4):
+        super().__init__()
+        self.heads, self.size = heads, width // heads
+        self.inputs, self.norm = nn.Linear(width, 4 * width), nn.GroupNorm(heads, width)
+        self.recurrent = nn.Parameter(torch.randn(heads, 4, self.size, self.size) / math.sqrt(self.size) / 2)
+        self.out = nn.Linear(width, width, bias=False)
+        with torch.no_grad():  # forget gates between σ(3) and σ(6) at first
+            self.inputs.bias.zero_()
+            self.inputs.bias.view(heads, 4, self.size)[:, 1] = torch.linspace(3, 6, self.size)
+
+    def forward(self, x: Tensor) -> Tensor:
+        batch, length, _ = x.shape
+        inputs = self.inputs(x).view(batch, length, self.heads, 4, self.size)
+        h = c = n = torch.zeros(batch, self.heads, self.size)
+        most: Optional[Tensor] = None
+        outputs = []
+        for t in range(length):
+            i, f, z, o = (inputs[:, t] + torch.einsum("bhs,hgsr->bhgr", h, self.recurrent)).unbind(2)
+            f = F.logsigmoid(f)
+            greater = i if most is None else torch.maximum(f + most, i)
+            kept = torch.zeros_like(f) if most is None else torch.exp(f + most - greater)
+            new = torch.exp(i - greater)
+            most, c, n = greater, kept * c + new * torch.tanh(z), kept * n + new
+            h = torch.sigmoid(o) * c / n
+            outputs.append(h)
+        y = torch.stack(outputs, 1).flatten(2)
+        return self.out(self.norm(y.flatten(0, 1)).view_as(y))
+
+
+class RWKV4(nn.Module):
+    """Time mixing of RWKV-4 (Peng et al. 2023): σ(r) ∘ (Σ e^{−(t−1−s) w + k_s} v_s + e^{u + k_t} v_t) / (the same without v)."""
+
+    def __init__(self, width: int):
+        super().__init__()
+        self.mix = nn.Parameter(torch.rand(3, width))
+        self.r, self.k, self.v, self.out = (nn.Linear(width, width, bias=False) for _ in range(4))
+        self.decay, self.bonus = nn.Parameter(torch.linspace(-5, 3, width)), nn.Parameter(torch.full((width,), math.log(0.3)))
+
+    def forward(self, x: Tensor) -> Tensor:
+        before = F.pad(x, (0, 0, 1, -1))
+        r, k, v = (part(x * mix + before * (1 - mix)) for part, mix in zip((self.r, self.k, self.v), self.mix))
+        w, outputs = torch.exp(self.decay), []
+        above = below = torch.zeros_like(k[:, 0])
+        most = torch.full_like(above, -1e38)
+        for key, value in zip(k.unbind(1), v.unbind(1)):
+            greater = torch.maximum(most, self.bonus + key)
+            old, new = torch.exp(most - greater), torch.exp(self.bonus + key - greater)
+            outputs.append((old * above + new * value) / (old * below + new))
+            greater = torch.maximum(most - w, key)
+            old, new = torch.exp(most - w - greater), torch.exp(key - greater)
+            above, below, most = old * above + new * value, old * below + new, greater
+        return self.out(torch.sigmoid(r) * torch.stack(outputs, 1))
+
+
+class RWKV4Channels(nn.Module):
+    """Channel mixing of RWKV-4."""
+
+    def __init__(self, width: int):
+        super().__init__()
+        self.mix = nn.Parameter(torch.rand(2, width))
+        self.r, self.k, self.v = nn.Linear(width, width, bias=False), nn.Linear(width, 4 * width, bias=False), nn.Linear(4 * width, width, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        before = F.pad(x, (0, 0, 1, -1))
+        k, r = (part(x * mix + before * (1 - mix)) for part, mix in zip((self.k, self.r), self.mix))
+        return torch.sigmoid(r) * self.v(torch.relu(k) ** 2)

@@ -1,0 +1,188 @@
+"""Trains a rival on a task, measures it by length, and writes a folder as `krohn train` does."""
+
+import json
+import math
+import os
+import time
+from dataclasses import asdict, dataclass, field
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+import torch
+from torch import Tensor, nn
+
+import krohn
+from krohn.rivals import models
+
+TEST_SEED = 1_000_003
+"""That of the test words of `krohn train`."""
+VALIDATION_SEED = 1_000_002
+
+
+@dataclass
+class Options:
+    """The defaults are those of `krohn train`, but for the rates."""
+
+    length: Tuple[int, int] = (3, 40)
+    words: int = 64
+    steps: int = 2000
+    rates: Sequence[float] = (1e-3,)
+    seed: int = 1
+    schedule: str = "constant"
+    warm_up: int = 0
+    least_rate: float = 0.0
+    weight_decay: float = 0.0
+    clip: float = 0.0
+    validate_every: int = 500
+    validation_words: int = 256
+    stop_at: float = 1e-5
+    test_lengths: Sequence[int] = (40, 256)
+    test_words: int = 100
+
+
+@dataclass
+class Score:
+    """What `krohn eval` counts, of words of one length."""
+
+    length: int
+    words: int
+    seed: int
+    answers: int
+    right: int
+    scaled_accuracy: float
+    words_right: int
+    reading: str = "as trained"
+
+
+@dataclass
+class Run:
+    """One rate and seed."""
+
+    rate: float
+    seed: int
+    steps: int = 0
+    state: str = "finished"
+    seconds: float = 0.0
+    validation_loss: float = math.inf
+    validation_accuracy: float = 0.0
+    test: List[Score] = field(default_factory=list)
+    best: bool = False
+
+
+def rate_at(step: int, rate: float, options: Options) -> float:
+    """Of the step that comes: linear from 0 while it warms up, then constant or a half cosine to the least rate."""
+    if step < options.warm_up:
+        return rate * (step + 1) / options.warm_up
+    if options.schedule == "constant":
+        return rate
+    done = (step - options.warm_up) / max(1, options.steps - options.warm_up)
+    return options.least_rate + (rate - options.least_rate) * (1 + math.cos(math.pi * done)) / 2
+
+
+def batch_of(task: Any, words: int, length: Any, seed: int, first: int) -> Tuple[Tensor, Tensor, Any]:
+    data = krohn.dataset(task, words, length=length, seed=seed, first_index=first)
+    longest = int(data.lengths.max())
+    return (torch.as_tensor(data.inputs[:, :longest]).long(), torch.as_tensor(data.targets[:, :longest]).long(), data)
+
+
+def measure(model: nn.Module, task: Any, length: int, words: int, seed: int = TEST_SEED, at_once: int = 64) -> Score:
+    """The share of right answers between chance, 0, and all, 1; and how many words are right at every answer."""
+    model.eval()
+    answers = right = words_right = 0
+    chance = 0.0
+    with torch.no_grad():
+        for first in range(0, words, at_once):
+            inputs, targets, data = batch_of(task, min(at_once, words - first), length, seed, first)
+            chance, asked = data.chance, targets >= 0
+            wrong = (model(inputs).argmax(-1) != targets) & asked
+            answers, right = answers + int(asked.sum()), right + int(asked.sum()) - int(wrong.sum())
+            words_right += int((~wrong.any(1)).sum())
+    return Score(length, words, seed, answers, right, (right / answers - chance) / (1 - chance), words_right)
+
+
+def loss_of(model: nn.Module, inputs: Tensor, targets: Tensor) -> Tensor:
+    return nn.functional.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
+
+
+def train_one(name: str, task: Any, rate: float, seed: int, options: Options,
+              progress: Optional[Callable[[int, float], None]] = None) -> Tuple[nn.Module, Run]:
+    """One run. The weights that are kept are those with the least validation loss; it stops where that falls below
+    `stop_at`, and is "diverged" where a loss is not finite."""
+    began, run = time.process_time(), Run(rate, seed)
+    _, _, facts = batch_of(task, 1, options.length, seed, 0)
+    model = models.build(name, len(facts.tokens), len(facts.labels), seed)
+    optimiser = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=options.weight_decay)
+    seen, answers, _ = batch_of(task, options.validation_words, options.length, VALIDATION_SEED, 0)
+    kept = {key: value.clone() for key, value in model.state_dict().items()}
+    for step in range(options.steps):
+        model.train()
+        for group in optimiser.param_groups:
+            group["lr"] = rate_at(step, rate, options)
+        inputs, targets, _ = batch_of(task, options.words, options.length, seed, step * options.words)
+        optimiser.zero_grad(set_to_none=True)
+        loss = loss_of(model, inputs, targets)
+        if not math.isfinite(loss.item()):
+            run.state = "diverged"
+            break
+        loss.backward()
+        if options.clip:
+            nn.utils.clip_grad_norm_(model.parameters(), options.clip)
+        optimiser.step()
+        run.steps = step + 1
+        if run.steps % options.validate_every == 0 or run.steps == options.steps:
+            model.eval()
+            with torch.no_grad():
+                validation = loss_of(model, seen, answers).item()
+            if progress:
+                progress(run.steps, validation)
+            if validation < run.validation_loss:
+                run.validation_loss = validation
+                kept = {key: value.clone() for key, value in model.state_dict().items()}
+            if validation < options.stop_at:
+                run.state = "stopped"
+                break
+    model.load_state_dict(kept)
+    with torch.no_grad():
+        right = (model(seen).argmax(-1) == answers)[answers >= 0]
+    run.validation_accuracy = right.float().mean().item()
+    run.test = [measure(model, task, length, options.test_words) for length in options.test_lengths]
+    run.seconds = time.process_time() - began
+    return model, run
+
+
+def train(task: Any, model: str, output: str, options: Optional[Options] = None,
+          progress: Optional[Callable[[int, float], None]] = None) -> Dict[str, Any]:
+    """Trains `model` ("lstm:hidden=64") with every rate on a task of `krohn.tasks()` or a language, keeps the run with the least
+    validation loss (test words choose nothing) and writes OUTPUT/model.safetensors and OUTPUT/run.json. Returns the latter."""
+    options = options or Options()
+    if os.path.exists(output):
+        raise FileExistsError(f"{output}: is there already; give another name")
+    from safetensors.torch import save_file
+
+    runs = [train_one(model, task, rate, options.seed, options, progress) for rate in options.rates]
+    best = min(range(len(runs)), key=lambda i: runs[i][1].validation_loss)
+    runs[best][1].best = True
+    family, _ = models.parse(model)
+    facts = {
+        "schema": 1, "task": str(task), "model": "torch:" + models.full_name(model), "framework": f"torch {torch.__version__}",
+        "source": models.FAMILIES[family].source, "parameters": sum(p.numel() for p in runs[best][0].parameters()),
+        **{key: value for key, value in asdict(options).items()}, "runs": [asdict(run) for _, run in runs],
+    }  # fmt: skip
+    os.makedirs(output)
+    save_file({key: value.contiguous() for key, value in runs[best][0].state_dict().items()}, os.path.join(output, "model.safetensors"))
+    with open(os.path.join(output, "run.json"), "w", encoding="utf-8") as file:
+        json.dump(facts, file, indent=2, ensure_ascii=False)
+        file.write("\n")
+    return facts
+
+
+def load(folder: str) -> Tuple[nn.Module, Dict[str, Any]]:
+    """The model of a folder that `train` wrote, and its run.json."""
+    from safetensors.torch import load_file
+
+    with open(os.path.join(folder, "run.json"), encoding="utf-8") as file:
+        facts = json.load(file)
+    name = facts["model"].partition(":")[2]
+    _, _, data = batch_of(facts["task"], 1, tuple(facts["length"]), facts["seed"], 0)
+    model = models.build(name, len(data.tokens), len(data.labels), facts["seed"])
+    model.load_state_dict(load_file(os.path.join(folder, "model.safetensors")))
+    return model.eval(), facts
