@@ -60,6 +60,22 @@ bool reads_linearly(const Network& network, std::span<const std::uint32_t> shown
   return last_columns_depend(std::move(columns), values.size());
 }
 
+bool is_identity(const Matrix& matrix) {
+  const auto* map = std::get_if<MapMatrix>(&matrix);
+  return map != nullptr && map->map.is_identity();
+}
+
+bool is_diagonal(const Matrix& matrix) {
+  return is_identity(matrix) || std::holds_alternative<DiagonalMatrix>(matrix) ||
+         std::holds_alternative<ZeroMatrix>(matrix) || std::holds_alternative<RotationBlocks>(matrix);
+}
+
+bool is_in_unit_interval(const Matrix& matrix) {
+  const auto* diagonal = std::get_if<DiagonalMatrix>(&matrix);
+  return is_identity(matrix) || std::holds_alternative<ZeroMatrix>(matrix) ||
+         (diagonal != nullptr && std::ranges::all_of(diagonal->values, [](double x) { return x >= 0 && x <= 1; }));
+}
+
 PlanSize size_of_plan(const PlanRow& row, const Network& network, std::span<const std::uint32_t> shown) {
   PlanSize size;
   size.construction = row.construction;
@@ -71,10 +87,15 @@ PlanSize size_of_plan(const PlanRow& row, const Network& network, std::span<cons
                                  row.construction.starts_with("rotation-grid") ||
                                  row.construction == "diagonal-unit-circle";
   size.has_finitely_many_values = row.snap_every == 0 && (exact || !made_for_a_format);
+  size.is_diagonal = size.is_in_unit_interval = true;
   for (const Layer& layer : network.layers) {
     size.widest_numbers = std::max(size.widest_numbers, std::uint64_t{layer.dimension} * layer.columns);
-    for (const Transition& transition : layer.transitions)
+    size.widest_labels = std::max(size.widest_labels, std::uint64_t{layer.labels});
+    for (const Transition& transition : layer.transitions) {
       size.adds_inputs = size.adds_inputs || (transition.b.size() > 0 && !transition.b.isZero(0));
+      size.is_diagonal = size.is_diagonal && is_diagonal(transition.a);
+      size.is_in_unit_interval = size.is_in_unit_interval && is_in_unit_interval(transition.a);
+    }
   }
   if (network.layers.size() != 1 || !exact) return size;
   size.reads_affinely = reads_linearly(network, shown, true);

@@ -125,7 +125,7 @@ class Bounds {
     if (!layers) return;
     SizeBound& bound = add("layers", "diagonal matrices in [0, 1], finitely many values", *layers);
     for (const PlanSize& plan : plans_)
-      if (plan.construction == "diagonal-unit-interval") offer(bound, plan.layers, plan.construction);
+      if (plan.is_in_unit_interval && plan.has_finitely_many_values) offer(bound, plan.layers, plan.construction);
   }
 
   void add_representation() {
@@ -151,15 +151,15 @@ class Bounds {
                                   std::function([this] { return chain_decomposition(automaton_); })})
       attempt("a decomposition", [&] { cascades.push_back(decompose()); });
     SizeBound& labels = add("labels of the widest layer", kCascade, *widest_labels_);
-    for (const Cascade& cascade : cascades)
-      offer(labels, std::ranges::max_element(cascade.layers, {}, &CascadeLayer::width)->width,
-            "cascade-" + cascade.method);
+    for (const PlanSize& plan : plans_)
+      if (plan.construction.starts_with("cascade-")) offer(labels, plan.widest_labels, plan.construction);
     SizeBound& groups = add("layers with groups", kCascade, *group_layers_);
     for (const Cascade& cascade : cascades) offer(groups, layers_with_groups(cascade), "cascade-" + cascade.method);
     if (!diagonal_) return;
     SizeBound& diagonal = add("layers", "diagonal complex matrices, finitely many values", *diagonal_);
+    // Turns that are written for one format have as many layers as exact ones.
     for (const PlanSize& plan : plans_)
-      if (plan.construction.starts_with("diagonal-") && plan.construction != "diagonal-position")
+      if ((plan.is_diagonal && plan.has_finitely_many_values) || plan.construction == "diagonal-unit-circle")
         offer(diagonal, plan.layers, plan.construction);
   }
 
