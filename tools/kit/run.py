@@ -18,7 +18,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-from diagnosis import Diagnosis, first_wrong  # noqa: E402
+from diagnosis import ROLLED_BACK, Diagnosis, first_wrong  # noqa: E402
 from tracker import Tracker  # noqa: E402
 
 RUNTIMES = {
@@ -104,7 +104,8 @@ def summary(wrong, models):
         return where + "\nonly models that need the convolution's state: it is lost, emptied or shifted"
     votes = collections.Counter(kind for _, _, said in wrong
                                 for kind in {text.split(": ")[-1] for text in said.split("; or ") if ": " in text})
-    return where + (f"\nwhat fits most often: {votes.most_common(1)[0][0]}" if votes else "")
+    likeliest = max(votes, key=lambda kind: (kind != ROLLED_BACK, votes[kind]), default=None)
+    return where + (f"\nwhat fits most often: {likeliest}" if votes else "")
 
 
 def main():
