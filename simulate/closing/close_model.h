@@ -1,0 +1,27 @@
+// simulate/closing/close_model.h — training that ends in a proof: a trained model is rounded to one of the same
+// architecture whose states are finitely many, and that one is proved.
+#pragma once
+
+#include "krohn/simulate/closing/closing.h"
+#include "krohn/simulate/prove/claims/certificate.h"
+#include "krohn/simulate/tasks/task.h"
+
+namespace krohn {
+
+/// Rounds the model by what its family allows: close_linear, or close_reflections. Nothing is taken from a
+/// construction; the task says which words there are and what is answered.
+Closing close_model(const SequenceModel<float>& model, const Task& task);
+
+/// A closing, and what `verify` (simulate/prove/verify.h) says of its model in fp32, letter after letter.
+struct ProvedClosing {
+  Closing closing;
+  Certificate certificate;  ///< open where there is no model
+
+  bool is_proved() const { return closing.model != nullptr && certificate.is<Proved>(); }
+  /// Why it is not, for people.
+  std::string why_not() const;
+};
+
+ProvedClosing close_and_prove(const SequenceModel<float>& model, const Task& task);
+
+}  // namespace krohn
