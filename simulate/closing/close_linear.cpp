@@ -51,7 +51,8 @@ Maps maps_of(const LinearModel& view, Letter letter) {
   return maps;
 }
 
-/// What the automaton's states look like, as far as words of the task meet them.
+/// What the states look like of the automaton that the task asks about, as far as its words meet them. That automaton
+/// tells apart what may follow: a digit may leave another code behind than the sign that leads to the same state.
 struct Seen {
   MatrixXd means;              ///< hidden × points
   std::vector<State> states;   ///< point ↦ state
@@ -61,8 +62,9 @@ struct Seen {
   Index initial = 0;
 };
 
-Seen look_at(const TrainedReader& machine, const Task& task, const Dfa& automaton) {
+Seen look_at(const TrainedReader& machine, const Task& task, const TrackedAutomaton& tracked) {
   constexpr std::uint32_t kNone = UINT32_MAX;
+  const Dfa& automaton = tracked.automaton;
   const std::vector<StateVisit> visits = state_visits(machine, task, automaton, kVisits);
   Seen seen;
   std::vector<std::uint32_t> point_of(automaton.states(), kNone);
@@ -70,7 +72,7 @@ Seen look_at(const TrainedReader& machine, const Task& task, const Dfa& automato
     if (point_of[state] == kNone) {
       point_of[state] = static_cast<std::uint32_t>(seen.states.size());
       seen.states.push_back(state);
-      seen.wanted.push_back(automaton.output(state));
+      seen.wanted.push_back(tracked.wanted[state]);
       seen.is_asked.push_back(false);
     }
     return point_of[state];
@@ -236,7 +238,7 @@ Closing close_linear(const SequenceModel<float>& model, const Task& task) {
   }
   const auto machine = trained_machine(model, task, Precision::kFp64);
   const TaskAutomaton input = input_machine(task);
-  const Seen seen = look_at(*machine, task, input.automaton);
+  const Seen seen = look_at(*machine, task, tracked_automaton(task, input.automaton));
   Rounded rounded = round_blocks(*view, seen, input);
   closing.kept = rounded.kept;
   closing.dropped = rounded.dropped;

@@ -4,6 +4,8 @@
 
 #include "krohn/groups/error.h"
 #include "krohn/simulate/closing/close_linear.h"
+#include "krohn/simulate/closing/close_reflections.h"
+#include "krohn/simulate/closing/refine_readout.h"
 #include "krohn/simulate/learned/model_operations.h"
 #include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/prove/verify.h"
@@ -35,8 +37,6 @@ Certificate prove(const SequenceModel<float>& model, const Task& task) {
 
 }  // namespace
 
-Closing close_model(const SequenceModel<float>& model, const Task& task) { return close_linear(model, task); }
-
 std::string ProvedClosing::why_not() const {
   if (is_proved()) return "";
   if (closing.model == nullptr) return closing.what;
@@ -45,8 +45,22 @@ std::string ProvedClosing::why_not() const {
   return fmt::format("rounded ({}), it is undecided: {}", closing.what, certificate.limit);
 }
 
-ProvedClosing close_and_prove(const SequenceModel<float>& model, const Task& task) {
-  ProvedClosing result{close_model(model, task), {}};
+ProvedClosing close_and_prove(const SequenceModel<float>& model, const Task& task, const TrainOptions& training) {
+  constexpr std::uint64_t kMostSteps = 4000;
+  ProvedClosing result;
+  if (model.name().starts_with("deltaproduct:")) {
+    std::vector<bool> is_free;
+    result.closing = close_reflections(model, task, is_free);
+    if (result.closing.model == nullptr) return result;
+    const auto is_proved = [&] {
+      result.certificate = prove(*result.closing.model, task);
+      return result.certificate.is<Proved>();
+    };
+    result.closing.readout_steps =
+        refine_readout(*result.closing.model, task, training, is_free, kMostSteps, is_proved);
+    return result;
+  }
+  result.closing = close_linear(model, task);
   if (result.closing.model != nullptr) result.certificate = prove(*result.closing.model, task);
   return result;
 }

@@ -5,6 +5,7 @@
 #include "krohn/simulate/closing/closing.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/tasks/task.h"
+#include "krohn/simulate/train/trainer.h"
 
 namespace krohn {
 
@@ -22,6 +23,9 @@ struct ProvedClosing {
   std::string why_not() const;
 };
 
-ProvedClosing close_and_prove(const SequenceModel<float>& model, const Task& task);
+/// Rounds the model by what its family allows: close_linear, or close_reflections, behind which the read-out is trained
+/// on as `training` says, for 4,000 steps at most, until the proof succeeds. Nothing is taken from a construction; the
+/// task says which words there are and what is answered.
+ProvedClosing close_and_prove(const SequenceModel<float>& model, const Task& task, const TrainOptions& training);
 
 }  // namespace krohn

@@ -84,13 +84,16 @@ std::optional<IntegerCode> code_of_rank(const LearnedCode& learned, const Matrix
   if (!coordinates) return std::nullopt;
   const Eigen::PartialPivLU<MatrixXd> of_basis(coordinates->basis);
   IntegerCode code{directions * coordinates->basis, coordinates->points, {}, 0};
+  std::vector<MatrixXd> trained;
   for (const MatrixXd& letter : learned.letters) {
     const MatrixXd in_basis = of_basis.solve(directions.transpose() * letter * code.basis);
     code.letters.push_back(nearest_integers(in_basis));
     if (!in_basis.allFinite() || greatest(code.letters.back()) > kMostEntry) return std::nullopt;
-    code.moved = std::max(code.moved, greatest(in_basis - code.letters.back()));
+    trained.push_back(in_basis);
   }
   if (!holds(code, learned.moves)) return std::nullopt;
+  for (const auto& [from, letter, to] : learned.moves)
+    code.moved = std::max(code.moved, greatest(trained[letter] * code.points.col(from) - code.points.col(to)));
   return code;
 }
 

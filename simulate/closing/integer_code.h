@@ -31,7 +31,9 @@ struct IntegerCode {
   Eigen::MatrixXd basis;   ///< numbers × rank; point q lies about at basis · points[q]
   Eigen::MatrixXd points;  ///< rank × points
   std::vector<Eigen::MatrixXd> letters;
-  double moved = 0;  ///< the farthest that an entry of a letter's matrix, in the basis, was moved to its integer
+  /// The farthest that a coordinate which the trained letters give to a known move was from its integer. Of entries
+  /// that no move needs nothing is said.
+  double moved = 0;
 
   Eigen::Index rank() const { return basis.cols(); }
 };

@@ -100,7 +100,7 @@ struct Job {
     constexpr double kNearlyAll = 0.99;
     const BatchLoss& validation = trainer->validation();
     if (static_cast<double>(validation.right) < kNearlyAll * static_cast<double>(validation.targets)) return;
-    closing = close_and_prove(trainer->model(), task);
+    closing = close_and_prove(trainer->model(), task, options);
     ++rounds;
   }
 
@@ -339,7 +339,7 @@ nlohmann::ordered_json training_json(const TrainArguments& options, const Task& 
         {"rate", job.options.optimiser.learning_rate},
         {"seed", job.options.seed},
         {"steps", job.trainer->steps()},
-        {"state", to_string(job.trainer->state())},
+        {"state", job.is_proved() ? "proved" : to_string(job.trainer->state())},
         {"validation_loss", validation.loss},
         {"validation_accuracy", static_cast<double>(validation.right) / static_cast<double>(validation.targets)}};
     if (job.trainer->state() != Trainer::State::kDiverged) run["test"] = test_of(job.trainer->model(), task, options);
