@@ -159,8 +159,8 @@ void CheckpointWriter::set_embedding(std::uint32_t token, std::uint32_t coordina
   embeddings_[std::size_t{token} * config_.hidden_size + coordinate] = kActive;
 }
 
-void CheckpointWriter::set_logit(std::uint32_t token, std::uint32_t coordinate) {
-  head_[std::size_t{token} * config_.hidden_size + coordinate] = kRaw;
+void CheckpointWriter::set_logit(std::uint32_t token, std::uint32_t coordinate, float weight) {
+  head_[std::size_t{token} * config_.hidden_size + coordinate] = weight;
 }
 
 /// The same row `count` times.

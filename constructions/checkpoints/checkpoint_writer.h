@@ -27,6 +27,7 @@ class CheckpointWriter {
  public:
   /// An active coordinate: a power of two whose square leaves nothing of the norms' 10⁻⁶.
   static constexpr float kActive = 1024;
+  static constexpr float kLogit = 64;
 
   /// `active` coordinates, a power of 4, at norms before the mixers and, unless `active_later` says otherwise, at the
   /// others. Throws LimitError when the weights would be more than 2^27 numbers.
@@ -68,7 +69,8 @@ class CheckpointWriter {
 
   /// The token's hidden vector has these coordinates.
   void set_embedding(std::uint32_t token, std::uint32_t coordinate);
-  void set_logit(std::uint32_t token, std::uint32_t coordinate);
+  /// The weight is a power of two unless it is said.
+  void set_logit(std::uint32_t token, std::uint32_t coordinate, float weight = kLogit);
 
   Checkpoint finish() const;
 

@@ -6,10 +6,11 @@
 
 namespace krohn {
 
-/// A group's model of one layer (gated_checkpoint.h) that answers `convolution_taps` − 1 tokens late: keys and values
-/// come from the oldest of the convolution's taps, so that a convolution state that is lost, or shifted, changes
-/// answers. The decay of the token that begins words comes at once, and until its key follows the state is empty. A
-/// letter with no key does nothing, so β may be 2 at every token, whichever is due. Throws InputError for other models.
+/// A model of one layer (gated_checkpoint.h), of a group or of resets, that answers `convolution_taps` − 1 tokens late:
+/// keys and values come from the oldest of the convolution's taps, so that a convolution state that is lost, or
+/// shifted, changes answers. The decay of the token that begins words comes at once, and until its key follows the
+/// state is empty. A letter with no key does nothing, so β may be as large as it gets at every token, whichever is due.
+/// Throws InputError for other models.
 Checkpoint late_checkpoint(Checkpoint checkpoint);
 
 /// Parity in Olmo Hybrid's layer, whose state needs more digits than bf16 or fp16 have. Rows 0 to 3 hold A + 64, −A +
@@ -21,5 +22,20 @@ struct DigitsCheckpoint {
   Checkpoint checkpoint;  ///< without an automaton: five tokens, 0 to 4, begin a word
 };
 DigitsCheckpoint digits_checkpoint();
+
+/// A clock in Qwen3-Next's layer: how many ticks there were since it was set, 7 standing for more. Row 0 holds
+/// 256·2^−n: a tick writes 0 with β = ½, which halves it, so that an update made twice counts twice, though no
+/// eigenvalue is negative. Rows 1 to 4 hold 3A + 64 and −A + 64, three times, with A = 2^19; their sum, 256, is what
+/// row 0 is compared with, so that a state of fewer digits than 13 is wrong at once. State n's logit is 2·m·(row 0) −
+/// m²·(sum), m = 2^−n: greatest at the n whose m is nearest, by a quarter of m². What a chunk's sums round away is far
+/// less.
+struct TicksCheckpoint {
+  static constexpr std::uint32_t kTick = 0, kWait = 1, kSet0 = 2, kSet4 = 3, kInputs = 6;
+  static constexpr std::uint32_t kBeginTokens = 2, kBegin = 4, kStates = 8, kFirstState = kInputs;
+  Checkpoint checkpoint;  ///< without an automaton: tokens 4 and 5 begin a word, in state 7
+  /// What the token of a state does when it is read: it ticks on, and sets the clock in state 7.
+  static constexpr std::uint32_t as_input(std::uint32_t state) { return state + 1 < kStates ? kTick : kSet0; }
+};
+TicksCheckpoint ticks_checkpoint();
 
 }  // namespace krohn

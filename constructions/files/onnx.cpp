@@ -63,8 +63,8 @@ ProtobufMessage attribute(const char* name, const Extents& values) {
   return message;
 }
 
-/// Extents that the input decides.
-constexpr std::int64_t kBatch = -1, kLength = -2;
+/// Extents that inputs decide; `kRows` is 1 or the batch.
+constexpr std::int64_t kBatch = -1, kLength = -2, kRows = -3;
 
 /// A named value of stated type and shape.
 ProtobufMessage value_info(const std::string& name, Element element, const Extents& shape) {
@@ -72,7 +72,7 @@ ProtobufMessage value_info(const std::string& name, Element element, const Exten
   for (const std::int64_t extent : shape) {
     ProtobufMessage dimension;
     if (extent < 0)
-      dimension.add(2, extent == kBatch ? "batch" : "length");
+      dimension.add(2, extent == kBatch ? "batch" : extent == kLength ? "length" : "rows");
     else
       dimension.add(1, extent);
     extents.add(1, dimension);
@@ -242,8 +242,8 @@ class Exporter {
       const auto actions = static_cast<std::int64_t>(layer.transitions.size());
       reals(name("A", k), {actions, n, n}, dense.a);
       if (!dense.b.empty()) reals(name("B", k), {actions, n, d}, dense.b);
-      reals(name("H0", k), {n, d}, dense.initial);
-      graph_.integer(name("label0", k), layer.initial_label);
+      reals(name("H0", k), {1, n, d}, dense.initial);
+      graph_.integers(name("label0", k), {layer.initial_label});
       graph_.integer(name("labels", k), layer.labels);
       graph_.integers(name("action_of", k), widened(layer.wiring.action_of));
       if (k + 1 < network_.layers.size()) graph_.integers(name("next", k), widened(layer.wiring.next));
@@ -334,14 +334,19 @@ class Exporter {
     std::vector<std::string> inputs, results;
     for (const char* what : {"H0", "label0"})
       for (std::size_t k = 0; k < network_.layers.size(); ++k) {
-        const std::string start = name(what, k), result = start + ".batch";
+        const Layer& layer = network_.layers[k];
+        const std::string start = name(what, k);
+        const bool is_label = std::string_view(what) == "label0";
+        const Element element = is_label ? Element::kInteger : real_;
         std::string extents = batch;
-        if (std::string_view(what) == "H0") {
-          graph_.integers(name("extents", k), {network_.layers[k].dimension, network_.layers[k].columns});
+        if (!is_label) {
+          graph_.integers(name("extents", k), {layer.dimension, layer.columns});
           extents =
               graph_.apply("Concat", {batch, name("extents", k)}, name("batch_extents", k), {attribute("axis", 0)});
         }
-        inputs.push_back(graph_.apply("Expand", {start, extents}, result));
+        // An input that is a constant too may be left out.
+        graph_.input(start, element, is_label ? Extents{kRows} : Extents{kRows, layer.dimension, layer.columns});
+        inputs.push_back(graph_.apply("Expand", {start, extents}, start + ".batch"));
         results.push_back(start + ".last");
       }
     inputs.push_back("letters");
@@ -352,6 +357,10 @@ class Exporter {
     graph_.apply("Gather", {"output_of", "states"}, "outputs");
     graph_.output("states", Element::kInteger, {kBatch, kLength});
     graph_.output("outputs", Element::kInteger, {kBatch, kLength});
+    for (std::size_t k = 0; k < network_.layers.size(); ++k) {
+      graph_.output(name("H0", k) + ".last", real_, {kBatch, network_.layers[k].dimension, network_.layers[k].columns});
+      graph_.output(name("label0", k) + ".last", Element::kInteger, {kBatch});
+    }
   }
 
   const Network& network_;

@@ -45,7 +45,7 @@ class Parameters {
 };
 
 [[noreturn]] void refuse(const SequenceModel<float>& model, std::string_view why) {
-  throw InputError("--init", fmt::format("the model {} {}", model.name(), why));
+  throw InputError(fmt::format("the model {} {}", model.name(), why));
 }
 
 /// The first coordinates of blocks of `size`, into which groups are packed in order of their size.
@@ -98,11 +98,7 @@ class BilinearStart {
  public:
   BilinearStart(BilinearModel<float>& model, const LinearTarget& target)
       : model_(model), shape_(model.shape()), target_(target), parameters_(model) {
-    const bool adds = shape_.input_bias;
-    const bool can_hold_one = shape_.form != Form::kRotations;
-    if (can_hold_one && ((target.has_additions() && !adds) || (target.has_bias() && !shape_.bias && !adds)))
-      target_ = with_constant(target);
-    if (target_.has_additions() && !adds)
+    if (target_.has_additions() && !shape_.input_bias)
       refuse(model_,
              "rotates only, and the construction adds; give the model input-bias, or take a --construction of "
              "permutations or rotations");
@@ -209,6 +205,13 @@ class BilinearStart {
   std::vector<float> weights_;
 };
 
+/// Additions that the model lacks, or a bias that rescaling a state would not leave alone, become a coordinate.
+LinearTarget fitted_to(const BilinearShape& shape, const LinearTarget& target) {
+  const bool can_hold_one = shape.form != Form::kRotations, adds = shape.input_bias;
+  const bool needs_one = (target.has_additions() && !adds) || (target.has_bias() && !shape.bias && !adds);
+  return can_hold_one && needs_one ? with_constant(target) : target;
+}
+
 // ── The full-matrix baseline ────────────────────────────────────────────────────────────────────────────────────────
 
 /// Its state is the product of the letters' matrices, so that W h becomes ⟨W ⊗ h_0, H⟩, whatever H's length.
@@ -285,7 +288,7 @@ void start_blocks(StackedModel<float>& model, const BlockShape& shape, const Lin
 
 }  // namespace
 
-void initialise_from(SequenceModel<float>& model, const Network& network, const Task& task) {
+void write_linear(SequenceModel<float>& model, const LinearTarget& target) {
   const FloatEnvironment environment;
   if (auto* const stacked = dynamic_cast<StackedModel<float>*>(&model)) {
     const StackedShape shape = parse_stacked_shape(model.name());
@@ -293,13 +296,22 @@ void initialise_from(SequenceModel<float>& model, const Network& network, const 
       refuse(model,
              "passes its recurrence's state through norms and gates, and so reads no construction's codes; take a "
              "bilinear, dense or one-layer fan model, or `krohn compile --target fla-deltanet` for the exact one");
-    return start_blocks(*stacked, std::get<BlockShape>(shape.mixer), linear_target(network, task));
+    return start_blocks(*stacked, std::get<BlockShape>(shape.mixer), target);
   }
-  const LinearTarget target = linear_target(network, task);
   if (auto* const dense = dynamic_cast<DenseModel<float>*>(&model)) return start_dense(*dense, target);
   auto* const bilinear = dynamic_cast<BilinearModel<float>*>(&model);
   if (!bilinear) refuse(model, "is of a family that cannot begin at a network; take a bilinear, dense or fan model");
   BilinearStart(*bilinear, target).write();
+}
+
+void initialise_from(SequenceModel<float>& model, const Network& network, const Task& task) {
+  const LinearTarget target = linear_target(network, task);
+  const auto* const bilinear = dynamic_cast<const BilinearModel<float>*>(&model);
+  try {
+    write_linear(model, bilinear != nullptr ? fitted_to(bilinear->shape(), target) : target);
+  } catch (const InputError& error) {
+    throw InputError("--init", error.what());
+  }
 }
 
 void perturb(SequenceModel<float>& model, double share, std::uint64_t seed) {

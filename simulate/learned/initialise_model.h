@@ -2,6 +2,7 @@
 #pragma once
 
 #include "krohn/constructions/network/network.h"
+#include "krohn/simulate/learned/construction_target.h"
 #include "krohn/simulate/models/sequence_model.h"
 #include "krohn/simulate/tasks/task.h"
 
@@ -20,6 +21,10 @@ namespace krohn {
 /// Throws InputError naming what does not fit and which construction or model does: models with norms and gates around
 /// their recurrence (deltaproduct, diagonal) read no construction's codes.
 void initialise_from(SequenceModel<float>& model, const Network& network, const Task& task);
+
+/// The same for a recurrence with a linear read-out, whoever made it: matrices, additions, h_0, read-out and bias are
+/// written as they are. Throws InputError naming what does not fit.
+void write_linear(SequenceModel<float>& model, const LinearTarget& target);
 
 /// Adds to every number of a tensor independent normal noise with `share` of the tensor's root mean square.
 void perturb(SequenceModel<float>& model, double share, std::uint64_t seed);

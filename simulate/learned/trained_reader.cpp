@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "krohn/groups/error.h"
 #include "krohn/groups/float_environment.h"
@@ -143,37 +144,8 @@ class OracleOf {
   std::vector<Place> places_;
 };
 
-/// All recurrent states, one after another, each part to be scaled.
-struct Visit {
-  State state;
-  std::vector<std::vector<double>> parts;
-};
-
-/// Along random words of the task, the automaton's state beside.
-std::vector<Visit> visits_of(const TrainedReader& machine, const Task& task, const Dfa& automaton,
-                             const CentreOptions& options) {
-  constexpr int kTries = 256;  // of random letters that may stand at a place
-  const TrackedAutomaton tracked = tracked_automaton(task, input_machine(task).automaton);
-  std::vector<Visit> visits;
-  Random random(options.seed);
-  for (std::uint64_t word = 0; automaton.letters() > 0 && word < options.words; ++word) {
-    ReaderRun run(machine, tracked);
-    State state = automaton.initial();
-    for (std::uint64_t t = 0; t < options.length; ++t) {
-      Letter letter = 0;
-      int tries = 0;
-      do letter = static_cast<Letter>(random.below(automaton.letters()));
-      while (!run.read(letter) && ++tries < kTries);
-      if (tries == kTries) break;
-      state = automaton.next(state, letter);
-      visits.push_back({state, machine.states(run.memory())});
-    }
-  }
-  return visits;
-}
-
 /// No scales: to norm 1.
-Eigen::VectorXd scaled(const Visit& visit, const std::vector<double>& scales) {
+Eigen::VectorXd scaled(const StateVisit& visit, const std::vector<double>& scales) {
   std::vector<double> numbers;
   for (std::size_t i = 0; i < visit.parts.size(); ++i)
     for (const double x : visit.parts[i]) numbers.push_back(!scales.empty() && scales[i] > 0 ? x / scales[i] : x);
@@ -184,9 +156,9 @@ Eigen::VectorXd scaled(const Visit& visit, const std::vector<double>& scales) {
 }
 
 /// By part: the root mean square of its norm.
-std::vector<double> scales_of(const std::vector<Visit>& visits) {
+std::vector<double> scales_of(const std::vector<StateVisit>& visits) {
   std::vector<double> scales(visits.empty() ? 0 : visits[0].parts.size(), 0);
-  for (const Visit& visit : visits)
+  for (const StateVisit& visit : visits)
     for (std::size_t i = 0; i < scales.size(); ++i)
       for (const double x : visit.parts[i]) scales[i] += x * x;
   for (double& scale : scales) {
@@ -227,10 +199,32 @@ Extraction extract_trained(const TrainedReader& machine, const Task& task, const
   return extraction;
 }
 
+std::vector<StateVisit> state_visits(const TrainedReader& machine, const Task& task, const Dfa& automaton,
+                                     const CentreOptions& options) {
+  constexpr int kTries = 256;  // of random letters that may stand at a place
+  const TrackedAutomaton tracked = tracked_automaton(task, input_machine(task).automaton);
+  std::vector<StateVisit> visits;
+  Random random(options.seed);
+  for (std::uint64_t word = 0; automaton.letters() > 0 && word < options.words; ++word) {
+    ReaderRun run(machine, tracked);
+    State state = automaton.initial();
+    for (std::uint64_t t = 0; t < options.length; ++t) {
+      Letter letter = 0;
+      int tries = 0;
+      do letter = static_cast<Letter>(random.below(automaton.letters()));
+      while (!run.read(letter) && ++tries < kTries);
+      if (tries == kTries) break;
+      const State from = std::exchange(state, automaton.next(state, letter));
+      visits.push_back({from, letter, state, run.is_asked(), machine.states(run.memory())});
+    }
+  }
+  return visits;
+}
+
 StateCentres trained_centres(const TrainedReader& machine, const Task& task, const Dfa& automaton,
                              const CentreOptions& options) {
   const FloatEnvironment environment;
-  const std::vector<Visit> visits = visits_of(machine, task, automaton, options);
+  const std::vector<StateVisit> visits = state_visits(machine, task, automaton, options);
   const std::vector<double> scales = machine.is_homogeneous() ? std::vector<double>() : scales_of(visits);
   StateCentres result;
   result.is_scaled = true;
@@ -238,18 +232,18 @@ StateCentres trained_centres(const TrainedReader& machine, const Task& task, con
   for (State state = 0; state < automaton.states(); ++state) {
     LetterReader::Memory memory = machine.start();
     for (const Letter letter : access[state]) machine.step(letter, memory, false);
-    const Eigen::VectorXd numbers = scaled({state, machine.states(memory)}, scales);
+    const Eigen::VectorXd numbers = scaled({state, {}, state, false, machine.states(memory)}, scales);
     if (state == 0) result.centres.resize(numbers.size(), automaton.states());
     result.centres.col(state) = numbers;
   }
   std::vector<double> counts(automaton.states(), 0);
-  for (const Visit& visit : visits) {
+  for (const StateVisit& visit : visits) {
     if (counts[visit.state]++ == 0) result.centres.col(visit.state).setZero();
     result.centres.col(visit.state) += scaled(visit, scales);
   }
   for (State state = 0; state < automaton.states(); ++state)
     if (counts[state] > 0) result.centres.col(state) /= counts[state];
-  for (const Visit& visit : visits)
+  for (const StateVisit& visit : visits)
     result.spread = std::max(result.spread, (scaled(visit, scales) - result.centres.col(visit.state)).norm());
   result.gap = least_distance(result.centres);
   return result;

@@ -40,6 +40,20 @@ std::unique_ptr<TrainedReader> trained_machine(const SequenceModel<float>& model
 Extraction extract_trained(const TrainedReader& machine, const Task& task, const ExtractOptions& options,
                            std::uint64_t least_length = 0);
 
+/// One letter of a word of the task: the automaton's states before and after it, whether the task asks there, and the
+/// recurrent states after it, a list for each layer and head.
+struct StateVisit {
+  State from;
+  Letter letter;
+  State state;
+  bool is_asked;
+  std::vector<std::vector<double>> parts;
+};
+
+/// Along random words of the task, read by a machine and by an automaton over the task's input letters.
+std::vector<StateVisit> state_visits(const TrainedReader& machine, const Task& task, const Dfa& automaton,
+                                     const CentreOptions& options = {});
+
 /// Where the recurrent states lie while the model is in each state of an automaton over the task's input letters: the
 /// mean over the visits, after words of the task. Every layer's and head's numbers are divided by their root mean
 /// square over all visits, so that each counts alike; of a homogeneous recurrence, whose states may grow with every

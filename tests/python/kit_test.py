@@ -118,6 +118,41 @@ class DiagnosisTest(unittest.TestCase):
             text = self.explained(word, said(moves_of(word), lost_memory_at=p), borders=[p])
             self.assertEqual(text, f"the state was empty before token {p + 1} (the first of a call): lost, or never written")
 
+    def test_an_empty_memory_that_answers_always_the_same(self):
+        word = [0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 0, 0, 1]
+        for p in range(1, len(word) - 5):
+            answers = said(moves_of(word))[:p] + [3] * (len(word) + 1 - p)
+            text = self.explained(word, answers, borders=[p])
+            self.assertIn(f"the state was empty before token {p + 1} (the first of a call)", text)
+        # Four equal answers may be chance.
+        answers = said(moves_of(word))[:-4] + [3] * 4
+        self.assertNotIn("empty", self.explained(word, answers, borders=[len(word) - 3]))
+
+    def test_an_empty_memory_that_a_letter_writes_anew(self):
+        """Letters 0 and 1 take every state to themselves, letter 2 does nothing."""
+        facts = {"name": "latch", "about": "", "initial": 0, "letters": ["a", "b", "c"], "begin": [3],
+                 "letter_tokens": [0, 1, 2], "table": [[0, 1, 0], [0, 1, 1]], "state_tokens": [4, 5], "as_input": [],
+                 "delay": 0, "layers": 1}
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "tracker.json").write_text(json.dumps(facts))
+            tracks = Tracker(folder)
+        tokens = [3, 0, 1, 2, 2, 2, 1, 0, 2, 1, 2]
+        answers = dict(enumerate([4, 4, 5, 5, 9, 9, 5, 4, 4, 5, 5]))  # empty before position 4, written at 6
+        reading = Reading("latch", "a way", "a word", tokens, answers, [4])
+        self.assertEqual(first_wrong(tracks, reading)[0], 4)
+        self.assertEqual(Diagnosis(tracks, reading, 4).explanation(),
+                         "the state was empty before token 5 (the first of a call): lost, or never written")
+
+    def test_going_back_is_said_where_nothing_else_fits(self):
+        word = [0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 0, 0, 1, 1, 0, 1, 0]
+        for back in range(2, 8):
+            p = 10
+            answers = said(moves_of(word))[:p] + said(moves_of(word[: p - 1 - back] + word[p - 1 :]))[p - back :]
+            text = self.explained(word, answers, borders=[p])
+            if text is not None:
+                self.assertTrue("rolled back too far" in text or "reset" in text or "update" in text, text)
+                self.assertFalse("rolled back too far" in text and "reset" in text, text)
+
     def test_a_convolution_that_forgets(self):
         word = [0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 0, 0, 0, 1, 0, 1, 0, 0, 1, 0]
         for p in range(1, 10):  # the call at p + 3 finds nothing of the three tokens before it
@@ -189,6 +224,34 @@ class KitTest(unittest.TestCase):
             words = pathlib.Path(kit) / "models" / "s3" / "words.jsonl"
             words.write_text(words.read_text().replace('"answers":[', '"answers":[-1,', 1))
             self.assertEqual(self.run_kit(kit, "--model", "s3").returncode, 2)
+
+    def test_onnx_runtime_is_sound_and_faults_of_what_carries_its_memory_are_found(self):
+        if importlib.util.find_spec("onnxruntime") is None:
+            self.skipTest("onnxruntime is not installed")
+        with tempfile.TemporaryDirectory() as folder:
+            kit = folder + "/kit"
+            subprocess.run([KROHN, "kit", "-o", kit], check=True, capture_output=True)
+            onnx = [sys.executable, kit + "/run.py", "--runtime", "onnx", "--quick", "--model", "s3"]
+            sound = subprocess.run(onnx, capture_output=True, text=True)
+            self.assertEqual(sound.returncode, 0, sound.stdout + sound.stderr)
+            self.assertIn("joined and parted batches", sound.stdout)
+            faulty = subprocess.run([*onnx, "--planted"], capture_output=True, text=True)
+            self.assertEqual(faulty.returncode, 0, faulty.stdout + faulty.stderr)
+            self.assertEqual(faulty.stdout.count("found by s3"), 9, faulty.stdout)
+            digits = subprocess.run([*onnx[:-1], "digits"], capture_output=True, text=True)
+            self.assertEqual(digits.returncode, 2)
+            self.assertIn("cannot hold digits", digits.stderr)
+
+    def test_llama_cpp_is_sound(self):
+        if any(importlib.util.find_spec(name) is None for name in ("gguf", "llama_cpp_py_sync")):
+            self.skipTest("gguf and llama-cpp-py-sync are not installed")
+        with tempfile.TemporaryDirectory() as folder:
+            kit = folder + "/kit"
+            subprocess.run([KROHN, "kit", "-o", kit], check=True, capture_output=True)
+            llama = [sys.executable, kit + "/run.py", "--runtime", "llama", "--quick", "--model", "ticks", "--dtypes", "float32"]
+            sound = subprocess.run(llama, capture_output=True, text=True)
+            self.assertEqual(sound.returncode, 0, sound.stdout + sound.stderr)
+            self.assertIn("drafts, some taken back", sound.stdout)
 
     @unittest.skipIf(HAS_TRANSFORMERS, "transformers is installed")
     def test_without_the_runtime_it_says_what_to_install(self):

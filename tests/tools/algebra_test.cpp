@@ -265,3 +265,24 @@ TEST_CASE("decompose: bounds of the complexity, and tables that run the automato
     known = to;
   }
 }
+
+TEST_CASE("smallest: bounds beside plans, witnesses in JSON, one of LANGUAGE and --table") {
+  const Workplace place("smallest");
+  const Outcome outcome = place.shell("krohn smallest name:A5/points --generators standard --json");
+  REQUIRE(outcome.status == 0);
+  const json report = json::parse(outcome.out);
+  for (const json& bound : report["bounds"]) {
+    const bool meets = bound["built"] == bound["at_least"];
+    CHECK(bound["optimal"] == meets);
+    if (bound["model"] == "one layer, finitely many values, read in any way" && bound["counted"] == "numbers of state")
+      CHECK(bound["at_least"] == 3);
+  }
+  CHECK(report["witnesses"]["hankel"]["minor"]["rows"].size() == 5);
+  CHECK(report["witnesses"]["finitely_many_values"]["group"] == "A_5");
+  const Outcome text = place.shell("krohn smallest 'regex:(a|b)*abb'");
+  CHECK(contains(text.out, "optimal"));
+  CHECK(contains(text.out, "gap 1"));
+  CHECK(place.shell("krohn smallest").status == 2);
+  CHECK(place.shell("krohn smallest name:S3 --table groups").status == 2);
+  CHECK(contains(place.shell("krohn smallest --table monoids").out, "\n| 3 | 27 | "));
+}

@@ -134,8 +134,41 @@ TEST_CASE("the digits' state needs 13 binary digits: it is right with them and w
   }
 }
 
+TEST_CASE("the clock counts each tick once, to 7, and needs 13 binary digits") {
+  const KitModel kit = model_of("ticks");
+  using Ticks = TicksCheckpoint;
+  for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+    const CheckpointModel model(kit.checkpoint, precision);
+    // Set, then ticks with waits between them, far past the last state; and from 4 on.
+    for (const std::uint32_t set : {Ticks::kSet0, Ticks::kSet4}) {
+      std::vector<std::uint32_t> text{Ticks::kBegin, Ticks::kBegin + 1, set};
+      for (int t = 0; t < 400; ++t) text.insert(text.end(), {Ticks::kTick, Ticks::kWait});
+      CHECK(!first_wrong(model, text, kit.tracker.answers(text), kUnchanged));
+    }
+    std::vector<std::uint32_t> text{Ticks::kBegin, Ticks::kBegin + 1, Ticks::kSet0};
+    for (int t = 0; t < 9; ++t) text.push_back(Ticks::kTick);
+    const auto answers = kit.tracker.answers(text);
+    // Each tick made twice is seen at once, until the count is full.
+    for (std::size_t doubled = 3; doubled < 12; ++doubled) {
+      const auto wrong = first_wrong(model, text, answers, [&](std::size_t t, CheckpointModel::Memory& memory) {
+        if (t == doubled) model.step(Ticks::kTick, memory);
+      });
+      CHECK(wrong == (doubled < 9 ? std::optional(doubled) : std::nullopt));
+    }
+    const auto kept_in = [&](int digits) {
+      return first_wrong(model, text, answers, [&](std::size_t, CheckpointModel::Memory& memory) {
+        for (float& x : memory.recurrent) x = rounded(x, digits);
+      });
+    };
+    CHECK(!kept_in(24));
+    CHECK(!kept_in(15));
+    CHECK(kept_in(12));
+    CHECK(kept_in(8));
+  }
+}
+
 TEST_CASE("only the late model, and one of several layers, need the convolution's state") {
-  for (const char* const name : {"s5", "s5-late", "z4", "parity"}) {
+  for (const char* const name : {"s5", "s5-late", "z4", "parity", "latch", "latch-late", "ticks"}) {
     CAPTURE(name);
     const KitModel kit = model_of(name);
     const CheckpointModel model(kit.checkpoint, Precision::kFp32);
@@ -148,11 +181,30 @@ TEST_CASE("only the late model, and one of several layers, need the convolution'
       });
       if (wrong) ++found;
     }
-    const bool needs = std::string(name) == "s5-late" || std::string(name) == "z4";
+    const bool needs = std::string(name).ends_with("-late") || std::string(name) == "z4";
     CHECK((found > 0) == needs);
   }
   CHECK_THROWS_AS(late_checkpoint(model_of("z4").checkpoint), InputError);
-  CHECK_THROWS_AS(late_checkpoint(model_of("latch").checkpoint), InputError);
+}
+
+TEST_CASE("a network of the kit has the automaton's letters, and begins anew at one more") {
+  std::size_t networks = 0;
+  for (const KitModel& kit : kit_models()) {
+    CAPTURE(kit.name);
+    const auto network = kit_network(kit.tracker);
+    CHECK(network.has_value() == (kit.tracker.delay == 0 && kit.tracker.begin.size() == 1));
+    if (!network) continue;
+    ++networks;
+    const Dfa& plain = kit.tracker.automaton;
+    CHECK(network->automaton.states() == plain.states());
+    CHECK(network->automaton.letters() == plain.letters() + 1);
+    for (State state = 0; state < plain.states(); ++state) {
+      for (Letter letter = 0; letter < plain.letters(); ++letter)
+        CHECK(network->automaton.next(state, letter) == plain.next(state, letter));
+      CHECK(network->automaton.next(state, plain.letters()) == plain.initial());
+    }
+  }
+  CHECK(networks == 5);
 }
 
 TEST_CASE("the command writes the kit, and replaces it whole") {
@@ -160,11 +212,14 @@ TEST_CASE("the command writes the kit, and replaces it whole") {
   const Outcome written = place.shell("krohn kit -o kit");
   CHECK(written.status == 0);
   CHECK(contains(written.out, "python kit/run.py"));
-  for (const char* const file : {"run.py", "README.md", "planted.py", "diagnosis.py"})
+  for (const char* const file : {"run.py", "README.md", "planted.py", "diagnosis.py", "tracker.py",
+                                 "transformers_runtime.py", "transformers_faults.py", "onnx_runtime.py",
+                                 "onnx_faults.py", "llama_runtime.py", "llama_faults.py", "llama_gguf.py"})
     CHECK(contents(place / "kit" / file) == contents(std::filesystem::path(KROHN_ROOT "/tools/kit") / file));
   for (const KitModel& kit : kit_models())
-    for (const char* const file : {"config.json", "model.safetensors", "tracker.json", "words.jsonl"})
-      CHECK(std::filesystem::exists(place / "kit" / "models" / kit.name / file));
+    for (const char* const file : {"config.json", "model.safetensors", "tracker.json", "words.jsonl", "model.onnx"})
+      CHECK(std::filesystem::exists(place / "kit" / "models" / kit.name / file) ==
+            (std::string(file) != "model.onnx" || kit_network(kit.tracker).has_value()));
   const std::string words = contents(place / "kit/models/s5/words.jsonl");
   CHECK(place.shell("krohn kit -o kit --seed 2").status == 0);
   CHECK(contents(place / "kit/models/s5/words.jsonl") != words);

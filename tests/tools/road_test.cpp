@@ -18,6 +18,7 @@ constexpr const char* kVerbs[] = {
     "classify",
     "decompose",
     "compile",
+    "smallest",
     "run",
     "verify",
     "check",

@@ -3,7 +3,10 @@ says exactly what the runtime said is named."""
 from dataclasses import dataclass, field
 
 EMPTY = "empty"
-"""The state of a model whose memory is zero: letters leave it so, and what it answers is no state's token."""
+"""The state of a model whose memory is zero: letters leave it so, and what it answers is no state's token, or always the same."""
+ALWAYS = 6
+"""So many equal answers, where others are right, are not chance."""
+ROLLED_BACK = "rolled back too far"
 
 
 @dataclass
@@ -36,15 +39,19 @@ class Diagnosis:
         self.tokens = reading.tokens
         self.right = tracker.states(self.tokens)
         self.last = max(reading.answers)
+        letters = range(len(tracker.table[0]))
+        self.resets = {letter: tracker.table[0][letter] for letter in letters if len({row[letter] for row in tracker.table}) == 1}
 
     def explanation(self):
         """A sentence. Of places, one at a border is the likelier, then the one that is nearest to the first wrong answer; of
-        what fits there, all is said, as far as three: a swap that is lost and one that is doubled are the same."""
+        what fits there, all is said, as far as three: a swap that is lost and one that is doubled are the same. Going back fits
+        by chance, in a small automaton: it is said where nothing else is."""
         fits = [((p not in self.reading.borders, abs(self.first - p)), text) for p, text in self._fitting()]
         if not fits:
             return self._by_place()
         nearest = min(place for place, _ in fits)
         texts = list(dict.fromkeys(text for place, text in fits if place == nearest))
+        texts = [text for text in texts if not text.endswith(ROLLED_BACK)] or texts
         return "; or ".join(texts[:3])
 
     # ---- One fault at one place
@@ -63,7 +70,7 @@ class Diagnosis:
     def _fits(self, p, states):
         """Whether the states from p on, right ones before, say what was said. `states` is a generator and is left early."""
         late, tracker = self.tracker.delay, self.tracker
-        changed = False
+        changed, constant, empties = False, None, 0
         for t, state in enumerate(states, p):
             at = t + late
             if at > self.last or t >= len(self.tokens):
@@ -75,12 +82,17 @@ class Diagnosis:
                 continue
             if state == EMPTY:
                 if said in tracker.state_tokens:
-                    return False
+                    constant = said if constant is None else constant
+                    if said != constant:
+                        return False
+                    empties += 1
+                    changed = changed or said != tracker.state_tokens[self.right[t]]
+                    continue
                 changed = True
             elif said != tracker.state_tokens[state]:
                 return False
             changed = changed or state != self.right[t]
-        return changed
+        return changed and not 0 < empties < ALWAYS
 
     def _from(self, state, p):
         """Reading on from p with another state."""
@@ -96,10 +108,18 @@ class Diagnosis:
         yield state
         yield from self._from(state, p + 1)
 
-    def _lost_run(self, p, end):
+    def _lost_run(self, p, end, state):
         for _ in range(p, end):
-            yield self._before(p)
-        yield from self._from(self._before(p), end)
+            yield state
+        yield from self._from(state, end)
+
+    def _written_anew(self, p, end):
+        """Empty, until from `end` on a letter comes that takes all states to one: it writes all that there is."""
+        state = EMPTY
+        for t in range(p, len(self.tokens)):
+            anew = self.resets.get(self.tracker.letter_of.get(self.tokens[t])) if state == EMPTY and t >= end else None
+            state = self._step(state, t) if anew is None else anew
+            yield state
 
     def _exchanged(self, p):
         if p + 1 >= len(self.tokens) or self.tokens[p + 1] in self.tracker.begin:
@@ -156,7 +176,9 @@ class Diagnosis:
             ]:
                 if self._fits(p, fits()):
                     yield at, text
-            if tracker.delay and at in reading.borders and self._fits(p, self._lost_run(p, at)):
+            if self.resets and (self._fits(p, self._written_anew(p, p)) or self._fits(p, self._written_anew(p, at))):
+                yield at, f"the state was empty before {said}: lost, or never written"
+            if tracker.delay and at in reading.borders and self._fits(p, self._lost_run(p, at, self._before(p))):
                 yield at, f"tokens {p + 1} to {at} took no effect: the convolution's state was lost before {said}"
             for name, state in reading.others.items():
                 if state != self._before(p) and self._fits(p, self._from(state, p)):
@@ -167,7 +189,7 @@ class Diagnosis:
                 yield at, f"from {said} on no update was kept: lost"
             for back in range(p - 1, max(0, p - 80), -1) if at in reading.borders else ():
                 if back < p - 1 and self._before(back) is not None and self._fits(p, self._from(self._before(back), p)):
-                    yield at, f"the updates of tokens {back + 1} to {p} were forgotten before {said}: rolled back too far"
+                    yield at, f"the updates of tokens {back + 1} to {p} were forgotten before {said}: {ROLLED_BACK}"
         for size in (64, 128, 256, 512):
             if size <= last and self._fits(size, self._every(size, EMPTY)):
                 yield size, f"the state was empty before every {size}th token of a call: lost at its borders"

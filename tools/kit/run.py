@@ -4,6 +4,7 @@
     python run.py --runtime transformers                    # all models, float32 and bfloat16
     python run.py --runtime transformers --model s5 --quick
     python run.py --runtime transformers --planted          # the kit's own test: faults on purpose, all found
+    python run.py --runtime onnx; python run.py --runtime llama
 
 A line for each model and way of reading; the first wrong token, and which fault of the runtime's state explains it. Exit
 status: 0 all answers are right, 1 some are not, 2 the kit or the runtime cannot be read."""
@@ -17,10 +18,14 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-from diagnosis import Diagnosis, first_wrong  # noqa: E402
+from diagnosis import ROLLED_BACK, Diagnosis, first_wrong  # noqa: E402
 from tracker import Tracker  # noqa: E402
 
-RUNTIMES = {"transformers": ("transformers_runtime", "pip install torch transformers")}
+RUNTIMES = {
+    "transformers": "pip install torch transformers",
+    "onnx": "pip install numpy onnxruntime",
+    "llama": "pip install numpy gguf llama-cpp-py-sync",
+}
 
 
 def stop(text):
@@ -28,14 +33,18 @@ def stop(text):
     raise SystemExit(2)
 
 
-def trackers(names):
-    """Those of the models named, or all. The words' own answers have to be those of the automaton."""
+def trackers(names, able):
+    """Those of the models named, or all that the runtime can hold. The words' own answers have to be the automaton's."""
     try:
         index = json.loads((HERE / "kit.json").read_text(encoding="utf-8"))
         unknown = sorted(set(names) - set(index["models"]))
         if unknown:
             stop(f"there is no model {unknown[0]}; the kit has {', '.join(index['models'])}")
-        made = [Tracker(HERE / "models" / name) for name in index["models"] if not names or name in names]
+        able = index["models"] if able is None else able
+        cannot = [name for name in names if name not in able]
+        if cannot:
+            stop(f"the runtime cannot hold {cannot[0]}; it has {', '.join(able)}")
+        made = [Tracker(HERE / "models" / name) for name in able if not names or name in names]
         for tracker in made:
             for word in tracker.words():
                 answers = [-1 if answer is None else answer for answer in tracker.answers(word["prompt"] + word["then"])]
@@ -88,13 +97,15 @@ def summary(wrong, models):
     if not wrong:
         return "all answers are right"
     where = f"wrong in {', '.join(sorted(failing))}"
-    if failing == {"digits"} and len(models) > 1:
-        return where + ("\nonly the model whose state needs more digits than bf16 and fp16 have: the state is kept, or read, in "
+    if "digits" in failing and failing <= {"digits", "ticks"} and len(models) > len(failing):
+        return where + ("\nonly models whose states need more digits than bf16 and fp16 have: the state is kept, or read, in "
                         "fewer digits than fp32, or overflows")
-    if failing <= {"s5-late", "z4"} and {"s5", "s5-late"} <= models:
+    if failing <= {"s5-late", "latch-late", "z4"} and {"s5", "latch"} & (models - failing):
         return where + "\nonly models that need the convolution's state: it is lost, emptied or shifted"
-    votes = collections.Counter(text.split(": ")[-1] for _, _, said in wrong for text in said.split("; or ") if ": " in text)
-    return where + (f"\nwhat fits most often: {votes.most_common(1)[0][0]}" if votes else "")
+    votes = collections.Counter(kind for _, _, said in wrong
+                                for kind in {text.split(": ")[-1] for text in said.split("; or ") if ": " in text})
+    likeliest = max(votes, key=lambda kind: (kind != ROLLED_BACK, votes[kind]), default=None)
+    return where + (f"\nwhat fits most often: {likeliest}" if votes else "")
 
 
 def main():
@@ -105,12 +116,11 @@ def main():
     parser.add_argument("--quick", action="store_true", help="prompts of at most 300 tokens")
     parser.add_argument("--planted", action="store_true", help="plant faults in the runtime, and see that each is found")
     options = parser.parse_args()
-    module, install = RUNTIMES[options.runtime]
     try:
-        runtime = importlib.import_module(module)
-    except ImportError as error:
-        stop(f"{error}; {install}")
-    chosen = trackers(options.model)
+        runtime = importlib.import_module(f"{options.runtime}_runtime")
+    except (ImportError, OSError, RuntimeError) as error:
+        stop(f"{error}; {RUNTIMES[options.runtime]}")
+    chosen = trackers(options.model, runtime.MODELS)
     dtypes = [dtype for dtype in options.dtypes.split(",") if dtype] or list(runtime.DTYPES)
     if set(dtypes) - set(runtime.DTYPES):
         stop(f"--dtypes {options.dtypes}: the kit is exact in {', '.join(runtime.DTYPES)}")
@@ -118,9 +128,10 @@ def main():
     if options.planted:
         import planted
 
+        faults = importlib.import_module(f"{options.runtime}_faults").FAULTS
         few = {"prompt of 65", "prompt of 129", "prompt of 257", "begins again in a prompt of 200"}
         texts = [(tracker, [word for word in words_of(tracker, True) if word["name"] in few]) for tracker in chosen]
-        return planted.run(runtime, texts, dtypes[0], check, summary)
+        return planted.run(runtime, faults, texts, dtypes[0], check, summary)
     wrong = [entry for tracker in chosen for dtype in dtypes
              for entry in check(runtime, tracker, dtype, words_of(tracker, options.quick), True)]
     print(summary(wrong, {tracker.name for tracker in chosen}))

@@ -1,5 +1,6 @@
 """The stock classes of transformers, read in every way that text is served."""
 import copy
+import io
 import warnings
 
 warnings.filterwarnings("ignore")
@@ -12,6 +13,10 @@ from diagnosis import Reading  # noqa: E402
 
 torch.set_num_threads(1)
 DTYPES = ("float32", "bfloat16")
+MODELS = None
+"""All of the kit's."""
+DRAFT = 3
+"""Tokens read beyond the next one, as with speculation."""
 
 
 def about():
@@ -21,6 +26,16 @@ def about():
 def copy_of(cache):
     """A cache to go back to. A function of its own: runtimes that share a prefix between requests have one like it."""
     return copy.deepcopy(cache)
+
+
+def before_draft(cache):
+    """What is needed to go back to before a draft. A recurrent state has no positions that could be cut off."""
+    return copy_of(cache)
+
+
+def after_draft(runtime, cache, kept, accepted, rejected):
+    """The cache after the accepted tokens of a draft alone."""
+    return runtime.call([accepted], kept)[1] if rejected else cache
 
 
 class Runtime:
@@ -33,8 +48,12 @@ class Runtime:
             "prompt in pieces of 64": lambda words: self.decoded(words, 64),
             "prompt in pieces of 100": lambda words: self.decoded([w for w in words if len(w["prompt"]) < 600], 100),
             "padded batches": self.batches,
+            "batches, rows reordered": lambda words: self.batches(words, reorder=True),
             "requests in turns": self.turns,
             "from a copied cache": self.resumed,
+            "from a cache on disk": self.stored,
+            "preempted and read again": self.preempted,
+            "drafts, some taken back": self.drafted,
             "generate()": self.generated,
         }
 
@@ -84,8 +103,9 @@ class Runtime:
             answers += said[0]
         return answers
 
-    def batches(self, words, rows=4):
-        """Four prompts of different lengths, padded on the left; the mask says so."""
+    def batches(self, words, rows=4, reorder=False):
+        """Four prompts of different lengths, padded on the left; the mask says so. `reorder`: before every tenth token the
+        cache's rows change places, as beams do."""
         short = [word for word in words if len(word["prompt"]) < 600]
         for at in range(0, len(short) - 1, rows):
             batch = short[at : at + rows]
@@ -95,11 +115,16 @@ class Runtime:
             mask = torch.tensor([[0] * gap + [1] * (width - gap) for gap in gaps])
             said, cache = self.call([[pad] * gap + word["prompt"] for gap, word in zip(gaps, batch)], None, mask)
             answers = [row[gap:] for gap, row in zip(gaps, said)]
+            order = list(range(len(batch)))
             for t in range(min(len(word["then"]) for word in batch)):
+                if reorder and t % 10 == 9:
+                    turned = [*range(1, len(batch)), 0]
+                    cache.reorder_cache(torch.tensor(turned))
+                    mask, order = mask[turned], [order[i] for i in turned]
                 mask = torch.cat([mask, torch.ones(len(batch), 1, dtype=mask.dtype)], 1)
-                said, cache = self.call([[word["then"][t]] for word in batch], cache, mask)
-                for row, more in zip(answers, said):
-                    row += more
+                said, cache = self.call([[batch[i]["then"][t]] for i in order], cache, mask)
+                for i, more in zip(order, said):
+                    answers[i] += more
             ends = [self.tracker.states(word["prompt"])[-1] for word in batch]
             for i, (word, row) in enumerate(zip(batch, answers)):
                 others = {f"row {j + 1} of the batch": end for j, end in enumerate(ends) if j != i}
@@ -133,6 +158,49 @@ class Runtime:
                 yield self.reading(word, tokens, enumerate(said), borders + list(range(len(word["prompt"]), len(said))),
                                    others={"the continuation that was given up": end})
                 cache = kept
+
+    def stored(self, words):
+        """A prompt's cache is written, and read again."""
+        for word in [word for word in words if len(word["prompt"]) < 600][1::3]:
+            answers, cache, borders = self.prefill(word["prompt"])
+            file = io.BytesIO()
+            torch.save(cache, file)
+            file.seek(0)
+            answers += self.continued(word["then"], torch.load(file, weights_only=False))
+            yield self.reading(word, word["prompt"] + word["then"], enumerate(answers),
+                               borders + list(range(len(word["prompt"]), len(answers))))
+
+    def preempted(self, words):
+        """After half of the tokens the cache is given up; prompt and tokens are read again, in one call, and it goes on."""
+        for word in [word for word in words if len(word["prompt"]) < 600][2::3]:
+            half = len(word["then"]) // 2
+            answers, cache, _ = self.prefill(word["prompt"])
+            self.continued(word["then"][:half], cache)
+            answers, cache, _ = self.prefill(word["prompt"] + word["then"][:half])
+            answers += self.continued(word["then"][half:], cache)
+            yield self.reading(word, word["prompt"] + word["then"], enumerate(answers),
+                               [0, *range(len(word["prompt"]) + half, len(answers))])
+
+    def drafted(self, words):
+        """As with speculation: a token and a draft of three are read in one call, 0 to 3 of the draft are right, and the
+        others are taken back."""
+        letters = list(self.tracker.letter_of)
+        for word in [word for word in words if len(word["prompt"]) < 300][::2]:
+            answers, cache, borders = self.prefill(word["prompt"])
+            at, turn = 0, 0
+            while at + 1 + DRAFT <= len(word["then"]):
+                right = turn % (DRAFT + 1)
+                turn += 1
+                draft = word["then"][at : at + 1 + DRAFT]
+                for i in range(1 + right, 1 + DRAFT):  # another letter than the one that follows
+                    draft[i] = letters[(letters.index(draft[i]) + 1) % len(letters)]
+                borders.append(len(answers))
+                kept = before_draft(cache)
+                said, cache = self.call([draft], cache)
+                cache = after_draft(self, cache, kept, draft[: 1 + right], DRAFT - right)
+                answers += said[0][: 1 + right]
+                at += 1 + right
+            yield self.reading(word, word["prompt"] + word["then"][:at], enumerate(answers), borders)
 
     def generated(self, words, tokens=40):
         """The model reads its own answers, which are letters too; nothing else is shown."""

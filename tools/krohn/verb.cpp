@@ -36,6 +36,7 @@ void build_command(CLI::App& app, Work& chosen) {
            add_classify,
            add_decompose,
            add_compile,
+           add_smallest,
            add_run,
            add_verify,
            add_check,

@@ -44,6 +44,7 @@ void add_info(CLI::App& app, Work& chosen);
 void add_classify(CLI::App& app, Work& chosen);
 void add_decompose(CLI::App& app, Work& chosen);
 void add_compile(CLI::App& app, Work& chosen);
+void add_smallest(CLI::App& app, Work& chosen);
 void add_run(CLI::App& app, Work& chosen);
 void add_verify(CLI::App& app, Work& chosen);
 void add_check(CLI::App& app, Work& chosen);

@@ -244,6 +244,7 @@ void scan(const Message& node, Values& values) {
     for (std::size_t row = 0; row < batch; ++row) collected.numbers[row * length + t] = found.numbers[row];
   }
   values[outputs.back()] = collected;
+  for (std::size_t i = 0; i < carried.size(); ++i) values[outputs[i]] = carried[i];
 }
 
 void run(const Message& graph, Values& values) {
@@ -291,14 +292,15 @@ void run(const Message& graph, Values& values) {
   }
 }
 
-/// The outputs of a model for words of one length.
-Values outputs_of(const std::string& model, const std::vector<Word>& words) {
+/// The outputs of a model for words of one length. `before`: what it remembers of letters before these.
+Values outputs_of(const std::string& model, const std::vector<Word>& words, const Values& before = {}) {
   const Message graph = Message::parse(model).child(7);
   Values values;
   for (const std::string& text : graph.all(5)) {
     const Message tensor = Message::parse(text);
     values[tensor.bytes.at(8).at(0)] = constant(tensor);
   }
+  for (const auto& [name, value] : before) values[name] = value;
   Value& letters = values["letters"] = {{words.size(), words.at(0).size()}, {}};
   for (const Word& word : words) letters.numbers.insert(letters.numbers.end(), word.begin(), word.end());
   run(graph, values);
@@ -337,6 +339,44 @@ TEST_CASE("exported models compute the automaton, letter by letter") {
         }
       }
     }
+  }
+}
+
+TEST_CASE("a word read in pieces, with the memory carried from one to the next, is the word read at once") {
+  for (const char* const language : {"name:S4", "name:Z12", "name:modarith5", "regex:(a|b)*abb"}) {
+    CAPTURE(language);
+    const Dfa automaton = minimise(load_language(language, {}));
+    const std::string model = format_onnx(build(automaton, {}));
+    const Message graph = Message::parse(model).child(7);
+    std::vector<std::string> inputs, outputs;
+    for (const std::string& text : graph.all(11)) inputs.push_back(Message::parse(text).bytes.at(1).at(0));
+    for (const std::string& text : graph.all(12)) outputs.push_back(Message::parse(text).bytes.at(1).at(0));
+    std::mt19937 random(5);
+    std::vector<Word> words(3, Word(30));
+    for (Word& word : words)
+      for (Letter& letter : word) letter = static_cast<Letter>(random() % automaton.letters());
+    const Value whole = outputs_of(model, words).at("states");
+    for (const std::size_t piece : {std::size_t{1}, std::size_t{7}}) {
+      Values memory;
+      for (std::size_t at = 0; at < 30; at += piece) {
+        std::vector<Word> part;
+        for (const Word& word : words)
+          part.emplace_back(word.begin() + static_cast<std::ptrdiff_t>(at),
+                            word.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(at + piece, 30)));
+        const Values values = outputs_of(model, part, memory);
+        const std::size_t length = part[0].size();
+        for (std::size_t row = 0; row < 3; ++row)
+          for (std::size_t t = 0; t < length; ++t)
+            CHECK(values.at("states").numbers.at(row * length + t) == whole.numbers.at(row * 30 + at + t));
+        memory.clear();
+        for (const std::string& input : inputs)
+          if (input != "letters") {
+            CHECK(std::ranges::count(outputs, input + ".last") == 1);
+            memory[input] = values.at(input + ".last");
+          }
+      }
+    }
+    CHECK(inputs.size() + 1 == outputs.size());
   }
 }
 

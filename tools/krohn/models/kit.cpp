@@ -6,8 +6,10 @@
 
 #include "kit_files.h"
 #include "krohn/automata/language.h"
+#include "krohn/constructions/build/planner.h"
 #include "krohn/constructions/checkpoints/gated_checkpoint.h"
 #include "krohn/constructions/checkpoints/kit_checkpoints.h"
+#include "krohn/constructions/files/onnx.h"
 #include "krohn/groups/atomic_folder.h"
 #include "krohn/groups/random.h"
 #include "tools/krohn/report/json_output.h"
@@ -40,6 +42,27 @@ KitModel digits() {
   for (std::uint32_t token = 0; token < Digits::kBeginTokens; ++token) tracker.begin.push_back(token);
   return {"digits", "parity whose state needs 13 binary digits: a state kept in bf16 or fp16 is seen at once",
           made.checkpoint, tracker};
+}
+
+KitModel ticks() {
+  using Ticks = TicksCheckpoint;
+  const std::vector<std::string> names{"tick", "wait", "set 0", "set 4"};
+  std::vector<State> table;
+  for (State state = 0; state < Ticks::kStates; ++state)
+    table.insert(table.end(), {std::min(state + 1, Ticks::kStates - 1), state, 0, 4});
+  KitTracker tracker{Dfa::acceptor(Alphabet::from_names(names), std::move(table), Ticks::kStates - 1,
+                                   std::vector<bool>(Ticks::kStates, false)),
+                     {Ticks::kBegin, Ticks::kBegin + 1},
+                     {Ticks::kTick, Ticks::kWait, Ticks::kSet0, Ticks::kSet4},
+                     {},
+                     {}};
+  for (State state = 0; state < Ticks::kStates; ++state) {
+    tracker.state_tokens.push_back(Ticks::kFirstState + state);
+    tracker.as_input.push_back(Ticks::as_input(state));
+  }
+  return {"ticks",
+          "ticks since a clock was set, by halving: an update made twice counts twice; 13 binary digits are needed",
+          ticks_checkpoint().checkpoint, tracker};
 }
 
 /// Draws letters of a tracker's automaton.
@@ -165,7 +188,27 @@ std::vector<KitModel> kit_models() {
   models.push_back(model(
       "latch", "whether the last a came after the last b; c does nothing: nothing may decay, no β above 1 is needed",
       gated_checkpoint(load_language("regex:(a|b|c)*ac*"), CheckpointFamily::kQwen3Next)));
+  models.push_back(model("latch-late", "the same, three tokens late: the convolution's state",
+                         late_checkpoint(models.back().checkpoint),
+                         models.back().checkpoint.config.convolution_taps - 1));
+  models.push_back(ticks());
   return models;
+}
+
+std::optional<Network> kit_network(const KitTracker& tracker) {
+  if (tracker.delay > 0 || tracker.begin.size() != 1) return std::nullopt;
+  const Dfa& automaton = tracker.automaton;
+  std::vector<State> table;
+  for (State state = 0; state < automaton.states(); ++state) {
+    table.insert(table.end(), automaton.row(state).begin(), automaton.row(state).end());
+    table.push_back(automaton.initial());
+  }
+  std::vector<std::string> names;
+  for (const Symbol& symbol : automaton.alphabet().symbols()) names.push_back(symbol.name);
+  names.push_back("begin");
+  return build(Dfa::acceptor(Alphabet::from_names(names), std::move(table), automaton.initial(),
+                             std::vector<bool>(automaton.states(), false)),
+               {});
 }
 
 std::vector<KitWord> kit_words(const KitTracker& tracker, std::uint64_t seed) {
@@ -217,6 +260,7 @@ void write_kit(const std::string& folder, std::uint64_t seed) {
     auto files = checkpoint_files(model.checkpoint);
     files.emplace_back("tracker.json", tracker_text(model));
     files.emplace_back("words.jsonl", words_text(model.tracker, seed));
+    if (const auto network = kit_network(model.tracker)) files.emplace_back("model.onnx", format_onnx(*network));
     folders.emplace_back(model.name, std::move(files));
   }
   std::vector<std::pair<std::string, std::string>> files{{"kit.json", index.dump() + "\n"}};

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "krohn/constructions/checkpoints/checkpoint.h"
+#include "krohn/constructions/network/network.h"
 
 namespace krohn {
 
@@ -38,6 +40,10 @@ struct KitWord {
 };
 
 std::vector<KitModel> kit_models();
+
+/// The same automaton as a linear network, for ONNX Runtime: its letters, and one more that begins a word. None where
+/// answers are late, or a beginning is several tokens.
+std::optional<Network> kit_network(const KitTracker& tracker);
 
 /// Prompts of b − 1, b, b + 1 and 2b + 1 tokens for b = 64, 128, 256 and 2048, random ones and, where letters fail to
 /// commute, ones in which no two neighbours do; prompts that begin again in the middle; and where a letter does

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
@@ -16,6 +18,7 @@
 #include "krohn/groups/error.h"
 #include "krohn/simulate/arithmetic/parallel_for.h"
 #include "krohn/simulate/check/sha256.h"
+#include "krohn/simulate/closing/close_model.h"
 #include "krohn/simulate/learned/initialise_model.h"
 #include "krohn/simulate/models/model_file.h"
 #include "krohn/simulate/models/models.h"
@@ -76,7 +79,7 @@ struct TrainArguments {
   std::uint64_t samples = 0, checkpoint_every = 0;
   unsigned threads = 0;
   LanguageOptions reading;
-  bool json = false;
+  bool json = false, certify = false;
 };
 
 /// One learning rate and seed.
@@ -84,6 +87,22 @@ struct Job {
   TrainOptions options;
   std::string checkpoint;
   std::unique_ptr<Trainer> trainer;
+  /// The last attempt to round the model and to prove it, and how many there were.
+  std::optional<ProvedClosing> closing{};
+  std::uint64_t rounds = 0;
+
+  bool is_proved() const { return closing && closing->is_proved(); }
+  /// The model to keep.
+  const SequenceModel<float>& model() const { return is_proved() ? *closing->closing.model : trainer->model(); }
+
+  /// Rounds and proves what training has come to, where it answers nearly everything.
+  void try_to_prove(const Task& task) {
+    constexpr double kNearlyAll = 0.99;
+    const BatchLoss& validation = trainer->validation();
+    if (static_cast<double>(validation.right) < kNearlyAll * static_cast<double>(validation.targets)) return;
+    closing = close_and_prove(trainer->model(), task, options);
+    ++rounds;
+  }
 
   /// The last good state stays: a run that diverged would only diverge again from its own.
   void save() const {
@@ -197,21 +216,29 @@ void run_jobs_on_device(std::vector<Job>& jobs, const TrainArguments& options) {
   save();
 }
 
-/// Runs all jobs to their ends, several at a time. An interrupt leaves every job at a whole step.
-void run_jobs(std::vector<Job>& jobs, const TrainArguments& options) {
+/// Runs all jobs to their ends, several at a time: with --certify, to the first proof. An interrupt leaves every job at
+/// a whole step.
+void run_jobs(std::vector<Job>& jobs, const TrainArguments& options, const Task& task) {
   constexpr std::uint64_t kReportEvery = 16;
   Progress progress("training, steps");
   std::atomic<std::uint64_t> done = 0;
   std::atomic<bool> stop = false;
   for (const Job& job : jobs) done += job.trainer->steps();
-  const auto train = [&](const Job& job) {
+  const auto train = [&](Job& job) {
     Saving saving(job, options.checkpoint_every);
     while (job.trainer->state() == Trainer::State::kRunning && !stop) {
+      if (options.certify && job.trainer->steps() > 0 && job.trainer->steps() % options.validate_every == 0)
+        job.try_to_prove(task);
+      if (job.is_proved()) break;
       job.trainer->step();
       saving.after_step();
       if (++done % kReportEvery == 0) progress.update(done, options.optimiser.steps * jobs.size());
     }
-    if (!stop) job.save();
+    if (stop) return;
+    job.save();
+    const Trainer::State state = job.trainer->state();
+    if (options.certify && (state == Trainer::State::kStopped || state == Trainer::State::kFinished))
+      job.try_to_prove(task);
   };
   try {
     parallel_for(jobs.size(), options.threads, [&](std::size_t i) {
@@ -229,26 +256,24 @@ void run_jobs(std::vector<Job>& jobs, const TrainArguments& options) {
   progress.update(done, options.optimiser.steps * jobs.size());
 }
 
-/// The run with the least validation loss among those that did not diverge.
+/// The run with the least validation loss among those that are proved, or where none is, that did not diverge.
 const Job* best_of(const std::vector<Job>& jobs) {
   const Job* best = nullptr;
+  const auto rank = [](const Job& job) { return std::pair(!job.is_proved(), job.trainer->validation().loss); };
   for (const Job& job : jobs)
-    if (job.trainer->state() != Trainer::State::kDiverged &&
-        (best == nullptr || job.trainer->validation().loss < best->trainer->validation().loss))
-      best = &job;
+    if (job.trainer->state() != Trainer::State::kDiverged && (best == nullptr || rank(job) < rank(*best))) best = &job;
   return best;
 }
 
 /// Words of the paper's greatest length, or where no paper has the task, of the length that most have. They choose
 /// nothing.
-nlohmann::ordered_json test_of(const Job& job, const Task& task, const TrainArguments& options) {
+nlohmann::ordered_json test_of(const SequenceModel<float>& model, const Task& task, const TrainArguments& options) {
   constexpr std::uint64_t kWords = 100, kLength = 500;
   Progress progress("testing letters");
   EvaluateModelOptions evaluation;
   evaluation.words = kWords;
   evaluation.threads = options.threads;
   evaluation.progress = [&progress](std::uint64_t done, std::uint64_t all) { progress.update(done, all); };
-  const SequenceModel<float>& model = job.trainer->model();
   std::uint64_t length = task.info().test.greatest > 0 ? task.info().test.greatest : kLength;
   while (!task.has_length(length)) ++length;
   const ModelAccuracy at = evaluate_model(model, task, length, evaluation);
@@ -260,6 +285,28 @@ nlohmann::ordered_json test_of(const Job& job, const Task& task, const TrainArgu
           {"right", at.right},
           {"scaled_accuracy", scaled(at.accuracy(), task.info().chance)},
           {"words_right", at.right_words}};
+}
+
+/// What was done to prove the run, and where it was not proved, why.
+nlohmann::ordered_json certified_json(const Job& job, const Task& task, const TrainArguments& options) {
+  nlohmann::ordered_json json{{"proved", job.is_proved()}, {"rounds", job.rounds}};
+  if (!job.closing) {
+    json["why_not"] = "validation never answered 99 % correctly, so that nothing was rounded";
+    return json;
+  }
+  const Closing& closing = job.closing->closing;
+  if (!job.is_proved()) json["why_not"] = job.closing->why_not();
+  if (closing.model == nullptr) return json;
+  json["rounded"] = closing.what;
+  json["greatest_move"] = closing.moved;
+  json["parts_kept"] = closing.kept;
+  json["parts_silenced"] = closing.dropped;
+  json["readout_steps"] = closing.readout_steps;
+  if (!job.is_proved()) return json;
+  json["pairs"] = job.closing->certificate.pairs;
+  json["evidence"] = job.closing->certificate.evidence;
+  json["test"] = test_of(*closing.model, task, options);
+  return json;
 }
 
 nlohmann::ordered_json training_json(const TrainArguments& options, const Task& task, const std::vector<Job>& jobs,
@@ -292,14 +339,28 @@ nlohmann::ordered_json training_json(const TrainArguments& options, const Task& 
         {"rate", job.options.optimiser.learning_rate},
         {"seed", job.options.seed},
         {"steps", job.trainer->steps()},
-        {"state", to_string(job.trainer->state())},
+        {"state", job.is_proved() ? "proved" : to_string(job.trainer->state())},
         {"validation_loss", validation.loss},
         {"validation_accuracy", static_cast<double>(validation.right) / static_cast<double>(validation.targets)}};
-    if (job.trainer->state() != Trainer::State::kDiverged) run["test"] = test_of(job, task, options);
+    if (job.trainer->state() != Trainer::State::kDiverged) run["test"] = test_of(job.trainer->model(), task, options);
+    if (options.certify) run["certified"] = certified_json(job, task, options);
     run["best"] = &job == best;
     json["runs"].push_back(std::move(run));
   }
   return json;
+}
+
+void report_certified(const nlohmann::ordered_json& runs) {
+  for (const auto& run : runs) {
+    const auto& certified = run["certified"];
+    const std::string which =
+        fmt::format("rate {}, seed {}", run["rate"].get<double>(), run["seed"].get<std::uint64_t>());
+    if (certified["proved"].get<bool>())
+      fmt::print("  {}: proved for words of every length; {}, moved by at most {:.2g}\n", which,
+                 certified["rounded"].get<std::string>(), certified["greatest_move"].get<double>());
+    else
+      fmt::print("  {}: not proved: {}\n", which, visible(certified["why_not"].get<std::string>()));
+  }
 }
 
 void report_training(const TrainArguments& options, const nlohmann::ordered_json& json) {
@@ -313,11 +374,16 @@ void report_training(const TrainArguments& options, const nlohmann::ordered_json
                     fmt::format("{:.4f}", run["validation_accuracy"].get<double>()),
                     run["best"].get<bool>() ? "best" : ""});
   fmt::print("{}", format_table(rows));
+  if (options.certify) report_certified(json["runs"]);
 }
 
-/// Writes the best model, and its recurrence as a network where there is one. Returns why not, or nothing.
-std::string save_best(const TrainArguments& options, const Task& task, const SequenceModel<float>& model) {
+/// Writes the best model, as it was before it was rounded too, and its recurrence as a network where there is one.
+/// Returns why not, or nothing.
+std::string save_best(const TrainArguments& options, const Task& task, const Job& best) {
+  const SequenceModel<float>& model = best.model();
   save_model(task.info().name, model, (fs::path(options.output) / "parameters.safetensors").string());
+  if (best.is_proved())
+    save_model(task.info().name, best.trainer->model(), (fs::path(options.output) / "trained.safetensors").string());
   try {
     save_network(network_of(model, task), (fs::path(options.output) / "network.safetensors").string());
     return "";
@@ -327,6 +393,8 @@ std::string save_best(const TrainArguments& options, const Task& task, const Seq
 }
 
 void check_training(const TrainArguments& options) {
+  if (options.certify && wants_cuda(options.device))
+    throw InputError("--certify", "rounds between steps on the processor; take --device cpu");
   if (options.words == 0 || options.words > 1 << 16) throw InputError("--words", "a batch has 1 to 65536 words");
   if (options.seeds == 0) throw InputError("--seeds", "at least one");
   if (options.validate_every == 0) throw InputError("--validate-every", "at least one");
@@ -356,9 +424,9 @@ int train(TrainArguments options) {
   if (wants_cuda(options.device))
     run_jobs_on_device(jobs, options);
   else
-    run_jobs(jobs, options);
+    run_jobs(jobs, options, *task);
   const Job* const best = best_of(jobs);
-  const std::string refusal = best == nullptr ? "" : save_best(options, *task, best->trainer->model());
+  const std::string refusal = best == nullptr ? "" : save_best(options, *task, *best);
   const nlohmann::ordered_json json = training_json(options, *task, jobs, best);
   write_file((fs::path(options.output) / "run.json").string(), report_text(json));
   if (options.json) {
@@ -367,7 +435,7 @@ int train(TrainArguments options) {
     report_training(options, json);
     if (!refusal.empty()) fmt::print("  no network.safetensors: {}\n", visible(refusal));
   }
-  if (best != nullptr) return kDone;
+  if (best != nullptr) return !options.certify || best->is_proved() ? int{kDone} : int{kUndecided};
   throw InputError("--rates",
                    fmt::format("every run diverged, the first after {} steps: its numbers are not finite any "
                                "more; take smaller rates, or --clip 1; its last good checkpoint is {}",
@@ -413,6 +481,8 @@ void add_train(CLI::App& app, Work& chosen) {
   add_count(verb, "--checkpoint-every", options->checkpoint_every,
             "Steps between checkpoints on the processor; 0: those of half a minute");
   add_device(verb, options->device, "Where: on a device all runs step side by side, with other last bits");
+  verb.add_flag("--certify", options->certify,
+                "Round what is trained to a model of the same architecture that is proved, and train on until it is");
   add_seed(verb, options->seed);
   add_threads(verb, options->threads);
   add_json_flag(verb, options->json);

@@ -1,0 +1,270 @@
+#include "krohn/simulate/closing/close_linear.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
+#include "krohn/simulate/closing/integer_code.h"
+#include "krohn/simulate/learned/construction_target.h"
+#include "krohn/simulate/learned/initialise_model.h"
+#include "krohn/simulate/learned/trained_reader.h"
+#include "krohn/simulate/models/models.h"
+#include "krohn/simulate/tasks/task_automaton.h"
+
+namespace krohn {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+/// Words as long as those that models are trained on: behind them trained states may have drifted.
+constexpr CentreOptions kVisits{.words = 1000, .length = 12, .seed = 1};
+constexpr std::uint64_t kMostReadoutSteps = 20'000;
+constexpr double kMargin = 0.5;  ///< nats, at which descent on the read-out ends
+
+/// h ↦ A h + b of every block, as a matrix for (h, 1): s × (s + 1).
+using Maps = std::vector<MatrixXd>;
+
+Maps maps_of(const LinearModel& view, Letter letter) {
+  const std::size_t size = view.block;
+  Maps maps;
+  for (std::size_t first = 0; first < view.hidden; first += size) {
+    MatrixXd map = MatrixXd::Zero(static_cast<Index>(size), static_cast<Index>(size) + 1);
+    for (std::size_t row = 0; row < size; ++row) {
+      for (std::size_t column = 0; column < size; ++column)
+        map(static_cast<Index>(row), static_cast<Index>(column)) =
+            double{view.matrices[(letter * view.hidden + first + row) * size + column]};
+      if (!view.additions.empty())
+        map(static_cast<Index>(row), static_cast<Index>(size)) =
+            double{view.additions[letter * view.hidden + first + row]};
+    }
+    maps.push_back(std::move(map));
+  }
+  return maps;
+}
+
+/// What the states look like of the automaton that the task asks about, as far as its words meet them. That automaton
+/// tells apart what may follow: a digit may leave another code behind than the sign that leads to the same state.
+struct Seen {
+  MatrixXd means;              ///< hidden × points
+  std::vector<State> states;   ///< point ↦ state
+  std::vector<Output> wanted;  ///< point ↦ label
+  std::vector<bool> is_asked;
+  std::vector<LearnedCode::Move> moves;
+  Index initial = 0;
+};
+
+Seen look_at(const TrainedReader& machine, const Task& task, const TrackedAutomaton& tracked) {
+  constexpr std::uint32_t kNone = UINT32_MAX;
+  const Dfa& automaton = tracked.automaton;
+  const std::vector<StateVisit> visits = state_visits(machine, task, automaton, kVisits);
+  Seen seen;
+  std::vector<std::uint32_t> point_of(automaton.states(), kNone);
+  const auto point = [&](State state) {
+    if (point_of[state] == kNone) {
+      point_of[state] = static_cast<std::uint32_t>(seen.states.size());
+      seen.states.push_back(state);
+      seen.wanted.push_back(tracked.wanted[state]);
+      seen.is_asked.push_back(false);
+    }
+    return point_of[state];
+  };
+  seen.initial = point(automaton.initial());
+  for (const StateVisit& visit : visits)
+    if (const std::uint32_t at = point(visit.state); visit.is_asked) seen.is_asked[at] = true;
+  std::vector<double> counts(seen.states.size(), 0);
+  std::set<std::tuple<std::uint32_t, Letter, std::uint32_t>> moves;
+  const auto add = [&](std::uint32_t at, const std::vector<double>& numbers) {
+    seen.means.col(at) += Eigen::Map<const VectorXd>(numbers.data(), static_cast<Index>(numbers.size()));
+    counts[at] += 1;
+  };
+  const std::vector<double> start = machine.states(machine.start()).front();
+  seen.means = MatrixXd::Zero(static_cast<Index>(start.size()), static_cast<Index>(seen.states.size()));
+  for (const StateVisit& visit : visits) {
+    add(point_of[visit.state], visit.parts.front());
+    moves.emplace(point_of[visit.from], visit.letter, point_of[visit.state]);
+  }
+  if (counts[0] == 0) add(0, start);  // nothing leads back to the initial state
+  for (std::size_t i = 0; i < counts.size(); ++i) seen.means.col(static_cast<Index>(i)) /= counts[i];
+  for (const auto& [from, letter, to] : moves) seen.moves.push_back({Index{from}, letter, Index{to}});
+  return seen;
+}
+
+/// W and c behind the special tokens that follow a word.
+struct ReadOut {
+  MatrixXd weights;
+  VectorXd bias;
+};
+
+ReadOut readout_of(const LinearModel& view, const std::vector<Letter>& after) {
+  const auto labels = static_cast<Index>(view.labels), hidden = static_cast<Index>(view.hidden);
+  ReadOut result{MatrixXd(labels, hidden), VectorXd(labels)};
+  for (Index label = 0; label < labels; ++label) {
+    result.bias(label) = double{view.readout_bias[static_cast<std::size_t>(label)]};
+    for (Index i = 0; i < hidden; ++i)
+      result.weights(label, i) = double{view.readout[static_cast<std::size_t>(label * hidden + i)]};
+  }
+  for (auto letter = after.rbegin(); letter != after.rend(); ++letter) {
+    const Maps maps = maps_of(view, *letter);
+    const Index size = view.block;
+    MatrixXd before = result.weights;
+    for (std::size_t k = 0; k < maps.size(); ++k) {
+      const auto through = result.weights.middleCols(static_cast<Index>(k) * size, size);
+      before.middleCols(static_cast<Index>(k) * size, size) = through * maps[k].leftCols(size);
+      result.bias += through * maps[k].col(size);
+    }
+    result.weights = before;
+  }
+  return result;
+}
+
+/// The rounded blocks side by side.
+struct Rounded {
+  LinearTarget target;
+  MatrixXd points;
+  double moved = 0;
+  std::uint64_t kept = 0, dropped = 0;
+};
+
+MatrixXd beside(const MatrixXd& a, const MatrixXd& b) {
+  MatrixXd all = MatrixXd::Zero(a.rows() + b.rows(), a.cols() + b.cols());
+  all.topLeftCorner(a.rows(), a.cols()) = a;
+  all.bottomRightCorner(b.rows(), b.cols()) = b;
+  return all;
+}
+
+/// One block's points and letters, with 1 as one more number where there are additions.
+LearnedCode code_of(const Seen& seen, const std::vector<Maps>& letters, std::size_t block, bool adds) {
+  const Index size = letters[0][block].rows(), first = static_cast<Index>(block) * size, wider = size + adds;
+  LearnedCode code{MatrixXd::Ones(wider, seen.means.cols()), {}, seen.moves};
+  code.points.topRows(size) = seen.means.middleRows(first, size);
+  for (const Maps& maps : letters) {
+    MatrixXd letter = MatrixXd::Identity(wider, wider);
+    letter.topRows(size) = maps[block].leftCols(wider);
+    code.letters.push_back(std::move(letter));
+  }
+  return code;
+}
+
+Rounded round_blocks(const LinearModel& view, const Seen& seen, const TaskAutomaton& input) {
+  constexpr double kDead = 1e-3;  // a block whose means are so much smaller than the greatest carries nothing
+  std::vector<Maps> letters;
+  for (const Letter letter : input.inputs) letters.push_back(maps_of(view, letter));
+  const bool adds = std::ranges::any_of(view.additions, [](float b) { return b != 0; });
+  const ReadOut readout = readout_of(view, input.after);
+  Rounded result;
+  result.target.matrices.assign(view.letters, MatrixXd());
+  result.target.readout = MatrixXd(view.labels, 0);
+  result.target.bias = readout.bias;
+  const Index size = view.block;
+  for (std::size_t block = 0; block * view.block < view.hidden; ++block) {
+    const auto own = seen.means.middleRows(static_cast<Index>(block) * size, size);
+    if (own.cwiseAbs().maxCoeff() < kDead * seen.means.cwiseAbs().maxCoeff()) continue;
+    const auto code = integer_code(code_of(seen, letters, block, adds), size);
+    if (!code) {
+      ++result.dropped;
+      continue;
+    }
+    ++result.kept;
+    result.moved = std::max(result.moved, code->moved);
+    const Index before = result.target.readout.cols(), rank = code->rank();
+    for (std::size_t i = 0; i < letters.size(); ++i) {
+      MatrixXd& matrix = result.target.matrices[input.inputs[i]];
+      matrix = beside(matrix, code->letters[i]);
+    }
+    result.target.readout.conservativeResize(Eigen::NoChange, before + rank);
+    result.target.readout.rightCols(rank) =
+        readout.weights.middleCols(static_cast<Index>(block) * size, size) * code->basis.topRows(size);
+    result.points.conservativeResize(before + rank, seen.means.cols());
+    result.points.bottomRows(rank) = code->points;
+  }
+  const Index rank = result.target.readout.cols();
+  for (MatrixXd& matrix : result.target.matrices)
+    if (matrix.size() == 0) matrix = MatrixXd::Identity(rank, rank);  // special tokens
+  result.target.additions.assign(view.letters, VectorXd::Zero(rank));
+  if (rank > 0) result.target.initial = result.points.col(seen.initial);
+  return result;
+}
+
+/// The least margin of the wanted label over another, and the gradient of the mean cross-entropy.
+double descend(LinearTarget& target, const MatrixXd& points, const Seen& seen, double rate) {
+  MatrixXd by_logits = MatrixXd::Zero(target.bias.size(), points.cols());
+  double least = INFINITY;
+  for (Index q = 0; q < points.cols(); ++q) {
+    if (!seen.is_asked[static_cast<std::size_t>(q)]) continue;
+    const auto label = static_cast<Index>(seen.wanted[static_cast<std::size_t>(q)]);
+    const VectorXd logits = target.readout * points.col(q) + target.bias;
+    for (Index l = 0; l < logits.size(); ++l)
+      if (l != label) least = std::min(least, logits(label) - logits(l));
+    const VectorXd powers = (logits.array() - logits.maxCoeff()).exp();
+    by_logits.col(q) = powers / powers.sum();
+    by_logits(label, q) -= 1;
+  }
+  if (least >= kMargin || rate == 0) return least;
+  target.readout -= rate * by_logits * points.transpose();
+  target.bias -= rate * by_logits.rowwise().sum();
+  return least;
+}
+
+/// Gradient descent on the read-out until it tells the points apart. Returns its steps; false where it does not.
+bool refine_readout(Rounded& rounded, const Seen& seen, std::uint64_t& steps) {
+  if (descend(rounded.target, rounded.points, seen, 0) > 0) return true;
+  // The loss is convex, and its second derivative at most half the sum of the squares.
+  const double rate = 2 / (rounded.points.squaredNorm() + static_cast<double>(rounded.points.cols()));
+  while (steps < kMostReadoutSteps) {
+    ++steps;
+    if (descend(rounded.target, rounded.points, seen, rate) >= kMargin) return true;
+  }
+  return descend(rounded.target, rounded.points, seen, 0) > 0;
+}
+
+}  // namespace
+
+Closing close_linear(const SequenceModel<float>& model, const Task& task) {
+  const FloatEnvironment environment;
+  Closing closing;
+  const std::optional<LinearModel> view = model.linear_view();
+  if (!view) {
+    closing.what = "it is no linear recurrence with a linear read-out";
+    return closing;
+  }
+  const auto machine = trained_machine(model, task, Precision::kFp64);
+  const TaskAutomaton input = input_machine(task);
+  const Seen seen = look_at(*machine, task, tracked_automaton(task, input.automaton));
+  Rounded rounded = round_blocks(*view, seen, input);
+  closing.kept = rounded.kept;
+  closing.dropped = rounded.dropped;
+  closing.moved = rounded.moved;
+  if (rounded.kept == 0) {
+    closing.what = fmt::format(
+        "no basis makes the letters of {} nearly integers: what was learned is not yet a representation of the "
+        "automaton, or one with irrational traces, which no finite number of floats follows exactly",
+        view->block == view->hidden ? "its state" : "any of its blocks");
+    return closing;
+  }
+  if (!refine_readout(rounded, seen, closing.readout_steps)) {
+    closing.what = fmt::format("{} of its {} blocks round, and what they hold does not tell the answers apart",
+                               rounded.kept, rounded.kept + rounded.dropped);
+    return closing;
+  }
+  try {
+    closing.model = make_model<float>(model.name(), task, /*seed=*/0);
+    write_linear(*closing.model, rounded.target);
+    closing.what = fmt::format("letters' matrices to integers, in a basis of {} state{}", rounded.points.rows(),
+                               rounded.points.rows() == 1 ? "" : "s");
+  } catch (const InputError& error) {
+    closing.model.reset();
+    closing.what = error.what();
+  }
+  return closing;
+}
+
+}  // namespace krohn

@@ -1,0 +1,68 @@
+#include "krohn/simulate/closing/close_model.h"
+
+#include <fmt/format.h>
+
+#include "krohn/groups/error.h"
+#include "krohn/simulate/closing/close_linear.h"
+#include "krohn/simulate/closing/close_reflections.h"
+#include "krohn/simulate/closing/refine_readout.h"
+#include "krohn/simulate/learned/model_operations.h"
+#include "krohn/simulate/learned/trained_reader.h"
+#include "krohn/simulate/prove/verify.h"
+#include "krohn/simulate/tasks/task_automaton.h"
+
+namespace krohn {
+namespace {
+
+/// States of a rounded model are about as many as those of its automaton; one with many more is not closed.
+constexpr std::uint64_t kMostPairs = 200'000, kLongLetters = 20'000;
+
+Certificate prove(const SequenceModel<float>& model, const Task& task) {
+  const auto reader = trained_machine(model, task, Precision::kFp32);
+  const TrackedAutomaton tracked = tracked_automaton(task, input_machine(task).automaton);
+  ReadModel read{*reader, tracked, [](Output output) { return std::to_string(output); }};
+  const TensorFile tensors = model.tensors();
+  std::string why;
+  if (auto operations = model_operations(model, task, /*is_fp64=*/false, why)) {
+    read.operations = std::make_shared<const Operations>(*std::move(operations));
+    read.tensors = &tensors;
+  }
+  Question question;
+  question.subject = &read;
+  question.name = "the rounded model";
+  question.how.max_pairs = kMostPairs;
+  question.how.long_letters = kLongLetters;
+  return verify(question).certificate;
+}
+
+}  // namespace
+
+std::string ProvedClosing::why_not() const {
+  if (is_proved()) return "";
+  if (closing.model == nullptr) return closing.what;
+  if (const auto word = certificate.failing_word())
+    return fmt::format("rounded ({}), it is wrong on a word of {} letters", closing.what, word->size());
+  return fmt::format("rounded ({}), it is undecided: {}", closing.what, certificate.limit);
+}
+
+ProvedClosing close_and_prove(const SequenceModel<float>& model, const Task& task, const TrainOptions& training) {
+  constexpr std::uint64_t kMostSteps = 4000;
+  ProvedClosing result;
+  if (model.name().starts_with("deltaproduct:")) {
+    std::vector<bool> is_free;
+    result.closing = close_reflections(model, task, is_free);
+    if (result.closing.model == nullptr) return result;
+    const auto is_proved = [&] {
+      result.certificate = prove(*result.closing.model, task);
+      return result.certificate.is<Proved>();
+    };
+    result.closing.readout_steps =
+        refine_readout(*result.closing.model, task, training, is_free, kMostSteps, is_proved);
+    return result;
+  }
+  result.closing = close_linear(model, task);
+  if (result.closing.model != nullptr) result.certificate = prove(*result.closing.model, task);
+  return result;
+}
+
+}  // namespace krohn

@@ -1,0 +1,31 @@
+// simulate/closing/close_model.h — training that ends in a proof: a trained model is rounded to one of the same
+// architecture whose states are finitely many, and that one is proved.
+#pragma once
+
+#include "krohn/simulate/closing/closing.h"
+#include "krohn/simulate/prove/claims/certificate.h"
+#include "krohn/simulate/tasks/task.h"
+#include "krohn/simulate/train/trainer.h"
+
+namespace krohn {
+
+/// Rounds the model by what its family allows: close_linear, or close_reflections. Nothing is taken from a
+/// construction; the task says which words there are and what is answered.
+Closing close_model(const SequenceModel<float>& model, const Task& task);
+
+/// A closing, and what `verify` (simulate/prove/verify.h) says of its model in fp32, letter after letter.
+struct ProvedClosing {
+  Closing closing;
+  Certificate certificate;  ///< open where there is no model
+
+  bool is_proved() const { return closing.model != nullptr && certificate.is<Proved>(); }
+  /// Why it is not, for people.
+  std::string why_not() const;
+};
+
+/// Rounds the model by what its family allows: close_linear, or close_reflections, behind which the read-out is trained
+/// on as `training` says, for 4,000 steps at most, until the proof succeeds. Nothing is taken from a construction; the
+/// task says which words there are and what is answered.
+ProvedClosing close_and_prove(const SequenceModel<float>& model, const Task& task, const TrainOptions& training);
+
+}  // namespace krohn

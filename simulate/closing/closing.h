@@ -1,0 +1,23 @@
+// simulate/closing/closing.h — what was done to a trained model to make its states finitely many.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "krohn/simulate/models/sequence_model.h"
+
+namespace krohn {
+
+/// A model of the same architecture and read-out whose recurrence is rounded to exact numbers, or why there is none.
+/// Whether it is right is for a proof to say.
+struct Closing {
+  std::unique_ptr<SequenceModel<float>> model;  ///< null where nothing could be rounded
+  std::string what;                             ///< what was rounded, or why not
+  double moved = 0;           ///< the farthest that a number of the recurrence was moved by rounding, in its basis
+  std::uint64_t dropped = 0;  ///< blocks or heads that nothing rounds, silenced
+  std::uint64_t kept = 0;     ///< those that do
+  std::uint64_t readout_steps = 0;  ///< of gradient descent on what reads the rounded states
+};
+
+}  // namespace krohn

@@ -1,0 +1,200 @@
+"""ONNX Runtime, whose models take and give their memory by name: what a server carries from one call to the next, it carries
+itself. The models are the automata's own networks (`krohn compile --target onnx`), with one more letter that begins words."""
+import json
+
+import numpy
+import onnxruntime
+
+from diagnosis import Reading
+
+DTYPES = ("float32",)
+MODELS = ("parity", "s3", "s5", "z4", "latch")
+MEMORY = ".last"
+"""`H0.k.last` is an output, and `H0.k` the input that takes it."""
+LEVELS = {"no optimisations": onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL,
+          "all optimisations": onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL}
+
+
+def about():
+    return f"ONNX Runtime {onnxruntime.__version__}, {onnxruntime.get_available_providers()[-1]}"
+
+
+def kept(memory):
+    """A copy to come back to. A function of its own: servers that share a prefix between requests have one like it."""
+    return {name: value.copy() for name, value in memory.items()}
+
+
+class Session:
+    """One model. `run` reads letters, row by row, after what `memory` holds of each."""
+
+    def __init__(self, path, level):
+        wishes = onnxruntime.SessionOptions()
+        wishes.graph_optimization_level = level
+        wishes.intra_op_num_threads = wishes.inter_op_num_threads = 1
+        wishes.log_severity_level = 3
+        self.session = onnxruntime.InferenceSession(path, wishes, providers=["CPUExecutionProvider"])
+        self.outputs = [output.name for output in self.session.get_outputs()]
+        if not any(name.endswith(MEMORY) for name in self.outputs):
+            raise ValueError(f"{path} gives no memory to go on with; write the kit again")
+
+    def run(self, rows, memory=None):
+        feeds = {"letters": numpy.array(rows, dtype=numpy.int64), **(memory or {})}
+        said = dict(zip(self.outputs, self.session.run(self.outputs, feeds)))
+        memory = {name[: -len(MEMORY)]: value for name, value in said.items() if name.endswith(MEMORY)}
+        return said["states"].tolist(), memory
+
+
+class Runtime:
+    def __init__(self, tracker, dtype):
+        self.tracker = tracker
+        path = str(tracker.folder / "model.onnx")
+        self.sessions = {level: Session(path, value) for level, value in LEVELS.items()}
+        self.session = self.sessions["all optimisations"]
+        letters = json.loads(self.session.session.get_modelmeta().custom_metadata_map["alphabet"])
+        self.letter = {**tracker.letter_of, tracker.begin[0]: len(letters) - 1}
+        self.ways = {
+            **{f"the text in one call, {level}": lambda words, level=level: self.whole(words, level) for level in LEVELS},
+            "prompt, then token by token": self.decoded,
+            "prompt in pieces of 64": lambda words: self.decoded(words, 64),
+            "prompt in pieces of 100": lambda words: self.decoded([w for w in words if len(w["prompt"]) < 600], 100),
+            "padded batches": self.batches,
+            "requests in turns": self.turns,
+            "joined and parted batches": self.joined,
+            "from a saved memory": self.resumed,
+            "preempted and read again": self.preempted,
+            "greedy generation": self.generated,
+        }
+
+    def readings(self, words):
+        for way, read in self.ways.items():
+            for reading in read(words):
+                reading.model, reading.way = self.tracker.name, way
+                yield reading
+
+    # ---- One call of the model
+
+    def call(self, rows, memory=None):
+        """Answers [rows][length], and the memory of every row."""
+        states, memory = self.session.run([[self.letter[token] for token in row] for row in rows], memory)
+        return [[self.tracker.state_tokens[state] for state in row] for row in states], memory
+
+    def prefill(self, tokens, piece=None):
+        memory, answers, borders = None, [], []
+        for at in range(0, len(tokens), piece or len(tokens)):
+            said, memory = self.call([tokens[at : at + (piece or len(tokens))]], memory)
+            borders.append(at)
+            answers += said[0]
+        return answers, memory, borders
+
+    def continued(self, tokens, memory):
+        answers = []
+        for token in tokens:
+            said, memory = self.call([[token]], memory)
+            answers += said[0]
+        return answers, memory
+
+    def reading(self, word, tokens, answers, borders, **others):
+        return Reading("", "", word["name"], tokens, dict(enumerate(answers)), borders, **others)
+
+    # ---- Ways
+
+    def whole(self, words, level):
+        self.session = self.sessions[level]
+        for word in words:
+            tokens = word["prompt"] + word["then"]
+            yield self.reading(word, tokens, self.prefill(tokens)[0], [0])
+
+    def decoded(self, words, piece=None):
+        for word in words:
+            answers, memory, borders = self.prefill(word["prompt"], piece)
+            answers += self.continued(word["then"], memory)[0]
+            yield self.reading(word, word["prompt"] + word["then"], answers,
+                               borders + list(range(len(word["prompt"]), len(answers))))
+
+    def batches(self, words, rows=4):
+        """Prompts of different lengths, filled up on the left with the token that begins words."""
+        short = [word for word in words if len(word["prompt"]) < 600]
+        for at in range(0, len(short) - 1, rows):
+            batch = short[at : at + rows]
+            width = max(len(word["prompt"]) for word in batch)
+            gaps = [width - len(word["prompt"]) for word in batch]
+            said, memory = self.call([self.tracker.begin * gap + word["prompt"] for gap, word in zip(gaps, batch)])
+            answers = [row[gap:] for gap, row in zip(gaps, said)]
+            for t in range(min(len(word["then"]) for word in batch)):
+                said, memory = self.call([[word["then"][t]] for word in batch], memory)
+                for row, more in zip(answers, said):
+                    row += more
+            ends = [self.tracker.states(word["prompt"])[-1] for word in batch]
+            for i, (word, row) in enumerate(zip(batch, answers)):
+                others = {f"row {j + 1} of the batch": end for j, end in enumerate(ends) if j != i}
+                yield self.reading(word, (word["prompt"] + word["then"])[: len(row)], row,
+                                   [0, *range(len(word["prompt"]), len(row))], others=others)
+
+    def turns(self, words):
+        short = [word for word in words if len(word["prompt"]) < 300][:4]
+        for one, other in zip(short[::2], short[1::2]):
+            both = [[word, *self.prefill(word["prompt"])[:2]] for word in (one, other)]
+            for t in range(min(len(one["then"]), len(other["then"]))):
+                for entry in both:
+                    said, entry[2] = self.continued([entry[0]["then"][t]], entry[2])
+                    entry[1] += said
+            ends = [self.tracker.states(word["prompt"])[-1] for word in (one, other)]
+            for i, (word, answers, _) in enumerate(both):
+                yield self.reading(word, (word["prompt"] + word["then"])[: len(answers)], answers,
+                                   [0, *range(len(word["prompt"]), len(answers))], others={"the other request": ends[1 - i]})
+
+    def joined(self, words):
+        """Two requests decode alone, then in one batch, then alone again, as with continuous batching."""
+        short = [word for word in words if len(word["prompt"]) < 300][:8]
+        for one, other in zip(short[::2], short[1::2]):
+            both = [[word, *self.prefill(word["prompt"])[:2]] for word in (one, other)]
+            third = min(len(one["then"]), len(other["then"])) // 3
+            for entry in both:
+                said, entry[2] = self.continued(entry[0]["then"][:third], entry[2])
+                entry[1] += said
+            memory = {name: numpy.concatenate([entry[2][name] for entry in both]) for name in both[0][2]}
+            for t in range(third, 2 * third):
+                said, memory = self.call([[entry[0]["then"][t]] for entry in both], memory)
+                for entry, more in zip(both, said):
+                    entry[1] += more
+            ends = [self.tracker.states(word["prompt"] + word["then"][:third])[-1] for word in (one, other)]
+            for i, (word, answers, _) in enumerate(both):
+                own = {name: value[i : i + 1] for name, value in memory.items()}
+                answers = answers + self.continued(word["then"][2 * third :], own)[0]
+                yield self.reading(word, word["prompt"] + word["then"], answers,
+                                   [0, *range(len(word["prompt"]), len(answers))], others={"the other request": ends[1 - i]})
+
+    def resumed(self, words):
+        """A prompt is continued; then what was kept of its memory, in another way."""
+        for word in [word for word in words if len(word["prompt"]) < 600][::3]:
+            answers, memory, borders = self.prefill(word["prompt"])
+            memories = [memory, kept(memory)]
+            end = self.tracker.states(word["prompt"] + word["then"])[-1]
+            for i, then in enumerate((word["then"], word["then"][::-1])):
+                said, after = self.continued(then, memories[i])
+                memories[0].update(after)  # as a server does that keeps one buffer for each request
+                yield self.reading(word, word["prompt"] + then, answers + said,
+                                   borders + list(range(len(answers), len(answers) + len(said))),
+                                   others={"the continuation that was given up": end})
+
+    def preempted(self, words):
+        """After half of the tokens the memory is given up; prompt and tokens are read again, in one call, and it goes on."""
+        for word in [word for word in words if len(word["prompt"]) < 600][1::3]:
+            half = len(word["then"]) // 2
+            answers, memory, _ = self.prefill(word["prompt"])
+            self.continued(word["then"][:half], memory)
+            answers, memory, _ = self.prefill(word["prompt"] + word["then"][:half])
+            answers += self.continued(word["then"][half:], memory)[0]
+            yield self.reading(word, word["prompt"] + word["then"], answers,
+                               [0, *range(len(word["prompt"]) + half, len(answers))])
+
+    def generated(self, words, tokens=40):
+        """The model reads its own answers, which are letters too."""
+        for word in [word for word in words if len(word["prompt"]) < 300 and self.tracker.reads_answers]:
+            answers, memory, _ = self.prefill(word["prompt"])
+            text = list(word["prompt"])
+            while len(text) < len(word["prompt"]) + tokens:
+                text.append(answers[-1])
+                said, memory = self.continued(text[-1:], memory)
+                answers += said
+            yield self.reading(word, text, answers, [0, *range(len(word["prompt"]), len(text))])

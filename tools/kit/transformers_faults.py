@@ -1,0 +1,136 @@
+"""The faults of real runtimes, planted in transformers' stock classes."""
+import torch
+import transformers.models.olmo_hybrid.modeling_olmo_hybrid as olmo
+import transformers.models.qwen3_next.modeling_qwen3_next as qwen
+from transformers import cache_utils
+
+import transformers_runtime
+
+CHUNK, RECURRENT = "torch_chunk_gated_delta_rule", "torch_recurrent_gated_delta_rule"
+WRITE = cache_utils.LinearAttentionLayer.update_recurrent_state
+WRITE_CONVOLUTION = cache_utils.LinearAttentionLayer.update_conv_state
+LAYER = cache_utils.LinearAttentionLayer
+
+
+def rules(name, faulty):
+    """In both classes, `faulty(rule)` for the rule of that name: of prompts, or of single tokens."""
+    return {(module, name): faulty(getattr(module, name)) for module in (olmo, qwen)}
+
+
+def cut(at, change):
+    """The prompt in two parts, the second from `change(state)`."""
+    def faulty(rule):
+        return lambda *args, **rest: in_two(rule, at, change, *args, **rest)
+    return rules(CHUNK, faulty)
+
+
+def in_two(rule, at, change, q, k, v, g, beta, initial_state=None, output_final_state=False, **rest):
+    if q.shape[1] <= at:
+        return rule(q, k, v, g=g, beta=beta, initial_state=initial_state, output_final_state=output_final_state, **rest)
+    first, state = rule(q[:, :at], k[:, :at], v[:, :at], g=g[:, :at], beta=beta[:, :at], initial_state=initial_state,
+                        output_final_state=True, **rest)
+    second, state = rule(q[:, at:], k[:, at:], v[:, at:], g=g[:, at:], beta=beta[:, at:], initial_state=change(state),
+                         output_final_state=output_final_state, **rest)
+    return torch.cat([first, second], 1), state
+
+
+def at_step(number, step):
+    """Another step for one decoded token of every 20."""
+    count = [0]
+
+    def faulty(rule):
+        def recurrent(q, k, v, g, beta, initial_state=None, **rest):
+            count[0] += 1
+            run = step if count[0] % 20 == number else (lambda rule, state, *args, **rest: rule(*args, initial_state=state, **rest))
+            return run(rule, initial_state, q, k, v, g=g, beta=beta, **rest)
+        return recurrent
+    return rules(RECURRENT, faulty)
+
+
+def twice(rule, state, *args, **rest):
+    return rule(*args, initial_state=rule(*args, initial_state=state, **rest)[1], **rest)
+
+
+def lost(rule, state, *args, **rest):
+    kept = state.clone()
+    return rule(*args, initial_state=state, **rest)[0], kept
+
+
+def both(change, modules=(olmo, qwen)):
+    """Of the arguments of both rules."""
+    def faulty(rule):
+        def run(q, k, v, g, beta, **rest):
+            q, k, v, g, beta = change(q, k, v, g, beta)
+            return rule(q, k, v, g=g, beta=beta, **rest)
+        return run
+    return {place: value for name in (CHUNK, RECURRENT) for place, value in rules(name, faulty).items() if place[0] in modules}
+
+
+def exchanged(rule):
+    def run(q, k, v, g, beta, **rest):
+        order = list(range(q.shape[1]))
+        if len(order) > 65:
+            order[63], order[64] = order[64], order[63]
+        return rule(q, k[:, order], v[:, order], g=g[:, order], beta=beta[:, order], **rest)
+    return run
+
+
+def piece_forgets(rule):
+    return lambda *args, initial_state=None, **rest: rule(*args, initial_state=None, **rest)
+
+
+def summed(x, dim=-1, eps=1e-6):
+    return x + torch.rsqrt((x * x).sum(dim, keepdim=True) + eps)
+
+
+def unwritten(self, state, state_idx=0, **rest):
+    if not self.is_recurrent_states_initialized[state_idx]:
+        self.lazy_initialization(recurrent_states=state, state_idx=state_idx)
+        return self.recurrent_states[state_idx]
+    return WRITE(self, state, state_idx, **rest)
+
+
+def convolution_unwritten(self, state, state_idx=0, **rest):
+    first = not self.has_previous_state[state_idx]
+    out = WRITE_CONVOLUTION(self, state, state_idx, **rest)
+    if first:
+        self.conv_states[state_idx].zero_()
+    return out
+
+
+def stored(change):
+    return {(LAYER, "update_recurrent_state"): lambda self, state, state_idx=0, **rest: WRITE(self, change(state), state_idx, **rest)}
+
+
+def neighbours(self, state, state_idx=0, **rest):
+    """When the prompts of a batch are read, every row gets the state of the row before."""
+    first = not self.is_recurrent_states_initialized[state_idx]
+    return WRITE(self, state.roll(1, 0) if first and len(state) > 1 else state, state_idx, **rest)
+
+
+def by_crop(runtime, cache, kept, accepted, rejected):
+    """What `Cache.crop` does: it takes the convolution's state back, and leaves the recurrent one."""
+    cache.crop(-rejected)
+    return cache
+
+
+FAULTS = {
+    "the prompt's state is never written": {(LAYER, "update_recurrent_state"): unwritten},
+    "the state is reset at the border 128 of a prompt": cut(128, torch.zeros_like),
+    "the state is lost between two pieces of a prompt": rules(CHUNK, piece_forgets),
+    "the update of a decoded token is applied twice": at_step(7, twice),
+    "the update of a decoded token is lost": at_step(7, lost),
+    "tokens 64 and 65 of a prompt are exchanged": rules(CHUNK, exchanged),
+    "a roll-back keeps the state of what was given up": {(transformers_runtime, "copy_of"): lambda cache: cache},
+    "a draft is taken back by Cache.crop": {
+        (transformers_runtime, "before_draft"): lambda cache: cache.activate_past_recording(),
+        (transformers_runtime, "after_draft"): by_crop},
+    "rows are reordered without their states": {(LAYER, "reorder_cache"): lambda self, order: None},
+    "the decay is ignored": both(lambda q, k, v, g, beta: (q, k, v, torch.zeros_like(g), beta)),
+    "beta is not doubled": both(lambda q, k, v, g, beta: (q, k, v, g, beta / 2), [olmo]),
+    "x + inv_norm for x * inv_norm": {(module, "l2norm"): summed for module in (olmo, qwen)},
+    "the state is kept in bf16": stored(lambda state: state.bfloat16().float()),
+    "the state is kept in fp16": stored(lambda state: state.half().float()),
+    "a row of a batch has its neighbour's state": {(LAYER, "update_recurrent_state"): neighbours},
+    "the prompt's convolution state is never written": {(LAYER, "update_conv_state"): convolution_unwritten},
+}

@@ -1,0 +1,137 @@
+// krohn smallest — proved lower bounds on networks for a language, beside what krohn builds.
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "krohn/automata/dfa/visible_text.h"
+#include "krohn/automata/operations/minimise.h"
+#include "krohn/constructions/smallest/smallest.h"
+#include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
+#include "tools/krohn/models/subject.h"
+#include "tools/krohn/report/json_output.h"
+#include "tools/krohn/report/smallest_table.h"
+#include "tools/krohn/report/table.h"
+#include "tools/krohn/verb.h"
+
+namespace krohn {
+namespace {
+
+constexpr VerbHelp kSmallestHelp = {
+    "smallest", "Proved lower bounds on networks, beside what is built", "smallest LANGUAGE|--table NAME",
+    R"(
+krohn smallest name:S5 --generators transpositions
+krohn smallest 'regex:(a|b)*abb'
+krohn smallest name:T4 --json
+krohn smallest --table groups
+)",
+    R"(Of every architecture that counts something, how few of it are enough: "at least" is proved for all networks of the
+model in that row, "krohn builds" is the least that some construction takes in the same model. Where the two meet the
+network is optimal in that model; otherwise the gap is shown, and a smaller network may exist. The models differ: numbers that
+are read linearly, numbers that take finitely many values and are read in any way, one matrix for each element of a group,
+cascades of permutations and resets, diagonal layers. docs/smallest.md states them and proves the bounds.
+
+Every bound on numbers has a witness, which was checked by running its words: a minor of the Hankel matrix that is not 0, a
+chain of idempotents with the group at its end. --json prints them. --table prints, in Markdown, all monoids of maps of
+at most three points, or all groups of at most 24 elements.
+Exit status: 0 done, 2 bad input, 3 a limit kept a bound from being found.
+)"};
+
+struct SmallestArguments {
+  std::string subject, task, table;
+  LanguageOptions reading;
+  double seconds = 60;
+  bool json = false;
+};
+
+std::string verdict(const SizeBound& bound) {
+  if (!bound.built) return "nothing is built";
+  return bound.is_optimal() ? "optimal" : fmt::format("gap {}", *bound.built - bound.at_least);
+}
+
+Json bound_json(const SizeBound& bound) {
+  Json json{
+      {"counted", bound.counted}, {"model", bound.model}, {"at_least", bound.at_least}, {"because", bound.because}};
+  json["built"] = bound.built ? Json(*bound.built) : Json();
+  json["construction"] = bound.construction;
+  json["optimal"] = bound.is_optimal();
+  return json;
+}
+
+Json witness_json(const Smallest& found, const Alphabet& alphabet) {
+  Json witness;
+  if (found.rank) {
+    Json minor{{"modulo", found.rank->minor.prime}};
+    for (const Word& row : found.rank->minor.rows) minor["rows"].push_back(alphabet.format_word(row));
+    for (const HankelMinor::Column& column : found.rank->minor.columns)
+      minor["columns"].push_back({{"word", alphabet.format_word(column.word)}, {"shown", column.shown}});
+    witness["hankel"] = {{"rank", found.rank->rank},
+                         {"rank_is_exact", found.rank->is_exact},
+                         {"rank_modulo_2", found.rank->modulo_2},
+                         {"minor", std::move(minor)}};
+  }
+  if (found.finite_values) {
+    Json chain = Json::array(), group = Json::array();
+    for (const PowerOfWord& link : found.finite_values->chain)
+      chain.push_back({{"word", alphabet.format_word(link.word)}, {"exponent", link.exponent}});
+    for (const Word& word : found.finite_values->group) group.push_back(alphabet.format_word(word));
+    witness["finitely_many_values"] = {{"idempotents", std::move(chain)},
+                                       {"group", found.finite_values->group_name},
+                                       {"group_words", std::move(group)},
+                                       {"group_needs", found.finite_values->group_dimension}};
+  }
+  return witness;
+}
+
+int report(const SmallestArguments& options) {
+  const Dfa given = load_subject(options.subject, options.reading, stderr).automaton;
+  const std::string task = !options.task.empty() ? options.task : given.is_acceptor() ? "acceptance" : "state";
+  const Dfa automaton = task == "state" ? canonical(given) : minimise(given);
+  const TimeLimit time(options.seconds, fmt::format("--time {:g}", options.seconds));
+  const Smallest found = smallest(automaton, task == "state" ? states_shown(automaton) : outputs_shown(automaton));
+  const int status = found.limits.empty() ? kDone : kUndecided;
+  if (options.json) {
+    Json facts{{"subject", options.subject}, {"task", task}, {"states", automaton.states()}};
+    for (const SizeBound& bound : found.bounds) facts["bounds"].push_back(bound_json(bound));
+    facts["witnesses"] = witness_json(found, automaton.alphabet());
+    facts["limits"] = found.limits;
+    print_json(facts);
+    return status;
+  }
+  fmt::print("{}: {} states, {}\n", visible(options.subject), automaton.states(),
+             task == "state" ? "state tracking" : "minimal, for acceptance");
+  std::vector<std::vector<std::string>> rows{
+      {"counted", "in networks of", "at least", "krohn builds", "", "by", "why no fewer"}};
+  for (const SizeBound& bound : found.bounds)
+    rows.push_back({bound.counted, bound.model, std::to_string(bound.at_least),
+                    bound.built ? std::to_string(*bound.built) : "-", verdict(bound), bound.construction,
+                    bound.because});
+  fmt::print("{}", format_table(rows));
+  for (const std::string& limit : found.limits) fmt::print("{}\n", limit);
+  return status;
+}
+
+int run_smallest(const SmallestArguments& options) {
+  if (options.subject.empty() == options.table.empty())
+    throw InputError("smallest", "a LANGUAGE or --table NAME is needed, one of the two");
+  if (options.table.empty()) return report(options);
+  fmt::print("{}", options.table == "groups" ? smallest_groups_table() : smallest_monoids_table());
+  return kDone;
+}
+
+}  // namespace
+
+void add_smallest(CLI::App& app, Work& chosen) {
+  const auto options = std::make_shared<SmallestArguments>();
+  Verb verb = add_verb(app, kSmallestHelp);
+  verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model");
+  verb.add_option("--task", options->task, "What the network has to get right").one_of({"acceptance", "state"});
+  verb.add_option("--table", options->table, "All small monoids, or all small groups").one_of({"monoids", "groups"});
+  add_time(verb, options->seconds, "Most seconds in all").show_default();
+  add_json_flag(verb, options->json);
+  add_language_options(verb, options->reading);
+  verb.callback([options, &chosen] { chosen = [options] { return run_smallest(*options); }; });
+}
+
+}  // namespace krohn
