@@ -120,3 +120,18 @@ TEST_CASE("a run that begins with a construction is proved without a step, and g
   CHECK(contains(unfit.err, "norms"));
   CHECK(!std::filesystem::exists(place / "no"));
 }
+
+TEST_CASE("models of PyTorch are trained by the Python that has them, or it is said how to get one") {
+  const Workplace place("rivals");
+  const std::string line = "krohn train parity --model torch:lstm,hidden=8 --steps 7 --rates 1e-2,3e-3 -o run";
+  const Outcome none = place.shell("export KROHN_PYTHON=/nonexistent/python; " + line);
+  CHECK(none.status == 2);
+  CHECK(contains(none.err, "pip install"));
+  // A Python that says how it was called.
+  place.write("python", "#!/bin/sh\n[ \"$1\" = -c ] && exit 0\necho \"$@\"\nexit 3\n");
+  REQUIRE(place.shell("chmod +x python").status == 0);
+  const Outcome called = place.shell("export KROHN_PYTHON=./python; " + line);
+  CHECK(called.status == 3);
+  CHECK(contains(called.out, "-m krohn.rivals train parity --model lstm:hidden=8 -o run --rates 0.01,0.003 --steps 7"));
+  CHECK(contains(place.shell("export KROHN_PYTHON=./python; " + line + " --smoothing 0.1").err, "--smoothing"));
+}

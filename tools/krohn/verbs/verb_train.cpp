@@ -1,6 +1,7 @@
 // krohn train — trains a model on a task.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <atomic>
 #include <chrono>
@@ -25,6 +26,7 @@
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
 #include "krohn/simulate/train/trainer.h"
+#include "tools/krohn/models/rival_process.h"
 #include "tools/krohn/models/task_writer.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/report/count.h"
@@ -62,6 +64,9 @@ exact angles (docs/MATH.md §8).
 --init takes what `krohn compile` or `krohn snap` wrote, a construction of one layer for the task's language, as the first
 weights; the model must be large enough to hold them (bilinear, dense and one-layer fan models can be). --steps 0 stores it
 untrained.
+
+torch:lstm, torch:transformer,layers=2, … are the models that the papers compare with, trained by PyTorch through krohn's
+Python package (docs/rivals.md).
 
 MODEL is a family with PART,PART,… after a colon: bilinear, deltaproduct, diagonal, dense, fan, or a usual name for one of
 them (deltanet, mamba, s4d). `krohn train --model list` prints their parts, docs/training.md what they compute. `signed`
@@ -412,12 +417,48 @@ int list_models() {
   return kDone;
 }
 
+/// A model that PyTorch trains, by the options that its trainer has, too.
+int train_rival(const TrainArguments& options) {
+  const auto refuse = [](bool is_given, const char* option) {
+    if (is_given) throw InputError(option, "models that PyTorch trains have no such option (docs/rivals.md)");
+  };
+  refuse(!options.init.empty(), "--init");
+  refuse(options.certify, "--certify");
+  refuse(options.smoothing != 0, "--smoothing");
+  refuse(options.samples != 0, "--samples");
+  refuse(options.seeds != 1, "--seeds");
+  refuse(wants_cuda(options.device), "--device");
+  std::string model = options.model.substr(kRivalPrefix.size());
+  if (model.find(':') == std::string::npos)
+    if (const std::size_t comma = model.find(','); comma != std::string::npos) model[comma] = ':';
+  const OptimiserOptions& by = options.optimiser;
+  std::vector<std::string> line{"train", options.task, "--model", model, "-o", options.output};
+  const auto add = [&line](const char* option, std::string value) {
+    line.emplace_back(option);
+    line.push_back(std::move(value));
+  };
+  if (!options.lengths.empty()) add("--length", options.lengths);
+  add("--rates", fmt::format("{}", fmt::join(options.rates, ",")));
+  add("--steps", std::to_string(by.steps));
+  add("--words", std::to_string(options.words));
+  add("--seed", std::to_string(options.seed));
+  add("--schedule", options.schedule);
+  add("--warm-up", std::to_string(by.warm_up));
+  add("--least-rate", fmt::format("{}", by.least_rate));
+  add("--weight-decay", fmt::format("{}", by.weight_decay));
+  add("--clip", fmt::format("{}", by.clip));
+  add("--validate-every", std::to_string(options.validate_every));
+  add("--stop-at", fmt::format("{}", options.stop_at));
+  return run_rivals(line);
+}
+
 int train(TrainArguments options) {
   if (options.model == "list") return list_models();
   if (options.task.empty()) throw InputError("train needs TASK: one of `krohn tasks --list`, or a language");
   if (options.output.empty()) throw InputError("train needs -o FOLDER, the folder of the run");
   options.optimiser.schedule = parse_schedule(options.schedule);
   check_training(options);
+  if (options.model.starts_with(kRivalPrefix)) return train_rival(options);
   const auto task = make_task(options.task, options.reading);
   std::vector<Job> jobs = make_jobs(options, *task);
   make_folder(options.output);

@@ -1,0 +1,54 @@
+#include "tools/krohn/models/rival_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "krohn/groups/error.h"
+
+namespace krohn {
+namespace {
+
+/// The exit status of a command that is found by PATH; 127 where it is not.
+int status_of(std::vector<std::string> command, bool is_quiet) {
+  std::vector<char*> arguments;
+  for (std::string& argument : command) arguments.push_back(argument.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  if (is_quiet)
+    for (const int file : {STDOUT_FILENO, STDERR_FILENO})
+      posix_spawn_file_actions_addopen(&files, file, "/dev/null", O_WRONLY, 0);
+  pid_t process = 0;
+  const int failed = posix_spawnp(&process, arguments[0], &files, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&files);
+  if (failed != 0) return 127;
+  int status = 0;
+  while (waitpid(process, &status, 0) < 0)
+    if (errno != EINTR) throw SystemError(fmt::format("{}: {}", command[0], std::strerror(errno)));
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace
+
+int run_rivals(const std::vector<std::string>& arguments) {
+  const char* chosen = std::getenv("KROHN_PYTHON");
+  const std::string python = chosen == nullptr || *chosen == '\0' ? "python3" : chosen;
+  if (status_of({python, "-c", "import krohn.rivals"}, true) != 0)
+    throw InputError("--model",
+                     fmt::format("{}… trains in PyTorch, and {} has no krohn.rivals: `pip install "
+                                 "'./tools/python[rivals]'` in krohn's checkout, or set KROHN_PYTHON to a Python that "
+                                 "has it",
+                                 kRivalPrefix, python));
+  std::vector<std::string> command{python, "-m", "krohn.rivals"};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  std::fflush(stdout);
+  return status_of(std::move(command), false);
+}
+
+}  // namespace krohn
