@@ -6,8 +6,10 @@
     tools/bench/peer_imports.py                                    # every kind, as it begins and after some training
     tools/bench/peer_imports.py mamba slstm --steps 0 --words 64 --length 500
     tools/bench/peer_imports.py --golden tests/data/stock          # writes the small models that the tests read
+    tools/bench/peer_imports.py --targets                          # exact layers of `krohn compile`, in the libraries
 
-One line a kind: answers compared, answers that differ, and the least margin between the two logits among them. Layers of
+One line a model: answers compared, answers that differ, how many of the library's are right, and the least difference of its
+two logits. Layers of
 flash-linear-attention run in Triton's interpreter where there is no GPU, which is slow: their words are shorter.
 transformers takes those kernels for gated-deltanet where it finds them: run that kind where flash-linear-attention is not
 installed. Exit status: 0 when no answer differs, 1 otherwise."""
@@ -165,7 +167,7 @@ def automaton():
 
 
 def labels_of(words, language):
-    accepting = torch.tensor([output == "accept" for output in outputs_of(language)])
+    accepting = torch.tensor([state in language["accepting"] for state in range(language["states"])])
     table = torch.tensor(language["transitions"])
     state, given = torch.full((len(words),), language["initial"]), []
     for letters in words.T:
@@ -174,16 +176,11 @@ def labels_of(words, language):
     return torch.stack(given, 1).long()
 
 
-def outputs_of(language):
-    names = language.get("outputs", ["reject", "accept"])
-    return [names[output] if isinstance(output, int) else output for output in language["output"]]
-
-
-def train(model, steps, language):
+def train(model, kind, steps, language):
     model.train()
-    optimiser = torch.optim.AdamW(model.parameters(), lr=3e-3)
+    optimiser = torch.optim.AdamW(model.parameters(), lr=3e-3 if kind != "bilinear" else 3e-4)
     for _ in range(steps):
-        words = torch.randint(len(LETTERS), (32, 24))
+        words = torch.randint(len(LETTERS), (16, 16))
         loss = torch.nn.functional.cross_entropy(logits_of(model, words)[..., :2].flatten(0, 1),
                                                  labels_of(words, language).flatten())
         optimiser.zero_grad()
@@ -209,31 +206,30 @@ def answers_of(run, words):
     texts = ["".join(LETTERS[letter] for letter in word) for word in words.tolist()]
     done = subprocess.run([KROHN, "run", run, *texts, "--trace", "--json"], capture_output=True, text=True)
     rows = json.loads(done.stdout)["words"]
-    return torch.tensor([[(step["model"] or {"output": ""})["output"] == "accept" for step in row["trace"]]
-                         for row in rows]).long()
+    number = {"reject": 0, "accept": 1, None: -1}
+    return torch.tensor([[number[step["model"] and step["model"]["output"]] for step in row["trace"]] for row in rows])
 
 
 def compare(kind, options, language):
     size, words = (8, options.words) if kind not in ON_DEVICE else (8, min(options.words, 8))
     length = options.length if kind not in ON_DEVICE else min(options.length, 40)
     compared = differing = 0
-    least = float("inf")
     for steps in sorted({0, 0 if kind in ON_DEVICE else options.steps}):
         model, flags = make(kind, size, options.seed)
-        model = train(model, steps, language)
+        model = train(model, kind, steps, language)
         draw = torch.randint(len(LETTERS), (words, length))
         with torch.no_grad():
             logits = logits_of(model, draw)[..., :2].float()
         with tempfile.TemporaryDirectory() as folder:
             given = answers_of(import_model(model, kind, flags, pathlib.Path(folder)), draw)
-        wanted = (logits[..., 1] > logits[..., 0]).long()
+        wanted = torch.where(logits.isfinite().all(-1) & (logits[..., 0] != logits[..., 1]), logits.argmax(-1), -1)
         wrong = given != wanted
         compared += wrong.numel()
         differing += int(wrong.sum())
-        least = min(least, float((logits[..., 1] - logits[..., 0]).abs().min()))
         right = float((wanted == labels_of(draw, language)).float().mean())
+        least = float((logits[..., 1] - logits[..., 0]).abs().min())
         print(f"{kind}, {steps} steps: {wrong.numel()} answers, {int(wrong.sum())} differ; the library's are right in "
-              f"{right:.4f} and clear by {least:.1e}", flush=True)
+              f"{right:.4f} and clear by at least {least:.1e}", flush=True)
     return compared, differing
 
 
@@ -256,10 +252,104 @@ def golden(folder, kinds):
               f"{float((stated - logits).abs().max()):.1e}, logits up to {float(logits.abs().max()):.1f}")
 
 
+class Tracker(torch.nn.Module):
+    """What `krohn compile --target transformers-mamba2` and its kin write the state dict of (docs/imports.md)."""
+
+    def __init__(self, layer, letters, width, labels):
+        super().__init__()
+        self.embedding = torch.nn.Embedding(letters, width)
+        self.layers = torch.nn.ModuleList([torch.nn.ModuleDict({"mixer": layer})])
+        self.head = torch.nn.Linear(width, labels)
+
+    def forward(self, words, unwrap):
+        return self.head(unwrap(self.layers[0]["mixer"](self.embedding(words))))
+
+    def by_step(self, words):
+        """One token at a time, with the layer's own cache."""
+        layer, state, rows = self.layers[0]["mixer"], None, []
+        for letters in words.T:
+            x = self.embedding(letters)[:, None]
+            if hasattr(layer, "mlstm_backend"):
+                y, state = layer(x, state)
+            elif hasattr(layer, "slstm_cell"):
+                y, last = layer(x, **(state or {}), return_last_state=True)
+                state = {"slstm_state": last["slstm_state"]}
+            else:
+                if state is None:
+                    from transformers import DynamicCache
+                    state = DynamicCache(config=layer.config_for_cache)
+                y = layer(x, cache_params=state)
+            rows.append(self.head(y)[:, 0])
+        return torch.stack(rows, 1)
+
+
+def exact_layer(target, width):
+    if target == "xlstm-slstm":
+        from xlstm.blocks.slstm.layer import sLSTMLayer, sLSTMLayerConfig
+        return sLSTMLayer(sLSTMLayerConfig(embedding_dim=width, num_heads=1, conv1d_kernel_size=0, backend="vanilla",
+                                           dtype="float32")), lambda given: given
+    if target == "transformers-mamba2":
+        from transformers import Mamba2Config
+        from transformers.models.mamba2.modeling_mamba2 import Mamba2Mixer
+        config = Mamba2Config(hidden_size=width, expand=1, num_heads=width, head_dim=1, state_size=1, n_groups=1,
+                              num_hidden_layers=1)
+        layer = Mamba2Mixer(config, 0)
+        layer.config_for_cache = config
+        return layer, lambda given: given
+    import transformers.utils
+    transformers.utils.is_xlstm_available = lambda: False
+    from transformers import xLSTMConfig
+    from transformers.models.xlstm.modeling_xlstm import xLSTMLayer
+    return xLSTMLayer(xLSTMConfig(hidden_size=width, embedding_dim=width, num_heads=1, qk_dim_factor=1.0, v_dim_factor=1.0,
+                                  num_hidden_layers=1, num_blocks=1)), lambda given: given[0]
+
+
+def targets(options):
+    """Answers of the libraries' own layers with krohn's weights, against the automaton."""
+    from safetensors.torch import load_file
+    wrong = 0
+    for target, languages in (("xlstm-slstm", [["name:S3"], ["regex:(a|b)*abb"]]),
+                              ("transformers-mamba2", [["name:tomita1"], ["regex:(a|b|c)*(a|b)c*"]]),
+                              ("transformers-mlstm", [["name:tomita1"], ["regex:(a|b|c)*(a|b)c*"]])):
+        for language in languages:
+            with tempfile.TemporaryDirectory() as folder:
+                subprocess.run([KROHN, "compile", *language, "--target", target, "-o", folder + "/run"], check=True,
+                               capture_output=True)
+                weights = load_file(folder + "/run/parameters.safetensors")
+                text = subprocess.run([KROHN, "convert", *language, "-", "--to", "json"], check=True,
+                                      capture_output=True, text=True).stdout
+            automaton = json.loads(text)
+            letters, width = weights["embedding.weight"].shape
+            layer, unwrap = exact_layer(target, width)
+            tracker = Tracker(layer, letters, width, len(weights["head.bias"]))
+            tracker.load_state_dict(weights)
+            tracker.eval()
+            names = automaton.get("outputs", ["reject", "accept"])
+            outputs = torch.tensor([names.index(automaton["output"][q]) if "output" in automaton
+                                    else int(q in automaton["accepting"]) for q in range(automaton["states"])]
+                                   if "accepting" in automaton else range(automaton["states"]))
+            words = torch.randint(letters, (options.words, options.length))
+            words[0] = words[0].clamp(max=0)  # one letter all the way
+            words[1, 1:] = letters - 1
+            table, state, wanted = torch.tensor(automaton["transitions"]), torch.full((len(words),), automaton["initial"]), []
+            for column in words.T:
+                state = table[state, column]
+                wanted.append(outputs[state])
+            wanted = torch.stack(wanted, 1)
+            with torch.no_grad():
+                for way, logits in (("whole", tracker(words, unwrap)), ("by step", tracker.by_step(words))):
+                    differing = int((logits.argmax(-1) != wanted).sum())
+                    wrong += differing
+                    print(f"{target}, {' '.join(language)}, {way}: {wanted.numel() - differing} right of {wanted.numel()}",
+                          flush=True)
+    return 1 if wrong else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kinds", nargs="*", choices=[[], *KINDS], metavar="KIND", help=", ".join(KINDS))
     parser.add_argument("--golden", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("--targets", action="store_true")
     parser.add_argument("--words", type=int, default=64)
     parser.add_argument("--length", type=int, default=500)
     parser.add_argument("--steps", type=int, default=200)
@@ -270,6 +360,8 @@ def main():
     if options.golden:
         golden(options.golden, kinds)
         return 0
+    if options.targets:
+        return targets(options)
     language = automaton()
     counts = [compare(kind, options, language) for kind in kinds]
     print(f"{sum(each for each, _ in counts)} answers, {sum(wrong for _, wrong in counts)} differ")
