@@ -81,6 +81,18 @@ ImportedEmbedding import_embedding(StateDict& dict, const ImportOptions& options
           chosen_rows(dict.take(name, Shape(shape)), static_cast<std::size_t>(inputs), tokens)};
 }
 
+std::vector<float> import_input_rows(StateDict& dict, const ImportOptions& options, const Task& task,
+                                     std::uint64_t width) {
+  ImportedEmbedding embedding = import_embedding(dict, options, task, width);
+  if (embedding.width > 0) return std::move(embedding.rows);
+  std::vector<float> rows;
+  for (const std::uint32_t token : tokens_of(dict, options, task, width, "the one-hot input")) {
+    rows.resize(rows.size() + width, 0);
+    rows[rows.size() - width + token] = 1;
+  }
+  return rows;
+}
+
 std::vector<float> columns_for_letters(const StateDict& dict, const ImportOptions& options, const Task& task,
                                        const std::vector<float>& weights, std::uint64_t inputs) {
   const auto tokens = tokens_of(dict, options, task, inputs, "the one-hot input");

@@ -20,6 +20,11 @@ struct ImportedEmbedding {
 ImportedEmbedding import_embedding(StateDict& dict, const ImportOptions& options, const Task& task,
                                    std::uint64_t inputs);
 
+/// The inputs of the letters, a row of `width` numbers each: rows of the embedding, or without one a 1 at the letter's
+/// own place.
+std::vector<float> import_input_rows(StateDict& dict, const ImportOptions& options, const Task& task,
+                                     std::uint64_t width);
+
 /// Columns of a first layer for the letters, out of `inputs` of them in each of its rows.
 std::vector<float> columns_for_letters(const StateDict& dict, const ImportOptions& options, const Task& task,
                                        const std::vector<float>& weights, std::uint64_t inputs);

@@ -6,6 +6,7 @@
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/constructions/files/tensor_values.h"
 #include "krohn/simulate/imports/around.h"
+#include "krohn/simulate/imports/settings.h"
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/models.h"
 
@@ -79,6 +80,7 @@ CellShape shape_of(const StateDict& dict, const CellPlace& place, const std::str
 }  // namespace
 
 std::unique_ptr<SequenceModel<float>> import_cell(StateDict& dict, const ImportOptions& options, const Task& task) {
+  Settings(options.settings, options.kind).require_all_taken();
   const CellPlace place = place_of(dict, options);
   refuse_variants(dict, place);
   CellShape shape = shape_of(dict, place, options.kind);

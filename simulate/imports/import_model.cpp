@@ -8,7 +8,13 @@
 
 #include "krohn/groups/error.h"
 #include "krohn/groups/near_miss.h"
+#include "krohn/simulate/imports/import_bilinear.h"
 #include "krohn/simulate/imports/import_cell.h"
+#include "krohn/simulate/imports/import_delta.h"
+#include "krohn/simulate/imports/import_gla.h"
+#include "krohn/simulate/imports/import_mamba.h"
+#include "krohn/simulate/imports/import_mamba2.h"
+#include "krohn/simulate/imports/import_xlstm.h"
 
 namespace krohn {
 namespace {
@@ -18,8 +24,25 @@ struct Kind {
   std::unique_ptr<SequenceModel<float>> (*read)(StateDict&, const ImportOptions&, const Task&);
 };
 
-constexpr std::array kKinds{Kind{"rnn", import_cell}, Kind{"rnn-relu", import_cell}, Kind{"gru", import_cell},
-                            Kind{"lstm", import_cell}};
+constexpr std::array kKinds{
+    Kind{"rnn", import_cell},           Kind{"rnn-relu", import_cell},        Kind{"gru", import_cell},
+    Kind{"lstm", import_cell},          Kind{"bilinear", import_bilinear},    Kind{"deltanet", import_delta},
+    Kind{"deltaproduct", import_delta}, Kind{"gated-deltanet", import_delta}, Kind{"gla", import_gla},
+    Kind{"mamba", import_mamba},        Kind{"mamba2", import_mamba2},        Kind{"mlstm", import_mlstm},
+    Kind{"slstm", import_slstm}};
+
+/// Architectures that are asked for and not read.
+struct Refused {
+  std::string_view name, why;
+};
+constexpr std::array kRefused{
+    Refused{
+        "retnet",
+        "its queries and keys are turned by the place in the word, so that it never comes back to a state: no closed "
+        "set of states exists, and krohn reads no models whose memory grows with the word"},
+    Refused{"rwkv7",
+            "its tensors are many and its kernels round in several ways; no stated arithmetic of it is tested yet"},
+    Refused{"transformer", "it remembers every token; krohn reads recurrences, whose memory has one size"}};
 
 }  // namespace
 
@@ -32,6 +55,8 @@ std::vector<std::string> import_kinds() {
 std::unique_ptr<SequenceModel<float>> import_model(const TensorFile& tensors, const ImportOptions& options,
                                                    const Task& task, const std::string& where) {
   const auto kind = std::ranges::find(kKinds, options.kind, &Kind::name);
+  if (const auto refused = std::ranges::find(kRefused, options.kind, &Refused::name); refused != kRefused.end())
+    throw InputError("--as", fmt::format("{} is not read: {}", refused->name, refused->why));
   if (kind == kKinds.end())
     throw InputError("--as", fmt::format("\"{}\" is not known.{} krohn imports {}", options.kind,
                                          did_you_mean(options.kind, import_kinds()), fmt::join(import_kinds(), ", ")));

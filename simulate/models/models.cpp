@@ -14,6 +14,7 @@
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/dense_model.h"
 #include "krohn/simulate/models/stacked_model.h"
+#include "krohn/simulate/models/stock_model.h"
 
 namespace krohn {
 namespace {
@@ -116,6 +117,9 @@ std::unique_ptr<SequenceModel<Real>> make_model(std::string_view given, Letter l
   const std::string wanted = name.substr(0, name.find(':'));
   for (const Family<Real>& family : kFamilies<Real>)
     if (family.name == wanted) return family.make(name, letters, labels, seed);
+  // Layers of other libraries: read from files, never begun here, and so in no list of families to train.
+  if (find_stock_kind(wanted) != nullptr)
+    return made<Real, StockModel<Real>, parse_stock_shape>(name, letters, labels, seed);
   unknown_family(given, wanted);
 }
 

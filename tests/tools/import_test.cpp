@@ -35,6 +35,52 @@ TEST_CASE("an exact cell is written as a run, proved, and read by every verb tha
   CHECK_FALSE(std::filesystem::exists(place / "no"));
 }
 
+TEST_CASE("an exact layer of another library is written as a run, proved, and read by every verb that takes runs") {
+  const Workplace place("exact-layers");
+  for (const std::string target : {"xlstm-slstm", "transformers-mamba2", "transformers-mlstm"}) {
+    CAPTURE(target);
+    const Outcome made = place.shell("krohn compile 'regex:(a|b|c)*(a|b)c*' --target " + target + " -o run");
+    REQUIRE(made.status == 0);
+    CHECK(contains(made.out, "proved for words of every length"));
+    CHECK(place.shell("krohn verify run").status == 0);
+    CHECK(place.shell("krohn verify run --against 'regex:(a|b|c)*a'").status == 1);
+    CHECK(place.shell("krohn verify run --precision bf16").status == 2);
+    CHECK(contains(place.shell("krohn eval run --lengths 50 --words 20").out, "1.0000"));
+    CHECK(contains(place.shell("krohn run run abccab random:200").out, "the model agrees at every position"));
+  }
+  CHECK(contains(place.shell("krohn compile name:S3 --target transformers-mlstm -o no").err, "permutes states"));
+  CHECK_FALSE(std::filesystem::exists(place / "no"));
+}
+
+TEST_CASE("run reads a trained model's folder beside the automaton of its task") {
+  const Workplace place("run-of-run");
+  REQUIRE(place.shell("krohn compile name:parity --target torch-gru -o run").status == 0);
+  const Outcome right = place.shell("krohn run run 0110 --trace");
+  CHECK(right.status == 0);
+  CHECK(contains(right.out, "the model agrees at every position"));
+  REQUIRE(place
+              .shell("krohn import run/parameters.safetensors --as gru --against name:parity --classes "
+                     "reject=1,accept=0 -o wrong")
+              .status == 0);
+  const Outcome wrong = place.shell("krohn run wrong 01 --json");
+  CHECK(wrong.status == 1);
+  const json row = json::parse(wrong.out)["words"][0];
+  CHECK(row["model"]["output"] == "reject");
+  CHECK(row["automaton"]["output"] == "accept");
+  CHECK(row["wrong_positions"] == 2);
+  CHECK(row["wrong_from"] == 1);
+  CHECK(place.shell("krohn run wrong/parameters.safetensors 01").status == 1);
+  for (const auto& [options, text] : {std::pair{"--order scan", "letter by letter"},
+                                      {"--form dense", "one form"},
+                                      {"--precision fp16", "fp32 or fp64"},
+                                      {"--words 5", "krohn eval"}}) {
+    CAPTURE(options);
+    const Outcome refused = place.shell(std::string("krohn run run random:10 ") + options);
+    CHECK(refused.status == 2);
+    CHECK(contains(refused.err, text));
+  }
+}
+
 TEST_CASE("a state dict becomes a run, and the file of an exact cell is one") {
   const Workplace place("import");
   REQUIRE(place.shell("krohn import '" + kCells + "lstm.safetensors' --as lstm --against 'regex:(a|b|c)*a' -o run")
@@ -59,6 +105,18 @@ TEST_CASE("a state dict becomes a run, and the file of an exact cell is one") {
   says("--letters 0=1,2=0", "there is no letter \"2\"");
   says("--letters 0=x,1=0", "is not NAME=NUMBER");
   says("--letters 0=0,1=2", "no number 2");
+  const auto other = [&](const std::string& options, const std::string& text) {
+    const Outcome refused =
+        place.shell("krohn import exact/parameters.safetensors --against name:parity -o no " + options);
+    CAPTURE(options);
+    CHECK(refused.status == 2);
+    CHECK(contains(refused.err, text));
+  };
+  other("--as retnet", "comes back to a state");
+  other("--as mamba2", "dt_bias");
+  other("--as lstm --with heads", "\"heads\" is no setting");
+  other("--as gla --with heads=x", "is not NAME=NUMBER");
+  other("--as gla --with heads=1,heads=2", "stands there twice");
   place.write("pickled.pt", std::string("PK\3\4 and more of it", 20));
   const Outcome pickled = place.shell("krohn import pickled.pt --as gru --against name:parity -o no");
   CHECK(pickled.status == 2);

@@ -4,6 +4,7 @@
 
 #include "krohn/groups/error.h"
 #include "krohn/simulate/learned/deterministic_cell.h"
+#include "krohn/simulate/learned/deterministic_stock.h"
 #include "krohn/simulate/learned/model_operations.h"
 #include "krohn/simulate/learned/trained_reader.h"
 #include "tools/krohn/models/asked_model.h"
@@ -43,6 +44,11 @@ class AskedTrainedModel final : public AskedModel {
                     options_.against.empty() ? "the automaton of the task" : options_.against),
         fmt::format("{}, letter after letter, every operation rounded separately and sums from the first term on",
                     to_string(question.how.arithmetic))};
+    if (is_stock_model(*subject_.trained.model))
+      lines.emplace_back(
+          "with krohn's own exponentials, logarithms and tanh, and token by token; other libraries add in other "
+          "orders, "
+          "and their last bits may differ");
     if (is_cell_model(*subject_.trained.model))
       lines.emplace_back("with krohn's own tanh and sigmoid; those of other libraries may differ in their last bits");
     return lines;

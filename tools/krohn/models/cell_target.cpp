@@ -13,6 +13,8 @@
 #include "krohn/simulate/models/cells/saturated_cell.h"
 #include "krohn/simulate/models/model_file.h"
 #include "krohn/simulate/models/models.h"
+#include "krohn/simulate/models/stock/exact_stock.h"
+#include "krohn/simulate/models/stock_model.h"
 #include "krohn/simulate/prove/verify.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "tools/krohn/models/run_folder.h"
@@ -22,11 +24,39 @@
 
 namespace krohn {
 
+namespace {
+
+/// A model of that name with those tensors, and what to say of it.
+struct ExactModel {
+  std::string name;
+  TensorFile tensors;
+  std::string size, inputs;  ///< for people
+};
+
+ExactModel stock_model(const ExactStock& stock, const char* layer) {
+  return {to_string(stock.shape), stock.tensors,
+          fmt::format("one layer of {}, {} numbers wide", layer, with_thousands(stock.shape.width)),
+          "one-hot embedding in the order of the alphabet; parameters.safetensors is a state dict of a module with "
+          "`embedding`, `layers` and `head` (docs/imports.md)"};
+}
+
+ExactModel exact_model(const Dfa& automaton, const std::string& target) {
+  if (target == "xlstm-slstm") return stock_model(exact_slstm(automaton), "xlstm's sLSTMLayer");
+  if (target == "transformers-mamba2") return stock_model(exact_mamba2(automaton), "transformers' Mamba2Mixer");
+  if (target == "transformers-mlstm") return stock_model(exact_mlstm(automaton), "transformers' xLSTMLayer");
+  const SaturatedCell cell = saturated_cell(automaton, target.substr(std::string("torch-").size()));
+  return {to_string(cell.shape), cell.tensors, fmt::format("{} units that saturate", with_thousands(cell.shape.hidden)),
+          "one-hot inputs in the order of the alphabet; parameters.safetensors is a state dict of a module with `rnn` "
+          "and `head`"};
+}
+
+}  // namespace
+
 int compile_cell(const Dfa& automaton, const CellCompilation& options) {
-  const SaturatedCell cell = saturated_cell(automaton, options.target.substr(std::string("torch-").size()));
+  const ExactModel exact = exact_model(automaton, options.target);
   const auto task = language_task(options.language, automaton);
-  const auto model = make_model<float>(to_string(cell.shape), *task, 0);
-  model->load(cell.tensors);
+  const auto model = make_model<float>(exact.name, *task, 0);
+  model->load(exact.tensors);
 
   const auto reader = trained_machine(*model, *task, Precision::kFp32);
   const TrackedAutomaton tracked = tracked_automaton(*task, input_machine(*task).automaton);
@@ -44,17 +74,12 @@ int compile_cell(const Dfa& automaton, const CellCompilation& options) {
   if (options.json) {
     nlohmann::ordered_json json{{"language", options.language},   {"target", options.target},
                                 {"output", options.folder},       {"states", automaton.states()},
-                                {"letters", automaton.letters()}, {"model", model->name()},
-                                {"hidden", cell.shape.hidden}};
+                                {"letters", automaton.letters()}, {"model", model->name()}};
     add_verdict(json, verdict, automaton.alphabet());
     print_json(json);
   } else {
-    fmt::print("{}: {} in the weights of {}, {} units that saturate\n", visible(options.folder),
-               visible(options.language), options.target, with_thousands(cell.shape.hidden));
-    fmt::print(
-        "  one-hot inputs in the order of the alphabet, {} answers; parameters.safetensors is a state dict of a "
-        "module with `rnn` and `head`\n",
-        automaton.output_names().size());
+    fmt::print("{}: {} in the weights of {}, {}, {} answers\n  {}\n", visible(options.folder),
+               visible(options.language), options.target, exact.size, automaton.output_names().size(), exact.inputs);
     print_claim("in fp32: ", verdict, automaton.alphabet());
   }
   return exit_status(verdict.certificate, 0);

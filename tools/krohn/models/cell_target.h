@@ -1,4 +1,5 @@
-// tools/krohn/models/cell_target.h — `krohn compile --target torch-gru` and its kin: PyTorch's nonlinear cells.
+// tools/krohn/models/cell_target.h — `krohn compile --target torch-gru` and its kin: PyTorch's nonlinear cells,
+// and single layers of other libraries.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,8 @@
 
 namespace krohn {
 
-/// "torch-rnn", "torch-rnn-relu", "torch-gru", "torch-lstm".
+/// "torch-rnn", "torch-rnn-relu", "torch-gru", "torch-lstm"; "xlstm-slstm", "transformers-mamba2",
+/// "transformers-mlstm".
 const std::vector<std::string>& cell_targets();
 bool is_cell_target(const std::string& target);
 
@@ -19,8 +21,9 @@ struct CellCompilation {
   bool json = false;
 };
 
-/// Builds the cell (simulate/models/cells/saturated_cell.h), proves it in fp32, writes the folder as `krohn train` does
-/// and says what is in it. Nothing is written before it is proved. Returns the exit status.
+/// Builds the model (simulate/models/cells/saturated_cell.h, simulate/models/stock/exact_stock.h), proves it in fp32,
+/// writes the folder as `krohn train` does and says what is in it. Nothing is written before it is proved. Returns the
+/// exit status.
 int compile_cell(const Dfa& automaton, const CellCompilation& options);
 
 }  // namespace krohn

@@ -12,7 +12,11 @@ struct Refusal {
 };
 
 constexpr Refusal kRefusals[] = {
-    {" mamba2 gla simple-gla hgrn hgrn2 rwkv6 gsa ",
+    {" mamba2 ",
+     "it is written as one bare layer: the target transformers-mamba2, for automata whose letters keep all states or "
+     "take all to one. Its decays lie between 0 and 1 and every number keeps its sign, so that it holds no group, not "
+     "even parity; what several layers could hold, qwen3-next holds too"},
+    {" gla simple-gla hgrn hgrn2 rwkv6 gsa ",
      "its decays lie between 0 and 1 and every number keeps its sign, so that it holds no group, not even parity; what "
      "it can hold, qwen3-next holds too: take that target"},
     {" kimi-linear qwen3 qwen3.5 qwen3.6 ",
@@ -32,10 +36,11 @@ constexpr Refusal kRefusals[] = {
      "no eigenvalue of its transitions is below e^-0.6065 - 1 = -0.4548, so that over the reals a flip decays; take "
      "olmo-hybrid or fla-gated-deltanet"},
     {" xlstm mlstm ",
-     "its gates are capped at 15 as it comes, where a sigmoid is not 1 yet, so that nothing is kept exactly, and no "
-     "number changes its sign; take qwen3-next"},
+     "it is written as one bare layer: the target transformers-mlstm, for automata whose letters keep all states or "
+     "take all to one, exact in fp32 alone. No number changes its sign, so that it holds no group; what several layers "
+     "could hold, qwen3-next holds too"},
     {" lstm gru rnn elman ", "PyTorch's cells are the targets torch-rnn, torch-rnn-relu, torch-gru and torch-lstm"},
-    {" slstm ", "krohn does not write this cell; torch-lstm is the nearest"},
+    {" slstm ", "the layer of the package xlstm is the target xlstm-slstm"},
     {" transformer attention llama gpt2 olmo olmo3 ",
      "attention looks at all tokens before, and no bounded memory decides how it goes on, so that nothing could be "
      "proved of words of every length; take olmo-hybrid, whose attention layers are silent"},

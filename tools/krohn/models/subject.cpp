@@ -25,8 +25,8 @@ namespace fs = std::filesystem;
   if (fs::exists(folder / "config.json", error))
     throw InputError(name, "a checkpoint without automaton.json, which `krohn verify FOLDER --against LANGUAGE` takes");
   if (fs::exists(folder / "parameters.safetensors", error))
-    throw InputError(name,
-                     "a folder of `krohn train`, which `krohn eval`, `verify`, `extract`, `snap` and `compare` take");
+    throw InputError(
+        name, "a folder of `krohn train`, which `krohn run`, `eval`, `verify`, `extract`, `snap` and `compare` take");
   throw InputError(name, "a folder; a language is a file, regex:EXPRESSION or name:FAMILY");
 }
 

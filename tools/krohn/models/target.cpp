@@ -100,7 +100,8 @@ std::vector<std::string> target_constructions(const std::string& target) {
 }
 
 const std::vector<std::string>& cell_targets() {
-  static const std::vector<std::string> names{"torch-rnn", "torch-rnn-relu", "torch-gru", "torch-lstm"};
+  static const std::vector<std::string> names{"torch-rnn",   "torch-rnn-relu",      "torch-gru",         "torch-lstm",
+                                              "xlstm-slstm", "transformers-mamba2", "transformers-mlstm"};
   return names;
 }
 

@@ -60,7 +60,9 @@ fla-kda and fla-gdn2, that flash-linear-attention loads: language models that an
 FOLDER` reads (docs/checkpoints.md); bilinear, bilinear-cp, bilinear-block, bilinear-r2, pd-ssm, mamba and fan, the parameters of these
 recurrences, which krohn reads back. torch-rnn, torch-rnn-relu,
 torch-gru and torch-lstm are folders with the state dict of PyTorch's nonlinear cells: units that saturate, one for each state and
-letter, proved in fp32 before they are written, and read by `krohn verify FOLDER`. For other architectures it says why not.
+letter; xlstm-slstm, transformers-mamba2 and transformers-mlstm, folders with that of one layer of these libraries, the last two of
+automata whose letters keep all states or take all to one (docs/imports.md). All are proved in fp32 before they are written, and
+read by `krohn verify FOLDER`. For other architectures it says why not.
 
 Before the file is written, the network is proved in every format that it is called exact in, letter after letter and,
 unless that would take long, in every association of letters; what could not be proved within the limits is said. A construction that

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <map>
 #include <memory>
 
 #include "krohn/automata/dfa/visible_text.h"
@@ -29,24 +30,28 @@ constexpr VerbHelp kImportHelp = {
     R"(
 krohn import gru.safetensors --as gru --against name:parity -o gru-run/
 krohn verify gru-run/
+krohn import mamba.safetensors --as mamba --against name:parity --letters 0=5,1=6 --classes reject=5,accept=6 -o mamba-run/
+krohn import delta.safetensors --as gated-deltanet --with heads=2,negative --against name:parity -o delta-run/
 krohn import abb.safetensors --as lstm --against 'regex:(a|b)*abb' --letters a=0,b=1 --classes reject=0,accept=1 -o abb-run/
 )",
-    R"(FILE is a state dict as safetensors.torch.save_file(model.state_dict(), FILE) writes it: a recurrence of KIND with PyTorch's
-names and shapes (docs/imports.md has the table), an embedding below it or one-hot inputs, and a linear read-out above. What
-belongs to none of these is refused, not left out. FOLDER then holds the model as `krohn train` writes models:
+    R"(FILE is a state dict as safetensors.torch.save_file(model.state_dict(), FILE) writes it: a recurrence of KIND with its
+library's names and shapes (docs/imports.md has the table), an embedding below it or one-hot inputs, and a linear read-out above.
+What belongs to none of these is refused, not left out. KIND is rnn, rnn-relu, gru, lstm, bilinear, deltanet, deltaproduct,
+gated-deltanet, gla, mamba, mamba2, mlstm or slstm; of some others --as says why they are not read. --with says what tensors do not show: how many heads a layer has, an ε
+that is not the library's usual one. FOLDER then holds the model as `krohn train` writes models:
 `krohn verify`, `eval`, `extract`, `snap` and `compare` take it. LANGUAGE, or a task of `krohn tasks --list` with its special
 tokens, is what it should compute; an answer is due after every letter, or where the task asks.
 
 Letters are numbers 0, 1, … in the order of the alphabet unless --letters says otherwise, answers are rows of the read-out
 0, 1, … in the order of the language's outputs (reject, accept) unless --classes does. A read-out of one row answers the second
 one where its logit is above 0. Numbers are taken as they are; verdicts speak of stated operations on them, with krohn's
-own tanh and sigmoid, from which PyTorch's may differ in the last bits.
+own tanh, sigmoid and exponential, from which PyTorch's may differ in the last bits.
 Exit status: 0 imported, 2 bad input.
 )"};
 
 struct ImportArguments {
   std::string file, against, output;
-  std::vector<std::string> letters, classes;
+  std::vector<std::string> letters, classes, settings;
   ImportOptions import;
   LanguageOptions reading;
   bool json = false;
@@ -84,6 +89,24 @@ std::vector<std::uint32_t> numbers_of(const std::vector<std::string>& pairs, con
   return numbers;
 }
 
+/// "NAME=NUMBER", or "NAME" for 1.
+std::map<std::string, double> settings_of(const std::vector<std::string>& given) {
+  std::map<std::string, double> settings;
+  for (const std::string& each : given) {
+    const std::size_t equals = each.find('=');
+    double number = 1;
+    if (equals != std::string::npos) {
+      const char* const last = each.data() + each.size();
+      const auto [end, error] = std::from_chars(each.data() + equals + 1, last, number);
+      if (error != std::errc() || end != last)
+        throw InputError("--with", fmt::format("{} is not NAME=NUMBER", in_quotes(each)));
+    }
+    if (!settings.emplace(each.substr(0, equals), number).second)
+      throw InputError("--with", fmt::format("{} stands there twice", in_quotes(each.substr(0, equals))));
+  }
+  return settings;
+}
+
 std::vector<std::string> names_of(const Alphabet& alphabet) {
   std::vector<std::string> names;
   for (Letter letter = 0; letter < alphabet.size(); ++letter) names.push_back(alphabet.name(letter));
@@ -98,6 +121,7 @@ int import_file(ImportArguments options) {
   const std::vector<std::string> labels(task->labels().begin(), task->labels().end());
   options.import.tokens = numbers_of(options.letters, names_of(task->alphabet()), "--letters", "letter");
   options.import.classes = numbers_of(options.classes, labels, "--classes", "answer");
+  options.import.settings = settings_of(options.settings);
   const auto model = import_model(read_safetensors(options.file), options.import, *task, options.file);
   const std::vector<std::pair<std::string, std::string>> files{
       {"parameters.safetensors",
@@ -121,7 +145,10 @@ void add_import(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<ImportArguments>();
   Verb verb = add_verb(app, kImportHelp);
   verb.add_option("FILE", options->file, "A state dict as .safetensors").required();
-  verb.add_option("--as", options->import.kind, "What recurrence it is").one_of(import_kinds()).required();
+  verb.add_option("--as", options->import.kind, "What recurrence it is")
+      .type_name("KIND")
+      .suggests(import_kinds())
+      .required();
   verb.add_option("--against", options->against, "The language or task that it should compute")
       .type_name("LANGUAGE")
       .required();
@@ -140,6 +167,10 @@ void add_import(CLI::App& app, Work& chosen) {
       .group(names);
   verb.add_option("--head", options->import.head, "The read-out is PREFIX.weight and PREFIX.bias")
       .type_name("PREFIX")
+      .group(names);
+  verb.add_option("--with", options->settings, "What the tensors do not show of the recurrence: heads=4, eps=1e-6, …")
+      .separated_by(',')
+      .type_name("NAME=N,…")
       .group(names);
   verb.add_option("--cell", options->import.cell, "The recurrence is PREFIX.weight_ih_l0, …")
       .type_name("PREFIX")

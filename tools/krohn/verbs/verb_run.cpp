@@ -14,8 +14,11 @@
 #include "krohn/groups/error.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/run/run_dfa.h"
+#include "krohn/simulate/tasks/task_automaton.h"
 #include "tools/krohn/models/checkpoint_evaluator.h"
+#include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
+#include "tools/krohn/models/trained_evaluator.h"
 #include "tools/krohn/on_device.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/report/count.h"
@@ -33,14 +36,16 @@ constexpr VerbHelp kRunHelp = {
     R"(
 krohn run 'regex:(a|b)*abb' abb abba
 krohn run abb.safetensors aababb --trace
+krohn run gru-run/ 0110 --trace
 krohn run abb.safetensors random:1e5 --precision bf16 --order scan
 krohn run name:modarith5 '3+4*2'
 krohn run name:S5 random:1e8 --seed 7
 krohn run name:tomita3 random:1000 --words 1e5
 krohn run name:Z60 random:1e8 --device auto
 )",
-    R"(Prints the output and the state after each WORD. With a model, or the folder of a checkpoint, the network reads the word alongside the automaton that it
-stands for, and every position is compared. --trace prints every letter. A WORD is written in the letters of the
+    R"(Prints the output and the state after each WORD. With a model, or the folder of a checkpoint, the network reads the word
+alongside the automaton that it stands for, and every position is compared; the folder of a trained or imported model answers
+with outputs, where its task asks. --trace prints every letter. A WORD is written in the letters of the
 alphabet, character by character, or as names apart by white space or commas where names are longer. Nothing is skipped:
 white space that is no letter is an error. It may also be file:PATH (one word, however long; line ends are no letters),
 random:LENGTH, or accepted:LENGTH (random among the accepted words). word:W is the word W however it begins: word:random:3,
@@ -153,6 +158,12 @@ Outcome run_word(const Dfa& dfa, Evaluator* network, const WordSource& word, boo
   return outcome;
 }
 
+/// What reads words beside the automaton.
+struct Reader {
+  std::unique_ptr<Evaluator> evaluator;  ///< null: nothing does
+  bool says_outputs = false;             ///< a trained model's states stand for their outputs
+};
+
 /// State and output in words: "accept, state 3", or "accept" alone when the output names the state.
 std::string answer(const Dfa& dfa, State state) {
   if (state == kNoState) return "no state can be read";
@@ -160,49 +171,59 @@ std::string answer(const Dfa& dfa, State state) {
   return output == name ? output : fmt::format("{}, state {}", output, name);
 }
 
-void print_trace(const Dfa& dfa, const Outcome& outcome, bool with_network) {
+/// Of what stands beside the automaton.
+std::string answer(const Dfa& dfa, State state, const Reader& reader) {
+  if (!reader.says_outputs) return answer(dfa, state);
+  return state == kNoState ? "no answer" : visible(dfa.output_names()[dfa.output(state)]);
+}
+
+const char* name_of(const Reader& reader) { return reader.says_outputs ? "model" : "network"; }
+
+void print_trace(const Dfa& dfa, const Outcome& outcome, const Reader& reader) {
   std::vector<std::vector<std::string>> rows = {{"position", "letter", "automaton"}};
-  if (with_network) rows[0].push_back("network");
+  if (reader.evaluator) rows[0].push_back(name_of(reader));
   rows.push_back({"0", "", answer(dfa, dfa.initial())});
   for (std::size_t i = 0; i < outcome.trace.size(); ++i) {
     const Outcome::Step& step = outcome.trace[i];
     rows.push_back({std::to_string(i + 1), dfa.alphabet().name(step.letter), answer(dfa, step.state)});
-    if (with_network) rows.back().push_back(answer(dfa, step.network_state));
+    if (reader.evaluator) rows.back().push_back(answer(dfa, step.network_state, reader));
   }
   fmt::print("{}", format_table(rows));
 }
 
-void print_outcome(const Dfa& dfa, const WordSource& word, const Outcome& outcome, bool with_network) {
+void print_outcome(const Dfa& dfa, const WordSource& word, const Outcome& outcome, const Reader& reader) {
   fmt::print("{}: {}\n", word.title(), answer(dfa, outcome.state));
-  if (!outcome.trace.empty()) print_trace(dfa, outcome, with_network);
-  if (!with_network) return;
+  if (!outcome.trace.empty()) print_trace(dfa, outcome, reader);
+  if (!reader.evaluator) return;
   if (!outcome.wrong_from)
-    fmt::print("  the network agrees at every position\n");
+    fmt::print("  the {} agrees at every position\n", name_of(reader));
   else
-    fmt::print("  the network says: {}; it is wrong at {} positions, first after {} letters\n",
-               answer(dfa, outcome.network_state), with_thousands(outcome.wrong), with_thousands(*outcome.wrong_from));
+    fmt::print("  the {} says: {}; it is wrong at {} positions, first after {} letters\n", name_of(reader),
+               answer(dfa, outcome.network_state, reader), with_thousands(outcome.wrong),
+               with_thousands(*outcome.wrong_from));
 }
 
-nlohmann::ordered_json place_to_json(const Dfa& dfa, State state) {
+nlohmann::ordered_json place_to_json(const Dfa& dfa, State state, bool says_outputs = false) {
   if (state == kNoState) return nullptr;
+  if (says_outputs) return {{"output", dfa.output_names()[dfa.output(state)]}};
   return {{"state", dfa.state_name(state)}, {"output", dfa.output_names()[dfa.output(state)]}};
 }
 
 nlohmann::ordered_json outcome_to_json(const Dfa& dfa, const WordSource& word, const Outcome& outcome,
-                                       bool with_network) {
+                                       const Reader& reader) {
   nlohmann::ordered_json json;
   json["word"] = word.title();
   json["length"] = std::max(word.length(), outcome.letters);
   json["automaton"] = place_to_json(dfa, outcome.state);
-  if (with_network) {
-    json["network"] = place_to_json(dfa, outcome.network_state);
+  if (reader.evaluator) {
+    json[name_of(reader)] = place_to_json(dfa, outcome.network_state, reader.says_outputs);
     json["wrong_positions"] = outcome.wrong;
     if (outcome.wrong_from) json["wrong_from"] = *outcome.wrong_from;
   }
   for (const Outcome::Step& step : outcome.trace) {
     nlohmann::ordered_json row = {{"letter", dfa.alphabet().name(step.letter)},
                                   {"automaton", place_to_json(dfa, step.state)}};
-    if (with_network) row["network"] = place_to_json(dfa, step.network_state);
+    if (reader.evaluator) row[name_of(reader)] = place_to_json(dfa, step.network_state, reader.says_outputs);
     json["trace"].push_back(std::move(row));
   }
   return json;
@@ -217,16 +238,29 @@ std::unique_ptr<Evaluator> evaluator_of_checkpoint(const RunArguments& options) 
   return checkpoint_evaluator(load_checkpoint(options.subject), parse_precision(options.precision));
 }
 
-int run_words(const RunArguments& options, const Subject& subject) {
-  std::unique_ptr<Evaluator> evaluator;
-  if (is_checkpoint_folder(options.subject)) evaluator = evaluator_of_checkpoint(options);
-  if (subject.network)
-    evaluator = make_evaluator(*subject.network, ArithmeticName::parse(options.precision), parse_form(options.form),
-                               parse_order(options.order));
+/// A model that was trained reads letter after letter, in its own arithmetic.
+std::unique_ptr<Evaluator> evaluator_of_trained(const RunArguments& options, TrainedSubject subject) {
+  if (!parse_order(options.order).is_sequential())
+    throw InputError("--order", "a trained model is read letter by letter");
+  if (parse_form(options.form) != Form::kStructured)
+    throw InputError("--form", "the weights of a trained model have one form; leave the option out");
+  return trained_evaluator(std::move(subject), parse_precision(options.precision));
+}
+
+Reader reader_of(const RunArguments& options, const Subject& subject) {
+  if (is_checkpoint_folder(options.subject)) return {evaluator_of_checkpoint(options), false};
+  if (!subject.network) return {};
+  return {make_evaluator(*subject.network, ArithmeticName::parse(options.precision), parse_form(options.form),
+                         parse_order(options.order)),
+          false};
+}
+
+int run_words(const RunArguments& options, const Dfa& automaton, const Reader& reader) {
+  Evaluator* const evaluator = reader.evaluator.get();
   nlohmann::ordered_json all{{"words", nlohmann::ordered_json::array()}};
   bool wrong = false;
   for (const std::string& text : options.words) {
-    const WordSource word = WordSource::parse(text, subject.automaton, options.seed);
+    const WordSource word = WordSource::parse(text, automaton, options.seed);
     if (options.trace && word.length() > kLongestTrace)  // an open word is longer than that, too
       throw InputError("--trace", fmt::format("at most {} letters can be printed", with_thousands(kLongestTrace)));
     const bool alone = evaluator == nullptr && !options.trace;
@@ -235,19 +269,18 @@ int run_words(const RunArguments& options, const Subject& subject) {
                        "an automaton alone, without --trace, reads words on a device; `krohn verify` runs "
                        "networks there");
     const auto on_processor = [&] {
-      return alone && word.random() ? run_random_word(subject.automaton, *word.random(), word.length(), options.threads)
-                                    : run_word(subject.automaton, evaluator.get(), word, options.trace);
+      return alone && word.random() ? run_random_word(automaton, *word.random(), word.length(), options.threads)
+                                    : run_word(automaton, evaluator, word, options.trace);
     };
-    const Outcome outcome =
-        alone && reads_on_device(options, word)
-            ? on_device(
-                  options.device, [&] { return run_on_device(subject.automaton, word); }, on_processor)
-            : on_processor();
+    const Outcome outcome = alone && reads_on_device(options, word)
+                                ? on_device(
+                                      options.device, [&] { return run_on_device(automaton, word); }, on_processor)
+                                : on_processor();
     wrong |= outcome.wrong_from.has_value();
     if (options.json)
-      all["words"].push_back(outcome_to_json(subject.automaton, word, outcome, evaluator != nullptr));
+      all["words"].push_back(outcome_to_json(automaton, word, outcome, reader));
     else
-      print_outcome(subject.automaton, word, outcome, evaluator != nullptr);
+      print_outcome(automaton, word, outcome, reader);
   }
   if (options.json) print_json(all);
   return wrong ? kRefuted : kDone;
@@ -311,8 +344,16 @@ int count_final_states(const RunArguments& options, const Dfa& dfa) {
 }
 
 int run(const RunArguments& options) {
+  if (const std::string file = file_of_run(options.subject); is_trained_model(file)) {
+    if (options.count > 0)
+      throw InputError("--words", "counts final states of an automaton; `krohn eval` counts a trained model's answers");
+    TrainedSubject trained = load_trained_subject(file, options.reading);
+    const Dfa automaton = input_machine(*trained.task).automaton;
+    return run_words(options, automaton, {evaluator_of_trained(options, std::move(trained)), true});
+  }
   const Subject subject = load_subject(options.subject, options.reading, stderr);
-  return options.count > 0 ? count_final_states(options, subject.automaton) : run_words(options, subject);
+  return options.count > 0 ? count_final_states(options, subject.automaton)
+                           : run_words(options, subject.automaton, reader_of(options, subject));
 }
 
 }  // namespace
@@ -320,7 +361,8 @@ int run(const RunArguments& options) {
 void add_run(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<RunArguments>();
   Verb verb = add_verb(app, kRunHelp);
-  verb.add_option("LANGUAGE", options->subject, "A .safetensors model, a checkpoint, a file, regex:…, or name:…")
+  verb.add_option("LANGUAGE", options->subject,
+                  "A .safetensors model, a folder of a run or a checkpoint, a file, regex:…, or name:…")
       .required();
   verb.add_option("WORD", options->words, "Words, file:PATH, random:LENGTH, or accepted:LENGTH").required();
   verb.add_flag("--trace", options->trace, "Print every position");

@@ -1,0 +1,77 @@
+"""Layers of other libraries, imported by the command, beside a NumPy replica of their stated arithmetic: every answer along
+words, and the shortest word that is refuted, found again by reading all shorter ones."""
+import itertools
+import json
+import os
+import pathlib
+import struct
+import subprocess
+import tempfile
+import unittest
+
+import numpy as np
+
+import stated_layers
+
+KROHN = os.environ.get("KROHN_COMMAND")
+DATA = pathlib.Path(__file__).resolve().parents[1] / "data" / "stock"
+FLAGS = {"mamba2": ["--with", "groups=2"], "deltaproduct": ["--with", "heads=2,negative"],
+         "gated-deltanet": ["--with", "heads=2,negative"]}
+LETTERS, NAMES = "abc", ["reject", "accept"]
+TYPES = {"F32": np.float32, "I64": np.int64}
+
+
+def load(path):
+    data = path.read_bytes()
+    size = struct.unpack("<Q", data[:8])[0]
+    return {name: np.frombuffer(data[8 + size + at["data_offsets"][0]:8 + size + at["data_offsets"][1]], TYPES[at["dtype"]])
+            .reshape(at["shape"]) for name, at in json.loads(data[8:8 + size]).items() if name != "__metadata__"}
+
+
+def save(tensors, path):
+    header, data = {}, b""
+    for name, array in tensors.items():
+        header[name] = {"dtype": "F32", "shape": list(array.shape), "data_offsets": [len(data), len(data) + array.nbytes]}
+        data += array.tobytes()
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+def answers(kind, tensors, word):
+    logits = stated_layers.logits_of(kind, tensors, [word])[0]
+    return [NAMES[int(row[1] > row[0])] if row[0] != row[1] else None for row in logits]
+
+
+def ends_in_a(word):
+    return NAMES[int(word[-1] == 0)]
+
+
+@unittest.skipUnless(KROHN, "KROHN_COMMAND does not name the command")
+class ImportedLayers(unittest.TestCase):
+    def test_the_command_answers_as_the_stated_arithmetic(self):
+        for kind in stated_layers.Model.LAYERS:
+            with self.subTest(kind), tempfile.TemporaryDirectory() as name:
+                folder, golden = pathlib.Path(name), load(DATA / f"{kind}.safetensors")
+                tensors = {each: array for each, array in golden.items() if each not in ("words", "logits32", "stated32")}
+                save(tensors, folder / "weights.safetensors")
+                run = folder / "run"
+                subprocess.run([KROHN, "import", folder / "weights.safetensors", "--as", kind, "--against", "regex:(a|b|c)*a",
+                                "--classes", "reject=0,accept=1", *FLAGS.get(kind, []), "-o", run],
+                               check=True, capture_output=True)
+                words = np.random.default_rng(7).integers(0, 3, size=(4, 25))
+                texts = ["".join(LETTERS[letter] for letter in word) for word in words]
+                told = json.loads(subprocess.run([KROHN, "run", run, *texts, "--trace", "--json"], capture_output=True,
+                                                 text=True).stdout)["words"]
+                for word, row in zip(words, told):
+                    self.assertEqual([step["model"] and step["model"]["output"] for step in row["trace"]],
+                                     answers(kind, tensors, word))
+                verdict = json.loads(subprocess.run([KROHN, "verify", run, "--json"], capture_output=True, text=True).stdout)
+                word = [LETTERS.index(letter) for letter in verdict["verdict"]["failing_word"]]
+                self.assertNotEqual(answers(kind, tensors, word)[-1], ends_in_a(word))
+                for length in range(1, min(len(word), 4)):
+                    for shorter in itertools.product(range(3), repeat=length):
+                        self.assertEqual(answers(kind, tensors, shorter)[-1], ends_in_a(shorter), shorter)
+
+
+if __name__ == "__main__":
+    unittest.main()

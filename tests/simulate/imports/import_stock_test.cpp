@@ -1,0 +1,295 @@
+// Layers of other libraries (tests/data/stock, written by tools/bench/peer_imports.py): bit for bit the stated
+// arithmetic as NumPy computes it (tests/python/stated_layers.py), and up to rounding what the libraries themselves
+// gave on the same words; and what is refused.
+
+#include <doctest/doctest.h>
+
+#include "krohn/constructions/files/tensor_values.h"
+#include "krohn/groups/error.h"
+#include "krohn/simulate/imports/import_model.h"
+#include "krohn/simulate/learned/deterministic_model.h"
+#include "krohn/simulate/models/models.h"
+#include "krohn/simulate/models/stock_model.h"
+#include "krohn/simulate/tasks/tasks.h"
+#include "tests/error_of.h"
+
+using namespace krohn;
+using namespace krohn::test;
+
+namespace {
+
+constexpr std::uint64_t kWords = 6, kLength = 40, kLabels = 2;
+
+using Settings = std::map<std::string, double>;
+struct Kind {
+  std::string name;
+  Settings settings = {};
+};
+const std::vector<Kind> kKinds = {{"bilinear"},
+                                  {"mamba"},
+                                  {"mamba2", {{"groups", 2}}},
+                                  {"mlstm"},
+                                  {"slstm"},
+                                  {"deltanet"},
+                                  {"deltaproduct", {{"heads", 2}, {"negative", 1}}},
+                                  {"gated-deltanet", {{"heads", 2}, {"negative", 1}}},
+                                  {"gla"}};
+
+struct Golden {
+  TensorFile tensors;
+  std::vector<std::int64_t> words;
+  std::vector<float> library, stated;  ///< logits after every letter
+};
+
+Golden golden(const std::string& kind) {
+  Golden result{read_safetensors(std::string(KROHN_TEST_DATA) + "/stock/" + kind + ".safetensors"), {}, {}, {}};
+  TensorReader reader(result.tensors);
+  result.words = reader.values<std::int64_t>("words", {kWords, kLength});
+  result.library = reader.values<float>("logits32", {kWords, kLength, kLabels});
+  result.stated = reader.values<float>("stated32", {kWords, kLength, kLabels});
+  for (const char* extra : {"words", "logits32", "stated32"}) result.tensors.tensors.erase(extra);
+  return result;
+}
+
+const Task& task() {
+  static const auto made = make_task("regex:(a|b|c)*a");
+  return *made;
+}
+
+ImportOptions options_of(const Kind& kind) {
+  ImportOptions options;
+  options.kind = kind.name;
+  options.settings = kind.settings;
+  options.classes = {0, 1};  // language models have a row for every token
+  return options;
+}
+
+std::unique_ptr<SequenceModel<float>> imported(const TensorFile& tensors, const Kind& kind) {
+  return import_model(tensors, options_of(kind), task(), "m.safetensors");
+}
+
+template <class Real>
+std::vector<Real> logits_of(const SequenceModel<float>& model, const std::vector<std::int64_t>& words) {
+  const auto plain = plain_model<Real>(model);
+  std::vector<Real> all;
+  for (std::uint64_t word = 0; word < kWords; ++word) {
+    std::vector<Real> memory = plain->start(), logits(kLabels);
+    for (std::uint64_t t = 0; t < kLength; ++t) {
+      plain->read(static_cast<Letter>(words[word * kLength + t]), memory, logits);
+      all.insert(all.end(), logits.begin(), logits.end());
+    }
+  }
+  return all;
+}
+
+std::vector<float> numbers(const TensorFile& file, const std::string& name) {
+  TensorReader reader(file);
+  return reader.values<float>(name, reader.shape(name));
+}
+
+std::string refusal(const TensorFile& tensors, const Kind& kind, const std::string& cell = "") {
+  ImportOptions options = options_of(kind);
+  options.cell = cell;
+  return error_of([&] { import_model(tensors, options, task(), "m.safetensors"); });
+}
+
+bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TensorFile with(TensorFile file, const std::string& name, Shape shape) {
+  std::uint64_t count = 1;
+  for (const std::uint64_t extent : shape) count *= extent;
+  file.tensors[name] = make_tensor(std::vector<float>(count, 0), shape);
+  return file;
+}
+
+TensorFile without(TensorFile file, const std::string& name) {
+  REQUIRE(file.tensors.erase(name) == 1);
+  return file;
+}
+
+const Kind& kind(const std::string& name) { return *std::ranges::find(kKinds, name, &Kind::name); }
+
+}  // namespace
+
+TEST_CASE("imported layers compute the stated arithmetic bit for bit, and their library's logits up to rounding") {
+  for (const Kind& kind : kKinds) {
+    CAPTURE(kind.name);
+    const Golden truth = golden(kind.name);
+    const auto model = imported(truth.tensors, kind);
+    const auto narrow = logits_of<float>(*model, truth.words);
+    const auto wide = logits_of<double>(*model, truth.words);
+    for (std::size_t i = 0; i < narrow.size(); ++i) {
+      CAPTURE(i);
+      REQUIRE(narrow[i] == truth.stated[i]);
+      REQUIRE(std::abs(narrow[i] - truth.library[i]) <= 1e-4 * std::max(1.f, std::abs(narrow[i])));
+      REQUIRE(std::abs(wide[i] - truth.library[i]) <= 1e-4 * std::max(1., std::abs(wide[i])));
+    }
+  }
+}
+
+TEST_CASE("what is measured is what is judged, and the file says all of it") {
+  for (const Kind& kind : kKinds) {
+    if (kind.name == "bilinear") continue;  // its readers are those of linear models
+    CAPTURE(kind.name);
+    const Golden truth = golden(kind.name);
+    const auto model = imported(truth.tensors, kind);
+    CHECK(to_string(parse_stock_shape(model->name())) == model->name());
+    const auto again = make_model<float>(model->name(), task(), 0);
+    again->load(model->tensors());
+    CHECK(logits_of<float>(*again, truth.words) == truth.stated);
+
+    TrainingBatch batch{.words = kWords, .positions = kLength, .letters = {}, .lengths = {}, .targets = {}};
+    batch.lengths.assign(kWords, kLength);
+    for (std::uint32_t t = 0; t < kLength; ++t)
+      for (std::uint32_t word = 0; word < kWords; ++word) {
+        batch.letters.push_back(static_cast<Letter>(truth.words[word * kLength + t]));
+        if ((t + word) % 3 != 0) batch.targets.push_back({t, word, 1});
+      }
+    std::vector<TaskLabel> answers(batch.targets.size());
+    again->readers(false)(kWords)->read(batch, answers);
+    std::uint64_t ones = 0;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      const std::size_t at = (batch.targets[i].word * kLength + batch.targets[i].position) * kLabels;
+      REQUIRE(answers[i] == (truth.stated[at + 1] > truth.stated[at]));
+      ones += answers[i];
+    }
+    CHECK(again->loss(batch, {}).right == ones);
+    std::vector<float> gradient(again->parameters().size());
+    CHECK(says(error_of([&] { again->loss(batch, gradient); }), "cannot train it"));
+  }
+}
+
+TEST_CASE("a convolution remembers no token that only zeros look at") {
+  const Golden truth = golden("mamba");
+  TensorFile padded = truth.tensors;
+  for (const char* layer : {"0", "1"}) {
+    const std::string name = std::string("backbone.layers.") + layer + ".mixer.conv1d.weight";
+    const std::vector<float> taps = numbers(padded, name);
+    std::vector<float> wider;
+    for (std::size_t channel = 0; channel < taps.size() / 4; ++channel) {
+      wider.insert(wider.end(), {0, 0});
+      wider.insert(wider.end(), taps.begin() + 4 * static_cast<std::ptrdiff_t>(channel),
+                   taps.begin() + 4 * static_cast<std::ptrdiff_t>(channel + 1));
+    }
+    padded.tensors[name] = make_tensor(wider, {taps.size() / 4, 1, 6});
+  }
+  const auto model = imported(padded, kind("mamba"));
+  CHECK(logits_of<float>(*model, truth.words) == truth.stated);
+  CHECK(plain_model<float>(*model)->start().size() ==
+        plain_model<float>(*imported(truth.tensors, kind("mamba")))->start().size());
+}
+
+TEST_CASE("one convolution for queries, keys and values is three") {
+  const Golden truth = golden("gated-deltanet");
+  TensorFile apart = truth.tensors;
+  const std::vector<float> taps = numbers(apart, "layer.conv1d.weight");
+  apart.tensors.erase("layer.conv1d.weight");
+  std::ptrdiff_t first = 0;
+  for (const auto& [name, rows] : {std::pair{"q", 8}, {"k", 8}, {"v", 6}}) {
+    apart.tensors[std::string("layer.") + name + "_conv1d.weight"] =
+        make_tensor(std::vector<float>(taps.begin() + 3 * first, taps.begin() + 3 * (first + rows)),
+                    {static_cast<std::uint64_t>(rows), 1, 3});
+    first += rows;
+  }
+  CHECK(logits_of<float>(*imported(apart, kind("gated-deltanet")), truth.words) == truth.stated);
+}
+
+TEST_CASE("the two layouts of the sLSTM's recurrent weights are one") {
+  // The package keeps R as [heads, gate, to, from] on a processor and as [heads, from, gate, to] on a device, b as
+  // [gate, heads, to] and [heads, gate, to].
+  const Golden truth = golden("slstm");
+  constexpr std::size_t kHeads = 2, kSize = 4;
+  const std::vector<float> kernel = numbers(truth.tensors, "layer.slstm_cell._recurrent_kernel_"),
+                           bias = numbers(truth.tensors, "layer.slstm_cell._bias_");
+  std::vector<float> turned, moved;
+  for (std::size_t head = 0; head < kHeads; ++head)
+    for (std::size_t from = 0; from < kSize; ++from)
+      for (std::size_t gate = 0; gate < 4; ++gate)
+        for (std::size_t to = 0; to < kSize; ++to)
+          turned.push_back(kernel[((head * 4 + gate) * kSize + to) * kSize + from]);
+  for (std::size_t head = 0; head < kHeads; ++head)
+    for (std::size_t gate = 0; gate < 4; ++gate)
+      for (std::size_t to = 0; to < kSize; ++to) moved.push_back(bias[(gate * kHeads + head) * kSize + to]);
+  TensorFile device = truth.tensors;
+  device.tensors["layer.slstm_cell._recurrent_kernel_"] = make_tensor(turned, {kHeads, kSize, 4 * kSize});
+  device.tensors["layer.slstm_cell._bias_"] = make_tensor(moved, {4 * kHeads * kSize});
+  CHECK(logits_of<float>(*imported(device, kind("slstm")), truth.words) == truth.stated);
+}
+
+TEST_CASE("a bilinear recurrence by torch.nn.Bilinear in either order, and by a matrix a letter") {
+  const Golden truth = golden("bilinear");
+  constexpr std::size_t kHidden = 4, kInputs = 8, kLetters = 3;
+  const std::vector<float> weight = numbers(truth.tensors, "bilinear.weight"),
+                           bias = numbers(truth.tensors, "bilinear.bias"),
+                           embedding = numbers(truth.tensors, "embed.weight");
+  std::vector<float> swapped, matrices(kLetters * kHidden * kHidden, 0), added;
+  for (std::size_t i = 0; i < kHidden; ++i)
+    for (std::size_t d = 0; d < kInputs; ++d)
+      for (std::size_t j = 0; j < kHidden; ++j) swapped.push_back(weight[(i * kHidden + j) * kInputs + d]);
+  for (std::size_t letter = 0; letter < kLetters; ++letter) {
+    for (std::size_t entry = 0; entry < kHidden * kHidden; ++entry)
+      for (std::size_t d = 0; d < kInputs; ++d)
+        matrices[letter * kHidden * kHidden + entry] += embedding[letter * kInputs + d] * weight[entry * kInputs + d];
+    added.insert(added.end(), bias.begin(), bias.end());
+  }
+  TensorFile other = truth.tensors;
+  other.tensors["bilinear.weight"] = make_tensor(swapped, {kHidden, kInputs, kHidden});
+  CHECK(logits_of<float>(*imported(other, kind("bilinear")), truth.words) == truth.stated);
+
+  TensorFile by_letter;
+  for (const char* name : {"head.weight", "head.bias"}) by_letter.tensors[name] = truth.tensors.tensors.at(name);
+  by_letter.tensors["A"] = make_tensor(matrices, {kLetters, kHidden, kHidden});
+  by_letter.tensors["b"] = make_tensor(added, {kLetters, kHidden});
+  CHECK(logits_of<float>(*imported(by_letter, kind("bilinear")), truth.words) == truth.stated);
+  by_letter.tensors["h0"] = make_tensor(std::vector<float>{1, 0, 0, 0}, {kHidden});
+  CHECK(logits_of<float>(*imported(by_letter, kind("bilinear")), truth.words) != truth.stated);
+
+  CHECK(says(refusal(with(truth.tensors, "A", {2, 4, 4}), {"bilinear"}), "name it with --cell"));
+  CHECK(says(refusal(with(by_letter, "A", {3, 4, 5}), {"bilinear"}), "[letters, H, H]"));
+  CHECK(says(refusal(with(other, "bilinear.weight", {4, 5, 6}), {"bilinear"}), "must be the state"));
+  CHECK(says(refusal(without(by_letter, "A"), {"bilinear"}), "no tensor has three extents"));
+}
+
+TEST_CASE("letters and answers of a language model are its tokens") {
+  const Golden truth = golden("mamba");
+  ImportOptions options = options_of(kind("mamba"));
+  options.tokens = {2, 0, 1};
+  options.classes = {1, 0};
+  const auto model = import_model(truth.tensors, options, task(), "m");
+  std::vector<std::int64_t> words;
+  for (const std::int64_t token : truth.words) words.push_back((token + 1) % 3);
+  const auto logits = logits_of<float>(*model, words);
+  for (std::size_t i = 0; i < logits.size(); ++i) REQUIRE(logits[i] == truth.stated[i ^ 1]);
+}
+
+TEST_CASE("what tensors do not show is asked for, and what is not understood is refused by name") {
+  const TensorFile mamba = golden("mamba").tensors, mamba2 = golden("mamba2").tensors,
+                   delta = golden("deltanet").tensors, gated = golden("gated-deltanet").tensors,
+                   product = golden("deltaproduct").tensors;
+  CHECK(says(refusal(mamba2, {"mamba2"}), "--with groups=N"));
+  CHECK(says(refusal(mamba2, {"mamba2", {{"groups", 3}}}), "not 6 equal parts"));
+  CHECK(says(refusal(mamba2, {"mamba2", {{"groups", 1.5}}}), "is not a number from 1"));
+  CHECK(says(refusal(gated, {"gated-deltanet"}), "--with heads=N"));
+  CHECK(says(refusal(gated, {"gated-deltanet", {{"heads", 1}}}), "share keys"));
+  CHECK(says(refusal(product, {"deltaproduct", {{"heads", 4}}}), "share keys"));
+  CHECK(says(refusal(gated, {"deltanet"}), "--as gated-deltanet"));
+  CHECK(says(refusal(delta, {"gated-deltanet", {{"heads", 2}}}), "--as deltanet"));
+  CHECK(says(refusal(mamba, {"mamba", {{"heads", 2}}}), "\"heads\" is no setting"));
+  CHECK(says(refusal(mamba, {"mamba", {{"eps", 0}}}), "is not a number above 0"));
+  CHECK(says(refusal(delta, {"deltanet", {{"negative", 2}}}), "is so (1) or not (0)"));
+  CHECK(says(refusal(mamba, {"retnet"}), "retnet is not read"));
+  CHECK(says(refusal(mamba, {"mamba3"}), "Did you mean"));
+  CHECK(says(refusal(mamba, {"mlstm"}), "igate_preact.weight"));
+  CHECK(says(refusal(mamba, {"mamba"}, "decoder"), "decoder….x_proj.weight"));
+  CHECK(says(refusal(with(mamba, "backbone.layers.0.mixer.dt_norm.weight", {2}), {"mamba"}), "dt_norm"));
+  CHECK(says(refusal(without(mamba, "backbone.layers.1.norm.weight"), {"mamba"}), "layers.1.norm.weight"));
+  CHECK(says(refusal(without(mamba, "backbone.norm_f.weight"), {"mamba"}), "backbone.norm_f.weight"));
+  CHECK(says(refusal(without(mamba, "backbone.layers.0.mixer.x_proj.weight"), {"mamba"}), "layer 0 of"));
+  CHECK(says(refusal(with(mamba, "other.x_proj.weight", {10, 16}), {"mamba"}), "--cell"));
+  CHECK(says(refusal(with(mamba, "backbone.layers.1.mixer.D", {15}), {"mamba"}), "[15]"));
+  CHECK(says(refusal(with(delta, "layer.q_conv1d.bias", {8}), {"deltanet"}), "q_conv1d.bias"));
+  CHECK(says(refusal(with(delta, "layer.o_proj.weight", {8, 7}), {"deltanet"}), "not 2 equal parts"));
+  CHECK(says(error_of([] { parse_stock_shape("stock-mamba2:heads=3,groups=2"); }), "do not divide"));
+  CHECK(says(error_of([] { parse_stock_shape("stock-slstm:heads=3,width=8"); }), "do not divide"));
+  CHECK(says(error_of([] { parse_stock_shape("stock-mamba:gate"); }), "is not known"));
+}
