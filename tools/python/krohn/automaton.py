@@ -316,6 +316,11 @@ class Automaton:
 class Classification(list):
     """The jobs that a language gives, one or two, as Facts; in a notebook their tables."""
 
+    def __repr__(self) -> str:
+        told = ", ".join(f"{job.job}, {sum(row.answer == 'yes' for row in job.architectures)} of {len(job.architectures)} architectures"
+                         for job in self)  # fmt: skip
+        return f"<krohn.Classification: {told}>"
+
     def _repr_html_(self) -> str:
         parts = []
         for job in self:

@@ -17,6 +17,9 @@ class Picture:
     def _repr_svg_(self) -> str:
         return self.svg
 
+    def __repr__(self) -> str:
+        return "<krohn.Picture>"
+
     def save(self, path: Union[str, os.PathLike]) -> None:
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.svg)
