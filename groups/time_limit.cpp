@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/interruption.h"
 
 namespace krohn {
 
@@ -21,6 +22,7 @@ TimeLimit::TimeLimit(double seconds, std::string option) : option_(std::move(opt
 TimeLimit::~TimeLimit() { current = outer_; }
 
 void TimeLimit::check_clock() const {
+  Interruption::check();
   if (Clock::now() >= end_) throw LimitError(fmt::format("the time is over ({}); allow more", option_));
 }
 

@@ -6,9 +6,9 @@
 
 namespace krohn {
 
-/// While it lives, `check()` in the thread that made it throws LimitError once `seconds` have passed. What can explode
-/// (orbits, monoids, cascades) checks once for each piece of a microsecond or more; so a caller bounds it without a
-/// parameter through every function between. Limits nest: an inner one never outlives those around it.
+/// While it lives, `check()` in the thread that made it throws LimitError once `seconds` have passed, and Interrupted
+/// after Ctrl-C. What can explode (orbits, monoids, cascades) checks once for each piece of a microsecond or more; so a
+/// caller bounds it without a parameter through every function between. An inner limit never outlives those around it.
 class TimeLimit {
  public:
   /// No limit when `seconds` is 0. `option` names what raises it, with its value: "--time 60".

@@ -3,8 +3,6 @@ import ctypes
 import os
 import pathlib
 import platform
-import signal
-import subprocess
 import sys
 import tempfile
 import threading
@@ -13,8 +11,6 @@ import unittest
 
 import krohn
 import numpy as np
-
-LONG_WORK = "krohn.verify(krohn.compile('name:Z60', construction='rotation'), max_pairs=10**9)"
 
 
 class Networks(unittest.TestCase):
@@ -145,7 +141,7 @@ class LongWork(unittest.TestCase):
     def test_other_threads_run(self):
         network = krohn.compile("name:Z60", construction="rotation")
         certificates = []
-        thread = threading.Thread(target=lambda: certificates.append(krohn.verify(network, max_pairs=300_000)))
+        thread = threading.Thread(target=lambda: certificates.append(krohn.verify(network, max_pairs=60_000)))
         started = time.monotonic()
         thread.start()
         turns = 0
@@ -155,17 +151,6 @@ class LongWork(unittest.TestCase):
         took = time.monotonic() - started
         self.assertEqual(certificates[0].claim, "proved up to a length")
         self.assertGreater(turns, took / 0.002 / 20)
-
-    def test_an_interrupt_ends_it(self):
-        program = f"import krohn\nprint('ready', flush=True)\n{LONG_WORK}"
-        with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True) as process:
-            self.assertEqual(process.stdout.readline(), "ready\n")
-            time.sleep(0.5)
-            process.send_signal(signal.SIGINT)
-            errors = process.communicate(timeout=20)[1]
-        self.assertIn("KeyboardInterrupt", errors)
-        self.assertNotEqual(process.returncode, 0)
 
 
 @unittest.skipUnless(sys.platform == "linux" and platform.machine() == "x86_64", "sets the registers of x86-64")

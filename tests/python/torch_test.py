@@ -19,7 +19,77 @@ class Modules(unittest.TestCase):
         for name in ("name:S3", "name:modarith5", "regex:(a|b)*abb", "name:tomita5"):
             module = ExactLRNN.from_network(krohn.compile(name))
             letters = torch.randint(0, len(module.letters), (4, 60), generator=torch.Generator().manual_seed(6))
-            self.assertTrue(torch.equal(module(letters), module.expected_states(letters)), name)
+            expected = module.expected_states(letters)
+            self.assertTrue(torch.equal(module.sequential(letters), expected), name)
+            for chunk in (1, 2, 59, 60, 61):
+                self.assertTrue(torch.equal(module(letters, chunk=chunk), expected), (name, chunk))
+
+    def test_scans_are_the_recurrence_at_every_length(self):
+        import torch
+        from krohn.torch import scan
+
+        draw = torch.Generator().manual_seed(3)
+        for length in range(34):
+            for has_b in (False, True):
+                a = torch.randn(2, length, 3, 3, generator=draw, dtype=torch.float64) / 2
+                b = torch.randn(2, length, 3, 2, generator=draw, dtype=torch.float64) if has_b else None
+                state = start = torch.randn(2, 3, 2, generator=draw, dtype=torch.float64)
+                found = scan(a, b, start)
+                self.assertEqual(found.shape, (2, length, 3, 2))
+                for t in range(length):
+                    state = a[:, t] @ state if b is None else a[:, t] @ state + b[:, t]
+                    self.assertTrue(torch.allclose(found[:, t], state, rtol=1e-12, atol=1e-12), (length, has_b, t))
+
+    def test_layers_read_what_those_below_say(self):
+        import torch
+        from krohn.torch import ExactLRNN
+
+        network = krohn.compile("name:modarith5", construction="cascade-holonomy")
+        module = ExactLRNN.from_network(network)
+        self.assertGreater(len(module.layers), 1)
+        letters = torch.randint(0, len(module.letters), (3, 300), generator=torch.Generator().manual_seed(1))
+        self.assertTrue(torch.equal(module(letters), module.sequential(letters)))
+        self.assertTrue(torch.equal(module(letters), torch.from_numpy(network.run(letters))))
+        self.assertEqual(module(letters[:, :0]).shape, (3, 0))
+
+    def test_gradients_are_those_of_the_sequential_reading(self):
+        import torch
+        from krohn.torch import ExactLRNN
+
+        module = ExactLRNN.from_network(krohn.compile("name:S3", precision="fp64")).double()
+        with torch.no_grad():
+            module.layers[0].a.mul_(0.99)
+        letters = torch.randint(0, 6, (4, 150), generator=torch.Generator().manual_seed(2))
+        parameters = list(module.parameters())
+
+        def gradients(states):
+            return torch.autograd.grad((states * torch.linspace(0, 1, 150, dtype=torch.float64)[:, None, None]).sum(), parameters)
+
+        layer, state, states = module.layers[0], module.layers[0].start(4), []
+        for t in range(150):
+            state = layer.step(state, letters[:, t])
+            states.append(state)
+        expected = gradients(torch.stack(states, 1))
+        for chunk in (16, 256):
+            for found, true in zip(gradients(module.hidden_states(letters, chunk)), expected):
+                self.assertTrue(torch.allclose(found, true, rtol=1e-9, atol=1e-9), chunk)
+
+    def test_compiling_traces_few_steps(self):
+        import torch
+        from krohn.torch import ExactLRNN
+
+        module = ExactLRNN.from_network(krohn.compile("name:S3"))
+        graphs = []
+
+        def count(graph, _):
+            graphs.append(len(graph.graph.nodes))
+            return graph.forward
+
+        letters = torch.randint(0, 6, (2, 1000), generator=torch.Generator().manual_seed(4))
+        compiled = torch.compile(module, backend=count, fullgraph=True, dynamic=False)
+        self.assertTrue(torch.equal(compiled(letters), module.expected_states(letters)))
+        self.assertEqual(len(graphs), 1)
+        self.assertLess(graphs[0], 1500)  # letter after letter there would be several for each of 1,000 letters
 
     def test_weights_train_and_are_verified_again(self):
         import torch

@@ -18,6 +18,7 @@
 #include "krohn/groups/near_miss.h"
 #include "krohn/simulate/prove/verify.h"
 #include "tools/krohn/manual.h"
+#include "tools/krohn/report/json_output.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {
@@ -162,6 +163,28 @@ std::fenv_t started;
 }
 
 const std::fenv_t& started_environment() { return started; }
+
+Asked ask_command(std::vector<std::string> arguments) {
+  std::fegetenv(&started);
+  const FloatEnvironment environment;
+  Eigen::setNbThreads(1);
+  CLI::App app;
+  Work chosen;
+  build_command(app, chosen);
+  if (arguments.empty() || std::ranges::count(verbs_of(app), arguments.front()) == 0)
+    throw InputError("ask_command", "the first argument is a verb");
+  const CLI::App* const verb = app.get_subcommand(arguments.front());
+  arguments.insert(arguments.begin() + 1, "--json");
+  std::ranges::reverse(arguments);
+  try {
+    app.parse(std::move(arguments));
+  } catch (const CLI::ParseError& error) {
+    throw InputError(in_our_words(*verb, error));
+  }
+  const JsonTaker taker;
+  const int status = chosen();
+  return {status, taker.text()};
+}
 
 int run_command(int argc, const char* const* argv) noexcept try {
   std::fegetenv(&started);

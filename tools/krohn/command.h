@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cfenv>
+#include <string>
+#include <vector>
 
 namespace krohn {
 
@@ -11,5 +13,15 @@ const std::fenv_t& started_environment();
 /// Parses the arguments, does the work of the verb, prints errors as one "krohn: …" line on standard error. Returns the
 /// exit status and never throws.
 int run_command(int argc, const char* const* argv) noexcept;
+
+/// What a verb answers a program that asks in this process.
+struct Asked {
+  int status = 0;
+  std::string json;  ///< what --json prints
+};
+
+/// Does the work of a verb that has --json: {"verb", options …}, without --json itself. Nothing is printed. Throws what
+/// the verb throws, and InputError for arguments that it does not take.
+Asked ask_command(std::vector<std::string> arguments);
 
 }  // namespace krohn

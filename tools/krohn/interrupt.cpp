@@ -7,19 +7,18 @@
 #include <string_view>
 
 #include "krohn/groups/atomic_file.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/interruption.h"
 
 namespace krohn {
 namespace {
 
 constexpr int kInterruptedStatus = 130;
 std::atomic<int> polling_works = 0;
-std::atomic<bool> signalled = false;
-static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+static_assert(std::atomic<int>::is_always_lock_free);
 
 /// Only async-signal-safe calls.
 extern "C" void on_signal(int) {
-  if (polling_works.load() > 0 && !signalled.exchange(true)) return;
+  if (polling_works.load() > 0 && !Interruption::requested.exchange(true)) return;
   remove_pending_files();
   constexpr std::string_view message = "krohn: interrupted\n";
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, message.data(), message.size());
@@ -38,9 +37,5 @@ void install_interrupt_handlers() {
 
 InterruptibleWork::InterruptibleWork() { polling_works.fetch_add(1); }
 InterruptibleWork::~InterruptibleWork() { polling_works.fetch_sub(1); }
-
-void InterruptibleWork::check() {
-  if (signalled.load()) throw Interrupted("interrupted");
-}
 
 }  // namespace krohn

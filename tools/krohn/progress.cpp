@@ -5,6 +5,7 @@
 
 #include <cstdio>
 
+#include "krohn/groups/interruption.h"
 #include "tools/krohn/report/count.h"
 
 namespace krohn {
@@ -14,6 +15,8 @@ constexpr std::chrono::steady_clock::duration kPeriod = std::chrono::millisecond
 /// Where nobody watches: often enough to see that the work goes on, seldom enough for a log of hours.
 constexpr std::chrono::steady_clock::duration kFirstPeriodInLogs = std::chrono::seconds(10);
 constexpr std::chrono::steady_clock::duration kPeriodInLogs = std::chrono::minutes(1);
+
+thread_local const ProgressListener* listening = nullptr;
 
 /// "12 s", "4 min", "3.5 h".
 std::string duration_text(double seconds) {
@@ -32,8 +35,16 @@ std::string rate_text(double per_second, double left) {
 
 }  // namespace
 
+ProgressListener::ProgressListener(Tell tell) : tell_(std::move(tell)), outer_(listening) { listening = this; }
+ProgressListener::~ProgressListener() { listening = outer_; }
+const ProgressListener* ProgressListener::current() { return listening; }
+
 Progress::Progress(std::string what)
-    : what_(std::move(what)), terminal_(isatty(STDERR_FILENO) == 1), start_(Clock::now()), next_(kPatience.count()) {}
+    : what_(std::move(what)),
+      listener_(ProgressListener::current()),
+      terminal_(isatty(STDERR_FILENO) == 1),
+      start_(Clock::now()),
+      next_(listener_ == nullptr ? kPatience.count() : 0) {}
 
 Progress::~Progress() {
   if (!printed_) return;
@@ -45,7 +56,7 @@ Progress::~Progress() {
 }
 
 void Progress::update(std::uint64_t done, std::uint64_t total) {
-  InterruptibleWork::check();
+  Interruption::check();
   std::uint64_t unset = UINT64_MAX;
   first_.compare_exchange_strong(unset, done);
   done_.store(done, std::memory_order_relaxed);
@@ -55,7 +66,9 @@ void Progress::update(std::uint64_t done, std::uint64_t total) {
   const std::lock_guard lock(mutex_);
   if (now < next_.load(std::memory_order_relaxed)) return;
   const auto in_logs = now < kPeriodInLogs.count() ? kFirstPeriodInLogs : kPeriodInLogs;
-  next_.store(now + (terminal_ ? kPeriod : in_logs).count(), std::memory_order_relaxed);
+  const bool is_watched = terminal_ || listener_ != nullptr;
+  next_.store(now + (is_watched ? kPeriod : in_logs).count(), std::memory_order_relaxed);
+  if (listener_ != nullptr) return listener_->tell(what_, done, total);
   print(done, total, std::chrono::duration<double>(Clock::duration(now)).count());
   printed_ = true;
 }
@@ -76,9 +89,15 @@ void Progress::print(std::uint64_t done, std::uint64_t total, double seconds) {
   std::fflush(stderr);
 }
 
-Waiting::Waiting(std::string what) : thread_([this, what = std::move(what)] { report(what); }) {}
+Waiting::Waiting(std::string what) {
+  if (const ProgressListener* listener = ProgressListener::current())
+    listener->tell(what, 0, 0);
+  else
+    thread_ = std::thread([this, what = std::move(what)] { report(what); });
+}
 
 Waiting::~Waiting() {
+  if (!thread_.joinable()) return;
   {
     const std::lock_guard lock(mutex_);
     over_ = true;

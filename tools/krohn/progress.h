@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -12,6 +13,27 @@
 #include "tools/krohn/interrupt.h"
 
 namespace krohn {
+
+/// While one exists, works that begin in its thread tell it how far they are, ten times a second and at their first
+/// letter or step, and standard error stays silent. Listeners nest: the inner one hears.
+class ProgressListener {
+ public:
+  /// `total` 0: unknown. Called from any thread, never twice at a time by one work. What it throws ends the work.
+  using Tell = std::function<void(const std::string& what, std::uint64_t done, std::uint64_t total)>;
+
+  explicit ProgressListener(Tell tell);
+  ~ProgressListener();
+  ProgressListener(const ProgressListener&) = delete;
+  ProgressListener& operator=(const ProgressListener&) = delete;
+
+  /// Of the thread that asks; nothing where none listens.
+  static const ProgressListener* current();
+  void tell(const std::string& what, std::uint64_t done, std::uint64_t total) const { tell_(what, done, total); }
+
+ private:
+  Tell tell_;
+  const ProgressListener* outer_;
+};
 
 /// Reports work that takes more than a second, with its rate and the time that is left: on a terminal a line that is
 /// rewritten ten times a second and cleared at the end; elsewhere a line now and then, every ten seconds at first and
@@ -34,6 +56,7 @@ class Progress {
 
   InterruptibleWork interruptible_;
   std::string what_;
+  const ProgressListener* listener_;
   bool terminal_;
   bool printed_ = false;
   Clock::time_point start_;

@@ -4,7 +4,7 @@
 
 #include "krohn/automata/formats/json.h"
 #include "krohn/groups/error.h"
-#include "tools/krohn/interrupt.h"
+#include "krohn/groups/interruption.h"
 #include "tools/krohn/report/count.h"
 
 namespace krohn {
@@ -44,7 +44,7 @@ void for_each_token(const Task& task, const SampleId& id, Body&& body) {
   const auto stream = task.open(id.length, id.seed, id.index);
   std::uint64_t position = 0;
   while (const auto token = stream->next()) {
-    if (position % kTokensBetweenChecks == 0) InterruptibleWork::check();
+    if (position % kTokensBetweenChecks == 0) Interruption::check();
     body(position++, *token);
   }
 }

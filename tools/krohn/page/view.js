@@ -63,6 +63,7 @@ function showVerdict() {
   const counted = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
   $("about").textContent = `${counted(states, "state")}, ${counted(letters, "letter")}` +
     (network ? `; ${network.construction} (${network.theorem})${network.source !== DATA.subject && network.source ? `, of ${network.source}` : ""}` : "");
+  if (DATA.stepped) return;
   if (!verdict) {
     $("claim").textContent = `No construction fits: ${DATA.no_network}`;
     return;
@@ -147,7 +148,7 @@ function load() {
   if (!network) return alone(`There is no network: ${missing}`);
   if (network.weights.bytes === undefined) return alone(network.weights.absent);
   try {
-    const {order, arithmetic} = verdict.verdict;
+    const {order, arithmetic} = DATA.stepped ?? verdict.verdict;
     if (order !== "sequential" && order !== "any") refuse(`this page evaluates letter after letter, not in the order ${order}`);
     return {automaton, net: new Network(bytesOf(network.weights.bytes), automaton, arithmetic)};
   } catch (error) {
@@ -308,7 +309,7 @@ class Stepper {
   go(at, isInAddress = true) {
     this.run.move(at);
     this.show();
-    if (!isInAddress) return;
+    if (!isInAddress || location.protocol === "about:") return;  // a page inside another has no address of its own
     const address = new URLSearchParams({word: formatWord(this.run.word, this.automaton.symbols), at: this.run.at});
     history.replaceState(null, "", `#${address}`);
   }
@@ -432,6 +433,8 @@ function showTrust(loaded) {
 // ---- Everything, in order; what breaks is said
 
 try {
+  // A notebook's page has nothing but the stepper.
+  if (DATA.stepped) for (const id of ["verdict", "trust", "classes", "costs", "repeat"]) $(id).hidden = true;
   showVerdict(), showClasses(), showCosts(), showEggBox(), showRepeat();
   const loaded = load();
   if (loaded.automaton) new Stepper(loaded);

@@ -7,6 +7,7 @@
 #include "krohn/automata/formats/json.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/interruption.h"
 #include "krohn/groups/time_limit.h"
 #include "krohn/simulate/prove/verify.h"
 #include "tools/krohn/report/class_report.h"
@@ -55,6 +56,7 @@ class Checker {
       question.how.max_pairs = kCheckedPairs;
       question.how.max_seconds = kCheckSeconds;
       question.replayed_letters = kReplayedLetters;
+      question.progress = [](std::string_view, std::uint64_t, std::uint64_t) { Interruption::check(); };
       return judged(verify(question).certificate);
     } catch (const LimitError& error) {
       return {false, error.what()};

@@ -15,6 +15,8 @@ namespace krohn {
 
 namespace {
 
+thread_local JsonTaker* taking = nullptr;
+
 /// Valid UTF-8 with every unseen character but the line breaks between values as \u escapes; in JSON they can only
 /// stand in strings.
 std::string with_escapes(const std::string& text) {
@@ -44,7 +46,15 @@ std::string report_text(const nlohmann::ordered_json& report) {
   return json_text(whole);
 }
 
-void print_json(const nlohmann::ordered_json& report) { std::fputs(report_text(report).c_str(), stdout); }
+JsonTaker::JsonTaker() : outer_(taking) { taking = this; }
+JsonTaker::~JsonTaker() { taking = outer_; }
+
+void print_json(const nlohmann::ordered_json& report) {
+  if (taking != nullptr)
+    taking->text_ = report_text(report);
+  else
+    std::fputs(report_text(report).c_str(), stdout);
+}
 
 nlohmann::ordered_json exact_count(const std::string& digits) {
   constexpr std::uint64_t kGreatest = std::uint64_t{1} << 53;

@@ -19,8 +19,25 @@ std::string json_text(const nlohmann::ordered_json& json);
 /// `json_text` of an object with "schema" before its own fields: what `--json` prints and run.json holds.
 std::string report_text(const nlohmann::ordered_json& report);
 
-/// `report_text` to standard output.
+/// `report_text` to standard output, or to the JsonTaker of this thread.
 void print_json(const nlohmann::ordered_json& report);
+
+/// While one exists, what its thread would print as JSON is taken instead: for a program that asks in this process.
+class JsonTaker {
+ public:
+  JsonTaker();
+  ~JsonTaker();
+  JsonTaker(const JsonTaker&) = delete;
+  JsonTaker& operator=(const JsonTaker&) = delete;
+
+  /// The last report, empty where none was made.
+  const std::string& text() const { return text_; }
+
+ private:
+  friend void print_json(const nlohmann::ordered_json& report);
+  std::string text_;
+  JsonTaker* outer_;
+};
 
 /// A count of any size, given by its decimal digits: a number up to 2^53, which every reader of JSON holds exactly, and
 /// a string of the digits beyond.

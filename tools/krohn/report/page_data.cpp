@@ -147,6 +147,8 @@ Json page_data(const Findings& findings) {
   if (findings.verdict) {
     data["verdict"] = verdict_data(findings);
     data["certificate"] = certificate_data(findings.verdict->certificate, *findings.network);
+  } else if (findings.network) {
+    data["stepped"] = {{"arithmetic", findings.arithmetic}, {"order", "sequential"}};
   }
   data["plans"] = Json::array();
   for (const PlanRow& row : findings.plans) data["plans"].push_back(plan_to_json(row));

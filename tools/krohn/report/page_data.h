@@ -21,6 +21,7 @@ struct Findings {
   std::optional<Network> network = {};       ///< nothing where no construction fits
   std::string no_network = {};               ///< why
   std::optional<ModelVerdict> verdict = {};  ///< of the network
+  std::string arithmetic = {};               ///< without a verdict: that the page steps the network in
   std::vector<PlanRow> plans = {};
   std::vector<Job> jobs = {};
   std::vector<std::string> commands = {};  ///< that make all of it again

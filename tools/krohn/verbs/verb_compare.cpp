@@ -204,6 +204,11 @@ nlohmann::ordered_json comparison_json(const CompareArguments& options, const Si
                                {"faint_modes", letter.faint},
                                {"greatest_faint_modulus", letter.greatest_faint}};
     if (!letter.betas.empty()) row["betas"] = letter.betas;
+    for (const Mode& mode : letter.learned->modes)
+      row["eigenvalues"].push_back({mode.value.real(), mode.value.imag(), mode.weight});
+    for (const Mode& mode : letter.exact->modes)
+      row["exact_eigenvalues"].push_back({mode.value.real(), mode.value.imag(), mode.weight});
+    for (const Turn& turn : exact_turns(letter.map)) row["exact_turns"].push_back(as_real(turn));
     for (const Match& match : letter.matches)
       row["modes"].push_back({{"weight", match.mode.weight},
                               {"modes", match.modes},
@@ -355,7 +360,10 @@ int compare(const CompareArguments& options) {
   const std::optional<Failure> failure = failure_of(options);
   if (!options.plot.empty()) write_file(options.plot, comparison_plot(options, learned, exact, letters));
   if (options.json) {
-    print_json(comparison_json(options, learned, letters, failure));
+    nlohmann::ordered_json json = comparison_json(options, learned, letters, failure);
+    for (const PlanePanel& plane : plane_panels(learned, exact, options.weight))
+      json["planes"].push_back({{"plane", plane.title}, {"turns", plane.learned}, {"exact_turns", plane.exact}});
+    print_json(json);
     return kDone;
   }
   report_comparison(options, learned.spectrum, letters);

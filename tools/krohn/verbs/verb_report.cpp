@@ -15,6 +15,7 @@
 #include "krohn/simulate/prove/claims/claim_text.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/progress.h"
+#include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/page.h"
 #include "tools/krohn/report/page_data.h"
 #include "tools/krohn/report/verdict.h"
@@ -46,7 +47,7 @@ struct ReportArguments {
   std::uint64_t max_pairs = 1'000'000;
   double seconds = 60;
   LanguageOptions reading;
-  bool any_order = false;
+  bool any_order = false, json = false;
 };
 
 /// An argument as a shell takes it.
@@ -167,6 +168,15 @@ int report(const ReportArguments& options) {
   const Waiting waiting("drawing");
   const std::string page = page_of(page_data(findings));
   write_file(options.output, page);
+  if (options.json) {
+    nlohmann::ordered_json json{{"subject", options.subject}, {"output", options.output}, {"bytes", page.size()}};
+    if (findings.verdict)
+      add_verdict(json, *findings.verdict, findings.automaton.alphabet());
+    else
+      json["no_network"] = findings.no_network;
+    print_json(json);
+    return findings.verdict ? exit_status(findings.verdict->certificate, 0) : int{kDone};
+  }
   fmt::print("{}: {} bytes; {}\n", visible(options.output), with_thousands(page.size()),
              findings.verdict ? claim_in_words(findings.verdict->certificate, findings.automaton.alphabet())
                               : "no network: " + visible(findings.no_network));
@@ -186,6 +196,7 @@ void add_report(CLI::App& app, Work& chosen) {
       .one_of(construction_names());
   add_count(verb, "--max-pairs", options->max_pairs, "Most pairs of states to examine");
   add_time(verb, options->seconds, "Most seconds for each search, and for the classification").show_default();
+  add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
   verb.callback([options, &chosen] { chosen = [options] { return report(*options); }; });
 }

@@ -20,6 +20,7 @@
 #include "krohn/automata/words/accepted_words.h"
 #include "krohn/automata/words/count.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/interruption.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/report/classification.h"
 #include "tools/krohn/report/json_output.h"
@@ -79,12 +80,11 @@ nb::ndarray<nb::numpy, std::int64_t> run(const Dfa& dfa, const GivenWords& words
   const std::vector<Letter> letters = letters_of(words, dfa.letters());
   std::vector<std::int64_t> states(letters.size());
   {
-    const nb::gil_scoped_release unlocked;
-    InterruptPoll poll;
+    const Working working;
     for (std::size_t word = 0; word < count; ++word) {
       State state = dfa.initial();
       for (std::size_t t = 0; t < length; ++t) {
-        if (t % kBlock == 0) poll();
+        if (t % kBlock == 0) Interruption::check();
         state = dfa.next(state, letters[word * length + t]);
         states[word * length + t] = state;
       }

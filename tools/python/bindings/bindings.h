@@ -3,13 +3,14 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <signal.h>
 
-#include <chrono>
 #include <cstdint>
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/groups/float_environment.h"
+#include "tools/krohn/progress.h"
 
 namespace krohn::python {
 
@@ -17,8 +18,28 @@ namespace nb = nanobind;
 
 /// What every function that computes or reads numbers runs in: Python loads libraries that change how a thread rounds.
 using Standard = nb::call_guard<FloatEnvironment>;
-/// The same, for long work, without the interpreter's lock.
-using Unlocked = nb::call_guard<FloatEnvironment, nb::gil_scoped_release>;
+/// While one exists in Python's main thread, Ctrl-C asks the work to stop (groups/interruption.h), and the interpreter
+/// hears of it as ever: work that never looks ends first, and KeyboardInterrupt follows. Made and ended under the
+/// interpreter's lock.
+class Interruptible {
+ public:
+  Interruptible();
+  ~Interruptible();
+  Interruptible(const Interruptible&) = delete;
+  Interruptible& operator=(const Interruptible&) = delete;
+
+ private:
+  bool listens_ = false;
+  struct sigaction before_ = {};
+};
+
+/// What long work lives in, without the interpreter's lock.
+struct Working {
+  FloatEnvironment environment;
+  Interruptible interruptible;
+  nb::gil_scoped_release unlocked;
+};
+using Unlocked = nb::call_guard<Working>;
 
 /// Arrays that Python hands in: on the processor, row by row, of exactly this type. krohn's Python code converts first.
 template <class T, std::size_t kDimensions>
@@ -39,18 +60,12 @@ nb::ndarray<nb::numpy, T> owned(std::vector<T> numbers, std::initializer_list<st
 /// InputError naming the first that is not.
 std::vector<Letter> letters_of(const GivenWords& words, Letter letters);
 
-/// Lets Ctrl-C end long work: called now and then without the interpreter's lock, it raises what Python's handler for
-/// the signal raises, at most twenty times a second looking for one.
-class InterruptPoll {
- public:
-  void operator()();
-
- private:
-  std::chrono::steady_clock::time_point next_look_{};
-};
+/// Hands on how far a work is: progress(what, done, total) of Python's, or nobody where it is None.
+ProgressListener::Tell telling(nb::object progress);
 
 void bind_automaton(nb::module_& module);
 void bind_checkpoint(nb::module_& module);
+void bind_command(nb::module_& module);
 void bind_learner(nb::module_& module);
 void bind_network(nb::module_& module);
 void bind_probe(nb::module_& module);

@@ -8,6 +8,7 @@
 
 #include "krohn/automata/formats/json.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/interruption.h"
 #include "krohn/simulate/checkpoints/checkpoint_model.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/python/bindings/bindings.h"
@@ -42,12 +43,11 @@ nb::ndarray<nb::numpy, float> logits(const LoadedCheckpoint& loaded, const Given
   }
   std::vector<float> all;
   {
-    const nb::gil_scoped_release unlocked;
-    InterruptPoll poll;
+    const Working working;
     CheckpointModel::Memory memory = loaded.model.start();
     const std::size_t step = chunked ? kDeltaChunk : 1;
     for (std::size_t first = 0; first < count; first += step) {
-      poll();
+      Interruption::check();
       const std::span<const std::uint32_t> part(word.data() + first, std::min(step, count - first));
       if (!chunked) {
         const std::vector<float> row = loaded.model.step(part[0], memory);
@@ -80,7 +80,7 @@ void bind_checkpoint(nb::module_& module) {
   const Standard standard;
   nb::class_<LoadedCheckpoint>(module, "Checkpoint")
       .def_static("load", &load, unlocked, "folder"_a, "precision"_a)
-      .def("logits", &logits, standard, "tokens"_a, "chunked"_a)
+      .def("logits", &logits, "tokens"_a, "chunked"_a)
       .def("facts", &facts, standard);
 }
 

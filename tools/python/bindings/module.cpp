@@ -2,8 +2,12 @@
 // people use.
 
 #include <fmt/format.h>
+#include <nanobind/stl/string.h>
+
+#include <memory>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/interruption.h"
 #include "tools/python/bindings/bindings.h"
 
 namespace krohn::python {
@@ -21,12 +25,58 @@ std::vector<Letter> letters_of(const GivenWords& words, Letter letters) {
   return copy;
 }
 
-void InterruptPoll::operator()() {
-  const auto now = std::chrono::steady_clock::now();
-  if (now < next_look_) return;
-  next_look_ = now + std::chrono::milliseconds(50);
-  const nb::gil_scoped_acquire lock;
-  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+namespace {
+
+extern "C" void on_interrupt(int) {
+  Interruption::requested = true;
+  PyErr_SetInterrupt();  // may be called in a handler, without the lock
+}
+
+bool is_main_thread() {
+  const nb::object main = nb::module_::import_("threading").attr("main_thread")();
+  return nb::cast<unsigned long>(main.attr("ident")) == PyThread_get_thread_ident();
+}
+
+/// As if Python's own handler had been called: whatever it raises, or KeyboardInterrupt.
+void interrupted_to_python(const std::exception_ptr& error, void*) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const Interrupted&) {
+    if (PyErr_CheckSignals() == 0) PyErr_SetNone(PyExc_KeyboardInterrupt);
+  }
+}
+
+}  // namespace
+
+Interruptible::Interruptible() {
+  if (!is_main_thread()) return;
+  sigaction(SIGINT, nullptr, &before_);
+  if (before_.sa_handler == SIG_IGN || before_.sa_handler == SIG_DFL) return;  // the program wants no KeyboardInterrupt
+  struct sigaction action = {};
+  action.sa_handler = on_interrupt;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGINT, &action, nullptr);
+  listens_ = true;
+}
+
+Interruptible::~Interruptible() {
+  if (!listens_) return;
+  sigaction(SIGINT, &before_, nullptr);
+  Interruption::requested = false;
+}
+
+ProgressListener::Tell telling(nb::object progress) {
+  if (progress.is_none()) return [](const std::string&, std::uint64_t, std::uint64_t) {};
+  // The function is let go under the lock, wherever the listener ends.
+  const std::shared_ptr<nb::object> kept(new nb::object(std::move(progress)), [](nb::object* object) {
+    const nb::gil_scoped_acquire lock;
+    delete object;
+  });
+  return [kept](const std::string& what, std::uint64_t done, std::uint64_t total) {
+    const nb::gil_scoped_acquire lock;
+    (*kept)(what, done, total);
+  };
 }
 
 }  // namespace krohn::python
@@ -41,8 +91,10 @@ NB_MODULE(_krohn, module) {
                           nb::object(nb::exception<LimitError>(module, "LimitError", PyExc_RuntimeError)),
                           nb::object(nb::exception<SystemError>(module, "FileError", PyExc_OSError))})
     kind.attr("__module__") = "krohn";
+  nb::register_exception_translator(python::interrupted_to_python);
   python::bind_automaton(module);
   python::bind_checkpoint(module);
+  python::bind_command(module);
   python::bind_learner(module);
   python::bind_network(module);
   python::bind_probe(module);

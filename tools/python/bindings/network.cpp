@@ -13,6 +13,7 @@
 #include "krohn/constructions/build/planner.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/interruption.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/evaluate/quantise.h"
 #include "tools/krohn/models/target.h"
@@ -129,7 +130,7 @@ using Part = std::tuple<std::string, std::string, std::vector<std::uint64_t>, nb
 std::pair<std::vector<Part>, std::map<std::string, std::string>> tensors(const Network& network) {
   TensorFile file;
   {
-    const nb::gil_scoped_release unlocked;
+    const Working working;
     file = to_tensors(network);
   }
   std::vector<Part> parts;
@@ -140,6 +141,7 @@ std::pair<std::vector<Part>, std::map<std::string, std::string>> tensors(const N
 
 constexpr std::int64_t kNothingRead = -1;
 constexpr std::size_t kBlock = std::size_t{1} << 12;
+constexpr std::size_t kMostNumbers = std::size_t{1} << 27;
 
 /// What the readout says after every letter, −1 where it says nothing.
 nb::ndarray<nb::numpy, std::int64_t> run(const Network& network, const GivenWords& words, const std::string& arithmetic,
@@ -148,15 +150,14 @@ nb::ndarray<nb::numpy, std::int64_t> run(const Network& network, const GivenWord
   const std::vector<Letter> letters = letters_of(words, network.automaton.letters());
   std::vector<std::int64_t> states(letters.size());
   {
-    const nb::gil_scoped_release unlocked;
-    InterruptPoll poll;
+    const Working working;
     const auto evaluator =
         make_evaluator(network, ArithmeticName::parse(arithmetic), Form::kStructured, parse_order(order));
     std::vector<State> block(kBlock);
     for (std::size_t word = 0; word < count; ++word) {
       evaluator->reset();
       for (std::size_t first = 0; first < length; first += kBlock) {
-        poll();
+        Interruption::check();
         const std::size_t letters_now = std::min(kBlock, length - first), start = word * length + first;
         evaluator->run({letters.data() + start, letters_now}, {block.data(), letters_now});
         for (std::size_t i = 0; i < letters_now; ++i)
@@ -165,6 +166,31 @@ nb::ndarray<nb::numpy, std::int64_t> run(const Network& network, const GivenWord
     }
   }
   return owned(std::move(states), {count, length});
+}
+
+/// All numbers of all layers, column by column, before the first letter and after every one.
+nb::ndarray<nb::numpy, double> numbers(const Network& network, const GivenWords& word, const std::string& arithmetic,
+                                       const std::string& order) {
+  if (word.shape(0) != 1) throw InputError("numbers are those of one word");
+  const std::size_t length = word.shape(1);
+  const std::vector<Letter> letters = letters_of(word, network.automaton.letters());
+  std::vector<double> all;
+  {
+    const Working working;
+    const auto evaluator =
+        make_evaluator(network, ArithmeticName::parse(arithmetic), Form::kStructured, parse_order(order));
+    for (std::size_t t = 0; t <= length; ++t) {
+      Interruption::check();
+      if (t > 0) evaluator->step(letters[t - 1]);
+      const std::vector<double> now = evaluator->numbers();
+      if (now.size() * (length + 1) > kMostNumbers)
+        throw LimitError(fmt::format(
+            "{} numbers after each of {} letters are too many for an array; take a shorter word", now.size(), length));
+      all.insert(all.end(), now.begin(), now.end());
+    }
+  }
+  const std::size_t width = all.size() / (length + 1);
+  return owned(std::move(all), {length + 1, width});
 }
 
 std::string picture(const Network& network) {
@@ -217,7 +243,8 @@ void bind_network(nb::module_& module) {
       .def("automaton", [](const Network& network) { return network.automaton; })
       .def("facts", &facts, standard)
       .def("tensors", &tensors, standard)
-      .def("run", &run, standard, "words"_a, "arithmetic"_a, "order"_a)
+      .def("run", &run, "words"_a, "arithmetic"_a, "order"_a)
+      .def("numbers", &numbers, "word"_a, "arithmetic"_a, "order"_a)
       .def("write", &write, unlocked, "target"_a, "path"_a)
       .def("svg", &picture, unlocked);
 }

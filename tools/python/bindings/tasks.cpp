@@ -7,6 +7,7 @@
 
 #include "krohn/automata/formats/json.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/interruption.h"
 #include "krohn/simulate/tasks/dataset.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "tools/krohn/models/task_list.h"
@@ -32,9 +33,8 @@ struct Rows {
 Rows draw(const Task& task, const DatasetOptions& options) {
   std::vector<std::vector<TaskToken>> samples;
   Rows rows;
-  InterruptPoll poll;
   for (std::uint64_t i = 0; i < options.samples; ++i) {
-    poll();
+    Interruption::check();
     const std::uint64_t index = options.first_index + i;
     samples.push_back(task.sample(sample_length(task, options, index), options.seed, index));
     rows.lengths.push_back(static_cast<std::int64_t>(samples.back().size()));
@@ -60,7 +60,7 @@ nb::tuple dataset(Make&& make, std::uint64_t samples, std::uint64_t least, std::
   std::unique_ptr<Task> task;
   Rows rows;
   {
-    const nb::gil_scoped_release unlocked;
+    const Working working;
     task = make();
     DatasetOptions options;
     options.samples = samples;

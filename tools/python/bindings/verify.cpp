@@ -38,17 +38,21 @@ std::optional<Language> language_of(const Named& against) {
   return Language{against->first, against->second};
 }
 
+/// Its progress is heard by the listener of this thread.
 Question begin_question(const std::string& arithmetic, std::uint64_t max_pairs, double max_seconds) {
   Question question;
   question.how.arithmetic = ArithmeticName::parse(arithmetic);
   question.how.max_pairs = max_pairs;
   question.how.max_seconds = max_seconds;
-  question.progress = [poll = InterruptPoll()](std::string_view, std::uint64_t, std::uint64_t) mutable { poll(); };
+  question.progress = progress_of_stages();
   return question;
 }
 
 GivenVerdict verify(const Network& network, const Named& against, const std::string& arithmetic,
-                    const std::string& order, bool dense, std::uint64_t max_pairs, double max_seconds) {
+                    const std::string& order, bool dense, std::uint64_t max_pairs, double max_seconds,
+                    nb::object progress) {
+  const ProgressListener listener(telling(std::move(progress)));
+  const Working working;
   Question question = begin_question(arithmetic, max_pairs, max_seconds);
   question.subject = &network;
   question.against = language_of(against);
@@ -60,7 +64,9 @@ GivenVerdict verify(const Network& network, const Named& against, const std::str
 
 /// As `krohn verify FOLDER --against …`: the folder's own automaton counts, and is compared, where it has one.
 GivenVerdict verify_checkpoint(const std::string& folder, const Named& against, const std::string& precision,
-                               std::uint64_t max_pairs, double max_seconds) {
+                               std::uint64_t max_pairs, double max_seconds, nb::object progress) {
+  const ProgressListener listener(telling(std::move(progress)));
+  const Working working;
   Checkpoint checkpoint = load_checkpoint(folder);
   const bool has_own = checkpoint.automaton.has_value();
   if (!has_own && against) checkpoint = load_checkpoint(folder, against->second);
@@ -77,7 +83,9 @@ GivenVerdict verify_checkpoint(const std::string& folder, const Named& against, 
 
 /// As `krohn verify FOLDER`, of a folder of `krohn train` or `krohn import`: against its task's automaton or `against`.
 GivenVerdict verify_trained(const std::string& folder, const Named& against, const std::string& precision,
-                            std::uint64_t max_pairs, double max_seconds) {
+                            std::uint64_t max_pairs, double max_seconds, nb::object progress) {
+  const ProgressListener listener(telling(std::move(progress)));
+  const Working working;
   const TrainedSubject subject = load_trained_subject(file_of_run(folder), {});
   const Dfa own = input_machine(*subject.task).automaton;
   const auto reader = trained_machine(*subject.trained.model, *subject.task, parse_precision(precision));
@@ -107,13 +115,16 @@ nb::object failing_word(const GivenVerdict& verdict) {
 }
 
 std::string sampled(const Network& network, const std::string& arithmetic, const std::string& order,
-                    std::vector<std::uint64_t> lengths, std::uint64_t words, std::uint64_t seed) {
+                    std::vector<std::uint64_t> lengths, std::uint64_t words, std::uint64_t seed, nb::object progress) {
+  const ProgressListener listener(telling(std::move(progress)));
+  const Working working;
+  Progress told("testing letters");
   SampleOptions options;
   options.lengths = std::move(lengths);
   options.words = words;
   options.seed = seed;
   options.order = parse_order(order);
-  options.progress = [poll = InterruptPoll()](std::uint64_t, std::uint64_t) mutable { poll(); };
+  options.progress = [&told](std::uint64_t done, std::uint64_t all) { told.update(done, all); };
   const SampleReport report = sample(network, ArithmeticName::parse(arithmetic), options);
   nlohmann::ordered_json json;
   for (const LengthReport& row : report.lengths)
@@ -149,13 +160,14 @@ void bind_verify(nb::module_& module) {
             save_certificate(with_steps(verdict.verdict.certificate, network), network, path);
           },
           unlocked, "path"_a);
-  module.def("verify", &verify, unlocked, "network"_a, "against"_a.none(), "arithmetic"_a, "order"_a, "dense"_a,
-             "max_pairs"_a, "max_seconds"_a);
-  module.def("verify_checkpoint", &verify_checkpoint, unlocked, "folder"_a, "against"_a.none(), "precision"_a,
-             "max_pairs"_a, "max_seconds"_a);
-  module.def("verify_trained", &verify_trained, unlocked, "folder"_a, "against"_a.none(), "precision"_a, "max_pairs"_a,
-             "max_seconds"_a);
-  module.def("sample", &sampled, unlocked, "network"_a, "arithmetic"_a, "order"_a, "lengths"_a, "words"_a, "seed"_a);
+  module.def("verify", &verify, "network"_a, "against"_a.none(), "arithmetic"_a, "order"_a, "dense"_a, "max_pairs"_a,
+             "max_seconds"_a, "progress"_a.none());
+  module.def("verify_checkpoint", &verify_checkpoint, "folder"_a, "against"_a.none(), "precision"_a, "max_pairs"_a,
+             "max_seconds"_a, "progress"_a.none());
+  module.def("verify_trained", &verify_trained, "folder"_a, "against"_a.none(), "precision"_a, "max_pairs"_a,
+             "max_seconds"_a, "progress"_a.none());
+  module.def("sample", &sampled, "network"_a, "arithmetic"_a, "order"_a, "lengths"_a, "words"_a, "seed"_a,
+             "progress"_a.none());
 }
 
 }  // namespace krohn::python

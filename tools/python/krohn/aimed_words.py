@@ -1,5 +1,6 @@
 """Words on which models go wrong: all short ones, and long ones that are made for it."""
 
+import random as python_random
 from typing import Dict, Iterator, List, Sequence, Tuple
 
 import numpy as np
@@ -31,6 +32,9 @@ class AimedWords:
         self.table, self.outputs, self.initial = table, outputs, initial
         self.states, self.letters = table.shape
         self.length, self.random = length, random
+        # For what goes letter by letter, where a call of NumPy's takes twenty times as long.
+        self._next: List[List[int]] = table.tolist()
+        self._quick = python_random.Random(int(random.integers(2**62)))
         self.access = self._access()
         self._suffixes: Dict[Tuple[int, int], Word] = {}
 
@@ -41,8 +45,7 @@ class AimedWords:
         words: Dict[int, Word] = {self.initial: ()}
         queue = [self.initial]
         for state in queue:
-            for letter in range(self.letters):
-                successor = int(self.table[state, letter])
+            for letter, successor in enumerate(self._next[state]):
                 if successor not in words:
                     words[successor] = words[state] + (letter,)
                     queue.append(successor)
@@ -51,10 +54,11 @@ class AimedWords:
     def _path(self, start: int, wanted: Sequence[bool]) -> Word:
         """A shortest word of at least one letter from `start` to a wanted state; the empty word where none is reached."""
         come: Dict[int, Tuple[int, int]] = {}
-        queue = [start]
+        queue, letters = [start], list(range(self.letters))
         for state in queue:
-            for letter in self.random.permutation(self.letters).tolist():
-                successor = int(self.table[state, letter])
+            self._quick.shuffle(letters)
+            for letter in letters:
+                successor = self._next[state][letter]
                 if successor in come:
                     continue
                 come[successor] = (state, letter)
@@ -71,7 +75,7 @@ class AimedWords:
 
     def run(self, word: Sequence[int], state: int) -> int:
         for letter in word:
-            state = int(self.table[state, letter])
+            state = self._next[state][letter]
         return state
 
     def order(self, word: Word) -> int:
@@ -143,23 +147,22 @@ class AimedWords:
     def tours(self, count: int) -> List[Word]:
         """Through every transition, and back to the initial state where a word leads there, again and again."""
         words = []
-        at_start = np.arange(self.states) == self.initial
+        at_start = [state == self.initial for state in range(self.states)]
         for _ in range(count):
             word: List[int] = []
             state = self.initial
-            left = np.ones((self.states, self.letters), dtype=bool)
+            left = [set(range(self.letters)) for _ in range(self.states)]
             while len(word) < self.length:
-                todo = np.flatnonzero(left[state])
-                if len(todo):
-                    step: Word = (int(self.random.choice(todo)),)
+                if left[state]:
+                    step: Word = (self._quick.choice(tuple(left[state])),)
                 else:
-                    step = self._path(state, left.any(axis=1))
+                    step = self._path(state, [bool(letters) for letters in left])
                     if not step:  # all that can be reached from here was seen
-                        left[:] = True
-                        step = self._path(state, at_start) or (int(self.random.integers(self.letters)),)
+                        left = [set(range(self.letters)) for _ in range(self.states)]
+                        step = self._path(state, at_start) or (self._quick.randrange(self.letters),)
                 for letter in step:
-                    left[state, letter] = False
-                    state = int(self.table[state, letter])
+                    left[state].discard(letter)
+                    state = self._next[state][letter]
                 word += step
             words.append(self._filled(word))
         return words
@@ -224,7 +227,7 @@ class AimedWords:
             if self.outputs[a] != self.outputs[b]:
                 return words[a, b]
             for letter in range(self.letters):
-                pair = (int(self.table[a, letter]), int(self.table[b, letter]))
+                pair = (self._next[a][letter], self._next[b][letter])
                 if pair[0] != pair[1] and pair not in words and len(words) < most:
                     words[pair] = words[a, b] + (letter,)
                     queue.append(pair)

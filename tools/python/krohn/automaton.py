@@ -1,14 +1,15 @@
 """Automata."""
 
-import json
+import html
 import os
-from typing import Any, Dict, List, Optional, Sequence, Union
+from typing import Any, List, Optional, Sequence, Union
 
 import numpy as np
 
 from krohn import _krohn
 from krohn.arrays import as_indices, as_words, own
-from krohn.picture import Picture
+from krohn.asking import Facts, facts_of
+from krohn.picture import Picture, inline, table as html_table
 
 Language = Union[str, "os.PathLike[str]", "Automaton"]
 
@@ -277,9 +278,9 @@ class Automaton:
 
     # ---- Algebra
 
-    def monoid(self, *, max_elements: int = 20_000, max_classes: int = 2_000_000) -> Dict[str, Any]:
+    def monoid(self, *, max_elements: int = 20_000, max_classes: int = 2_000_000) -> Facts:
         """What the transition monoid says: its size, groups, and verdicts ("aperiodic", …), each no with a witness."""
-        return json.loads(self._core.monoid(max_elements, max_classes))
+        return facts_of(self._core.monoid(max_elements, max_classes))
 
     # ---- Files and pictures
 
@@ -301,6 +302,9 @@ class Automaton:
     def _repr_svg_(self) -> str:
         return self._core.svg("")
 
+    def _repr_html_(self) -> str:
+        return f"<figure style='margin:0'>{inline(self._core.svg(''))}<figcaption>{html.escape(repr(self)[1:-1])}</figcaption></figure>"
+
     def __repr__(self) -> str:
         what = f" of {self.source}" if self.source else ""
         return f"<krohn.Automaton{what}: {self.states} states, {len(self.letters)} letters>"
@@ -309,12 +313,35 @@ class Automaton:
         return Automaton.parse, (self.format("json"), "json")
 
 
+class Classification(list):
+    """The jobs that a language gives, one or two, as Facts; in a notebook their tables."""
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{job.job}, {sum(row.answer == 'yes' for row in job.architectures)} of {len(job.architectures)} architectures"
+                         for job in self)  # fmt: skip
+        return f"<krohn.Classification: {told}>"
+
+    def _repr_html_(self) -> str:
+        parts = []
+        for job in self:
+            size = f"a monoid of {job.monoid.size:,} elements" if job.monoid else job.get("limit", "")
+            groups = ", ".join(group.name for group in job.groups) or "no group"
+            rows = [(row.family, row.answer, row.construction or row.reason) for row in job.get("architectures", ())]
+            parts.append(html_table(("architecture", "holds it", "construction, or why not"), rows,
+                                    f"{job.job}: {job.states} states, {size}, {groups}"))
+            if "classes" in job:
+                rows = [(row["class"], row.answer, row.get("parameters", "")) for row in job.classes]
+                parts.append(html_table(("class", "lies in it", ""), rows))
+        return "".join(parts)
+
+
 def classify(
     language: Language, *, max_elements: int = 20_000, max_classes: int = 2_000_000, seconds: float = 60
-) -> List[Dict[str, Any]]:
+) -> Classification:
     """Which architectures can hold a language, and why not the smaller ones: what `krohn classify --json` says.
 
     One entry for each job, state tracking and acceptance, or one for both when they have the same automaton: `job`,
-    `states`, `monoid`, `groups`, `verdicts`, `architectures`. Where a limit or the time is met, `monoid` is None, `limit`
+    `states`, `monoid`, `groups`, `verdicts`, `architectures`; of an acceptor's words also `classes`, each with its least
+    parameters and its defining words or a witness, and `transformers`. Where a limit or the time is met, `monoid` is None, `limit`
     says which, and the verdicts that need no monoid are there."""
-    return json.loads(Automaton.of(language)._core.classify(max_elements, max_classes, seconds))
+    return Classification(facts_of(Automaton.of(language)._core.classify(max_elements, max_classes, seconds)))

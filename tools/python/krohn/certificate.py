@@ -1,6 +1,5 @@
 """Proofs and refutations."""
 
-import json
 import os
 from typing import Any, Dict, Optional, Sequence, Tuple, Union
 
@@ -9,7 +8,10 @@ import numpy as np
 from krohn import _krohn
 from krohn.arrays import own
 from krohn.automaton import Automaton, Language
+from krohn.asking import Facts, facts_of
 from krohn.network import Network
+from krohn.picture import card
+from krohn.progress import Progress, told
 
 
 class Certificate:
@@ -17,7 +19,7 @@ class Certificate:
 
     def __init__(self, core: "_krohn.Verdict") -> None:
         self._core = core
-        self._facts: Dict[str, Any] = json.loads(core.facts())
+        self._facts: Facts = facts_of(core.facts())
 
     @property
     def claim(self) -> str:
@@ -72,6 +74,11 @@ class Certificate:
     def __str__(self) -> str:
         return self._core.headline()
 
+    def _repr_html_(self) -> str:
+        names = ("arithmetic", "order", "method", "evidence", "limit", "failing_word")
+        facts = [(name.replace("_", " "), self._facts.get(name)) for name in names]
+        return card(str(self), facts, "good" if self.proved else "bad" if self.refuted else "open")
+
     def __repr__(self) -> str:
         return f"<krohn.Certificate: {self._core.headline()}; {self._facts['arithmetic']}, {self.method}>"
 
@@ -85,6 +92,7 @@ def verify(
     dense: bool = False,
     max_pairs: int = 20_000_000,
     max_seconds: float = 0,
+    progress: Progress = None,
 ) -> Certificate:
     """Proves that a network computes its automaton for words of every length, or up to a length, or shows a shortest word
     on which it does not.
@@ -97,18 +105,22 @@ def verify(
     evaluation, FMA or wider format changes a bit. With `dense` the matrices of the
     weights are multiplied in full, not in their structured form. For checkpoints: fp32 or bf16, sequential; for trained models fp32
     or fp64, and bf16 for nonlinear cells."""
+    limits = max_pairs, max_seconds
     if not isinstance(model, Network):
         path = os.fspath(model)
         if os.path.isfile(os.path.join(path, "parameters.safetensors")):
             if order != "sequential" or dense:
                 raise ValueError("trained models are verified letter after letter")
-            return Certificate(_krohn.verify_trained(path, _named(against), precision, max_pairs, max_seconds))
+            with told(progress) as tell:
+                return Certificate(_krohn.verify_trained(path, _named(against), precision, *limits, tell))
         if os.path.isdir(path):
             if order != "sequential" or dense:
                 raise ValueError("checkpoints are verified token by token, in the layers' own form")
-            return Certificate(_krohn.verify_checkpoint(path, _named(against), precision, max_pairs, max_seconds))
+            with told(progress) as tell:
+                return Certificate(_krohn.verify_checkpoint(path, _named(against), precision, *limits, tell))
         model = Network.load(path)
-    return Certificate(_krohn.verify(model._core, _named(against), precision, order, dense, max_pairs, max_seconds))
+    with told(progress) as tell:
+        return Certificate(_krohn.verify(model._core, _named(against), precision, order, dense, *limits, tell))
 
 
 def _named(language: Optional[Language]) -> "Optional[Tuple[str, _krohn.Automaton]]":
@@ -126,7 +138,9 @@ def sample(
     precision: str = "fp32",
     order: str = "sequential",
     seed: int = 1,
-) -> Dict[str, Any]:
+    progress: Progress = None,
+) -> Facts:
     """How often the network agrees with its automaton on random words: `lengths`, a row for each length, and
     `first_error`, the first letter after which it was wrong, or None."""
-    return json.loads(_krohn.sample(network._core, precision, order, list(lengths), words, seed))
+    with told(progress) as tell:
+        return facts_of(_krohn.sample(network._core, precision, order, list(lengths), words, seed, tell))

@@ -1,6 +1,5 @@
 """Networks: the weights of linear recurrences."""
 
-import json
 import os
 from typing import Any, Dict, List, Mapping, Optional, Union
 
@@ -9,8 +8,10 @@ import numpy as np
 from krohn import _krohn
 from krohn.arrays import as_reals, as_words, own
 from krohn.automaton import Automaton, Language
-from krohn.picture import Picture
+from krohn.asking import Facts, facts_of
+from krohn.picture import Picture, frame
 
+_LARGEST_STEPPER = 2_000_000
 _NUMPY_TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "U64": "<u8", "U32": "<u4",
                 "I16": "<i2", "U16": "<u2", "I8": "|i1", "U8": "|u1", "BOOL": "|b1"}
 
@@ -71,9 +72,9 @@ class Network:
         """What the network has to compute."""
         return Automaton._of(self._core.automaton(), self.facts()["source"])
 
-    def facts(self) -> Dict[str, Any]:
+    def facts(self) -> Facts:
         """The construction and its theorem, layers, state size, reflections per token (None: no such form)."""
-        return json.loads(self._core.facts())
+        return facts_of(self._core.facts())
 
     def state_dict(self) -> Dict[str, np.ndarray]:
         """All tensors of the file by name: `layers.0.A`, `layers.0.H0`, `automaton.table`, …"""
@@ -92,12 +93,37 @@ class Network:
         states = own(self._core.run(batch, precision, order))
         return states[0] if single else states
 
+    def hidden(self, word: Any, *, precision: str = "fp32", order: str = "sequential") -> List[np.ndarray]:
+        """Of every layer H before the first letter of a word and after each: [length + 1, n, d]. The very numbers of that
+        arithmetic, as float64."""
+        batch, single = as_words(word, self.automaton.encode)
+        if not single:
+            raise ValueError("give one word")
+        numbers, layers, at = self._core.numbers(batch, precision, order), [], 0
+        tensors = self.state_dict()
+        for k in range(self.facts().layers):
+            rows, columns = tensors[f"layers.{k}.H0"].shape
+            part = numbers[:, at : at + rows * columns]
+            layers.append(np.swapaxes(part.reshape(len(part), columns, rows), 1, 2))
+            at += rows * columns
+        return layers
+
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """As krohn's own .safetensors file, which `Network.load` and the command read."""
         self._core.write("krohn", os.fspath(path))
 
     def picture(self) -> Picture:
         return Picture(self._core.svg())
+
+    def stepper(self, precision: str = "fp32") -> str:
+        """A page that steps automaton and network side by side, letter by letter, bit for bit in that arithmetic: the one of
+        `krohn report` without the rest. It loads nothing."""
+        return _krohn.stepper_page(self._core, precision)
+
+    def _repr_html_(self) -> Optional[str]:
+        """The stepper; of a network that is too large for one, the picture."""
+        page = self.stepper()
+        return frame(page) if len(page) <= _LARGEST_STEPPER else None
 
     def _repr_svg_(self) -> str:
         return self._core.svg()
@@ -137,9 +163,9 @@ def plan(
     max_reflections: Optional[int] = None,
     max_dimension: Optional[int] = None,
     exact: bool = False,
-) -> List[Dict[str, Any]]:
+) -> List[Facts]:
     """All constructions with their cost, or why they do not fit; at most one has `chosen`. The wishes are `compile`'s."""
-    return json.loads(_krohn.plan(
+    return facts_of(_krohn.plan(
         _subject(language)._core, construction, precision, keys, max_reflections, max_dimension, exact))
 
 

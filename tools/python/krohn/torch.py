@@ -6,6 +6,9 @@ file as krohn_network.py, for copying. Needs torch, and safetensors to read file
     states = network(network.encode("abb"))           # the automaton's state after every letter
     outputs = network.outputs(states)                  # "accept", "reject", … as indices of network.output_names
 
+Words are read by a scan: letters are put together in pairs, pairs of pairs, … so that a word of T letters takes 2 log2 T steps,
+not T; torch.compile unrolls no more than these. `sequential` reads letter after letter, which is slow and the reference.
+
 The file's format is krohn's own; its document (docs/network-file.md in krohn) names the tensors that are read here."""
 import json
 
@@ -16,6 +19,26 @@ from torch import nn
 def _of_signed_type(array):
     """Indices as int64: PyTorch has few operations on unsigned numbers."""
     return array.astype("int64") if array.dtype.kind == "u" else array
+
+
+def scan(a, b, start):
+    """H after every letter: H <- A[t] H + B[t] from `start`. a [batch, length, n, n], b [batch, length, n, d] or None, start
+    [batch, n, d]; returns [batch, length, n, d]. Work n^3 per letter, in 2 log2(length) steps."""
+    length = a.shape[1]
+    if length == 0:
+        return start.new_zeros(len(start), 0, *start.shape[1:])
+    if length == 1:
+        after = a[:, 0] @ start
+        return (after if b is None else after + b[:, 0]).unsqueeze(1)
+    first, second = a[:, : length - length % 2 : 2], a[:, 1::2]
+    added = None if b is None else second @ b[:, : length - length % 2 : 2] + b[:, 1::2]
+    after_pairs = scan(second @ first, added, start)
+    before = torch.cat([start.unsqueeze(1), after_pairs], 1)[:, : (length + 1) // 2]
+    after_firsts = a[:, ::2] @ before
+    if b is not None:
+        after_firsts = after_firsts + b[:, ::2]
+    woven = torch.stack([after_firsts[:, : length // 2], after_pairs], 2).flatten(1, 2)
+    return woven if length % 2 == 0 else torch.cat([woven, after_firsts[:, -1:]], 1)
 
 
 class Layer(nn.Module):
@@ -55,6 +78,18 @@ class Layer(nn.Module):
         action = self.action_of[context]
         state = self.a[action] @ state
         return state if self.b is None else state + self.b[action]
+
+    def start(self, batch):
+        return self.initial.expand(batch, *self.initial.shape)
+
+    def states(self, context, chunk):
+        """H after every letter, [batch, length, n, d], by scans over so many letters at a time: `chunk` n × n matrices of every
+        word are in memory at once."""
+        state, parts = self.start(len(context)), []
+        for action in self.action_of[context].split(chunk, 1):
+            parts.append(scan(self.a[action], None if self.b is None else self.b[action], state))
+            state = parts[-1][:, -1]
+        return torch.cat(parts, 1)
 
 
 class ExactLRNN(nn.Module):
@@ -115,10 +150,25 @@ class ExactLRNN(nn.Module):
         index = {name: letter for letter, name in enumerate(self.letters)}
         return torch.tensor([[index[letter] for letter in word]], device=self.table.device)
 
-    def forward(self, letters):
-        """letters: [batch, length]. Returns the state that the readout gives after every letter: [batch, length]."""
+    def forward(self, letters, chunk=256):
+        """letters: [batch, length]. Returns the state that the readout gives after every letter: [batch, length]. One layer
+        after another reads the whole word, by scans; where numbers round, other last bits than `sequential`."""
+        if letters.shape[1] == 0:
+            return letters.clone()
+        context, node = letters, torch.zeros_like(letters)
+        for k, layer in enumerate(self.layers):
+            parts = zip(layer.states(context, chunk).split(chunk, 1), context.split(chunk, 1))
+            label = torch.cat([layer.decode(state, part) for state, part in parts], 1)
+            node = getattr(self, f"readout_{k}")[node, label]
+            if layer.next is not None:
+                before = torch.cat([torch.full_like(label[:, :1], layer.initial_label), label[:, :-1]], 1)
+                context = layer.next[context, before]
+        return node
+
+    def sequential(self, letters):
+        """The same, letter after letter."""
         batch, length = letters.shape
-        hidden = [layer.initial.expand(batch, *layer.initial.shape) for layer in self.layers]
+        hidden = [layer.start(batch) for layer in self.layers]
         label = [torch.full_like(letters[:, 0], layer.initial_label) for layer in self.layers]
         states = []
         for t in range(length):
@@ -132,14 +182,9 @@ class ExactLRNN(nn.Module):
             states.append(node)
         return torch.stack(states, 1)
 
-    def hidden_states(self, letters):
+    def hidden_states(self, letters, chunk=256):
         """Of the first layer, whose actions are the letters: H after every letter, [batch, length, n, d]. Differentiable."""
-        layer, hidden = self.layers[0], []
-        state = layer.initial.expand(len(letters), *layer.initial.shape)
-        for t in range(letters.shape[1]):
-            state = layer.step(state, letters[:, t])
-            hidden.append(state)
-        return torch.stack(hidden, 1)
+        return self.layers[0].states(letters, chunk)
 
     def expected_states(self, letters):
         """What the automaton itself says: [batch, length]."""

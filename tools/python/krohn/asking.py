@@ -1,0 +1,146 @@
+"""The verbs of the command, asked in this process. Every function of this package that stands for a verb goes through
+`ask`: it takes the verb's options by their names, with _ for -, and gives what the verb prints with --json."""
+
+import json
+import os
+import re
+import tempfile
+from typing import Any, Callable, Dict, Iterable, List, Optional, Type, TypeVar
+
+from krohn import _krohn
+from krohn.picture import Picture
+from krohn.progress import Progress, told
+
+Told = TypeVar("Told", bound="Facts")
+
+
+class Facts(dict):
+    """What a verb found: fields by name, `facts.states` or `facts["states"]`; objects inside are Facts too. `json.dumps`
+    takes it as it is."""
+
+    status: int
+    """The verb's exit status: 0 yes, done or proved; 1 no or refuted; 3 undecided within the limits."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"there is no {name!r}; there are {', '.join(self)}") from None
+
+    def __dir__(self) -> Iterable[str]:
+        return [*super().__dir__(), *self]
+
+
+def facts_of(text: str) -> Any:
+    """JSON with its objects as Facts."""
+    return json.loads(text, object_hook=Facts)
+
+
+def _text_of(value: Any) -> str:
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else repr(value)
+    if isinstance(value, (list, tuple)):
+        return ",".join(_text_of(part) for part in value)
+    if isinstance(value, dict):
+        return ",".join(f"{name}={_text_of(part)}" for name, part in value.items())
+    return value if isinstance(value, str) else os.fspath(value) if hasattr(value, "__fspath__") else str(value)
+
+
+class _Operands:
+    """Languages and models as the command takes them: automata and networks of this process lie in files meanwhile."""
+
+    def __init__(self) -> None:
+        self._folder: Optional[tempfile.TemporaryDirectory] = None
+        self._names: Dict[str, str] = {}
+
+    def __enter__(self) -> "_Operands":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def file(self, ending: str, name: str) -> str:
+        """A name for a file that is gone when the work is done, and what texts call it."""
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="krohn-")
+        path = os.path.join(self._folder.name, f"{len(self._names)}{ending}")
+        self._names[path] = name
+        return path
+
+    def text_of(self, value: Any) -> str:
+        from krohn.automaton import Automaton
+        from krohn.certificate import Certificate
+        from krohn.network import Network
+
+        if isinstance(value, Certificate):
+            path = self.file(".cert", "the certificate")
+            value.save(path)
+            return path
+        if isinstance(value, Automaton):
+            path = self.file(".json", value.source or "the automaton")
+            value.save(path)
+            return path
+        if isinstance(value, Network):
+            path = self.file(".safetensors", "the network")
+            value.save(path)
+            return path
+        return _text_of(value)
+
+    def named(self, text: str, in_json: bool = False) -> str:
+        for path, name in self._names.items():
+            text = text.replace(path, json.dumps(name)[1:-1] if in_json else name)
+        return text
+
+
+def _as_parameters(message: str) -> str:
+    """Options in a message as this package calls them, max_pairs for --max-pairs, except in command lines."""
+    pattern = r"(`krohn [^`]*`)|(?<![\w-])--([a-z][a-z-]*)"
+    return re.sub(pattern, lambda found: found[1] or found[2].replace("-", "_"), message)
+
+
+def ask(
+    verb: str,
+    *operands: Any,
+    kind: Type[Told] = Facts,  # type: ignore[assignment]
+    progress: Progress = None,
+    read: Optional[Callable[[Told], Any]] = None,
+    write: str = "",
+    **options: Any,
+) -> Told:
+    """The answer of `krohn VERB OPERANDS… --option=value…`. None and False leave an option out, True stands for a flag,
+    lists are joined by commas, dicts as NAME=VALUE. `write` is the ending of a file that the verb writes; it is there
+    while `read(answer)` runs, under `answer.output`."""
+    with _Operands() as given, told(progress) as tell:
+        if write:
+            options["output"] = given.file(write, "its output")
+        arguments: List[str] = []
+        for name, value in options.items():
+            if value is None or value is False:
+                continue
+            option = "--" + name.rstrip("_").replace("_", "-")
+            arguments.append(option if value is True else f"{option}={given.text_of(value)}")
+        try:
+            named = [given.text_of(operand) for operand in operands]
+            # An option that is a list takes what follows it; what begins like an option stands behind a mark.
+            is_plain = not any(name.startswith("-") for name in named)
+            status, text = _krohn.ask([verb, *named, *arguments] if is_plain else [verb, *arguments, "--", *named], tell)
+        except (_krohn.InputError, _krohn.LimitError, _krohn.Error) as error:
+            raise type(error)(_as_parameters(given.named(str(error)))) from None
+        answer = kind(facts_of(given.named(text, in_json=True)))
+        object.__setattr__(answer, "status", status)
+        if read is not None:
+            if write:
+                answer["output"] = options["output"]
+            read(answer)
+            answer.pop("output", None)
+        return answer
+
+
+def drawn(verb: str, *operands: Any, option: str, **options: Any) -> Picture:
+    """The picture that a verb draws into the file of `option`."""
+    with tempfile.TemporaryDirectory(prefix="krohn-") as folder:
+        path = os.path.join(folder, "picture.svg")
+        ask(verb, *operands, progress=False, **{option: path}, **options)
+        with open(path, encoding="utf-8") as file:
+            return Picture(file.read())

@@ -1,0 +1,48 @@
+"""How far long work is: what `progress=` of krohn's functions means."""
+
+from typing import Any, Callable, Optional, Union
+
+Progress = Union[None, bool, Callable[[str, int, int], Any]]
+"""None (the default): a bar of tqdm where that is installed and somebody watches, otherwise silence. False: silence. A
+function: it is called with what is being done ("training, steps"), how much of it is, and how much there is (0: unknown), at
+the start and ten times a second, from any thread; what it raises ends the work."""
+
+
+class Bars:
+    """One bar of tqdm after another, each for one kind of work, and none for work of less than a second."""
+
+    def __init__(self, tqdm: Any) -> None:
+        self._tqdm = tqdm
+        self._what, self._bar = None, None  # type: Optional[str], Any
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        if what != self._what:
+            self.close()
+            # Elsewhere than on a terminal and in a notebook nobody watches, which tqdm finds out by itself.
+            self._what, self._bar = what, self._tqdm(desc=what, total=total or None, leave=False, delay=1, disable=None)
+        self._bar.update(done - self._bar.n)
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+
+class told:
+    """`with told(progress) as tell:` gives the extension module what to call, and closes the bar in the end."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._bars: Optional[Bars] = None
+        self._tell: Optional[Callable[[str, int, int], Any]] = progress if callable(progress) else None
+        if progress is None or progress is True:
+            try:
+                from tqdm.auto import tqdm
+            except ImportError:
+                return
+            self._tell = self._bars = Bars(tqdm)
+
+    def __enter__(self) -> Optional[Callable[[str, int, int], Any]]:
+        return self._tell
+
+    def __exit__(self, *_: Any) -> None:
+        if self._bars is not None:
+            self._bars.close()

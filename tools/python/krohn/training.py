@@ -1,0 +1,359 @@
+"""Models that are trained: made, read in, measured, taken apart."""
+
+import os
+import shutil
+import tempfile
+from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from krohn import _krohn
+from krohn.asking import Facts, ask, drawn, facts_of
+from krohn.automaton import Automaton, Language
+from krohn.network import Network
+from krohn.picture import Picture, inline, table as html_table
+from krohn.progress import Progress
+
+Path = Union[str, "os.PathLike[str]"]
+Model = Union[Path, Network]
+Arrays = Dict[str, np.ndarray]
+
+
+class Run:
+    """A folder that `train` or `import_model` made. Whatever takes the path of a model takes it too: `verify`, `evaluate`,
+    `extract_model`, `snap`, `compare`. `facts` are those of its run.json; `run.task` is `run.facts.task`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = os.fspath(folder)
+        path = os.path.join(self.folder, "run.json")
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                self.facts = facts_of(file.read())
+        elif os.path.exists(os.path.join(self.folder, "parameters.safetensors")):
+            self.facts = Facts()
+        else:
+            raise _krohn.InputError(f"{self.folder}: neither run.json nor parameters.safetensors is there")
+
+    def __fspath__(self) -> str:
+        return self.folder
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "facts":  # not there yet: the constructor failed
+            raise AttributeError(name)
+        return getattr(self.facts, name)
+
+    @property
+    def best(self) -> Optional[Facts]:
+        """The run with the least validation loss, whose model it is."""
+        return next((run for run in self.facts.get("runs", ()) if run.best), None)
+
+    def arrays(self) -> Arrays:
+        """The runs, one for each rate and seed: rate, seed, steps, validation_loss, validation_accuracy, and
+        test_accuracy, which is NaN of runs that diverged."""
+        runs = self.facts.get("runs", ())
+        names = ("rate", "seed", "steps", "validation_loss", "validation_accuracy")
+        columns = {name: np.array([run[name] for run in runs]) for name in names}
+        tests = [run["test"]["scaled_accuracy"] if "test" in run else np.nan for run in runs]
+        return {**columns, "test_accuracy": np.array(tests)}
+
+    @property
+    def network(self) -> Network:
+        """Its recurrence with nearest codewords in place of the read-out, where it has one: not the trained model."""
+        return Network.load(os.path.join(self.folder, "network.safetensors"))
+
+    def save(self, folder: Path) -> "Run":
+        """A copy. A run that was trained without a folder's name is gone with its object."""
+        return Run(shutil.copytree(self.folder, folder))
+
+    def __repr__(self) -> str:
+        facts, best = self.facts, self.best
+        end = f": validation loss {best.validation_loss:.2g}, accuracy {best.validation_accuracy:.4f}" if best else ""
+        return f"<krohn.Run of {facts.get('model', 'a model')} on {facts.get('task', 'a task')}{end}>"
+
+    def _repr_html_(self) -> str:
+        rows = [(run.rate, run.seed, f"{run.steps:,}", run.state, f"{run.validation_loss:.2g}",
+                 f"{run.validation_accuracy:.4f}",
+                 f"{run.test.scaled_accuracy:.4f} at {run.test.length:,} letters" if "test" in run else "",
+                 "the model" if run.best else "")
+                for run in self.facts.get("runs", ())]  # fmt: skip
+        head = ("rate", "seed", "steps", "", "validation loss", "accuracy", "test, scaled", "")
+        count = self.facts.get("parameters")
+        return html_table(head if rows else (), rows, f"{self!r}"[1:-1] + (f"; {count:,} parameters" if count else ""))
+
+
+def _kept_while(run: Run, folder: "tempfile.TemporaryDirectory[str]") -> Run:
+    run._folder = folder  # type: ignore[attr-defined]
+    return run
+
+
+def _in_folder(output: Optional[Path], work: Any) -> Run:
+    """The run that `work(folder)` makes, in `output` or in a folder that is there as long as the run."""
+    if output is not None:
+        work(os.fspath(output))
+        return Run(output)
+    folder = tempfile.TemporaryDirectory(prefix="krohn-run-")
+    work(folder.name)
+    return _kept_while(Run(folder.name), folder)
+
+
+def train(
+    task: Language,
+    *,
+    model: str,
+    output: Optional[Path] = None,
+    steps: Optional[int] = None,
+    rates: Optional[Sequence[float]] = None,
+    seeds: Optional[int] = None,
+    seed: Optional[int] = None,
+    length: Union[None, int, Tuple[int, int]] = None,
+    progress: Progress = None,
+    **options: Any,
+) -> Run:
+    """Trains a model on a task of `tasks()` or on a language, as `krohn train` does, once for every rate and seed.
+
+    `options` are the command's others (`krohn help train`): words, schedule="cosine", smoothing, init, perturb, clip,
+    warmup, weight_decay, patience, threads, … Without `output` the folder is gone with the run. Ctrl-C leaves every
+    run's checkpoint in `output`, and the same call goes on from there."""
+    lengths = f"{length[0]}..{length[1]}" if isinstance(length, tuple) else length
+
+    def work(folder: str) -> None:
+        ask("train", task, model=model, output=folder, steps=steps, rates=list(rates) if rates is not None else None,
+            seeds=seeds, seed=seed, length=lengths, progress=progress, **options)  # fmt: skip
+
+    return _in_folder(output, work)
+
+
+def import_model(
+    weights: Union[Path, Mapping[str, Any]],
+    *,
+    kind: str,
+    against: Language,
+    output: Optional[Path] = None,
+    letters: Optional[Mapping[str, int]] = None,
+    classes: Optional[Mapping[str, int]] = None,
+    **options: Any,
+) -> Run:
+    """A model that was trained elsewhere, by its weights, as `krohn import --as KIND` takes it in: a .safetensors file, or a
+    state dict of PyTorch (which needs the package safetensors). docs/imports.md has the kinds and names of tensors.
+
+    `against` is the language that it should compute, `letters` and `classes` give numbers of letters and rows of the
+    read-out by name; `options` are embedding, head, cell. The run is for `verify`, `evaluate`, `extract_model`, …"""
+
+    def work(folder: str) -> None:
+        with tempfile.TemporaryDirectory(prefix="krohn-") as beside:
+            path = weights
+            if isinstance(weights, Mapping):
+                path = os.path.join(beside, "weights.safetensors")
+                _save_state_dict(weights, path)
+            found.update(ask("import", path, as_=kind, against=against, output=folder, letters=letters, classes=classes,
+                             **options))  # fmt: skip
+
+    found = Facts()
+    run = _in_folder(output, work)
+    run.facts = run.facts or Facts({name: found[name] for name in ("model", "task", "parameters")})
+    return run
+
+
+def _save_state_dict(weights: Mapping[str, Any], path: str) -> None:
+    try:
+        from safetensors.torch import save_file
+    except ImportError as error:
+        raise ImportError("a state dict is handed over as a file of safetensors: pip install safetensors torch") from error
+    save_file({name: tensor.detach().cpu().contiguous().clone() for name, tensor in weights.items()}, path)
+
+
+class Evaluation(Facts):
+    """How often a model is right, by length: `model`, `task`, `chance`, and `lengths`, a row for each."""
+
+    def arrays(self) -> Arrays:
+        """length; accuracy, scaled so that 0 is chance and 1 is perfect, with low and high, its 95 % interval;
+        words_right, the share of words that are right throughout."""
+        rows = self.lengths
+        return {
+            "length": np.array([row.length for row in rows]),
+            "accuracy": np.array([row.scaled_accuracy for row in rows]),
+            "low": np.array([row.low for row in rows]),
+            "high": np.array([row.high for row in rows]),
+            "words_right": np.array([row.words_right / row.words for row in rows]),
+        }
+
+    def picture(self) -> Picture:
+        given = self.arrays()
+        points = np.stack([given[name].astype(float) for name in ("length", "accuracy", "low", "high")], 1).tolist()
+        first, last = self.__dict__.get("trained", (0, 0))
+        return Picture(_krohn.accuracy_picture(f"{self.task}: {self.model}", [("", points)], first, last))
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{row.scaled_accuracy:.4f} at {row.length:,}" for row in self.lengths)
+        return f"<krohn.Evaluation of {self.model} on {self.task}: scaled accuracy {told}>"
+
+    def _repr_html_(self) -> str:
+        rows = [(f"{row.length:,}", f"{row.words:,}", f"{row.scaled_accuracy:.4f}", f"{row.low:.4f} … {row.high:.4f}",
+                 f"{row.words_right / row.words:.4f}") for row in self.lengths]  # fmt: skip
+        head = ("length", "words", "scaled accuracy", "95 % interval", "whole words right")
+        return inline(self.picture().svg) + html_table(head, rows, f"{self.task}: {self.model}, {self.reading}")
+
+
+def evaluate(
+    model: Path,
+    lengths: Sequence[int] = (10, 100, 500),
+    *,
+    words: int = 1000,
+    seed: Optional[int] = None,
+    progress: Progress = None,
+    **options: Any,
+) -> Evaluation:
+    """Measures a run or a checkpoint on fresh samples of every length, as `krohn eval` does: a test, no proof."""
+    found = ask("eval", model, kind=Evaluation, lengths=list(lengths), words=words, seed=seed, progress=progress, **options)
+    trained = getattr(model, "facts", {}).get("lengths") if isinstance(model, Run) else None
+    if trained:
+        found.trained = tuple(trained)
+    return found
+
+
+class Learned(Facts):
+    """The automaton that a model follows, `automaton`, and how far: `states`, `exact`, `length`, `equal`, …"""
+
+    automaton: Automaton
+
+    def __repr__(self) -> str:
+        far = "words of every length" if self.exact else f"words of up to {self.length:,} letters"
+        held = "equal to" if self.equal else "not equal to"
+        return f"<krohn.Learned: {self.states} states, by {far}; {held} {self.against}>"
+
+    def _repr_html_(self) -> str:
+        return self.automaton._repr_html_()
+
+
+def extract_model(
+    model: Model, *, against: Optional[Language] = None, precision: str = "fp32", progress: Progress = None, **options: Any
+) -> Learned:
+    """The automaton that a network, a run or a checkpoint has learned, as `krohn extract` finds it by running it; `options`
+    are length, words, beyond, most, seed. For models that krohn cannot run see `extract`."""
+
+    def read(found: Learned) -> None:
+        found.automaton = Automaton._of(Automaton(found["output"])._core, "the automaton learned")
+
+    return ask("extract", model, kind=Learned, write=".json", read=read, against=against, precision=precision,
+               progress=progress, **options)  # fmt: skip
+
+
+class Snapped(Facts):
+    """The nearest exact network, `network`, and what was found on the way: `construction`, `choices`, `letters` with how far
+    each moved, `verdict`, and `equal` where it was held against a language."""
+
+    network: Network
+
+    @property
+    def proved(self) -> bool:
+        """For words of every length."""
+        return self.verdict.claim == "proved"
+
+    def __repr__(self) -> str:
+        return f"<krohn.Snapped to {self.construction}, {self.states} states: {self.verdict.claim}>"
+
+    def _repr_html_(self) -> str:
+        rows = [(row.construction, f"{row.state_numbers:,}", f"{row.explained:.4f}", "exact" if row.exact else "",
+                 "taken" if row.construction == self.construction else "") for row in self.choices]  # fmt: skip
+        return self.network._repr_html_() + html_table(("construction", "numbers", "explains", "", ""), rows, f"{self!r}"[1:-1])
+
+
+def snap(
+    model: Model,
+    *,
+    against: Optional[Language] = None,
+    construction: Optional[str] = None,
+    precision: str = "fp32",
+    progress: Progress = None,
+    **options: Any,
+) -> Snapped:
+    """Rounds a trained network or run to the nearest exact construction and proves it, as `krohn snap` does."""
+
+    def read(found: Snapped) -> None:
+        found.network = Network.load(found["output"])
+
+    return ask("snap", model, kind=Snapped, write=".safetensors", read=read, against=against, construction=construction,
+               precision=precision, progress=progress, **options)  # fmt: skip
+
+
+class Comparison(Facts):
+    """What the letters of two models do, side by side: `letters`, each with `modes`; `planes` where the first is a sum of
+    planes; `margins` along a word that the first reads wrongly."""
+
+    def arrays(self) -> Dict[str, Arrays]:
+        """Of every letter: eigenvalues (complex) with their weights, those of the exact network, and the turns that an
+        exact network can have."""
+        return {
+            row.letter: {
+                "eigenvalues": np.array([complex(re, im) for re, im, _ in row.get("eigenvalues", ())], dtype=complex),
+                "weights": np.array([weight for _, _, weight in row.get("eigenvalues", ())]),
+                "exact_eigenvalues": np.array([complex(re, im) for re, im, _ in row.get("exact_eigenvalues", ())], dtype=complex),
+                "exact_turns": np.array(row.get("exact_turns", ())),
+            }
+            for row in self.get("letters", ())
+        }
+
+    def margin_arrays(self) -> Arrays:
+        """Along the failing word: length, margin (of the read-out, the least in its stretch) and state_norm."""
+        rows = self.get("margins", ())
+        return {"length": np.array([row.after for row in rows]), "margin": np.array([row.least_margin for row in rows]),
+                "state_norm": np.array([row.state_norm for row in rows])}  # fmt: skip
+
+    def picture(self) -> Picture:
+        operands, options = self._asked  # type: ignore[attr-defined]
+        return drawn("compare", *operands, option="plot", **options)
+
+    def __repr__(self) -> str:
+        return f"<krohn.Comparison of {self.learned} with {self.exact}: {len(self.get('letters', ()))} letters>"
+
+    def _repr_html_(self) -> str:
+        rows = [(row.letter, f"{row.spectral_radius:.4f}", f"{row.exact_spectral_radius:.4f}", f"{row.orthogonality_defect:.2g}",
+                 f"{max((mode.off for mode in row.get('modes', ())), default=0):.2g}") for row in self.get("letters", ())]  # fmt: skip
+        head = ("letter", "spectral radius", "exact", "defect", "most off, in turns")
+        return inline(self.picture().svg) + html_table(head, rows, f"{self!r}"[1:-1])
+
+
+def compare(learned: Model, exact: Model, *, weight: float = 0.05, progress: Progress = None, **options: Any) -> Comparison:
+    """Angles and eigenvalues of a learned network or run beside those of an exact one, as `krohn compare` prints them."""
+    found = ask("compare", learned, exact, kind=Comparison, weight=weight, progress=progress, **options)
+    found._asked = (learned, exact), {"weight": weight, **options}
+    return found
+
+
+class Table(Facts):
+    """Cells of a paper's table, trained here, each beside the paper's number: `cells`."""
+
+    def arrays(self) -> Dict[str, Arrays]:
+        """The curve of every cell: length, accuracy, low, high, words_right."""
+        names = {"length": "length", "accuracy": "scaled_accuracy", "low": "low", "high": "high", "words_right": "words_right"}
+        return {f"{cell.row}, {cell.column}": {ours: np.array([at[theirs] for at in cell.lengths]) for ours, theirs in names.items()}
+                for cell in self.cells}  # fmt: skip
+
+    def picture(self) -> Picture:
+        operands, options = self._asked  # type: ignore[attr-defined]
+        return drawn("table", *operands, option="plot", **options)
+
+    def _rows(self) -> Any:
+        for cell in self.cells:
+            claim = cell.claim + (f", {cell.claim_length:,} letters" if cell.claim_length else "")
+            ours = next((at.scaled_accuracy for at in cell.lengths if at.length == cell.paper_length), None)
+            yield (cell.row, cell.column, cell.get("paper", ""), f"{cell.paper_length:,}", "" if ours is None else f"{ours:.2f}",
+                   f"{cell.holding_runs}/{len(cell.runs)}", claim, cell.snapped)  # fmt: skip
+
+    def __repr__(self) -> str:
+        return f"<krohn.Table: {len(self.cells)} cells>"
+
+    def _repr_html_(self) -> str:
+        head = ("", "", "paper", "at", "ours", "runs that hold", "the model, in fp32", "snaps, proved, to")
+        return html_table(head, self._rows())
+
+
+def table(name: str, folder: Path, *, only: Optional[str] = None, lengths: Optional[Sequence[int]] = None,
+          seeds: Optional[int] = None, progress: Progress = None, **options: Any) -> Table:  # fmt: skip
+    """Trains a paper's table from scratch, as `krohn table` does. Cells are kept in `folder`; after Ctrl-C the same call
+    goes on after those that are there. `options` are scale, recipe, seed, rescaled, threads, examine_again."""
+    asked = {"output": os.fspath(folder), "only": only, "lengths": list(lengths) if lengths is not None else None, "seeds": seeds,
+             **options}  # fmt: skip
+    found = ask("table", name, kind=Table, progress=progress, **asked)
+    found._asked = (name,), {**asked, "examine_again": None}
+    return found
