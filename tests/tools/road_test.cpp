@@ -39,6 +39,7 @@ constexpr const char* kVerbs[] = {
     "compare",
     "snap",
     "table",
+    "merge",
     "audit",
     "kit",
     "report",
