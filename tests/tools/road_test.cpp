@@ -40,6 +40,7 @@ constexpr const char* kVerbs[] = {
     "compare",
     "snap",
     "table",
+    "merge",
     "audit",
     "kit",
     "report",

@@ -132,6 +132,8 @@ int usage_outcome(const CLI::App& app, const CLI::ParseError& error) {
   return complain(fmt::format("{}\nTry `krohn help {}`.", in_our_words(*verb, error), verb->get_name()), kBadInput);
 }
 
+std::vector<std::string> given;
+
 int parse_and_work(int argc, const char* const* argv) {
   // Threads are given to words and to training runs, as --threads says, not to single products of matrices.
   Eigen::setNbThreads(1);
@@ -144,6 +146,7 @@ int parse_and_work(int argc, const char* const* argv) {
     flush_output();
     return kDone;
   }
+  given = arguments;
   arguments = with_verb_first(app, std::move(arguments));
   try {
     std::ranges::reverse(arguments);  // as the library takes them
@@ -185,6 +188,7 @@ Asked ask_command(std::vector<std::string> arguments) {
   const int status = chosen();
   return {status, taker.text()};
 }
+const std::vector<std::string>& given_arguments() { return given; }
 
 int run_command(int argc, const char* const* argv) noexcept try {
   std::fegetenv(&started);

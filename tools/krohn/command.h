@@ -10,6 +10,9 @@ namespace krohn {
 /// The floating-point environment that the process was started in, from before `run_command` set its own.
 const std::fenv_t& started_environment();
 
+/// The command line that is being worked on, without the name of the program.
+const std::vector<std::string>& given_arguments();
+
 /// Parses the arguments, does the work of the verb, prints errors as one "krohn: …" line on standard error. Returns the
 /// exit status and never throws.
 int run_command(int argc, const char* const* argv) noexcept;

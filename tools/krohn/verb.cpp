@@ -58,6 +58,7 @@ void build_command(CLI::App& app, Work& chosen) {
            add_compare,
            add_snap,
            add_table,
+           add_merge,
            add_audit,
            add_kit,
            add_report,

@@ -67,6 +67,7 @@ void add_extract(CLI::App& app, Work& chosen);
 void add_compare(CLI::App& app, Work& chosen);
 void add_snap(CLI::App& app, Work& chosen);
 void add_table(CLI::App& app, Work& chosen);
+void add_merge(CLI::App& app, Work& chosen);
 void add_kit(CLI::App& app, Work& chosen);
 void add_audit(CLI::App& app, Work& chosen);
 void add_completion(CLI::App& app, Work& chosen);

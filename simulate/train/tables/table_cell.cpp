@@ -46,15 +46,35 @@ std::uint64_t length_of(const Task& task, std::uint64_t length) {
 TrainedRun trained_or_kept(const Experiment& experiment, const Task& task, const TrainOptions& training,
                            const ExperimentOptions& options, const std::function<void()>& on_step) {
   if (options.folder.empty()) return train_run(task, experiment.model, training, on_step);
-  const std::string file = fmt::format("rate={}-seed={}.safetensors", training.optimiser.learning_rate, training.seed);
-  const std::string path = (std::filesystem::path(options.folder) / file).string();
+  const std::string path = model_path(options.folder, training.optimiser.learning_rate, training.seed);
   if (std::filesystem::exists(path)) return load_trained_run(description(experiment), path);
   TrainedRun run = train_run(task, experiment.model, training, on_step);
   save_trained_run(run, experiment.task, description(experiment), path);
   return run;
 }
 
+struct MeasuredRun {
+  ExperimentRun run;
+  std::unique_ptr<SequenceModel<float>> model;
+};
+
+MeasuredRun measured_run(const Experiment& experiment, const Task& task, double rate, std::uint64_t seed,
+                         const ExperimentOptions& options, const std::function<void()>& on_step) {
+  TrainOptions training = experiment.training;
+  training.optimiser.learning_rate = rate;
+  training.seed = seed;
+  TrainedRun trained = trained_or_kept(experiment, task, training, options, on_step);
+  MeasuredRun measured{{trained.record, {}}, std::move(trained.model)};
+  if (!trained.record.diverged())
+    measured.run.at = measure(*measured.model, task, length_of(task, experiment.length), experiment.words, options);
+  return measured;
+}
+
 }  // namespace
+
+std::string model_path(const std::string& folder, double rate, std::uint64_t seed) {
+  return (std::filesystem::path(folder) / fmt::format("rate={}-seed={}.safetensors", rate, seed)).string();
+}
 
 std::string description(const Experiment& experiment) {
   const TrainOptions& t = experiment.training;
@@ -92,6 +112,15 @@ Spread spread_of(const std::vector<double>& figures) {
   return spread;
 }
 
+ExperimentRun run_once(const Experiment& experiment, double rate, std::uint64_t seed,
+                       const ExperimentOptions& options) {
+  std::uint64_t done = 0;
+  const auto on_step = [&] {
+    if (options.progress && ++done % kReportEvery == 0) options.progress(done, experiment.training.optimiser.steps);
+  };
+  return measured_run(experiment, *make_task(experiment.task), rate, seed, options, on_step).run;
+}
+
 ExperimentResult run_experiment(const Experiment& experiment, const ExperimentOptions& options) {
   const auto task = make_task(experiment.task);
   ExperimentResult result;
@@ -103,20 +132,15 @@ ExperimentResult run_experiment(const Experiment& experiment, const ExperimentOp
   };
   for (const double rate : experiment.rates)
     for (const std::uint64_t seed : experiment.seeds) {
-      TrainOptions training = experiment.training;
-      training.optimiser.learning_rate = rate;
-      training.seed = seed;
-      TrainedRun run = trained_or_kept(experiment, *task, training, options, on_step);
-      result.runs.push_back({run.record, {}});
-      if (!run.record.diverged())
-        result.runs.back().at =
-            measure(*run.model, *task, length_of(*task, experiment.length), experiment.words, options);
+      MeasuredRun measured = measured_run(experiment, *task, rate, seed, options, on_step);
+      result.runs.push_back(std::move(measured.run));
       const RunRecord& before = result.runs[result.best].record;
+      const RunRecord& record = result.runs.back().record;
       const bool is_better =
-          !run.record.diverged() && (before.diverged() || run.record.validation_loss < before.validation_loss);
+          !record.diverged() && (before.diverged() || record.validation_loss < before.validation_loss);
       if (best != nullptr && !is_better) continue;
       result.best = result.runs.size() - 1;
-      best = std::move(run.model);
+      best = std::move(measured.model);
     }
   for (const std::uint64_t length : options.lengths) {
     const std::uint64_t words = std::clamp(options.letters / length, kLeastWords, std::max(options.words, kLeastWords));

@@ -73,6 +73,12 @@ struct ExperimentOptions {
   std::function<void(std::uint64_t, std::uint64_t)> progress;  ///< steps done, steps in all; may throw Interrupted
 };
 
+/// One run of an experiment, trained or out of the folder, and measured at the paper's length.
+ExperimentRun run_once(const Experiment& experiment, double rate, std::uint64_t seed, const ExperimentOptions& options);
+
+/// Where the folder keeps the model of a run.
+std::string model_path(const std::string& folder, double rate, std::uint64_t seed);
+
 /// Trains every rate and seed, takes the run with the least validation loss, and examines it. A length is left out
 /// where a shorter one was no better than chance. Deterministic but for `seconds` and what the search for bounds finds
 /// in its time.

@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <map>
+#include <memory>
 #include <mutex>
 #include <set>
-#include <thread>
 
 #include "krohn/automata/formats/format_file.h"
 #include "krohn/automata/formats/json.h"
@@ -18,13 +16,11 @@
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
-#include "tools/krohn/progress.h"
 #include "tools/krohn/report/class_report.h"
+#include "tools/krohn/report/class_summary.h"
 #include "tools/krohn/report/classification.h"
-#include "tools/krohn/report/count.h"
 #include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/table.h"
-#include "tools/krohn/verb.h"
+#include "tools/krohn/shards/list_work.h"
 
 namespace krohn {
 namespace {
@@ -81,60 +77,8 @@ Json facts_of(const std::string& subject, const StreamOptions& options) {
   return facts;
 }
 
-/// How often each class was answered how, over all lines, those of an earlier run included.
-class Summary {
- public:
-  void add(const Json& facts) {
-    ++languages_;
-    if (facts.contains("error")) {
-      ++errors_;
-      return;
-    }
-    for (const char* kind : {"classes", "verdicts"}) {
-      if (!facts.contains(kind)) continue;
-      const Json& rows = facts[kind];
-      for (const auto& [key, row] : rows.items()) {
-        const bool listed = rows.is_array(), brief = row.is_string();
-        const std::string name =
-            !listed ? key : row.value(kind == std::string_view("classes") ? "class" : "property", "");
-        // What both have is a verdict of the minimal automaton as well as a class.
-        if (kind == std::string_view("verdicts") && facts.contains("classes") && is_class_.contains(name))
-          continue;
-        if (kind == std::string_view("classes")) is_class_.insert(name);
-        count(name, brief ? row.get<std::string>() : row.value("answer", ""));
-      }
-    }
-  }
-
-  int status() const { return errors_ > 0 ? kBadInput : open_ > 0 ? kUndecided : kDone; }
-
-  std::string text() const {
-    std::vector<std::vector<std::string>> rows{{"class", "yes", "no", "open"}};
-    for (const std::string& name : order_) {
-      const auto& [yes, no, unknown] = counts_.at(name);
-      rows.push_back({name, with_thousands(yes), with_thousands(no), with_thousands(unknown)});
-    }
-    return fmt::format("{}{}{}\n", format_table(rows), counted(languages_, "language"),
-                       errors_ == 0 ? "" : fmt::format(", {} of them not read", errors_));
-  }
-
- private:
-  void count(const std::string& name, const std::string& answer) {
-    const auto [entry, fresh] = counts_.try_emplace(name);
-    if (fresh) order_.push_back(name);
-    auto& [yes, no, unknown] = entry->second;
-    ++(answer == "yes" ? yes : answer == "no" ? no : unknown);
-    open_ += answer == "unknown";
-  }
-
-  std::map<std::string, std::array<std::uint64_t, 3>> counts_;
-  std::vector<std::string> order_;
-  std::set<std::string> is_class_;
-  std::uint64_t languages_ = 0, errors_ = 0, open_ = 0;
-};
-
 /// What an earlier run left: its whole lines. What it did not finish to write is cut off.
-std::set<std::string> continue_after(const std::string& output, Summary& summary) {
+std::set<std::string> continue_after(const std::string& output, ClassSummary& summary) {
   std::set<std::string> done;
   if (output.empty() || !std::filesystem::is_regular_file(output)) return done;
   std::ifstream file(output, std::ios::binary);
@@ -145,26 +89,12 @@ std::set<std::string> continue_after(const std::string& output, Summary& summary
       throw InputError(output,
                        fmt::format("line {} is no line of `krohn classify`; give another name, or remove the file",
                                    done.size() + 1));
-    summary.add(facts);
+    summary.add(line);
     done.insert(facts.at("subject").get<std::string>());
   }
   file.close();
   if (whole < std::filesystem::file_size(output)) std::filesystem::resize_file(output, whole);
   return done;
-}
-
-std::string line_of(const std::string& subject, const StreamOptions& options) {
-  Json facts;
-  try {
-    facts = facts_of(subject, options);
-  } catch (const InputError& error) {
-    facts = {{"subject", subject}, {"error", error.what()}};
-  } catch (const SystemError& error) {
-    facts = {{"subject", subject}, {"error", error.what()}};
-  } catch (const LimitError& error) {
-    facts = {{"subject", subject}, {"error", error.what()}};
-  }
-  return facts.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace
@@ -181,68 +111,38 @@ std::vector<std::string> languages_in(const std::string& folder) {
   return files;
 }
 
-std::vector<std::string> languages_listed(const std::string& file) {
-  std::vector<std::string> languages;
-  const std::string text = read_text_file(file);
-  for (std::size_t begin = 0; begin < text.size();) {
-    std::size_t end = text.find('\n', begin);
-    if (end == std::string::npos) end = text.size();
-    std::string line = text.substr(begin, end - begin);
-    if (line.ends_with('\r')) line.pop_back();
-    if (!line.empty() && line.front() != '#') languages.push_back(std::move(line));
-    begin = end + 1;
+std::string class_line(const std::string& subject, const StreamOptions& options) {
+  Json facts;
+  try {
+    facts = facts_of(subject, options);
+  } catch (const InputError& error) {
+    facts = {{"subject", subject}, {"error", error.what()}};
+  } catch (const SystemError& error) {
+    facts = {{"subject", subject}, {"error", error.what()}};
+  } catch (const LimitError& error) {
+    facts = {{"subject", subject}, {"error", error.what()}};
   }
-  if (languages.empty()) throw InputError(file, "no language; a line each is expected");
-  return languages;
+  return facts.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 int classify_stream(const StreamOptions& options) {
-  Summary summary;
+  ClassSummary summary;
   const std::set<std::string> done = continue_after(options.output, summary);
-  std::vector<std::string> subjects;
-  for (const std::string& subject : options.subjects)
-    if (!done.contains(subject)) subjects.push_back(subject);
+  std::vector<std::uint64_t> left;
+  for (std::size_t i = 0; i < options.subjects.size(); ++i)
+    if (!done.contains(options.subjects[i])) left.push_back(i);
   std::FILE* out = options.output.empty() ? stdout : std::fopen(options.output.c_str(), "ab");
   if (out == nullptr) throw SystemError(fmt::format("{}: cannot be written", options.output));
-  Progress progress("classifying languages");
-  std::atomic<std::size_t> next = 0, finished = 0;
-  std::atomic<bool> stop = false;
-  std::exception_ptr failed;
-  std::mutex writing;
-  const auto work = [&] {
-    try {
-      for (std::size_t i = next++; i < subjects.size() && !stop; i = next++) {
-        const std::string line = line_of(subjects[i], options);
-        const Json facts = Json::parse(line);
-        const std::lock_guard lock(writing);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> closing(out == stdout ? nullptr : out, std::fclose);
+  work_through(
+      left, options.threads, "classifying languages",
+      [&options](std::uint64_t item) { return class_line(options.subjects[item], options) + "\n"; },
+      [&](std::uint64_t, const std::string& line) {
         if (std::fwrite(line.data(), 1, line.size(), out) != line.size() || std::fflush(out) != 0)
           throw SystemError(
               fmt::format("{}: cannot be written", options.output.empty() ? "standard output" : options.output));
-        summary.add(facts);
-        ++finished;
-      }
-    } catch (...) {
-      const std::lock_guard lock(writing);
-      if (!failed) failed = std::current_exception();
-      stop = true;
-    }
-  };
-  const std::size_t threads = std::min<std::size_t>(
-      options.threads == 0 ? std::max(1U, std::thread::hardware_concurrency()) : options.threads, subjects.size());
-  std::vector<std::thread> workers;
-  for (std::size_t i = 0; i < threads; ++i) workers.emplace_back(work);
-  try {
-    while (finished < subjects.size() && !stop) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(finished == 0 ? 1 : 20));
-      progress.update(finished, subjects.size());
-    }
-  } catch (...) {  // interrupted: what is being classified is finished and written
-    stop = true;
-    if (!failed) failed = std::current_exception();
-  }
-  for (std::thread& worker : workers) worker.join();
-  if (out != stdout) std::fclose(out);
-  if (failed) std::rethrow_exception(failed);
+        summary.add(line);
+      });
   fmt::print(out == stdout ? stderr : stdout, "{}", summary.text());
   return summary.status();
 }

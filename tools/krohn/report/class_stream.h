@@ -23,8 +23,9 @@ struct StreamOptions {
 /// The languages in a folder and below it: files whose names end as those of a format do, in order.
 std::vector<std::string> languages_in(const std::string& folder);
 
-/// A line of `file` each, but empty ones and those that begin with "#".
-std::vector<std::string> languages_listed(const std::string& file);
+/// The line of one language. Whatever keeps it from being classified stands in the line as its "error". Callable from
+/// any thread.
+std::string class_line(const std::string& subject, const StreamOptions& options);
 
 /// The lines as they are ready, and a summary in the end, to standard error when the lines go to standard output.
 /// Returns the exit status: bad input when a language could not be read, undecided when an answer is open.

@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <mutex>
+#include <numeric>
+#include <sstream>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
@@ -15,17 +19,22 @@
 #include "krohn/simulate/check/operations_file.h"
 #include "krohn/simulate/check/recheck.h"
 #include "krohn/simulate/prove/claims/claim_text.h"
+#include "tools/krohn/report/check_summary.h"
 #include "tools/krohn/report/count.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/table.h"
 #include "tools/krohn/report/verdict.h"
+#include "tools/krohn/shards/array_script.h"
+#include "tools/krohn/shards/list_work.h"
+#include "tools/krohn/shards/shard_options.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {
 namespace {
 
 constexpr VerbHelp kCheckHelp = {
-    "check", "Re-check a certificate with independent code", "check CERTIFICATE MODEL [--against LANGUAGE]",
+    "check", "Re-check a certificate with independent code",
+    "check CERTIFICATE MODEL [--against LANGUAGE] | check --list FILE",
     R"(
 krohn check s5.cert s5.safetensors
 krohn check abb.cert abb.safetensors --against 'regex:(a|b)*abb'
@@ -38,15 +47,22 @@ The claim is about the automaton that the model brings along, or about the langu
 --against compares that with a language: a model's automaton with a regular expression through its derivatives, without
 the code that makes automata of expressions, and with any other language by Hopcroft and Karp's algorithm; a language in
 the certificate state by state, where it asks for an answer.
+
+--list takes many: a line of FILE is CERTIFICATE, MODEL and, if there is one, the LANGUAGE of --against, with tabs between.
+Each gives a line of JSON as it is ready, with the exit status it would have alone; a summary ends them, and the exit status
+is the worst: not read, not established, undecided, established. With --shard I/N a machine of many checks its share into the part
+-o FILE, which `krohn merge` joins with the others.
 Exit status: 0 established, 1 not established, 2 bad input, 3 undecided within the limits.
 )"};
 
 constexpr std::size_t kCheckColumns = 100;
 
 struct CheckArguments {
-  std::string certificate, model, against;
+  std::string certificate, model, against, list, output;
   LanguageOptions reading;
   RecheckOptions limits;
+  ShardOptions shards;
+  unsigned threads = 0;
   bool json = false;
 };
 
@@ -59,7 +75,11 @@ struct Compared {
 std::optional<Compared> compare_language(const CheckArguments& options, const Certificate& certificate,
                                          const Network* network) {
   if (options.against.empty()) return std::nullopt;
-  const Dfa language = load_language(options.against, options.reading);
+  const Dfa language = [&options] {
+    static std::mutex reading;  // Graphviz, which reads DOT, is for one thread at a time
+    const std::lock_guard lock(reading);
+    return load_language(options.against, options.reading);
+  }();
   if (certificate.language)
     return Compared{word_against(*certificate.language, language, options.against),
                     certificate.language->automaton.alphabet()};
@@ -122,40 +142,146 @@ void print_report(const CheckArguments& options, const Certificate& certificate,
                wrapped(visible(options.against) + ": " + said_of(*compared, certificate), kCheckColumns, "    "));
 }
 
-int check(const CheckArguments& options) {
+struct Checked {
+  Certificate certificate;
+  std::optional<Network> network;
+  Recheck found;
+  std::optional<Compared> compared;
+
+  int status() const { return found.established && !(compared && compared->difference) ? kDone : kRefuted; }
+};
+
+Checked checked(const CheckArguments& options) {
   const TensorFile tensors = read_safetensors(file_of_model(options.model));
   const auto format = tensors.metadata.find("format");
-  std::optional<Network> read;
+  Checked result;
   if (format != tensors.metadata.end() && (format->second == "krohn.network" || format->second == "krohn.recurrence"))
-    read = load_network(options.model);
-  const Network* const network = read ? &*read : nullptr;
-  const CheckedModel model = read ? CheckedModel(*read) : CheckedModel(tensors);
-  const Certificate certificate = load_certificate(options.certificate, model);
-  const std::optional<Compared> compared = compare_language(options, certificate, network);
-  const Recheck found = recheck(certificate, model, options.limits);
-  if (options.json) {
-    nlohmann::ordered_json json;
-    json["certificate"] = options.certificate;
-    json["model"] = options.model;
-    json["claim"] = to_string(certificate.claim);
-    json["method"] = certificate.method;
-    json["arithmetic"] = to_string(certificate.arithmetic);
-    if (certificate.operations) {
-      json["operations"] = certificate.operations->list.size();
-      json["roundings_to_bf16"] = roundings_to_bf16(*certificate.operations);
-    }
-    json["established"] = found.established;
-    json["finding"] = found.finding;
-    if (compared) {
-      json["language"] = options.against;
-      json["is_language"] = !compared->difference;
-      if (compared->difference) json["difference"] = compared->alphabet.format_word(*compared->difference);
-    }
-    print_json(json);
-  } else {
-    print_report(options, certificate, network, found, compared);
+    result.network = load_network(options.model);
+  const CheckedModel model = result.network ? CheckedModel(*result.network) : CheckedModel(tensors);
+  result.certificate = load_certificate(options.certificate, model);
+  result.compared = compare_language(options, result.certificate, result.network ? &*result.network : nullptr);
+  result.found = recheck(result.certificate, model, options.limits);
+  return result;
+}
+
+nlohmann::ordered_json json_of(const CheckArguments& options, const Checked& result) {
+  const auto& [certificate, network, found, compared] = result;
+  nlohmann::ordered_json json;
+  json["certificate"] = options.certificate;
+  json["model"] = options.model;
+  json["claim"] = to_string(certificate.claim);
+  json["method"] = certificate.method;
+  json["arithmetic"] = to_string(certificate.arithmetic);
+  if (certificate.operations) {
+    json["operations"] = certificate.operations->list.size();
+    json["roundings_to_bf16"] = roundings_to_bf16(*certificate.operations);
   }
-  return found.established && !(compared && compared->difference) ? kDone : kRefuted;
+  json["established"] = found.established;
+  json["finding"] = found.finding;
+  if (compared) {
+    json["language"] = options.against;
+    json["is_language"] = !compared->difference;
+    if (compared->difference) json["difference"] = compared->alphabet.format_word(*compared->difference);
+  }
+  return json;
+}
+
+/// Whatever keeps it from being checked stands in the line as its "error". Callable from any thread.
+std::string check_line(const CheckArguments& options) {
+  nlohmann::ordered_json json;
+  const auto failed = [&](const std::exception& error, int status) {
+    json = {
+        {"certificate", options.certificate}, {"model", options.model}, {"error", error.what()}, {"status", status}};
+  };
+  try {
+    const Checked result = checked(options);
+    json = json_of(options, result);
+    json["status"] = result.status();
+  } catch (const LimitError& error) {
+    failed(error, kUndecided);
+  } catch (const InputError& error) {
+    failed(error, kBadInput);
+  } catch (const SystemError& error) {
+    failed(error, kBadInput);
+  }
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+std::vector<CheckArguments> listed_checks(const CheckArguments& options) {
+  std::vector<CheckArguments> checks;
+  for (const std::string& line : lines_listed(options.list)) {
+    CheckArguments check = options;
+    std::istringstream fields(line);
+    std::getline(fields, check.certificate, '\t');
+    std::getline(fields, check.model, '\t');
+    std::string against, more;
+    if (std::getline(fields, against, '\t')) check.against = against;
+    if (check.model.empty() || std::getline(fields, more))
+      throw InputError(options.list, fmt::format("{} is not CERTIFICATE, MODEL and perhaps LANGUAGE with a tab "
+                                                 "between each two",
+                                                 in_quotes(line)));
+    checks.push_back(std::move(check));
+  }
+  return checks;
+}
+
+std::uint64_t cost_of(const CheckArguments& check) {
+  constexpr std::uint64_t kLeast = 4096;
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(check.certificate, error);
+  return kLeast + (error ? 0 : bytes);
+}
+
+int check_list(const CheckArguments& options) {
+  const std::vector<CheckArguments> checks = listed_checks(options);
+  const auto line = [&checks](std::uint64_t item) { return check_line(checks[item]); };
+  if (options.shards.slurm)
+    return print_array_script({"check", "certificate", checks.size(), options.output}, options.shards);
+  if (options.shards.shard) {
+    WorkList list{"check",
+                  "krohn " KROHN_VERSION,
+                  visible(fmt::format("--max-letters {} --against {}", options.limits.max_letters,
+                                      options.against.empty() ? "nothing" : shell_word(options.against))),
+                  lines_listed(options.list),
+                  {}};
+    for (const CheckArguments& check : checks) list.costs.push_back(cost_of(check));
+    return work_on_shard(list, *options.shards.shard, options.output, options.threads, "checking certificates",
+                         "certificate", line);
+  }
+  if (!options.output.empty()) throw InputError("-o", "is for --shard and --slurm; the lines go to standard output");
+  std::vector<std::uint64_t> all(checks.size());
+  std::iota(all.begin(), all.end(), std::uint64_t{0});
+  CheckSummary summary;
+  work_through(all, options.threads, "checking certificates", line, [&](std::uint64_t, const std::string& text) {
+    fmt::print("{}\n", text);
+    summary.add(text);
+  });
+  fmt::print(stderr, "{}", summary.text());
+  return summary.status();
+}
+
+int check(const CheckArguments& options) {
+  if (!options.list.empty()) return check_list(options);
+  const Checked result = checked(options);
+  if (options.json)
+    print_json(json_of(options, result));
+  else
+    print_report(options, result.certificate, result.network ? &*result.network : nullptr, result.found,
+                 result.compared);
+  return result.status();
+}
+
+/// One certificate and its model, or a list of them.
+void check_arguments(const CheckArguments& options) {
+  options.shards.check();
+  if (!options.list.empty()) {
+    if (!options.certificate.empty()) throw InputError("check takes CERTIFICATE and MODEL, or --list FILE, not both");
+    return;
+  }
+  if (options.certificate.empty()) throw InputError("check needs CERTIFICATE and MODEL, or --list FILE");
+  if (options.model.empty()) throw InputError("check needs MODEL");
+  if (options.shards.any() || !options.output.empty())
+    throw InputError("--shard, --slurm and -o are for lists of certificates: --list FILE");
 }
 
 }  // namespace
@@ -163,13 +289,20 @@ int check(const CheckArguments& options) {
 void add_check(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<CheckArguments>();
   Verb verb = add_verb(app, kCheckHelp);
-  verb.add_option("CERTIFICATE", options->certificate, "What `krohn verify --certificate` wrote").required();
-  verb.add_option("MODEL", options->model, "What it is about: a .safetensors file, or a folder").required();
+  verb.add_option("CERTIFICATE", options->certificate, "What `krohn verify --certificate` wrote");
+  verb.add_option("MODEL", options->model, "What it is about: a .safetensors file, or a folder");
+  verb.add_option("--list", options->list, "Check the certificates of this file; -: standard input").type_name("FILE");
+  verb.add_option("-o,--output", options->output, "Of --shard: the part to write").type_name("FILE");
   verb.add_option("--against", options->against, "The language that its automaton has to be").type_name("LANGUAGE");
   add_count(verb, "--max-letters", options->limits.max_letters, "Most letters of random words to read");
+  add_threads(verb, options->threads);
   add_json_flag(verb, options->json);
+  add_shard_options(verb, options->shards);
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] { chosen = [options] { return check(*options); }; });
+  verb.callback([options, &chosen] {
+    check_arguments(*options);
+    chosen = [options] { return check(*options); };
+  });
 }
 
 }  // namespace krohn

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "krohn/automata/dfa/visible_text.h"
@@ -14,6 +15,9 @@
 #include "tools/krohn/report/count.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/table.h"
+#include "tools/krohn/shards/array_script.h"
+#include "tools/krohn/shards/list_work.h"
+#include "tools/krohn/shards/shard_options.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {
@@ -26,6 +30,7 @@ krohn classify name:modarith5
 krohn classify 'regex:(aa)*'
 krohn classify name:A5 --json
 krohn classify name:tomita1 name:tomita2 'regex:(ab)*' -o classes.jsonl
+krohn classify name:tomita1 name:tomita2 'regex:(ab)*' --shard 1/2 -o part-1.jsonl
 )",
     R"(Computes the monoid of the automaton for two jobs: state tracking (the reachable automaton as given, its transition
 monoid) and acceptance (the minimal automaton, its syntactic monoid). Prints sizes, groups, the classical verdicts with a
@@ -42,6 +47,9 @@ Defining words are written with one letter for all that act alike, ⋊ and ⋉ f
 
 Several languages, or --corpus or --list, give a line of JSON for each as it is ready, with states, groups, verdicts and
 classes, and a summary in the end; nothing is built or proved. -o FILE continues after the lines that FILE has.
+With --shard I/N a machine of many does its share of the languages, by the sizes of their files. FILE then is a part for
+`krohn merge`, which appears when it is whole; run again after a kill, the shard does what is missing. Its exit status is 0
+once it is whole, whatever the answers are: the merge has that of the list.
 )"};
 
 struct ClassifyArguments {
@@ -49,8 +57,13 @@ struct ClassifyArguments {
   std::string corpus, list, output;
   LanguageOptions reading;
   ClassifyOptions classify;
+  ShardOptions shards;
   unsigned threads = 0;
   bool json = false, witnesses = false;
+
+  bool is_list() const {
+    return subjects.size() != 1 || !corpus.empty() || !list.empty() || !output.empty() || shards.any();
+  }
 };
 
 std::string groups_in_words(const Algebra& algebra) {
@@ -91,6 +104,42 @@ void print_groups(const Job& job) {
   fmt::print("\n{}", format_table(rows));
 }
 
+/// What takes longer is larger, and there is some work for the smallest.
+std::uint64_t cost_of(const std::string& subject) {
+  constexpr std::uint64_t kLeast = 4096;
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(subject, error);
+  return kLeast + (error ? 0 : bytes);
+}
+
+/// All that decides what the lines say.
+std::string options_in_words(const ClassifyArguments& options) {
+  const LanguageOptions& reading = options.reading;
+  std::string text = fmt::format("--time {:g} --max-elements {} --max-classes {} --max-states {}",
+                                 options.classify.seconds, options.classify.algebra.max_elements,
+                                 options.classify.algebra.green.max_r_classes, reading.max_states);
+  if (options.witnesses) text += " --witnesses";
+  if (reading.mealy_as_labels) text += " --mealy-as-labels";
+  const auto add = [&text](const char* name, const std::optional<std::string>& value) {
+    if (value && !value->empty()) text += fmt::format(" {} {}", name, shell_word(*value));
+  };
+  add("--alphabet", reading.alphabet);
+  add("--symbols", reading.symbols);
+  add("--format", reading.format);
+  add("--generators", reading.generators);
+  return visible(text);
+}
+
+/// A shard of the list, or the script for all of them.
+int classify_in_shards(const ClassifyArguments& options, const StreamOptions& stream) {
+  if (options.shards.slurm)
+    return print_array_script({"classify", "language", stream.subjects.size(), options.output}, options.shards);
+  WorkList list{"classify", "krohn " KROHN_VERSION, options_in_words(options), stream.subjects, {}};
+  for (const std::string& subject : list.items) list.costs.push_back(cost_of(subject));
+  return work_on_shard(list, *options.shards.shard, options.output, options.threads, "classifying languages",
+                       "language", [&stream](std::uint64_t item) { return class_line(stream.subjects[item], stream); });
+}
+
 int classify_many(const ClassifyArguments& options) {
   StreamOptions stream;
   stream.subjects = options.subjects;
@@ -98,19 +147,18 @@ int classify_many(const ClassifyArguments& options) {
     stream.subjects.insert(stream.subjects.end(), more.begin(), more.end());
   };
   if (!options.corpus.empty()) append(languages_in(options.corpus));
-  if (!options.list.empty()) append(languages_listed(options.list));
+  if (!options.list.empty()) append(lines_listed(options.list));
   stream.output = options.output;
   stream.reading = options.reading;
   stream.algebra = options.classify.algebra;
   stream.seconds = options.classify.seconds;
   stream.threads = options.threads;
   stream.witnesses = options.witnesses;
-  return classify_stream(stream);
+  return options.shards.any() ? classify_in_shards(options, stream) : classify_stream(stream);
 }
 
 int classify_all(const ClassifyArguments& options) {
-  if (options.subjects.size() != 1 || !options.corpus.empty() || !options.list.empty() || !options.output.empty())
-    return classify_many(options);
+  if (options.is_list()) return classify_many(options);
   const std::string& name = options.subjects[0];
   const Subject subject = load_subject(name, options.reading, stderr);
   const std::vector<Job> jobs = classify(subject.automaton, options.classify);
@@ -148,10 +196,12 @@ void add_classify(CLI::App& app, Work& chosen) {
   add_count(verb, "--max-classes", options->classify.algebra.green.max_r_classes, "Most R-classes of the monoid");
   add_time(verb, options->classify.seconds, "Most seconds in all; of many, for each").show_default();
   add_json_flag(verb, options->json);
+  add_shard_options(verb, options->shards);
   add_language_options(verb, options->reading);
   verb.callback([options, &chosen] {
     if (options->subjects.empty() && options->corpus.empty() && options->list.empty())
       throw InputError("classify: a LANGUAGE, --corpus or --list is needed");
+    options->shards.check();
     chosen = [options] { return classify_all(*options); };
   });
 }

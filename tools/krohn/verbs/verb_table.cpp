@@ -10,6 +10,7 @@
 #include "krohn/automata/formats/json.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/interruption.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/tables/paper_tables.h"
 #include "tools/krohn/models/saved_run.h"
@@ -18,6 +19,9 @@
 #include "tools/krohn/report/count.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/table.h"
+#include "tools/krohn/shards/array_script.h"
+#include "tools/krohn/shards/list_work.h"
+#include "tools/krohn/shards/shard_options.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {
@@ -46,6 +50,10 @@ steady with small first weights, smoothed targets and a cosine schedule, which i
 Every cell is kept as a file in FOLDER, next to a folder with the model of every run (for `krohn eval`), and the same command
 continues after those that are there. --examine-again measures the kept models again, without training.
 
+A table is a list of runs, cells times seeds: with --shard I/N a machine of many trains its share, into the same FOLDER or
+one of its own, and whoever finishes the last run of a cell measures the cell. The same command without --shard then does
+what is left, which is to print the table. --slurm prints a script that does all of it.
+
   ebrahimi1, ebrahimi2, ebrahimi2-additive, ebrahimi3, ebrahimi-figure2   Ebrahimi & Memisevic 2025
   fan2                                                                   Fan et al. 2024
   grazzi5, grazzi-figure2                                                Grazzi et al. 2025
@@ -56,6 +64,7 @@ struct TableArguments {
   std::string name, output, scale = "small", recipe = "steady", only, plot;
   std::vector<std::string> lengths;
   SeedRange seeds;
+  ShardOptions shards;
   unsigned threads = 0;
   bool again = false, rescaled = false, json = false;
 };
@@ -200,18 +209,31 @@ void table_plot(const PaperTable& table, const TableArguments& options,
   write_file(options.plot, accuracy_svg(picture));
 }
 
-nlohmann::ordered_json run_cell(const Experiment& cell, const TableArguments& options, const std::string& place,
-                                const std::string& number) {
+ExperimentOptions experiment_options(const TableArguments& options, const std::string& place) {
   ExperimentOptions run;
   run.lengths.clear();
   for (const std::string& length : options.lengths) run.lengths.push_back(parse_count(length, "--lengths"));
   run.rescaled = options.rescaled;
   run.threads = options.threads;
   run.folder = place;
+  return run;
+}
+
+/// Makes the cell and its file. `number` says which of how many, for people to wait by; empty: nobody waits.
+nlohmann::ordered_json make_cell(const Experiment& cell, const TableArguments& options, const std::string& number) {
+  const std::string place = place_of(options, cell);
+  ExperimentOptions run = experiment_options(options, place);
   make_folder(place);
-  Progress progress(fmt::format("{}: training {}, {}, steps", number, cell.row, cell.column));
-  run.progress = [&progress](std::uint64_t done, std::uint64_t all) { progress.update(done, all); };
-  return cell_json(cell, run_experiment(cell, run));
+  std::optional<Progress> progress;
+  if (!number.empty()) {
+    progress.emplace(fmt::format("{}: training {}, {}, steps", number, cell.row, cell.column));
+    run.progress = [&progress](std::uint64_t done, std::uint64_t all) { progress->update(done, all); };
+  }
+  nlohmann::ordered_json made = cell_json(cell, run_experiment(cell, run));
+  made["asked_for"] = options.lengths;
+  made["is_rescaled"] = options.rescaled;
+  write_file(place + ".json", json_text(made));
+  return made;
 }
 
 /// The cell's file, or nothing where it has to be made: it is of other seeds, or was measured otherwise.
@@ -234,9 +256,71 @@ std::vector<std::string> default_lengths(const PaperTable& table, const Experime
   return lengths;
 }
 
+/// One item of the list that a table is.
+struct TableRun {
+  const Experiment* cell;
+  double rate;
+  std::uint64_t seed;
+};
+
+bool has_all_runs(const Experiment& cell, const std::string& place) {
+  for (const double rate : cell.rates)
+    for (const std::uint64_t seed : cell.seeds)
+      if (!fs::exists(model_path(place, rate, seed))) return false;
+  return true;
+}
+
+nlohmann::ordered_json run_json(const TableRun& run, const ExperimentRun& result) {
+  nlohmann::ordered_json json{
+      {"row", run.cell->row}, {"column", run.cell->column}, {"task", run.cell->task}, {"model", run.cell->model}};
+  json.update(cell_json(result, make_task(run.cell->task)->info().chance));
+  return json;
+}
+
+/// The runs of this shard, each a model in its cell's folder; cells that are complete are examined here and now, while
+/// other shards still train.
+int train_shard(const TableArguments& options, const std::vector<Experiment>& chosen) {
+  std::vector<TableRun> runs;
+  WorkList list{"table",
+                "krohn " KROHN_VERSION,
+                fmt::format("{} --scale {} --recipe {}{}", options.name, options.scale, options.recipe,
+                            options.rescaled ? " --rescaled" : ""),
+                {},
+                {}};
+  for (const Experiment& cell : chosen)
+    for (const double rate : cell.rates)
+      for (const std::uint64_t seed : cell.seeds) {
+        runs.push_back({&cell, rate, seed});
+        list.items.push_back(
+            fmt::format("{}, {}: {} rate={} seed={}", cell.row, cell.column, description(cell), rate, seed));
+        const TrainOptions& training = cell.training;  // letters read; a model's size is not known before it is made
+        list.costs.push_back(training.optimiser.steps * training.words *
+                             (training.lengths.least + training.lengths.greatest));
+      }
+  if (options.shards.slurm)
+    return print_array_script({"table", "training run", runs.size(), options.output, true}, options.shards);
+  make_folder(options.output);
+  return work_on_shard(list, *options.shards.shard, part_in(options.output, *options.shards.shard), options.threads,
+                       "training runs", "run", [&](std::uint64_t item) {
+                         const TableRun& run = runs[item];
+                         const std::string place = place_of(options, *run.cell);
+                         make_folder(place);
+                         ExperimentOptions experiment = experiment_options(options, place);
+                         experiment.threads = 1;  // the runs share the threads out
+                         experiment.progress = [](std::uint64_t, std::uint64_t) { Interruption::check(); };
+                         const std::string line =
+                             run_json(run, run_once(*run.cell, run.rate, run.seed, experiment)).dump();
+                         if (has_all_runs(*run.cell, place) && !kept_cell(place + ".json", *run.cell, options))
+                           make_cell(*run.cell, options, {});
+                         return line;
+                       });
+}
+
 int make_table(TableArguments options) {
   if (!options.plot.empty() && !options.plot.ends_with(".svg"))
     throw InputError(options.plot, "the name of a plot ends in .svg");
+  if (options.again && options.shards.any())
+    throw InputError("--examine-again", "is for the whole table, without --shard or --slurm");
   if (options.seeds.count == 0) throw InputError("--seeds", "at least one");
   const PaperTable table = paper_table(options.name, options.scale == "paper" ? TableScale::kPaper : TableScale::kSmall,
                                        options.recipe == "hard" ? Recipe::kHard : Recipe::kSteady, options.seeds);
@@ -247,17 +331,13 @@ int make_table(TableArguments options) {
     throw InputError("--only", fmt::format("no cell of {} has \"{}\" in its name, such as \"{}, {}\"", options.name,
                                            options.only, table.experiments[0].row, table.experiments[0].column));
   if (options.lengths.empty()) options.lengths = default_lengths(table, chosen[0]);
+  if (options.shards.any()) return train_shard(options, chosen);
   make_folder(options.output);
   std::vector<nlohmann::ordered_json> cells;
   for (const Experiment& cell : chosen) {
-    const std::string place = place_of(options, cell), file = place + ".json";
-    std::optional<nlohmann::ordered_json> kept = kept_cell(file, cell, options);
-    if (!kept || options.again) {
-      kept = run_cell(cell, options, place, fmt::format("{} of {}", cells.size() + 1, chosen.size()));
-      (*kept)["asked_for"] = options.lengths;
-      (*kept)["is_rescaled"] = options.rescaled;
-      write_file(file, json_text(*kept));
-    }
+    std::optional<nlohmann::ordered_json> kept = kept_cell(place_of(options, cell) + ".json", cell, options);
+    if (!kept || options.again)
+      kept = make_cell(cell, options, fmt::format("{} of {}", cells.size() + 1, chosen.size()));
     cells.push_back(std::move(*kept));
   }
   if (!options.plot.empty()) table_plot(table, options, cells, chosen[0].training.lengths);
@@ -288,7 +368,11 @@ void add_table(CLI::App& app, Work& chosen) {
   add_count(verb, "--seed", options->seeds.first, "Seed of the first run");
   add_threads(verb, options->threads);
   add_json_flag(verb, options->json);
-  verb.callback([options, &chosen] { chosen = [options] { return make_table(*options); }; });
+  add_shard_options(verb, options->shards);
+  verb.callback([options, &chosen] {
+    options->shards.check();
+    chosen = [options] { return make_table(*options); };
+  });
 }
 
 }  // namespace krohn

@@ -17,6 +17,7 @@
 #include "krohn/gpu/training/train_side_by_side.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/interruption.h"
 #include "krohn/simulate/arithmetic/parallel_for.h"
 #include "krohn/simulate/check/sha256.h"
 #include "krohn/simulate/closing/close_model.h"
@@ -26,12 +27,16 @@
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
 #include "krohn/simulate/train/trainer.h"
+#include "tools/krohn/command.h"
 #include "tools/krohn/models/rival_process.h"
 #include "tools/krohn/models/task_writer.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/report/count.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/table.h"
+#include "tools/krohn/shards/array_script.h"
+#include "tools/krohn/shards/list_work.h"
+#include "tools/krohn/shards/shard_options.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {
@@ -72,6 +77,9 @@ MODEL is a family with PART,PART,… after a colon: bilinear, deltaproduct, diag
 them (deltanet, mamba, s4d). `krohn train --model list` prints their parts, docs/training.md what they compute. `signed`
 lets eigenvalues range over [−1, 1] instead of [0, 1], `complex` over the disk. TASK is one of `krohn tasks --list`, or any
 LANGUAGE (name:…, regex:…, a file): its words are then uniform, with an answer after every letter.
+
+With --shard I/N a machine of many trains its share of the rates and seeds to their last checkpoints in FOLDER; the same
+command without --shard then chooses among all of them.
 Exit status: 0 trained, 2 bad input, or every run diverged.
 )"};
 
@@ -84,6 +92,7 @@ struct TrainArguments {
   std::uint64_t samples = 0, checkpoint_every = 0;
   unsigned threads = 0;
   LanguageOptions reading;
+  ShardOptions shards;
   bool json = false, certify = false;
 };
 
@@ -168,38 +177,54 @@ Start read_start(const TrainArguments& options) {
   return {name, load_network(options.init)};
 }
 
-std::vector<Job> make_jobs(const TrainArguments& options, const Task& task) {
-  const Start start = read_start(options);
-  std::vector<Job> jobs;
+TrainOptions training_options(const TrainArguments& options, const Task& task, double rate, std::uint64_t seed) {
+  TrainOptions training;
+  training.lengths = training_lengths(options, task);
+  training.words = static_cast<std::uint32_t>(options.words);
+  training.optimiser = options.optimiser;
+  training.optimiser.learning_rate = rate;
+  training.patience = options.patience;
+  training.validate_every = options.validate_every;
+  if (!options.validation_lengths.empty()) training.validation_lengths = parse_lengths(options.validation_lengths);
+  training.stop_at = options.stop_at;
+  training.smoothing = options.smoothing;
+  training.samples = options.samples;
+  training.seed = seed;
+  return training;
+}
+
+/// From its checkpoint, where there is one.
+Job make_job(const TrainArguments& options, const Task& task, const Start& start, double rate, std::uint64_t seed) {
+  TrainOptions training = training_options(options, task, rate, seed);
+  training.start = start.name;
+  const auto prepare = [&](SequenceModel<float>& model) {
+    if (!start.network) return;
+    initialise_from(model, *start.network, task);
+    if (options.perturb > 0) perturb(model, options.perturb, seed);
+  };
+  const std::string file = fmt::format("checkpoint-rate={}-seed={}.safetensors", rate, seed);
+  Job job{training, (fs::path(options.output) / file).string(),
+          std::make_unique<Trainer>(task, options.model, training, prepare)};
+  if (fs::exists(job.checkpoint)) resume(job);
+  return job;
+}
+
+using RateAndSeed = std::pair<double, std::uint64_t>;
+
+std::vector<RateAndSeed> rates_and_seeds(const TrainArguments& options) {
+  std::vector<RateAndSeed> all;
   for (const double rate : options.rates) {
     if (!(rate > 0) || rate > 10)
       throw InputError("--rates", fmt::format("{} is not a learning rate above 0 and up to 10", rate));
-    for (std::uint64_t seed = options.seed; seed < options.seed + options.seeds; ++seed) {
-      TrainOptions training;
-      training.lengths = training_lengths(options, task);
-      training.words = static_cast<std::uint32_t>(options.words);
-      training.optimiser = options.optimiser;
-      training.optimiser.learning_rate = rate;
-      training.patience = options.patience;
-      training.validate_every = options.validate_every;
-      if (!options.validation_lengths.empty()) training.validation_lengths = parse_lengths(options.validation_lengths);
-      training.stop_at = options.stop_at;
-      training.smoothing = options.smoothing;
-      training.samples = options.samples;
-      training.seed = seed;
-      training.start = start.name;
-      const auto prepare = [&](SequenceModel<float>& model) {
-        if (!start.network) return;
-        initialise_from(model, *start.network, task);
-        if (options.perturb > 0) perturb(model, options.perturb, seed);
-      };
-      const std::string file = fmt::format("checkpoint-rate={}-seed={}.safetensors", rate, seed);
-      Job job{training, (fs::path(options.output) / file).string(),
-              std::make_unique<Trainer>(task, options.model, training, prepare)};
-      if (fs::exists(job.checkpoint)) resume(job);
-      jobs.push_back(std::move(job));
-    }
+    for (std::uint64_t seed = options.seed; seed < options.seed + options.seeds; ++seed) all.emplace_back(rate, seed);
   }
+  return all;
+}
+
+std::vector<Job> make_jobs(const TrainArguments& options, const Task& task) {
+  const Start start = read_start(options);
+  std::vector<Job> jobs;
+  for (const auto& [rate, seed] : rates_and_seeds(options)) jobs.push_back(make_job(options, task, start, rate, seed));
   return jobs;
 }
 
@@ -314,6 +339,16 @@ nlohmann::ordered_json certified_json(const Job& job, const Task& task, const Tr
   return json;
 }
 
+nlohmann::ordered_json run_json(const Job& job) {
+  const BatchLoss& validation = job.trainer->validation();
+  return {{"rate", job.options.optimiser.learning_rate},
+          {"seed", job.options.seed},
+          {"steps", job.trainer->steps()},
+          {"state", job.is_proved() ? "proved" : to_string(job.trainer->state())},
+          {"validation_loss", validation.loss},
+          {"validation_accuracy", static_cast<double>(validation.right) / static_cast<double>(validation.targets)}};
+}
+
 nlohmann::ordered_json training_json(const TrainArguments& options, const Task& task, const std::vector<Job>& jobs,
                                      const Job* best) {
   nlohmann::ordered_json json{{"task", task.info().name},
@@ -339,14 +374,7 @@ nlohmann::ordered_json training_json(const TrainArguments& options, const Task& 
   if (const auto& lengths = jobs.front().options.validation_lengths)
     json["validation_lengths"] = {lengths->least, lengths->greatest};
   for (const Job& job : jobs) {
-    const BatchLoss& validation = job.trainer->validation();
-    nlohmann::ordered_json run{
-        {"rate", job.options.optimiser.learning_rate},
-        {"seed", job.options.seed},
-        {"steps", job.trainer->steps()},
-        {"state", job.is_proved() ? "proved" : to_string(job.trainer->state())},
-        {"validation_loss", validation.loss},
-        {"validation_accuracy", static_cast<double>(validation.right) / static_cast<double>(validation.targets)}};
+    nlohmann::ordered_json run = run_json(job);
     if (job.trainer->state() != Trainer::State::kDiverged) run["test"] = test_of(job.trainer->model(), task, options);
     if (options.certify) run["certified"] = certified_json(job, task, options);
     run["best"] = &job == best;
@@ -452,6 +480,41 @@ int train_rival(const TrainArguments& options) {
   return run_rivals(line);
 }
 
+/// The runs of this shard, each to its last checkpoint: the command without --shard then finds all of them trained.
+int train_shard(const TrainArguments& options, const Task& task) {
+  const std::vector<RateAndSeed> runs = rates_and_seeds(options);
+  if (options.shards.slurm)
+    return print_array_script({"train", "training run", runs.size(), options.output, true}, options.shards);
+  if (wants_cuda(options.device))
+    throw InputError("--device", "a device trains all runs side by side; --shard is for processors");
+  // The options as they were typed: nothing that decides a run is left out.
+  std::string typed;
+  for (const std::string& argument :
+       without_options(given_arguments(), {"-o", "--output", "--shard", "--threads", "--checkpoint-every"}, {"--json"}))
+    typed += (typed.empty() ? "" : " ") + shell_word(argument);
+  WorkList list{"train", "krohn " KROHN_VERSION, visible(typed), {}, std::vector<std::uint64_t>(runs.size(), 1)};
+  for (const auto& [rate, seed] : runs) list.items.push_back(fmt::format("rate={} seed={}", rate, seed));
+  const Start start = read_start(options);
+  make_folder(options.output);
+  return work_on_shard(list, *options.shards.shard, part_in(options.output, *options.shards.shard), options.threads,
+                       "training runs", "run", [&](std::uint64_t item) {
+                         const Job job = make_job(options, task, start, runs[item].first, runs[item].second);
+                         Saving saving(job, options.checkpoint_every);
+                         while (job.trainer->state() == Trainer::State::kRunning) {
+                           try {
+                             Interruption::check();
+                           } catch (const Interrupted&) {
+                             job.save();
+                             throw;
+                           }
+                           job.trainer->step();
+                           saving.after_step();
+                         }
+                         job.save();
+                         return run_json(job).dump();
+                       });
+}
+
 int train(TrainArguments options) {
   if (options.model == "list") return list_models();
   if (options.task.empty()) throw InputError("train needs TASK: one of `krohn tasks --list`, or a language");
@@ -460,6 +523,7 @@ int train(TrainArguments options) {
   check_training(options);
   if (options.model.starts_with(kRivalPrefix)) return train_rival(options);
   const auto task = make_task(options.task, options.reading);
+  if (options.shards.any()) return train_shard(options, *task);
   std::vector<Job> jobs = make_jobs(options, *task);
   make_folder(options.output);
   if (wants_cuda(options.device))
@@ -527,8 +591,12 @@ void add_train(CLI::App& app, Work& chosen) {
   add_seed(verb, options->seed);
   add_threads(verb, options->threads);
   add_json_flag(verb, options->json);
+  add_shard_options(verb, options->shards);
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] { chosen = [options] { return train(*options); }; });
+  verb.callback([options, &chosen] {
+    options->shards.check();
+    chosen = [options] { return train(*options); };
+  });
 }
 
 }  // namespace krohn

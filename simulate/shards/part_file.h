@@ -1,0 +1,101 @@
+// simulate/shards/part_file.h — what one shard found, a line of JSON for each of its items: a file that appears whole,
+// and is carried on with after a kill at any moment.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "krohn/simulate/shards/shard.h"
+
+namespace krohn {
+
+/// A list to be worked through. Two lists are the same when all of this is.
+struct WorkList {
+  std::string kind;     ///< the verb whose lines they are
+  std::string maker;    ///< the version that works: another may answer differently
+  std::string options;  ///< what decides the lines besides the items, as a person would type it
+  std::vector<std::string> items;
+  std::vector<std::uint64_t> costs;  ///< one for each item; machines must agree on them
+};
+
+/// The first line of a part.
+struct PartHeader {
+  std::string kind, maker, options;
+  std::string list;  ///< digest of the items and their costs
+  std::uint64_t items = 0;
+  Shard shard;
+  std::uint64_t lines = 0;  ///< that the shard has when it is whole
+  std::string digest;       ///< of the header and the lines; empty until the part is whole
+  friend bool operator==(const PartHeader&, const PartHeader&) = default;
+};
+
+PartHeader header_of(const WorkList& list, Shard shard);
+
+/// A whole part as it was read: its lines by item, without the number of the item.
+struct Part {
+  PartHeader header;
+  std::map<std::uint64_t, std::string> lines;
+};
+
+/// Throws InputError when the file is no part, is not finished, or was cut or changed after it was written. Memory: the
+/// file's size.
+Part read_part(const std::string& path);
+
+/// In what the lists of two parts differ, for a message: "one was made with --time 60, the other with --time 5". Empty
+/// when they are shards of the same cut of the same list.
+std::string difference(const PartHeader& one, const PartHeader& other);
+
+/// A part in the making. Lines are appended to PATH.begun as they are found; `finish` writes PATH, atomically and in
+/// the order of the list, and removes PATH.begun. A process that is killed loses the lines that it had not found yet,
+/// and nothing else. At most one process works on a part where the file system has locks; elsewhere two do the same
+/// work twice, and every item is still counted once.
+class PartFile {
+ public:
+  /// Takes up what an earlier process left at `path`. Throws InputError when that is of another list, another shard or
+  /// no part at all, SystemError when another process is at work on it or the file cannot be written.
+  PartFile(const std::string& path, const WorkList& list, Shard shard);
+  PartFile(const PartFile&) = delete;
+  PartFile& operator=(const PartFile&) = delete;
+  ~PartFile();
+
+  /// Finished by an earlier process. There is nothing to do.
+  bool is_whole() const { return descriptor_ < 0; }
+  const std::vector<std::uint64_t>& items() const { return items_; }
+  /// Items without a line, in order.
+  std::vector<std::uint64_t> missing() const;
+  const std::map<std::uint64_t, std::string>& lines() const { return lines_; }
+
+  /// `line` is one JSON object with at least one member, without a line break. Written before this returns. Throws
+  /// SystemError.
+  void add(std::uint64_t item, const std::string& line);
+  /// Call once nothing is missing. Throws SystemError.
+  void finish();
+
+ private:
+  PartFile(const std::string& path, PartHeader header, std::vector<std::uint64_t> items);
+  bool is_finished_before();
+  bool begin();
+  void take_up();
+  void write(std::string_view bytes);
+
+  std::string path_, begun_;
+  PartHeader header_;
+  std::vector<std::uint64_t> items_;
+  std::map<std::uint64_t, std::string> lines_;
+  int descriptor_ = -1;
+};
+
+/// The parts of one list put together: all lines in the order of the list.
+struct MergedParts {
+  PartHeader header;  ///< of the first part
+  std::vector<std::string> lines;
+  std::vector<std::uint64_t> missing;  ///< shards without a part; there are lines only when there are none
+};
+
+/// Throws InputError when a file is no whole part, two belong to different lists, or two are the same shard.
+MergedParts merge_parts(const std::vector<std::string>& paths);
+
+}  // namespace krohn

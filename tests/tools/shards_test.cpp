@@ -1,0 +1,214 @@
+// Lists in shards: the command as a cluster, GNU parallel or a CI matrix runs it.
+
+#include <doctest/doctest.h>
+
+#include "tests/tools/shell.h"
+#include "tools/krohn/shards/array_script.h"
+
+using namespace krohn::test;
+using nlohmann::json;
+
+namespace {
+
+/// Twelve languages as files of different sizes.
+void write_corpus(const Workplace& place) {
+  REQUIRE(place
+              .shell("mkdir corpus; for i in 1 2 3 4 5 6 7; do krohn convert name:tomita$i corpus/$i.att; done; "
+                     "for i in 2 3 5 7 11; do krohn convert name:Z$i corpus/z$i.json; done")
+              .status == 0);
+}
+
+std::size_t lines_in(const std::string& text) { return static_cast<std::size_t>(std::ranges::count(text, '\n')); }
+
+}  // namespace
+
+TEST_CASE("classify in shards, merged, is classify") {
+  const Workplace place("shards-classify");
+  write_corpus(place);
+  const Outcome alone = place.shell("krohn classify --corpus corpus --threads 1 -o alone.jsonl");
+  REQUIRE(alone.status == 0);
+  for (const char* count : {"1", "3", "20"}) {
+    CAPTURE(count);
+    const std::string n = count;
+    REQUIRE(place
+                .shell("for i in $(seq " + n + "); do krohn classify --corpus corpus --shard $i/" + n +
+                       " -o part-$i.jsonl || exit 1; done")
+                .status == 0);
+    const Outcome merged = place.shell("krohn merge part-*.jsonl -o all.jsonl");
+    CHECK(merged.status == 0);
+    CHECK(merged.out.starts_with(alone.out));  // the same summary
+    CHECK(contents(place / "all.jsonl") == contents(place / "alone.jsonl"));
+    REQUIRE(place.shell("rm part-*").status == 0);
+  }
+}
+
+TEST_CASE("a whole shard is left as it is, and a merge has the status of the list") {
+  const Workplace place("shards-again");
+  place.write("list.txt", "regex:(ab)*\nregex:(\nname:tomita3\n");
+  const std::string shard = "krohn classify --list list.txt --shard 1/2 -o 1.jsonl";
+  const Outcome first = place.shell(shard);
+  CHECK(first.status == 0);  // whole, though one of its languages cannot be read
+  CHECK(contains(first.out, "1.jsonl: shard 1/2 is whole, 2 of 3 languages"));
+  const std::string before = contents(place / "1.jsonl");
+  const Outcome again = place.shell(shard + "; stat -c %i 1.jsonl");
+  CHECK(contains(again.out, "2 of them done before"));
+  CHECK(contents(place / "1.jsonl") == before);
+  CHECK(place.shell("krohn merge 1.jsonl -o all.jsonl").status == 2);
+  REQUIRE(place.shell("krohn classify --list list.txt --shard 2/2 -o 2.jsonl").status == 0);
+  const Outcome merged = place.shell("krohn merge 2.jsonl 1.jsonl -o all.jsonl");
+  CHECK(merged.status == 2);
+  CHECK(contains(merged.out, "3 languages, 1 of them not read"));
+  CHECK(lines_in(contents(place / "all.jsonl")) == 3);
+  CHECK(place.shell("krohn merge 2.jsonl 1.jsonl -o -").out == contents(place / "all.jsonl"));
+}
+
+TEST_CASE("merge says what is missing, twice, changed or foreign, and writes nothing then") {
+  const Workplace place("shards-refused");
+  REQUIRE(
+      place
+          .shell("for i in 1 3 4; do krohn classify name:tomita1 name:tomita2 name:tomita3 name:tomita4 name:tomita5 "
+                 "--shard $i/6 -o $i.jsonl; done; krohn classify name:tomita1 name:tomita2 --shard 2/6 -o "
+                 "other.jsonl; sed s/yes/no/ 1.jsonl > changed.jsonl")
+          .status == 0);
+  struct Fact {
+    const char *line, *message;
+  };
+  for (const auto& [line, message] :
+       {Fact{"krohn merge 1.jsonl 3.jsonl 4.jsonl -o all", "3 shards of 6 missing: 2,5-6"},
+        Fact{"krohn merge 1.jsonl 1.jsonl -o all", "1.jsonl: is shard 1/6 as 1.jsonl is"},
+        Fact{"krohn merge 1.jsonl other.jsonl -o all", "one list has 5 items, the other 2"},
+        Fact{"krohn merge changed.jsonl -o all", "changed.jsonl: was cut or changed"},
+        Fact{"krohn merge .script -o all", "no part of a list"},
+        Fact{"krohn merge nowhere.jsonl -o all", "nowhere.jsonl"}, Fact{"krohn merge -o all", "merge needs PART"},
+        Fact{"krohn classify name:tomita1 --shard 3/2 -o all", "\"3/2\" is no shard"},
+        Fact{"krohn classify name:tomita1 --shard 1/2", "name it with -o"},
+        Fact{"krohn classify name:tomita1 --shards 2 -o all", "--shards: is for --slurm"},
+        Fact{"krohn classify name:tomita1 --slurm", "name the output with -o"},
+        Fact{"krohn classify --list - --slurm -o all < 1.jsonl", "standard input is gone"},
+        Fact{"krohn classify name:tomita1 --slurm --shard 1/2 -o all", "leave one of the two out"},
+        Fact{"krohn check a b --shard 1/2", "for lists of certificates"},
+        Fact{"krohn classify name:tomita1 name:tomita2 name:tomita3 name:tomita4 name:tomita5 --time 5 --shard 1/6 -o "
+             "1.jsonl",
+             "--time 5 "}}) {
+    CAPTURE(line);
+    const Outcome outcome = place.shell(line);
+    CHECK(outcome.status == 2);
+    CHECK(outcome.out == "");
+    CHECK_MESSAGE(contains(outcome.err, message), outcome.err);
+    CHECK(!std::filesystem::exists(place / "all"));
+  }
+  CHECK(place.shell("krohn merge --missing 4.jsonl 1.jsonl").out == "2-3,5-6\n");
+}
+
+// The campaign is tests/shards/kills; this is a short one.
+TEST_CASE("kill -9 at any moment loses no line that was written and counts none twice") {
+  const Workplace place("shards-killed");
+  place.write("list",
+              "krohn_list() { for i in $(seq 40); do echo \"random:m=$((3 + i % 3)),letters=2,seed=$i\"; done; }");
+  REQUIRE(place.shell(". ./list; krohn_list | sed s/^/name:/ > list.txt").status == 0);
+  const std::string shard = "krohn classify --list list.txt --threads 1 --shard 1/2 -o ";
+  REQUIRE(place.shell(shard + "whole.jsonl").status == 0);
+  const Outcome killed =
+      place.shell("for pause in 0.00 0.01 0.02 0.03 0.05 0.08; do " + shard +
+                  "part.jsonl & sleep $pause; kill -9 $! 2>/dev/null; wait $! 2>/dev/null; "
+                  "if [[ -e part.jsonl.begun ]]; then grep -c '^{\"item\":.*}$' part.jsonl.begun; fi; done; true");
+  REQUIRE(killed.status == 0);
+  std::istringstream counts(killed.out);
+  int last = 0;
+  for (int count; counts >> count; last = count) CHECK(count >= last);
+  REQUIRE(place.shell(shard + "part.jsonl").status == 0);
+  CHECK(contents(place / "part.jsonl") == contents(place / "whole.jsonl"));
+  CHECK(place.files() == std::vector<std::string>{"list", "list.txt", "part.jsonl", "whole.jsonl"});
+}
+
+TEST_CASE("certificates in shards") {
+  const Workplace place("shards-check");
+  REQUIRE(place
+              .shell("for n in 2 3 5; do krohn compile name:Z$n -o z$n.safetensors && krohn verify z$n.safetensors "
+                     "--certificate z$n.cert && printf 'z%s.cert\\tz%s.safetensors\\n' $n $n; done | grep cert$'\\t' > "
+                     "list.tsv")
+              .status == 0);
+  CHECK(place.shell("printf 'z2.cert\\tz2.safetensors\\tname:Z3\\nz2.cert\\tz3.safetensors\\n' >> list.tsv").status ==
+        0);
+  const Outcome all = place.shell("krohn check --list list.tsv --threads 1");
+  CHECK(all.status == 2);  // the last is of another model
+  REQUIRE(lines_in(all.out) == 5);
+  CHECK(
+      contains(all.err, "5 certificates: 3 established, 1 not established, 0 undecided within the limits, 1 not read"));
+  REQUIRE(place.shell("for i in 1 2; do krohn check --list list.tsv --shard $i/2 -o $i.jsonl || exit 1; done").status ==
+          0);
+  const Outcome merged = place.shell("krohn merge 1.jsonl 2.jsonl -o all.jsonl");
+  CHECK(merged.status == 2);
+  CHECK(contents(place / "all.jsonl") == all.out);
+  CHECK(place.shell("head -n 3 list.tsv > good.tsv; krohn check --list good.tsv").status == 0);
+  CHECK(place.shell("head -n 4 list.tsv > refuted.tsv; krohn check --list refuted.tsv").status == 1);
+  CHECK(place.shell("echo z2.cert z2.safetensors > bad.tsv; krohn check --list bad.tsv").status == 2);
+}
+
+TEST_CASE("training runs and a table in shards come out as they do without") {
+  const Workplace place("shards-train");
+  const std::string train =
+      "krohn train parity --model bilinear:diagonal,hidden=4,inputs=4 --length 2..6 --rates 1e-2,1e-3 --seeds 2 "
+      "--steps 40 --threads 1 ";
+  REQUIRE(place.shell(train + "-o alone").status == 0);
+  REQUIRE(place.shell("for i in 1 2 3; do " + train + "-o cut --shard $i/3 || exit 1; done").status == 0);
+  const Outcome merged = place.shell("krohn merge cut/part-*-of-3.jsonl -o runs.jsonl");
+  CHECK(merged.status == 0);
+  CHECK(lines_in(contents(place / "runs.jsonl")) == 4);
+  REQUIRE(place.shell(train + "-o cut").status == 0);
+  CHECK(contents(place / "cut/parameters.safetensors") == contents(place / "alone/parameters.safetensors"));
+  CHECK(contents(place / "cut/run.json") == contents(place / "alone/run.json"));
+
+  const std::string table = "krohn table ebrahimi2 --only 'H = 1' --lengths 400 --threads 1 ";
+  REQUIRE(place.shell("for i in 1 2; do " + table + "-o shards --shard $i/2 || exit 1; done").status == 0);
+  CHECK(place.shell("krohn merge shards/part-1-of-2.jsonl shards/part-2-of-2.jsonl").status == 0);
+  const Outcome cut = place.shell(table + "-o shards");
+  CHECK(cut.status == 0);
+  CHECK(!contains(cut.err, "training"));
+  CHECK(cut.out == place.shell(table + "-o whole").out);
+}
+
+TEST_CASE("the script for an array job, run without a cluster") {
+  const Workplace place("shards-slurm");
+  write_corpus(place);
+  const Outcome script =
+      place.shell("krohn classify -oall.jsonl --corpus corpus --slurm --shards=3 --time 30 > x.sbatch; cat x.sbatch");
+  REQUIRE(script.status == 0);
+  CHECK(contains(script.out, "# classify, 12 languages in 3 shards."));
+  CHECK(contains(script.out, "#SBATCH --array=1-3\n"));
+  CHECK(place
+            .shell("for i in 3 1 2; do SLURM_ARRAY_TASK_ID=$i bash x.sbatch || exit 1; done; SLURM_ARRAY_TASK_ID=0 "
+                   "bash x.sbatch")
+            .status == 0);
+  CHECK(lines_in(contents(place / "all.jsonl")) == 12);
+  CHECK(std::filesystem::exists(place / "all.part-2-of-3.jsonl"));
+  // Submitting: the shards, then what waits for them, with the same options.
+  place.write("sbatch", "#!/bin/sh\necho \"$*\" >> submitted\necho '17;cluster'\n");
+  REQUIRE(place.shell("chmod +x sbatch; PATH=$PWD:$PATH bash x.sbatch --partition=p").status == 0);
+  const std::string path = std::filesystem::canonical(place / "x.sbatch").string();
+  CHECK(contents(place / "submitted") ==
+        "--parsable --partition=p " + path + "\n--dependency=afterok:17 --partition=p --array=0 " + path + "\n");
+  const std::string table = place.shell("krohn table ebrahimi1 --seeds 5 --slurm -o table").out;
+  CHECK(contains(table, "# table, 420 training runs in 100 shards."));
+  CHECK(contains(
+      table, "merge table/part-*-of-100.jsonl -o table/runs.jsonl\n    \"$krohn\" table ebrahimi1 --seeds 5 -o table"));
+}
+
+TEST_CASE("options are taken out of a command line in every form in which they are given") {
+  using Arguments = std::vector<std::string>;
+  const auto without = [](const Arguments& arguments) {
+    return krohn::without_options(arguments, {"-o", "--output"}, {"--slurm"});
+  };
+  CHECK(without({"a", "-o", "x", "b"}) == Arguments{"a", "b"});
+  CHECK(without({"a", "-ox", "b"}) == Arguments{"a", "b"});
+  CHECK(without({"a", "-o=x", "b"}) == Arguments{"a", "b"});
+  CHECK(without({"--output", "x", "a", "--slurm", "b"}) == Arguments{"a", "b"});
+  CHECK(without({"--output=x", "a", "b"}) == Arguments{"a", "b"});
+  CHECK(without({"--output-other", "x", "--slurmy"}) == Arguments{"--output-other", "x", "--slurmy"});
+  CHECK(without({"-o"}) == Arguments{});
+  for (const char* word : {"", "a b", "it's", "$HOME", "`x`", "a\nb", "*", "regex:(a|b)*abb", "plain-1.2", "é"}) {
+    CAPTURE(word);
+    const Workplace place("shards-words");
+    CHECK(place.shell("printf %s " + krohn::shell_word(word)).out == word);
+  }
+}

@@ -1,0 +1,79 @@
+// krohn merge — puts the parts of a list together.
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "krohn/automata/dfa/visible_text.h"
+#include "krohn/groups/atomic_file.h"
+#include "krohn/groups/error.h"
+#include "krohn/simulate/shards/part_file.h"
+#include "tools/krohn/report/count.h"
+#include "tools/krohn/shards/list_summary.h"
+#include "tools/krohn/verb.h"
+
+namespace krohn {
+namespace {
+
+constexpr VerbHelp kMergeHelp = {
+    "merge", "Put the parts of a list together, or say which are missing", "merge PART… [-o FILE] [--missing]",
+    R"(
+krohn classify name:tomita1 name:tomita2 name:tomita3 --shard 1/2 -o part-1.jsonl
+krohn classify name:tomita1 name:tomita2 name:tomita3 --shard 2/2 -o part-2.jsonl
+krohn merge part-*.jsonl -o all.jsonl
+)",
+    R"(A PART is what `krohn classify`, `check`, `table` or `train` wrote with --shard I/N. They are put together only if they
+are shards of one list, cut alike and worked on with the same options by the same version, each of them whole and unchanged
+since it was written, no shard twice and none missing. FILE then has the lines of all items in the order of the list,
+without the headers of the parts: the same bytes however many shards there were. A summary of the list is printed.
+Without -o the parts are only checked.
+
+--missing prints the numbers of the shards that have no PART, as `sbatch --array=` takes them, and nothing else:
+  sbatch --array=$(krohn merge --missing part-*.jsonl) job.sbatch
+Exit status: that of the list's verb without shards, 2 when a part is missing, damaged or foreign.
+)"};
+
+struct MergeArguments {
+  std::vector<std::string> parts;
+std::string output;
+bool missing = false;
+};
+
+int merge(const MergeArguments& options) {
+  if (!options.output.empty() && !options.missing) require_writable(options.output);
+  const MergedParts merged = merge_parts(options.parts);
+  if (options.missing) {
+    fmt::print("{}\n", ranges_of(merged.missing));
+    return kDone;
+  }
+  const std::uint64_t shards = merged.header.shard.count;
+  if (!merged.missing.empty())
+    throw InputError(fmt::format(
+        "{} of {} missing: {}. Run each with --shard I/{}, for I in this list; what one has "
+        "already done is kept",
+        counted(merged.missing.size(), "shard"), with_thousands(shards), ranges_of(merged.missing), shards));
+  const ListSummary summary = summary_of(merged.header.kind, merged.lines);
+  if (!options.output.empty()) {
+    AtomicFile file(options.output);
+    for (const std::string& line : merged.lines) file.write(line + "\n");
+    file.commit();
+  }
+  fmt::print(options.output == "-" ? stderr : stdout, "{}{}: {} of `krohn {}`, all {} whole\n", summary.text,
+             options.output.empty() || options.output == "-" ? "parts" : visible(options.output),
+             counted(merged.lines.size(), "line"), merged.header.kind, counted(shards, "shard"));
+  return summary.status;
+}
+
+}  // namespace
+
+void add_merge(CLI::App& app, Work& chosen) {
+  const auto options = std::make_shared<MergeArguments>();
+  Verb verb = add_verb(app, kMergeHelp);
+  verb.add_option("PART", options->parts, "Files that --shard wrote").required();
+  verb.add_option("-o,--output", options->output, "The lines of all, in the order of the list; -: standard output")
+      .type_name("FILE");
+  verb.add_flag("--missing", options->missing, "Print the shards that are missing");
+  verb.callback([options, &chosen] { chosen = [options] { return merge(*options); }; });
+}
+
+}  // namespace krohn
