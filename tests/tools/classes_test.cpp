@@ -88,6 +88,9 @@ TEST_CASE("classify -o continues after what an earlier run left, whole lines onl
   CHECK(contents(place / "classes.jsonl") == whole);
   CHECK(contains(again.out, "3 languages"));
   place.write("other.txt", "no line of this command\n");
+  for (const char* option : {" --alphabet abc", " --max-elements 2", " --witnesses"})
+    CHECK(contains(place.shell(std::string("krohn classify 'regex:(ab)*' 'regex:a*b' -o classes.jsonl") + option).err,
+                   "made by other options"));
   const Outcome other = place.shell("krohn classify 'regex:(ab)*' 'regex:a*b' -o other.txt");
   CHECK(other.status == 2);
   CHECK(contains(other.err, "other.txt: line 1"));

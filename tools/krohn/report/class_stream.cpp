@@ -10,6 +10,7 @@
 #include <mutex>
 #include <set>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/format_file.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/automata/operations/minimise.h"
@@ -78,7 +79,7 @@ Json facts_of(const std::string& subject, const StreamOptions& options) {
 }
 
 /// What an earlier run left: its whole lines. What it did not finish to write is cut off.
-std::set<std::string> continue_after(const std::string& output, ClassSummary& summary) {
+std::set<std::string> continue_after(const std::string& output, const std::string& said, ClassSummary& summary) {
   std::set<std::string> done;
   if (output.empty() || !std::filesystem::is_regular_file(output)) return done;
   std::ifstream file(output, std::ios::binary);
@@ -89,6 +90,10 @@ std::set<std::string> continue_after(const std::string& output, ClassSummary& su
       throw InputError(output,
                        fmt::format("line {} is no line of `krohn classify`; give another name, or remove the file",
                                    done.size() + 1));
+    if (facts.value("options", "") != said)
+      throw InputError(output,
+                       fmt::format("line {} was made by other options: {}; give another name, or remove the file",
+                                   done.size() + 1, in_quotes(facts.value("options", ""))));
     summary.add(line);
     done.insert(facts.at("subject").get<std::string>());
   }
@@ -122,12 +127,13 @@ std::string class_line(const std::string& subject, const StreamOptions& options)
   } catch (const LimitError& error) {
     facts = {{"subject", subject}, {"error", error.what()}};
   }
+  facts["options"] = options.said;
   return facts.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 int classify_stream(const StreamOptions& options) {
   ClassSummary summary;
-  const std::set<std::string> done = continue_after(options.output, summary);
+  const std::set<std::string> done = continue_after(options.output, options.said, summary);
   std::vector<std::uint64_t> left;
   for (std::size_t i = 0; i < options.subjects.size(); ++i)
     if (!done.contains(options.subjects[i])) left.push_back(i);

@@ -18,6 +18,7 @@ struct StreamOptions {
   double seconds = 60;   ///< for each language
   unsigned threads = 0;  ///< 0: every core
   bool witnesses = false;
+  std::string said;  ///< all options that decide what the lines say, as text; every line has it
 };
 
 /// The languages in a folder and below it: files whose names end as those of a format do, in order.

@@ -134,7 +134,7 @@ std::string options_in_words(const ClassifyArguments& options) {
 int classify_in_shards(const ClassifyArguments& options, const StreamOptions& stream) {
   if (options.shards.slurm)
     return print_array_script({"classify", "language", stream.subjects.size(), options.output}, options.shards);
-  WorkList list{"classify", "krohn " KROHN_VERSION, options_in_words(options), stream.subjects, {}};
+  WorkList list{"classify", "krohn " KROHN_VERSION, stream.said, stream.subjects, {}};
   for (const std::string& subject : list.items) list.costs.push_back(cost_of(subject));
   return work_on_shard(list, *options.shards.shard, options.output, options.threads, "classifying languages",
                        "language", [&stream](std::uint64_t item) { return class_line(stream.subjects[item], stream); });
@@ -154,6 +154,7 @@ int classify_many(const ClassifyArguments& options) {
   stream.seconds = options.classify.seconds;
   stream.threads = options.threads;
   stream.witnesses = options.witnesses;
+  stream.said = options_in_words(options);
   return options.shards.any() ? classify_in_shards(options, stream) : classify_stream(stream);
 }
 
