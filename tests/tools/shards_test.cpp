@@ -128,7 +128,7 @@ TEST_CASE("certificates in shards") {
                      "--certificate z$n.cert && printf 'z%s.cert\\tz%s.safetensors\\n' $n $n; done | grep cert$'\\t' > "
                      "list.tsv")
               .status == 0);
-  CHECK(place.shell("printf 'z2.cert\\tz2.safetensors\\tname:Z3\\nz2.cert\\tz3.safetensors\\n' >> list.tsv").status ==
+  CHECK(place.shell("printf 'z2.cert\\tz2.safetensors\\tname:parity\\nz2.cert\\tz3.safetensors\\n' >> list.tsv").status ==
         0);
   const Outcome all = place.shell("krohn check --list list.tsv --threads 1");
   CHECK(all.status == 2);  // the last is of another model
