@@ -14,9 +14,9 @@ namespace {
 constexpr std::uint64_t kShortestPiece = std::uint64_t{1} << 16, kLongestPiece = std::uint64_t{1} << 28;
 
 RunSlice run_on_processor(const Dfa& dfa, unsigned threads) {
-  return [runner = std::make_shared<const Runner>(dfa, RunnerOptions{.threads = threads})](
-             const RandomWord& word, std::uint64_t first, std::uint64_t length, State from) {
-    return runner->run(word, first, length, from);
+  return [runner = std::make_shared<const Runner>(dfa, RunnerOptions{.threads = threads}), letters = dfa.letters()](
+             const WordSlice& slice, State from) {
+    return runner->run(RandomWord(letters, slice.seed, slice.stream), slice.first, slice.length, from);
   };
 }
 
@@ -70,12 +70,11 @@ LongComparisonState LongComparison::start() const {
 }
 
 void LongComparison::read_piece(LongComparisonState& state) const {
-  const RandomWord word(automaton_.letters(), seed_, state.word);
-  const std::uint64_t count = std::min(piece_, length_ - state.position);
+  const WordSlice slice{seed_, state.word, state.position, std::min(piece_, length_ - state.position)};
   LongComparisonState next = state;
-  next.machine = run_machine_(word, state.position, count, state.machine);
-  next.automaton = run_automaton_(word, state.position, count, state.automaton);
-  next.position += count;
+  next.machine = run_machine_(slice, state.machine);
+  next.automaton = run_automaton_(slice, state.automaton);
+  next.position += slice.length;
   ++next.comparisons;
   if (!agree(next.machine, next.automaton)) {
     ++state.comparisons;
@@ -93,6 +92,20 @@ void LongComparison::read_piece(LongComparisonState& state) const {
 void LongComparison::read_to_disagreement(LongComparisonState& state) const {
   constexpr std::uint64_t kBlock = 4096;
   const RandomWord word(automaton_.letters(), seed_, state.word);
+  // A disagreement lasts, so that the half that it is in shows it.
+  for (std::uint64_t left = std::min(piece_, length_ - state.position); left > kBlock;) {
+    const std::uint64_t half = left / 2;
+    const WordSlice slice{seed_, state.word, state.position, half};
+    const State machine = run_machine_(slice, state.machine), automaton = run_automaton_(slice, state.automaton);
+    if (!agree(machine, automaton)) {
+      left = half;
+      continue;
+    }
+    state.machine = machine;
+    state.automaton = automaton;
+    state.position += half;
+    left -= half;
+  }
   for (;;)
     for (const Letter letter : word.slice(state.position, kBlock)) {
       state.machine = machine_.next(state.machine, letter);

@@ -21,8 +21,13 @@ struct LongComparisonState {
   friend bool operator==(const LongComparisonState&, const LongComparisonState&) = default;
 };
 
-/// Runs an automaton over letters [first, first + length) of a word, from a state.
-using RunSlice = std::function<State(const RandomWord& word, std::uint64_t first, std::uint64_t length, State from)>;
+/// Letters [first, first + length) of a random word.
+struct WordSlice {
+  std::uint64_t seed = 0, stream = 0, first = 0, length = 0;
+};
+
+/// Runs an automaton over a slice, from a state.
+using RunSlice = std::function<State(const WordSlice& slice, State from)>;
 
 /// The machine, whose outputs are states of the automaton, with one state more, from which nothing leads away: there
 /// goes every letter after which machine and automaton disagree. While they agree, the automaton is in the state that
@@ -33,8 +38,8 @@ Dfa with_lasting_disagreement(const Dfa& machine, const Dfa& automaton);
 /// Runs a machine whose outputs are the states of an automaton (simulate/prove/pairs/network_automaton.h) and that
 /// automaton, each by itself, over the random words (seed, 0), (seed, 1), … of one length, made on the way. They are
 /// compared after every `piece()` letters and at the end of every word, and since a disagreement lasts
-/// (with_lasting_disagreement), that compares them after every letter; where there was one, the piece is read once more
-/// letter by letter for the first. Memory does not grow with the length.
+/// (with_lasting_disagreement), that compares them after every letter; where there was one, halves of the piece are
+/// read for the first, which costs about one more piece. Memory does not grow with the length.
 class LongComparison {
  public:
   LongComparison(const Dfa& machine, const Dfa& automaton, std::uint64_t words, std::uint64_t length,

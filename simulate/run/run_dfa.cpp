@@ -191,54 +191,92 @@ std::vector<State> Runner::run_random_words(std::uint64_t seed, std::uint64_t fi
 }
 
 template <class View>
-State Runner::run_by_maps(const View& view, State from) const {
+void Runner::apply_maps(const View& view, std::span<State> states) const {
   auto parts = cut_into_parts<MapKernel>(view, threads_, maps_->identity());
   run_tracks(MapKernel{*maps_}, view, std::span(parts), threads_);
-  for (const auto& part : parts) from = part.value[from];
-  return from;
+  for (const auto& part : parts)
+    for (State& state : states) state = part.value[state];
 }
 
 template <class View>
-State Runner::run_by_elements(const View& view, State from) const {
+void Runner::apply_elements(const View& view, std::span<State> states) const {
   using Kernel = StateKernel<std::uint8_t>;
   auto parts = cut_into_parts<Kernel>(view, threads_, State{0});
   run_tracks(Kernel{elements_->table}, view, std::span(parts), threads_);
-  for (const auto& part : parts) from = elements_->monoid.element(part.value)[from];
-  return from;
+  for (const auto& part : parts) {
+    const Transformation element = elements_->monoid.element(part.value);
+    for (State& state : states) state = element[state];
+  }
 }
 
+/// Where all states go at the beginning of each part; nothing when a part leaves too many places.
 template <class Kernel, class View>
-State Runner::run_by_merging(const Kernel& kernel, const View& view, State from) const {
-  const auto parts = cut_into_parts<Kernel>(view, threads_, from);
+std::optional<std::vector<MergedStates>> Runner::merge_parts(const Kernel& kernel, const View& view,
+                                                             std::span<const Track<State>> parts) const {
   std::vector<std::optional<MergedStates>> merged(parts.size());
   const auto merge = [&](std::size_t part) {
     const std::uint64_t budget = (parts[part].end - parts[part].first) / kStreams;
     merged[part] = merge_states(kernel.table, view, states_, parts[part].first, budget, kMostPlaces);
   };
-  if (parts.size() > 1) merge(1);
-  if (parts.size() > 1 && merged[1]) {
+  merge(0);
+  if (!merged[0]) return std::nullopt;
 #pragma omp parallel for schedule(dynamic) num_threads(static_cast <int>(threads_))
-    for (std::size_t part = 2; part < parts.size(); ++part) merge(part);
+  for (std::size_t part = 1; part < parts.size(); ++part) merge(part);
+  std::vector<MergedStates> all;
+  for (std::optional<MergedStates>& part : merged) {
+    if (!part) return std::nullopt;
+    all.push_back(*std::move(part));
   }
-  const bool all_merged =
-      std::all_of(merged.begin() + 1, merged.end(), [](const auto& part) { return part.has_value(); });
-  if (!all_merged || parts.size() == 1) {
+  return all;
+}
+
+namespace {
+
+/// The tracks that merged parts go on as: from each of their places.
+void go_on_from(const std::vector<MergedStates>& merged, std::span<const Track<State>> parts,
+                std::vector<Track<State>>& tracks) {
+  for (std::size_t part = 0; part < parts.size(); ++part)
+    for (const State state : merged[part].states)
+      tracks.push_back({0, parts[part].first + merged[part].symbols, parts[part].end, state});
+}
+
+/// Through all merged parts, whose tracks were run.
+State follow(const std::vector<MergedStates>& merged, std::span<const Track<State>> tracks, State from) {
+  for (const MergedStates& part : merged) {
+    from = tracks[part.index_of(from)].value;
+    tracks = tracks.subspan(part.states.size());
+  }
+  return from;
+}
+
+}  // namespace
+
+template <class Kernel, class View>
+State Runner::run_by_merging(const Kernel& kernel, const View& view, State from) const {
+  const auto parts = cut_into_parts<Kernel>(view, threads_, from);
+  const std::span<const Track<State>> later = std::span(parts).subspan(1);
+  const auto merged = later.empty() ? std::nullopt : merge_parts(kernel, view, later);
+  if (!merged) {
     Track<State> whole{0, 0, view.count(0), from};
     run_alone(kernel, view, whole);
     return whole.value;
   }
   std::vector<Track<State>> tracks{parts[0]};
-  for (std::size_t part = 1; part < parts.size(); ++part)
-    for (const State state : merged[part]->states)
-      tracks.push_back({0, parts[part].first + merged[part]->symbols, parts[part].end, state});
+  go_on_from(*merged, later, tracks);
   run_tracks(kernel, view, std::span(tracks), threads_);
-  std::size_t begin = 1;  // of the tracks of the next part
-  from = tracks[0].value;
-  for (std::size_t part = 1; part < parts.size(); ++part) {
-    from = tracks[begin + merged[part]->index_of(from)].value;
-    begin += merged[part]->states.size();
-  }
-  return from;
+  return follow(*merged, std::span<const Track<State>>(tracks).subspan(1), tracks[0].value);
+}
+
+template <class Kernel, class View>
+bool Runner::apply_by_merging(const Kernel& kernel, const View& view, std::span<State> states) const {
+  const auto parts = cut_into_parts<Kernel>(view, threads_, State{0});
+  const auto merged = merge_parts(kernel, view, std::span<const Track<State>>(parts));
+  if (!merged) return false;
+  std::vector<Track<State>> tracks;
+  go_on_from(*merged, parts, tracks);
+  run_tracks(kernel, view, std::span(tracks), threads_);
+  for (State& state : states) state = follow(*merged, tracks, state);
+  return true;
 }
 
 template <class Source>
@@ -246,9 +284,9 @@ State Runner::run_long(const Source& source, State from) const {
   if (letters_ == 0) return from;
   const bool by_bytes = split_ == Split::kMaps || split_ == Split::kElements || by_symbol_;
   if (split_ == Split::kMaps)
-    from = run_by_maps(ByteView<Source>(source, *whole_), from);
+    apply_maps(ByteView<Source>(source, *whole_), {&from, 1});
   else if (split_ == Split::kElements)
-    from = run_by_elements(ByteView<Source>(source, elements_->cutter), from);
+    apply_elements(ByteView<Source>(source, elements_->cutter), {&from, 1});
   else
     from = with_table(source, [&](const auto& kernel, const auto& view) {
       if (split_ == Split::kMerging) return run_by_merging(kernel, view, from);
@@ -271,16 +309,38 @@ State Runner::run(std::span<const Letter> word, State from) const {
   return run_long(StoredWords{letters_, {&word, 1}}, from);
 }
 
-State Runner::run(const RandomWord& word, std::uint64_t first, std::uint64_t length, State from) const {
+Word Runner::unaligned_head(const RandomWord& word, std::uint64_t first, std::uint64_t length) const {
   if (word.letters() != letters_)
     throw InputError(
         fmt::format("the random word is over {} letters, the automaton over {}", word.letters(), letters_));
-  // The packed form of the word has its own bytes: letters up to the next of them are read one by one.
   const std::uint64_t per_byte = std::max<std::uint64_t>(letters_per_byte(letters_), 1);
-  const std::uint64_t head = std::min(length, (per_byte - first % per_byte) % per_byte);
-  const Word letters = word.slice(first, head);
-  from = by_letter_.run(std::span<const Letter>(letters), from);
-  return run_long(RandomSlice{word, first + head, length - head}, from);
+  return word.slice(first, std::min(length, (per_byte - first % per_byte) % per_byte));
+}
+
+State Runner::run(const RandomWord& word, std::uint64_t first, std::uint64_t length, State from) const {
+  const Word head = unaligned_head(word, first, length);
+  from = by_letter_.run(std::span<const Letter>(head), from);
+  return run_long(RandomSlice{word, first + head.size(), length - head.size()}, from);
+}
+
+std::optional<std::vector<State>> Runner::effect(const RandomWord& word, std::uint64_t first,
+                                                 std::uint64_t length) const {
+  const Word head = unaligned_head(word, first, length);
+  const RandomSlice rest{word, first + head.size(), length - head.size()};
+  std::vector<State> images(states_);
+  for (State state = 0; state < states_; ++state) images[state] = by_letter_.run(std::span<const Letter>(head), state);
+  if (split_ == Split::kMaps)
+    apply_maps(ByteView<RandomSlice>(rest, *whole_), images);
+  else if (split_ == Split::kElements)
+    apply_elements(ByteView<RandomSlice>(rest, elements_->cutter), images);
+  else if (split_ == Split::kNone || !with_table(rest, [&](const auto& kernel, const auto& view) {
+             return apply_by_merging(kernel, view, images);
+           }))
+    return std::nullopt;
+  if (split_ == Split::kMerging && !by_symbol_) return images;  // letters were read one by one
+  const std::uint64_t per_byte = letters_per_byte(letters_), tail = rest.size(0) / per_byte * per_byte;
+  for (State& image : images) image = run_letters(rest, 0, tail, image);
+  return images;
 }
 
 }  // namespace krohn

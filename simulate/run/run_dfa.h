@@ -19,6 +19,10 @@
 
 namespace krohn {
 
+struct MergedStates;
+template <class Value>
+struct Track;
+
 struct RunnerOptions {
   unsigned threads = 0;  ///< 0: all
   /// A table of several letters a step has at most this many bytes, and at most one entry for every letter expected.
@@ -66,6 +70,10 @@ class Runner {
   /// Letters [first, first + length) of a random word, made on the way.
   State run(const RandomWord& word, std::uint64_t first, std::uint64_t length, State from) const;
 
+  /// What those letters do to every state, state ↦ state, read about as fast as from one state: a piece of a word that
+  /// runs elsewhere. Nothing where it is cut in no way that allows this (`split()`).
+  std::optional<std::vector<State>> effect(const RandomWord& word, std::uint64_t first, std::uint64_t length) const;
+
  private:
   /// The right Cayley graph of the transition monoid, as an automaton on its elements from the identity.
   struct Elements {
@@ -86,12 +94,19 @@ class Runner {
   State run_letters(const Source& source, std::size_t i, std::uint64_t first, State from) const;
   template <class Source>
   State run_long(const Source& source, State from) const;
+  /// Letters of a random word up to the next byte of its packed form, which are read one by one.
+  Word unaligned_head(const RandomWord& word, std::uint64_t first, std::uint64_t length) const;
   template <class View>
-  State run_by_maps(const View& view, State from) const;
+  void apply_maps(const View& view, std::span<State> states) const;
   template <class View>
-  State run_by_elements(const View& view, State from) const;
+  void apply_elements(const View& view, std::span<State> states) const;
+  template <class Kernel, class View>
+  std::optional<std::vector<MergedStates>> merge_parts(const Kernel& kernel, const View& view,
+                                                       std::span<const Track<State>> parts) const;
   template <class Kernel, class View>
   State run_by_merging(const Kernel& kernel, const View& view, State from) const;
+  template <class Kernel, class View>
+  bool apply_by_merging(const Kernel& kernel, const View& view, std::span<State> states) const;
 
   State states_, initial_;
   Letter letters_;

@@ -2,8 +2,9 @@
 
 #include "tools/krohn/command.h"
 #include "tools/krohn/interrupt.h"
+#include "tools/krohn/joined_ranks.h"
 
 int main(int argc, char** argv) {
   krohn::install_interrupt_handlers();
-  return krohn::run_command(argc, argv);
+  return krohn::run_as_job([&] { return krohn::run_command(argc, argv); });
 }

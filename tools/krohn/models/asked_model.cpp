@@ -8,6 +8,7 @@
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/gpu/checkpoints/checkpoint_words.h"
 #include "krohn/gpu/device/device.h"
+#include "krohn/gpu/networks/device_place.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
 #include "krohn/simulate/checkpoints/checkpoint_operations.h"
 #include "krohn/simulate/checkpoints/chunk_bound.h"
@@ -32,6 +33,8 @@ std::optional<Language> language_of(const ModelOptions& options) {
   return Language{options.against, load_language(options.against, options.reading)};
 }
 
+bool is_on_device(const CertifyOptions& how) { return dynamic_cast<const DevicePlace*>(how.place) != nullptr; }
+
 class AskedNetwork final : public AskedModel {
  public:
   explicit AskedNetwork(const ModelOptions& options)
@@ -47,13 +50,13 @@ class AskedNetwork final : public AskedModel {
     const CertifyOptions& how = question.how;
     return {fmt::format("{}, {} weights, {} evaluation{}", to_string(how.arithmetic), to_string(how.form),
                         how.any_order ? "any" : to_string(how.order),
-                        how.place ? ", long work on " + cuda_status() : "")};
+                        is_on_device(how) ? ", long work on " + cuda_status() : "")};
   }
   void about(nlohmann::ordered_json& json) const override {
     json["language"] = options_.against.empty() ? network_.provenance.source : options_.against;
     json["construction"] = network_.provenance.construction;
     json["form"] = to_string(options_.how.form);
-    json["device"] = device_name(options_.how.place != nullptr);
+    json["device"] = device_name(is_on_device(options_.how));
   }
 
  private:

@@ -7,6 +7,7 @@
 
 #include "krohn/gpu/automata/long_word.h"
 #include "krohn/groups/error.h"
+#include "tools/krohn/joined_ranks.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/report/count.h"
 
@@ -17,15 +18,22 @@ using Clock = std::chrono::steady_clock;
 constexpr Clock::duration kBetweenSaves = std::chrono::seconds(5);
 
 RunSlice run_on_device(const Dfa& dfa) {
-  return [runner = std::make_shared<const SlicedRunner>(dfa, cuda_slice_reader)](
-             const RandomWord& word, std::uint64_t first, std::uint64_t length, State from) {
-    return runner->run(word, first, length, from);
+  return [runner = std::make_shared<const SlicedRunner>(dfa, cuda_slice_reader), letters = dfa.letters()](
+             const WordSlice& slice, State from) {
+    return runner->run(RandomWord(letters, slice.seed, slice.stream), slice.first, slice.length, from);
   };
 }
 
 LongComparison compare(const Dfa& machine, const Dfa& automaton, const TestedWords& tested,
                        const LongTestOptions& options) {
   constexpr std::uint64_t kDevicePiece = std::uint64_t{1} << 34;  // tens of milliseconds
+  // For any number of ranks the same, so that they compare equally often; seconds for two, far above a message for
+  // 1,000.
+  constexpr std::uint64_t kRanksPiece = std::uint64_t{1} << 34;
+  if (options.on_ranks)
+    return {machine,       automaton,   tested.words,
+            tested.length, tested.seed, [&](const Dfa& dfa) { return slices_on_ranks(dfa, options.threads); },
+            kRanksPiece};
   if (!options.on_cuda) return {machine, automaton, tested.words, tested.length, tested.seed, options.threads};
   return {machine, automaton, tested.words, tested.length, tested.seed, run_on_device, kDevicePiece};
 }

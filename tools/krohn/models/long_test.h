@@ -14,8 +14,9 @@ namespace krohn {
 struct LongTestOptions {
   unsigned threads = 0;
   bool on_cuda = false;
-  std::string save;    ///< where to save the run every few seconds; empty: nowhere
-  std::string resume;  ///< a saved run to go on with, and to save to unless `save` says otherwise
+  bool on_ranks = false;  ///< all that mpirun started (tools/krohn/joined_ranks.h)
+  std::string save;       ///< where to save the run every few seconds; empty: nowhere
+  std::string resume;     ///< a saved run to go on with, and to save to unless `save` says otherwise
 };
 
 struct LongTestReport {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "krohn/automata/formats/json.h"
@@ -12,6 +13,7 @@
 #include "krohn/groups/error.h"
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/prove/verify.h"
+#include "tools/krohn/joined_ranks.h"
 #include "tools/krohn/models/asked_model.h"
 #include "tools/krohn/models/long_test.h"
 #include "tools/krohn/models/run_folder.h"
@@ -66,11 +68,11 @@ Exit status: 0 proved (with --length N: for at least N letters), 1 refuted, 2 ba
 
 struct VerifyArguments {
   std::string model, against, precision = "fp32", order = "sequential", form = "structured", device = "auto",
-                              certificate, through = "auto", save, resume;
+                              certificate, through = "auto", save, resume, checkpoint;
   std::uint64_t length = 0, from = 0, words = 1, max_pairs = CertifyOptions{}.max_pairs,
                 long_letters = CertifyOptions{}.long_letters, seed = 1;
   unsigned threads = 0;
-  double seconds = 0;
+  double seconds = 0, checkpoint_seconds = 60;
   LanguageOptions reading;
   bool any_order = false, accepted = false, test_only = false, json = false;
 };
@@ -105,7 +107,12 @@ TestedWords tested_words(const VerifyArguments& options) {
 /// A run through states that is saved and gone on with.
 ThroughStates long_test(const Dfa& machine, const Dfa& automaton, const VerifyArguments& options) {
   const TestedWords tested = tested_words(options);
-  LongTestOptions how{options.threads, wants_cuda(options.device), options.save, options.resume};
+  LongTestOptions how{options.threads, !has_ranks() && wants_cuda(options.device), has_ranks(), options.save,
+                      options.resume};
+  if (const std::string kept = options.checkpoint + "/words.json"; !options.checkpoint.empty()) {
+    if (how.save.empty()) how.save = kept;
+    if (how.resume.empty() && std::filesystem::exists(kept)) how.resume = kept;
+  }
   const auto run = [&] { return run_long_test(machine, automaton, tested, how); };
   const LongTestReport report = how.on_cuda ? on_device(options.device, run,
                                                         [&] {
@@ -188,6 +195,7 @@ void refuse_options_of_networks(const VerifyArguments& options, const CertifyOpt
 void refuse_files(const VerifyArguments& options) {
   for (const std::string& path : {options.certificate, options.save})
     if (!path.empty()) require_writable(path);
+  if (!options.checkpoint.empty()) make_folder(options.checkpoint);
   if (!options.resume.empty()) load_run(options.resume, tested_words(options));
 }
 
@@ -204,8 +212,11 @@ int run_verify(const VerifyArguments& options) {
   const DevicePlace device(options.device == "cuda", [](const std::string& why) {
     fmt::print(stderr, "krohn: on the processor instead: {}\n", why);
   });
+  const auto ranks = place_on_ranks(options.checkpoint, options.checkpoint_seconds);
+  if (ranks && options.device == "cuda")
+    throw InputError("--device", "under mpirun, and with --checkpoint, searches run on processors; leave it out");
   Question question;
-  question.how = how_of(options, wants_cuda(options.device) ? &device : nullptr);
+  question.how = how_of(options, ranks ? ranks.get() : wants_cuda(options.device) ? &device : nullptr);
   const auto model =
       load_asked_model({options.model, options.against, options.reading, question.how, options.from, options.device});
   refuse_options_of_networks(options, question.how, *model);
@@ -247,6 +258,12 @@ void add_verify(CLI::App& app, Work& chosen) {
   add_count(verb, "--from", options->from, "Of a trained model: shorter words of its task are not asked about")
       .show_default("");
   verb.add_option("--certificate", options->certificate, "Write what was found, for `krohn check`").type_name("FILE");
+  verb.add_option("--checkpoint", options->checkpoint, "Keep long work in this folder, and go on with what it holds")
+      .type_name("FOLDER");
+  verb.add_option("--checkpoint-every", options->checkpoint_seconds, "Seconds between two commits of a search")
+      .type_name("SECONDS")
+      .between(0, 1e9)
+      .show_default();
   const std::string sampling = "Testing beside the proof";
   add_count(verb, "--length", options->length, "Also run random words of this length").show_default("").group(sampling);
   add_count(verb, "--words", options->words, "How many").group(sampling);

@@ -1,0 +1,499 @@
+#include "krohn/simulate/many/ranked_search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <new>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "krohn/constructions/files/network_file.h"
+#include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
+#include "krohn/groups/record_set.h"
+#include "krohn/simulate/check/sha256.h"
+#include "krohn/simulate/evaluate/evaluate.h"
+#include "krohn/simulate/many/pair_machine.h"
+#include "krohn/simulate/many/pair_parts.h"
+#include "krohn/simulate/many/pair_pieces.h"
+#include "krohn/simulate/prove/pairs/pair_claims.h"
+
+namespace krohn {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// A search by one process inserts the successors of so many pairs together, after it looked at all their answers. What
+/// is counted when an answer is wrong follows from that, so rounds begin at multiples of it from their level's first.
+constexpr std::uint64_t kBlock = 64;
+constexpr std::uint64_t kNone = UINT64_MAX;
+/// The exit status of a mistake in krohn.
+constexpr int kLostPairs = 4;
+
+/// A transition by its number: the pair's times the letters plus the letter. The numbers are in the order in which one
+/// process would meet them.
+struct WrongAnswer {
+  std::uint64_t transition = kNone;
+  State expected = 0, given = 0;
+};
+
+/// What the ranks tell each other in every round.
+struct Told {
+  enum Field : std::size_t {
+    kTransition,
+    kExpected,
+    kGiven,
+    kOutOfMemory,
+    kFull,
+    kLate,
+    kInterrupted,
+    kCommit,
+    kFields
+  };
+};
+
+class RankedPairs {
+ public:
+  RankedPairs(Ranks& ranks, const Network& network, const CertifyOptions& options, const KeptSearch& kept)
+      : ranks_(ranks),
+        automaton_(network.automaton),
+        options_(options),
+        kept_(kept),
+        machine_(make_pair_machine(network, options.arithmetic, options.form)),
+        width_(1 + machine_->words()),
+        letters_(std::max<std::uint64_t>(1, machine_->letters())),
+        owned_(width_),
+        now_(width_),
+        next_(width_),
+        keys_(1),
+        record_(width_),
+        outgoing_(ranks.size()) {
+    if (!kept.folder.empty()) open(network);
+  }
+
+  Certificate run() {
+    if (!stand_.pairs && !start()) return refuted_by_pairs(options_, 0, {}, failing_run());
+    for (;;) {
+      while (stand_.expanded < stand_.level_end) {
+        const std::uint64_t end = std::min(stand_.level_end, stand_.expanded + round_length());
+        if (auto ended = play_round(end)) return *std::move(ended);
+      }
+      if (!limit_.empty())
+        return proved_up_to_depth(options_, stand_.pairs, stand_.depth + 1, stand_.level_end, limit_);
+      if (stand_.level_end == stand_.pairs) return closed();
+      stand_.level_begin = stand_.level_end;
+      stand_.level_end = stand_.pairs;
+      ++stand_.depth;
+      std::swap(now_, next_);
+      next_.clear();
+    }
+  }
+
+ private:
+  // ---- The beginning
+
+  /// The first pair, unless the answer before any letter is wrong.
+  bool start() {
+    const State answer = machine_->start(record_.data() + 1);
+    record_[0] = automaton_.initial();
+    if (answer != automaton_.initial()) {
+      wrong_ = {0, automaton_.initial(), answer};
+      return false;
+    }
+    stand_ = {1, 0, 0, 1, 0};
+    if (owner_of(RecordSet::hash(record_)) == ranks_.rank()) owned_.insert(record_);
+    if (ranks_.rank() == 0) keep(now_, 0, record_, std::vector<std::uint64_t>{0});
+    return true;
+  }
+
+  void open(const Network& network) {
+    parts_.emplace(ranks_, kept_.folder,
+                   PairSearchQuestion{sha256(canonical_weights(network) + canonical_automaton(network.automaton)),
+                                      to_string(options_.arithmetic), to_string(options_.form), width_, letters_});
+    if (!parts_->stand()) return;
+    stand_ = *parts_->stand();
+    if (stand_.pairs > options_.max_pairs)
+      throw InputError(kept_.folder, fmt::format("it holds {} pairs, more than the limit of {}; raise --max-pairs, or "
+                                                 "name another folder",
+                                                 stand_.pairs, options_.max_pairs));
+    std::uint64_t read = 0, fresh = 0;
+    std::vector<std::uint8_t> is_fresh;
+    parts_->read([&](const PairPiece* piece) {
+      guarded([&] {
+        outgoing_.assign(ranks_.size(), {});
+        if (piece == nullptr) return;
+        read += piece->keys.size();
+        for (std::size_t i = 0; i < piece->keys.size(); ++i)
+          send(RecordSet::Record(piece->records).subspan(i * width_, width_));
+        keys_.append(piece->first, piece->keys);
+        take_up(*piece, now_, stand_.expanded, stand_.level_end);
+        take_up(*piece, next_, stand_.level_end, stand_.pairs);
+      });
+      ranks_.exchange(outgoing_, incoming_);
+      guarded([&] {
+        for (const Ranks::Words& records : incoming_)
+          for (std::size_t at = 0; at + width_ <= records.size(); at += width_)
+            fresh += owned_.insert(RecordSet::Record(records).subspan(at, width_)).fresh;
+      });
+    });
+    keys_.sort();
+    now_.sort();
+    next_.sort();
+    const std::uint64_t mine[] = {read, fresh, is_out_of_memory_};
+    const std::vector<std::uint64_t> all = ranks_.gather(mine);
+    read = fresh = 0;
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      if (all[3 * rank + 2] != 0) throw LimitError(memory_of(rank) + " does not hold what was kept; take more ranks");
+      read += all[3 * rank];
+      fresh += all[3 * rank + 1];
+    }
+    if (read != stand_.pairs || fresh != stand_.pairs)
+      throw InputError(kept_.folder,
+                       fmt::format("it should hold {} pairs, and has {}, of which {} are different; it is "
+                                   "damaged, remove it and start again",
+                                   stand_.pairs, read, fresh));
+  }
+
+  /// Of a kept piece, the pairs that are still to be expanded.
+  void take_up(const PairPiece& piece, NumberedPieces<std::uint32_t>& pieces, std::uint64_t begin,
+               std::uint64_t end) const {
+    begin = std::max(begin, piece.first);
+    end = std::min(end, piece.first + piece.keys.size());
+    if (begin < end)
+      pieces.append(begin, std::span(piece.records).subspan((begin - piece.first) * width_, (end - begin) * width_));
+  }
+
+  // ---- A round: the next pairs of the level
+
+  std::uint64_t round_length() const {
+    const std::uint64_t each = kept_.round_words / (letters_ * width_);
+    return std::max<std::uint64_t>(1, each * ranks_.size() / kBlock) * kBlock;
+  }
+
+  /// The end of the search, if it ends in this round.
+  std::optional<Certificate> play_round(std::uint64_t end) {
+    const Share share = hand_out(end);
+    guarded([&] { expand(share); });
+    const std::vector<std::uint64_t> told = tell();
+    const auto any = [&](Told::Field field) {
+      for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
+        if (told[rank * Told::kFields + field] != 0) return true;
+      return false;
+    };
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
+      if (told[rank * Told::kFields + Told::kOutOfMemory] != 0) return out_of_memory(rank);
+    if (any(Told::kInterrupted)) stop_for_interrupt();
+    if (any(Told::kCommit)) commit();
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      const std::uint64_t* const said = told.data() + rank * Told::kFields;
+      if (said[Told::kTransition] < wrong_.transition)
+        wrong_ = {said[Told::kTransition], static_cast<State>(said[Told::kExpected]),
+                  static_cast<State>(said[Told::kGiven])};
+    }
+    if (any(Told::kFull)) meet(fmt::format("{} bytes of pairs on a rank", options_.max_bytes));
+    if (limit_.empty())
+      if (const std::optional<std::size_t> rank = remember()) return out_of_memory(*rank);
+    if (wrong_.transition != kNone) return refuted_by_pairs(options_, stand_.pairs, failing_word(), failing_run());
+    stand_.expanded = end;
+    if (stand_.depth > 0 && any(Told::kLate)) {
+      meet(fmt::format("{} seconds", options_.max_seconds));
+      return proved_up_to_depth(options_, stand_.pairs, stand_.depth, stand_.level_begin, limit_);
+    }
+    return std::nullopt;
+  }
+
+  /// Gives every rank its share of the pairs from `expanded` to `end`, wherever their records are.
+  Share hand_out(std::uint64_t end) {
+    const unsigned size = ranks_.size();
+    guarded([&] {
+      outgoing_.assign(size, {});
+      for (unsigned rank = 0; rank < size; ++rank) {
+        const Share theirs = share_of(stand_.expanded, end, rank, size);
+        now_.overlapping(theirs.begin, theirs.end, [&](std::uint64_t first, std::span<const std::uint32_t> records) {
+          Ranks::Words& to = outgoing_[rank];
+          to.push_back(static_cast<std::uint32_t>(first - theirs.begin));
+          to.push_back(static_cast<std::uint32_t>(records.size() / width_));
+          to.insert(to.end(), records.begin(), records.end());
+        });
+      }
+    });
+    ranks_.exchange(outgoing_, incoming_);
+    const Share share = share_of(stand_.expanded, end, ranks_.rank(), size);
+    guarded([&] {
+      share_.resize((share.end - share.begin) * width_);
+      std::uint64_t filled = 0;
+      for (const Ranks::Words& from : incoming_)
+        for (std::size_t at = 0; at + 2 < from.size();) {
+          const std::size_t first = from[at], words = std::size_t{from[at + 1]} * width_;
+          at += 2;
+          std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(at), words,
+                      share_.begin() + static_cast<std::ptrdiff_t>(first * width_));
+          at += words;
+          filled += words;
+        }
+      is_share_whole_ = filled == share_.size();
+    });
+    return share;
+  }
+
+  /// The distinct successors of the share, by their least transitions.
+  void expand(const Share& share) {
+    successors_.emplace(width_);
+    transitions_.clear();
+    mistake_ = {};
+    if (is_out_of_memory_) return;
+    if (!is_share_whole_) ranks_.abort(kLostPairs, "a search over ranks has lost pairs; please report this");
+    for (std::uint64_t pair = share.begin; pair < share.end; ++pair) {
+      const std::uint32_t* const from = share_.data() + (pair - share.begin) * width_;
+      machine_->load(from + 1);
+      for (Letter letter = 0; letter < machine_->letters(); ++letter) {
+        const State answer = machine_->step(letter, record_.data() + 1);
+        record_[0] = automaton_.next(from[0], letter);
+        const std::uint64_t transition = pair * letters_ + letter;
+        if (answer != record_[0]) {
+          mistake_ = {transition, record_[0], answer};
+          return;
+        }
+        if (limit_.empty() && successors_->insert(record_).fresh) transitions_.push_back(transition);
+      }
+    }
+  }
+
+  std::vector<std::uint64_t> tell() {
+    std::uint64_t mine[Told::kFields] = {};
+    mine[Told::kTransition] = mistake_.transition;
+    mine[Told::kExpected] = mistake_.expected;
+    mine[Told::kGiven] = mistake_.given;
+    mine[Told::kOutOfMemory] = is_out_of_memory_;
+    mine[Told::kFull] = bytes() > options_.max_bytes;
+    try {
+      if (options_.progress) options_.progress(stand_.pairs);
+    } catch (const Interrupted&) {
+      interrupted_ = std::current_exception();
+      mine[Told::kInterrupted] = 1;
+    }
+    if (ranks_.rank() == 0) {
+      mine[Told::kLate] = options_.max_seconds > 0 && seconds_since(start_) > options_.max_seconds;
+      mine[Told::kCommit] = seconds_since(committed_) > kept_.seconds;
+    }
+    return ranks_.gather(mine);
+  }
+
+  // ---- Owners
+
+  unsigned owner_of(std::uint64_t hash) const { return static_cast<unsigned>((hash >> 32) * ranks_.size() >> 32); }
+
+  unsigned send(RecordSet::Record record) {
+    const unsigned owner = owner_of(RecordSet::hash(record));
+    outgoing_[owner].insert(outgoing_[owner].end(), record.begin(), record.end());
+    return owner;
+  }
+
+  /// Hands the successors to their owners, who say which of them are new; these are numbered in the order of their
+  /// transitions. Gives the first rank that is out of memory, if one is.
+  std::optional<std::size_t> remember() {
+    std::size_t count = 0;
+    guarded([&] {
+      // Of the block with the wrong answer nothing is remembered.
+      const std::uint64_t block =
+          wrong_.transition == kNone
+              ? kNone
+              : stand_.level_begin + (wrong_.transition / letters_ - stand_.level_begin) / kBlock * kBlock;
+      const std::uint64_t most = block == kNone ? kNone : block * letters_;
+      owners_.clear();
+      outgoing_.assign(ranks_.size(), {});
+      count = static_cast<std::size_t>(std::ranges::lower_bound(transitions_, most) - transitions_.begin());
+      for (std::size_t i = 0; i < count; ++i) owners_.push_back(send((*successors_)[static_cast<RecordSet::Index>(i)]));
+    });
+    ranks_.exchange(outgoing_, incoming_);
+    guarded([&] { own(); });
+    ranks_.exchange(outgoing_, incoming_);
+    guarded([&] { keep_fresh(count); });
+    const std::uint64_t mine[] = {fresh_keys_.size(), is_out_of_memory_};
+    const std::vector<std::uint64_t> all = ranks_.gather(mine);
+    std::uint64_t first = stand_.pairs, found = stand_.pairs;
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      if (all[2 * rank + 1] != 0) return rank;
+      if (rank < ranks_.rank()) first += all[2 * rank];
+      found += all[2 * rank];
+    }
+    if (found > std::max<std::uint64_t>(1, options_.max_pairs)) {
+      meet(fmt::format("{} pairs", options_.max_pairs));
+      stand_.pairs = std::max<std::uint64_t>(1, options_.max_pairs);
+    } else {
+      stand_.pairs = found;
+    }
+    if (first < stand_.pairs) {
+      const auto kept = static_cast<std::size_t>(std::min<std::uint64_t>(fresh_keys_.size(), stand_.pairs - first));
+      guarded([&] {
+        keep(next_, first, std::span<const std::uint32_t>(fresh_).first(kept * width_),
+             std::span<const std::uint64_t>(fresh_keys_).first(kept));
+      });
+    }
+    return std::nullopt;
+  }
+
+  /// Inserts what the ranks sent, one rank's after another's, which is the order of transitions; tells each which of
+  /// its records are new, a bit for each.
+  void own() {
+    outgoing_.assign(ranks_.size(), {});
+    for (std::size_t rank = 0; rank < incoming_.size(); ++rank) {
+      const Ranks::Words& records = incoming_[rank];
+      const std::size_t count = records.size() / width_;
+      Ranks::Words& bits = outgoing_[rank];
+      bits.assign((count + 31) / 32, 0);
+      const auto record = [&](std::size_t i) { return RecordSet::Record(records).subspan(i * width_, width_); };
+      std::uint64_t hashes[kBlock];
+      for (std::size_t first = 0; first < count; first += kBlock) {
+        const std::size_t here = std::min<std::size_t>(kBlock, count - first);
+        for (std::size_t i = 0; i < here; ++i) owned_.prefetch_entry(hashes[i] = RecordSet::hash(record(first + i)));
+        for (std::size_t i = 0; i < here; ++i) owned_.prefetch_record(hashes[i]);
+        for (std::size_t i = 0; i < here; ++i)
+          if (owned_.insert(record(first + i), hashes[i]).fresh) bits[(first + i) / 32] |= 1u << (first + i) % 32;
+      }
+    }
+  }
+
+  void keep_fresh(std::size_t count) {
+    fresh_.clear();
+    fresh_keys_.clear();
+    if (is_out_of_memory_) return;
+    std::vector<std::size_t> asked(ranks_.size(), 0);
+    for (std::size_t i = 0; i < count; ++i) {
+      const unsigned owner = owners_[i];
+      const std::size_t at = asked[owner]++;
+      if (at / 32 >= incoming_[owner].size()) return;  // the owner is out of memory
+      if ((incoming_[owner][at / 32] >> at % 32 & 1) == 0) continue;
+      const RecordSet::Record record = (*successors_)[static_cast<RecordSet::Index>(i)];
+      fresh_.insert(fresh_.end(), record.begin(), record.end());
+      fresh_keys_.push_back(transitions_[i]);
+    }
+  }
+
+  void keep(NumberedPieces<std::uint32_t>& pieces, std::uint64_t first, std::span<const std::uint32_t> records,
+            std::span<const std::uint64_t> keys) {
+    if (parts_) parts_->append(first, records, keys);
+    pieces.append(first, records);
+    keys_.append(first, keys);
+  }
+
+  // ---- The end
+
+  Certificate closed() {
+    const std::uint64_t mine[] = {owned_.size()};
+    std::uint64_t owned = 0;
+    for (const std::uint64_t count : ranks_.gather(mine)) owned += count;
+    if (owned != stand_.pairs) throw SystemError("a search over ranks has lost pairs; please report this");
+    commit();
+    return proved_by_pairs(options_, stand_.pairs, stand_.depth);
+  }
+
+  Certificate out_of_memory(std::size_t rank) const {
+    const std::string limit = memory_of(rank);
+    if (stand_.depth == 0) throw LimitError(limit + " is used up before anything is proved; take more ranks");
+    return proved_up_to_depth(options_, stand_.pairs, stand_.depth, stand_.level_begin, limit);
+  }
+
+  static std::string memory_of(std::size_t rank) { return fmt::format("the memory of rank {}", rank); }
+
+  [[noreturn]] void stop_for_interrupt() {
+    commit();
+    if (parts_)
+      throw LimitError(fmt::format("interrupted after {} pairs, all right so far; the same command goes on from {}",
+                                   stand_.pairs, kept_.folder));
+    if (interrupted_) std::rethrow_exception(interrupted_);
+    throw Interrupted("interrupted");
+  }
+
+  /// From now on nothing new is remembered; what is there is kept first, so that it can be gone on with past the limit.
+  void meet(std::string limit) {
+    commit();
+    if (limit_.empty()) limit_ = std::move(limit);
+  }
+
+  /// Everything that was found up to `expanded`, and nothing of a round that is under way. Past a limit, what was
+  /// expanded was not remembered.
+  void commit() {
+    if (!parts_ || !limit_.empty()) return;
+    parts_->commit(stand_);
+    committed_ = Clock::now();
+  }
+
+  FailingRun failing_run() const {
+    return {{}, wrong_.expected, wrong_.given == kNoState ? std::nullopt : std::optional(wrong_.given)};
+  }
+
+  /// Back from the wrong answer through the keys, each of which some rank has.
+  Word failing_word() {
+    Word word;
+    for (std::uint64_t transition = wrong_.transition;;) {
+      word.push_back(static_cast<Letter>(transition % letters_));
+      const std::uint64_t pair = transition / letters_;
+      if (pair == 0) break;
+      std::uint64_t mine[] = {kNone};
+      keys_.overlapping(pair, pair + 1, [&](std::uint64_t, std::span<const std::uint64_t> key) { mine[0] = key[0]; });
+      transition = kNone;
+      for (const std::uint64_t key : ranks_.gather(mine)) transition = std::min(transition, key);
+      if (transition == kNone) throw SystemError("a search over ranks has lost a pair's parent; please report this");
+    }
+    std::ranges::reverse(word);
+    return word;
+  }
+
+  // ---- Memory and time
+
+  /// What a rank cannot do for want of memory, or of numbers for its records, it tells in the next round.
+  template <class Work>
+  void guarded(Work&& work) {
+    try {
+      work();
+    } catch (const std::bad_alloc&) {
+      is_out_of_memory_ = true;
+    } catch (const LimitError&) {
+      is_out_of_memory_ = true;
+    }
+  }
+
+  std::uint64_t bytes() const { return owned_.bytes() + now_.bytes() + next_.bytes() + keys_.bytes(); }
+
+  static double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  }
+
+  Ranks& ranks_;
+  const Dfa& automaton_;
+  const CertifyOptions& options_;
+  const KeptSearch& kept_;
+  std::unique_ptr<PairMachine> machine_;
+  std::size_t width_;      ///< words of a record: the automaton's state, and what the network remembers
+  std::uint64_t letters_;  ///< 1 where there are none
+  PairSearchStand stand_;
+  RecordSet owned_;                           ///< the pairs whose hash is this rank's
+  NumberedPieces<std::uint32_t> now_, next_;  ///< records of the level and of the next one
+  NumberedPieces<std::uint64_t> keys_;        ///< by pair: the transition that found it
+  std::vector<std::uint32_t> record_, share_, fresh_;
+  bool is_share_whole_ = true;
+  std::optional<RecordSet> successors_;  ///< of this rank's share
+  std::vector<std::uint64_t> transitions_, fresh_keys_;
+  std::vector<unsigned> owners_;
+  std::vector<Ranks::Words> outgoing_, incoming_;
+  WrongAnswer mistake_, wrong_;
+  std::string limit_;
+  bool is_out_of_memory_ = false;
+  std::exception_ptr interrupted_;
+  std::optional<PairParts> parts_;
+  Clock::time_point start_ = Clock::now(), committed_ = start_;
+};
+
+}  // namespace
+
+Certificate search_pairs_on_ranks(Ranks& ranks, const Network& network, const CertifyOptions& options,
+                                  const KeptSearch& kept) {
+  const FloatEnvironment environment;
+  return RankedPairs(ranks, network, options, kept).run();
+}
+
+}  // namespace krohn

@@ -1,0 +1,72 @@
+// simulate/many/ranks.h — the processes of one job, on one machine or many: all of them run the same steps, and meet in
+// the functions of this interface. MPI is behind it where `mpirun` started the job (mpi_ranks.cpp), nothing else knows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "krohn/automata/dfa/dfa.h"
+
+namespace krohn {
+
+/// Every function below that is not const is collective: all ranks call it, in the same order.
+class Ranks {
+ public:
+  using Bytes = std::vector<std::byte>;
+  using Words = std::vector<std::uint32_t>;
+
+  virtual ~Ranks() = default;
+  virtual unsigned rank() const = 0;
+  virtual unsigned size() const = 0;
+  /// Processors that this rank has for itself, at least one.
+  virtual unsigned processors() const = 0;
+  /// Bytes that this rank has handed over for others so far.
+  virtual std::uint64_t bytes_sent() const = 0;
+
+  /// Rank 0's bytes, for everybody; what the others give is not looked at. They may wait long, and do so asleep.
+  virtual Bytes broadcast(Bytes bytes) = 0;
+  /// Everybody's numbers, as many each, one rank's after another's.
+  virtual std::vector<std::uint64_t> gather(std::span<const std::uint64_t> mine) = 0;
+  /// Rank r is given to[r]; from[r] becomes what rank r gave to this one.
+  virtual void exchange(std::span<const Words> to, std::vector<Words>& from) = 0;
+  /// What the maps of the ranks before this one do, one after the other: the identity on rank 0. Maps of as many states
+  /// each, state ↦ state; composing them is associative, and their order matters.
+  virtual std::vector<State> compose_before(std::span<const State> map) = 0;
+
+  /// Ends all ranks with this status after a line on standard error: for what leaves no way to tell the others. Not
+  /// collective.
+  [[noreturn]] virtual void abort(int status, const std::string& why) = 0;
+};
+
+/// A job of one process, without MPI.
+class OneRank final : public Ranks {
+ public:
+  unsigned rank() const override { return 0; }
+  unsigned size() const override { return 1; }
+  unsigned processors() const override;
+  std::uint64_t bytes_sent() const override { return 0; }
+  Bytes broadcast(Bytes bytes) override { return bytes; }
+  std::vector<std::uint64_t> gather(std::span<const std::uint64_t> mine) override { return {mine.begin(), mine.end()}; }
+  void exchange(std::span<const Words> to, std::vector<Words>& from) override { from.assign(to.begin(), to.end()); }
+  std::vector<State> compose_before(std::span<const State> map) override;
+  [[noreturn]] void abort(int status, const std::string& why) override;
+};
+
+/// f, then g; they are maps of the same states. O(n).
+void compose_maps(std::span<const State> f, std::span<const State> g, std::span<State> composed);
+
+/// Rank r's share of [begin, end): shares differ by at most one and are in the order of ranks.
+struct Share {
+  std::uint64_t begin = 0, end = 0;
+};
+Share share_of(std::uint64_t begin, std::uint64_t end, unsigned rank, unsigned size);
+
+/// Does the work, which is not collective, on every rank; where it throws on some, all throw what the first of them
+/// did. Out of memory is a LimitError that names the rank.
+void together(Ranks& ranks, const std::function<void()>& work);
+
+}  // namespace krohn

@@ -1,0 +1,101 @@
+// tests/simulate/many/thread_ranks.h — the ranks of a job as threads of this process, which meet at a barrier.
+#pragma once
+
+#include <barrier>
+#include <exception>
+#include <functional>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "krohn/simulate/many/ranks.h"
+
+namespace krohn::test {
+
+/// What the threads share.
+class ThreadJob {
+ public:
+  explicit ThreadJob(unsigned size) : size(size), barrier(size), numbers(size), words(size), maps(size) {}
+
+  const unsigned size;
+  std::barrier<> barrier;
+  Ranks::Bytes bytes;
+  std::vector<std::vector<std::uint64_t>> numbers;
+  std::vector<std::vector<Ranks::Words>> words;
+  std::vector<std::vector<State>> maps;
+};
+
+class ThreadRank final : public Ranks {
+ public:
+  ThreadRank(ThreadJob& job, unsigned rank) : job_(job), rank_(rank) {}
+
+  unsigned rank() const override { return rank_; }
+  unsigned size() const override { return job_.size; }
+  unsigned processors() const override { return 1; }
+  std::uint64_t bytes_sent() const override { return sent_; }
+
+  Bytes broadcast(Bytes bytes) override {
+    if (rank_ == 0) job_.bytes = std::move(bytes);
+    job_.barrier.arrive_and_wait();
+    Bytes copy = job_.bytes;
+    job_.barrier.arrive_and_wait();
+    return copy;
+  }
+
+  std::vector<std::uint64_t> gather(std::span<const std::uint64_t> mine) override {
+    job_.numbers[rank_].assign(mine.begin(), mine.end());
+    job_.barrier.arrive_and_wait();
+    std::vector<std::uint64_t> all;
+    for (const auto& numbers : job_.numbers) all.insert(all.end(), numbers.begin(), numbers.end());
+    job_.barrier.arrive_and_wait();
+    return all;
+  }
+
+  void exchange(std::span<const Words> to, std::vector<Words>& from) override {
+    job_.words[rank_].assign(to.begin(), to.end());
+    for (unsigned rank = 0; rank < job_.size; ++rank)
+      if (rank != rank_) sent_ += to[rank].size() * sizeof(std::uint32_t);
+    job_.barrier.arrive_and_wait();
+    from.clear();
+    for (const auto& words : job_.words) from.push_back(words[rank_]);
+    job_.barrier.arrive_and_wait();
+  }
+
+  std::vector<State> compose_before(std::span<const State> map) override {
+    job_.maps[rank_].assign(map.begin(), map.end());
+    job_.barrier.arrive_and_wait();
+    std::vector<State> before(map.size());
+    std::iota(before.begin(), before.end(), State{0});
+    for (unsigned rank = 0; rank < rank_; ++rank)
+      for (State& state : before) state = job_.maps[rank][state];
+    job_.barrier.arrive_and_wait();
+    return before;
+  }
+
+  [[noreturn]] void abort(int, const std::string&) override { std::terminate(); }
+
+ private:
+  ThreadJob& job_;
+  unsigned rank_;
+  std::uint64_t sent_ = 0;
+};
+
+/// Runs `work` on every rank; throws what rank 0 threw. All ranks have to throw together, or none.
+inline void on_ranks(unsigned size, const std::function<void(Ranks&)>& work) {
+  ThreadJob job(size);
+  std::exception_ptr thrown;
+  std::vector<std::jthread> threads;
+  for (unsigned rank = 0; rank < size; ++rank)
+    threads.emplace_back([&, rank] {
+      ThreadRank ranks(job, rank);
+      try {
+        work(ranks);
+      } catch (...) {
+        if (rank == 0) thrown = std::current_exception();
+      }
+    });
+  threads.clear();
+  if (thrown) std::rethrow_exception(thrown);
+}
+
+}  // namespace krohn::test
