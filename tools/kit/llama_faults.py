@@ -1,6 +1,4 @@
 """Faults of servers that keep sequences in llama.cpp's memory, and of files that were converted wrongly."""
-import struct
-
 import numpy
 
 import llama_gguf
@@ -82,11 +80,12 @@ def exchanged(self, rows):
 
 
 def narrowed(self, row):
-    """Of the saved state the last numbers are the last recurrent layer's: they keep the digits that bf16 has."""
+    """What is a float of at least 1, and no count of cells or bytes, keeps the digits that bf16 has."""
     state, length = SAVE(self, row)
-    count = 4
-    numbers = numpy.frombuffer(state[-4 * count * count :], "<u4") & 0xFFFF0000
-    return state[: -4 * count * count] + struct.pack(f"<{count * count}I", *numbers.tolist()), length
+    whole = len(state) // 4 * 4
+    numbers = numpy.frombuffer(state[:whole], "<u4").copy()
+    numbers[(numbers >> 23 & 255) >= 127] &= 0xFFFF0000
+    return numbers.tobytes() + state[whole:], length
 
 
 def converted(change):
@@ -107,6 +106,7 @@ FAULTS = {
     "a sequence is not copied": {(Context, "copy"): lambda self, row, to: self.lengths.__setitem__(to, self.lengths[row])},
     "a saved state is not loaded": {
         (Context, "load"): lambda self, row, saved: self.lengths.__setitem__(row, max(saved[1], self.lengths[row]))},
+    "a saved state has the digits of bf16": {(Context, "save"): narrowed},
     "tokens that were taken back stay in the state": {(Context, "take_back"): lambda self, row, count: True},
     "the file has no decay": converted(lambda name, tensor: tensor * 0 if name.endswith("ssm_a") else tensor),
     "the file has the logarithm of the decay": converted(

@@ -15,7 +15,7 @@ MODELS = ("latch", "latch-late", "ticks")
 """llama.cpp has no layer with negative eigenvalues: of the kit's models, those of Qwen3-Next's class."""
 
 C, LIB = get_ffi(), get_lib()
-MOST, ROWS, BACK = 8192, 8, 3
+MOST, ROWS, BACK = 1 << 17, 8, 3
 """Tokens of a context, sequences side by side, and tokens that can be taken back."""
 
 
@@ -34,7 +34,7 @@ class Context:
     def __init__(self, model, piece=2048):
         """`piece`: tokens of one pass through the layers (n_ubatch)."""
         wishes = LIB.llama_context_default_params()
-        wishes.n_ctx, wishes.n_batch, wishes.n_ubatch = MOST, MOST, piece
+        wishes.n_ctx, wishes.n_batch, wishes.n_ubatch = MOST, 8192, piece
         wishes.n_seq_max, wishes.n_rs_seq, wishes.n_threads, wishes.n_threads_batch = ROWS, BACK, 1, 1
         wishes.kv_unified, wishes.no_perf = True, True
         self.handle = C.gc(LIB.llama_init_from_model(model.handle, wishes), LIB.llama_free)
@@ -128,6 +128,8 @@ class Runtime:
             "drafts, some taken back": self.drafted,
             "greedy generation": self.generated,
         }
+        self.long_ways = {"in pieces of 1024": lambda words: self.decoded(words, piece=1024),
+                          "token by token": lambda words: self.decoded(words, piece=1)}
 
     def readings(self, words):
         for way, read in self.ways.items():

@@ -64,6 +64,8 @@ class Runtime:
             "preempted and read again": self.preempted,
             "greedy generation": self.generated,
         }
+        self.long_ways = {"in pieces of 1024": lambda words: self.decoded(words, 1024),
+                          "token by token": lambda words: self.decoded(words, 1)}
 
     def readings(self, words):
         for way, read in self.ways.items():
@@ -99,10 +101,11 @@ class Runtime:
     # ---- Ways
 
     def whole(self, words, level):
-        self.session = self.sessions[level]
+        usual, self.session = self.session, self.sessions[level]
         for word in words:
             tokens = word["prompt"] + word["then"]
             yield self.reading(word, tokens, self.prefill(tokens)[0], [0])
+        self.session = usual
 
     def decoded(self, words, piece=None):
         for word in words:

@@ -13,6 +13,7 @@ import collections
 import importlib
 import json
 import pathlib
+import random
 import sys
 import time
 
@@ -63,14 +64,23 @@ def words_of(tracker, quick):
     return [{**word, "then": word["then"][:20]} for word in words if len(word["prompt"]) < 300]
 
 
+def long_word(tracker, length):
+    """Random letters, and no end of them."""
+    letters = random.Random(1).choices([token for token in tracker.letter_of if token not in tracker.state_tokens], k=length)
+    return {"name": f"{length} letters", "prompt": tracker.begin + letters, "then": []}
+
+
 def check(runtime_module, tracker, dtype, words, report):
     """Reads one model in all ways. Returns [(reading, first wrong position, explanation)], the first of each way."""
     wrong = []
     runtime = runtime_module.Runtime(tracker, dtype)
+    if report == "long":
+        runtime.ways = runtime.long_ways
     counts, started = collections.OrderedDict(), time.monotonic()
     for reading in runtime.readings(words):
-        count = counts.setdefault(reading.way, [0, 0, None])
+        count = counts.setdefault(reading.way, [0, 0, None, 0])
         count[0] += 1
+        count[3] += sum(answer is not None and t in reading.answers for t, answer in enumerate(tracker.answers(reading.tokens)))
         found = first_wrong(tracker, reading)
         if found is None:
             continue
@@ -81,13 +91,14 @@ def check(runtime_module, tracker, dtype, words, report):
             count[2] = (reading, position, right, said, explanation)
             wrong.append((reading, position, explanation))
     if report:
-        for way, (texts, failed, first) in counts.items():
-            print(f"{tracker.name:9} {dtype:9} {way:28} {texts - failed:>3} of {texts:>3} texts right", flush=True)
+        for way, (texts, failed, first, answers) in counts.items():
+            print(f"{tracker.name:10} {dtype:9} {way:40} {texts - failed:>3} of {texts:>3} texts right, {answers:>7,} answers",
+                  flush=True)
             if first:
                 reading, position, right, said, explanation = first
                 print(f"    first wrong: {reading.word}, token {position + 1} of {len(reading.tokens)}: {said} instead of {right}"
                       f"\n    {explanation}", flush=True)
-        print(f"{tracker.name:9} {dtype:9} {time.monotonic() - started:.0f} s", flush=True)
+        print(f"{tracker.name:10} {dtype:9} {time.monotonic() - started:.0f} s", flush=True)
     return wrong
 
 
@@ -114,6 +125,8 @@ def main():
     parser.add_argument("--model", action="append", default=[], help="one of the kit's models; again for more")
     parser.add_argument("--dtypes", default="", help="float32,bfloat16")
     parser.add_argument("--quick", action="store_true", help="prompts of at most 300 tokens")
+    parser.add_argument("--long", type=int, default=0, metavar="N",
+                        help="instead of the words, one of N random letters: in pieces of 1024, and token by token")
     parser.add_argument("--planted", action="store_true", help="plant faults in the runtime, and see that each is found")
     options = parser.parse_args()
     try:
@@ -132,8 +145,11 @@ def main():
         few = {"prompt of 65", "prompt of 129", "prompt of 257", "begins again in a prompt of 200"}
         texts = [(tracker, [word for word in words_of(tracker, True) if word["name"] in few]) for tracker in chosen]
         return planted.run(runtime, faults, texts, dtypes[0], check, summary)
-    wrong = [entry for tracker in chosen for dtype in dtypes
-             for entry in check(runtime, tracker, dtype, words_of(tracker, options.quick), True)]
+    wrong = []
+    for tracker in chosen:
+        words = [long_word(tracker, options.long)] if options.long else words_of(tracker, options.quick)
+        for dtype in dtypes:
+            wrong += check(runtime, tracker, dtype, words, "long" if options.long else True)
     print(summary(wrong, {tracker.name for tracker in chosen}))
     return 1 if wrong else 0
 

@@ -56,6 +56,8 @@ class Runtime:
             "drafts, some taken back": self.drafted,
             "generate()": self.generated,
         }
+        self.long_ways = {"in pieces of 1024": lambda words: self.decoded(words, 1024),
+                          "token by token": lambda words: self.decoded(words, 1)}
 
     def readings(self, words):
         with torch.no_grad():
