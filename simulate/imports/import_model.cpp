@@ -14,6 +14,7 @@
 #include "krohn/simulate/imports/import_gla.h"
 #include "krohn/simulate/imports/import_mamba.h"
 #include "krohn/simulate/imports/import_mamba2.h"
+#include "krohn/simulate/imports/import_rwkv7.h"
 #include "krohn/simulate/imports/import_xlstm.h"
 
 namespace krohn {
@@ -29,7 +30,7 @@ constexpr std::array kKinds{
     Kind{"lstm", import_cell},          Kind{"bilinear", import_bilinear},    Kind{"deltanet", import_delta},
     Kind{"deltaproduct", import_delta}, Kind{"gated-deltanet", import_delta}, Kind{"gla", import_gla},
     Kind{"mamba", import_mamba},        Kind{"mamba2", import_mamba2},        Kind{"mlstm", import_mlstm},
-    Kind{"slstm", import_slstm}};
+    Kind{"slstm", import_slstm},        Kind{"rwkv7", import_rwkv7}};
 
 /// Architectures that are asked for and not read.
 struct Refused {
@@ -40,8 +41,6 @@ constexpr std::array kRefused{
         "retnet",
         "its queries and keys are turned by the place in the word, so that it never comes back to a state: no closed "
         "set of states exists, and krohn reads no models whose memory grows with the word"},
-    Refused{"rwkv7",
-            "its tensors are many and its kernels round in several ways; no stated arithmetic of it is tested yet"},
     Refused{"transformer", "it remembers every token; krohn reads recurrences, whose memory has one size"}};
 
 }  // namespace

@@ -195,6 +195,35 @@ class Slstm:
         return layer_norm(self.y, F(1) + t["group_norm.weight"], 1e-5, self.size)
 
 
+class Rwkv7:
+    def __init__(self, t):
+        self.t, (self.heads, keys) = t, t["r_k"].shape
+        self.before = np.zeros(t["r_proj.weight"].shape[1], F)
+        self.s = np.zeros((self.heads, keys, len(t["v_proj.weight"]) // self.heads), F)
+
+    def low_rank(self, name, x, activation=lambda x: x):
+        first, second = self.t[f"{name}_lora.lora.0.weight"], self.t[f"{name}_lora.lora.2.weight"]
+        return linear(activation(linear(x, first)), second, self.t.get(f"{name}_lora.lora.2.bias"))
+
+    def __call__(self, x):
+        t, heads = self.t, self.heads
+        mixed = {each: x + (self.before - x) * t[f"x_{each}"].reshape(-1) for each in "rwkvag"}
+        self.before = x
+        r, k, v = (linear(mixed[each], t[f"{each}_proj.weight"]) for each in "rkv")
+        decay = exp(F(-0.6065306597126334) * sigmoid(self.low_rank("w", mixed["w"], tanh))).reshape(heads, -1, 1)
+        rate, gate = sigmoid(self.low_rank("a", mixed["a"])), self.low_rank("g", mixed["g"], sigmoid)
+        away = (k * t["k_k"]).reshape(heads, -1)
+        away = away / np.maximum(np.sqrt(total((away * away).T)), F(1e-12))[:, None]
+        k = k + k * (rate - F(1)) * t["k_a"]
+        r, k, v, rate = (each.reshape(heads, -1) for each in (r, k, v, rate))
+        seen = total(np.moveaxis(away[..., None] * self.s, 1, 0))
+        self.s = (decay * self.s - (away * rate)[..., None] * seen[:, None]) + k[..., None] * v[:, None]
+        read = total(np.moveaxis(self.s * r[..., None], 1, 0)).reshape(-1)
+        read = layer_norm(read, t["g_norm.weight"], r.shape[1] * 1e-5, v.shape[1]) + t["g_norm.bias"]
+        bonus = (total((r * k * t["r_k"]).T)[:, None] * v).reshape(-1)
+        return linear((read + bonus) * gate, t["o_proj.weight"])
+
+
 class Bilinear:
     """As simulate/learned/deterministic_bilinear.cpp: the letter's matrix first, and then its product with the state."""
 
@@ -217,7 +246,7 @@ class Model:
 
     LAYERS = {"mamba": Mamba, "mamba2": lambda t: Mamba2(t, 2), "mlstm": Mlstm, "slstm": Slstm, "bilinear": Bilinear,
               "deltanet": lambda t: Delta(t, 2), "deltaproduct": lambda t: Delta(t, 2, True),
-              "gated-deltanet": lambda t: Delta(t, 2, True), "gla": Gla}
+              "gated-deltanet": lambda t: Delta(t, 2, True), "gla": Gla, "rwkv7": Rwkv7}
 
     def __init__(self, kind, tensors):
         self.tensors, self.blocks = tensors, []

@@ -135,13 +135,20 @@ def gla(size):
     return Layered(layer, size, lambda given: given[0]), []
 
 
+def rwkv7(size):
+    from fla.layers import RWKV7Attention
+    layer = RWKV7Attention(mode="fused_recurrent", hidden_size=size, head_dim=4, decay_low_rank_dim=3, gate_low_rank_dim=5,
+                           a_low_rank_dim=2, v_low_rank_dim=2, layer_idx=0, num_hidden_layers=2)
+    return Layered(layer, size, lambda given: given[0]), []
+
+
 def bilinear(size):
     return Bilinear(size // 2, size), []
 
 
 KINDS = {"bilinear": bilinear, "mamba": mamba, "mamba2": mamba2, "mlstm": mlstm, "slstm": slstm,
-         "gated-deltanet": gated_deltanet, "deltanet": deltanet, "deltaproduct": deltaproduct, "gla": gla}
-ON_DEVICE = {"deltanet", "deltaproduct", "gla"}  # kernels: without a GPU in Triton's interpreter, and not trained there
+         "gated-deltanet": gated_deltanet, "deltanet": deltanet, "deltaproduct": deltaproduct, "gla": gla, "rwkv7": rwkv7}
+ON_DEVICE = {"deltanet", "deltaproduct", "gla", "rwkv7"}  # kernels: without a GPU in Triton's interpreter, and not trained there
 
 
 def make(kind, size, seed):

@@ -10,6 +10,7 @@
 #include "krohn/simulate/models/stock/mamba2_layer.h"
 #include "krohn/simulate/models/stock/mamba_layer.h"
 #include "krohn/simulate/models/stock/mlstm_layer.h"
+#include "krohn/simulate/models/stock/rwkv7_layer.h"
 #include "krohn/simulate/models/stock/slstm_layer.h"
 
 namespace krohn {
@@ -69,7 +70,18 @@ const std::vector<StockKind>& stock_kinds() {
        {{"heads", 1}, {"taps", 0}, {"cuda", 0, kFlag}, {"head-eps", 1e-5, kReal}},
        slstm_tensors,
        slstm_layer<float>,
-       slstm_layer<double>}};
+       slstm_layer<double>},
+      {"stock-rwkv7",
+       {{"heads", 1},
+        {"keys", 1},
+        {"values", 1},
+        {"decay-rank", 1},
+        {"rate-rank", 1},
+        {"gate-rank", 1},
+        {"eps", 64e-5, kReal}},
+       rwkv7_tensors,
+       rwkv7_layer<float>,
+       rwkv7_layer<double>}};
   return kinds;
 }
 

@@ -33,7 +33,8 @@ const std::vector<Kind> kKinds = {{"bilinear"},
                                   {"deltanet"},
                                   {"deltaproduct", {{"heads", 2}, {"negative", 1}}},
                                   {"gated-deltanet", {{"heads", 2}, {"negative", 1}}},
-                                  {"gla"}};
+                                  {"gla"},
+                                  {"rwkv7"}};
 
 struct Golden {
   TensorFile tensors;

@@ -37,7 +37,7 @@ krohn import abb.safetensors --as lstm --against 'regex:(a|b)*abb' --letters a=0
     R"(FILE is a state dict as safetensors.torch.save_file(model.state_dict(), FILE) writes it: a recurrence of KIND with its
 library's names and shapes (docs/imports.md has the table), an embedding below it or one-hot inputs, and a linear read-out above.
 What belongs to none of these is refused, not left out. KIND is rnn, rnn-relu, gru, lstm, bilinear, deltanet, deltaproduct,
-gated-deltanet, gla, mamba, mamba2, mlstm or slstm; of some others --as says why they are not read. --with says what tensors do not show: how many heads a layer has, an ε
+gated-deltanet, gla, mamba, mamba2, mlstm, slstm or rwkv7; of some others --as says why they are not read. --with says what tensors do not show: how many heads a layer has, an ε
 that is not the library's usual one. FOLDER then holds the model as `krohn train` writes models:
 `krohn verify`, `eval`, `extract`, `snap` and `compare` take it. LANGUAGE, or a task of `krohn tasks --list` with its special
 tokens, is what it should compute; an answer is due after every letter, or where the task asks.
