@@ -154,7 +154,11 @@ LearnedCode code_of(const Seen& seen, const std::vector<Maps>& letters, std::siz
   return code;
 }
 
-Rounded round_blocks(const LinearModel& view, const Seen& seen, const TaskAutomaton& input) {
+/// Integers of p-norm at most 1, whatever p.
+bool has_short_columns(const MatrixXd& matrix) { return (matrix.cwiseAbs().colwise().sum().array() <= 1).all(); }
+
+/// `shortens`: a column of p-norm above 1 is divided by it, as Fan et al.'s are.
+Rounded round_blocks(const LinearModel& view, const Seen& seen, const TaskAutomaton& input, bool shortens) {
   constexpr double kDead = 1e-3;  // a block whose means are so much smaller than the greatest carries nothing
   std::vector<Maps> letters;
   for (const Letter letter : input.inputs) letters.push_back(maps_of(view, letter));
@@ -168,7 +172,9 @@ Rounded round_blocks(const LinearModel& view, const Seen& seen, const TaskAutoma
   for (std::size_t block = 0; block * view.block < view.hidden; ++block) {
     const auto own = seen.means.middleRows(static_cast<Index>(block) * size, size);
     if (own.cwiseAbs().maxCoeff() < kDead * seen.means.cwiseAbs().maxCoeff()) continue;
-    const auto code = integer_code(code_of(seen, letters, block, adds), size);
+    const auto code = integer_code(code_of(seen, letters, block, adds), size, [&](const IntegerCode& found) {
+      return !shortens || std::ranges::all_of(found.letters, has_short_columns);
+    });
     if (!code) {
       ++result.dropped;
       continue;
@@ -239,7 +245,7 @@ Closing close_linear(const SequenceModel<float>& model, const Task& task) {
   const auto machine = trained_machine(model, task, Precision::kFp64);
   const TaskAutomaton input = input_machine(task);
   const Seen seen = look_at(*machine, task, tracked_automaton(task, input.automaton));
-  Rounded rounded = round_blocks(*view, seen, input);
+  Rounded rounded = round_blocks(*view, seen, input, model.name().starts_with("fan:"));
   closing.kept = rounded.kept;
   closing.dropped = rounded.dropped;
   closing.moved = rounded.moved;

@@ -1,70 +1,28 @@
 #include "krohn/simulate/closing/integer_code.h"
 
 #include <Eigen/LU>
-#include <Eigen/QR>
 #include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <utility>
+
+#include "krohn/simulate/closing/class_basis.h"
+#include "krohn/simulate/closing/lattice_coordinates.h"
 
 namespace krohn {
 namespace {
 
 using Eigen::Index;
 using Eigen::MatrixXd;
+using Eigen::VectorXd;
 
 constexpr double kLeastShare = 1e-3;  ///< singular values below that of the greatest are noise
-constexpr int kMostDenominator = 12;
-constexpr double kClear = 0.25;  ///< coordinates farther from an integer are not taken for one
+constexpr double kMostMove = 0.35;    ///< of a coordinate; a farther one was not nearly an integer
+constexpr double kSpectralGap = 1.5;  ///< between the singular values that count and those that do not
 constexpr double kMostEntry = 1 << 20;
 
-MatrixXd nearest_integers(const MatrixXd& numbers) { return numbers.array().round().matrix(); }
-
 double greatest(const MatrixXd& numbers) { return numbers.size() == 0 ? 0 : numbers.cwiseAbs().maxCoeff(); }
-
-double modulo(double x, double d) { return x - d * std::floor(x / d); }
-
-/// Columns that generate the same group as the integer columns of `generators` and d times every unit vector: a lower
-/// triangular basis (Hermite's normal form; Cohen 1993, §2.4.2, numbers reduced modulo d).
-MatrixXd lattice_basis(const MatrixXd& generators, double d) {
-  const Index size = generators.rows();
-  MatrixXd all(size, generators.cols() + size), basis = MatrixXd::Zero(size, size);
-  all << generators, d * MatrixXd::Identity(size, size);
-  for (Index row = 0; row < size; ++row) {
-    // The column of d e_row stays, so that the pivot divides d.
-    const Index pivot = generators.cols() + row;
-    for (Index j = 0; j < pivot; ++j)
-      while (all(row, j) != 0) {
-        const double quotient = std::floor(all(row, pivot) / all(row, j));
-        all.col(pivot) -= quotient * all.col(j);
-        all.col(pivot).swap(all.col(j));
-        // d times later unit vectors are generators too.
-        for (Index i = row + 1; i < size; ++i) {
-          all(i, j) = modulo(all(i, j), d);
-          all(i, pivot) = modulo(all(i, pivot), d);
-        }
-      }
-    basis.col(row) = all.col(pivot) * (all(row, pivot) < 0 ? -1 : 1);
-  }
-  return basis;
-}
-
-/// The points' coordinates, and a basis in which they are integers.
-struct Coordinates {
-  MatrixXd basis, points;
-};
-
-std::optional<Coordinates> integer_coordinates(const MatrixXd& pivots, const MatrixXd& in_pivots) {
-  for (int d = 1; d <= kMostDenominator; ++d) {
-    const MatrixXd multiples = d * in_pivots, rounded = nearest_integers(multiples);
-    if (greatest(multiples - rounded) > kClear || greatest(rounded) > kMostEntry) continue;
-    if (d == 1) return Coordinates{pivots, rounded};
-    const MatrixXd lattice = lattice_basis(rounded, d);
-    const MatrixXd points = nearest_integers(lattice.triangularView<Eigen::Lower>().solve(rounded));
-    if (lattice * points != rounded) return std::nullopt;
-    return Coordinates{pivots * lattice / d, points};
-  }
-  return std::nullopt;
-}
 
 bool holds(const IntegerCode& code, const std::vector<LearnedCode::Move>& moves) {
   return std::ranges::all_of(moves, [&](const LearnedCode::Move& move) {
@@ -72,41 +30,94 @@ bool holds(const IntegerCode& code, const std::vector<LearnedCode::Move>& moves)
   });
 }
 
-/// In the space of the first `rank` singular vectors.
-std::optional<IntegerCode> code_of_rank(const LearnedCode& learned, const MatrixXd& directions) {
-  const MatrixXd points = directions.transpose() * learned.points;
-  const Index rank = points.rows();
-  const Eigen::ColPivHouseholderQR<MatrixXd> order(points);
-  MatrixXd pivots(rank, rank);
-  for (Index i = 0; i < rank; ++i) pivots.col(i) = points.col(order.colsPermutation().indices()(i));
-  const Eigen::PartialPivLU<MatrixXd> of_pivots(pivots);
-  const auto coordinates = integer_coordinates(pivots, of_pivots.solve(points));
-  if (!coordinates) return std::nullopt;
-  const Eigen::PartialPivLU<MatrixXd> of_basis(coordinates->basis);
-  IntegerCode code{directions * coordinates->basis, coordinates->points, {}, 0};
-  std::vector<MatrixXd> trained;
+/// The trained letters in a basis, and rounded.
+struct LettersInBasis {
+  std::vector<MatrixXd> trained, rounded;
+};
+
+std::optional<LettersInBasis> letters_in(const MatrixXd& basis, const LearnedCode& learned,
+                                         const MatrixXd& directions) {
+  const Eigen::PartialPivLU<MatrixXd> of_basis(directions.transpose() * basis);
+  LettersInBasis letters;
   for (const MatrixXd& letter : learned.letters) {
-    const MatrixXd in_basis = of_basis.solve(directions.transpose() * letter * code.basis);
-    code.letters.push_back(nearest_integers(in_basis));
-    if (!in_basis.allFinite() || greatest(code.letters.back()) > kMostEntry) return std::nullopt;
-    trained.push_back(in_basis);
+    letters.trained.push_back(of_basis.solve(directions.transpose() * letter * basis));
+    if (!letters.trained.back().allFinite() || greatest(letters.trained.back()) > kMostEntry) return std::nullopt;
+    letters.rounded.push_back(nearest_integers(letters.trained.back()));
   }
+  return letters;
+}
+
+/// Nothing where a move does not hold, or its coordinates were moved too far.
+std::optional<IntegerCode> checked(MatrixXd basis, MatrixXd points, LettersInBasis letters,
+                                   const LearnedCode& learned) {
+  IntegerCode code{std::move(basis), std::move(points), std::move(letters.rounded), 0};
   if (!holds(code, learned.moves)) return std::nullopt;
   for (const auto& [from, letter, to] : learned.moves)
-    code.moved = std::max(code.moved, greatest(trained[letter] * code.points.col(from) - code.points.col(to)));
+    code.moved = std::max(code.moved, greatest(letters.trained[letter] * code.points.col(from) - code.points.col(to)));
+  if (code.moved > kMostMove) return std::nullopt;
   return code;
+}
+
+/// The lattice that the points generate.
+std::optional<IntegerCode> code_of_points(const LearnedCode& learned, const MatrixXd& directions) {
+  const auto coordinates = lattice_coordinates(directions.transpose() * learned.points);
+  if (!coordinates) return std::nullopt;
+  const MatrixXd basis = directions * coordinates->basis;
+  auto letters = letters_in(basis, learned, directions);
+  if (!letters) return std::nullopt;
+  return checked(basis, coordinates->points, *std::move(letters), learned);
+}
+
+/// The first point on a grid, the others where the rounded letters take it.
+std::optional<MatrixXd> orbit(const VectorXd& first, const std::vector<MatrixXd>& letters,
+                              const std::vector<LearnedCode::Move>& moves, Index count) {
+  constexpr double kGrid = 64;  // of the power of two below the greatest coordinate
+  const double unit = std::exp2(std::floor(std::log2(std::max(greatest(first), 1e-9)))) / kGrid;
+  MatrixXd points(first.size(), count);
+  std::vector<bool> is_known(static_cast<std::size_t>(count), false);
+  points.col(0) = unit * nearest_integers(first / unit);
+  is_known[0] = true;
+  for (bool goes_on = true; goes_on;) {
+    goes_on = false;
+    for (const auto& [from, letter, to] : moves) {
+      if (!is_known[static_cast<std::size_t>(from)] || is_known[static_cast<std::size_t>(to)]) continue;
+      points.col(to) = letters[letter] * points.col(from);
+      is_known[static_cast<std::size_t>(to)] = goes_on = true;
+    }
+  }
+  if (!std::ranges::all_of(is_known, std::identity())) return std::nullopt;
+  return points;
+}
+
+/// A lattice that the letters keep, where that of the points is none.
+std::optional<IntegerCode> code_of_classes(const LearnedCode& learned, const MatrixXd& directions) {
+  const MatrixXd points = directions.transpose() * learned.points;
+  const auto classes = basis_of_classes(points, learned.moves, learned.letters.size());
+  if (!classes) return std::nullopt;
+  const MatrixXd basis = directions * *classes;
+  auto letters = letters_in(basis, learned, directions);
+  if (!letters) return std::nullopt;
+  const VectorXd first = Eigen::PartialPivLU<MatrixXd>(*classes).solve(points.col(0));
+  const auto rounded = orbit(first, letters->rounded, learned.moves, points.cols());
+  if (!rounded) return std::nullopt;
+  return checked(basis, *rounded, *std::move(letters), learned);
 }
 
 }  // namespace
 
-std::optional<IntegerCode> integer_code(const LearnedCode& learned, Index most_rank) {
+std::optional<IntegerCode> integer_code(const LearnedCode& learned, Index most_rank,
+                                        const std::function<bool(const IntegerCode&)>& fits) {
   if (learned.points.size() == 0 || !learned.points.allFinite()) return std::nullopt;
-  const Eigen::JacobiSVD<MatrixXd> svd(learned.points, Eigen::ComputeThinU);
+  const Eigen::BDCSVD<MatrixXd> svd(learned.points, Eigen::ComputeThinU);
   const auto& values = svd.singularValues();
-  for (Index rank = std::min(most_rank, values.size()); rank > 0; --rank) {
-    if (values(rank - 1) < kLeastShare * values(0) || values(0) == 0) continue;
-    if (auto code = code_of_rank(learned, svd.matrixU().leftCols(rank))) return code;
-  }
+  const auto count = std::min(most_rank, values.size());
+  const auto is_noise = [&](Index i) { return i >= values.size() || values(i) <= kLeastShare * values(0); };
+  for (Index rank = count; rank > 0; --rank)
+    if (!is_noise(rank - 1))
+      if (auto code = code_of_points(learned, svd.matrixU().leftCols(rank)); code && fits(*code)) return code;
+  for (Index rank = count; rank > 0; --rank)
+    if (!is_noise(rank - 1) && (is_noise(rank) || values(rank - 1) > kSpectralGap * values(rank)))
+      if (auto code = code_of_classes(learned, svd.matrixU().leftCols(rank)); code && fits(*code)) return code;
   return std::nullopt;
 }
 

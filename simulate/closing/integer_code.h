@@ -9,6 +9,7 @@
 
 #include <Eigen/Core>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -26,21 +27,24 @@ struct LearnedCode {
   std::vector<Move> moves;  ///< letters[letter] · point `from` is about point `to`
 };
 
-/// All but the basis are integers, and every move holds exactly: letters[letter] · points[from] = points[to].
+/// Letters have integer entries, points are multiples of a power of two, integers where it is 1; and every move holds
+/// exactly: letters[letter] · points[from] = points[to].
 struct IntegerCode {
   Eigen::MatrixXd basis;   ///< numbers × rank; point q lies about at basis · points[q]
   Eigen::MatrixXd points;  ///< rank × points
   std::vector<Eigen::MatrixXd> letters;
-  /// The farthest that a coordinate which the trained letters give to a known move was from its integer. Of entries
+  /// The farthest that a coordinate which the trained letters give to a known move was from the rounded one. Of entries
   /// that no move needs nothing is said.
   double moved = 0;
 
   Eigen::Index rank() const { return basis.cols(); }
 };
 
-/// The code of greatest rank, up to `most_rank`, that rounding to the nearest gives; nothing where it gives none. The
-/// basis consists of points, or where the others are no integer combinations of these, of fractions (by up to 12) of
-/// them. O(rank · letters · numbers³).
-std::optional<IntegerCode> integer_code(const LearnedCode& learned, Eigen::Index most_rank);
+/// The code of greatest rank, up to `most_rank`, that rounding to the nearest gives and that `fits`; nothing where
+/// there is none. The basis is one of the lattice that the points generate (simulate/closing/lattice_coordinates.h), or
+/// where that is none, of a lattice of class means (simulate/closing/class_basis.h). O(rank · letters · numbers³).
+std::optional<IntegerCode> integer_code(
+    const LearnedCode& learned, Eigen::Index most_rank,
+    const std::function<bool(const IntegerCode&)>& fits = [](const IntegerCode&) { return true; });
 
 }  // namespace krohn

@@ -30,6 +30,18 @@ std::string text_of(const TensorFile& file, const char* key) {
 
 }  // namespace
 
+RunRecord record_of(const Trainer& trainer, double seconds) {
+  const BatchLoss& validation = trainer.validation();
+  return {trainer.options().optimiser.learning_rate,
+          trainer.options().seed,
+          trainer.steps(),
+          to_string(trainer.state()),
+          validation.loss,
+          validation.right,
+          validation.targets,
+          seconds};
+}
+
 TrainedRun train_run(const Task& task, std::string_view model, const TrainOptions& options,
                      const std::function<void()>& on_step) {
   const auto start = std::chrono::steady_clock::now();
@@ -39,15 +51,7 @@ TrainedRun train_run(const Task& task, std::string_view model, const TrainOption
     if (on_step) on_step();
   }
   TrainedRun run;
-  const BatchLoss& validation = trainer.validation();
-  run.record = {options.optimiser.learning_rate,
-                options.seed,
-                trainer.steps(),
-                to_string(trainer.state()),
-                validation.loss,
-                validation.right,
-                validation.targets,
-                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+  run.record = record_of(trainer, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   run.model = trainer.take_model();
   return run;
 }

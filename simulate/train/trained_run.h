@@ -24,6 +24,9 @@ struct RunRecord {
   bool diverged() const { return end == to_string(Trainer::State::kDiverged); }
 };
 
+/// Of a trainer that took so many seconds.
+RunRecord record_of(const Trainer& trainer, double seconds);
+
 struct TrainedRun {
   RunRecord record;
   std::unique_ptr<SequenceModel<float>> model;

@@ -135,3 +135,31 @@ TEST_CASE("models of PyTorch are trained by the Python that has them, or it is s
   CHECK(contains(called.out, "-m krohn.rivals train parity --model lstm:hidden=8 -o run --rates 0.01,0.003 --steps 7"));
   CHECK(contains(place.shell("export KROHN_PYTHON=./python; " + line + " --smoothing 0.1").err, "--smoothing"));
 }
+
+TEST_CASE("training to a proof ends with a run that verify proves; without one the trained model stays, status 3") {
+  const Workplace place("certified");
+  const std::string options =
+      " --length 2..8 --smoothing 0.1 --schedule cosine --stop-at 0 --rates 3e-3 --steps 1500 --threads 1 --certify "
+      "-o ";
+  const Outcome proved =
+      place.shell("krohn train modadd3 --model bilinear:full,hidden=12,inputs=8,spread=0.05" + options + "run");
+  CAPTURE(proved.err);
+  REQUIRE(proved.status == 0);
+  CHECK(contains(proved.out, "proved for words of every length"));
+  CHECK(std::filesystem::exists(place / "run" / "trained.safetensors"));
+  const std::string record = contents(place / "run" / "run.json");
+  for (const char* key : {"\"proved\": true", "\"rounds\": ", "\"greatest_move\": ", "\"readout_steps\": "})
+    CHECK(contains(record, key));
+  CHECK(place.shell("krohn verify run").status == 0);
+  CHECK(place.shell("krohn verify run/trained.safetensors --max-pairs 2000 --long-letters 0").status == 3);
+  const Outcome measured = place.shell("krohn eval run --lengths 5000 --words 10 --threads 1");
+  CHECK(contains(measured.out, "1.0000"));
+
+  const Outcome open =
+      place.shell("krohn train modadd3 --model bilinear:rotations,hidden=8,inputs=8" + options + "open");
+  CAPTURE(open.out);
+  CHECK(open.status == 3);
+  CHECK(contains(open.out, "not proved: "));
+  CHECK(std::filesystem::exists(place / "open" / "parameters.safetensors"));
+  CHECK_FALSE(std::filesystem::exists(place / "open" / "trained.safetensors"));
+}

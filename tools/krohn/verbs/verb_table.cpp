@@ -13,6 +13,7 @@
 #include "krohn/groups/interruption.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/tables/paper_tables.h"
+#include "tools/krohn/models/certified_table.h"
 #include "tools/krohn/models/saved_run.h"
 #include "tools/krohn/pictures/accuracy_plot.h"
 #include "tools/krohn/progress.h"
@@ -57,8 +58,11 @@ what is left, which is to print the table. --slurm prints a script that does all
   ebrahimi1, ebrahimi2, ebrahimi2-additive, ebrahimi3, ebrahimi-figure2   Ebrahimi & Memisevic 2025
   fan2                                                                   Fan et al. 2024
   grazzi5, grazzi-figure2                                                Grazzi et al. 2025
+  certified                    how often `krohn train --certify` ends in a proof, by family and task
 Exit status: 0 done, 2 bad input, 130 interrupted; the same command continues.
 )"};
+
+constexpr char kCertified[] = "certified";
 
 struct TableArguments {
   std::string name, output, scale = "small", recipe = "steady", only, plot;
@@ -317,11 +321,16 @@ int train_shard(const TableArguments& options, const std::vector<Experiment>& ch
 }
 
 int make_table(TableArguments options) {
+  if (options.seeds.count == 0) throw InputError("--seeds", "at least one");
+  if (options.name == kCertified) {
+    if (options.shards.any()) throw InputError("--shard", "the table of certified training is not cut into shards");
+    return make_certified_table(
+        {options.output, options.only, options.seeds.first, options.seeds.count, options.threads, options.json});
+  }
   if (!options.plot.empty() && !options.plot.ends_with(".svg"))
     throw InputError(options.plot, "the name of a plot ends in .svg");
   if (options.again && options.shards.any())
     throw InputError("--examine-again", "is for the whole table, without --shard or --slurm");
-  if (options.seeds.count == 0) throw InputError("--seeds", "at least one");
   const PaperTable table = paper_table(options.name, options.scale == "paper" ? TableScale::kPaper : TableScale::kSmall,
                                        options.recipe == "hard" ? Recipe::kHard : Recipe::kSteady, options.seeds);
   std::vector<Experiment> chosen;
@@ -353,7 +362,9 @@ int make_table(TableArguments options) {
 void add_table(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<TableArguments>();
   Verb verb = add_verb(app, kTableHelp);
-  verb.add_option("NAME", options->name, "The table").one_of(paper_table_names()).required();
+  std::vector<std::string> names = paper_table_names();
+  names.emplace_back(kCertified);
+  verb.add_option("NAME", options->name, "The table").one_of(names).required();
   verb.add_option("-o,--output", options->output, "The folder that keeps the cells").type_name("FOLDER").required();
   verb.add_option("--scale", options->scale, "Sizes and steps").one_of({"small", "paper"}).show_default();
   verb.add_option("--recipe", options->recipe, "How models are trained").one_of({"steady", "hard"}).show_default();

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "krohn/automata/dfa/visible_text.h"
@@ -20,7 +19,7 @@
 #include "krohn/groups/interruption.h"
 #include "krohn/simulate/arithmetic/parallel_for.h"
 #include "krohn/simulate/check/sha256.h"
-#include "krohn/simulate/closing/close_model.h"
+#include "krohn/simulate/closing/proof_rounds.h"
 #include "krohn/simulate/learned/initialise_model.h"
 #include "krohn/simulate/models/model_file.h"
 #include "krohn/simulate/models/models.h"
@@ -53,6 +52,7 @@ krohn train modadd5 --model bilinear:full,hidden=16,inputs=16,spread=0.05 --smoo
 krohn train parity --model bilinear:diagonal --length 2..10 --rates 1e-2,1e-3 --seeds 2 --steps 500 -o parity/
 krohn train S3/swaps --model deltaproduct:signed,width=16,heads=1 --length 2..32 --rates 5e-3 --steps 200 -o s3/
 krohn train modadd5 --model bilinear:block=8,hidden=16,inputs=8 --init z5.safetensors --perturb 0.05 -o again/
+krohn train modadd5 --model bilinear:full,hidden=16,inputs=16,spread=0.02 --smoothing 0.1 --stop-at 0 --rates 3e-3 --steps 3000 --certify -o proved/
 )",
     R"(Trains by AdamW on fresh samples at every step, once for every learning rate and seed, and keeps the run with the
 least validation loss. FOLDER gets parameters.safetensors (the best model, which `krohn eval`, `verify`, `extract`, `snap`
@@ -73,6 +73,13 @@ untrained.
 torch:lstm, torch:transformer,layers=2, … are the models that the papers compare with, trained by PyTorch through krohn's
 Python package (docs/rivals.md).
 
+--certify ends in a proof. At every validation that is answered to 99 % the model is rounded to one of the same
+architecture whose states are finitely many, and that one is verified in fp32 for words of every length, as `krohn verify`
+does; training goes on until it is proved. Linear recurrences are rounded to integers in a basis of their own states,
+reflections to exact keys, behind which the read-out is trained further (docs/training.md). FOLDER then has the proved model
+in parameters.safetensors and the one that was rounded in trained.safetensors; run.json says what was rounded, how far it
+moved, and where nothing was proved, why: then the trained model stays.
+
 MODEL is a family with PART,PART,… after a colon: bilinear, deltaproduct, diagonal, dense, fan, or a usual name for one of
 them (deltanet, mamba, s4d). `krohn train --model list` prints their parts, docs/training.md what they compute. `signed`
 lets eigenvalues range over [−1, 1] instead of [0, 1], `complex` over the disk. TASK is one of `krohn tasks --list`, or any
@@ -80,7 +87,7 @@ LANGUAGE (name:…, regex:…, a file): its words are then uniform, with an answ
 
 With --shard I/N a machine of many trains its share of the rates and seeds to their last checkpoints in FOLDER; the same
 command without --shard then chooses among all of them.
-Exit status: 0 trained, 2 bad input, or every run diverged.
+Exit status: 0 trained, with --certify proved; 2 bad input, or every run diverged; 3 with --certify: not proved.
 )"};
 
 struct TrainArguments {
@@ -101,21 +108,11 @@ struct Job {
   TrainOptions options;
   std::string checkpoint;
   std::unique_ptr<Trainer> trainer;
-  /// The last attempt to round the model and to prove it, and how many there were.
-  std::optional<ProvedClosing> closing{};
-  std::uint64_t rounds = 0;
+  ProofRounds rounds{};  ///< with --certify
 
-  bool is_proved() const { return closing && closing->is_proved(); }
   /// The model to keep.
-  const SequenceModel<float>& model() const { return is_proved() ? *closing->closing.model : trainer->model(); }
-
-  /// Rounds and proves what training has come to, where it answers nearly everything.
-  void try_to_prove(const Task& task) {
-    constexpr double kNearlyAll = 0.99;
-    const BatchLoss& validation = trainer->validation();
-    if (static_cast<double>(validation.right) < kNearlyAll * static_cast<double>(validation.targets)) return;
-    closing = close_and_prove(trainer->model(), task, options);
-    ++rounds;
+  const SequenceModel<float>& model() const {
+    return rounds.is_proved() ? *rounds.last()->closing.model : trainer->model();
   }
 
   /// The last good state stays: a run that diverged would only diverge again from its own.
@@ -257,18 +254,15 @@ void run_jobs(std::vector<Job>& jobs, const TrainArguments& options, const Task&
   const auto train = [&](Job& job) {
     Saving saving(job, options.checkpoint_every);
     while (job.trainer->state() == Trainer::State::kRunning && !stop) {
-      if (options.certify && job.trainer->steps() > 0 && job.trainer->steps() % options.validate_every == 0)
-        job.try_to_prove(task);
-      if (job.is_proved()) break;
+      if (options.certify) job.rounds.before_step(*job.trainer, task);
+      if (job.rounds.is_proved()) break;
       job.trainer->step();
       saving.after_step();
       if (++done % kReportEvery == 0) progress.update(done, options.optimiser.steps * jobs.size());
     }
     if (stop) return;
     job.save();
-    const Trainer::State state = job.trainer->state();
-    if (options.certify && (state == Trainer::State::kStopped || state == Trainer::State::kFinished))
-      job.try_to_prove(task);
+    if (options.certify) job.rounds.at_end(*job.trainer, task);
   };
   try {
     parallel_for(jobs.size(), options.threads, [&](std::size_t i) {
@@ -289,7 +283,7 @@ void run_jobs(std::vector<Job>& jobs, const TrainArguments& options, const Task&
 /// The run with the least validation loss among those that are proved, or where none is, that did not diverge.
 const Job* best_of(const std::vector<Job>& jobs) {
   const Job* best = nullptr;
-  const auto rank = [](const Job& job) { return std::pair(!job.is_proved(), job.trainer->validation().loss); };
+  const auto rank = [](const Job& job) { return std::pair(!job.rounds.is_proved(), job.trainer->validation().loss); };
   for (const Job& job : jobs)
     if (job.trainer->state() != Trainer::State::kDiverged && (best == nullptr || rank(job) < rank(*best))) best = &job;
   return best;
@@ -319,22 +313,19 @@ nlohmann::ordered_json test_of(const SequenceModel<float>& model, const Task& ta
 
 /// What was done to prove the run, and where it was not proved, why.
 nlohmann::ordered_json certified_json(const Job& job, const Task& task, const TrainArguments& options) {
-  nlohmann::ordered_json json{{"proved", job.is_proved()}, {"rounds", job.rounds}};
-  if (!job.closing) {
-    json["why_not"] = "validation never answered 99 % correctly, so that nothing was rounded";
-    return json;
-  }
-  const Closing& closing = job.closing->closing;
-  if (!job.is_proved()) json["why_not"] = job.closing->why_not();
+  nlohmann::ordered_json json{{"proved", job.rounds.is_proved()}, {"rounds", job.rounds.count()}};
+  if (!job.rounds.is_proved()) json["why_not"] = job.rounds.why_not();
+  if (!job.rounds.last()) return json;
+  const Closing& closing = job.rounds.last()->closing;
   if (closing.model == nullptr) return json;
   json["rounded"] = closing.what;
   json["greatest_move"] = closing.moved;
   json["parts_kept"] = closing.kept;
   json["parts_silenced"] = closing.dropped;
   json["readout_steps"] = closing.readout_steps;
-  if (!job.is_proved()) return json;
-  json["pairs"] = job.closing->certificate.pairs;
-  json["evidence"] = job.closing->certificate.evidence;
+  if (!job.rounds.is_proved()) return json;
+  json["pairs"] = job.rounds.last()->certificate.pairs;
+  json["evidence"] = job.rounds.last()->certificate.evidence;
   json["test"] = test_of(*closing.model, task, options);
   return json;
 }
@@ -344,7 +335,7 @@ nlohmann::ordered_json run_json(const Job& job) {
   return {{"rate", job.options.optimiser.learning_rate},
           {"seed", job.options.seed},
           {"steps", job.trainer->steps()},
-          {"state", job.is_proved() ? "proved" : to_string(job.trainer->state())},
+          {"state", job.rounds.is_proved() ? "proved" : to_string(job.trainer->state())},
           {"validation_loss", validation.loss},
           {"validation_accuracy", static_cast<double>(validation.right) / static_cast<double>(validation.targets)}};
 }
@@ -415,7 +406,7 @@ void report_training(const TrainArguments& options, const nlohmann::ordered_json
 std::string save_best(const TrainArguments& options, const Task& task, const Job& best) {
   const SequenceModel<float>& model = best.model();
   save_model(task.info().name, model, (fs::path(options.output) / "parameters.safetensors").string());
-  if (best.is_proved())
+  if (best.rounds.is_proved())
     save_model(task.info().name, best.trainer->model(), (fs::path(options.output) / "trained.safetensors").string());
   try {
     save_network(network_of(model, task), (fs::path(options.output) / "network.safetensors").string());
@@ -540,7 +531,7 @@ int train(TrainArguments options) {
     report_training(options, json);
     if (!refusal.empty()) fmt::print("  no network.safetensors: {}\n", visible(refusal));
   }
-  if (best != nullptr) return !options.certify || best->is_proved() ? int{kDone} : int{kUndecided};
+  if (best != nullptr) return !options.certify || best->rounds.is_proved() ? int{kDone} : int{kUndecided};
   throw InputError("--rates",
                    fmt::format("every run diverged, the first after {} steps: its numbers are not finite any "
                                "more; take smaller rates, or --clip 1; its last good checkpoint is {}",

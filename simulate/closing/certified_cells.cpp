@@ -1,0 +1,93 @@
+#include "krohn/simulate/closing/certified_cells.h"
+
+namespace krohn {
+namespace {
+
+/// Small first weights, smoothed targets and a falling rate: what leaves a recurrence near its automaton (docs/MATH.md
+/// §8).
+TrainOptions steady(LengthRange lengths, double rate, std::uint64_t steps) {
+  TrainOptions options;
+  options.lengths = lengths;
+  options.smoothing = 0.1;
+  options.stop_at = 0;
+  options.optimiser.learning_rate = rate;
+  options.optimiser.schedule = Schedule::kCosine;
+  options.optimiser.steps = steps;
+  return options;
+}
+
+TrainOptions of_reflections(LengthRange lengths, double rate, std::uint64_t steps) {
+  TrainOptions options = steady(lengths, rate, steps);
+  options.optimiser.clip = 1;
+  options.optimiser.warm_up = steps / 15;
+  options.validate_every = 1000;
+  return options;
+}
+
+void add_bilinear(std::vector<CertifiedCell>& cells) {
+  const std::string small = "bilinear:full,hidden=16,inputs=16,spread=0.02",
+                    wide = "bilinear:full,hidden=32,inputs=32,spread=0.02";
+  for (const char* task : {"parity", "Z3", "Z5", "S3/swaps", "rsm:m=2,seed=1", "rsm:m=3,seed=1", "rsm:m=5,seed=1"})
+    cells.push_back({"bilinear", task, small, steady({2, 10}, 3e-3, 3000), ""});
+  for (const char* task : {"Z12", "rsm:m=10,seed=1"})
+    cells.push_back({"bilinear", task, wide, steady({2, 10}, 1e-3, 6000), ""});
+  cells.push_back(
+      {"bilinear", "modarith5", "bilinear:full,hidden=64,inputs=16,spread=0.02", steady({1, 19}, 1e-3, 6000), ""});
+  CertifiedCell s5{"bilinear", "S5/swaps", "bilinear:full,hidden=128,inputs=16,spread=0.02",
+                   steady({2, 10}, 3e-3, 4000), ""};
+  s5.training.smoothing = 0.5;
+  s5.training.validate_every = 1000;
+  cells.push_back(s5);
+  cells.push_back({"bilinear, rotations", "Z5", "bilinear:rotations,hidden=16,inputs=16", steady({2, 10}, 3e-3, 3000),
+                   "cos and sin of no float angle but 0 are both dyadic, so no rotation by a fifth of a turn closes"});
+}
+
+void add_reflections(std::vector<CertifiedCell>& cells) {
+  cells.push_back({"DeltaNet", "parity", "deltaproduct:signed,plain,width=16,heads=1,mlp=0",
+                   of_reflections({2, 32}, 1e-2, 2000), ""});
+  cells.push_back({"DeltaNet", "S3/swaps", "deltaproduct:signed,plain,width=32,heads=1,keys=8,values=16,mlp=64",
+                   of_reflections({2, 32}, 1e-2, 3000), ""});
+  CertifiedCell s5{"DeltaNet", "S5/swaps", "deltaproduct:signed,plain,width=64,heads=2,keys=16,values=32,mlp=128",
+                   of_reflections({2, 48}, 3e-3, 6000), ""};
+  s5.training.words = 48;
+  s5.training.validate_every = 2000;
+  cells.push_back(s5);
+  const char* const kOrders =
+      "two reflections in rational directions make a turn of order 1, 2, 3, 4 or 6 and no other (cos 2π/m is "
+      "irrational for the rest)";
+  cells.push_back({"DeltaProduct, 2", "Z3",
+                   "deltaproduct:signed,plain,reflections=2,width=32,heads=1,keys=8,values=16,mlp=64",
+                   of_reflections({2, 24}, 1e-2, 3000),
+                   "the product of a letter's reflections fixes the angle between their keys, not the keys; they are "
+                   "rounded one by one"});
+  cells.push_back({"DeltaProduct, 2", "Z5",
+                   "deltaproduct:signed,plain,reflections=2,width=32,heads=1,keys=8,values=16,mlp=64",
+                   of_reflections({2, 24}, 1e-2, 3000), kOrders});
+  cells.push_back({"DeltaNet", "rsm:m=5,seed=1", "deltaproduct:signed,plain,width=32,heads=1,keys=8,values=16,mlp=64",
+                   of_reflections({2, 10}, 1e-2, 3000),
+                   "transpositions and resets of points need keys e_i - e_j over the root of 2, not orthogonal to the "
+                   "others; there are more angles than those of roots"});
+}
+
+void add_blocks(std::vector<CertifiedCell>& cells) {
+  const std::string one = "fan:blocks=1,size=32,norm=1.2", paper = "fan:blocks=4,size=8,norm=1.2";
+  for (const char* task : {"parity", "Z3", "Z5", "S3/swaps", "rsm:m=5,seed=1", "rsm:m=10,seed=1"})
+    cells.push_back({"Fan, one block", task, one, steady({2, 10}, 3e-3, 4000), ""});
+  cells.push_back({"Fan, one block", "sum5", one, steady({1, 20}, 3e-3, 4000), ""});
+  cells.push_back({"Fan, one block", "evenpair5", one, steady({2, 20}, 3e-3, 4000), ""});
+  cells.push_back({"Fan, one block", "modarith5", "fan:blocks=1,size=64,norm=1.2", steady({1, 19}, 3e-3, 6000), ""});
+  for (const char* task : {"parity", "Z3", "sum5"})
+    cells.push_back({"Fan, blocks of 8", task, paper, steady({2, 20}, 3e-3, 4000), ""});
+}
+
+}  // namespace
+
+std::vector<CertifiedCell> certified_cells() {
+  std::vector<CertifiedCell> cells;
+  add_bilinear(cells);
+  add_reflections(cells);
+  add_blocks(cells);
+  return cells;
+}
+
+}  // namespace krohn

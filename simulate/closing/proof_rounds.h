@@ -1,0 +1,48 @@
+// simulate/closing/proof_rounds.h — training that stops now and then to round what it has come to, and ends with the
+// first proof.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "krohn/simulate/closing/close_model.h"
+#include "krohn/simulate/train/trained_run.h"
+
+namespace krohn {
+
+/// The attempts to prove one run.
+class ProofRounds {
+ public:
+  /// Before step 1, 2, …: at every validation the model is rounded and proved, where it answers at least 99 % of the
+  /// validation correctly. A pure function of the model: a resumed run makes the same attempts.
+  void before_step(const Trainer& trainer, const Task& task);
+  /// After the last step.
+  void at_end(const Trainer& trainer, const Task& task);
+
+  bool is_proved() const { return last_ && last_->is_proved(); }
+  /// Of the last attempt; nothing where there was none.
+  const std::optional<ProvedClosing>& last() const { return last_; }
+  std::uint64_t count() const { return count_; }
+  /// "" where it is proved.
+  std::string why_not() const;
+
+ private:
+  void attempt(const Trainer& trainer, const Task& task);
+
+  std::optional<ProvedClosing> last_;
+  std::uint64_t count_ = 0;
+};
+
+/// A run that was trained to a proof, or to its end.
+struct CertifiedRun {
+  RunRecord record;
+  ProofRounds rounds;
+};
+
+/// Calls `on_step` after every step.
+CertifiedRun train_to_proof(const Task& task, std::string_view model, const TrainOptions& options,
+                            const std::function<void()>& on_step = {});
+
+}  // namespace krohn

@@ -1,0 +1,113 @@
+// Training that ends in a proof: by family, to a model of the same architecture that brute force finds right; and what
+// is not right, or cannot be exact, is not proved.
+
+#include "krohn/simulate/closing/proof_rounds.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "krohn/automata/language.h"
+#include "krohn/constructions/build/planner.h"
+#include "krohn/simulate/learned/initialise_model.h"
+#include "krohn/simulate/models/models.h"
+#include "krohn/simulate/tasks/tasks.h"
+#include "krohn/simulate/train/evaluate_model.h"
+
+using namespace krohn;
+
+namespace {
+
+TrainOptions steady(LengthRange lengths, double rate, std::uint64_t steps) {
+  TrainOptions options;
+  options.lengths = lengths;
+  options.smoothing = 0.1;
+  options.stop_at = 0;
+  options.seed = 1000;
+  options.optimiser.learning_rate = rate;
+  options.optimiser.schedule = Schedule::kCosine;
+  options.optimiser.steps = steps;
+  options.optimiser.clip = 1;
+  return options;
+}
+
+/// Every answer of a sample, by the kernels that train and measure models, which know nothing of the proof.
+bool is_right(const SequenceModel<float>& model, const Task& task, std::uint64_t length, std::uint64_t words) {
+  EvaluateModelOptions options;
+  options.words = words;
+  options.threads = 1;
+  const ModelAccuracy at = evaluate_model(model, task, length, options);
+  return at.right == at.targets;
+}
+
+}  // namespace
+
+TEST_CASE("trained models become proved models of the same architecture, right far past the lengths of training") {
+  struct Fact {
+    const char *task, *model;
+    TrainOptions options;
+  };
+  for (const auto& [task_name, name, options] :
+       {Fact{"parity", "bilinear:full,hidden=8,inputs=4,spread=0.05", steady({2, 10}, 3e-3, 1500)},
+        Fact{"modadd3", "bilinear:full,hidden=12,inputs=8,spread=0.05", steady({2, 8}, 3e-3, 2000)},
+        Fact{"parity", "bilinear:diagonal,hidden=8,inputs=4", steady({2, 10}, 1e-2, 1500)},
+        Fact{"parity", "fan:blocks=1,size=8,norm=1.2", steady({2, 10}, 3e-3, 1500)},
+        Fact{"parity", "deltaproduct:signed,plain,width=16,heads=1,mlp=0", steady({2, 24}, 1e-2, 1500)}}) {
+    CAPTURE(task_name);
+    CAPTURE(name);
+    const auto task = make_task(task_name);
+    const CertifiedRun run = train_to_proof(*task, name, options);
+    CAPTURE(run.rounds.why_not());
+    REQUIRE(run.rounds.is_proved());
+    const Closing& closing = run.rounds.last()->closing;
+    CHECK(closing.model->name() == make_model<float>(name, *task, 0)->name());
+    CHECK(closing.moved <= 0.75);
+    CHECK(run.rounds.last()->certificate.pairs < 100);
+    for (const std::uint64_t length : {1, 2, 3, 5, 1000}) CHECK(is_right(*closing.model, *task, length, 50));
+  }
+}
+
+TEST_CASE("a construction in other coordinates and with noise is rounded back, and proved without a step of training") {
+  const auto task = make_task("S3");
+  BuildOptions wishes;
+  wishes.construction = "permutation";
+  const Network network = build(named_language("S3"), wishes);
+  for (const double noise : {0.0, 0.01}) {
+    auto model = make_model<float>("bilinear:full,hidden=8,inputs=8", *task, 1);
+    initialise_from(*model, network, *task);
+    perturb(*model, noise, 3);
+    const ProvedClosing closing = close_and_prove(*model, *task, TrainOptions{});
+    CAPTURE(closing.why_not());
+    CHECK(closing.is_proved());
+  }
+}
+
+TEST_CASE("what is untrained, or a rotation by a third of a turn in floats, is not proved, and the reason is given") {
+  struct Fact {
+    const char *task, *model, *why;
+  };
+  for (const auto& [task_name, name, why] :
+       {Fact{"parity", "bilinear:full,hidden=8,inputs=4", "integers"},
+        Fact{"Z3", "deltaproduct:signed,plain,width=16,heads=1,mlp=0,conv=2", "convolution"},
+        Fact{"Z3", "deltaproduct:signed,width=16,heads=1,mlp=0", "plain"},
+        Fact{"Z3", "deltaproduct:signed,plain,width=16,heads=1,mlp=0,layers=2", "one layer"},
+        Fact{"parity", "diagonal:signed,width=16", "linear recurrence"},
+        Fact{"Z3", "deltaproduct:signed,plain,width=4,heads=1,mlp=0", "width"}}) {
+    CAPTURE(name);
+    const auto task = make_task(task_name);
+    const ProvedClosing closing = close_and_prove(*make_model<float>(name, *task, 1), *task, TrainOptions{});
+    CHECK_FALSE(closing.is_proved());
+    CAPTURE(closing.why_not());
+    CHECK(closing.why_not().find(why) != std::string::npos);
+  }
+  // A rotation that is exact in real numbers: the construction that only floats spoil.
+  const auto task = make_task("modadd3");
+  BuildOptions wishes;
+  wishes.construction = "rotation";
+  auto model = make_model<float>("bilinear:rotations,hidden=8,inputs=8", *task, 1);
+  initialise_from(*model, build(named_language("Z3"), wishes), *task);
+  const ProvedClosing closing = close_and_prove(*model, *task, TrainOptions{});
+  CHECK_FALSE(closing.is_proved());
+  CHECK(closing.why_not().find("rotates pairs") != std::string::npos);
+}
