@@ -13,7 +13,7 @@ COMMAND = os.environ.get("KROHN_COMMAND")
 SUBJECTS = (
     ("name:Z5", {"construction": "rotation"}, None),
     ("name:Z10", {"construction": "rotation"}, None),
-    ("name:Z60", {"construction": "rotation"}, None),
+    ("name:Z12", {"construction": "rotation"}, None),
     ("name:Z7", {"construction": "rotation"}, None),
     ("name:A5/points", {"construction": "orthogonal"}, None),
     ("name:S4", {}, None),

@@ -1,5 +1,6 @@
 // The page: everything that is seen. All texts go through textContent, so that no name is read as HTML.
 
+const isInFrame = location.protocol === "about:";  // a page inside another, as in a notebook, has no address of its own
 const $ = id => document.getElementById(id);
 const DATA = JSON.parse($("data").textContent);
 
@@ -254,7 +255,7 @@ class Stepper {
     if (why) $("network").append(element("p", {id: "alone"}, why));
     const names = automaton.letters.slice(0, 30).join(" ");
     const isCharacterwise = automaton.symbols.every(({characters}) => characters.length > 0);
-    $("word-help").textContent = `Letters: ${names}${automaton.letters.length > 30 ? " …" : ""}${isCharacterwise ? "" : ", separated by blanks"}. The arrow keys step; the word is in the page’s address.`;
+    $("word-help").textContent = `Letters: ${names}${automaton.letters.length > 30 ? " …" : ""}${isCharacterwise ? "" : ", separated by blanks"}. The arrow keys step${isInFrame ? "" : "; the word is in the page’s address"}.`;
     $("word-form").addEventListener("submit", event => event.preventDefault());
     $("word").addEventListener("input", () => this.take($("word").value, true));
     const go = {first: () => 0, back: at => at - 1, forward: at => at + 1, last: () => Infinity};
@@ -309,7 +310,7 @@ class Stepper {
   go(at, isInAddress = true) {
     this.run.move(at);
     this.show();
-    if (!isInAddress || location.protocol === "about:") return;  // a page inside another has no address of its own
+    if (!isInAddress || isInFrame) return;
     const address = new URLSearchParams({word: formatWord(this.run.word, this.automaton.symbols), at: this.run.at});
     history.replaceState(null, "", `#${address}`);
   }

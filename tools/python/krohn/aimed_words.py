@@ -38,6 +38,9 @@ class AimedWords:
         self.access = self._access()
         self._suffixes: Dict[Tuple[int, int], Word] = {}
 
+    def _below(self, count: int) -> int:
+        return int(self._quick.random() * count)
+
     # ---- The automaton
 
     def _access(self) -> Dict[int, Word]:
@@ -56,8 +59,8 @@ class AimedWords:
         come: Dict[int, Tuple[int, int]] = {}
         queue, letters = [start], list(range(self.letters))
         for state in queue:
-            self._quick.shuffle(letters)
-            for letter in letters:
+            turn = self._below(self.letters)
+            for letter in letters[turn:] + letters[:turn]:
                 successor = self._next[state][letter]
                 if successor in come:
                     continue
@@ -133,7 +136,7 @@ class AimedWords:
             while len(word) < self.length:
                 here[:] = False
                 here[state] = True
-                around = self._path(state, here) or (int(self.random.integers(self.letters)),)
+                around = self._path(state, here) or (self._below(self.letters),)
                 kept = 16
                 room = max(0, self.length - len(word) - kept)
                 turns = max(1, (room if len(word) >= self.length // 2 or i % 2 else min(room, rounds)) // len(around))
@@ -151,17 +154,18 @@ class AimedWords:
         for _ in range(count):
             word: List[int] = []
             state = self.initial
-            left = [set(range(self.letters)) for _ in range(self.states)]
+            left = [list(range(self.letters)) for _ in range(self.states)]
             while len(word) < self.length:
                 if left[state]:
-                    step: Word = (self._quick.choice(tuple(left[state])),)
+                    step: Word = (left[state][self._below(len(left[state]))],)
                 else:
                     step = self._path(state, [bool(letters) for letters in left])
                     if not step:  # all that can be reached from here was seen
-                        left = [set(range(self.letters)) for _ in range(self.states)]
-                        step = self._path(state, at_start) or (self._quick.randrange(self.letters),)
+                        left = [list(range(self.letters)) for _ in range(self.states)]
+                        step = self._path(state, at_start) or (self._below(self.letters),)
                 for letter in step:
-                    left[state].discard(letter)
+                    if letter in left[state]:
+                        left[state].remove(letter)
                     state = self._next[state][letter]
                 word += step
             words.append(self._filled(word))
@@ -184,8 +188,8 @@ class AimedWords:
         for _ in range(count if relations else 0):
             word: List[int] = []
             while len(word) < self.length:
-                word += relations[int(self.random.integers(len(relations)))]
-                word.append(int(self.random.integers(self.letters)))
+                word += relations[self._below(len(relations))]
+                word.append(self._below(self.letters))
             words.append(self._filled(word))
         return words
 
@@ -209,7 +213,7 @@ class AimedWords:
             word = list(self.access[states[i % len(states)]])
             word.append(i // len(states) % self.letters)
             word += self.random.integers(0, self.letters, int(self.random.integers(0, 4))).tolist()
-            word += self.separating(self.run(word, self.initial), states[int(self.random.integers(len(states)))])
+            word += self.separating(self.run(word, self.initial), states[self._below(len(states))])
             words.append(tuple(word[: self.length]))
         return words
 

@@ -5,7 +5,7 @@ import json
 import os
 import re
 import tempfile
-from typing import Any, Callable, Dict, Iterable, List, Optional, Type, TypeVar
+from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple, Type, TypeVar
 
 from krohn import _krohn
 from krohn.picture import Picture
@@ -73,6 +73,8 @@ class _Operands:
         from krohn.certificate import Certificate
         from krohn.network import Network
 
+        if getattr(value, "is_temporary", False):
+            self._names[os.fspath(value)] = "the run"
         if isinstance(value, Certificate):
             path = self.file(".cert", "the certificate")
             value.save(path)
@@ -104,16 +106,18 @@ def ask(
     *operands: Any,
     kind: Type[Told] = Facts,  # type: ignore[assignment]
     progress: Progress = None,
-    read: Optional[Callable[[Told], Any]] = None,
-    write: str = "",
+    read: Optional[Callable[[Told, str, Callable[[str], str]], Any]] = None,
+    write: Tuple[str, str] = ("output", ""),
     **options: Any,
 ) -> Told:
     """The answer of `krohn VERB OPERANDS… --option=value…`. None and False leave an option out, True stands for a flag,
-    lists are joined by commas, dicts as NAME=VALUE. `write` is the ending of a file that the verb writes; it is there
-    while `read(answer)` runs, under `answer.output`."""
+    lists are joined by commas, dicts as NAME=VALUE. `write` is an option and the ending of the file that the verb writes
+    there; `read(answer, file, named)` is called while that file exists, `named` puts names for files in a text."""
     with _Operands() as given, told(progress) as tell:
-        if write:
-            options["output"] = given.file(write, "its output")
+        written, ending = write
+        file = given.file(ending, "its output") if read is not None else ""
+        if file:
+            options[written] = file
         arguments: List[str] = []
         for name, value in options.items():
             if value is None or value is False:
@@ -130,17 +134,18 @@ def ask(
         answer = kind(facts_of(given.named(text, in_json=True)))
         object.__setattr__(answer, "status", status)
         if read is not None:
-            if write:
-                answer["output"] = options["output"]
-            read(answer)
-            answer.pop("output", None)
+            read(answer, file, given.named)
+            answer.pop(written, None)
         return answer
 
 
 def drawn(verb: str, *operands: Any, option: str, **options: Any) -> Picture:
     """The picture that a verb draws into the file of `option`."""
-    with tempfile.TemporaryDirectory(prefix="krohn-") as folder:
-        path = os.path.join(folder, "picture.svg")
-        ask(verb, *operands, progress=False, **{option: path}, **options)
+    pictures: List[Picture] = []
+
+    def read(_: Facts, path: str, named: Callable[[str], str]) -> None:
         with open(path, encoding="utf-8") as file:
-            return Picture(file.read())
+            pictures.append(Picture(named(file.read())))
+
+    ask(verb, *operands, progress=False, read=read, write=(option, ".svg"), **options)
+    return pictures[0]

@@ -330,8 +330,9 @@ class Classification(list):
             parts.append(html_table(("architecture", "holds it", "construction, or why not"), rows,
                                     f"{job.job}: {job.states} states, {size}, {groups}"))
             if "classes" in job:
-                rows = [(row["class"], row.answer, row.get("parameters", "")) for row in job.classes]
-                parts.append(html_table(("class", "lies in it", ""), rows))
+                least = [", ".join(f"{name} = {value}" for name, value in row.items() if isinstance(value, int)) for row in job.classes]
+                rows = [(row["class"], row.answer, how or row.get("witness", "")) for row, how in zip(job.classes, least)]
+                parts.append(html_table(("class", "lies in it", "least parameters, or why not"), rows))
         return "".join(parts)
 
 

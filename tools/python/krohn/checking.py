@@ -96,8 +96,8 @@ class Report(Facts):
 def report(subject: Union[Language, Network], *, precision: str = "fp32", progress: Progress = None, **options: Any) -> Report:
     """One page about a language or a model, for people to look at. `options`: construction, any_order, max_pairs, time."""
 
-    def read(found: Report) -> None:
-        with open(found["output"], encoding="utf-8", newline="") as file:
+    def read(found: Report, path: str, _: Any) -> None:
+        with open(path, encoding="utf-8", newline="") as file:
             found.html = file.read()
 
-    return ask("report", subject, kind=Report, write=".html", read=read, precision=precision, progress=progress, **options)
+    return ask("report", subject, kind=Report, write=("output", ".html"), read=read, precision=precision, progress=progress, **options)

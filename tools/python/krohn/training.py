@@ -23,6 +23,9 @@ class Run:
     """A folder that `train` or `import_model` made. Whatever takes the path of a model takes it too: `verify`, `evaluate`,
     `extract_model`, `snap`, `compare`. `facts` are those of its run.json; `run.task` is `run.facts.task`."""
 
+    _temporary: Optional["tempfile.TemporaryDirectory[str]"] = None
+    """The folder, where it is there as long as the run."""
+
     def __init__(self, folder: Path) -> None:
         self.folder = os.fspath(folder)
         path = os.path.join(self.folder, "run.json")
@@ -41,6 +44,11 @@ class Run:
         if name == "facts":  # not there yet: the constructor failed
             raise AttributeError(name)
         return getattr(self.facts, name)
+
+    @property
+    def is_temporary(self) -> bool:
+        """Whether the folder is gone with the run."""
+        return self._temporary is not None
 
     @property
     def best(self) -> Optional[Facts]:
@@ -81,11 +89,6 @@ class Run:
         return html_table(head if rows else (), rows, f"{self!r}"[1:-1] + (f"; {count:,} parameters" if count else ""))
 
 
-def _kept_while(run: Run, folder: "tempfile.TemporaryDirectory[str]") -> Run:
-    run._folder = folder  # type: ignore[attr-defined]
-    return run
-
-
 def _in_folder(output: Optional[Path], work: Any) -> Run:
     """The run that `work(folder)` makes, in `output` or in a folder that is there as long as the run."""
     if output is not None:
@@ -93,7 +96,9 @@ def _in_folder(output: Optional[Path], work: Any) -> Run:
         return Run(output)
     folder = tempfile.TemporaryDirectory(prefix="krohn-run-")
     work(folder.name)
-    return _kept_while(Run(folder.name), folder)
+    run = Run(folder.name)
+    run._temporary = folder
+    return run
 
 
 def train(
@@ -231,10 +236,10 @@ def extract_model(
     """The automaton that a network, a run or a checkpoint has learned, as `krohn extract` finds it by running it; `options`
     are length, words, beyond, most, seed. For models that krohn cannot run see `extract`."""
 
-    def read(found: Learned) -> None:
-        found.automaton = Automaton._of(Automaton(found["output"])._core, "the automaton learned")
+    def read(found: Learned, path: str, _: Any) -> None:
+        found.automaton = Automaton._of(Automaton(path)._core, "the automaton learned")
 
-    return ask("extract", model, kind=Learned, write=".json", read=read, against=against, precision=precision,
+    return ask("extract", model, kind=Learned, write=("output", ".json"), read=read, against=against, precision=precision,
                progress=progress, **options)  # fmt: skip
 
 
@@ -269,10 +274,10 @@ def snap(
 ) -> Snapped:
     """Rounds a trained network or run to the nearest exact construction and proves it, as `krohn snap` does."""
 
-    def read(found: Snapped) -> None:
-        found.network = Network.load(found["output"])
+    def read(found: Snapped, path: str, _: Any) -> None:
+        found.network = Network.load(path)
 
-    return ask("snap", model, kind=Snapped, write=".safetensors", read=read, against=against, construction=construction,
+    return ask("snap", model, kind=Snapped, write=("output", ".safetensors"), read=read, against=against, construction=construction,
                precision=precision, progress=progress, **options)  # fmt: skip
 
 
