@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/interruption.h"
 #include "krohn/simulate/many/many_place.h"
 #include "tools/krohn/interrupt.h"
 #include "tools/krohn/verb.h"
@@ -54,7 +55,7 @@ std::unique_ptr<Ranks> join() {
 
 int serve_interruptibly(Ranks& ranks) {
   const InterruptibleWork work;
-  return serve(ranks, [] { InterruptibleWork::check(); });
+  return serve(ranks, [] { Interruption::check(); });
 }
 
 /// On one rank, without mpirun.
