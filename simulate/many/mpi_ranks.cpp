@@ -48,7 +48,6 @@ class MpiRanks final : public Ranks {
   unsigned rank() const override { return rank_; }
   unsigned size() const override { return size_; }
   unsigned processors() const override { return processors_; }
-  std::uint64_t bytes_sent() const override { return sent_; }
 
   Bytes broadcast(Bytes bytes) override {
     std::uint64_t size = bytes.size();
@@ -66,7 +65,6 @@ class MpiRanks final : public Ranks {
       const int count = static_cast<int>(std::min<std::uint64_t>(kPiece, size - first));
       MPI_Bcast(bytes.data() + first, count, MPI_BYTE, 0, MPI_COMM_WORLD);
     }
-    if (rank_ == 0) sent_ += (sizeof size + size) * (size_ - 1);
     return bytes;
   }
 
@@ -75,7 +73,6 @@ class MpiRanks final : public Ranks {
     with_memory([&] { all.resize(mine.size() * size_); });
     const int count = static_cast<int>(mine.size());
     MPI_Allgather(mine.data(), count, MPI_UINT64_T, all.data(), count, MPI_UINT64_T, MPI_COMM_WORLD);
-    sent_ += mine.size_bytes() * (size_ - 1);
     return all;
   }
 
@@ -105,7 +102,6 @@ class MpiRanks final : public Ranks {
     }
     for (unsigned i = 1; i < size_; ++i) {
       const unsigned target = (rank_ + i) % size_;
-      sent_ += sizeof(int) + to[target].size() * sizeof(std::uint32_t);
       if (sizes_to_[target] == 0) continue;
       MPI_Isend(to[target].data(), sizes_to_[target], MPI_UINT32_T, static_cast<int>(target), 0, MPI_COMM_WORLD,
                 &requests_.emplace_back());
@@ -122,8 +118,6 @@ class MpiRanks final : public Ranks {
     MPI_Exscan(map.data(), before.data(), 1, type, compose_, MPI_COMM_WORLD);
     MPI_Type_free(&type);
     if (rank_ == 0) std::iota(before.begin(), before.end(), State{0});
-    // A scan of so many ranks has that many steps, in each of which a rank sends a map.
-    for (unsigned reach = 1; reach < size_; reach *= 2) sent_ += map.size_bytes();
     return before;
   }
 
@@ -166,7 +160,6 @@ class MpiRanks final : public Ranks {
   }
 
   unsigned rank_ = 0, size_ = 1, processors_ = 1;
-  std::uint64_t sent_ = 0;
   MPI_Op compose_ = MPI_OP_NULL;
   std::vector<int> sizes_to_, sizes_from_;
   std::vector<MPI_Request> requests_;

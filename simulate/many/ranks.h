@@ -24,8 +24,6 @@ class Ranks {
   virtual unsigned size() const = 0;
   /// Processors that this rank has for itself, at least one.
   virtual unsigned processors() const = 0;
-  /// Bytes that this rank has handed over for others so far.
-  virtual std::uint64_t bytes_sent() const = 0;
 
   /// Rank 0's bytes, for everybody; what the others give is not looked at. They may wait long, and do so asleep.
   virtual Bytes broadcast(Bytes bytes) = 0;
@@ -48,7 +46,6 @@ class OneRank final : public Ranks {
   unsigned rank() const override { return 0; }
   unsigned size() const override { return 1; }
   unsigned processors() const override;
-  std::uint64_t bytes_sent() const override { return 0; }
   Bytes broadcast(Bytes bytes) override { return bytes; }
   std::vector<std::uint64_t> gather(std::span<const std::uint64_t> mine) override { return {mine.begin(), mine.end()}; }
   void exchange(std::span<const Words> to, std::vector<Words>& from) override { from.assign(to.begin(), to.end()); }

@@ -255,6 +255,26 @@ TEST_CASE("a kept search is of one question") {
   }
 }
 
+TEST_CASE("ranks send what docs/many-machines.md says") {
+  // Five letters, three words a record: every pair is handed out once, and each of its successors goes to its owner.
+  const Network network = rotation(5, all_residues(5));
+  constexpr std::uint64_t kPairs = 20'000, kRecord = 12;
+  for (const unsigned size : {2u, 4u, 8u}) {
+    std::uint64_t sent = 0;
+    on_ranks(size, [&](Ranks& ranks) {
+      const Certificate certificate = search_pairs_on_ranks(ranks, network, in(Precision::kFp32, kPairs), {});
+      const std::uint64_t mine[] = {dynamic_cast<ThreadRank&>(ranks).bytes_sent()};
+      for (const std::uint64_t bytes : ranks.gather(mine))
+        if (ranks.rank() == 0) sent += bytes;
+      if (ranks.rank() == 0) CHECK(certificate.pairs == kPairs);
+    });
+    const double away = (size - 1.0) / size, each = static_cast<double>(sent) / kPairs / away / kRecord;
+    MESSAGE(size << " ranks: " << static_cast<double>(sent) / kPairs << " bytes a pair, " << each << " records");
+    CHECK(each > 1);
+    CHECK(each < 1 + 5);
+  }
+}
+
 TEST_CASE("two jobs do not work on one folder") {
   const Network network = rotation(5, all_residues(5));
   const Scratch scratch("ranked-locked");

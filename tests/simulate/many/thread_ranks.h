@@ -32,7 +32,8 @@ class ThreadRank final : public Ranks {
   unsigned rank() const override { return rank_; }
   unsigned size() const override { return job_.size; }
   unsigned processors() const override { return 1; }
-  std::uint64_t bytes_sent() const override { return sent_; }
+  /// In exchanges, to other ranks.
+  std::uint64_t bytes_sent() const { return sent_; }
 
   Bytes broadcast(Bytes bytes) override {
     if (rank_ == 0) job_.bytes = std::move(bytes);

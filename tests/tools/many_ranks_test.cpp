@@ -1,0 +1,114 @@
+// One job of several processes, started by mpirun: the same words to people and programs as of one process, whatever
+// becomes of a process on the way.
+#include <doctest/doctest.h>
+
+#include "tests/tools/shell.h"
+
+using namespace krohn::test;
+using nlohmann::json;
+
+namespace {
+
+/// 70,000 pairs of a rotation that drifts: more than are searched at once before a job's ranks are asked.
+constexpr const char* kSearch = " verify z5.safetensors --precision bf16 --max-pairs 70000 --long-letters 1000 --json ";
+
+bool has_mpi() {
+  const bool has = KROHN_HAS_MPI && std::system("command -v mpirun >/dev/null") == 0;
+  if (!has) MESSAGE("skipped: there is no MPI");
+  return has;
+}
+
+/// `mpirun -n ranks krohn`, for more ranks than processors, for root, and in containers.
+std::string mpirun(int ranks) {
+  return "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl_vader_single_copy_mechanism=none "
+         "mpirun -q --oversubscribe -n " +
+         std::to_string(ranks) + " '" KROHN_COMMAND "' ";
+}
+
+void compile(const Workplace& place) {
+  REQUIRE(
+      place.shell("krohn compile name:Z5 --construction orthogonal-blocks --precision fp64 -o z5.safetensors").status ==
+      0);
+  REQUIRE(place.shell("krohn compile name:S3/standard -o s3.safetensors").status == 0);
+}
+
+}  // namespace
+
+TEST_CASE("a search by any number of processes prints what one does, and writes the same certificate") {
+  if (!has_mpi()) return;
+  const Workplace place("many-search");
+  compile(place);
+  const Outcome alone = place.shell(std::string("krohn") + kSearch + "--certificate alone.cert");
+  REQUIRE(json::parse(alone.out)["verdict"]["pairs"] == 70'000);
+  REQUIRE(alone.status == 3);
+  for (const int ranks : {1, 2, 3, 4, 7}) {
+    CAPTURE(ranks);
+    const bool writes = ranks == 2 || ranks == 7;
+    const Outcome many = place.shell(mpirun(ranks) + kSearch + (writes ? "--certificate many.cert" : ""));
+    CAPTURE(many.err);
+    CHECK(many.status == alone.status);
+    CHECK(many.out == alone.out);
+    if (!writes) continue;
+    CHECK(contents(place / "many.cert") == contents(place / "alone.cert"));
+    std::filesystem::remove(place / "many.cert");
+  }
+}
+
+TEST_CASE("a long word by several processes ends as by one, and is gone on with by others") {
+  if (!has_mpi()) return;
+  const Workplace place("many-words");
+  compile(place);
+  const std::string verify = " verify s3.safetensors --length 2e8 --seed 3 --json ";
+  const Outcome alone = place.shell("krohn" + verify);
+  REQUIRE(alone.status == 0);
+  CHECK(place.shell(mpirun(2) + verify + "--save run.json").out == alone.out);
+  CHECK(place.shell(mpirun(3) + verify + "--resume run.json").out == alone.out);
+}
+
+TEST_CASE("a search whose processes are killed goes on, on another number of them and on none") {
+  if (!has_mpi()) return;
+  const Workplace place("many-killed");
+  compile(place);
+  const Outcome alone = place.shell(std::string("krohn") + kSearch);
+  const std::string kept = "--checkpoint kept --checkpoint-every 0";
+  // As soon as something is committed, the last process is killed.
+  for (const int ranks : {3, 2})
+    place.shell("cp kept/pairs.json before.json 2>/dev/null; " + mpirun(ranks) + kSearch + kept +
+                " & job=$!\n for i in $(seq 500); do sleep 0.02; test -e kept/pairs.json && "
+                "! cmp -s kept/pairs.json before.json && break; done\n"
+                "kill -9 $(pgrep -P $job | tail -n 1); wait $job");
+  CHECK(std::filesystem::exists(place / "kept/pairs.json"));
+  CHECK(place.shell(std::string("krohn") + kSearch + kept).out == alone.out);
+  CHECK(place.shell(mpirun(2) + kSearch + kept).out == alone.out);
+}
+
+TEST_CASE("a process without memory ends the job with one line and status 3, and what was proved is kept") {
+  if (!has_mpi() || std::system("command -v prlimit >/dev/null") != 0) return;
+  const Workplace place("many-memory");
+  compile(place);
+  const Outcome ended = place.shell(
+      mpirun(2) +
+      "verify z5.safetensors --max-pairs 1e9 --long-letters 1000 --time 60 --checkpoint kept --checkpoint-every 0.2"
+      " & job=$!\n for i in $(seq 500); do sleep 0.02; test -e kept/pairs.json && break; done\n"
+      "last=$(pgrep -P $job | tail -n 1); size=$(awk '/VmSize/ {print $2}' /proc/$last/status)\n"
+      "prlimit --pid $last --as=$(((size + 2000) * 1024)); wait $job");
+  CAPTURE(ended.err);
+  CHECK(ended.status == 3);
+  CHECK(contains(ended.out, "limit met: the memory of rank 1"));
+  CHECK(contains(ended.out, "proved for words of up to"));
+  CHECK(json::parse(contents(place / "kept/pairs.json"))["pairs"] > 0);
+}
+
+TEST_CASE("nobody but mpirun's processes loads MPI, and without the module they are refused") {
+  const Workplace place("many-none");
+  const Outcome loaded = place.shell("LD_DEBUG=libs '" KROHN_COMMAND "' info name:parity");
+  CHECK(loaded.status == 0);
+  CHECK(contains(loaded.err, "libc.so"));
+  CHECK_FALSE(contains(loaded.err, "libmpi"));
+  REQUIRE(place.shell("cp '" KROHN_COMMAND "' lonely").status == 0);
+  CHECK(place.shell("OMPI_COMM_WORLD_SIZE=1 ./lonely info name:parity").status == 0);
+  const Outcome refused = place.shell("OMPI_COMM_WORLD_SIZE=4 ./lonely info name:parity");
+  CHECK(refused.status == 2);
+  CHECK(contains(refused.err, "built without MPI"));
+  CHECK(refused.out == "");
+}
