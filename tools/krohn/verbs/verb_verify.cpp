@@ -36,6 +36,7 @@ krohn verify s5.safetensors --precision bf16 --certificate s5.cert
 krohn verify s5.safetensors --precision bf16 --order scan
 krohn verify z5.safetensors --against name:Z5 --precision bf16
 krohn verify s5.safetensors --length 1e9 --save s5.run.json
+mpirun -n 4 krohn verify s5.safetensors --length 1e13 --checkpoint s5.run
 )",
     R"(Proves that MODEL computes its automaton for words of every length, in the stated arithmetic, letter after letter; or
 shows a word on which it fails; or reports the length up to which the proof holds. First the codewords are tried (a proof
@@ -62,6 +63,9 @@ sequential one, the network is evaluated letter by letter; beyond, its reachable
 found first, bit for bit, and the automaton that they are runs alongside the automaton of the language, at the speed of
 automata and compared after every letter; the output says which (--through chooses). Such a run can be stopped with Ctrl-C
 when it is saved to a file, and --resume continues it.
+Started by mpirun, all its processes work on one search of more than 65,536 pairs, or on one long word, and answer as one
+process does (docs/many-machines.md). --checkpoint keeps both in a folder, under mpirun or not: the same command, on any
+number of processes, goes on from there, whatever ended it.
 Exit status: 0 proved (with --length N: for at least N letters), 1 refuted, 2 bad input, 3 undecided within the limits,
 4 a proof that a check contradicts.
 )"};
