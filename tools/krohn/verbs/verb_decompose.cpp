@@ -40,8 +40,8 @@ automaton's monoid; the chain has at most n−1 layers, but may show other group
 whose labels need fewer numbers in all (the sum of the widths), then fewer layers. With --primes, groups are cut into
 simple ones: cyclic of prime order, and others of up to 360 elements, such as A_5, whole.
 Exit status: 0 done; 2 bad input; 3 a limit or the time was met, and what was found is printed: one of two
-decompositions, layers whose groups are not cut, a cascade whose emulation is not
-checked, or the heights of holonomy without their layers.
+decompositions, layers whose groups are not cut, a cascade whose emulation is not checked, or the heights of holonomy without
+their layers.
 
 Bounds of the Krohn–Rhodes complexity, the least number of layers with groups in any such cascade with aperiodic parts: from
 above the layers with groups of what was found, and the classes with groups on a chain of the monoid's J-order (Tilson), where
@@ -209,12 +209,14 @@ void report_outline(const DecomposeArguments& options, const Dfa& dfa, const Hol
   const std::uint64_t lower = outline.heights_with_groups > 0 ? 1 : 0;
   if (options.json) {
     Json facts{{"subject", options.subject}, {"states", dfa.states()}};
-    facts["layers"] = Json();
+    facts["method"] = "holonomy";
+    facts["layers"] = Json::array();
     facts["holonomy"] = {{"image_sets", outline.sets},
                          {"classes", outline.classes},
                          {"heights", outline.heights},
                          {"heights_with_groups", outline.heights_with_groups}};
     facts["complexity"] = {{"at_least", lower}, {"at_most", outline.heights_with_groups}};
+    facts["emulation"] = Json();
     facts["limits"] = {limit};
     print_json(facts);
     return;
