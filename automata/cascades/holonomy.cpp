@@ -29,7 +29,10 @@ class Builder {
         skeleton_(Skeleton::of(dfa, options.max_sets)),
         sets_(skeleton_.sets()),
         layers_(holonomy_layers(skeleton_)),
-        options_(options) {}
+        options_(options) {
+    if (options.outline)
+      options.outline({sets_.size(), sets_.classes(), skeleton_.height(0), layers_.heights_with_groups});
+  }
 
   Cascade build() {
     Cascade cascade;

@@ -99,9 +99,12 @@ HolonomyLayers holonomy_layers(const Skeleton& skeleton) {
   for (std::uint32_t height = skeleton.height(0); height >= 1; --height) {
     const std::vector<std::uint32_t>& classes = classes_at[height];
     std::vector<LabelPermutations> permutations(classes.size());
-    for (std::size_t i = 0; classes.size() > 1 && i < classes.size(); ++i)
-      for (const Set set : members[classes[i]]) add_label_permutations(skeleton, set, permutations[i]);
-    const std::vector<std::uint32_t> layer_of = share(permutations);
+    const bool alone = classes.size() == 1;  // shares with nobody: whether it has a group is enough
+    for (std::size_t i = 0; i < classes.size(); ++i)
+      for (const Set set : members[classes[i]])
+        if (!alone || permutations[i].empty()) add_label_permutations(skeleton, set, permutations[i]);
+    layers.heights_with_groups += std::ranges::any_of(permutations, [](const auto& own) { return !own.empty(); });
+    const std::vector<std::uint32_t> layer_of = alone ? std::vector<std::uint32_t>{0} : share(permutations);
     for (std::size_t i = 0; i < classes.size(); ++i) layers.of_class[classes[i]] = layers.count + layer_of[i];
     layers.count += 1 + *std::max_element(layer_of.begin(), layer_of.end());
   }

@@ -1,53 +1,85 @@
 #include "krohn/automata/cascades/skeleton.h"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 
 #include "krohn/groups/time_limit.h"
 
 namespace krohn {
 
-/// Per point a bit for every set, in the order of `by_size`: whether the set has it. What lies inside a set is then
-/// found for 64 sets at a time. Of more than 256 points a part has columns, and what they let pass is looked at.
-class Skeleton::Columns {
+/// The sets as words over the points, the rarest point first, in a tree of beginnings: what lies inside a set is found
+/// along those branches all of whose points it has. Branches of a few sets are looked at one by one.
+class Skeleton::Tree {
  public:
-  Columns(const SetOrbit& sets, std::span<const Set> by_size)
-      : by_size_(by_size),
-        stride_(sets.degree() / (kMostColumns + 1) + 1),
-        columns_((sets.degree() + stride_ - 1) / stride_),
-        words_((by_size.size() + 63) / 64),
-        bits_(columns_ * words_, 0),
-        outside_(words_) {
-    for (std::size_t i = 0; i < by_size.size(); ++i)
-      for (const Point point : sets.members(by_size[i]))
-        if (point % stride_ == 0) bits_[point / stride_ * words_ + i / 64] |= std::uint64_t{1} << (i % 64);
+  Tree(const SetOrbit& sets, std::span<const Set> by_size) : sets_(sets), by_size_(by_size), order_(by_size.size()) {
+    std::vector<std::size_t> uses(sets.degree(), 0);
+    for (const Set set : by_size)
+      for (const Point point : sets.members(set)) ++uses[point];
+    points_.resize(sets.degree());
+    std::iota(points_.begin(), points_.end(), Point{0});
+    std::ranges::stable_sort(points_, {}, [&](Point point) { return uses[point]; });
+    std::vector<Point> rank(sets.degree());
+    for (Point r = 0; r < rank.size(); ++r) rank[points_[r]] = r;
+    std::iota(order_.begin(), order_.end(), std::uint32_t{0});
+    nodes_.push_back({0, static_cast<std::uint32_t>(order_.size()), 0, 0, 0});
+    for (std::size_t node = 0; node < nodes_.size(); ++node) split(node, rank);
   }
 
   /// Numbers in `by_size`, from `first` on, of the sets inside `set`: increasing.
-  void find_inside(const SetOrbit& sets, Set set, std::size_t first, std::vector<std::size_t>& found) {
-    const std::size_t begin = first / 64;
-    std::fill(outside_.begin() + static_cast<std::ptrdiff_t>(begin), outside_.end(), 0);
-    for (std::size_t number = 0; number < columns_; ++number) {
-      if (sets.contains(set, static_cast<Point>(number * stride_))) continue;
-      const std::uint64_t* column = bits_.data() + number * words_;
-      for (std::size_t word = begin; word < words_; ++word) outside_[word] |= column[word];
+  void find_inside(Set set, std::size_t first, std::vector<std::size_t>& found) {
+    stack_.assign(1, 0);
+    while (!stack_.empty()) {
+      const Node node = nodes_[stack_.back()];
+      stack_.pop_back();
+      for (std::uint32_t child = node.first_child; child < node.first_child + node.children; ++child)
+        if (sets_.contains(set, points_[nodes_[child].rank])) stack_.push_back(child);
+      const std::uint32_t end = node.children > 0 ? nodes_[node.first_child].begin : node.end;
+      for (std::uint32_t i = node.begin; i < end; ++i)
+        if (order_[i] >= first && sets_.is_subset(by_size_[order_[i]], set)) found.push_back(order_[i]);
     }
-    for (std::size_t word = begin; word < words_; ++word)
-      for (std::uint64_t inside = ~outside_[word]; inside != 0; inside &= inside - 1) {
-        const std::size_t number = word * 64 + static_cast<std::size_t>(std::countr_zero(inside));
-        if (number < first || number >= sets.size()) continue;
-        if (stride_ == 1 || sets.is_subset(by_size_[number], set)) found.push_back(number);
-      }
+    std::ranges::sort(found);
   }
 
  private:
-  static constexpr std::size_t kMostColumns = 256;
+  /// A range of `order_`: first what ends here or is not split any more, then what the children have.
+  struct Node {
+    std::uint32_t begin, end;
+    Point rank;  ///< of the last point of the beginning
+    std::uint32_t first_child, children;
+  };
+  static constexpr std::uint32_t kFew = 8;
 
+  /// Sorts a node's sets by their first point past the beginning.
+  void split(std::size_t number, const std::vector<Point>& rank) {
+    const Node node = nodes_[number];
+    if (node.end - node.begin <= kFew) return;
+    const Point from = number == 0 ? 0 : node.rank + 1;
+    std::vector<std::pair<Point, std::uint32_t>> keyed;  // 0: ends here
+    for (std::uint32_t i = node.begin; i < node.end; ++i) {
+      Point next = sets_.degree();
+      for (const Point point : sets_.members(by_size_[order_[i]]))
+        if (rank[point] >= from) next = std::min(next, rank[point]);
+      keyed.emplace_back(next == sets_.degree() ? 0 : next + 1, order_[i]);
+    }
+    std::ranges::sort(keyed);
+    nodes_[number].first_child = static_cast<std::uint32_t>(nodes_.size());
+    for (std::uint32_t i = 0; i < keyed.size(); ++i) {
+      order_[node.begin + i] = keyed[i].second;
+      if (keyed[i].first == 0) continue;
+      if (i == 0 || keyed[i - 1].first != keyed[i].first) {
+        nodes_.push_back({node.begin + i, node.begin + i, keyed[i].first - 1, 0, 0});
+        ++nodes_[number].children;
+      }
+      ++nodes_.back().end;
+    }
+  }
+
+  const SetOrbit& sets_;
   std::span<const Set> by_size_;
-  std::size_t stride_, columns_, words_;
-  std::vector<std::uint64_t> bits_;
-  std::vector<std::uint64_t> outside_;  ///< of the set at hand: whether a set has a point outside it
+  std::vector<Point> points_;         ///< by rank
+  std::vector<std::uint32_t> order_;  ///< numbers in by_size_, by branches
+  std::vector<Node> nodes_;           ///< the children of a node side by side
+  std::vector<std::uint32_t> stack_;
 };
 
 Skeleton Skeleton::of(const Dfa& dfa, std::uint64_t max_sets) {
@@ -66,14 +98,14 @@ Skeleton Skeleton::of(const Dfa& dfa, std::uint64_t max_sets) {
 void Skeleton::find_tiles(std::span<const Set> by_size) {
   // The tiles of a class's first set are searched for; those of the others are its images along a spanning tree, which
   // is what makes tile labels mean the same throughout the class.
-  Columns columns(sets_, by_size);
+  Tree tree(sets_, by_size);
   std::vector<std::vector<Set>> tiles(sets_.size());
   std::vector<bool> reached(sets_.size(), false);
   for (Set root = 0; root < sets_.size(); ++root) {
     if (reached[root]) continue;
     TimeLimit::check();
     reached[root] = true;
-    tiles[root] = maximal_inside(root, by_size, columns);
+    tiles[root] = maximal_inside(root, by_size, tree);
     std::vector<Set> queue{root};
     for (std::size_t i = 0; i < queue.size(); ++i) {
       TimeLimit::check();
@@ -93,13 +125,13 @@ void Skeleton::find_tiles(std::span<const Set> by_size) {
   }
 }
 
-std::vector<Skeleton::Set> Skeleton::maximal_inside(Set set, std::span<const Set> by_size, Columns& columns) const {
+std::vector<Skeleton::Set> Skeleton::maximal_inside(Set set, std::span<const Set> by_size, Tree& tree) const {
   std::vector<Set> maximal;
   if (sets_.cardinality(set) == 1) return maximal;
   const auto smaller = std::partition_point(
       by_size.begin(), by_size.end(), [&](Set other) { return sets_.cardinality(other) >= sets_.cardinality(set); });
   std::vector<std::size_t> inside;
-  columns.find_inside(sets_, set, static_cast<std::size_t>(smaller - by_size.begin()), inside);
+  tree.find_inside(set, static_cast<std::size_t>(smaller - by_size.begin()), inside);
   for (const std::size_t number : inside) {
     const Set other = by_size[number];
     const bool covered =

@@ -17,9 +17,9 @@ class Skeleton {
  public:
   using Set = SetOrbit::Index;
 
-  /// O(sets · letters · n) for the orbit, O(classes · sets · n/64) for the tiles, with at most 32
-  /// bytes more for every set. Throws
-  /// LimitError past `max_sets`.
+  /// O(sets · letters · n) for the orbit; for the tiles of each class what it takes to find the sets inside its first
+  /// one: in a tree of at most three nodes a set, along the branches that lie inside. Throws LimitError past
+  /// `max_sets`.
   static Skeleton of(const Dfa& dfa, std::uint64_t max_sets = 2'000'000);
 
   const SetOrbit& sets() const { return sets_; }
@@ -33,10 +33,10 @@ class Skeleton {
 
  private:
   explicit Skeleton(SetOrbit sets) : sets_(std::move(sets)) {}
-  class Columns;
+  class Tree;
   void find_tiles(std::span<const Set> by_size);
   void find_heights(std::span<const Set> by_size);
-  std::vector<Set> maximal_inside(Set set, std::span<const Set> by_size, Columns& columns) const;
+  std::vector<Set> maximal_inside(Set set, std::span<const Set> by_size, Tree& tree) const;
 
   SetOrbit sets_;
   std::vector<std::uint32_t> height_of_class_;

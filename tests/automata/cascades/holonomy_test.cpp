@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "krohn/automata/cascades/skeleton.h"
 #include "tests/automata/cascades/checked_cascades.h"
 
 using namespace krohn;
@@ -138,7 +139,7 @@ TEST_CASE("limits are met with a clear error") {
   CHECK_THROWS_AS(holonomy_decomposition(full_transformation_monoid(6), options), LimitError);
 }
 
-TEST_CASE("holonomy of automata on both sides of the number of states that have a column each") {
+TEST_CASE("holonomy of long rows of states") {
   // A shift that stops at the end, and a return: the images are the ends of the row and the single states.
   for (const State states : {State{255}, State{256}, State{257}, State{300}, State{514}}) {
     CAPTURE(states);
@@ -150,4 +151,51 @@ TEST_CASE("holonomy of automata on both sides of the number of states that have 
     for (const CascadeLayer& layer : cascade.layers) CHECK(layer.width == 2);
     CHECK(check_emulation(cascade, dfa).holds);
   }
+}
+
+TEST_CASE("tiles are the maximal image sets inside a set, by looking at all pairs and triples") {
+  std::mt19937 random(5);
+  for (int i = 0; i < 40; ++i) {
+    const State states = 4 + static_cast<State>(random() % 7);
+    Maps maps(3, std::vector<State>(states));
+    for (auto& map : maps)
+      for (State q = 0; q < states; ++q)
+        map[q] = random() % 3 == 0 ? static_cast<State>(random() % states) : q;  // many sets, in many classes
+    const Skeleton skeleton = Skeleton::of(automaton(maps, states));
+    const SetOrbit& sets = skeleton.sets();
+    const auto properly_inside = [&](Skeleton::Set a, Skeleton::Set b) { return a != b && sets.is_subset(a, b); };
+    for (Skeleton::Set set = 0; set < sets.size(); ++set) {
+      std::set<Skeleton::Set> expected;
+      for (Skeleton::Set inner = 0; inner < sets.size(); ++inner) {
+        if (sets.cardinality(set) == 1 || !properly_inside(inner, set)) continue;
+        bool is_maximal = true;
+        for (Skeleton::Set between = 0; is_maximal && between < sets.size(); ++between)
+          is_maximal = !(properly_inside(inner, between) && properly_inside(between, set));
+        if (is_maximal) expected.insert(inner);
+      }
+      const auto tiles = skeleton.tiles(set);
+      REQUIRE(std::set<Skeleton::Set>(tiles.begin(), tiles.end()) == expected);
+      REQUIRE(tiles.size() == expected.size());
+    }
+  }
+}
+
+TEST_CASE("the outline bounds the complexity before any layer is built") {
+  const auto outline_of = [](const Dfa& dfa) {
+    HolonomyOutline outline;
+    HolonomyOptions options;
+    options.outline = [&](const HolonomyOutline& known) { outline = known; };
+    options.max_contexts = 1;
+    CHECK_THROWS_AS(holonomy_decomposition(dfa, options), LimitError);
+    return outline;
+  };
+  for (State n = 3; n <= 6; ++n) {
+    const HolonomyOutline outline = outline_of(full_transformation_monoid(n));
+    CHECK(outline.heights == n - 1);
+    CHECK(outline.heights_with_groups == n - 1);
+    CHECK(outline.sets == (1U << n) - 1);
+    CHECK(outline.classes == n);
+  }
+  std::mt19937 random(9);
+  for (int i = 0; i < 10; ++i) CHECK(outline_of(random_monotone(random, 6, 3)).heights_with_groups == 0);
 }

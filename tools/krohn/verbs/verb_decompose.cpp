@@ -40,7 +40,8 @@ automaton's monoid; the chain has at most n−1 layers, but may show other group
 whose labels need fewer numbers in all (the sum of the widths), then fewer layers. With --primes, groups are cut into
 simple ones: cyclic of prime order, and others of up to 360 elements, such as A_5, whole.
 Exit status: 0 done; 2 bad input; 3 a limit or the time was met, and what was found is printed: one of two
-decompositions, layers whose groups are not cut, or a cascade whose emulation is not checked.
+decompositions, layers whose groups are not cut, a cascade whose emulation is not checked, or the heights of holonomy without
+their layers.
 
 Bounds of the Krohn–Rhodes complexity, the least number of layers with groups in any such cascade with aperiodic parts: from
 above the layers with groups of what was found, and the classes with groups on a chain of the monoid's J-order (Tilson), where
@@ -202,15 +203,51 @@ void print_layers(const DecomposeArguments& options, const Dfa& dfa, const Resul
   for (const std::string& limit : result.limits) fmt::print("{}\n", limit);
 }
 
+/// Of a machine whose layers were not built in time: what bounds its complexity all the same.
+void report_outline(const DecomposeArguments& options, const Dfa& dfa, const HolonomyOutline& outline,
+                    const std::string& limit) {
+  const std::uint64_t lower = outline.heights_with_groups > 0 ? 1 : 0;
+  if (options.json) {
+    Json facts{{"subject", options.subject}, {"states", dfa.states()}};
+    facts["method"] = "holonomy";
+    facts["layers"] = Json::array();
+    facts["holonomy"] = {{"image_sets", outline.sets},
+                         {"classes", outline.classes},
+                         {"heights", outline.heights},
+                         {"heights_with_groups", outline.heights_with_groups}};
+    facts["complexity"] = {{"at_least", lower}, {"at_most", outline.heights_with_groups}};
+    facts["emulation"] = Json();
+    facts["limits"] = {limit};
+    print_json(facts);
+    return;
+  }
+  fmt::print("{}: {} states; no cascade was built\n", visible(options.subject), dfa.states());
+  fmt::print("holonomy has {} heights, of {} classes of {} image sets; {} with groups\n", outline.heights,
+             with_thousands(outline.classes), with_thousands(outline.sets), outline.heights_with_groups);
+  fmt::print("Krohn–Rhodes complexity at least {} ({}), at most {} (heights with groups)\n", lower,
+             lower > 0 ? "not aperiodic" : "aperiodic", outline.heights_with_groups);
+  fmt::print("{}\n", limit);
+}
+
 std::string picture_format(const std::string& path) {
   const std::size_t dot = path.rfind('.');
   return dot == std::string::npos ? "" : path.substr(dot + 1);
 }
 
-int run_decompose(const DecomposeArguments& options) {
+int run_decompose(DecomposeArguments options) {
   const Dfa given = load_subject(options.subject, options.reading, stderr).automaton;
   const Dfa dfa = options.minimal ? minimise(given) : canonical(given);
-  const Result result = decompose(dfa, options);
+  std::optional<HolonomyOutline> outline;
+  options.holonomy.outline = [&outline](const HolonomyOutline& known) { outline = known; };
+  std::optional<Result> decomposed;
+  try {
+    decomposed = decompose(dfa, options);
+  } catch (const LimitError& error) {
+    if (!outline) throw;
+    report_outline(options, dfa, *outline, error.what());
+    return kUndecided;
+  }
+  const Result& result = *decomposed;
   if (!options.picture.empty()) {
     const std::string format = picture_format(options.picture);
     const std::string dot = to_drawn_dot(result.cascade);
