@@ -20,7 +20,8 @@ void describe_widths(StockShape& shape, const StockDict& layer, Settings& settin
   shape.numbers["one-conv"] = layer.has("conv1d.weight");
   const char* const taps = layer.has("conv1d.weight") ? "conv1d.weight" : "q_conv1d.weight";
   shape.numbers["taps"] = layer.has(taps) ? layer.extent(taps, 3, 2) : 0;
-  shape.numbers["negative"] = settings.flag("negative");
+  shape.numbers["negative"] = settings.needed_flag(
+      "negative", "whether β goes up to 2 cannot be seen in the tensors (allow_neg_eigval in the model's config)");
   shape.norm_epsilon = settings.real("eps", is_stack ? 1e-6 : 1e-5);
   shape.numbers["eps"] = shape.norm_epsilon;
 }

@@ -40,6 +40,11 @@ bool Settings::flag(const std::string& name) {
   return found != nullptr && *found == 1;
 }
 
+bool Settings::needed_flag(const std::string& name, const std::string& why) {
+  if (find(name) == nullptr) throw InputError("--with", fmt::format("{}: say --with {}=1 or {}=0", why, name, name));
+  return flag(name);
+}
+
 void Settings::require_all_taken() const {
   for (const auto& [name, value] : given_)
     if (!known_.contains(name))

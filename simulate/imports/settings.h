@@ -19,6 +19,8 @@ class Settings {
   /// A number above 0, or 0 for `none` where that is allowed.
   double real(const std::string& name, double usual, bool may_be_none = false);
   bool flag(const std::string& name);
+  /// One that libraries have different defaults for: `why` is told when it is missing.
+  bool needed_flag(const std::string& name, const std::string& why);
   /// Throws naming the first that nobody took, and all that somebody did.
   void require_all_taken() const;
 

@@ -15,7 +15,8 @@ import stated_layers
 
 KROHN = os.environ.get("KROHN_COMMAND")
 DATA = pathlib.Path(__file__).resolve().parents[1] / "data" / "stock"
-FLAGS = {"mamba2": ["--with", "groups=2"], "deltaproduct": ["--with", "heads=2,negative"],
+FLAGS = {"mamba2": ["--with", "groups=2"], "deltanet": ["--with", "negative=0"],
+         "deltaproduct": ["--with", "heads=2,negative"],
          "gated-deltanet": ["--with", "heads=2,negative"]}
 LETTERS, NAMES = "abc", ["reject", "accept"]
 TYPES = {"F32": np.float32, "I64": np.int64}

@@ -118,7 +118,7 @@ def gated_deltanet(size):
 def deltanet(size):
     from fla.layers import DeltaNet
     layer = DeltaNet(hidden_size=size, num_heads=2, use_short_conv=True, conv_size=3, mode="fused_recurrent")
-    return Layered(layer, size, lambda given: given[0]), []
+    return Layered(layer, size, lambda given: given[0]), ["--with", "negative=0"]
 
 
 def deltaproduct(size):

@@ -30,7 +30,7 @@ const std::vector<Kind> kKinds = {{"bilinear"},
                                   {"mamba2", {{"groups", 2}}},
                                   {"mlstm"},
                                   {"slstm"},
-                                  {"deltanet"},
+                                  {"deltanet", {{"negative", 0}}},
                                   {"deltaproduct", {{"heads", 2}, {"negative", 1}}},
                                   {"gated-deltanet", {{"heads", 2}, {"negative", 1}}},
                                   {"gla"},
@@ -263,6 +263,16 @@ TEST_CASE("letters and answers of a language model are its tokens") {
   for (std::size_t i = 0; i < logits.size(); ++i) REQUIRE(logits[i] == truth.stated[i ^ 1]);
 }
 
+TEST_CASE("a read-out may share the embedding's weights") {
+  const Golden truth = golden("mamba");
+  TensorFile copied = truth.tensors;
+  copied.tensors["lm_head.weight"] = copied.tensors.at("backbone.embeddings.weight");
+  ImportOptions options = options_of(kind("mamba"));
+  options.head = "backbone.embeddings";
+  const auto shared = import_model(without(truth.tensors, "lm_head.weight"), options, task(), "m");
+  CHECK(logits_of<float>(*shared, truth.words) == logits_of<float>(*imported(copied, kind("mamba")), truth.words));
+}
+
 TEST_CASE("what tensors do not show is asked for, and what is not understood is refused by name") {
   const TensorFile mamba = golden("mamba").tensors, mamba2 = golden("mamba2").tensors,
                    delta = golden("deltanet").tensors, gated = golden("gated-deltanet").tensors,
@@ -273,11 +283,12 @@ TEST_CASE("what tensors do not show is asked for, and what is not understood is 
   CHECK(says(refusal(gated, {"gated-deltanet"}), "--with heads=N"));
   CHECK(says(refusal(gated, {"gated-deltanet", {{"heads", 1}}}), "share keys"));
   CHECK(says(refusal(product, {"deltaproduct", {{"heads", 4}}}), "share keys"));
-  CHECK(says(refusal(gated, {"deltanet"}), "--as gated-deltanet"));
-  CHECK(says(refusal(delta, {"gated-deltanet", {{"heads", 2}}}), "--as deltanet"));
+  CHECK(says(refusal(gated, {"deltanet", {{"negative", 0}}}), "--as gated-deltanet"));
+  CHECK(says(refusal(delta, {"gated-deltanet", {{"heads", 2}, {"negative", 0}}}), "--as deltanet"));
   CHECK(says(refusal(mamba, {"mamba", {{"heads", 2}}}), "\"heads\" is no setting"));
   CHECK(says(refusal(mamba, {"mamba", {{"eps", 0}}}), "is not a number above 0"));
   CHECK(says(refusal(delta, {"deltanet", {{"negative", 2}}}), "is so (1) or not (0)"));
+  CHECK(says(refusal(delta, {"deltanet"}), "--with negative=1 or negative=0"));
   CHECK(says(refusal(mamba, {"retnet"}), "retnet is not read"));
   CHECK(says(refusal(mamba, {"mamba3"}), "Did you mean"));
   CHECK(says(refusal(mamba, {"mlstm"}), "igate_preact.weight"));
@@ -288,8 +299,8 @@ TEST_CASE("what tensors do not show is asked for, and what is not understood is 
   CHECK(says(refusal(without(mamba, "backbone.layers.0.mixer.x_proj.weight"), {"mamba"}), "layer 0 of"));
   CHECK(says(refusal(with(mamba, "other.x_proj.weight", {10, 16}), {"mamba"}), "--cell"));
   CHECK(says(refusal(with(mamba, "backbone.layers.1.mixer.D", {15}), {"mamba"}), "[15]"));
-  CHECK(says(refusal(with(delta, "layer.q_conv1d.bias", {8}), {"deltanet"}), "q_conv1d.bias"));
-  CHECK(says(refusal(with(delta, "layer.o_proj.weight", {8, 7}), {"deltanet"}), "not 2 equal parts"));
+  CHECK(says(refusal(with(delta, "layer.q_conv1d.bias", {8}), kind("deltanet")), "q_conv1d.bias"));
+  CHECK(says(refusal(with(delta, "layer.o_proj.weight", {8, 7}), kind("deltanet")), "not 2 equal parts"));
   CHECK(says(error_of([] { parse_stock_shape("stock-mamba2:heads=3,groups=2"); }), "do not divide"));
   CHECK(says(error_of([] { parse_stock_shape("stock-slstm:heads=3,width=8"); }), "do not divide"));
   CHECK(says(error_of([] { parse_stock_shape("stock-mamba:gate"); }), "is not known"));
