@@ -17,8 +17,8 @@ def planted(patches):
 
 
 def run(runtime, faults, texts, dtype, check, summary):
-    """`faults`: name -> patches, a dictionary of (owner, name) -> value. `texts`: trackers with their words. Returns the exit status: 0 when every fault is found, and nothing where there
-    is none."""
+    """`faults`: name -> patches, a dictionary of (owner, name) -> value. `texts`: trackers with their words.
+    Returns the exit status: 0 when every fault is found, and nothing where there is none."""
     as_it_should = True
     for fault, patches in {"(none)": {}, **faults}.items():
         started = time.monotonic()
@@ -27,7 +27,8 @@ def run(runtime, faults, texts, dtype, check, summary):
         found = bool(wrong)
         as_it_should &= found == bool(patches)
         models = sorted({reading.model for reading, _, _ in wrong})
-        print(f"{fault}: {'found by ' + ', '.join(models) if found else 'nothing found'} ({time.monotonic() - started:.0f} s)", flush=True)
+        by = f"found by {', '.join(models)}" if found else "nothing found"
+        print(f"{fault}: {by} ({time.monotonic() - started:.0f} s)", flush=True)
         for model in models:
             reading, position, explanation = next(entry for entry in wrong if entry[0].model == model)
             print(f"    {model}, {reading.way}, {reading.word}, token {position + 1}: {explanation}", flush=True)

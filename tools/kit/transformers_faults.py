@@ -63,7 +63,8 @@ def both(change, modules=(olmo, qwen)):
             q, k, v, g, beta = change(q, k, v, g, beta)
             return rule(q, k, v, g=g, beta=beta, **rest)
         return run
-    return {place: value for name in (CHUNK, RECURRENT) for place, value in rules(name, faulty).items() if place[0] in modules}
+    patches = {**rules(CHUNK, faulty), **rules(RECURRENT, faulty)}
+    return {place: value for place, value in patches.items() if place[0] in modules}
 
 
 def exchanged(rule):
