@@ -180,7 +180,7 @@ class Trained(unittest.TestCase):
             krohn.import_model(os.path.join(given, "no-such.dot"), kind="gru", against="name:parity")
         self.assertIn("import", str(wrong.exception))
         with self.assertRaises(krohn.InputError) as wrong:
-            krohn.import_model("x.safetensors", kind="no such", against="name:parity")
+            krohn.import_model(parity, kind="no such", against="name:parity")
         self.assertIn("no such", str(wrong.exception))
 
 
