@@ -160,12 +160,27 @@ class Trained(unittest.TestCase):
         self.assertIn("</svg>", found.picture().svg)
 
     def test_imports_become_runs(self):
+        parity = {  # h <- relu(W x + U h) with units x - s and s - x of s, their own sum
+            "rnn.weight_ih_l0": np.array([[0, 1], [0, -1]], np.float32),
+            "rnn.weight_hh_l0": np.array([[-1, -1], [1, 1]], np.float32),
+            "head.weight": np.array([[0, 0], [1, 1]], np.float32),
+            "head.bias": np.array([0, -0.5], np.float32),
+        }
+        run = krohn.import_model(parity, kind="rnn-relu", against="name:parity")
+        self.assertTrue(krohn.verify(run).proved)
+        self.assertTrue(krohn.extract_model(run, length=8, **silent()).equal)
+        turned = krohn.import_model(parity, kind="rnn-relu", against="name:parity", classes={"accept": 0, "reject": 1})
+        self.assertTrue(krohn.verify(turned).refuted)
+        with self.assertRaisesRegex(krohn.InputError, "no_such|no such"):
+            krohn.import_model({**parity, "no such": np.zeros(3, np.float32)}, kind="rnn-relu", against="name:parity")
+        with self.assertRaisesRegex(TypeError, "complex128"):
+            krohn.import_model({"a": np.zeros(1, complex)}, kind="rnn-relu", against="name:parity")
         given = os.path.join(os.path.dirname(__file__), "..", "data")
         with self.assertRaises(krohn.InputError) as wrong:
             krohn.import_model(os.path.join(given, "no-such.dot"), kind="gru", against="name:parity")
         self.assertIn("import", str(wrong.exception))
         with self.assertRaises(krohn.InputError) as wrong:
-            krohn.import_model("x.safetensors", kind="no such", against="name:parity")
+            krohn.import_model(parity, kind="no such", against="name:parity")
         self.assertIn("no such", str(wrong.exception))
 
 

@@ -81,7 +81,8 @@ def refresh(path):
             if said:
                 cell.found["outputs"].append({"output_type": "stream", "name": "stdout", "text": said.splitlines(keepends=True)})
             if value is not None:
-                cell.found["outputs"].append({"output_type": "execute_result", "execution_count": number, "metadata": {}, "data": shown(value)})
+                result = {"output_type": "execute_result", "execution_count": number, "metadata": {}, "data": shown(value)}
+                cell.found["outputs"].append(result)
     pathlib.Path(path).write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

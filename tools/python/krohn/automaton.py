@@ -303,7 +303,8 @@ class Automaton:
         return self._core.svg("")
 
     def _repr_html_(self) -> str:
-        return f"<figure style='margin:0'>{inline(self._core.svg(''))}<figcaption>{html.escape(repr(self)[1:-1])}</figcaption></figure>"
+        caption = html.escape(repr(self)[1:-1])
+        return f"<figure style='margin:0'>{inline(self._core.svg(''))}<figcaption>{caption}</figcaption></figure>"
 
     def __repr__(self) -> str:
         what = f" of {self.source}" if self.source else ""
@@ -313,13 +314,18 @@ class Automaton:
         return Automaton.parse, (self.format("json"), "json")
 
 
+def _least(row: Facts) -> str:
+    """The parameters of a class: "k = 3"."""
+    return ", ".join(f"{name} = {value}" for name, value in row.items() if isinstance(value, int))
+
+
 class Classification(list):
     """The jobs that a language gives, one or two, as Facts; in a notebook their tables."""
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{job.job}, {sum(row.answer == 'yes' for row in job.architectures)} of {len(job.architectures)} architectures"
-                         for job in self)  # fmt: skip
-        return f"<krohn.Classification: {told}>"
+        held = [f"{job.job}, {[row.answer for row in job.get('architectures', ())].count('yes')} architectures"
+                for job in self]  # fmt: skip
+        return f"<krohn.Classification: {'; '.join(held)}>"
 
     def _repr_html_(self) -> str:
         parts = []
@@ -330,8 +336,7 @@ class Classification(list):
             parts.append(html_table(("architecture", "holds it", "construction, or why not"), rows,
                                     f"{job.job}: {job.states} states, {size}, {groups}"))
             if "classes" in job:
-                least = [", ".join(f"{name} = {value}" for name, value in row.items() if isinstance(value, int)) for row in job.classes]
-                rows = [(row["class"], row.answer, how or row.get("witness", "")) for row, how in zip(job.classes, least)]
+                rows = [(row["class"], row.answer, _least(row) or row.get("witness", "")) for row in job.classes]
                 parts.append(html_table(("class", "lies in it", "least parameters, or why not"), rows))
         return "".join(parts)
 

@@ -56,7 +56,8 @@ class Audit(Facts):
         return {"layer": np.array([row.layer for row in self.by_layer]), **columns}
 
     def __repr__(self) -> str:
-        return f"<krohn.Audit of {self.architecture}: {self.recurrent_layers} of {self.layers} layers recurrent; {len(self.never)} things never>"
+        layers = f"{self.recurrent_layers} of {self.layers} layers recurrent"
+        return f"<krohn.Audit of {self.architecture}: {layers}; {len(self.never)} things never>"
 
     def _repr_html_(self) -> str:
         found = self.arrays()
@@ -100,4 +101,5 @@ def report(subject: Union[Language, Network], *, precision: str = "fp32", progre
         with open(path, encoding="utf-8", newline="") as file:
             found.html = file.read()
 
-    return ask("report", subject, kind=Report, write=("output", ".html"), read=read, precision=precision, progress=progress, **options)
+    return ask("report", subject, kind=Report, write=("output", ".html"), read=read, precision=precision, progress=progress,
+               **options)  # fmt: skip

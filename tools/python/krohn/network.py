@@ -12,8 +12,8 @@ from krohn.asking import Facts, facts_of
 from krohn.picture import Picture, frame
 
 _LARGEST_STEPPER = 2_000_000
-_NUMPY_TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "U64": "<u8", "U32": "<u4",
-                "I16": "<i2", "U16": "<u2", "I8": "|i1", "U8": "|u1", "BOOL": "|b1"}
+NUMPY_TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "U64": "<u8", "U32": "<u4",
+               "I16": "<i2", "U16": "<u2", "I8": "|i1", "U8": "|u1", "BOOL": "|b1"}
 
 
 def _with_columns(values: Any, what: str, dimensions: int) -> np.ndarray:
@@ -78,7 +78,7 @@ class Network:
 
     def state_dict(self) -> Dict[str, np.ndarray]:
         """All tensors of the file by name: `layers.0.A`, `layers.0.H0`, `automaton.table`, …"""
-        return {name: np.frombuffer(data, dtype=_NUMPY_TYPES[dtype]).reshape(shape).copy()
+        return {name: np.frombuffer(data, dtype=NUMPY_TYPES[dtype]).reshape(shape).copy()
                 for name, dtype, shape, data in self._core.tensors()[0]}
 
     @property

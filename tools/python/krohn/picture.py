@@ -32,7 +32,7 @@ def inline(svg: str) -> str:
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "") -> str:
     def row(kind: str, cells: Sequence[Any]) -> str:
-        return f"<tr>{''.join(f'<{kind} style={chr(34)}{_CELL}{chr(34)}>{html.escape(str(cell))}</{kind}>' for cell in cells)}</tr>"
+        return "".join(["<tr>", *(f"<{kind} style='{_CELL}'>{html.escape(str(cell))}</{kind}>" for cell in cells), "</tr>"])
 
     said = f"<caption style='text-align:left'>{html.escape(caption)}</caption>" if caption else ""
     return (f"<table style='border-collapse:collapse'>{said}<thead>{row('th', head)}</thead>"

@@ -20,7 +20,7 @@ class Answer(Facts):
     def __repr__(self) -> str:
         if self.answer:
             return f"<krohn.Answer: {self.question}>"
-        return f"<krohn.Answer: not {self.question}; {self.word!r} tells>" if self.word else f"<krohn.Answer: not {self.question}; the empty word tells>"
+        return f"<krohn.Answer: not {self.question}; {repr(self.word) if self.word else 'the empty word'} tells>"
 
     def _repr_html_(self) -> str:
         told = {name: self.get(name) for name in ("first", "second", "word", "word_length")}
@@ -90,8 +90,7 @@ class Decomposition(Facts):
 
     def arrays(self) -> Dict[str, np.ndarray]:
         """Of the layers, from the first: width, actions, contexts, and group, by name."""
-        return {ours: np.array([layer[theirs] for layer in self.layers])
-                for ours, theirs in (("width", "width"), ("actions", "actions"), ("contexts", "contexts"), ("group", "group"))}  # fmt: skip
+        return {name: np.array([layer[name] for layer in self.layers]) for name in ("width", "actions", "contexts", "group")}
 
     def picture(self) -> Picture:
         language, options = self._asked  # type: ignore[attr-defined]

@@ -1,7 +1,9 @@
 """Models that are trained: made, read in, measured, taken apart."""
 
+import json
 import os
 import shutil
+import struct
 import tempfile
 from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Union
 
@@ -9,8 +11,9 @@ import numpy as np
 
 from krohn import _krohn
 from krohn.asking import Facts, ask, drawn, facts_of
+from krohn.arrays import as_array
 from krohn.automaton import Automaton, Language
-from krohn.network import Network
+from krohn.network import NUMPY_TYPES, Network
 from krohn.picture import Picture, inline, table as html_table
 from krohn.progress import Progress
 
@@ -139,7 +142,7 @@ def import_model(
     **options: Any,
 ) -> Run:
     """A model that was trained elsewhere, by its weights, as `krohn import --as KIND` takes it in: a .safetensors file, or a
-    state dict of PyTorch (which needs the package safetensors). docs/imports.md has the kinds and names of tensors.
+    state dict, of PyTorch's tensors or of arrays. docs/imports.md has the kinds and names of tensors.
 
     `against` is the language that it should compute, `letters` and `classes` give numbers of letters and rows of the
     read-out by name; `options` are embedding, head, cell. The run is for `verify`, `evaluate`, `extract_model`, …"""
@@ -160,11 +163,21 @@ def import_model(
 
 
 def _save_state_dict(weights: Mapping[str, Any], path: str) -> None:
-    try:
-        from safetensors.torch import save_file
-    except ImportError as error:
-        raise ImportError("a state dict is handed over as a file of safetensors: pip install safetensors torch") from error
-    save_file({name: tensor.detach().cpu().contiguous().clone() for name, tensor in weights.items()}, path)
+    """As a file of safetensors: the length of the header, the header, the numbers."""
+    types = {numpy_type: name for name, numpy_type in NUMPY_TYPES.items()}
+    header: Dict[str, Any] = {}
+    data = []
+    at = 0
+    for name, tensor in weights.items():
+        array = np.asarray(as_array(tensor), order="C")
+        if array.dtype.str not in types:
+            raise TypeError(f"{name} holds {array.dtype}, which a state dict does not")
+        header[name] = {"dtype": types[array.dtype.str], "shape": array.shape, "data_offsets": (at, at + array.nbytes)}
+        data.append(array.tobytes())
+        at += array.nbytes
+    text = json.dumps(header).encode()
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + b"".join(data))
 
 
 class Evaluation(Facts):
@@ -277,8 +290,8 @@ def snap(
     def read(found: Snapped, path: str, _: Any) -> None:
         found.network = Network.load(path)
 
-    return ask("snap", model, kind=Snapped, write=("output", ".safetensors"), read=read, against=against, construction=construction,
-               precision=precision, progress=progress, **options)  # fmt: skip
+    return ask("snap", model, kind=Snapped, write=("output", ".safetensors"), read=read, against=against,
+               construction=construction, precision=precision, progress=progress, **options)  # fmt: skip
 
 
 class Comparison(Facts):
@@ -313,7 +326,8 @@ class Comparison(Facts):
 
     def _repr_html_(self) -> str:
         rows = [(row.letter, f"{row.spectral_radius:.4f}", f"{row.exact_spectral_radius:.4f}", f"{row.orthogonality_defect:.2g}",
-                 f"{max((mode.off for mode in row.get('modes', ())), default=0):.2g}") for row in self.get("letters", ())]  # fmt: skip
+                 f"{max((mode.off for mode in row.get('modes', ())), default=0):.2g}")
+                for row in self.get("letters", ())]  # fmt: skip
         head = ("letter", "spectral radius", "exact", "defect", "most off, in turns")
         return inline(self.picture().svg) + html_table(head, rows, f"{self!r}"[1:-1])
 
@@ -331,8 +345,11 @@ class Table(Facts):
     def arrays(self) -> Dict[str, Arrays]:
         """The curve of every cell: length, accuracy, low, high, words_right."""
         names = {"length": "length", "accuracy": "scaled_accuracy", "low": "low", "high": "high", "words_right": "words_right"}
-        return {f"{cell.row}, {cell.column}": {ours: np.array([at[theirs] for at in cell.lengths]) for ours, theirs in names.items()}
-                for cell in self.cells}  # fmt: skip
+
+        def curve(rows: Sequence[Facts]) -> Arrays:
+            return {ours: np.array([row[theirs] for row in rows]) for ours, theirs in names.items()}
+
+        return {f"{cell.row}, {cell.column}": curve(cell.lengths) for cell in self.cells}
 
     def picture(self) -> Picture:
         operands, options = self._asked  # type: ignore[attr-defined]
