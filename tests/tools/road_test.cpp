@@ -242,6 +242,12 @@ TEST_CASE("every example of every page works") {
               .shell("krohn compile name:parity --target torch-gru -o gru && mv gru/parameters.safetensors "
                      "gru.safetensors")
               .status == 0);
+  REQUIRE(place
+              .shell("krohn compile name:tomita1 --target transformers-mamba2 -o m && mv m/parameters.safetensors "
+                     "mamba2.safetensors && krohn compile name:parity --target fla-gated-deltanet -o d && mv "
+                     "d/model.safetensors delta.safetensors && krohn import gru.safetensors --as gru --against "
+                     "name:parity -o gru-run")
+              .status == 0);
   REQUIRE(place.shell("krohn compile name:S3/adjacent --target olmo-hybrid -o Olmo-Hybrid-7B").status == 0);
   REQUIRE(place.shell("krohn compile name:tomita1 --target qwen3-next -o Qwen3-Next-80B-A3B-Instruct").status == 0);
   int examples = 0;

@@ -30,8 +30,8 @@ constexpr VerbHelp kImportHelp = {
     R"(
 krohn import gru.safetensors --as gru --against name:parity -o gru-run/
 krohn verify gru-run/
-krohn import mamba.safetensors --as mamba --against name:parity --letters 0=5,1=6 --classes reject=5,accept=6 -o mamba-run/
-krohn import delta.safetensors --as gated-deltanet --with heads=2,negative --against name:parity -o delta-run/
+krohn import mamba2.safetensors --as mamba2 --with groups=1 --against name:tomita1 -o mamba2-run/
+krohn import delta.safetensors --as gated-deltanet --with heads=2,negative --against name:parity --letters 0=0,1=1 --classes reject=3,accept=4 -o delta-run/
 krohn import abb.safetensors --as lstm --against 'regex:(a|b)*abb' --letters a=0,b=1 --classes reject=0,accept=1 -o abb-run/
 )",
     R"(FILE is a state dict as safetensors.torch.save_file(model.state_dict(), FILE) writes it: a recurrence of KIND with its

@@ -18,8 +18,8 @@ namespace {
 constexpr VerbHelp kMergeHelp = {
     "merge", "Put the parts of a list together, or say which are missing", "merge PART… [-o FILE] [--missing]",
     R"(
-krohn classify name:tomita1 name:tomita2 name:tomita3 --shard 1/2 -o part-1.jsonl
-krohn classify name:tomita1 name:tomita2 name:tomita3 --shard 2/2 -o part-2.jsonl
+krohn classify name:tomita1 name:tomita2 'regex:(ab)*' --shard 1/2 -o part-1.jsonl
+krohn classify name:tomita1 name:tomita2 'regex:(ab)*' --shard 2/2 -o part-2.jsonl
 krohn merge part-*.jsonl -o all.jsonl
 )",
     R"(A PART is what `krohn classify`, `check`, `table` or `train` wrote with --shard I/N. They are put together only if they
