@@ -145,7 +145,8 @@ def import_model(
     state dict, of PyTorch's tensors or of arrays. docs/imports.md has the kinds and names of tensors.
 
     `against` is the language that it should compute, `letters` and `classes` give numbers of letters and rows of the
-    read-out by name; `options` are embedding, head, cell. The run is for `verify`, `evaluate`, `extract_model`, …"""
+    read-out by name; `options` are embedding, head, cell, and with_={"heads": 2} for what
+    tensors do not show. The run is for `verify`, `evaluate`, `extract_model`, …"""
 
     def work(folder: str) -> None:
         with tempfile.TemporaryDirectory(prefix="krohn-") as beside:
