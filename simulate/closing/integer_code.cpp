@@ -19,6 +19,7 @@ using Eigen::VectorXd;
 
 constexpr double kLeastShare = 1e-3;  ///< singular values below that of the greatest are noise
 constexpr double kMostMove = 0.35;    ///< of a coordinate; a farther one was not nearly an integer
+constexpr double kMostShift = 0.25;   ///< of a point, by the greatest coordinate of all
 constexpr double kSpectralGap = 1.5;  ///< between the singular values that count and those that do not
 constexpr double kMostEntry = 1 << 20;
 
@@ -47,9 +48,13 @@ std::optional<LettersInBasis> letters_in(const MatrixXd& basis, const LearnedCod
   return letters;
 }
 
-/// Nothing where a move does not hold, or its coordinates were moved too far.
-std::optional<IntegerCode> checked(MatrixXd basis, MatrixXd points, LettersInBasis letters,
-                                   const LearnedCode& learned) {
+/// Nothing where a move does not hold, or the learned points or what the trained letters make of the rounded ones lie
+/// too far off: then another representation was found than the learned one.
+std::optional<IntegerCode> checked(MatrixXd basis, MatrixXd points, LettersInBasis letters, const LearnedCode& learned,
+                                   const MatrixXd& directions) {
+  const MatrixXd trained =
+      Eigen::PartialPivLU<MatrixXd>(directions.transpose() * basis).solve(directions.transpose() * learned.points);
+  if (!(greatest(trained - points) <= kMostShift * greatest(points))) return std::nullopt;
   IntegerCode code{std::move(basis), std::move(points), std::move(letters.rounded), 0};
   if (!holds(code, learned.moves)) return std::nullopt;
   for (const auto& [from, letter, to] : learned.moves)
@@ -65,7 +70,7 @@ std::optional<IntegerCode> code_of_points(const LearnedCode& learned, const Matr
   const MatrixXd basis = directions * coordinates->basis;
   auto letters = letters_in(basis, learned, directions);
   if (!letters) return std::nullopt;
-  return checked(basis, coordinates->points, *std::move(letters), learned);
+  return checked(basis, coordinates->points, *std::move(letters), learned, directions);
 }
 
 /// The first point on a grid, the others where the rounded letters take it.
@@ -100,7 +105,7 @@ std::optional<IntegerCode> code_of_classes(const LearnedCode& learned, const Mat
   const VectorXd first = Eigen::PartialPivLU<MatrixXd>(*classes).solve(points.col(0));
   const auto rounded = orbit(first, letters->rounded, learned.moves, points.cols());
   if (!rounded) return std::nullopt;
-  return checked(basis, *rounded, *std::move(letters), learned);
+  return checked(basis, *rounded, *std::move(letters), learned, directions);
 }
 
 }  // namespace

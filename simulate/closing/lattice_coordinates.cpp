@@ -27,7 +27,7 @@ MatrixXd lattice_basis(const MatrixXd& generators, double d) {
   for (Index row = 0; row < size; ++row) {
     // The column of d e_row stays, so that the pivot divides d.
     const Index pivot = generators.cols() + row;
-    for (Index j = 0; j < pivot; ++j)
+    for (Index j = 0; j < generators.cols(); ++j)
       while (all(row, j) != 0) {
         const double quotient = std::floor(all(row, pivot) / all(row, j));
         all.col(pivot) -= quotient * all.col(j);
