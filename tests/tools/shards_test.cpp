@@ -90,6 +90,7 @@ TEST_CASE("merge says what is missing, twice, changed or foreign, and writes not
         Fact{"krohn classify --list - --slurm -o all < 1.jsonl", "standard input is gone"},
         Fact{"krohn classify name:tomita1 --slurm --shard 1/2 -o all", "leave one of the two out"},
         Fact{"krohn check a b --shard 1/2", "for lists of certificates"},
+        Fact{"krohn train parity --model torch:lstm -o all --shard 1/2", "no such option"},
         Fact{"krohn classify name:tomita1 name:tomita2 name:tomita3 name:tomita4 name:tomita5 --time 5 --shard 1/6 -o "
              "1.jsonl",
              "--time 5 "}}) {
@@ -191,7 +192,8 @@ TEST_CASE("the script for an array job, run without a cluster") {
   REQUIRE(place.shell("chmod +x sbatch; PATH=$PWD:$PATH bash x.sbatch --partition=p").status == 0);
   const std::string path = std::filesystem::canonical(place / "x.sbatch").string();
   CHECK(contents(place / "submitted") ==
-        "--parsable --partition=p " + path + "\n--dependency=afterok:17 --partition=p --array=0 " + path + "\n");
+        "--parsable --partition=p " + path +
+            "\n--dependency=afterok:17 --kill-on-invalid-dep=yes --partition=p --array=0 " + path + "\n");
   const std::string table = place.shell("krohn table ebrahimi1 --seeds 5 --slurm -o table").out;
   CHECK(contains(table, "# table, 420 training runs in 100 shards."));
   CHECK(contains(
