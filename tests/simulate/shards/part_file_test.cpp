@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "krohn/groups/error.h"
@@ -191,10 +192,10 @@ TEST_CASE("what belongs elsewhere is refused, with the difference, and stays") {
       {change(&WorkList::kind, "check"), {1, 2}, "krohn check"},
       {change(&WorkList::maker, "krohn 1.2.4"), {1, 2}, "krohn 1.2.4"},
       {change(&WorkList::options, "--time 5"), {1, 2}, "--time 5"},
-      {longer, {1, 2}, "5 items"},
+      {longer, {1, 2}, "the other 5"},
       {renamed, {1, 2}, "not the same ones"},
       {resized, {1, 2}, "not of the same sizes"},
-      {list, {1, 3}, "of 3 shards"},
+      {list, {1, 3}, "the other of 3"},
   };
   const std::string path = (place / "part.jsonl").string(), other = (place / "other.jsonl").string();
   for (const bool is_whole : {false, true}) {

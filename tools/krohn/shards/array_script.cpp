@@ -84,7 +84,7 @@ int print_array_script(const ArrayScript& script, const ShardOptions& options) {
 # {0}, {1} in {2}. Made by krohn {3}.
 #   bash FILE [--partition=…]    submits the shards, and behind them what puts them together
 #   sbatch FILE                  submits the shards alone
-# Submitted again, whole shards are skipped and the others do what is missing.
+# Submitted again, as after a shard ran out of time, whole shards are skipped and the others do what is missing.
 #SBATCH --job-name=krohn-{0}
 #SBATCH --array=1-{4}
 #SBATCH --ntasks=1
@@ -99,7 +99,7 @@ krohn=${{KROHN:-{6}}}
 case ${{SLURM_ARRAY_TASK_ID:-none}} in
   none)
     shards=$(sbatch --parsable "$@" "$script")
-    sbatch --dependency="afterok:${{shards%%;*}}" "$@" --array=0 "$script" ;;
+    sbatch --dependency="afterok:${{shards%%;*}}" --kill-on-invalid-dep=yes "$@" --array=0 "$script" ;;
   0)
     "$krohn" merge {7}-*-of-{4}.jsonl -o {8}{9} ;;
   *)

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <atomic>
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <utility>
@@ -13,29 +11,22 @@
 #include "krohn/automata/formats/json.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/gpu/device/device.h"
-#include "krohn/gpu/training/train_side_by_side.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/interruption.h"
-#include "krohn/simulate/arithmetic/parallel_for.h"
-#include "krohn/simulate/check/sha256.h"
-#include "krohn/simulate/closing/proof_rounds.h"
-#include "krohn/simulate/learned/initialise_model.h"
 #include "krohn/simulate/models/model_file.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
-#include "krohn/simulate/train/trainer.h"
 #include "tools/krohn/command.h"
 #include "tools/krohn/models/rival_process.h"
-#include "tools/krohn/models/task_writer.h"
+#include "tools/krohn/models/training_job.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/report/count.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/table.h"
 #include "tools/krohn/shards/array_script.h"
 #include "tools/krohn/shards/list_work.h"
-#include "tools/krohn/shards/shard_options.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {
@@ -90,201 +81,13 @@ command without --shard then chooses among all of them.
 Exit status: 0 trained, with --certify proved; 2 bad input, or every run diverged; 3 with --certify: not proved.
 )"};
 
-struct TrainArguments {
-  std::string task, model, output, lengths, validation_lengths, init, schedule = "constant", device = "cpu";
-  std::vector<double> rates{1e-3};
-  OptimiserOptions optimiser;
-  std::uint64_t words = 64, seeds = 1, seed = 1, patience = 0, validate_every = TrainOptions{}.validate_every;
-  double stop_at = 1e-5, smoothing = 0, perturb = 0;
-  std::uint64_t samples = 0, checkpoint_every = 0;
-  unsigned threads = 0;
-  LanguageOptions reading;
-  ShardOptions shards;
-  bool json = false, certify = false;
-};
-
-/// One learning rate and seed.
-struct Job {
-  TrainOptions options;
-  std::string checkpoint;
-  std::unique_ptr<Trainer> trainer;
-  ProofRounds rounds{};  ///< with --certify
-
-  /// The model to keep.
-  const SequenceModel<float>& model() const {
-    return rounds.is_proved() ? *rounds.last()->closing.model : trainer->model();
-  }
-
-  /// The last good state stays: a run that diverged would only diverge again from its own.
-  void save() const {
-    if (trainer->state() != Trainer::State::kDiverged) write_safetensors(trainer->checkpoint(), checkpoint);
-  }
-};
-
-/// Saves a job now and then while it runs, so that little is lost with the process.
-class Saving {
- public:
-  /// After so many steps each; 0: after half a minute each.
-  Saving(const Job& job, std::uint64_t every) : job_(job), every_(every) {
-    if (!fs::exists(job.checkpoint)) job.save();
-  }
-
-  void after_step() {
-    if (every_ > 0 ? job_.trainer->steps() % every_ != 0 : Clock::now() - last_ < kPause) return;
-    job_.save();
-    last_ = Clock::now();
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  static constexpr std::chrono::seconds kPause{30};
-
-  const Job& job_;
-  std::uint64_t every_;
-  Clock::time_point last_ = Clock::now();
-};
-
-LengthRange training_lengths(const TrainArguments& options, const Task& task) {
-  if (options.lengths.empty()) return task.info().train;
-  return parse_lengths(options.lengths);
-}
-
-void resume(Job& job) {
-  const TensorFile file = read_safetensors(job.checkpoint);
-  try {
-    job.trainer->resume(file);
-  } catch (const InputError& error) {
-    throw InputError(job.checkpoint, error.what());
-  }
-}
-
-/// What gives a run's model its first weights, and what it is called; nothing where they are random.
-struct Start {
-  std::string name;
-  std::optional<Network> network;
-};
-
-Start read_start(const TrainArguments& options) {
-  if (options.init.empty()) {
-    if (options.perturb > 0) throw InputError("--perturb", "there is nothing to perturb without --init");
-    return {};
-  }
-  std::string name = "sha256:" + sha256(read_file(options.init)).substr(0, 16);
-  if (options.perturb > 0) name += fmt::format("+{}", options.perturb);
-  return {name, load_network(options.init)};
-}
-
-TrainOptions training_options(const TrainArguments& options, const Task& task, double rate, std::uint64_t seed) {
-  TrainOptions training;
-  training.lengths = training_lengths(options, task);
-  training.words = static_cast<std::uint32_t>(options.words);
-  training.optimiser = options.optimiser;
-  training.optimiser.learning_rate = rate;
-  training.patience = options.patience;
-  training.validate_every = options.validate_every;
-  if (!options.validation_lengths.empty()) training.validation_lengths = parse_lengths(options.validation_lengths);
-  training.stop_at = options.stop_at;
-  training.smoothing = options.smoothing;
-  training.samples = options.samples;
-  training.seed = seed;
-  return training;
-}
-
-/// From its checkpoint, where there is one.
-Job make_job(const TrainArguments& options, const Task& task, const Start& start, double rate, std::uint64_t seed) {
-  TrainOptions training = training_options(options, task, rate, seed);
-  training.start = start.name;
-  const auto prepare = [&](SequenceModel<float>& model) {
-    if (!start.network) return;
-    initialise_from(model, *start.network, task);
-    if (options.perturb > 0) perturb(model, options.perturb, seed);
-  };
-  const std::string file = fmt::format("checkpoint-rate={}-seed={}.safetensors", rate, seed);
-  Job job{training, (fs::path(options.output) / file).string(),
-          std::make_unique<Trainer>(task, options.model, training, prepare)};
-  if (fs::exists(job.checkpoint)) resume(job);
-  return job;
-}
-
-using RateAndSeed = std::pair<double, std::uint64_t>;
-
-std::vector<RateAndSeed> rates_and_seeds(const TrainArguments& options) {
-  std::vector<RateAndSeed> all;
-  for (const double rate : options.rates) {
-    if (!(rate > 0) || rate > 10)
-      throw InputError("--rates", fmt::format("{} is not a learning rate above 0 and up to 10", rate));
-    for (std::uint64_t seed = options.seed; seed < options.seed + options.seeds; ++seed) all.emplace_back(rate, seed);
-  }
-  return all;
-}
-
-std::vector<Job> make_jobs(const TrainArguments& options, const Task& task) {
-  const Start start = read_start(options);
-  std::vector<Job> jobs;
-  for (const auto& [rate, seed] : rates_and_seeds(options)) jobs.push_back(make_job(options, task, start, rate, seed));
-  return jobs;
-}
-
-/// Runs all jobs to their ends, side by side on a device. An interrupt leaves every job at a whole step.
-void run_jobs_on_device(std::vector<Job>& jobs, const TrainArguments& options) {
-  Progress progress("training, steps");
-  std::vector<Trainer*> trainers;
-  for (const Job& job : jobs) trainers.push_back(job.trainer.get());
-  const auto save = [&] {
-    for (const Job& job : jobs) job.save();
-  };
-  try {
-    train_side_by_side(Place::kDevice, trainers,
-                       [&](std::uint64_t steps) { progress.update(steps, options.optimiser.steps * jobs.size()); });
-  } catch (const Interrupted&) {
-    save();
-    throw;
-  }
-  save();
-}
-
-/// Runs all jobs to their ends, several at a time: with --certify, to the first proof. An interrupt leaves every job at
-/// a whole step.
-void run_jobs(std::vector<Job>& jobs, const TrainArguments& options, const Task& task) {
-  constexpr std::uint64_t kReportEvery = 16;
-  Progress progress("training, steps");
-  std::atomic<std::uint64_t> done = 0;
-  std::atomic<bool> stop = false;
-  for (const Job& job : jobs) done += job.trainer->steps();
-  const auto train = [&](Job& job) {
-    Saving saving(job, options.checkpoint_every);
-    while (job.trainer->state() == Trainer::State::kRunning && !stop) {
-      if (options.certify) job.rounds.before_step(*job.trainer, task);
-      if (job.rounds.is_proved()) break;
-      job.trainer->step();
-      saving.after_step();
-      if (++done % kReportEvery == 0) progress.update(done, options.optimiser.steps * jobs.size());
-    }
-    if (stop) return;
-    job.save();
-    if (options.certify) job.rounds.at_end(*job.trainer, task);
-  };
-  try {
-    parallel_for(jobs.size(), options.threads, [&](std::size_t i) {
-      try {
-        train(jobs[i]);
-      } catch (...) {
-        stop = true;  // the others end at a whole step
-        throw;
-      }
-    });
-  } catch (...) {
-    for (const Job& job : jobs) job.save();
-    throw;
-  }
-  progress.update(done, options.optimiser.steps * jobs.size());
-}
-
 /// The run with the least validation loss among those that are proved, or where none is, that did not diverge.
-const Job* best_of(const std::vector<Job>& jobs) {
-  const Job* best = nullptr;
-  const auto rank = [](const Job& job) { return std::pair(!job.rounds.is_proved(), job.trainer->validation().loss); };
-  for (const Job& job : jobs)
+const TrainingJob* best_of(const std::vector<TrainingJob>& jobs) {
+  const TrainingJob* best = nullptr;
+  const auto rank = [](const TrainingJob& job) {
+    return std::pair(!job.rounds.is_proved(), job.trainer->validation().loss);
+  };
+  for (const TrainingJob& job : jobs)
     if (job.trainer->state() != Trainer::State::kDiverged && (best == nullptr || rank(job) < rank(*best))) best = &job;
   return best;
 }
@@ -312,7 +115,7 @@ nlohmann::ordered_json test_of(const SequenceModel<float>& model, const Task& ta
 }
 
 /// What was done to prove the run, and where it was not proved, why.
-nlohmann::ordered_json certified_json(const Job& job, const Task& task, const TrainArguments& options) {
+nlohmann::ordered_json certified_json(const TrainingJob& job, const Task& task, const TrainArguments& options) {
   nlohmann::ordered_json json{{"proved", job.rounds.is_proved()}, {"rounds", job.rounds.count()}};
   if (!job.rounds.is_proved()) json["why_not"] = job.rounds.why_not();
   if (!job.rounds.last()) return json;
@@ -330,7 +133,7 @@ nlohmann::ordered_json certified_json(const Job& job, const Task& task, const Tr
   return json;
 }
 
-nlohmann::ordered_json run_json(const Job& job) {
+nlohmann::ordered_json run_json(const TrainingJob& job) {
   const BatchLoss& validation = job.trainer->validation();
   return {{"rate", job.options.optimiser.learning_rate},
           {"seed", job.options.seed},
@@ -340,8 +143,8 @@ nlohmann::ordered_json run_json(const Job& job) {
           {"validation_accuracy", static_cast<double>(validation.right) / static_cast<double>(validation.targets)}};
 }
 
-nlohmann::ordered_json training_json(const TrainArguments& options, const Task& task, const std::vector<Job>& jobs,
-                                     const Job* best) {
+nlohmann::ordered_json training_json(const TrainArguments& options, const Task& task,
+                                     const std::vector<TrainingJob>& jobs, const TrainingJob* best) {
   nlohmann::ordered_json json{{"task", task.info().name},
                               {"model", jobs.front().trainer->model().name()},
                               {"parameters", jobs.front().trainer->model().parameters().size()},
@@ -364,7 +167,7 @@ nlohmann::ordered_json training_json(const TrainArguments& options, const Task& 
   if (!options.init.empty()) json["init"] = {{"file", options.init}, {"perturb", options.perturb}};
   if (const auto& lengths = jobs.front().options.validation_lengths)
     json["validation_lengths"] = {lengths->least, lengths->greatest};
-  for (const Job& job : jobs) {
+  for (const TrainingJob& job : jobs) {
     nlohmann::ordered_json run = run_json(job);
     if (job.trainer->state() != Trainer::State::kDiverged) run["test"] = test_of(job.trainer->model(), task, options);
     if (options.certify) run["certified"] = certified_json(job, task, options);
@@ -403,7 +206,7 @@ void report_training(const TrainArguments& options, const nlohmann::ordered_json
 
 /// Writes the best model, as it was before it was rounded too, and its recurrence as a network where there is one.
 /// Returns why not, or nothing.
-std::string save_best(const TrainArguments& options, const Task& task, const Job& best) {
+std::string save_best(const TrainArguments& options, const Task& task, const TrainingJob& best) {
   const SequenceModel<float>& model = best.model();
   save_model(task.info().name, model, (fs::path(options.output) / "parameters.safetensors").string());
   if (best.rounds.is_proved())
@@ -446,6 +249,7 @@ int train_rival(const TrainArguments& options) {
   refuse(options.smoothing != 0, "--smoothing");
   refuse(options.samples != 0, "--samples");
   refuse(options.seeds != 1, "--seeds");
+  refuse(options.shards.any(), "--shard");
   refuse(wants_cuda(options.device), "--device");
   std::string model = options.model.substr(kRivalPrefix.size());
   if (model.find(':') == std::string::npos)
@@ -485,23 +289,19 @@ int train_shard(const TrainArguments& options, const Task& task) {
     typed += (typed.empty() ? "" : " ") + shell_word(argument);
   WorkList list{"train", "krohn " KROHN_VERSION, visible(typed), {}, std::vector<std::uint64_t>(runs.size(), 1)};
   for (const auto& [rate, seed] : runs) list.items.push_back(fmt::format("rate={} seed={}", rate, seed));
-  const Start start = read_start(options);
   make_folder(options.output);
   return work_on_shard(list, *options.shards.shard, part_in(options.output, *options.shards.shard), options.threads,
                        "training runs", "run", [&](std::uint64_t item) {
-                         const Job job = make_job(options, task, start, runs[item].first, runs[item].second);
-                         Saving saving(job, options.checkpoint_every);
-                         while (job.trainer->state() == Trainer::State::kRunning) {
-                           try {
+                         TrainingJob job = std::move(make_jobs(options, task, {&runs[item], 1}).front());
+                         try {
+                           run_to_end(job, options, task, [] {
                              Interruption::check();
-                           } catch (const Interrupted&) {
-                             job.save();
-                             throw;
-                           }
-                           job.trainer->step();
-                           saving.after_step();
+                             return true;
+                           });
+                         } catch (const Interrupted&) {
+                           job.save();
+                           throw;
                          }
-                         job.save();
                          return run_json(job).dump();
                        });
 }
@@ -515,13 +315,13 @@ int train(TrainArguments options) {
   if (options.model.starts_with(kRivalPrefix)) return train_rival(options);
   const auto task = make_task(options.task, options.reading);
   if (options.shards.any()) return train_shard(options, *task);
-  std::vector<Job> jobs = make_jobs(options, *task);
+  std::vector<TrainingJob> jobs = make_jobs(options, *task, rates_and_seeds(options));
   make_folder(options.output);
   if (wants_cuda(options.device))
     run_jobs_on_device(jobs, options);
   else
     run_jobs(jobs, options, *task);
-  const Job* const best = best_of(jobs);
+  const TrainingJob* const best = best_of(jobs);
   const std::string refusal = best == nullptr ? "" : save_best(options, *task, *best);
   const nlohmann::ordered_json json = training_json(options, *task, jobs, best);
   write_file((fs::path(options.output) / "run.json").string(), report_text(json));

@@ -1,0 +1,189 @@
+#include "tools/krohn/models/training_job.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <optional>
+
+#include "krohn/constructions/files/network_file.h"
+#include "krohn/gpu/training/train_side_by_side.h"
+#include "krohn/groups/atomic_file.h"
+#include "krohn/groups/error.h"
+#include "krohn/simulate/arithmetic/parallel_for.h"
+#include "krohn/simulate/check/sha256.h"
+#include "krohn/simulate/learned/initialise_model.h"
+#include "tools/krohn/models/task_writer.h"
+#include "tools/krohn/progress.h"
+
+namespace krohn {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Saves a job now and then while it runs, so that little is lost with the process.
+class Saving {
+ public:
+  /// After so many steps each; 0: after half a minute each.
+  Saving(const TrainingJob& job, std::uint64_t every) : job_(job), every_(every) {
+    if (!fs::exists(job.checkpoint)) job.save();
+  }
+
+  void after_step() {
+    if (every_ > 0 ? job_.trainer->steps() % every_ != 0 : Clock::now() - last_ < kPause) return;
+    job_.save();
+    last_ = Clock::now();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::seconds kPause{30};
+
+  const TrainingJob& job_;
+  std::uint64_t every_;
+  Clock::time_point last_ = Clock::now();
+};
+
+LengthRange training_lengths(const TrainArguments& options, const Task& task) {
+  if (options.lengths.empty()) return task.info().train;
+  return parse_lengths(options.lengths);
+}
+
+void resume(TrainingJob& job) {
+  const TensorFile file = read_safetensors(job.checkpoint);
+  try {
+    job.trainer->resume(file);
+  } catch (const InputError& error) {
+    throw InputError(job.checkpoint, error.what());
+  }
+}
+
+/// What gives a run's model its first weights, and what it is called; nothing where they are random.
+struct Start {
+  std::string name;
+  std::optional<Network> network;
+};
+
+Start read_start(const TrainArguments& options) {
+  if (options.init.empty()) {
+    if (options.perturb > 0) throw InputError("--perturb", "there is nothing to perturb without --init");
+    return {};
+  }
+  std::string name = "sha256:" + sha256(read_file(options.init)).substr(0, 16);
+  if (options.perturb > 0) name += fmt::format("+{}", options.perturb);
+  return {name, load_network(options.init)};
+}
+
+TrainOptions training_options(const TrainArguments& options, const Task& task, double rate, std::uint64_t seed) {
+  TrainOptions training;
+  training.lengths = training_lengths(options, task);
+  training.words = static_cast<std::uint32_t>(options.words);
+  training.optimiser = options.optimiser;
+  training.optimiser.learning_rate = rate;
+  training.patience = options.patience;
+  training.validate_every = options.validate_every;
+  if (!options.validation_lengths.empty()) training.validation_lengths = parse_lengths(options.validation_lengths);
+  training.stop_at = options.stop_at;
+  training.smoothing = options.smoothing;
+  training.samples = options.samples;
+  training.seed = seed;
+  return training;
+}
+
+TrainingJob make_job(const TrainArguments& options, const Task& task, const Start& start, double rate,
+                     std::uint64_t seed) {
+  TrainOptions training = training_options(options, task, rate, seed);
+  training.start = start.name;
+  const auto prepare = [&](SequenceModel<float>& model) {
+    if (!start.network) return;
+    initialise_from(model, *start.network, task);
+    if (options.perturb > 0) perturb(model, options.perturb, seed);
+  };
+  const std::string file = fmt::format("checkpoint-rate={}-seed={}.safetensors", rate, seed);
+  TrainingJob job{training, (fs::path(options.output) / file).string(),
+                  std::make_unique<Trainer>(task, options.model, training, prepare)};
+  if (fs::exists(job.checkpoint)) resume(job);
+  return job;
+}
+
+}  // namespace
+
+void TrainingJob::save() const {
+  if (trainer->state() != Trainer::State::kDiverged) write_safetensors(trainer->checkpoint(), checkpoint);
+}
+
+std::vector<RateAndSeed> rates_and_seeds(const TrainArguments& options) {
+  std::vector<RateAndSeed> all;
+  for (const double rate : options.rates) {
+    if (!(rate > 0) || rate > 10)
+      throw InputError("--rates", fmt::format("{} is not a learning rate above 0 and up to 10", rate));
+    for (std::uint64_t seed = options.seed; seed < options.seed + options.seeds; ++seed) all.emplace_back(rate, seed);
+  }
+  return all;
+}
+
+std::vector<TrainingJob> make_jobs(const TrainArguments& options, const Task& task, std::span<const RateAndSeed> runs) {
+  const Start start = read_start(options);
+  std::vector<TrainingJob> jobs;
+  for (const auto& [rate, seed] : runs) jobs.push_back(make_job(options, task, start, rate, seed));
+  return jobs;
+}
+
+void run_to_end(TrainingJob& job, const TrainArguments& options, const Task& task, const std::function<bool()>& go_on) {
+  Saving saving(job, options.checkpoint_every);
+  while (job.trainer->state() == Trainer::State::kRunning) {
+    if (options.certify) job.rounds.before_step(*job.trainer, task);
+    if (job.rounds.is_proved()) break;
+    job.trainer->step();
+    saving.after_step();
+    if (!go_on()) return;
+  }
+  job.save();
+  if (options.certify) job.rounds.at_end(*job.trainer, task);
+}
+
+void run_jobs(std::vector<TrainingJob>& jobs, const TrainArguments& options, const Task& task) {
+  constexpr std::uint64_t kReportEvery = 16;
+  Progress progress("training, steps");
+  std::atomic<std::uint64_t> done = 0;
+  std::atomic<bool> stop = false;
+  for (const TrainingJob& job : jobs) done += job.trainer->steps();
+  const auto go_on = [&] {
+    if (++done % kReportEvery == 0) progress.update(done, options.optimiser.steps * jobs.size());
+    return !stop;
+  };
+  try {
+    parallel_for(jobs.size(), options.threads, [&](std::size_t i) {
+      try {
+        if (!stop) run_to_end(jobs[i], options, task, go_on);
+      } catch (...) {
+        stop = true;  // the others end at a whole step
+        throw;
+      }
+    });
+  } catch (...) {
+    for (const TrainingJob& job : jobs) job.save();
+    throw;
+  }
+  progress.update(done, options.optimiser.steps * jobs.size());
+}
+
+void run_jobs_on_device(std::vector<TrainingJob>& jobs, const TrainArguments& options) {
+  Progress progress("training, steps");
+  std::vector<Trainer*> trainers;
+  for (const TrainingJob& job : jobs) trainers.push_back(job.trainer.get());
+  const auto save = [&] {
+    for (const TrainingJob& job : jobs) job.save();
+  };
+  try {
+    train_side_by_side(Place::kDevice, trainers,
+                       [&](std::uint64_t steps) { progress.update(steps, options.optimiser.steps * jobs.size()); });
+  } catch (const Interrupted&) {
+    save();
+    throw;
+  }
+  save();
+}
+
+}  // namespace krohn

@@ -1,0 +1,68 @@
+// tools/krohn/models/training_job.h — the runs of `krohn train`, one for every learning rate and seed, with their
+// checkpoints.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "krohn/automata/language.h"
+#include "krohn/simulate/closing/proof_rounds.h"
+#include "krohn/simulate/tasks/task.h"
+#include "krohn/simulate/train/trainer.h"
+#include "tools/krohn/shards/shard_options.h"
+
+namespace krohn {
+
+struct TrainArguments {
+  std::string task, model, output, lengths, validation_lengths, init, schedule = "constant", device = "cpu";
+  std::vector<double> rates{1e-3};
+  OptimiserOptions optimiser;
+  std::uint64_t words = 64, seeds = 1, seed = 1, patience = 0, validate_every = TrainOptions{}.validate_every;
+  double stop_at = 1e-5, smoothing = 0, perturb = 0;
+  std::uint64_t samples = 0, checkpoint_every = 0;
+  unsigned threads = 0;
+  LanguageOptions reading;
+  ShardOptions shards;
+  bool json = false, certify = false;
+};
+
+/// One learning rate and seed.
+struct TrainingJob {
+  TrainOptions options;
+  std::string checkpoint;
+  std::unique_ptr<Trainer> trainer;
+  ProofRounds rounds{};  ///< with --certify
+
+  /// The model to keep.
+  const SequenceModel<float>& model() const {
+    return rounds.is_proved() ? *rounds.last()->closing.model : trainer->model();
+  }
+
+  /// The last good state stays: a run that diverged would only diverge again from its own.
+  void save() const;
+};
+
+using RateAndSeed = std::pair<double, std::uint64_t>;
+
+/// All runs that the options ask for. Throws InputError for a rate out of range.
+std::vector<RateAndSeed> rates_and_seeds(const TrainArguments& options);
+
+/// Each from its checkpoint in the folder of the run, where there is one.
+std::vector<TrainingJob> make_jobs(const TrainArguments& options, const Task& task, std::span<const RateAndSeed> runs);
+
+/// Trains to the end, or with --certify to the first proof, and saves; a checkpoint now and then on the way. `go_on` is
+/// asked after every step: false ends at that step, without a last checkpoint. Whatever it throws passes through.
+void run_to_end(TrainingJob& job, const TrainArguments& options, const Task& task, const std::function<bool()>& go_on);
+
+/// Runs all jobs to their ends, several at a time. An interrupt leaves every job at a whole step, saved.
+void run_jobs(std::vector<TrainingJob>& jobs, const TrainArguments& options, const Task& task);
+
+/// The same side by side on a device.
+void run_jobs_on_device(std::vector<TrainingJob>& jobs, const TrainArguments& options);
+
+}  // namespace krohn
