@@ -243,7 +243,7 @@ TEST_CASE("verify, eval and compare speak of the trained model whose states grow
 TEST_CASE("accuracy by length is drawn with its intervals") {
   krohn::AccuracyPicture picture{
       "a <title>", {{"one", {{10, 1, 0.98, 1}, {1000, 0.5, 0.4, 0.6}, {1'000'000, 0, -0.1, 0.1}}}}, {2, 10}};
-  const std::string svg = krohn::accuracy_svg(picture);
+  const std::string svg = krohn::accuracy_plot(picture).finished();
   CHECK(svg.starts_with("<svg"));
   CHECK(svg.ends_with("</svg>\n"));
   CHECK(contains(svg, "a &lt;title&gt;"));
@@ -257,7 +257,7 @@ TEST_CASE("accuracy by length is drawn with its intervals") {
   picture.curves.push_back({"two", {{10, 1, 1, 1}}});
   picture.has_chance = false;
   picture.x_title = "words trained on";
-  const std::string two = krohn::accuracy_svg(picture);
+  const std::string two = krohn::accuracy_plot(picture).finished();
   CHECK(contains(two, ">one<"));
   CHECK(contains(two, ">two<"));
   CHECK(contains(two, ">words trained on<"));
@@ -268,7 +268,7 @@ TEST_CASE("accuracy by length is drawn with its intervals") {
 TEST_CASE("a long title of a plot is broken, and none of it is lost") {
   std::string title = "S3/swaps: deltaproduct:layers=1,width=16,heads=1,keys=16,values=16,reflections=1,signed,mlp=32";
   for (const std::string& whole : {title, std::string(74, 'x'), std::string(75, 'x'), std::string(200, 'x')}) {
-    const std::string svg = krohn::accuracy_svg({whole, {{"one", {{10, 1, 1, 1}}}}, {}});
+    const std::string svg = krohn::accuracy_plot({whole, {{"one", {{10, 1, 1, 1}}}}, {}}).finished();
     std::string read;
     for (std::size_t at = 0; (at = svg.find("font-size=\"14\"", at)) != std::string::npos;) {
       const std::size_t begin = svg.find('>', at) + 1, end = svg.find('<', begin);
