@@ -281,6 +281,37 @@ TEST_CASE("a long title of a plot is broken, and none of it is lost") {
   }
 }
 
+TEST_CASE("plots are SVG, PNG or PDF, of one run or several, with every name in the legend") {
+  const Workplace place("plots");
+  const std::string train = "krohn train parity --length 2..20 --steps 2 --model bilinear:inputs=3,hidden=";
+  REQUIRE(place.shell(train + "2 -o small && " + train + "3 -o large").status == 0);
+  const std::string eval = "krohn eval small large --lengths 10,100 --words 2 ";
+  REQUIRE(place.shell(eval + "--plot a.svg && " + eval + "--plot a.png && " + eval + "--plot a.pdf").status == 0);
+  const std::string svg = contents(place / "a.svg");
+  for (const char* text : {">small: bilinear:full,hidden=2,inputs=3<", ">large: bilinear:full,hidden=3,inputs=3<",
+                           ">trained<", ">parity<", ">scaled accuracy<"}) {
+    CAPTURE(text);
+    CHECK(contains(svg, text));
+  }
+  CHECK(contents(place / "a.png").starts_with("\x89PNG"));
+  CHECK(contents(place / "a.pdf").starts_with("%PDF"));
+  CHECK(contents(place / "a.png").size() > 5'000);
+  const json both = json::parse(place.shell(eval + "--json").out),
+             one = json::parse(place.shell("krohn eval large --lengths 10,100 --words 2 --json").out);
+  REQUIRE(both["runs"].size() == 2);
+  CHECK(both["runs"][1]["folder"] == "large");
+  CHECK(both["runs"][1]["lengths"] == one["lengths"]);
+  const Outcome refused = place.shell(eval + "--plot a.gif");
+  CHECK(refused.status == 2);
+  CHECK(contains(refused.err, ".svg, .png or .pdf"));
+  // Runs that were trained on different lengths share no band.
+  REQUIRE(
+      place.shell("krohn train parity --length 2..30 --steps 2 --model bilinear:inputs=3,hidden=2 -o longer").status ==
+      0);
+  REQUIRE(place.shell("krohn eval small longer --lengths 10 --words 2 --plot b.svg").status == 0);
+  CHECK(!contains(contents(place / "b.svg"), ">trained<"));
+}
+
 TEST_CASE("a plot shades the lengths that the run was trained on, not the paper's") {
   const Workplace place("shaded");
   REQUIRE(

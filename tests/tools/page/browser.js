@@ -1,6 +1,8 @@
 // node browser.js CHROMIUM FOLDER [SCREENSHOTS] — reports as a person meets them, in a headless browser, through its
 // debugging pipe. FOLDER holds the pages that report_test.cpp has made: abb, s5, any, fused, drifting, cascade, hostile,
-// wrong (abb with a planted certificate) and other (abb with another claim than its certificate's). Prints every fact that
+// wrong (abb with a planted certificate), other (abb with another claim than its certificate's), and of trained models run
+// (refuted, another automaton), cell (without a certificate), checkpoint (proved) and forged (its certificate with a planted
+// digit). Prints every fact that
 // is not as it should be; exit status 1 then.
 "use strict";
 const {spawn} = require("child_process");
@@ -187,6 +189,41 @@ async function otherPages(tab) {
   check((await tab.ask("document.body.innerText")).includes("<img src=x onerror=hacked=1>"), "hostile: the name is shown as it is");
 }
 
+async function trainedModels(tab) {
+  await tab.show("run");
+  begins(await tab.text("claim"), "refuted: wrong on", "run: claim");
+  begins(await tab.text("recheck"), "Re-checked in this page: refuted by a word of", "run: re-check");
+  check((await tab.text("position")).endsWith(": wrong."), `run: begins with the failing word: ${await tab.text("position")}`);
+  check(await tab.ask("document.querySelectorAll('#network .logits tr').length") === 2, "run: a bar for each logit");
+  check(await tab.ask("document.querySelectorAll('#trace tr.wrong').length") === 1, "run: the wrong row");
+  for (const id of ["accuracy", "learned", "spectrum", "margins"]) equal(await tab.ask(`document.getElementById('${id}').hidden`), false, `run: ${id}`);
+  check(await tab.ask("document.querySelectorAll('#learned .differs').length") > 0, "run: differing edges are marked");
+  check(await tab.ask("document.querySelectorAll('#accuracy .plot svg, #spectrum .plot svg').length") === 2, "run: plots");
+  begins(await tab.text("accuracy-parts"), "No sampled length was right throughout", "run: horizon");
+  check((await tab.text("exports")).includes("Save TikZ"), "run: exports");
+  equal(tab.noise.join(), "", "run: noise");
+  await tab.look("run");
+  await tab.show("cell");
+  begins(await tab.text("alone"), "gru:", "cell: why it is not stepped");
+  begins(await tab.text("recheck"), "Nothing to re-check here: gru:", "cell: re-check");
+  check((await tab.text("spectrum-parts")).includes("act by no matrices"), "cell: no eigenvalues");
+  await tab.show("forged");
+  begins(await tab.text("recheck"), "NOT established: ", "forged: re-check");
+  for (const [width, isDark] of [[1280, false], [360, true]]) {
+    await tab.screen(width, 740);
+    await tab.dark(isDark);
+    await tab.show("checkpoint");
+    begins(await tab.text("recheck"), "Re-checked in this page: proved for words of every length, held against", "checkpoint: re-check");
+    check((await tab.text("position")).endsWith("The model agrees."), "checkpoint: steps");
+    equal(await tab.ask("document.querySelectorAll('#learned .differs').length"), 0, "checkpoint: nothing differs");
+    const overflow = await tab.ask("document.documentElement.scrollWidth");
+    check(overflow <= width, `checkpoint: the page is ${overflow} wide, the screen ${width}`);
+    await tab.look(`checkpoint-${width}`);
+  }
+  await tab.screen(1280, 900);
+  await tab.dark(false);
+}
+
 /// WCAG: the contrast of the text and its background.
 const CONTRAST = `(() => {
   const light = text => {
@@ -243,7 +280,7 @@ async function speed(tab) {
 
 (async () => {
   const tab = await Tab.open();
-  for (const part of [stepping, keyboardAndAddress, otherPages, looks, speed]) await part(tab);
+  for (const part of [stepping, keyboardAndAddress, otherPages, trainedModels, looks, speed]) await part(tab);
 })().catch(error => failures.push(error.stack)).then(async () => {
   const gone = new Promise(resolve => browser.on("exit", resolve));
   send("Browser.close").catch(() => {});

@@ -314,8 +314,8 @@ function claimOf(steps, names) {
 function inWords(claim, letters) {
   if (claim.claim === "proved") return "proved for words of every length";
   if (claim.claim === "sampled") return "sampled, not proved: random words were read correctly";
-  if (claim.claim === "refuted") return `refuted by a word of ${letters} letters${claim.shortest ? ", and no shorter word fails" : ""}`;
-  return `proved for words of up to ${claim.length} letters`;
+  if (claim.claim === "refuted") return `refuted by a word of ${letters} letter${letters === 1 ? "" : "s"}${claim.shortest ? ", and no shorter word fails" : ""}`;
+  return `proved for words of up to ${claim.length} letter${claim.length === 1 ? "" : "s"}`;
 }
 
 /// By the method that the claim names, which must be one of `known`.

@@ -123,7 +123,7 @@ class Operations {
     const {tokens, before, after} = steps.take("operations", ["tokens", "before", "after"]);
     const areTokens = list => Array.isArray(list) && list.every(x => isIndex(x, 2 ** 32));
     steps.demand([tokens, before, after].every(areTokens), "operations: no tokens");
-    Object.assign(this, {tokens, before, after});
+    Object.assign(this, {tokens, suffix: after});
     while (steps.step.step !== "answer by") this.readOperation(steps, steps.step.step);
     const {start, keep, logits} = steps.take("answer by", ["start", "keep", "logits"]);
     steps.demand(areIndices([start, keep, [logits]].flat(), this.lists.length) && Array.isArray(start) && Array.isArray(keep), "answer by: no such list");
@@ -254,8 +254,8 @@ class Operations {
 
   /// The answer after the tokens `after`, which are forgotten.
   behind(memory) {
-    if (this.after.length === 0) return memory;
-    const {answer, logits} = this.after.reduce((m, token) => this.token(m, token), memory);
+    if (this.suffix.length === 0) return memory;
+    const {answer, logits} = this.suffix.reduce((m, token) => this.token(m, token), memory);
     return {...memory, answer, logits};
   }
 
@@ -267,7 +267,8 @@ class Operations {
   }
 
   // What is stepped through, by the letters of an automaton: memories, with the state of what is right.
-  follow(letters) {
+  follow(letters, unit = "answer") {
+    this.unit = unit;
     const number = new Map(this.truth.letters.map((name, i) => [name, i]));
     this.letterOf = letters.map(name => number.get(name) ?? refuse(`the model does not read the letter “${name}”`));
   }
@@ -284,7 +285,7 @@ class Operations {
   }
   isAsked({right}) { return right !== null && this.truth.wanted[right] !== null; }
   agrees(memory) { return !this.isAsked(memory) || this.truth.isRight(memory.right, memory.answer); }
-  nameOf(answer) { return answer === null ? "nothing" : this.truth.names.get(answer) ?? `answer ${answer}`; }
+  nameOf(answer) { return answer === null ? "nothing" : this.truth.names.get(answer) ?? `${this.unit} ${answer}`; }
   /// How far the second logit is behind the first.
   closeness({logits}) {
     if (!logits || logits.length < 2) return null;

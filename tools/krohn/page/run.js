@@ -7,7 +7,7 @@ function evaluatorOf(automaton) {
   const steps = new Steps(certificate.text ?? evaluator.steps);
   if (certificate.text) steps.read();  // past the claim
   const net = new Operations(bytesOf(evaluator.bytes), evaluator.arithmetic, steps);
-  net.follow(automaton.letters);
+  net.follow(automaton.letters, DATA.model.kind === "checkpoint" ? "token" : "answer");
   return net;
 }
 
@@ -15,7 +15,7 @@ function evaluatorOf(automaton) {
 function modelPanes(net, memory) {
   if (memory.broken) return [element("p", {class: "wrong"}, `It computes nothing any more: ${memory.broken}.`)];
   const bars = memory.logits === null ? element("p", {class: "small"}, "It has read nothing yet, so there are no logits.") : logitBars(net, memory);
-  return [element("h3", {}, `Remembers ${memory.numbers.length} number${memory.numbers.length === 1 ? "" : "s"}`),
+  return [element("h3", {}, `Remembers ${many(memory.numbers.length, "number")}`),
           heatMap({n: memory.numbers.length, d: 1, a: net.a, words: [memory.numbers]}, memory.numbers),
           element("h3", {}, "Logits"), bars,
           element("p", {class: "small"}, `${net.a.name}, ${DATA.model.kind === "run" ? "letter after letter" : "token by token"}, every operation rounded as the certificate states it; point at a cell for its bits.`)];
@@ -31,6 +31,7 @@ function logitBars(net, {logits, answer, right}) {
   return element("div", {}, element("table", {class: "logits"}, element("tbody", {}, ...rows)), ...more);
 }
 
+const many = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
 const percent = (part, all) => `${(100 * part / all).toFixed(part === all ? 0 : 1)} %`;
 
 /// "of every length up to 100, 300 the first with a wrong word"
@@ -43,8 +44,8 @@ function horizonInWords(lengths) {
 function provedInWords() {
   const {claim, length, failing_word_length: failing, shortest} = DATA.verdict.verdict;
   if (claim === "proved") return "Proved for words of every length.";
-  if (claim === "proved up to a length") return `Proved for words of up to ${length.toLocaleString("en")} letters.`;
-  if (claim === "refuted") return failing === undefined ? "Refuted." : `Refuted by a word of ${failing.toLocaleString("en")} letters${shortest ? ", and no shorter word fails" : ""}.`;
+  if (claim === "proved up to a length") return `Proved for words of up to ${many(length, "letter")}.`;
+  if (claim === "refuted") return failing === undefined ? "Refuted." : `Refuted by a word of ${many(failing, "letter")}${shortest ? ", and no shorter word fails" : ""}.`;
   return "Nothing is proved for any length.";
 }
 
@@ -58,7 +59,7 @@ function showAccuracy({accuracy, training}) {
   target.append(element("p", {}, `${horizonInWords(lengths)} ${provedInWords()}`), plotOf(accuracy.svg));
   const rows = lengths.map(at => ({cells: [at.length.toLocaleString("en"), at.scaled_accuracy.toFixed(4), `${at.low.toFixed(4)} … ${at.high.toFixed(4)}`, percent(at.words_right, at.words)]}));
   target.append(scrolled(table(["length", "scaled accuracy", "95 % interval", "words right throughout"], rows,
-    `${words} samples of every length, seed ${seed}, ${reading}; 0 is chance, 1 perfect${trained[1] > 0 ? `; trained on lengths ${trained[0]} to ${trained[1]}` : ""}.`)));
+    `${words} samples of every length, seed ${seed}, ${reading}; 0 is chance, 1 perfect${trained[1] > 0 ? `; trained on lengths ${trained[0]} to ${trained[1]}` : ""}.`), true));
   if (!training?.runs) return;
   const runs = training.runs.map(run => ({mark: run.best ? "chosen" : "", cells: [run.rate, run.seed, run.steps.toLocaleString("en"), run.state, shown(run.validation_loss),
     run.test ? `${run.test.scaled_accuracy.toFixed(4)} at ${run.test.length}` : ""]}));
@@ -66,7 +67,7 @@ function showAccuracy({accuracy, training}) {
     scrolled(table(["rate", "seed", "steps", "end", "validation loss", "scaled accuracy in the run’s own test"], runs))));
 }
 
-const scrolled = made => element("div", {class: "scroll"}, made);
+const scrolled = (made, isNarrow = false) => element("div", {class: isNarrow ? "scroll narrow" : "scroll"}, made);
 const plotOf = text => {
   const svg = picture(text), made = element("div", {class: "plot"});
   svg?.setAttribute("role", "img");
@@ -95,11 +96,11 @@ function showLearned({learned}) {
   }
   const {differences: {edges, outputs, states, left_out: leftOut}, beyond} = learned, isEqual = edges.length + outputs.length === 0;
   const evidence = learned.exact ? "equal on words of every length" : `it agrees with the model on ${learned.words.toLocaleString("en")} words of up to ${learned.length} letters`;
-  target.append(element("p", {class: isEqual ? "" : "wrong"}, isEqual ? `The model follows the true automaton, ${states} states (${evidence}).`
-    : `The model follows another automaton, of ${states} states (${evidence}): ${edges.length + leftOut} of its edges and ${outputs.length} of its outputs differ${learned.differs_on === undefined ? "" : `; a shortest word is “${short(learned.differs_on, 80)}”`}.`));
+  target.append(element("p", {class: isEqual ? "" : "wrong"}, isEqual ? `The model follows the true automaton, ${many(states, "state")} (${evidence}).`
+    : `The model follows another automaton, of ${many(states, "state")} (${evidence}), in which ${many(edges.length + leftOut, "edge")} and ${many(outputs.length, "output")} differ${learned.differs_on === undefined ? "" : `; a shortest word is “${short(learned.differs_on, 80)}”`}.`));
   if (beyond) target.append(element("p", {}, `It stops following that automaton: after ${beyond.word} it says “${beyond.model}”, and the automaton “${beyond.automaton}”.`));
   if (learned.limit) target.append(element("p", {class: "small"}, learned.limit));
-  target.append(element("div", {class: "panes"}, learnedPicture("What the model follows", learned.picture, edges, outputs), learnedPicture("What is right", DATA.automaton.picture, [], [])));
+  target.append(element("div", {class: "panes even"}, learnedPicture("What the model follows", learned.picture, edges, outputs), learnedPicture("What is right", DATA.automaton.picture, [], [])));
   if (isEqual) return;
   const rows = [...outputs.map(({state, stands_for: due, says, right}) => ({cells: [state, "", `says “${says}”`, `“${right}”, as state ${due}`]})),
                 ...edges.slice(0, 200).map(({from, letter, to, stands_for: other, due}) => ({cells: [from, letter, `${to}, which stands for ${other}`, `one that stands for ${due}`]}))];
@@ -128,7 +129,7 @@ function showMargins({margins}) {
   const rows = margins.rows.map(({first, last, margin, after, state_norm: norm}, i) => ({mark: margins.fails && i + 1 === margins.rows.length ? "wrong" : "",
     cells: [first === last ? first.toLocaleString("en") : `${first.toLocaleString("en")} to ${last.toLocaleString("en")}`, shown(margin), after.toLocaleString("en"), norm === null ? "not finite" : shown(norm)]}));
   target.append(element("p", {}, `Along ${margins.fails ? "the failing word" : "a random word"}: ${margins.word}`),
-    scrolled(table(["letters", "least margin", "after", "norm of the state"], rows, "The margin is the difference of the two best logits; the least one among the letters of every stretch.")));
+    scrolled(table(["letters", "least margin", "after", "norm of the state"], rows, "The margin is the difference of the two best logits; the least one among the letters of every stretch."), true));
 }
 
 function showRun() {

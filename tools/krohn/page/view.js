@@ -32,6 +32,12 @@ function table(head, rows, caption) {
   return made;
 }
 
+/// The name of a group with its number lowered, S_5, wherever it stands outside of a word in quotes.
+function typeset(text) {
+  const parts = text.split(/("[^"]*")/).flatMap(part => part.startsWith("\"") ? [part] : part.split(/(?<=\b[A-Z])(_\d+)/));
+  return element("span", {}, ...parts.map(part => /^_\d+$/.test(part) ? element("sub", {}, part.slice(1)) : part));
+}
+
 function facts(list, pairs) {
   for (const [name, value] of pairs)
     if (value !== "" && value !== undefined && value !== null) list.append(element("dt", {}, name), element("dd", {}, value));
@@ -99,13 +105,13 @@ function showClasses() {
   for (const job of DATA.jobs) {
     const rows = (job.architectures ?? []).map(({family, answer, construction, reason}) => ({
       mark: `answer-${answer}`,
-      cells: [family, answer, construction && element("code", {}, `krohn compile ${DATA.language || "automaton.json"} --construction ${construction} -o exact.safetensors`), short(reason, 300)],
+      cells: [family, answer, construction && element("code", {}, `krohn compile ${DATA.language || "automaton.json"} --construction ${construction} -o exact.safetensors`), typeset(short(reason, 300))],
     }));
     const monoid = job.monoid ? `a monoid of ${job.monoid.size} elements` : job.limit;
     target.append(element("h3", {}, `${job.job}: ${job.states} states, ${monoid}`));
     const scroll = made => element("div", {class: "scroll"}, made);
-    target.append(scroll(table(["architecture", "holds it", "how", "why not"], rows, DATA.language ? "" : "“Save JSON” below saves automaton.json.")));
-    const verdicts = (job.verdicts ?? []).map(({property, answer, meaning, witness}) => ({mark: `answer-${answer}`, cells: [property, answer, meaning, short(witness, 300)]}));
+    target.append(scroll(table(["architecture", "holds it", "how", "why not, or how far"], rows, DATA.language ? "" : "“Save JSON” below saves automaton.json.")));
+    const verdicts = (job.verdicts ?? []).map(({property, answer, meaning, witness}) => ({mark: `answer-${answer}`, cells: [property, answer, meaning, typeset(short(witness, 300))]}));
     target.append(element("details", {}, element("summary", {}, "Properties of the monoid, with witnesses"), scroll(table(["property", "answer", "meaning", "witness"], verdicts))));
     if (job.class_rows.length > 0)
       target.append(element("details", {}, element("summary", {}, "Classes of the language"), scroll(table(["class", "lies in it", "defined by, or why not"], job.class_rows.map(cells => ({cells: cells.map(cell => short(cell, 300))}))))));
@@ -424,7 +430,7 @@ function recheck(loaded) {
   const rows = [
     ["the verdict", ...ofVerdict],
     ["that the automaton is the language", `krohn’s reader of ${DATA.subject}`, "krohn check … --against LANGUAGE"],
-    ...DATA.model ? [["that the operations are the model", "krohn’s reader of the folder; the certificate lists them one by one", "docs/certificate-file.md"]] : [],
+    ...DATA.model && !DATA.evaluator.absent ? [["that the operations are the model", "krohn’s reader of the folder; the certificate lists them one by one", "docs/certificate-file.md"]] : [],
     ["that your machine computes so", "IEEE 754, to nearest, with subnormal numbers, in the order of the claim", "krohn probe"],
     ["this page", "its script, which loads nothing and is here to be read; the browser’s doubles", "docs/report.md"],
   ];

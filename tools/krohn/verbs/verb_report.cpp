@@ -171,14 +171,15 @@ std::string training_command(const ReportArguments& options, const nlohmann::ord
 std::vector<std::string> commands_for_run(const ReportArguments& options, const Findings& findings) {
   const std::string folder = shell_word(options.subject);
   const std::string base = shell_word(std::filesystem::path(options.output).stem().string());
-  const std::string how = how_in_words(options);
+  const std::string how = how_in_words(options),
+                    limit = fmt::format(" --max-pairs {} --time {}", options.max_pairs, options.seconds);
   const nlohmann::ordered_json& run = findings.run;
   std::vector<std::string> commands;
   if (!run["training"].is_null())
     if (const std::string line = training_command(options, run["training"]); !line.empty()) commands.push_back(line);
   const bool has_file = run["certificate"].contains("text");
-  commands.push_back(
-      fmt::format("krohn verify {}{}{}", folder, how, has_file ? fmt::format(" --certificate {}.cert", base) : ""));
+  commands.push_back(fmt::format("krohn verify {}{}{}{}", folder, how, limit,
+                                 has_file ? fmt::format(" --certificate {}.cert", base) : ""));
   if (has_file) {
     commands.push_back(fmt::format("krohn check {}.cert {}", base, folder));
     commands.push_back(fmt::format("python3 tools/check/krohn_check.py {}.cert {}", base, folder));
@@ -199,7 +200,8 @@ std::vector<std::string> commands_for_run(const ReportArguments& options, const 
   }
   if (run["learned"].contains("picture"))
     commands.push_back(fmt::format("krohn extract {}{} -o {}-learned.dot", folder, how, base));
-  commands.push_back(fmt::format("krohn report {}{}{} -o {}", folder, how, sampled, shell_word(options.output)));
+  commands.push_back(
+      fmt::format("krohn report {}{}{}{} -o {}", folder, how, limit, sampled, shell_word(options.output)));
   return commands;
 }
 
