@@ -149,11 +149,11 @@ TEST_CASE("report: a run and a checkpoint are judged by their own weights, with 
   std::string weights = contents(place / "other/model.safetensors");
   std::fill(weights.end() - 64, weights.end(), '\0');
   place.write("other/model.safetensors", weights);
-  const std::string few = " --lengths 5,50 --words 8 --time 5";
+  const std::string few = " --lengths 5,50 --words 8";
   for (const std::string name : {"run", "checkpoint", "other"}) {
     CAPTURE(name);
     const Outcome made = place.shell("krohn report " + name + " -o " + name + ".html" + few);
-    const Outcome asked = place.shell("krohn verify " + name + " --json --certificate " + name + ".cert --time 5");
+    const Outcome asked = place.shell("krohn verify " + name + " --json --certificate " + name + ".cert");
     CHECK(made.status == (name == "checkpoint" ? 0 : 1));
     CHECK(asked.status == made.status);
     const json data = data_of(contents(place / (name + ".html"))), verdict = json::parse(asked.out)["verdict"];
@@ -169,7 +169,10 @@ TEST_CASE("report: a run and a checkpoint are judged by their own weights, with 
     REQUIRE(place.shell("krohn compile name:parity --construction " + exact + " -o exact.safetensors").status == 0);
     const json compared = json::parse(place.shell("krohn compare " + name + " exact.safetensors --json").out);
     CHECK(data["spectrum"]["letters"].size() == 2);
-    CHECK(data["spectrum"]["letters"] == compared["letters"]);
+    for (std::size_t letter : {0, 1}) {
+      CHECK(data["spectrum"]["letters"][letter]["modes"] == compared["letters"][letter]["modes"]);
+      CHECK(data["spectrum"]["letters"][letter]["spectral_radius"] == compared["letters"][letter]["spectral_radius"]);
+    }
     const json& differences = data["learned"]["differences"];
     CHECK((differences["edges"].empty() && differences["outputs"].empty()) == (name == "checkpoint"));
   }

@@ -28,7 +28,7 @@ function readSafetensors(bytes) {
     if (/^layers\.\d+\.A$/.test(name)) continue;  // follows from the structured form
     const values = new Array(count);
     for (let i = 0; i < count; ++i) values[i] = readers[dtype](start + begin + i * size);
-    tensors.set(name, {shape, values});
+    tensors.set(name, {dtype, shape, values});
   }
   return {metadata, tensors};
 }

@@ -129,6 +129,8 @@ class Operations {
     steps.demand(areIndices([start, keep, [logits]].flat(), this.lists.length) && Array.isArray(start) && Array.isArray(keep), "answer by: no such list");
     steps.demand(start.every(i => this.lists[i].depends === 0), "start: a list that depends on letters");
     Object.assign(this, {keep, logits, ofToken: new Map()});
+    const roundings = this.lists.filter(({kind}) => kind === "bf16").length;
+    if (roundings > 0) this.a.name += ` with ${roundings} rounding${roundings === 1 ? "" : "s"} to bf16`;
     const numbers = start.flatMap(i => Array.from(this.lists[i].values));
     this.size ??= 0;
     steps.demand(this.size === numbers.length && this.size === keep.reduce((sum, i) => sum + this.lists[i].size, 0),
@@ -143,9 +145,9 @@ class Operations {
     const list = {kind, depends: 0, values: null};
     if (kind === "tensor") {
       const {name} = steps.take(kind, ["name"]), found = this.tensors.get(name);
-      steps.demand(found !== undefined && found.values.every(x => Number.isFinite(Number(x))), `the model has no tensor “${name}” of finite numbers`);
-      list.values = Float64Array.from(found.values, x => this.round(Number(x)));
-      steps.demand(list.values.every(Number.isFinite), `tensor “${name}”: a number that the format does not hold`);
+      steps.demand(["F32", "F64", "BF16"].includes(found?.dtype), `the model has no tensor “${name}” of real numbers`);
+      list.values = Float64Array.from(found.values, this.round);
+      steps.demand(list.values.every(Number.isFinite), `tensor “${name}”: a number that is not finite`);
       list.size = list.values.length;
     } else if (kind === "numbers") {
       const {bits, times} = steps.take(kind, ["bits", "times"]), digits = this.a.storage.width / 4;

@@ -148,7 +148,7 @@ function showRun() {
 try {
   // A notebook's page has nothing but the stepper.
   if (DATA.stepped) for (const id of ["verdict", "trust", "classes", "costs", "repeat"]) $(id).hidden = true;
-  showVerdict(), showClasses(), showCosts(), showEggBox(), showRepeat(), showRun();
+  showVerdict(), showClasses(), showCosts(), showAlgebra(), showRepeat(), showRun();
   const loaded = load();
   if (loaded.automaton) new Stepper(loaded);
   else $("stepper").replaceChildren($("stepper-title"), element("p", {}, `Not here: ${loaded.why}.`));

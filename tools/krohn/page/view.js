@@ -127,11 +127,13 @@ function showCosts() {
   $("costs-table").append(table(["construction", "layers", "state", "reflections", "margin", "exact in", "remark"], rows, "In brackets: exact letter after letter only."));
 }
 
-function showEggBox() {
-  const svg = DATA.egg_box && picture(DATA.egg_box);
-  if (!svg) return;
-  $("eggbox").hidden = false;
-  $("eggbox-picture").append(svg);
+function showAlgebra() {
+  for (const [id, drawn] of [["cascade", DATA.cascade], ["eggbox", DATA.egg_box]]) {
+    const svg = drawn && picture(drawn);
+    if (!svg) continue;
+    $(id).hidden = false;
+    $(`${id}-picture`).append(svg);
+  }
 }
 
 function showRepeat() {

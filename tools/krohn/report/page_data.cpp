@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "krohn/automata/cascades/holonomy.h"
+#include "krohn/automata/draw/draw.h"
 #include "krohn/automata/draw/egg_box.h"
 #include "krohn/automata/formats/format_file.h"
 #include "krohn/automata/formats/json.h"
@@ -70,6 +72,16 @@ Json egg_box_of(const Job& job) {
   return is_small ? svg_of(egg_box_dot(job.automaton, job.algebra), "dot") : Json();
 }
 
+/// The holonomy decomposition; null where it is too large.
+Json cascade_of(const Dfa& automaton) try {
+  constexpr std::uint64_t kMost = 100'000;
+  constexpr std::size_t kMostLayers = 16;
+  const Cascade cascade = holonomy_decomposition(automaton, {.max_sets = kMost, .max_contexts = kMost});
+  return cascade.layers.size() <= kMostLayers ? svg_of(to_drawn_dot(cascade, {}), "dot") : Json();
+} catch (const LimitError&) {
+  return nullptr;
+}
+
 Json job_data(const Job& job) {
   Json data = job_to_json(job);
   data["class_rows"] = class_rows(job.classes, job.automaton.alphabet());
@@ -109,6 +121,7 @@ Json page_data(const Findings& findings) {
   data["jobs"] = Json::array();
   for (const Job& job : findings.jobs) data["jobs"].push_back(job_data(job));
   data["egg_box"] = findings.jobs.empty() ? Json() : egg_box_of(findings.jobs.back());
+  data["cascade"] = findings.jobs.empty() ? Json() : cascade_of(findings.jobs.back().automaton);
   data["commands"] = findings.commands;
   return data;
 }

@@ -18,8 +18,7 @@ namespace krohn {
 namespace {
 
 constexpr VerbHelp kEvalHelp = {
-    "eval", "Measure a trained model by length",
-    "eval FOLDER... [--lengths 10,100,500,1e4] [--words N] [--plot acc.svg]",
+    "eval", "Measure a trained model by length", "eval FOLDER… [--lengths 10,100,500,1e4] [--words N] [--plot acc.svg]",
     R"(
 krohn train modadd5 --model bilinear:rotations,hidden=16 --steps 2000 -o run/
 krohn eval run/ --lengths 10,100,500 --words 200 --plot acc.svg
