@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/draw/draw_style.h"
@@ -42,18 +43,37 @@ bool fits(const DClass& box, const EggBoxOptions& options) {
   return box.r_classes <= options.max_side && box.l_classes <= options.max_side;
 }
 
+/// The name of a group as an HTML-like text: "S_5" with its 5 lowered, "Z_2^3" with its 3 raised.
+std::string typeset(const std::string& name) {
+  std::string text;
+  for (std::size_t i = 0; i < name.size();) {
+    std::size_t end = i + 1;
+    if (name[i] == '_' || name[i] == '^')
+      while (end < name.size() && std::isdigit(static_cast<unsigned char>(name[end])) != 0) ++end;
+    const char* const tag = name[i] == '_' ? "SUB" : "SUP";
+    text += end > i + 1 ? fmt::format("<{0}>{1}</{0}>", tag, name.substr(i + 1, end - i - 1)) : html(name.substr(i, 1));
+    i = end;
+  }
+  return text;
+}
+
+/// "regular, |H| = 6": every H-class of a D-class has as many elements.
+std::string kind_of(const DClass& box) {
+  return fmt::format("{}, |H| = {}", box.regular ? "regular" : "not regular", box.group_order.str());
+}
+
 /// An HTML-like label: a caption, then the cells.
 std::string table(const Dfa& dfa, const GreenStructure& green, std::uint32_t d, const EggBoxOptions& options) {
   const DClass& box = green.d_classes()[d];
   const std::string caption =
-      fmt::format("<FONT POINT-SIZE=\"10\" COLOR=\"#555555\">{}</FONT>", html(word_of(dfa, box)));
+      fmt::format("<FONT POINT-SIZE=\"10\" COLOR=\"#555555\">{}<BR/>{}</FONT>", html(word_of(dfa, box)), kind_of(box));
   if (!fits(box, options))
     return fmt::format(
         "<TABLE BORDER=\"0\" CELLBORDER=\"1\" CELLSPACING=\"0\" CELLPADDING=\"6\"><TR><TD BORDER=\"0\">{}"
         "</TD></TR><TR><TD>{} × {}{}</TD></TR></TABLE>",
-        caption, box.r_classes, box.l_classes, box.group_order > 1 ? " of " + html(group_name(box)) : "");
+        caption, box.r_classes, box.l_classes, box.group_order > 1 ? " of " + typeset(group_name(box)) : "");
   const GreenStructure::EggBox cells = green.egg_box(d);
-  const std::string mark = box.group_order > 1 ? html(group_name(box)) : "∗";
+  const std::string mark = box.group_order > 1 ? typeset(group_name(box)) : "∗";
   std::string text = fmt::format(
       "<TABLE BORDER=\"0\" CELLBORDER=\"0\" CELLSPACING=\"0\"><TR><TD>{}</TD></TR><TR><TD>"
       "<TABLE BORDER=\"0\" CELLBORDER=\"1\" CELLSPACING=\"0\" CELLPADDING=\"4\">",

@@ -17,7 +17,8 @@ struct EggBoxOptions {
 /// column per L-class; `*` marks the cells that are groups.
 std::string egg_box_text(const Dfa& dfa, const Algebra& algebra, const EggBoxOptions& options = {});
 
-/// The same as DOT text: one table per D-class, group cells shaded and named, arrows down the covering relation of the
+/// The same as DOT text: one table per D-class, which says whether it is regular and how many elements an H-class has,
+/// group cells shaded and named, arrows down the covering relation of the
 /// J-order. Deterministic. For render_dot.
 std::string egg_box_dot(const Dfa& dfa, const Algebra& algebra, const EggBoxOptions& options = {});
 

@@ -243,7 +243,7 @@ TEST_CASE("verify, eval and compare speak of the trained model whose states grow
 TEST_CASE("accuracy by length is drawn with its intervals") {
   krohn::AccuracyPicture picture{
       "a <title>", {{"one", {{10, 1, 0.98, 1}, {1000, 0.5, 0.4, 0.6}, {1'000'000, 0, -0.1, 0.1}}}}, {2, 10}};
-  const std::string svg = krohn::accuracy_svg(picture);
+  const std::string svg = krohn::accuracy_plot(picture).finished();
   CHECK(svg.starts_with("<svg"));
   CHECK(svg.ends_with("</svg>\n"));
   CHECK(contains(svg, "a &lt;title&gt;"));
@@ -257,7 +257,7 @@ TEST_CASE("accuracy by length is drawn with its intervals") {
   picture.curves.push_back({"two", {{10, 1, 1, 1}}});
   picture.has_chance = false;
   picture.x_title = "words trained on";
-  const std::string two = krohn::accuracy_svg(picture);
+  const std::string two = krohn::accuracy_plot(picture).finished();
   CHECK(contains(two, ">one<"));
   CHECK(contains(two, ">two<"));
   CHECK(contains(two, ">words trained on<"));
@@ -268,7 +268,7 @@ TEST_CASE("accuracy by length is drawn with its intervals") {
 TEST_CASE("a long title of a plot is broken, and none of it is lost") {
   std::string title = "S3/swaps: deltaproduct:layers=1,width=16,heads=1,keys=16,values=16,reflections=1,signed,mlp=32";
   for (const std::string& whole : {title, std::string(74, 'x'), std::string(75, 'x'), std::string(200, 'x')}) {
-    const std::string svg = krohn::accuracy_svg({whole, {{"one", {{10, 1, 1, 1}}}}, {}});
+    const std::string svg = krohn::accuracy_plot({whole, {{"one", {{10, 1, 1, 1}}}}, {}}).finished();
     std::string read;
     for (std::size_t at = 0; (at = svg.find("font-size=\"14\"", at)) != std::string::npos;) {
       const std::size_t begin = svg.find('>', at) + 1, end = svg.find('<', begin);
@@ -279,6 +279,37 @@ TEST_CASE("a long title of a plot is broken, and none of it is lost") {
     CHECK(read == whole);
     CHECK(!contains(svg, ">trained<"));
   }
+}
+
+TEST_CASE("plots are SVG, PNG or PDF, of one run or several, with every name in the legend") {
+  const Workplace place("plots");
+  const std::string train = "krohn train parity --length 2..20 --steps 2 --model bilinear:inputs=3,hidden=";
+  REQUIRE(place.shell(train + "2 -o small && " + train + "3 -o large").status == 0);
+  const std::string eval = "krohn eval small large --lengths 10,100 --words 2 ";
+  REQUIRE(place.shell(eval + "--plot a.svg && " + eval + "--plot a.png && " + eval + "--plot a.pdf").status == 0);
+  const std::string svg = contents(place / "a.svg");
+  for (const char* text : {">small: bilinear:full,hidden=2,inputs=3<", ">large: bilinear:full,hidden=3,inputs=3<",
+                           ">trained<", ">parity<", ">scaled accuracy<"}) {
+    CAPTURE(text);
+    CHECK(contains(svg, text));
+  }
+  CHECK(contents(place / "a.png").starts_with("\x89PNG"));
+  CHECK(contents(place / "a.pdf").starts_with("%PDF"));
+  CHECK(contents(place / "a.png").size() > 5'000);
+  const json both = json::parse(place.shell(eval + "--json").out),
+             one = json::parse(place.shell("krohn eval large --lengths 10,100 --words 2 --json").out);
+  REQUIRE(both["runs"].size() == 2);
+  CHECK(both["runs"][1]["folder"] == "large");
+  CHECK(both["runs"][1]["lengths"] == one["lengths"]);
+  const Outcome refused = place.shell(eval + "--plot a.gif");
+  CHECK(refused.status == 2);
+  CHECK(contains(refused.err, ".svg, .png or .pdf"));
+  // Runs that were trained on different lengths share no band.
+  REQUIRE(
+      place.shell("krohn train parity --length 2..30 --steps 2 --model bilinear:inputs=3,hidden=2 -o longer").status ==
+      0);
+  REQUIRE(place.shell("krohn eval small longer --lengths 10 --words 2 --plot b.svg").status == 0);
+  CHECK(!contains(contents(place / "b.svg"), ">trained<"));
 }
 
 TEST_CASE("a plot shades the lengths that the run was trained on, not the paper's") {

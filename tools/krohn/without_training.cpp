@@ -6,6 +6,7 @@
 #include "tools/krohn/models/asked_model.h"
 #include "tools/krohn/models/cell_target.h"
 #include "tools/krohn/models/trained_evaluator.h"
+#include "tools/krohn/report/run_findings.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {
@@ -33,6 +34,7 @@ void add_table(CLI::App& app, Work& chosen) { add_missing(app, chosen, "table");
 
 int compile_cell(const Dfa&, const CellCompilation&) { refuse(); }
 std::unique_ptr<AskedModel> load_asked_trained_model(const ModelOptions&) { refuse(); }
+Findings run_findings(const RunQuestion&) { refuse(); }
 TrainedModel load_model(const std::string&) { refuse(); }
 std::unique_ptr<Evaluator> trained_evaluator(TrainedSubject, Precision) { refuse(); }
 

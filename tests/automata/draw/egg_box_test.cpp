@@ -41,3 +41,18 @@ TEST_CASE("the picture is DOT that Graphviz lays out, the same bytes each time")
   CHECK(dot == egg_box_dot(dfa, algebra));
   CHECK(render_dot(dot, "svg", "dot").find("<svg") != std::string::npos);
 }
+
+TEST_CASE("the picture says which classes are regular and how large their H-classes are, and typesets groups") {
+  const Dfa full = full_transformation_monoid(3);
+  const std::string dot = egg_box_dot(full, analyse(full));
+  for (const char* text :
+       {"regular, |H| = 6", "regular, |H| = 2", "regular, |H| = 1", "S<SUB>3</SUB>", "Z<SUB>2</SUB>"}) {
+    CAPTURE(text);
+    CHECK(dot.find(text) != std::string::npos);
+  }
+  CHECK(dot.find("not regular") == std::string::npos);
+  // The letter goes one state further, and nothing leads back.
+  const Dfa nilpotent = automaton({{1, 2, 2}}, 3);
+  CHECK(egg_box_dot(nilpotent, analyse(nilpotent)).find("not regular, |H| = 1") != std::string::npos);
+  CHECK(render_dot(dot, "svg", "dot").find("baseline-shift=\"sub\"") != std::string::npos);
+}

@@ -1,6 +1,8 @@
 // node browser.js CHROMIUM FOLDER [SCREENSHOTS] — reports as a person meets them, in a headless browser, through its
 // debugging pipe. FOLDER holds the pages that report_test.cpp has made: abb, s5, any, fused, drifting, cascade, hostile,
-// wrong (abb with a planted certificate) and other (abb with another claim than its certificate's). Prints every fact that
+// wrong (abb with a planted certificate), other (abb with another claim than its certificate's), and of trained models run
+// (refuted, another automaton), cell (without a certificate), checkpoint (proved) and forged (its certificate with a planted
+// digit). Prints every fact that
 // is not as it should be; exit status 1 then.
 "use strict";
 const {spawn} = require("child_process");
@@ -99,6 +101,7 @@ async function stepping(tab) {
   await tab.show("abb");
   begins(await tab.text("recheck"), "Re-checked in this page: proved for words of every length, fp32", "abb: re-check");
   equal(await tab.text("title"), "regex:(a|b)*abb", "abb: title");
+  for (const id of ["cascade", "eggbox"]) equal(await tab.ask(`document.querySelectorAll('#${id} svg').length`), 1, `abb: ${id}`);
   await tab.type("word", "abb");
   begins(await tab.text("position"), "After 3 of 3 letters (b): state 3, accept. The network agrees.", "abb: typed");
   equal(await tab.lit(), "3", "abb: lit state");
@@ -187,6 +190,41 @@ async function otherPages(tab) {
   check((await tab.ask("document.body.innerText")).includes("<img src=x onerror=hacked=1>"), "hostile: the name is shown as it is");
 }
 
+async function trainedModels(tab) {
+  await tab.show("run");
+  begins(await tab.text("claim"), "refuted: wrong on", "run: claim");
+  begins(await tab.text("recheck"), "Re-checked in this page: refuted by a word of", "run: re-check");
+  check((await tab.text("position")).endsWith(": wrong."), `run: begins with the failing word: ${await tab.text("position")}`);
+  check(await tab.ask("document.querySelectorAll('#network .logits tr').length") === 2, "run: a bar for each logit");
+  check(await tab.ask("document.querySelectorAll('#trace tr.wrong').length") === 1, "run: the wrong row");
+  for (const id of ["accuracy", "learned", "spectrum", "margins"]) equal(await tab.ask(`document.getElementById('${id}').hidden`), false, `run: ${id}`);
+  check(await tab.ask("document.querySelectorAll('#learned .differs').length") > 0, "run: differing edges are marked");
+  check(await tab.ask("document.querySelectorAll('#accuracy .plot svg, #spectrum .plot svg').length") === 2, "run: plots");
+  begins(await tab.text("accuracy-parts"), "No sampled length was right throughout", "run: horizon");
+  check((await tab.text("exports")).includes("Save TikZ"), "run: exports");
+  equal(tab.noise.join(), "", "run: noise");
+  await tab.look("run");
+  await tab.show("cell");
+  begins(await tab.text("alone"), "gru:", "cell: why it is not stepped");
+  begins(await tab.text("recheck"), "Nothing to re-check here: gru:", "cell: re-check");
+  check((await tab.text("spectrum-parts")).includes("act by no matrices"), "cell: no eigenvalues");
+  await tab.show("forged");
+  begins(await tab.text("recheck"), "NOT established: ", "forged: re-check");
+  for (const [width, isDark] of [[1280, false], [360, true]]) {
+    await tab.screen(width, 740);
+    await tab.dark(isDark);
+    await tab.show("checkpoint");
+    begins(await tab.text("recheck"), "Re-checked in this page: proved for words of every length, held against", "checkpoint: re-check");
+    check((await tab.text("position")).endsWith("The model agrees."), "checkpoint: steps");
+    equal(await tab.ask("document.querySelectorAll('#learned .differs').length"), 0, "checkpoint: nothing differs");
+    const overflow = await tab.ask("document.documentElement.scrollWidth");
+    check(overflow <= width, `checkpoint: the page is ${overflow} wide, the screen ${width}`);
+    await tab.look(`checkpoint-${width}`);
+  }
+  await tab.screen(1280, 900);
+  await tab.dark(false);
+}
+
 /// WCAG: the contrast of the text and its background.
 const CONTRAST = `(() => {
   const light = text => {
@@ -219,31 +257,33 @@ async function looks(tab) {
 /// The colour of the lit state, wherever in its group the shape is.
 const LIT_COLOUR = "getComputedStyle(document.querySelector('#picture g.lit ellipse')).stroke + getComputedStyle(document.querySelector('#picture g.lit ellipse')).fill";
 
-/// What S_5 takes, in seconds of the page's own thread, so that a busy machine does not count.
+/// What S_5 and a checkpoint take, in seconds of the page's own thread, so that a busy machine does not count.
 async function speed(tab) {
   await tab.call("Performance.enable", {timeDomain: "threadTicks"});
   const spent = async () => (await tab.call("Performance.getMetrics")).metrics.find(({name}) => name === "TaskDuration").value;
-  await tab.show("s5");
-  begins(await tab.text("recheck"), "Re-checked in this page: proved for words of every length", "s5: re-check");
-  check((await tab.ask(LIT_COLOUR)).includes("rgb(255, 176, 0)"), `s5: the state is lit: ${await tab.ask(LIT_COLOUR)}`);
-  const steps = 60, start = await spent();
-  await tab.ask(`(async () => {
-    for (let i = 0; i < ${steps}; ++i) {
-      document.getElementById(i % 12 < 6 ? 'back' : 'forward').click();
-      await new Promise(requestAnimationFrame);
-    }
-  })()`);
-  const stepped = await spent();
-  await tab.click("recheck-again");
-  const step = (stepped - start) / steps * 1000, recheck = (await spent() - stepped) * 1000;
-  console.log(`s5: a step ${step.toFixed(1)} ms, the re-check ${recheck.toFixed(0)} ms`);
-  check(step < 16, `s5: a step takes ${step} ms`);
-  check(recheck < 2000, `s5: the re-check takes ${recheck} ms`);
+  for (const name of ["s5", "checkpoint"]) {
+    await tab.show(name);
+    begins(await tab.text("recheck"), "Re-checked in this page: proved for words of every length", `${name}: re-check`);
+    check((await tab.ask(LIT_COLOUR)).includes("rgb(255, 176, 0)"), `${name}: the state is lit: ${await tab.ask(LIT_COLOUR)}`);
+    const steps = 60, start = await spent();
+    await tab.ask(`(async () => {
+      for (let i = 0; i < ${steps}; ++i) {
+        document.getElementById(i % 12 < 6 ? 'back' : 'forward').click();
+        await new Promise(requestAnimationFrame);
+      }
+    })()`);
+    const stepped = await spent();
+    await tab.click("recheck-again");
+    const step = (stepped - start) / steps * 1000, recheck = (await spent() - stepped) * 1000;
+    console.log(`${name}: a step ${step.toFixed(1)} ms, the re-check ${recheck.toFixed(0)} ms`);
+    check(step < 16, `${name}: a step takes ${step} ms`);
+    check(recheck < 2000, `${name}: the re-check takes ${recheck} ms`);
+  }
 }
 
 (async () => {
   const tab = await Tab.open();
-  for (const part of [stepping, keyboardAndAddress, otherPages, looks, speed]) await part(tab);
+  for (const part of [stepping, keyboardAndAddress, otherPages, trainedModels, looks, speed]) await part(tab);
 })().catch(error => failures.push(error.stack)).then(async () => {
   const gone = new Promise(resolve => browser.on("exit", resolve));
   send("Browser.close").catch(() => {});

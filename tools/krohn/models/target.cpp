@@ -21,6 +21,7 @@
 #include "tools/krohn/models/cell_target.h"
 #include "tools/krohn/models/refused_target.h"
 #include "tools/krohn/report/json_output.h"
+#include "tools/krohn/report/page.h"
 #include "tools/krohn/usual_name.h"
 
 namespace krohn {
@@ -129,6 +130,23 @@ void write_network(const Network& network, const std::string& target, const std:
   const std::vector<std::pair<std::string, std::string>> files{
       {"krohn_network.py", kNetworkModule}, {"model.safetensors", format_safetensors(to_tensors(network))}};
   write_folder(output, files, kFilesOfModels);
+}
+
+std::string torch_module(const Network& network) {
+  const std::string load = R"(
+
+def load():
+    """The network of these weights."""
+    import base64, os, tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.safetensors")
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(WEIGHTS))
+        return ExactLRNN.from_file(path)
+)";
+  return fmt::format("{}\n\nWEIGHTS = \"{}\"  # model.safetensors in base64\n{}", kNetworkModule,
+                     base64(format_safetensors(to_tensors(network))), load);
 }
 
 Checkpoint build_checkpoint(const Dfa& automaton, const std::string& target) {

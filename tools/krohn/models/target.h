@@ -33,6 +33,9 @@ void check_output_name(const std::string& target, const std::string& output);
 /// Writes the network for a target that is no checkpoint: one file, or a folder. Whole or not at all.
 void write_network(const Network& network, const std::string& target, const std::string& output);
 
+/// The PyTorch module of `--target torch` with the network's weights in it: one file, whose `load()` gives the network.
+std::string torch_module(const Network& network);
+
 /// The checkpoint of a target for which `is_checkpoint_target` holds. Throws as
 /// constructions/checkpoints/export_checkpoint.h.
 Checkpoint build_checkpoint(const Dfa& automaton, const std::string& target);

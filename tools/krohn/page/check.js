@@ -177,54 +177,45 @@ function closedCodewords(net, steps) {
   else checkTuples(net, steps, machine);
 }
 
-const sameMemory = (x, y) => x.phase === y.phase && sameNumbers(x.labels, y.labels) && x.numbers.every((h, k) => sameNumbers(h, y.numbers[k]));
+const MOST_WORK = 1e9;  // products that a re-check in a page may take
 
 function readPair(net, steps, most) {
-  const names = ["state", "labels", "bits"], hasDepth = most !== null;
-  if (net.snapEvery > 0) names.push("phase");
+  const names = net.pairMembers(), hasDepth = most !== null;
   const isLast = hasDepth && steps.step.depth >= most - 1;
   if (hasDepth) names.push("depth");
   if (!isLast) names.push("next");
-  const pair = steps.take("pair", names), {storage} = net.a;
-  steps.demand(isIndex(pair.state, net.automaton.states), "pair: no such state");
+  const pair = steps.take("pair", names);
+  steps.demand(isIndex(pair.state, net.truth.states), "pair: no such state");
   steps.demand(!hasDepth || isIndex(pair.depth, Math.max(most, 1)), `pair: its depth is not below ${most}`);
-  steps.demand(Array.isArray(pair.bits) && pair.bits.length === net.layers.length && Array.isArray(pair.labels) &&
-               pair.labels.length === net.layers.length, "pair: not bits and a label of every layer");
-  const digits = storage.width / 4;
-  const numbers = net.layers.map((layer, k) => {
-    steps.demand(isIndex(pair.labels[k], layer.labels), "pair: no such label");
-    steps.demand(typeof pair.bits[k] === "string" && pair.bits[k].length === layer.n * layer.d * digits, "pair: bits: not the numbers of the layer");
-    return layer.initial.map((_, i) => {
-      const number = numberOfBits(pair.bits[k].slice(i * digits, (i + 1) * digits), storage);
-      steps.demand(number !== null, "pair: bits: −0, or not a finite number");
-      return number;
-    });
-  });
-  const phase = pair.phase ?? 0;
-  steps.demand(isIndex(phase, Math.max(net.snapEvery, 1)), "pair: no such phase");
-  return {...pair, line: steps.taken, memory: {labels: pair.labels, phase, numbers}};
+  return {...pair, line: steps.taken, memory: net.memoryOf(pair, steps)};
 }
 
-/// The pairs are all that words reach; `most` is null, or the number of letters that they prove the network right for.
+/// The pairs are all that words reach; `most` is null, or the number of letters that they prove the model right for.
 function closedPairs(net, steps, most) {
-  const {automaton} = net, pairs = [];
+  const {truth} = net, pairs = [];
   while (steps.step.step === "pair") pairs.push(readPair(net, steps, most));
   steps.demand(pairs.length > 0, "a pair is due");
+  if (pairs.length * truth.letters.length * net.work > MOST_WORK) refuse("this page does not re-check so many pairs of so large a model; krohn check does");
   const start = net.start();
   steps.taken = pairs[0].line;
-  steps.demand(sameMemory(pairs[0].memory, start) && pairs[0].state === automaton.initial && (pairs[0].depth ?? 0) === 0 &&
-               net.read(start.labels) === automaton.initial, "pair 0 is not the start, or is not read as the initial state");
+  steps.demand(net.isSame(pairs[0].memory, start) && pairs[0].state === truth.initial && (pairs[0].depth ?? 0) === 0 &&
+               truth.isRight(truth.initial, start.answer), "pair 0 is not the start, or is not read as the initial state");
   if (most === 0) return;
   for (const {memory, state, depth, next, line} of pairs) {
     steps.taken = line;
-    steps.demand(next === undefined || areIndices(next, pairs.length) && next.length === automaton.letters.length,
-                 "pair: `next` does not name a pair for every letter");
-    for (let letter = 0; letter < automaton.letters.length; ++letter) {
-      const after = net.step(memory, letter), target = automaton.next(state, letter);
-      steps.demand(after.answer === target, `pair: letter ${letter} is read as ${after.answer} instead of ${target}`);
+    steps.demand(next === undefined || Array.isArray(next) && next.length === truth.letters.length, "pair: `next` does not have every letter");
+    for (let letter = 0; letter < truth.letters.length; ++letter) {
+      const target = truth.next(state, letter);
+      if (target === null) {
+        steps.demand(next === undefined || next[letter] === NOWHERE, `pair: letter ${letter} cannot stand there`);
+        continue;
+      }
+      const after = net.step(memory, letter);
+      steps.demand(truth.isRight(target, after.answer), `pair: letter ${letter} is read as ${after.answer}, not as state ${target}`);
       if (next === undefined) continue;
+      steps.demand(isIndex(next[letter], pairs.length), `pair: letter ${letter} does not lead to a pair`);
       const named = pairs[next[letter]];
-      steps.demand(sameMemory(after, named.memory) && named.state === target, `pair: letter ${letter} does not lead to that pair`);
+      steps.demand(net.isSame(after, named.memory) && named.state === target, `pair: letter ${letter} does not lead to that pair`);
       steps.demand(depth === undefined || named.depth <= depth + 1, `pair: letter ${letter} leads too deep`);
     }
   }
@@ -257,64 +248,121 @@ const MOST_LETTERS = 2_000_000;
 const TOO_GREAT = "this page does not take numbers past 2^53 in a failing word; krohn check does";
 const isCount = x => Number.isSafeInteger(x) && x >= 0;
 
+/// Reads letters, within what a page can do.
+class Reading {
+  constructor(net, steps) {
+    Object.assign(this, {net, steps, truth: net.truth, length: 0, memory: net.start(), state: net.truth.initial});
+    this.most = Math.min(MOST_LETTERS, Math.floor(MOST_WORK / net.work));
+  }
+  read(letter) {
+    if (++this.length > this.most) refuse(`this page does not read words of more than ${this.most} letters with such a model; krohn check does`);
+    this.state = this.truth.next(this.state, letter);
+    this.steps.demand(this.state !== null, `letter ${letter} of the word cannot stand there`);
+    this.memory = this.net.step(this.memory, letter);
+  }
+}
+
 function failingWord(net, steps, claim) {
-  const {automaton} = net;
-  let memory = net.start(), state = automaton.initial, answer = net.read(memory.labels), length = 0;
-  const read = letter => {
-    if (++length > MOST_LETTERS) refuse(`this page does not read words of more than ${MOST_LETTERS} letters; krohn check does`);
-    memory = net.step(memory, letter);
-    answer = memory.answer;
-    state = automaton.next(state, letter);
-  };
+  const {truth} = net, reading = new Reading(net, steps);
   const random = steps.maybe("random", ["seed", "stream", "letters"]);
   if (random !== null) {
     steps.demand(!claim.shortest, "random: a random word is never claimed to be the shortest");
     if (!["seed", "stream", "letters"].every(name => isCount(random[name]))) refuse(TOO_GREAT);
-    const letters = randomLetters(BigInt(random.seed), BigInt(random.stream), automaton.letters.length);
-    for (let i = 0; i < random.letters; ++i) read(letters.next().value);
+    const letters = randomLetters(BigInt(random.seed), BigInt(random.stream), truth.letters.length);
+    for (let i = 0; i < random.letters; ++i) reading.read(letters.next().value);
   } else {
-    const number = new Map(automaton.letters.map((name, i) => [name, i]));
+    const number = new Map(truth.letters.map((name, i) => [name, i]));
     for (let step; (step = steps.maybe("word", ["letters", "times"])) !== null;) {
       steps.demand(Array.isArray(step.letters) && step.letters.every(name => number.has(name)), "word: a letter that the model does not have");
       if (!isCount(step.times)) refuse(TOO_GREAT);
-      for (let i = 0; i < (step.letters.length > 0 ? step.times : 0); ++i) step.letters.forEach(name => read(number.get(name)));
+      for (let i = 0; i < (step.letters.length > 0 ? step.times : 0); ++i) step.letters.forEach(name => reading.read(number.get(name)));
     }
   }
-  const step = steps.take("answer", ["expected", "given"]);
-  steps.demand(step.expected === state && step.given === answer && answer !== state,
-               `answer: the automaton is in state ${state}, the network gives ${answer}`);
+  const {state, length, memory: {answer}} = reading, step = steps.take("answer", ["expected", "given"]);
+  steps.demand(step.expected === state && step.given === answer && !truth.isRight(state, answer),
+               `answer: the automaton is in state ${state}, the model gives ${answer}`);
   if (claim.shortest && length > 0) closedPairs(net, steps, length - 1);
   return length;
 }
 
+function sampledWords(net, steps) {
+  const {truth} = net, step = steps.take("words", ["seed", "words", "length"]);
+  if (!["seed", "words", "length"].every(name => isCount(step[name]))) refuse(TOO_GREAT);
+  steps.demand(step.words > 0 && step.length > 0, "words: nothing was read");
+  if (step.words * step.length > Math.min(MOST_LETTERS, MOST_WORK / net.work)) refuse("this page does not read so many random words; krohn check does");
+  for (let stream = 0; stream < step.words; ++stream) {
+    const reading = new Reading(net, steps), letters = randomLetters(BigInt(step.seed), BigInt(stream), truth.letters.length);
+    for (let t = 0; t < step.length; ++t) {
+      reading.read(letters.next().value);
+      steps.demand(truth.isRight(reading.state, reading.memory.answer), `words: stream ${stream}, letter ${t + 1} is read wrongly`);
+    }
+  }
+}
+
 const CLAIM = ["format", "version", "weights", "automaton", "arithmetic", "form", "order", "claim", "method"];
 
-/// What the certificate establishes, in one sentence. Throws Refusal: what is wrong, or that the page does not re-check it.
-function established(text, net, weights, automaton) {
-  const steps = new Steps(text), claim = steps.step;
-  if (claim.against !== undefined) refuse("this page does not re-check certificates that bring along what is right; krohn check does");
-  const extra = {refuted: ["shortest"], "proved up to a length": ["length"]}[claim.claim] ?? [];
-  if (Object.hasOwn(claim, "against")) refuse("this page does not re-check languages that certificates bring along; krohn check does");
-  const isClaim = Object.keys(claim).sort().join() === [...CLAIM, ...extra].sort().join();
+/// The first line, whose members must be just these.
+function claimOf(steps, names) {
+  const claim = steps.step, extra = {refuted: ["shortest"], "proved up to a length": ["length"]}[claim.claim] ?? [];
+  const isClaim = Object.keys(claim).sort().join() === [...names, ...extra].sort().join();
   if (!isClaim || claim.format !== "krohn.certificate" || claim.version !== 2) refuse("line 1: not a claim of version 2");
-  const method = `${claim.claim}, ${claim.method}`, known = {
+  if (claim.claim === "proved up to a length" && !(Number.isSafeInteger(claim.length) && claim.length >= 1)) refuse("line 1: `length`");
+  if (claim.claim === "refuted" && typeof claim.shortest !== "boolean") refuse("line 1: `shortest`");
+  return claim;
+}
+
+function inWords(claim, letters) {
+  if (claim.claim === "proved") return "proved for words of every length";
+  if (claim.claim === "sampled") return "sampled, not proved: random words were read correctly";
+  if (claim.claim === "refuted") return `refuted by a word of ${letters} letter${letters === 1 ? "" : "s"}${claim.shortest ? ", and no shorter word fails" : ""}`;
+  return `proved for words of up to ${claim.length} letter${claim.length === 1 ? "" : "s"}`;
+}
+
+/// By the method that the claim names, which must be one of `known`.
+function byMethod(claim, known) {
+  const method = `${claim.claim}, ${claim.method}`;
+  return Object.hasOwn(known, method) ? known[method] : refuse(`this page does not re-check "${method}"; krohn check does`);
+}
+
+/// What the certificate establishes of a network, in one sentence. Throws Refusal: what is wrong, or that the page does not
+/// re-check it.
+function established(text, net, weights, automaton) {
+  const steps = new Steps(text);
+  if (Object.hasOwn(steps.step, "against")) refuse("this page does not re-check certificates of networks that bring along what is right; krohn check does");
+  const claim = claimOf(steps, CLAIM);
+  const method = byMethod(claim, {
     "proved, closed codewords": () => closedCodewords(net, steps),
     "proved, closed reachable set": () => closedPairs(net, steps, null),
     "proved up to a length, closed reachable set": () => closedPairs(net, steps, claim.length),
     "refuted, failing word": () => failingWord(net, steps, claim),
-  };
-  if (!Object.hasOwn(known, method)) refuse(`this page does not re-check "${method}"; krohn check does`);
+  });
   if (claim.order !== "sequential" || claim.form !== "structured")
     refuse(`this page does not re-check ${claim.form} weights in the order ${claim.order}; krohn check does`);
   if (claim.arithmetic !== net.a.name) refuse(`line 1: the claim is about ${claim.arithmetic}, the page computes in ${net.a.name}`);
   if (claim.weights !== sha256(weights)) refuse("line 1: the claim is about other weights");
   if (claim.automaton !== sha256(automaton)) refuse("line 1: the claim is about another automaton");
-  if (claim.claim === "proved up to a length" && !(Number.isSafeInteger(claim.length) && claim.length >= 1)) refuse("line 1: `length`");
-  if (claim.claim === "refuted" && typeof claim.shortest !== "boolean") refuse("line 1: `shortest`");
   steps.read();
-  const letters = known[method](net, steps);
+  const letters = method();
   steps.end();
-  if (claim.claim === "proved") return "proved for words of every length";
-  if (claim.claim === "refuted") return `refuted by a word of ${letters} letters${claim.shortest ? ", and no shorter word fails" : ""}`;
-  return `proved for words of up to ${claim.length} letters`;
+  return inWords(claim, letters);
+}
+
+/// The same of a model that the certificate describes operation by operation; `weights` are the tensors that it names.
+function establishedOfOperations(text, weights) {
+  const steps = new Steps(text), claim = claimOf(steps, [...CLAIM.filter(name => name !== "automaton"), "against"]);
+  let net = null;
+  const method = byMethod(claim, {
+    "proved, closed reachable set": () => closedPairs(net, steps, null),
+    "proved up to a length, closed reachable set": () => closedPairs(net, steps, claim.length),
+    "refuted, failing word": () => failingWord(net, steps, claim),
+    "sampled, sampled": () => sampledWords(net, steps),
+  });
+  if (claim.order !== "sequential" || claim.form !== "operations" || claim.against !== "language") refuse("line 1: not a claim about operations");
+  if (claim.arithmetic !== "fp32" && claim.arithmetic !== "fp64") refuse("line 1: operations are in fp32 or fp64");
+  if (claim.weights !== sha256(weights)) refuse("line 1: the claim is about other weights");
+  steps.read();
+  net = new Operations(weights, claim.arithmetic, steps);
+  const letters = method(), {asked, states} = net.truth;
+  steps.end();
+  return `${inWords(claim, letters)}, held against the language in the certificate, which asks in ${asked} of its ${states} states`;
 }

@@ -2,7 +2,9 @@
 // structured form. Shares no code with krohn.
 
 const NOWHERE = 2 ** 32 - 1;
-const ELEMENT = {U8: 1, I8: 1, U32: 4, I32: 4, U64: 8, I64: 8, F32: 4, F64: 8};
+const ELEMENT = {U8: 1, I8: 1, BF16: 2, U32: 4, I32: 4, U64: 8, I64: 8, F32: 4, F64: 8};
+
+const FLOAT = new Float32Array(1), WORDS_OF_FLOAT = new Uint32Array(FLOAT.buffer);
 
 /// The metadata and tensors of a safetensors file. Integers of 64 bits become BigInts.
 function readSafetensors(bytes) {
@@ -14,6 +16,7 @@ function readSafetensors(bytes) {
   const metadata = header.__metadata__ ?? {}, tensors = new Map();
   delete header.__metadata__;
   const readers = {
+    BF16: at => (WORDS_OF_FLOAT[0] = view.getUint16(at, true) << 16, FLOAT[0]),
     U8: at => view.getUint8(at), I8: at => view.getInt8(at), U32: at => view.getUint32(at, true),
     I32: at => view.getInt32(at, true), U64: at => view.getBigUint64(at, true), I64: at => view.getBigInt64(at, true),
     F32: at => view.getFloat32(at, true), F64: at => view.getFloat64(at, true),
@@ -25,7 +28,7 @@ function readSafetensors(bytes) {
     if (/^layers\.\d+\.A$/.test(name)) continue;  // follows from the structured form
     const values = new Array(count);
     for (let i = 0; i < count; ++i) values[i] = readers[dtype](start + begin + i * size);
-    tensors.set(name, {shape, values});
+    tensors.set(name, {dtype, shape, values});
   }
   return {metadata, tensors};
 }
@@ -314,9 +317,59 @@ class Network {
 
   get numbers() { return this.layers.reduce((sum, layer) => sum + layer.n * layer.d, 0); }
 
+  /// The work of one letter, in products.
+  get work() { return this.layers.reduce((sum, {n, d, codewords}) => sum + n * n * d + codewords.length * n * d, 1); }
+
   start() {
-    return {labels: this.layers.map(layer => layer.initialLabel), phase: 0, numbers: this.layers.map(layer => layer.initial)};
+    const labels = this.layers.map(layer => layer.initialLabel);
+    return {labels, phase: 0, numbers: this.layers.map(layer => layer.initial), answer: this.read(labels)};
   }
+
+  // What is stepped through: memories, with what decoders found on the way.
+  begin() {
+    const memory = this.start();
+    return {...memory, found: this.layers.map((layer, k) => layer.nearest(memory.numbers[k], 0)), seen: memory.numbers};
+  }
+  after(memory, letter) { return this.step(memory, letter); }
+  agrees(memory, state) { return memory.answer === state; }
+  /// The least margin of all layers, with its distance.
+  closeness({found}) {
+    let close = null;
+    found.forEach((nearest, k) => {
+      if (nearest === null) return;
+      const margin = this.layers[k].margin(nearest), distance = Math.sqrt(nearest.least);
+      if (close === null || (margin ?? Infinity) < (close.margin ?? Infinity)) close = {margin, distance};
+      delete nearest.squares;
+      nearest.margin = margin;
+    });
+    return close;
+  }
+
+  /// What is right: the automaton's own states.
+  get truth() {
+    const {automaton} = this, {letters, initial, states} = automaton;
+    return {letters, initial, states, next: (state, letter) => automaton.next(state, letter), isRight: (state, answer) => answer === state};
+  }
+
+  pairMembers() { return ["state", "labels", "bits", ...this.snapEvery > 0 ? ["phase"] : []]; }
+  memoryOf(pair, steps) {
+    steps.demand(Array.isArray(pair.bits) && pair.bits.length === this.layers.length && Array.isArray(pair.labels) &&
+                 pair.labels.length === this.layers.length, "pair: not bits and a label of every layer");
+    const {storage} = this.a, digits = storage.width / 4;
+    const numbers = this.layers.map((layer, k) => {
+      steps.demand(isIndex(pair.labels[k], layer.labels), "pair: no such label");
+      steps.demand(typeof pair.bits[k] === "string" && pair.bits[k].length === layer.n * layer.d * digits, "pair: bits: not the numbers of the layer");
+      return layer.initial.map((_, i) => {
+        const number = numberOfBits(pair.bits[k].slice(i * digits, (i + 1) * digits), storage);
+        steps.demand(number !== null, "pair: bits: −0, or not a finite number");
+        return number;
+      });
+    });
+    const phase = pair.phase ?? 0;
+    steps.demand(isIndex(phase, Math.max(this.snapEvery, 1)), "pair: no such phase");
+    return {labels: pair.labels, phase, numbers};
+  }
+  isSame(x, y) { return x.phase === y.phase && sameNumbers(x.labels, y.labels) && x.numbers.every((h, k) => sameNumbers(h, y.numbers[k])); }
 
   /// The state that labels are read as, or null.
   read(labels) {

@@ -74,15 +74,11 @@ function formatWord(word, symbols) {
   return word.map(letter => written(symbols[letter].characters.length > 0 ? character(symbols[letter]) : symbols[letter].name)).join(" ");
 }
 
-/// The work of one letter, in products: what bounds the words that the page takes.
-const workOf = net => net === null ? 1 : net.layers.reduce(
-  (sum, {n, d, codewords}) => sum + n * n * d + codewords.length * n * d, 1);
-
 /// A word and where in it one is. `net` is null where the page steps the automaton alone.
 class Run {
   constructor(automaton, net) {
     Object.assign(this, {automaton, net, word: [], at: 0});
-    this.longest = Math.max(200, Math.min(5000, Math.floor(3e8 / workOf(net))));
+    this.longest = Math.max(200, Math.min(5000, Math.floor(3e8 / (net === null ? 1 : net.work))));
     this.set([]);
   }
 
@@ -97,30 +93,15 @@ class Run {
     this.at = Math.min(this.at, word.length);
   }
 
-  beginning() {
-    const memory = this.net && this.net.start();
-    if (memory === null) return {state: this.automaton.initial};
-    const found = this.net.layers.map((layer, k) => layer.nearest(memory.numbers[k], 0));
-    return {state: this.automaton.initial, memory: {...memory, answer: this.net.read(memory.labels), found, seen: memory.numbers}};
-  }
+  beginning() { return {state: this.automaton.initial, memory: this.net && this.net.begin()}; }
 
   after({state, memory}, letter) {
-    return {state: this.automaton.next(state, letter), memory: this.net && this.net.step(memory, letter)};
+    return {state: this.automaton.next(state, letter), memory: this.net && this.net.after(memory, letter)};
   }
 
   move(to) { this.at = Math.max(0, Math.min(this.word.length, to)); }
   get now() { return this.steps[this.at]; }
 
-  /// With `close`: the least margin of all layers and the distance that goes with it, or null where there is none.
-  measured(step) {
-    let close = null;
-    if (step.memory) step.memory.found.forEach((nearest, k) => {
-      if (nearest === null) return;
-      const margin = this.net.layers[k].margin(nearest), distance = Math.sqrt(nearest.least);
-      if (close === null || (margin ?? Infinity) < (close.margin ?? Infinity)) close = {margin, distance};
-      delete nearest.squares;
-      nearest.margin = margin;
-    });
-    return {...step, close};
-  }
+  /// With `close`: the least margin and the distance that goes with it, or null where there is none.
+  measured(step) { return {...step, close: step.memory ? this.net.closeness(step.memory) : null}; }
 }

@@ -32,6 +32,12 @@ function table(head, rows, caption) {
   return made;
 }
 
+/// The name of a group with its number lowered, S_5, wherever it stands outside of a word in quotes.
+function typeset(text) {
+  const parts = text.split(/("[^"]*")/).flatMap(part => part.startsWith("\"") ? [part] : part.split(/(?<=\b[A-Z])(_\d+)/));
+  return element("span", {}, ...parts.map(part => /^_\d+$/.test(part) ? element("sub", {}, part.slice(1)) : part));
+}
+
 function facts(list, pairs) {
   for (const [name, value] of pairs)
     if (value !== "" && value !== undefined && value !== null) list.append(element("dt", {}, name), element("dd", {}, value));
@@ -62,7 +68,7 @@ function showVerdict() {
   document.title = `${short(DATA.subject, 60)} — krohn report`;
   const {automaton: {states, letters}, network, verdict} = DATA;
   const counted = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
-  $("about").textContent = `${counted(states, "state")}, ${counted(letters, "letter")}` +
+  $("about").textContent = `${counted(states, "state")}, ${counted(letters, "letter")}` + (DATA.model ? `; ${DATA.model.about.join("; ")}` : "") +
     (network ? `; ${network.construction} (${network.theorem})${network.source !== DATA.subject && network.source ? `, of ${network.source}` : ""}` : "");
   if (DATA.stepped) return;
   if (!verdict) {
@@ -74,7 +80,7 @@ function showVerdict() {
   $("claim").textContent = verdict.sentence;
   facts($("verdict-facts"), [
     ["Arithmetic", told.arithmetic],
-    ["Weights", verdict.form],
+    ["Weights", DATA.model ? `those of ${DATA.subject}, a ${DATA.model.kind === "run" ? "trained model" : "checkpoint"}` : verdict.form],
     ["Order", told.order === "any" ? "any: no order, split, batch or association of letters changes a bit" : told.order],
     ["Method", told.method], ["Evidence", told.evidence], ["Limit met", told.limit],
     ["The model says", answers && `“${answers.model}” there, not “${answers.automaton}”`],
@@ -99,13 +105,13 @@ function showClasses() {
   for (const job of DATA.jobs) {
     const rows = (job.architectures ?? []).map(({family, answer, construction, reason}) => ({
       mark: `answer-${answer}`,
-      cells: [family, answer, construction && DATA.language ? element("code", {}, `krohn compile ${DATA.language} --construction ${construction} -o model.safetensors`) : construction, short(reason, 300)],
+      cells: [family, answer, construction && element("code", {}, `krohn compile ${DATA.language || "automaton.json"} --construction ${construction} -o exact.safetensors`), typeset(short(reason, 300))],
     }));
     const monoid = job.monoid ? `a monoid of ${job.monoid.size} elements` : job.limit;
     target.append(element("h3", {}, `${job.job}: ${job.states} states, ${monoid}`));
     const scroll = made => element("div", {class: "scroll"}, made);
-    target.append(scroll(table(["architecture", "holds it", "how", "why not"], rows)));
-    const verdicts = (job.verdicts ?? []).map(({property, answer, meaning, witness}) => ({mark: `answer-${answer}`, cells: [property, answer, meaning, short(witness, 300)]}));
+    target.append(scroll(table(["architecture", "holds it", "how", "why not, or how far"], rows, DATA.language ? "" : "“Save JSON” below saves automaton.json.")));
+    const verdicts = (job.verdicts ?? []).map(({property, answer, meaning, witness}) => ({mark: `answer-${answer}`, cells: [property, answer, meaning, typeset(short(witness, 300))]}));
     target.append(element("details", {}, element("summary", {}, "Properties of the monoid, with witnesses"), scroll(table(["property", "answer", "meaning", "witness"], verdicts))));
     if (job.class_rows.length > 0)
       target.append(element("details", {}, element("summary", {}, "Classes of the language"), scroll(table(["class", "lies in it", "defined by, or why not"], job.class_rows.map(cells => ({cells: cells.map(cell => short(cell, 300))}))))));
@@ -121,11 +127,13 @@ function showCosts() {
   $("costs-table").append(table(["construction", "layers", "state", "reflections", "margin", "exact in", "remark"], rows, "In brackets: exact letter after letter only."));
 }
 
-function showEggBox() {
-  const svg = DATA.egg_box && picture(DATA.egg_box);
-  if (!svg) return;
-  $("eggbox").hidden = false;
-  $("eggbox-picture").append(svg);
+function showAlgebra() {
+  for (const [id, drawn] of [["cascade", DATA.cascade], ["eggbox", DATA.egg_box]]) {
+    const svg = drawn && picture(drawn);
+    if (!svg) continue;
+    $(id).hidden = false;
+    $(`${id}-picture`).append(svg);
+  }
 }
 
 function showRepeat() {
@@ -133,22 +141,26 @@ function showRepeat() {
   facts($("repeat-facts"), [["krohn", DATA.version], ["Weights, SHA-256", DATA.network?.weights_sha256], ["Automaton, SHA-256", DATA.network?.automaton_sha256],
                             ["Certificate, SHA-256", DATA.certificate?.sha256]]);
   const save = (label, text, name, type) => element("button", {type: "button", ...text ? {} : {disabled: "", title: "too large for a page, or the format cannot hold it"}, onclick: () => download(name, text, type)}, label);
-  const {picture: drawn, dot, json} = DATA.automaton;
-  $("exports").append(save("Save SVG", drawn?.svg, "automaton.svg", "image/svg+xml"), " ", save("Save DOT", dot, "automaton.dot", "text/vnd.graphviz"), " ",
-                      save("Save JSON", json, "automaton.json", "application/json"), " ", element("button", {type: "button", onclick: () => print()}, "Print"));
+  const {picture: drawn, dot, tikz, json} = DATA.automaton, module = DATA.network?.module;
+  const buttons = [save("Save SVG", drawn?.svg, "automaton.svg", "image/svg+xml"), save("Save TikZ", tikz, "automaton.tex", "text/x-tex"),
+                   save("Save DOT", dot, "automaton.dot", "text/vnd.graphviz"), save("Save JSON", json, "automaton.json", "application/json")];
+  if (DATA.network) buttons.push(save("Save PyTorch", module, "krohn_network.py", "text/x-python"));
+  buttons.push(element("button", {type: "button", onclick: () => print()}, "Print"));
+  $("exports").append(...buttons.flatMap(button => [button, " "]));
 }
 
 // ---- Stepping
 
 /// The automaton and the network of the page, or why there is none.
 function load() {
-  const {automaton: {bytes, absent}, network, verdict, no_network: missing} = DATA;
+  const {automaton: {bytes, absent}, network, verdict, no_network: missing, model} = DATA;
   if (bytes === undefined) return {why: absent};
   const automaton = new Automaton(bytesOf(bytes));
   const alone = why => ({automaton, net: null, why: `${why}; the page steps the automaton alone.`});
-  if (!network) return alone(`There is no network: ${missing}`);
-  if (network.weights.bytes === undefined) return alone(network.weights.absent);
   try {
+    if (model) return {automaton, net: evaluatorOf(automaton)};
+    if (!network) return alone(`There is no network: ${missing}`);
+    if (network.weights.bytes === undefined) return alone(network.weights.absent);
     const {order, arithmetic} = DATA.stepped ?? verdict.verdict;
     if (order !== "sequential" && order !== "any") refuse(`this page evaluates letter after letter, not in the order ${order}`);
     return {automaton, net: new Network(bytesOf(network.weights.bytes), automaton, arithmetic)};
@@ -325,18 +337,21 @@ class Stepper {
   }
 
   show() {
-    const {run, automaton} = this, {at, word, now} = run;
-    const answer = now.memory ? now.memory.answer : null, output = automaton.output(now.state);
+    const {run, automaton, net} = this, {at, word, now} = run, output = automaton.output(now.state);
+    const isRight = net === null || net.agrees(now.memory, now.state), answer = net instanceof Network ? now.memory.answer : null;
     this.picture.show(at === 0 ? null : run.steps[at - 1].state, now.state, answer);
-    const said = this.net === null ? "" : answer === now.state ? " The network agrees." : ` The network says ${stateName(answer)}: wrong.`;
+    const said = net === null ? "" : net instanceof Operations && !net.isAsked(now.memory) ? " Nothing is asked here." :
+      isRight ? ` The ${DATA.model ? "model" : "network"} agrees.` : ` The ${DATA.model ? "model" : "network"} says ${this.said(now.memory)}: wrong.`;
     $("position").textContent = `After ${at} of ${word.length} letters${at > 0 ? ` (${automaton.letters[word[at - 1]]})` : ""}: state ${stateName(now.state)}${output === stateName(now.state) ? "" : `, ${output}`}.${said}`;
-    $("position").classList.toggle("wrong", this.net !== null && answer !== now.state);
+    $("position").classList.toggle("wrong", !isRight);
     for (const [id, isOff] of [["first", at === 0], ["back", at === 0], ["forward", at === word.length], ["last", at === word.length]])
       $(id).setAttribute("aria-disabled", isOff);
     this.showTape();
-    if (this.net !== null) this.showNetwork(now);
+    if (net !== null) $("network").replaceChildren(...net instanceof Operations ? modelPanes(net, now.memory) : this.networkPanes(now));
     this.showTrace();
   }
+
+  said(memory) { return this.net instanceof Operations ? this.net.nameOf(memory.answer) : stateName(memory.answer); }
 
   showTape() {
     const {at, word} = this.run, reach = 40, begin = Math.max(0, at - reach), end = Math.min(word.length, at + reach);
@@ -345,7 +360,7 @@ class Stepper {
     $("letters").replaceChildren(begin > 0 ? "… " : "", ...letters, end < word.length ? " …" : "");
   }
 
-  showNetwork({memory}) {
+  networkPanes({memory}) {
     const parts = this.net.layers.map((layer, k) => {
       const nearest = memory.found[k], margin = nearest && nearest.margin;
       const label = memory.labels[k] === null ? "none: the decoder ties, or has no finite number" : String(memory.labels[k]);
@@ -353,7 +368,7 @@ class Stepper {
       return element("div", {class: "layer"}, element("h3", {}, `${this.net.layers.length > 1 ? `Layer ${k}: ` : ""}label ${label}${state}`), heatMap(layer, memory.seen[k]),
         element("p", {class: "small"}, nearest === null ? "This layer has no context." : `distance ${shown(Math.sqrt(nearest.least))}, margin ${margin === null ? "none: one label only" : shown(margin)}`));
     });
-    $("network").replaceChildren(...parts, element("p", {class: "small"}, `${this.net.a.name}, letter after letter, every number as the hardware would have it; point at a cell for its bits.${this.net.snapEvery ? ` It snaps every ${this.net.snapEvery} letters.` : ""}`));
+    return [...parts, element("p", {class: "small"}, `${this.net.a.name}, letter after letter, every number as the hardware would have it; point at a cell for its bits.${this.net.snapEvery ? ` It snaps every ${this.net.snapEvery} letters.` : ""}`)];
   }
 
   showTrace() {
@@ -363,13 +378,12 @@ class Stepper {
     const rows = [];
     for (let i = begin; i <= end; ++i) {
       const step = run.steps[i], {close} = step;
-      const answer = net ? stateName(step.memory.answer) : "";
-      const isWrong = net && step.memory.answer !== step.state;
+      const isWrong = net && !net.agrees(step.memory, step.state), hasDistance = net instanceof Network;
       const cells = [element("button", {type: "button", onclick: () => this.go(i)}, String(i)), i === 0 ? "" : automaton.letters[run.word[i - 1]], stateName(step.state), automaton.output(step.state)];
-      if (net) cells.push(answer, close ? shown(close.distance) : "", close?.margin == null ? "" : shown(close.margin));
+      if (net) cells.push(this.said(step.memory), ...hasDistance ? [close ? shown(close.distance) : ""] : [], close?.margin == null ? "" : shown(close.margin));
       rows.push({mark: `${i === run.at ? "now" : ""} ${isWrong ? "wrong" : ""}`, cells});
     }
-    const head = ["after", "letter", "state", "output", ...net ? ["network", "distance", "margin"] : []];
+    const head = ["after", "letter", "state", "output", ...net instanceof Network ? ["network", "distance", "margin"] : net ? ["model", "margin"] : []];
     const made = table(head, rows);
     $("trace").replaceChildren(...made.children);
     $("trace-pane").querySelector("figcaption").hidden = net === null;
@@ -385,10 +399,11 @@ function rechecked({net}) {
   const {certificate, network, automaton, verdict} = DATA;
   if (!certificate) return ["Without a network there is nothing to prove.", ""];
   if (certificate.absent) return [`Nothing to re-check here: ${certificate.absent}.`, ""];
-  if (net === null) return ["The page does not evaluate this network, so it re-checks nothing; krohn check does.", ""];
+  if (net === null) return [`The page does not evaluate this ${DATA.model ? "model" : "network"}, so it re-checks nothing; krohn check does.`, ""];
   const start = performance.now();
   try {
-    const sentence = established(certificate.text, net, bytesOf(network.weights.bytes), bytesOf(automaton.bytes));
+    const sentence = net instanceof Operations ? establishedOfOperations(certificate.text, bytesOf(DATA.evaluator.bytes))
+      : established(certificate.text, net, bytesOf(network.weights.bytes), bytesOf(automaton.bytes));
     const {claim} = JSON.parse(certificate.text.slice(0, certificate.text.indexOf("\n")));
     if (claim !== verdict.verdict.claim) refuse(`the certificate says "${claim}", and the verdict "${verdict.verdict.claim}"`);
     const remark = certificate.remark ? ` ${certificate.remark}.` : "";
@@ -417,6 +432,7 @@ function recheck(loaded) {
   const rows = [
     ["the verdict", ...ofVerdict],
     ["that the automaton is the language", `krohn’s reader of ${DATA.subject}`, "krohn check … --against LANGUAGE"],
+    ...DATA.model && !DATA.evaluator.absent ? [["that the operations are the model", "krohn’s reader of the folder; the certificate lists them one by one", "docs/certificate-file.md"]] : [],
     ["that your machine computes so", "IEEE 754, to nearest, with subnormal numbers, in the order of the claim", "krohn probe"],
     ["this page", "its script, which loads nothing and is here to be read; the browser’s doubles", "docs/report.md"],
   ];
@@ -429,19 +445,4 @@ function showTrust(loaded) {
   $("save-certificate").addEventListener("click", () => download("certificate.cert", certificate.text, "application/jsonl"));
   $("recheck-again").addEventListener("click", () => recheck(loaded));
   recheck(loaded);
-}
-
-// ---- Everything, in order; what breaks is said
-
-try {
-  // A notebook's page has nothing but the stepper.
-  if (DATA.stepped) for (const id of ["verdict", "trust", "classes", "costs", "repeat"]) $(id).hidden = true;
-  showVerdict(), showClasses(), showCosts(), showEggBox(), showRepeat();
-  const loaded = load();
-  if (loaded.automaton) new Stepper(loaded);
-  else $("stepper").replaceChildren($("stepper-title"), element("p", {}, `Not here: ${loaded.why}.`));
-  showTrust({net: null, ...loaded});
-} catch (error) {
-  $("broken").hidden = false;
-  $("broken").textContent = `This page is broken: ${error.message}`;
 }

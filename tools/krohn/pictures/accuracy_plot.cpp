@@ -13,8 +13,8 @@
 namespace krohn {
 namespace {
 
-constexpr double kWidth = 640, kHeight = 400, kLeft = 64, kRight = 32, kTop = 44, kBottom = 56;
-constexpr double kFontSize = 12, kNames = 250, kLineOfNames = 19, kLineOfTitle = 18;
+constexpr double kWidth = 640, kHeight = 422, kLeft = 64, kRight = 32, kTop = 66, kBottom = 56;
+constexpr double kFontSize = 12, kLetter = 6.8, kLineOfNames = 19, kLineOfTitle = 18;
 constexpr std::size_t kTitleColumns = 74;
 
 /// Paul Tol's "bright" colours, with two of his "vibrant" ones.
@@ -33,21 +33,6 @@ struct Axes {
   }
   double y(double value) const { return top + (1.05 - value) / (1.05 - low) * (bottom() - top); }
 };
-
-/// The title in lines that fit, broken behind commas and spaces: names of models are long.
-std::vector<std::string> title_lines(const std::string& title) {
-  std::vector<std::string> lines;
-  std::size_t begin = 0;
-  while (width(title.substr(begin)) > kTitleColumns) {
-    const std::size_t longest = shortened(title.substr(begin), kTitleColumns).size() - std::string_view("…").size();
-    const std::size_t found = title.find_last_of(", ", begin + longest - 1);
-    const std::size_t end = found == std::string::npos || found <= begin ? begin + longest : found + 1;
-    lines.push_back(title.substr(begin, end - begin));
-    begin = end;
-  }
-  lines.push_back(title.substr(begin));
-  return lines;
-}
 
 Axes axes_of(const AccuracyPicture& picture, double top) {
   const LengthRange trained = picture.trained;
@@ -101,8 +86,8 @@ void draw_axes(Svg& svg, const Axes& axes, const AccuracyPicture& picture) {
   }
   svg.line({kLeft, bottom}, {right, bottom}, {});
   svg.line({kLeft, axes.top}, {kLeft, bottom}, {});
+  svg.text({8, axes.top - 24}, picture.y_title, kFontSize + 1);
   svg.text({(kLeft + right) / 2, bottom + kBottom - 14}, picture.x_title, kFontSize + 1, SvgAnchor::kMiddle);
-  svg.text({18, (axes.top + bottom) / 2}, picture.y_title, kFontSize + 1, SvgAnchor::kMiddle, colour::kText, true);
 }
 
 void draw_curve(Svg& svg, const Axes& axes, const AccuracyCurve& curve, std::string_view colour) {
@@ -120,15 +105,17 @@ void draw_curve(Svg& svg, const Axes& axes, const AccuracyCurve& curve, std::str
 
 }  // namespace
 
-std::string accuracy_svg(const AccuracyPicture& picture) {
-  const std::vector<std::string> title = title_lines(picture.title);
+Svg accuracy_plot(const AccuracyPicture& picture) {
+  const std::vector<std::string> title = title_lines(picture.title, kTitleColumns);
   const Axes axes = axes_of(picture, kTop + kLineOfTitle * static_cast<double>(title.size() - 1));
   const bool has_names = picture.curves.size() > 1;
-  Svg svg(kWidth + (has_names ? kNames : 0),
+  std::size_t longest = 0;
+  for (const AccuracyCurve& curve : picture.curves) longest = std::max(longest, width(curve.name));
+  Svg svg(kWidth + (has_names ? 24 + kLetter * static_cast<double>(longest) : 0),
           std::max(axes.bottom() + kBottom, axes.top + kLineOfNames * static_cast<double>(picture.curves.size())));
   draw_axes(svg, axes, picture);
   for (std::size_t i = 0; i < title.size(); ++i)
-    svg.text({kLeft, 22 + kLineOfTitle * static_cast<double>(i)}, title[i], kFontSize + 2);
+    svg.text({8, 22 + kLineOfTitle * static_cast<double>(i)}, title[i], kFontSize + 2);
   for (std::size_t i = 0; i < picture.curves.size(); ++i) {
     const std::string_view colour = kColours[i % kColours.size()];
     draw_curve(svg, axes, picture.curves[i], colour);
@@ -138,7 +125,7 @@ std::string accuracy_svg(const AccuracyPicture& picture) {
     svg.circle({kWidth - 10, y - 4}, 3.5, colour, {"#FFFFFF"});
     svg.text({kWidth + 8, y}, picture.curves[i].name, kFontSize);
   }
-  return svg.finished();
+  return svg;
 }
 
 }  // namespace krohn

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "krohn/simulate/tasks/task.h"
+#include "tools/krohn/pictures/svg.h"
 
 namespace krohn {
 
@@ -28,7 +29,7 @@ struct AccuracyPicture {
   bool has_chance = true;  ///< 0 is chance
 };
 
-/// The picture as SVG: one curve, or several with their names at the right.
-std::string accuracy_svg(const AccuracyPicture& picture);
+/// One curve, or several with their names at the right.
+Svg accuracy_plot(const AccuracyPicture& picture);
 
 }  // namespace krohn

@@ -6,46 +6,63 @@
 #include <cmath>
 #include <numbers>
 
-#include "tools/krohn/pictures/svg.h"
 #include "tools/krohn/report/table.h"
 
 namespace krohn {
 namespace {
 
-constexpr double kTop = 64, kGap = 18, kFontSize = 12;
+constexpr double kTop = 64, kGap = 18, kFontSize = 12, kLeastWidth = 560, kLineOfTitle = 19;
+constexpr double kLetter = 8.3;  ///< of the title, in pixels
 
 /// Panels in rows, as square as can be, with room above each for its title.
 struct Grid {
   std::size_t columns;
   double width, height;  ///< of a panel, without its title
 
-  Grid(std::size_t panels, std::size_t most_columns, double panel_width, double panel_height)
+  Grid(const std::string& text, std::size_t panels, std::size_t most_columns, double panel_width, double panel_height)
       : columns(std::clamp<std::size_t>(
             static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(panels) * 1.5))), 1, most_columns)),
         width(panel_width),
         height(panel_height),
-        rows_((panels + columns - 1) / columns) {}
+        rows_((panels + columns - 1) / columns),
+        title(title_lines(text, static_cast<std::size_t>((picture_width() - 2 * kGap) / kLetter))) {}
+
+  double top() const { return kTop + kLineOfTitle * static_cast<double>(title.size() - 1); }
 
   SvgPoint corner(std::size_t i) const {
     return {kGap + kLabels + static_cast<double>(i % columns) * (width + kGap + kLabels),
-            kTop + 22 + static_cast<double>(i / columns) * (height + 22 + kGap + kLabels)};
+            top() + 22 + static_cast<double>(i / columns) * (height + 22 + kGap + kLabels)};
   }
   double picture_width() const {
-    return std::max(420.0, kGap + static_cast<double>(columns) * (width + kGap + kLabels));
+    return std::max(kLeastWidth, kGap + static_cast<double>(columns) * (width + kGap + kLabels));
   }
-  double picture_height() const { return kTop + static_cast<double>(rows_) * (height + 22 + kGap + kLabels) + 4; }
+  double picture_height() const { return top() + static_cast<double>(rows_) * (height + 22 + kGap + kLabels) + 4; }
 
  private:
   static constexpr double kLabels = 20;
   std::size_t rows_;
+
+ public:
+  std::vector<std::string> title;  ///< in lines that fit
 };
 
-void draw_legend(Svg& svg, const std::string& title, const char* what) {
-  svg.text({kGap, 26}, title, kFontSize + 3);
-  svg.circle({kGap + 6, 44}, 4, colour::kBlue, {"#FFFFFF", 0.5});
-  svg.text({kGap + 16, 48}, fmt::format("learned {}", what), kFontSize);
-  svg.circle({kGap + 206, 44}, 5, colour::kNone, {colour::kRed, 1.5});
-  svg.text({kGap + 217, 48}, "exact", kFontSize);
+void draw_title(Svg& svg, const Grid& grid) {
+  for (std::size_t i = 0; i < grid.title.size(); ++i)
+    svg.text({kGap, 26 + kLineOfTitle * static_cast<double>(i)}, grid.title[i], kFontSize + 3);
+}
+
+/// Dots, rings and, of circles, ticks on a grey line.
+void draw_legend(Svg& svg, const Grid& grid, const char* what, bool has_circles) {
+  draw_title(svg, grid);
+  const double y = grid.top() - 20;
+  svg.circle({kGap + 6, y}, 4, colour::kBlue, {"#FFFFFF", 0.5});
+  svg.text({kGap + 16, y + 4}, fmt::format("learned {}", what), kFontSize);
+  svg.circle({kGap + 166, y}, 5, colour::kNone, {colour::kRed, 1.5});
+  svg.text({kGap + 177, y + 4}, "exact", kFontSize);
+  if (!has_circles) return;
+  svg.line({kGap + 226, y}, {kGap + 246, y}, {colour::kGrey});
+  svg.line({kGap + 236, y - 4}, {kGap + 236, y + 4}, {colour::kText});
+  svg.text({kGap + 252, y + 4}, "unit circle, with the turns of exact networks", kFontSize);
 }
 
 void draw_circle_panel(Svg& svg, const CirclePanel& panel, SvgPoint corner, double size, double reach) {
@@ -95,26 +112,26 @@ void draw_plane_panel(Svg& svg, const PlanePanel& panel, const std::vector<std::
 
 }  // namespace
 
-std::string circles_svg(const std::string& title, const std::vector<CirclePanel>& panels) {
+Svg circles_plot(const std::string& title, const std::vector<CirclePanel>& panels) {
   double reach = 1;
   for (const CirclePanel& panel : panels)
     for (const WeightedValue& dot : panel.learned) reach = std::max(reach, std::abs(dot.value));
-  const Grid grid(panels.size(), 6, 170, 170);
+  const Grid grid(title, panels.size(), 6, 170, 170);
   Svg svg(grid.picture_width(), grid.picture_height());
-  draw_legend(svg, title, "eigenvalues");
+  draw_legend(svg, grid, "eigenvalues", true);
   for (std::size_t i = 0; i < panels.size(); ++i)
     draw_circle_panel(svg, panels[i], grid.corner(i), grid.width, 1.15 * reach);
-  return svg.finished();
+  return svg;
 }
 
-std::string planes_svg(const std::string& title, const std::vector<std::string>& letters,
-                       const std::vector<PlanePanel>& panels) {
-  const Grid grid(panels.size(), 5, 170, 120);
+Svg planes_plot(const std::string& title, const std::vector<std::string>& letters,
+                const std::vector<PlanePanel>& panels) {
+  const Grid grid(title, panels.size(), 5, 170, 120);
   Svg svg(grid.picture_width(), grid.picture_height());
-  draw_legend(svg, title, "angles, in turns");
+  draw_legend(svg, grid, "angles, in turns", false);
   for (std::size_t i = 0; i < panels.size(); ++i)
     draw_plane_panel(svg, panels[i], letters, grid.corner(i), grid, i % grid.columns == 0);
-  return svg.finished();
+  return svg;
 }
 
 }  // namespace krohn

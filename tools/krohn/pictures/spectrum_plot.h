@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/krohn/pictures/svg.h"
+
 namespace krohn {
 
 /// A dot; larger and darker with its weight.
@@ -21,8 +23,9 @@ struct CirclePanel {
   std::vector<double> turns;  ///< marked on the unit circle
 };
 
-/// One panel of the complex plane for each letter: dots are learned, rings exact.
-std::string circles_svg(const std::string& title, const std::vector<CirclePanel>& panels);
+/// One panel of the complex plane for each letter: dots are learned, rings exact, ticks the turns
+/// that an exact network can have.
+Svg circles_plot(const std::string& title, const std::vector<CirclePanel>& panels);
 
 struct PlanePanel {
   std::string title;
@@ -30,7 +33,7 @@ struct PlanePanel {
 };
 
 /// One panel for each plane, letters from left to right: dots are learned angles, rings the nearest exact ones.
-std::string planes_svg(const std::string& title, const std::vector<std::string>& letters,
-                       const std::vector<PlanePanel>& panels);
+Svg planes_plot(const std::string& title, const std::vector<std::string>& letters,
+                const std::vector<PlanePanel>& panels);
 
 }  // namespace krohn

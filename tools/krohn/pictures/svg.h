@@ -1,10 +1,11 @@
-// tools/krohn/pictures/svg.h — a small writer of SVG pictures: lines, dots and text, in pixels from the top left
-// corner. All plots of the command are drawn with it.
+// tools/krohn/pictures/svg.h — a small writer of pictures: lines, dots and text, in pixels from the top left corner.
+// All plots of the command are drawn with it, as SVG, PNG or PDF.
 #pragma once
 
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace krohn {
 
@@ -36,14 +37,25 @@ class Svg {
   void circle(SvgPoint centre, double radius, std::string_view fill, const SvgStroke& stroke, double opacity = 1);
   /// `text` is any UTF-8; `at` is on its base line.
   void text(SvgPoint at, std::string_view text, double size, SvgAnchor anchor = SvgAnchor::kStart,
-            std::string_view fill = colour::kText, bool is_upright = false);
+            std::string_view fill = colour::kText);
 
   /// The whole file.
   std::string finished() const;
+  /// The same picture for Graphviz, whose libraries write the other formats: shapes behind an empty graph.
+  std::string dot() const;
 
  private:
   double width_, height_;
-  std::string body_;
+  std::string body_, shapes_;
 };
+
+/// A title in lines of at most so many characters, broken behind commas and spaces: names of models are long.
+std::vector<std::string> title_lines(const std::string& title, std::size_t columns);
+
+/// What --plot takes: the name of an .svg, .png or .pdf file. Throws InputError for another.
+void require_plot_name(const std::string& path);
+
+/// Writes the picture, in the format that the name says.
+void write_plot(const Svg& picture, const std::string& path);
 
 }  // namespace krohn

@@ -4,34 +4,26 @@
 
 #include <algorithm>
 
+#include "krohn/automata/cascades/holonomy.h"
 #include "krohn/automata/draw/draw.h"
 #include "krohn/automata/draw/egg_box.h"
 #include "krohn/automata/formats/format_file.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/error.h"
-#include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/check/sha256.h"
 #include "krohn/simulate/prove/claims/claim_text.h"
+#include "tools/krohn/models/target.h"
 #include "tools/krohn/report/class_report.h"
 #include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/listed_certificate.h"
-#include "tools/krohn/report/page.h"
+#include "tools/krohn/report/page_parts.h"
 #include "tools/krohn/report/plan_table.h"
 #include "tools/krohn/report/verdict.h"
 
 namespace krohn {
 namespace {
 
-constexpr std::size_t kMostEmbedded = std::size_t{4} << 20;  // of weights, and of the automaton
-constexpr std::size_t kMostPicture = std::size_t{1} << 20;   // of a picture
-constexpr std::size_t kMostText = std::size_t{256} << 10;    // of a text to save
-
-/// {"bytes": …} in base64, or {"absent": why}.
-Json bytes_or_reason(const std::string& bytes, const std::string& what) {
-  if (bytes.size() <= kMostEmbedded) return {{"bytes", base64(bytes)}};
-  return {{"absent", fmt::format("{} take {} bytes, too many for a page", what, with_thousands(bytes.size()))}};
-}
+constexpr std::size_t kMostText = std::size_t{256} << 10;  // of a text to save
 
 Json network_data(const Network& network) {
   const std::string weights = canonical_weights(network), automaton = canonical_automaton(network.automaton);
@@ -43,47 +35,9 @@ Json network_data(const Network& network) {
   data["weights"] = bytes_or_reason(weights, "the weights");
   data["weights_sha256"] = sha256(weights);
   data["automaton_sha256"] = sha256(automaton);
+  const std::string module = network.snap_every == 0 ? torch_module(network) : "";
+  data["module"] = module.empty() || module.size() > kMostText ? Json() : Json(module);
   return data;
-}
-
-/// {"text": …} as `krohn verify --certificate` would write it, or {"absent": why}.
-Json certificate_data(const Certificate& certificate, const Network& network) {
-  if (!has_file(certificate))
-    return {{"absent", fmt::format("of \"{}\" there is no certificate file", certificate.method)}};
-  constexpr StepLimits kSteps{.max_steps = 20'000, .max_bytes = kMostEmbedded};
-  try {
-    const Certificate listed = listed_certificate(certificate, network, kSteps, kSteps);
-    std::string text = format_certificate(listed, network);
-    if (text.size() > kMostEmbedded) throw LimitError("it has too many bytes");
-    Json data{{"sha256", sha256(text)}, {"text", std::move(text)}};
-    if (listed.is_shortest() != certificate.is_shortest())
-      data["remark"] = "That no shorter word fails takes too many steps for a page; krohn verify proves it";
-    return data;
-  } catch (const Error& error) {
-    return {{"absent",
-             fmt::format("the certificate is not here ({}); `krohn verify --certificate` writes it", error.what())}};
-  }
-}
-
-/// The picture's own element, without what precedes it in a file.
-Json svg_of(const std::string& dot, const std::string& engine) {
-  const std::string svg = render_dot(dot, "svg", engine);
-  if (svg.size() > kMostPicture) return nullptr;
-  return svg.substr(svg.find("<svg"));
-}
-
-/// The states one by one, which the page lights; a table is drawn by the page itself.
-Json picture_of(const Dfa& automaton) {
-  DrawOptions options;
-  options.show_sink = true;
-  options.max_states = 80;
-  DrawnView view = DrawnView::kStates;
-  const std::string dot = to_drawn_dot(automaton, options, &view);
-  if (view == DrawnView::kTable || view == DrawnView::kMatrix) return nullptr;
-  Json picture;
-  picture["svg"] = svg_of(dot, engine_for(view, options.engine));
-  picture["has_states"] = view != DrawnView::kComponents;
-  return picture["svg"].is_null() ? Json() : picture;
 }
 
 Json text_of_automaton(const Dfa& automaton, FileFormat format) try {
@@ -103,6 +57,7 @@ Json automaton_data(const Dfa& automaton) {
       data["state_names"].push_back(automaton.state_name(state));
   data["picture"] = picture_of(automaton);
   data["dot"] = text_of_automaton(automaton, FileFormat::kDot);
+  data["tikz"] = text_of_automaton(automaton, FileFormat::kTikz);
   data["json"] = text_of_automaton(automaton, FileFormat::kJson);
   return data;
 }
@@ -115,6 +70,16 @@ Json egg_box_of(const Job& job) {
                           return box.r_classes <= kMostSide && box.l_classes <= kMostSide;
                         });
   return is_small ? svg_of(egg_box_dot(job.automaton, job.algebra), "dot") : Json();
+}
+
+/// The holonomy decomposition; null where it is too large.
+Json cascade_of(const Dfa& automaton) try {
+  constexpr std::uint64_t kMost = 100'000;
+  constexpr std::size_t kMostLayers = 16;
+  const Cascade cascade = holonomy_decomposition(automaton, {.max_sets = kMost, .max_contexts = kMost});
+  return cascade.layers.size() <= kMostLayers ? svg_of(to_drawn_dot(cascade, {}), "dot") : Json();
+} catch (const LimitError&) {
+  return nullptr;
 }
 
 Json job_data(const Job& job) {
@@ -143,18 +108,20 @@ Json page_data(const Findings& findings) {
   data["version"] = KROHN_VERSION;
   data["automaton"] = automaton_data(findings.automaton);
   data["network"] = findings.network ? network_data(*findings.network) : Json();
-  if (!findings.network) data["no_network"] = findings.no_network;
+  if (!findings.network && findings.run.is_null()) data["no_network"] = findings.no_network;
   if (findings.verdict) {
     data["verdict"] = verdict_data(findings);
-    data["certificate"] = certificate_data(findings.verdict->certificate, *findings.network);
+    if (findings.network) data["certificate"] = certificate_data(findings.verdict->certificate, *findings.network);
   } else if (findings.network) {
     data["stepped"] = {{"arithmetic", findings.arithmetic}, {"order", "sequential"}};
   }
+  if (!findings.run.is_null()) data.update(findings.run);
   data["plans"] = Json::array();
   for (const PlanRow& row : findings.plans) data["plans"].push_back(plan_to_json(row));
   data["jobs"] = Json::array();
   for (const Job& job : findings.jobs) data["jobs"].push_back(job_data(job));
   data["egg_box"] = findings.jobs.empty() ? Json() : egg_box_of(findings.jobs.back());
+  data["cascade"] = findings.jobs.empty() ? Json() : cascade_of(findings.jobs.back().automaton);
   data["commands"] = findings.commands;
   return data;
 }

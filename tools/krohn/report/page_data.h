@@ -1,7 +1,7 @@
 // tools/krohn/report/page_data.h — what the page of `krohn report` is told, as JSON.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,15 +13,16 @@
 
 namespace krohn {
 
-/// What was found out about a language or a model.
+/// What was found out about a language, a model, a run or a checkpoint.
 struct Findings {
   std::string subject = {};                  ///< as the user wrote it
   std::string language = {};                 ///< that `krohn compile` takes, with its options; empty where nobody knows
   Dfa automaton;                             ///< that the network computes
   std::optional<Network> network = {};       ///< nothing where no construction fits
   std::string no_network = {};               ///< why
-  std::optional<ModelVerdict> verdict = {};  ///< of the network
+  std::optional<ModelVerdict> verdict = {};  ///< of the network, or of the run
   std::string arithmetic = {};               ///< without a verdict: that the page steps the network in
+  nlohmann::ordered_json run = {};           ///< what a run adds to the page (run_findings.h); null: none
   std::vector<PlanRow> plans = {};
   std::vector<Job> jobs = {};
   std::vector<std::string> commands = {};  ///< that make all of it again

@@ -7,19 +7,17 @@
 #include <memory>
 #include <optional>
 
-#include "krohn/automata/dfa/same_letters.h"
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/learned/model_report.h"
-#include "krohn/simulate/learned/spectrum.h"
 #include "krohn/simulate/learned/trained_reader.h"
+#include "tools/krohn/models/letter_comparison.h"
 #include "tools/krohn/models/machine_subject.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
-#include "tools/krohn/pictures/spectrum_plot.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/report/count.h"
 #include "tools/krohn/report/json_output.h"
@@ -54,8 +52,7 @@ otherwise the eigenvalues of every letter around the unit circle, with ticks at 
 Exit status: 0 compared, 2 bad input.
 )"};
 
-constexpr std::size_t kMostRows = 8;     ///< of one letter in the table
-constexpr std::size_t kMostPanels = 20;  ///< as in the paper's figure
+constexpr std::size_t kMostRows = 8;  ///< of one letter in the table
 
 struct CompareArguments {
   std::string learned, exact, plot;
@@ -65,21 +62,13 @@ struct CompareArguments {
   bool json = false;
 };
 
-/// A network or a trained model with the spectrum of its letters.
-struct Side {
-  std::string name;
-  Dfa automaton;
-  Spectrum spectrum;
-  std::vector<std::vector<double>> betas{};  ///< of a model's reflections, by letter
-};
-
 /// A word that a trained model reads wrongly, and how its margin comes to that.
 struct Failure {
   Word word;
   std::vector<MarginPoint> margins;
 };
 
-Side load_side(const std::string& given, const LanguageOptions& reading) {
+ComparedModel load_compared(const std::string& given, const LanguageOptions& reading) {
   const std::string name = file_of_run(given);
   const bool reads_letters = is_machine(name);
   if (!reads_letters && !is_model_name(name))
@@ -87,15 +76,8 @@ Side load_side(const std::string& given, const LanguageOptions& reading) {
                      "compare takes .safetensors networks, folders of `krohn train` and checkpoints; `krohn compile` "
                      "writes them");
   try {
-    if (!reads_letters) {
-      const Network network = load_network(name);
-      return {given, network.automaton, spectrum(network)};
-    }
-    const MachineSubject subject = load_machine(name, reading, widest_precision(name));
-    Side side{given, input_machine(*subject.task).automaton, trained_spectrum(*subject.machine, *subject.task)};
-    for (Letter letter = 0; letter < subject.machine->letters(); ++letter)
-      side.betas.push_back(subject.machine->letter_maps(letter).betas);
-    return side;
+    if (!reads_letters) return compared_model(given, load_network(name));
+    return compared_model(given, load_machine(name, reading, widest_precision(name)));
   } catch (const InputError& error) {
     throw InputError(name, error.what());
   }
@@ -115,79 +97,7 @@ std::optional<Failure> failure_of(const CompareArguments& options) {
   return Failure{*certificate.failing_word(), margins_along(*subject.machine, tracked, *certificate.failing_word())};
 }
 
-struct Match {
-  Mode mode;
-  Turn turn;                   ///< nearest exact one
-  double off = 0;              ///< in turns
-  std::complex<double> value;  ///< nearest of the other network
-  double distance = 0;
-  std::uint64_t modes = 1;  ///< that have this value
-};
-
-struct LetterComparison {
-  std::string name;
-  std::vector<Match> matches;
-  std::size_t faint = 0;      ///< modes below the weight
-  double greatest_faint = 0;  ///< modulus among them
-  const LetterSpectrum* learned = nullptr;
-  const LetterSpectrum* exact = nullptr;
-  std::vector<double> betas;  ///< learned
-  Transformation map;         ///< what the letter does to the states of the exact automaton
-};
-
-double as_real(const Turn& turn) {
-  const double value = static_cast<double>(turn.numerator) / static_cast<double>(turn.denominator);
-  return value > 0.5 ? value - 1 : value;
-}
-
-Match match(const Mode& mode, const Transformation& map, const LetterSpectrum& exact) {
-  Match result{mode, nearest_exact_turn(map, mode.turn()), 0, {}, INFINITY};
-  result.off = turn_distance(mode.turn(), as_real(result.turn));
-  for (const Mode& other : exact.modes) {
-    const double distance = std::abs(mode.value - other.value);
-    if (distance < result.distance) result.distance = distance, result.value = other.value;
-  }
-  return result;
-}
-
-std::vector<LetterComparison> compare_letters(const Side& learned, const Side& exact, double weight) {
-  std::vector<LetterComparison> letters;
-  const Alphabet& alphabet = learned.automaton.alphabet();
-  const auto same = same_letters(alphabet, exact.automaton.alphabet());
-  for (Letter letter = 0; letter < alphabet.size(); ++letter) {
-    const auto other = same[letter];
-    if (!other) continue;
-    LetterComparison comparison{alphabet.name(letter),
-                                {},
-                                0,
-                                0,
-                                &learned.spectrum.letters[letter],
-                                &exact.spectrum.letters[*other],
-                                learned.betas.empty() ? std::vector<double>() : learned.betas[letter],
-                                exact.automaton.letter_map(*other)};
-    for (const Mode& mode : comparison.learned->modes) {
-      if (mode.weight >= weight) {
-        constexpr double kSame = 1e-9;
-        const auto same = std::ranges::find_if(
-            comparison.matches, [&](const Match& known) { return std::abs(known.mode.value - mode.value) < kSame; });
-        if (same != comparison.matches.end())
-          ++same->modes;
-        else
-          comparison.matches.push_back(match(mode, comparison.map, *comparison.exact));
-        continue;
-      }
-      ++comparison.faint;
-      comparison.greatest_faint = std::max(comparison.greatest_faint, mode.modulus());
-    }
-    letters.push_back(std::move(comparison));
-  }
-  if (letters.empty())
-    throw InputError(learned.name, fmt::format("it has no letter in common with {}: {} and {}", exact.name,
-                                               to_string(alphabet), to_string(exact.automaton.alphabet())));
-  return letters;
-}
-
-nlohmann::ordered_json comparison_json(const CompareArguments& options, const Side& side,
+nlohmann::ordered_json comparison_json(const CompareArguments& options, const ComparedModel& side,
                                        const std::vector<LetterComparison>& letters,
                                        const std::optional<Failure>& failure) {
   const Spectrum& learned = side.spectrum;
@@ -195,31 +105,7 @@ nlohmann::ordered_json comparison_json(const CompareArguments& options, const Si
                               {"exact", options.exact},
                               {"coordinates", learned.coordinates},
                               {"alive", learned.alive}};
-  for (const LetterComparison& letter : letters) {
-    nlohmann::ordered_json row{{"letter", letter.name},
-                               {"spectral_radius", letter.learned->spectral_radius},
-                               {"exact_spectral_radius", letter.exact->spectral_radius},
-                               {"orthogonality_defect", letter.learned->orthogonality_defect},
-                               {"exact_orthogonality_defect", letter.exact->orthogonality_defect},
-                               {"faint_modes", letter.faint},
-                               {"greatest_faint_modulus", letter.greatest_faint}};
-    if (!letter.betas.empty()) row["betas"] = letter.betas;
-    for (const Mode& mode : letter.learned->modes)
-      row["eigenvalues"].push_back({mode.value.real(), mode.value.imag(), mode.weight});
-    for (const Mode& mode : letter.exact->modes)
-      row["exact_eigenvalues"].push_back({mode.value.real(), mode.value.imag(), mode.weight});
-    for (const Turn& turn : exact_turns(letter.map)) row["exact_turns"].push_back(as_real(turn));
-    for (const Match& match : letter.matches)
-      row["modes"].push_back({{"weight", match.mode.weight},
-                              {"modes", match.modes},
-                              {"modulus", match.mode.modulus()},
-                              {"turn", match.mode.turn()},
-                              {"nearest_turn", {match.turn.numerator, match.turn.denominator}},
-                              {"off", match.off},
-                              {"nearest", {match.value.real(), match.value.imag()}},
-                              {"distance", match.distance}});
-    json["letters"].push_back(std::move(row));
-  }
+  json["letters"] = letters_to_json(letters);
   if (failure) {
     json["failing_word"] = side.automaton.alphabet().format_word(failure->word);
     json["failing_word_length"] = failure->word.size();
@@ -308,57 +194,16 @@ void report_comparison(const CompareArguments& options, const Spectrum& learned,
       100.0 * static_cast<double>(dead) / static_cast<double>(learned.coordinates), options.learned);
 }
 
-/// The planes that matter, with the nearest exact angle for every letter.
-std::vector<PlanePanel> plane_panels(const Side& learned, const Side& exact, double weight) {
-  std::vector<PlanePanel> panels;
-  const Alphabet& alphabet = learned.automaton.alphabet();
-  const auto same = same_letters(alphabet, exact.automaton.alphabet());
-  for (const Plane& plane : learned.spectrum.planes) {
-    if (plane.weight < weight || panels.size() == kMostPanels) break;
-    PlanePanel panel;
-    for (Letter letter = 0; letter < alphabet.size(); ++letter) {
-      const auto other = same[letter];
-      const double turn = turn_of(plane.factors[letter]);
-      panel.learned.push_back(turn);
-      panel.exact.push_back(other ? as_real(nearest_exact_turn(exact.automaton.letter_map(*other), turn)) : turn);
-    }
-    panel.title = fmt::format("plane {}, weight {:.2f}", panels.size() + 1, plane.weight);
-    panels.push_back(std::move(panel));
-  }
-  return panels;
-}
-
-std::string comparison_plot(const CompareArguments& options, const Side& learned, const Side& exact,
-                            const std::vector<LetterComparison>& letters) {
-  const std::string title = fmt::format("{} against {}", options.learned, options.exact);
-  std::vector<PlanePanel> planes = plane_panels(learned, exact, options.weight);
-  if (!planes.empty()) {
-    std::vector<std::string> names;
-    for (const Symbol& symbol : learned.automaton.alphabet().symbols()) names.push_back(symbol.name);
-    return planes_svg(title, names, planes);
-  }
-  std::vector<CirclePanel> panels;
-  for (const LetterComparison& letter : letters) {
-    if (panels.size() == kMostPanels) break;
-    CirclePanel panel{fmt::format("letter {}", shortened(letter.name, 16)), {}, {}, {}};
-    for (const Mode& mode : letter.learned->modes) panel.learned.push_back({mode.value, std::min(mode.weight, 1.0)});
-    for (const Mode& mode : letter.exact->modes) panel.exact.push_back(mode.value);
-    for (const Turn& turn : exact_turns(letter.map)) panel.turns.push_back(as_real(turn));
-    panels.push_back(std::move(panel));
-  }
-  return circles_svg(title, panels);
-}
-
 int compare(const CompareArguments& options) {
-  if (!options.plot.empty() && !options.plot.ends_with(".svg"))
-    throw InputError(options.plot, "the name of a plot ends in .svg");
-  const Side learned = load_side(options.learned, options.reading), exact = load_side(options.exact, options.reading);
+  if (!options.plot.empty()) require_plot_name(options.plot);
+  const ComparedModel learned = load_compared(options.learned, options.reading),
+                      exact = load_compared(options.exact, options.reading);
   const std::vector<LetterComparison> letters = compare_letters(learned, exact, options.weight);
   if (!options.plot.empty() && learned.spectrum.coordinates == 0)
     throw InputError(
         "--plot", fmt::format("the letters of {} act by no matrices, so that there is nothing to draw", learned.name));
   const std::optional<Failure> failure = failure_of(options);
-  if (!options.plot.empty()) write_file(options.plot, comparison_plot(options, learned, exact, letters));
+  if (!options.plot.empty()) write_plot(comparison_plot(learned, exact, letters, options.weight), options.plot);
   if (options.json) {
     nlohmann::ordered_json json = comparison_json(options, learned, letters, failure);
     for (const PlanePanel& plane : plane_panels(learned, exact, options.weight))
@@ -378,7 +223,7 @@ void add_compare(CLI::App& app, Work& chosen) {
   Verb verb = add_verb(app, kCompareHelp);
   verb.add_option("LEARNED", options->learned, "A .safetensors network, or a folder of `krohn train`").required();
   verb.add_option("EXACT", options->exact, "The network to hold it against").required();
-  verb.add_option("--plot", options->plot, "Draw the angles, or the eigenvalues").type_name("FILE.svg");
+  verb.add_option("--plot", options->plot, "Draw the angles, or the eigenvalues").type_name("FILE.svg|.png|.pdf");
   verb.add_option("--weight", options->weight, "Least weight of the modes that are shown")
       .between(0.0, 1.0)
       .show_default();

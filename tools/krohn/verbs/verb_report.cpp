@@ -13,11 +13,14 @@
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/prove/claims/claim_text.h"
+#include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/progress.h"
+#include "tools/krohn/report/count.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/page.h"
 #include "tools/krohn/report/page_data.h"
+#include "tools/krohn/report/run_findings.h"
 #include "tools/krohn/report/verdict.h"
 #include "tools/krohn/verb.h"
 
@@ -25,16 +28,23 @@ namespace krohn {
 namespace {
 
 constexpr VerbHelp kReportHelp = {
-    "report", "One page to look at, step through and re-check", "report LANGUAGE|MODEL -o PAGE.html [--precision fp32]",
+    "report", "One page to look at, step through and re-check",
+    "report LANGUAGE|MODEL|FOLDER -o PAGE.html [--precision fp32]",
     R"(
 krohn report 'regex:(a|b)*abb' -o abb.html
 krohn report s5.safetensors -o s5.html --precision bf16
 krohn report name:Z12 --construction rotation --precision bf16 -o z12.html
+krohn report run/ -o run.html --lengths 10,100,1e3,1e4 --time 20
 )",
     R"(Writes one HTML file that loads nothing: the verdict of `krohn verify`; the automaton beside the network, both of which the
 page steps through letter by letter, computing in the arithmetic of the verdict bit for bit; the certificate, which the page
 re-checks with a small checker of its own; what `krohn classify` and `krohn compile --explain` print; and how to repeat all
 of it. Of a LANGUAGE, the network is the one that `krohn compile` writes; MODEL is a .safetensors file of krohn's.
+
+FOLDER is a run of `krohn train` or `krohn import`, or a checkpoint: the verdict is of its own weights, and the page steps
+and re-checks them operation by operation, where the certificate format has these. The page of a run also has its accuracy by
+length (--lengths, --words), the eigenvalues of its letters against those of an exact network, the automaton that it has
+learned with the edges that differ, and the margin of its read-out along the failing word.
 
 The page says what it does not do: arithmetics that doubles cannot imitate (fp64+fma, exact), certificates of other methods than
 closed codewords, closed reachable sets and failing words, and weights or certificates past 4 MB.
@@ -44,7 +54,8 @@ open, or a limit was met and nothing is written, 4 a proof that a check contradi
 
 struct ReportArguments {
   std::string subject, output, precision = "fp32", construction;
-  std::uint64_t max_pairs = 1'000'000;
+  std::vector<std::string> lengths;
+  std::uint64_t max_pairs = 1'000'000, words = 100;
   double seconds = 60;
   LanguageOptions reading;
   bool any_order = false, json = false;
@@ -105,10 +116,14 @@ void take_model(const ReportArguments& options, Findings& findings, Network netw
   findings.network = std::move(network);
 }
 
+std::string how_in_words(const ReportArguments& options) {
+  return fmt::format(" --precision {}{}", options.precision, options.any_order ? " --any-order" : "");
+}
+
 std::vector<std::string> commands_for(const ReportArguments& options, const Findings& findings) {
   const std::string page = shell_word(options.output);
   const std::string base = shell_word(std::filesystem::path(options.output).stem().string());
-  const std::string how = fmt::format(" --precision {}{}", options.precision, options.any_order ? " --any-order" : "");
+  const std::string how = how_in_words(options);
   const std::string choice = options.construction.empty() ? "" : " --construction " + options.construction;
   std::string model = base + ".safetensors";
   std::vector<std::string> commands;
@@ -126,6 +141,70 @@ std::vector<std::string> commands_for(const ReportArguments& options, const Find
   return commands;
 }
 
+/// The line of `krohn train` by what run.json keeps of it.
+std::string training_command(const ReportArguments& options, const nlohmann::ordered_json& run) try {
+  const auto number = [&run](const char* name) { return fmt::format("{}", run.at(name).get<double>()); };
+  const auto count = [&run](const char* name) { return fmt::format("{}", run.at(name).get<std::uint64_t>()); };
+  std::string rates;
+  for (const auto& rate : run.at("rates")) rates += fmt::format("{}{}", rates.empty() ? "" : ",", rate.get<double>());
+  std::string line =
+      fmt::format("krohn train {} --model {} --length {}..{} --steps {} --words {} --rates {} --seed {} --seeds {}",
+                  shell_word(run.at("task")), shell_word(run.at("model")), run.at("lengths").at(0).get<std::uint64_t>(),
+                  run.at("lengths").at(1).get<std::uint64_t>(), count("steps"), count("words"), rates, count("seed"),
+                  count("seeds"));
+  line += fmt::format(
+      " --schedule {} --warmup {} --least-rate {} --weight-decay {} --clip {} --smoothing {} --samples {} "
+      "--validate-every {} --patience {} --stop-at {}",
+      shell_word(run.at("schedule")), count("warm_up"), number("least_rate"), number("weight_decay"), number("clip"),
+      number("smoothing"), count("samples"), count("validate_every"), count("patience"), number("stop_at"));
+  if (run.contains("validation_lengths"))
+    line += fmt::format(" --validation-length {}..{}", run["validation_lengths"].at(0).get<std::uint64_t>(),
+                        run["validation_lengths"].at(1).get<std::uint64_t>());
+  if (run.contains("init"))
+    line += fmt::format(" --init {} --perturb {}", shell_word(run["init"].at("file")),
+                        run["init"].at("perturb").get<double>());
+  return line + " -o " + shell_word(options.subject);
+} catch (const nlohmann::json::exception&) {
+  return "";  // of another version
+}
+
+std::vector<std::string> commands_for_run(const ReportArguments& options, const Findings& findings) {
+  const std::string folder = shell_word(options.subject);
+  const std::string base = shell_word(std::filesystem::path(options.output).stem().string());
+  const std::string how = how_in_words(options),
+                    limit = fmt::format(" --max-pairs {} --time {}", options.max_pairs, options.seconds);
+  const nlohmann::ordered_json& run = findings.run;
+  std::vector<std::string> commands;
+  if (!run["training"].is_null())
+    if (const std::string line = training_command(options, run["training"]); !line.empty()) commands.push_back(line);
+  const bool has_file = run["certificate"].contains("text");
+  commands.push_back(fmt::format("krohn verify {}{}{}{}", folder, how, limit,
+                                 has_file ? fmt::format(" --certificate {}.cert", base) : ""));
+  if (has_file) {
+    commands.push_back(fmt::format("krohn check {}.cert {}", base, folder));
+    commands.push_back(fmt::format("python3 tools/check/krohn_check.py {}.cert {}", base, folder));
+  }
+  std::string lengths, sampled;
+  if (run["accuracy"].contains("lengths"))
+    for (const auto& at : run["accuracy"]["lengths"])
+      lengths += fmt::format("{}{}", lengths.empty() ? "" : ",", at["length"].get<std::uint64_t>());
+  if (!lengths.empty()) {
+    sampled = fmt::format(" --lengths {} --words {}", lengths, options.words);
+    commands.push_back(fmt::format("krohn eval {}{} --plot {}-accuracy.svg", folder, sampled, base));
+  }
+  if (run["spectrum"].contains("construction") && !findings.language.empty()) {
+    commands.push_back(fmt::format("krohn compile {} --construction {} -o {}-exact.safetensors", findings.language,
+                                   run["spectrum"]["construction"].get<std::string>(), base));
+    commands.push_back(
+        fmt::format("krohn compare {} {}-exact.safetensors --plot {}-eigenvalues.svg", folder, base, base));
+  }
+  if (run["learned"].contains("picture"))
+    commands.push_back(fmt::format("krohn extract {}{} -o {}-learned.dot", folder, how, base));
+  commands.push_back(
+      fmt::format("krohn report {}{}{}{} -o {}", folder, how, limit, sampled, shell_word(options.output)));
+  return commands;
+}
+
 ModelVerdict verdict_on(const ReportArguments& options, const CertifyOptions& how, const Network& network) {
   Question question;
   question.subject = &network;
@@ -135,19 +214,37 @@ ModelVerdict verdict_on(const ReportArguments& options, const CertifyOptions& ho
   return verify(question);
 }
 
-int report(const ReportArguments& options) {
-  if (!options.output.ends_with(".html") && !options.output.ends_with(".htm"))
-    throw InputError(options.output, "a report is one HTML file; give it a name that ends in .html");
-  if (is_checkpoint_folder(options.subject))
-    throw InputError(options.subject,
-                     "a report shows the network that krohn makes of a language, not the weights of a checkpoint; "
-                     "`krohn verify` judges those");
-  require_writable(options.output);
+CertifyOptions how_of(const ReportArguments& options) {
   CertifyOptions how;
   how.arithmetic = ArithmeticName::parse(options.precision);
   how.any_order = options.any_order;
   how.max_pairs = options.max_pairs;
   how.max_seconds = options.seconds;
+  return how;
+}
+
+std::vector<Job> classified(const ReportArguments& options, const Dfa& automaton) {
+  const Waiting waiting("classifying the language");
+  ClassifyOptions limits;
+  limits.seconds = options.seconds;
+  return classify(automaton, limits);
+}
+
+/// Of the folder's own weights.
+Findings find_of_run(const ReportArguments& options) {
+  if (options.any_order) throw InputError("--any-order", "is for networks, whose weights say what can round");
+  if (!options.construction.empty()) throw InputError("--construction", "is for a LANGUAGE; a run has its own weights");
+  RunQuestion question{options.subject, options.reading, how_of(options), {}, options.words};
+  for (const std::string& length : options.lengths) question.lengths.push_back(parse_count(length, "--lengths"));
+  Findings findings = run_findings(question);
+  if (!findings.language.empty()) findings.language = shell_word(findings.language);
+  findings.jobs = classified(options, findings.automaton);
+  findings.commands = commands_for_run(options, findings);
+  return findings;
+}
+
+Findings find(const ReportArguments& options) {
+  if (!options.lengths.empty()) throw InputError("--lengths", "is for a run or a checkpoint, which are sampled");
   Subject subject = load_subject(options.subject, options.reading, stderr);
   Findings findings{.subject = options.subject, .automaton = subject.automaton};
   {
@@ -157,14 +254,18 @@ int report(const ReportArguments& options) {
     else
       compile_subject(options, findings, subject.automaton);
   }
-  if (findings.network) findings.verdict = verdict_on(options, how, *findings.network);
-  {
-    const Waiting waiting("classifying the language");
-    ClassifyOptions limits;
-    limits.seconds = options.seconds;
-    findings.jobs = classify(subject.automaton, limits);
-  }
+  if (findings.network) findings.verdict = verdict_on(options, how_of(options), *findings.network);
+  findings.jobs = classified(options, subject.automaton);
   findings.commands = commands_for(options, findings);
+  return findings;
+}
+
+int report(const ReportArguments& options) {
+  if (!options.output.ends_with(".html") && !options.output.ends_with(".htm"))
+    throw InputError(options.output, "a report is one HTML file; give it a name that ends in .html");
+  require_writable(options.output);
+  const bool is_run = is_checkpoint_folder(options.subject) || is_trained_model(file_of_run(options.subject));
+  const Findings findings = is_run ? find_of_run(options) : find(options);
   const Waiting waiting("drawing");
   const std::string page = page_of(page_data(findings));
   write_file(options.output, page);
@@ -188,12 +289,17 @@ int report(const ReportArguments& options) {
 void add_report(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<ReportArguments>();
   Verb verb = add_verb(app, kReportHelp);
-  verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
+  verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, a .safetensors model, or a folder")
+      .required();
   verb.add_option("-o,--output", options->output, "The page to write").type_name("PAGE.html").required();
   add_arithmetic(verb, options->precision, "The arithmetic of the verdict and of the page");
   verb.add_flag("--any-order", options->any_order, "Prove it for every order of evaluation, as `krohn verify` does");
   verb.add_option("--construction", options->construction, "Of a language: compile it by this one")
       .one_of(construction_names());
+  verb.add_option("--lengths", options->lengths, "Of a run: lengths to sample; 10,30,100,300,1000 without it")
+      .separated_by(',')
+      .type_name("N,…");
+  add_count(verb, "--words", options->words, "Of a run: samples of every length");
   add_count(verb, "--max-pairs", options->max_pairs, "Most pairs of states to examine");
   add_time(verb, options->seconds, "Most seconds for each search, and for the classification").show_default();
   add_json_flag(verb, options->json);

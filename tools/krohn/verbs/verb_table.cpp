@@ -210,7 +210,7 @@ void table_plot(const PaperTable& table, const TableArguments& options,
   AccuracyPicture picture{table.source, curves_of(table, cells), table.is_curve ? LengthRange{} : trained};
   if (table.is_curve) picture.x_title = "words trained on";
   if (table.whole_words) picture.y_title = "words right throughout", picture.has_chance = false;
-  write_file(options.plot, accuracy_svg(picture));
+  write_plot(accuracy_plot(picture), options.plot);
 }
 
 ExperimentOptions experiment_options(const TableArguments& options, const std::string& place) {
@@ -327,8 +327,7 @@ int make_table(TableArguments options) {
     return make_certified_table(
         {options.output, options.only, options.seeds.first, options.seeds.count, options.threads, options.json});
   }
-  if (!options.plot.empty() && !options.plot.ends_with(".svg"))
-    throw InputError(options.plot, "the name of a plot ends in .svg");
+  if (!options.plot.empty()) require_plot_name(options.plot);
   if (options.again && options.shards.any())
     throw InputError("--examine-again", "is for the whole table, without --shard or --slurm");
   const PaperTable table = paper_table(options.name, options.scale == "paper" ? TableScale::kPaper : TableScale::kSmall,
@@ -372,7 +371,7 @@ void add_table(CLI::App& app, Work& chosen) {
   verb.add_option("--lengths", options->lengths, "Lengths to measure at; without it the paper's and longer ones")
       .separated_by(',')
       .type_name("N,…");
-  verb.add_option("--plot", options->plot, "Draw the curves").type_name("FILE.svg");
+  verb.add_option("--plot", options->plot, "Draw the curves").type_name("FILE.svg|.png|.pdf");
   verb.add_flag("--rescaled", options->rescaled, "Keep the norm of linear states, as a paper does at inference");
   verb.add_flag("--examine-again", options->again, "Measure and examine the kept models again, without training");
   add_count(verb, "--seeds", options->seeds.count, "Runs of every cell; ebrahimi2 has 200 of its own");

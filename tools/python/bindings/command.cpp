@@ -46,7 +46,7 @@ std::string accuracy_picture(const std::string& title, const std::vector<Curve>&
       curve.points.push_back({static_cast<std::uint64_t>(point.at(0)), point.at(1), point.at(2), point.at(3)});
     picture.curves.push_back(std::move(curve));
   }
-  return accuracy_svg(picture);
+  return accuracy_plot(picture).finished();
 }
 
 std::vector<std::string> kit(const std::string& folder, std::uint64_t seed) {
