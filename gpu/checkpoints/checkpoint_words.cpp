@@ -49,6 +49,7 @@ CheckpointReader::CheckpointReader(Place place, const Checkpoint& checkpoint, co
   placed.doubles_beta = config.negative_eigenvalues;
   placed.silu_keys = config.silu_keys;
   placed.is_bf16 = model.is_bf16();
+  placed.fused_norm = model.config().fused_norm;
   placed.norm_epsilon = static_cast<float>(config.norm_epsilon);
   std::vector<float> embeddings;
   for (const std::vector<float>& row : model.embeddings()) embeddings.insert(embeddings.end(), row.begin(), row.end());

@@ -29,7 +29,7 @@ struct PlacedCheckpointLayer {
 struct PlacedCheckpoint {
   std::uint32_t hidden = 0, layer_count = 0, heads = 0, key_dim = 0, value_dim = 0, householders = 0, inner = 0,
                 vocabulary = 0, taps = 0;
-  bool doubles_beta = true, silu_keys = false, is_bf16 = false;
+  bool doubles_beta = true, silu_keys = false, is_bf16 = false, fused_norm = false;
   float norm_epsilon = 0;
   const float *embeddings = nullptr, *final_norm = nullptr;
   const PlacedCheckpointLayer* layers = nullptr;
@@ -130,7 +130,7 @@ struct CheckpointWords {
       normalise(threads, out, model.heads * model.value_dim, model.value_dim, layer.output_norm, normed_out);
       apply(threads, layer.output, normed_out, change);
       add(threads, x, change);
-      normalise(threads, x, model.hidden, model.hidden, layer.mlp_norm, normed);
+      normalise(threads, model.fused_norm ? change : x, model.hidden, model.hidden, layer.mlp_norm, normed);
       apply(threads, layer.gate, normed, gate);
       apply(threads, layer.up, normed, up);
       threads.each([&](std::uint32_t thread) {
@@ -166,10 +166,14 @@ struct CheckpointWords {
     return is_shared ? kNone : best;
   }
 
+  /// `change` becomes the sum before it is rounded.
   template <class Threads>
-  KROHN_HOST_DEVICE void add(const Threads& threads, float* x, const float* change) const {
+  KROHN_HOST_DEVICE void add(const Threads& threads, float* x, float* change) const {
     threads.each([&](std::uint32_t thread) {
-      for (std::uint32_t i = thread; i < model.hidden; i += threads.count) x[i] = round(x[i] + change[i]);
+      for (std::uint32_t i = thread; i < model.hidden; i += threads.count) {
+        change[i] = x[i] + change[i];
+        x[i] = round(change[i]);
+      }
     });
   }
 
