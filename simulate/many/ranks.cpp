@@ -45,10 +45,6 @@ void OneRank::abort(int status, const std::string& why) {
   std::_Exit(status);
 }
 
-void compose_maps(std::span<const State> f, std::span<const State> g, std::span<State> composed) {
-  for (std::size_t state = 0; state < f.size(); ++state) composed[state] = g[f[state]];
-}
-
 Share share_of(std::uint64_t begin, std::uint64_t end, unsigned rank, unsigned size) {
   const std::uint64_t each = (end - begin) / size, left = (end - begin) % size;
   const auto start = [&](std::uint64_t r) { return begin + each * r + std::min<std::uint64_t>(r, left); };

@@ -53,9 +53,6 @@ class OneRank final : public Ranks {
   [[noreturn]] void abort(int status, const std::string& why) override;
 };
 
-/// f, then g; they are maps of the same states. O(n).
-void compose_maps(std::span<const State> f, std::span<const State> g, std::span<State> composed);
-
 /// Rank r's share of [begin, end): shares differ by at most one and are in the order of ranks.
 struct Share {
   std::uint64_t begin = 0, end = 0;

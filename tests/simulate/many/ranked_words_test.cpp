@@ -48,13 +48,6 @@ TEST_CASE("shares are in order, whole, and differ by at most one") {
     }
 }
 
-TEST_CASE("maps are composed from the left") {
-  const std::vector<State> f{1, 2, 0}, g{0, 0, 1};
-  std::vector<State> both(3);
-  compose_maps(f, g, both);
-  CHECK(both == std::vector<State>{0, 1, 0});
-}
-
 TEST_CASE("ranks read a slice as one process does") {
   constexpr std::uint64_t kShare = 1 << 16;  // below it rank 0 reads alone
   for (const Dfa& dfa : automata())
