@@ -72,7 +72,7 @@ TEST_CASE("compare finds the turns of a rotation, and draws them") {
   CHECK(contains(contents(place / "planes.svg"), "plane 1"));
   CHECK(place.shell("krohn compare permutation.safetensors rotation.safetensors --plot circles.svg").status == 0);
   CHECK(contains(contents(place / "circles.svg"), "letter "));
-  CHECK(place.shell("krohn compare rotation.safetensors permutation.safetensors --plot plot.png").status == 2);
+  CHECK(place.shell("krohn compare rotation.safetensors permutation.safetensors --plot plot.gif").status == 2);
   CHECK(place.shell("krohn compare rotation.safetensors abb.safetensors").status == 2);
   CHECK(place.shell("krohn compare name:Z5 rotation.safetensors").status == 2);
 }
