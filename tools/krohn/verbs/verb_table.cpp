@@ -13,7 +13,6 @@
 #include "krohn/groups/interruption.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/tables/paper_tables.h"
-#include "tools/krohn/models/certified_table.h"
 #include "tools/krohn/models/saved_run.h"
 #include "tools/krohn/pictures/accuracy_plot.h"
 #include "tools/krohn/progress.h"
@@ -23,6 +22,7 @@
 #include "tools/krohn/shards/array_script.h"
 #include "tools/krohn/shards/list_work.h"
 #include "tools/krohn/shards/shard_options.h"
+#include "tools/krohn/training/certified_table.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {

@@ -20,13 +20,13 @@
 #include "krohn/simulate/train/evaluate_model.h"
 #include "tools/krohn/command.h"
 #include "tools/krohn/models/rival_process.h"
-#include "tools/krohn/models/training_job.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/report/count.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/table.h"
 #include "tools/krohn/shards/array_script.h"
 #include "tools/krohn/shards/list_work.h"
+#include "tools/krohn/training/training_job.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {

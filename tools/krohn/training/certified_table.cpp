@@ -1,4 +1,4 @@
-#include "tools/krohn/models/certified_table.h"
+#include "tools/krohn/training/certified_table.h"
 
 #include <fmt/format.h>
 

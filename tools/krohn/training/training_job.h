@@ -1,4 +1,4 @@
-// tools/krohn/models/training_job.h — the runs of `krohn train`, one for every learning rate and seed, with their
+// tools/krohn/training/training_job.h — the runs of `krohn train`, one for every learning rate and seed, with their
 // checkpoints.
 #pragma once
 

@@ -1,4 +1,4 @@
-// tools/krohn/models/certified_table.h — `krohn table certified`: how often training ends in a proof.
+// tools/krohn/training/certified_table.h — `krohn table certified`: how often training ends in a proof.
 #pragma once
 
 #include <cstdint>

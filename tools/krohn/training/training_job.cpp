@@ -1,4 +1,4 @@
-#include "tools/krohn/models/training_job.h"
+#include "tools/krohn/training/training_job.h"
 
 #include <fmt/format.h>
 
