@@ -30,7 +30,7 @@ function* mutants(step, holder = step) {
   }
 }
 
-const PROOF = ["pair", "word", "answer", "end"], KEPT = 8, STRIDE = 5;
+const PROOF = ["pair", "word", "answer", "end"], KEPT = 5, STRIDE = 10;
 const failures = [];
 let tried = 0, judged = 0, seen = 0;
 const [folder, ...pages] = process.argv.slice(2);
