@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <random>
 #include <set>
 
 namespace krohn {
@@ -10,7 +11,7 @@ namespace {
 using Map = std::vector<std::uint32_t>;
 
 constexpr std::size_t kMostElements = 20'000;
-constexpr std::size_t kMostSquares = 200;
+constexpr std::size_t kMostOfSubgroup = 1'000, kMostSquares = 200;
 
 /// First f, then g.
 Map then(const Map& f, const Map& g) {
@@ -77,21 +78,54 @@ std::vector<Map> actions(const Dfa& automaton, const std::vector<std::vector<Let
 bool commute(const Map& a, const Map& b) { return then(a, b) == then(b, a); }
 
 /// What every finite group of real 3×3 matrices of more than 120 elements, and every quotient of it, has: squares
-/// commute, for they lie in a cyclic group.
-bool has_squares_that_do_not_commute(const std::vector<Map>& elements) {
-  std::vector<Map> squares;
-  for (std::size_t i = 0; i < std::min(kMostSquares, elements.size()); ++i)
-    squares.push_back(then(elements[i], elements[i]));
+/// commute, for they lie in a cyclic group. Looks at squares of random products.
+bool has_squares_that_do_not_commute(const std::vector<Map>& generators) {
+  std::mt19937_64 random(1);
+  std::vector<Map> products = generators, squares;
+  for (std::size_t i = 0; i < kMostSquares; ++i) {
+    Map& product = products[i % products.size()];
+    product = then(product, products[random() % products.size()]);
+    product = then(product, generators[random() % generators.size()]);
+    squares.push_back(then(product, product));
+  }
   for (const Map& a : squares)
     for (const Map& b : squares)
       if (!commute(a, b)) return true;
   return false;
 }
 
+/// A subgroup with few elements, made of generators and their powers of prime order. It needs no more dimensions than
+/// the group: what lies above it in a group of matrices is one, too.
+std::vector<Map> some_subgroup(const std::vector<Map>& generators, std::size_t degree) {
+  std::vector<Map> candidates = generators;
+  for (const Map& g : generators) {
+    std::uint64_t left = order_of(g);
+    const std::uint64_t order = left;
+    for (std::uint64_t p = 2; left > 1; ++p) {
+      if (left % p != 0) continue;
+      candidates.push_back(power(g, order / p));
+      while (left % p == 0) left /= p;
+    }
+  }
+  std::vector<Map> chosen, elements{identity(degree)};
+  for (const Map& candidate : candidates) {
+    if (std::ranges::count(elements, candidate) > 0) continue;
+    chosen.push_back(candidate);
+    std::vector<Map> larger = generated(chosen, degree, kMostOfSubgroup);
+    if (larger.size() <= kMostOfSubgroup)
+      elements = std::move(larger);
+    else
+      chosen.pop_back();
+  }
+  return elements;
+}
+
+/// At least so many.
 std::uint64_t dimension(const std::vector<Map>& generators, std::size_t degree) {
   const std::vector<Map> elements = generated(generators, degree, kMostElements);
   if (elements.size() <= kMostElements) return orthogonal_dimension_by_counting(elements);
-  return has_squares_that_do_not_commute(elements) ? 4 : 2;
+  if (has_squares_that_do_not_commute(generators)) return 4;
+  return orthogonal_dimension_by_counting(some_subgroup(generators, degree));
 }
 
 /// G = ⟨c, s⟩ × ⟨z⟩ with c of order `turns`, s c s = c⁻¹ and z in the centre, in a group of 4 · turns elements.

@@ -112,9 +112,10 @@ LeastNumber reflections_of_any_layer(const Dfa& automaton) {
 DivisorBounds divisor_bounds(const Dfa& automaton, const GreenStructure& green) {
   DivisorBounds bounds;
   const bool some = automaton.states() > 1;
-  bounds.labels = {some ? 2U : 1U, "there are states to tell apart"};
-  bounds.numbers = {some ? 1U : 0U, "there are states to tell apart"};
-  bounds.diagonal = LeastNumber{some ? 1U : 0U, "there are states to tell apart"};
+  const char* const why = some ? "there are states to tell apart" : "there is nothing to tell apart";
+  bounds.labels = {some ? 2U : 1U, why};
+  bounds.numbers = {some ? 1U : 0U, why};
+  bounds.diagonal = LeastNumber{some ? 1U : 0U, why};
   std::set<std::vector<Permutation>> known;
   for (const DClass& box : green.d_classes()) {
     if (!box.regular || box.group_order == 1 || !known.insert(box.group.generator_values()).second) continue;

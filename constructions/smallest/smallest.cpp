@@ -88,8 +88,10 @@ class Bounds {
   }
 
   void add_one_hot() {
-    SizeBound& bound = add(kNumbers, "one layer, a unit vector for each state",
-                           {automaton_.states(), fmt::format("there are {} states", automaton_.states())});
+    SizeBound& bound =
+        add(kNumbers, "one layer, a unit vector for each state",
+            {automaton_.states(), fmt::format("there {} {} state{}", automaton_.states() == 1 ? "is" : "are",
+                                              automaton_.states(), automaton_.states() == 1 ? "" : "s")});
     for (const PlanSize& plan : plans_)
       if (plan.construction == "one-hot") offer(bound, plan.numbers, plan.construction);
   }
@@ -97,8 +99,14 @@ class Bounds {
   void add_monoid() {
     const GreenStructure green = GreenStructure::of(letter_maps(automaton_), automaton_.states());
     const FiniteValuesBound finite = finite_values_bound(automaton_, green);
-    if (!finite.chain.empty() && !holds(automaton_, finite))
-      throw Error("a chain of idempotents fails its check; please report this");
+    // What its words do not show is not claimed.
+    const bool is_checked = holds(automaton_, finite);
+    if (!is_checked)
+      result_.limits.push_back(finite.chain.empty()
+                                   ? "no words for the idempotents below each other were found within the limits, so "
+                                     "that nothing is said of finitely many values"
+                                   : "the group at the end of the idempotents is too large for its check, so that "
+                                     "nothing is said of finitely many values");
     const std::uint64_t steps = finite.numbers - finite.group_dimension;
     std::string because;
     if (steps > 0) because = fmt::format("idempotents below each other: {}", steps + 1);
@@ -106,8 +114,10 @@ class Bounds {
       because += fmt::format("{}the group {} needs {}{}", steps > 0 ? "; " : "", finite.group_name,
                              finite.group_dimension, finite.group_dimension == 4 ? " at least" : "");
     if (because.empty()) because = "nothing is to be told apart";
-    offer_numbers(add(kNumbers, kFinite, {finite.numbers, because}), [](const PlanSize&) { return true; });
-    result_.finite_values = finite;
+    if (is_checked) {
+      offer_numbers(add(kNumbers, kFinite, {finite.numbers, because}), [](const PlanSize&) { return true; });
+      result_.finite_values = finite;
+    }
     DivisorBounds divisors = divisor_bounds(automaton_, green);
     widest_labels_ = divisors.labels;
     diagonal_ = divisors.diagonal;

@@ -10,7 +10,10 @@
 #include <cassert>
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <optional>
+#include <set>
+#include <sstream>
 
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
@@ -30,6 +33,14 @@ std::string digest_of(const WorkList& list) {
   std::string text;
   for (std::size_t i = 0; i < list.items.size(); ++i)
     text += fmt::format("{}:{}{}\n", list.items[i].size(), list.items[i], list.costs[i]);
+  for (const std::string& file : std::set(list.files.begin(), list.files.end())) {
+    std::ifstream opened(file, std::ios::binary);
+    std::ostringstream bytes;
+    std::error_code error;
+    const bool is_file = fs::is_regular_file(file, error) && bytes << opened.rdbuf();
+    text += is_file ? sha256(bytes.view()) : "none";
+    text += fmt::format(" {}:{}\n", file.size(), file);
+  }
   return sha256(text);
 }
 

@@ -19,6 +19,8 @@ struct WorkList {
   std::string options;  ///< what decides the lines besides the items, as a person would type it
   std::vector<std::string> items;
   std::vector<std::uint64_t> costs;  ///< one for each item; machines must agree on them
+  std::vector<std::string>
+      files{};  ///< whose bytes decide the lines, too: parts made with others do not belong together
 };
 
 /// The first line of a part.

@@ -262,7 +262,9 @@ TEST_CASE("every example of every page works") {
       if (!line.starts_with("  krohn ")) continue;
       CAPTURE(line);
       const Outcome outcome = place.shell(line);
-      CHECK_MESSAGE(outcome.status == 0, outcome.err);
+      // What was trained a few steps is refuted, which the page then shows.
+      const bool may_be_refuted = line.starts_with("  krohn report run/");
+      CHECK_MESSAGE((outcome.status == 0 || (may_be_refuted && outcome.status == 1)), outcome.err);
       ++examples;
     }
   }

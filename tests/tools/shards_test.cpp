@@ -150,6 +150,28 @@ TEST_CASE("certificates in shards") {
   CHECK(place.shell("echo 1.cert 1.safetensors > bad.tsv; krohn check --list bad.tsv").status == 2);
 }
 
+TEST_CASE("parts made with another model, symbol table or over a part do not belong together") {
+  const Workplace place("shards-files");
+  REQUIRE(
+      place
+          .shell("for n in 2 3; do krohn compile name:Z$n -o z$n.safetensors && krohn verify z$n.safetensors "
+                 "--certificate z$n.cert; done; printf 'z2.cert\\tm.safetensors\\nz3.cert\\tz3.safetensors\\n' > list; "
+                 "cp z2.safetensors m.safetensors; krohn check --list list --shard 1/2 -o 1.jsonl && cp "
+                 "z3.safetensors m.safetensors && krohn check --list list --shard 2/2 -o 2.jsonl")
+          .status == 0);
+  CHECK(place.shell("krohn merge 1.jsonl 2.jsonl -o all.jsonl").status == 2);
+  place.write("a.att", "0 1 1\n1\n");
+  place.write("a.syms", "<eps> 0\nx 1\n");
+  REQUIRE(place.shell("krohn classify a.att regex:a --symbols a.syms --shard 1/2 -o a-1.jsonl").status == 0);
+  place.write("a.syms", "<eps> 0\ny 1\n");
+  REQUIRE(place.shell("krohn classify a.att regex:a --symbols a.syms --shard 2/2 -o a-2.jsonl").status == 0);
+  CHECK(place.shell("krohn merge a-1.jsonl a-2.jsonl -o all.jsonl").status == 2);
+  CHECK(place.shell("krohn classify name:Z2 regex:a --shard 1/1 -o one.jsonl").status == 0);
+  const std::string part = contents(place / "one.jsonl");
+  CHECK(contains(place.shell("krohn merge one.jsonl -o ./one.jsonl").err, "is one of the parts"));
+  CHECK(contents(place / "one.jsonl") == part);
+}
+
 TEST_CASE("training runs and a table in shards come out as they do without") {
   const Workplace place("shards-train");
   const std::string train =

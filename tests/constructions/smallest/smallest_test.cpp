@@ -319,3 +319,51 @@ TEST_CASE("layers: the labels, numbers and depth that simple groups in the monoi
   CHECK(layers_of_resets(automaton_of_maps({{1, 1, 2}, {2, 1, 2}})).value().value == 2);
   CHECK(layers_of_resets(automaton_of_maps({{0, 0}, {1, 1}, {0, 1}})).value().value == 1);
 }
+
+TEST_CASE("groups that are too large to be counted are checked by a subgroup, or not claimed") {
+  // Generators of a group on n points, and resets to one point of each orbit.
+  const auto machine = [](State points, std::vector<std::vector<State>> letters, const std::vector<State>& orbits) {
+    for (const State first : orbits) letters.push_back(std::vector<State>(points, first));
+    std::vector<State> table;
+    for (State q = 0; q < points; ++q)
+      for (const auto& letter : letters) table.push_back(letter[q]);
+    std::vector<Output> outputs;
+    std::vector<std::string> names, output_names;
+    for (State q = 0; q < points; ++q) outputs.push_back(q), output_names.push_back(std::to_string(q));
+    for (std::size_t i = 0; i < letters.size(); ++i) names.push_back("x" + std::to_string(i));
+    return Dfa::moore(Alphabet::from_names(names), std::move(table), 0, std::move(outputs), std::move(output_names));
+  };
+  const auto cycle = [](State points, State from, State length) {
+    std::vector<State> map(points);
+    for (State q = 0; q < points; ++q) map[q] = q;
+    for (State i = 0; i < length; ++i) map[from + i] = from + (i + 1) % length;
+    return map;
+  };
+  // Z_2^15 by 15 swaps, Z_30^3 by three cycles, Z_30030 × Z_2 by one map and a swap.
+  std::vector<std::vector<State>> swaps, cycles, both(1);
+  for (State i = 0; i < 15; ++i) swaps.push_back(cycle(30, 2 * i, 2));
+  for (State i = 0; i < 3; ++i) cycles.push_back(cycle(90, 30 * i, 30));
+  State from = 0;
+  std::vector<State> by_two, by_thirty{0, 30, 60}, unequal{41};
+  for (State q = 0; q < 30; q += 2) by_two.push_back(q);
+  for (State q = 0; q < 43; ++q) both[0].push_back(q);
+  for (const State length : {2u, 3u, 5u, 7u, 11u, 13u}) {
+    const auto part = cycle(43, from, length);
+    for (State q = from; q < from + length; ++q) both[0][q] = part[q];
+    unequal.push_back(from);
+    from += length;
+  }
+  both.push_back(cycle(43, 41, 2));
+  struct Fact {
+    Dfa dfa;
+    std::uint64_t group;
+  };
+  for (const auto& [dfa, group] :
+       {Fact{machine(30, swaps, by_two), 4}, {machine(90, cycles, by_thirty), 4}, {machine(43, both, unequal), 3}}) {
+    const Smallest found = smallest(dfa, states_shown(dfa));
+    CAPTURE(dfa.states());
+    for (const std::string& limit : found.limits) CHECK(limit.find("too large for its check") == std::string::npos);
+    REQUIRE(found.finite_values);
+    CHECK(found.finite_values->group_dimension == group);
+  }
+}

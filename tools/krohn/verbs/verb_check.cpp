@@ -244,7 +244,11 @@ int check_list(const CheckArguments& options) {
                                       options.against.empty() ? "nothing" : shell_word(options.against))),
                   lines_listed(options.list),
                   {}};
-    for (const CheckArguments& check : checks) list.costs.push_back(cost_of(check));
+    for (const CheckArguments& check : checks) {
+      list.costs.push_back(cost_of(check));
+      for (const std::string& file : {check.certificate, file_of_model(check.model), check.against})
+        list.files.push_back(file);
+    }
     return work_on_shard(list, *options.shards.shard, options.output, options.threads, "checking certificates",
                          "certificate", line);
   }

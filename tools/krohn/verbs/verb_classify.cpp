@@ -136,6 +136,7 @@ int classify_in_shards(const ClassifyArguments& options, const StreamOptions& st
     return print_array_script({"classify", "language", stream.subjects.size(), options.output}, options.shards);
   WorkList list{"classify", "krohn " KROHN_VERSION, stream.said, stream.subjects, {}};
   for (const std::string& subject : list.items) list.costs.push_back(cost_of(subject));
+  if (options.reading.symbols) list.files.push_back(*options.reading.symbols);
   return work_on_shard(list, *options.shards.shard, options.output, options.threads, "classifying languages",
                        "language", [&stream](std::uint64_t item) { return class_line(stream.subjects[item], stream); });
 }

@@ -22,7 +22,7 @@ constexpr VerbHelp kEvalHelp = {
     R"(
 krohn train modadd5 --model bilinear:rotations,hidden=16 --steps 2000 -o run/
 krohn eval run/ --lengths 10,100,500 --words 200 --plot acc.svg
-krohn eval small/ large/ --lengths 10,100,1e3,1e4 --plot both.pdf
+krohn eval run/ steady/ --lengths 10,100,1e3,1e4 --plot both.pdf
 )",
     R"(Runs fresh samples of every length through the model that `krohn train` left in FOLDER, and prints the accuracy, scaled
 so that 0 is chance and 1 is perfect, with Wilson's 95 % interval, and the share of words that are right throughout.

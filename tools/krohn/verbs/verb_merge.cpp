@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include <memory>
 
 #include "krohn/automata/dfa/visible_text.h"
@@ -35,12 +37,18 @@ Exit status: that of the list's verb without shards, 2 when a part is missing, d
 
 struct MergeArguments {
   std::vector<std::string> parts;
-std::string output;
-bool missing = false;
+  std::string output;
+  bool missing = false;
 };
 
 int merge(const MergeArguments& options) {
-  if (!options.output.empty() && !options.missing) require_writable(options.output);
+  if (!options.output.empty() && !options.missing) {
+    std::error_code error;
+    for (const std::string& part : options.parts)
+      if (std::filesystem::equivalent(part, options.output, error))
+        throw InputError("-o", fmt::format("{} is one of the parts, which are not written over", options.output));
+    require_writable(options.output);
+  }
   const MergedParts merged = merge_parts(options.parts);
   if (options.missing) {
     fmt::print("{}\n", ranges_of(merged.missing));

@@ -32,8 +32,9 @@ network is optimal in that model; otherwise the gap is shown, and a smaller netw
 are read linearly, numbers that take finitely many values and are read in any way, one matrix for each element of a group,
 cascades of permutations and resets, diagonal layers. docs/smallest.md states them and proves the bounds.
 
-Every bound on numbers has a witness, which was checked by running its words: a minor of the Hankel matrix that is not 0, a
-chain of idempotents with the group at its end. --json prints them. --table prints, in Markdown, all monoids of maps of
+"Read linearly" means: for every answer, reject too, a linear function that is 1 where it is right and 0 elsewhere. Two bounds
+have witnesses, which were checked by running their words: a minor of the Hankel matrix that is not 0, and a chain of
+idempotents with the group at its end. --json prints them. --table prints, in Markdown, all monoids of maps of
 at most three points, or all groups of at most 24 elements.
 Exit status: 0 done, 2 bad input, 3 a limit kept a bound from being found.
 )"};
