@@ -16,6 +16,7 @@
 #include "krohn/automata/operations/emptiness.h"
 #include "krohn/automata/operations/operations.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/primes.h"
 
 namespace krohn {
 namespace {
@@ -59,13 +60,6 @@ constexpr Implication kImplications[] = {
     {"TSL", "TLT"},     {"TcoSL", "TLT"},           {"LT", "TLT"}, {"LT", "LTT"},  {"TLT", "TLTT"}, {"LTT", "TLTT"},
     {"LTT", "PLT"},     {"TLTT", "TPLT"},           {"SP", "PT"},  {"coSP", "PT"}, {"PT", "PLT"},   {"PLT", "TPLT"},
     {"finite", "SL"},   {"cofinite", "coSL"},       {"TPLT", "SF"}};
-
-bool is_prime(std::uint64_t n) {
-  if (n < 2) return false;
-  for (std::uint64_t d = 2; d * d <= n; ++d)
-    if (n % d == 0) return false;
-  return true;
-}
 
 class Classifier {
  public:

@@ -7,7 +7,9 @@
 #include <numeric>
 #include <set>
 
+#include "krohn/automata/dfa/graph.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/primes.h"
 #include "krohn/groups/time_limit.h"
 
 namespace krohn {
@@ -17,19 +19,7 @@ constexpr std::uint64_t kPrimeBelow = std::uint64_t{1} << 31;
 
 using Vector = std::vector<std::uint64_t>;
 
-std::uint64_t inverse_modulo(std::uint64_t x, std::uint64_t p) {
-  std::uint64_t result = 1;
-  for (std::uint64_t n = p - 2; n > 0; n >>= 1, x = x * x % p)
-    if (n & 1) result = result * x % p;
-  return result;
-}
-
 std::uint64_t prime_below(std::uint64_t n) {
-  const auto is_prime = [](std::uint64_t p) {
-    for (std::uint64_t d = 3; d * d <= p; d += 2)
-      if (p % d == 0) return false;
-    return p % 2 == 1;
-  };
   do --n;
   while (!is_prime(n));
   return n;
@@ -85,22 +75,12 @@ class Columns {
   std::vector<Vector> reduced_;  ///< 1 at the member's pivot, 0 at those of earlier members
 };
 
-std::vector<std::vector<Letter>> shortest_words(const Dfa& automaton) {
-  std::vector<std::vector<Letter>> words(automaton.states());
-  std::vector<bool> known(automaton.states(), false);
-  std::vector<State> queue{automaton.initial()};
-  known[automaton.initial()] = true;
-  for (std::size_t i = 0; i < queue.size(); ++i)
-    for (Letter letter = 0; letter < automaton.letters(); ++letter) {
-      const State next = automaton.next(queue[i], letter);
-      if (known[next]) continue;
-      known[next] = true;
-      words[next] = words[queue[i]];
-      words[next].push_back(letter);
-      queue.push_back(next);
-    }
-  if (queue.size() < automaton.states())
+std::vector<Word> shortest_words(const Dfa& automaton) {
+  const ShortestWords shortest(automaton);
+  if (shortest.states().size() < automaton.states())
     throw InputError("the rank of the Hankel matrix", "some states cannot be reached; drop them first");
+  std::vector<Word> words;
+  for (State state = 0; state < automaton.states(); ++state) words.push_back(*shortest.to(state));
   return words;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/primes.h"
 
 namespace krohn {
 namespace {
@@ -84,12 +85,6 @@ PermutationGroup quaternion(std::uint64_t order) {
       make(order, [&](std::uint64_t p) { return p < row ? (p + 1) % row : row + (p - row + row - 1) % row; });
   const Permutation b = make(order, [&](std::uint64_t p) { return p < row ? p + row : (p - row + k) % row; });
   return group(order, {a, b}, fmt::format("Q{}", order)).with_blocks({{0, quaternion_names(k)}});
-}
-
-bool is_prime(std::uint64_t p) {
-  for (std::uint64_t d = 2; d * d <= p; ++d)
-    if (p % d == 0) return false;
-  return p >= 2;
 }
 
 void require_prime(std::uint64_t p, const std::string& name) {

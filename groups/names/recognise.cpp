@@ -7,6 +7,7 @@
 #include "krohn/groups/error.h"
 #include "krohn/groups/permutations/giant.h"
 #include "krohn/groups/permutations/stabilisers.h"
+#include "krohn/groups/primes.h"
 #include "krohn/groups/structure/abelian_invariants.h"
 #include "krohn/groups/structure/centre.h"
 #include "krohn/groups/structure/composition.h"
@@ -19,12 +20,7 @@ namespace {
 
 using Name = std::optional<std::string>;
 
-bool is_prime(const Integer& n) {
-  if (n < 2 || n > UINT32_MAX) return false;
-  for (std::uint64_t p = 2; p * p <= n; ++p)
-    if (n % p == 0) return false;
-  return true;
-}
+bool is_small_prime(const Integer& n) { return n <= UINT32_MAX && is_prime(static_cast<std::uint64_t>(n)); }
 
 /// The same group on an orbit, or on blocks, where it acts faithfully, over and over.
 PermutationGroup reduced(PermutationGroup group, const Integer& size, const StabiliserChainOptions& options) {
@@ -106,7 +102,7 @@ class Recogniser {
   /// G' ≅ Z_p, trivial centre and p ∤ d = |G/G'|: a complement of G' in its centraliser would be central, so Z_d acts
   /// faithfully on Z_p; there is one such group.
   Name frobenius() const {
-    if (!is_prime(derived_size_) || centre_size_ != 1) return {};
+    if (!is_small_prime(derived_size_) || centre_size_ != 1) return {};
     const Integer d = size_ / derived_size_;
     if (d % derived_size_ == 0) return {};
     if (d == derived_size_ - 1) return fmt::format("AGL(1,{})", derived_size_.str());
@@ -144,7 +140,7 @@ class Recogniser {
   static Name prime_of_linear(const std::string& simple) {
     if (!simple.starts_with("PSL(2,")) return {};
     const std::string q = simple.substr(6, simple.size() - 7);
-    return is_prime(Integer(q)) ? Name(q) : std::nullopt;
+    return is_small_prime(Integer(q)) ? Name(q) : std::nullopt;
   }
 
   Name direct_product() const {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/primes.h"
 #include "krohn/groups/random.h"
 #include "krohn/groups/time_limit.h"
 
@@ -19,21 +20,10 @@ using Basis = std::vector<Vector>;  ///< in reduced echelon form
 /// Arithmetic modulo a prime below 2^31.
 struct Field {
   std::uint64_t p;
-  std::uint64_t power(std::uint64_t x, std::uint64_t n) const {
-    std::uint64_t result = 1;
-    for (x %= p; n > 0; n >>= 1, x = x * x % p)
-      if (n & 1) result = result * x % p;
-    return result;
-  }
-  std::uint64_t inverse(std::uint64_t x) const { return power(x, p - 2); }
+  std::uint64_t power(std::uint64_t x, std::uint64_t n) const { return power_modulo(x, n, p); }
+  std::uint64_t inverse(std::uint64_t x) const { return inverse_modulo(x, p); }
   std::uint64_t minus(std::uint64_t x, std::uint64_t y) const { return (x + p - y) % p; }
 };
-
-bool is_prime(std::uint64_t n) {
-  for (std::uint64_t d = 2; d * d <= n; ++d)
-    if (n % d == 0) return false;
-  return n > 1;
-}
 
 std::size_t pivot_of(const Vector& row) {
   return static_cast<std::size_t>(std::ranges::find_if(row, [](std::uint64_t x) { return x != 0; }) - row.begin());

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "krohn/automata/dfa/graph.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/float_environment.h"
 #include "krohn/simulate/evaluate/evaluate.h"
@@ -65,19 +66,9 @@ Eigen::MatrixXd numbers_after_shortest_words(Visit& visit, const Dfa& automaton)
 }  // namespace
 
 std::vector<Word> access_words(const Dfa& automaton) {
-  std::vector<Word> words(automaton.states());
-  std::vector<bool> known(automaton.states(), false);
-  std::vector<State> queue{automaton.initial()};
-  known[automaton.initial()] = true;
-  for (std::size_t i = 0; i < queue.size(); ++i)
-    for (Letter letter = 0; letter < automaton.letters(); ++letter) {
-      const State next = automaton.next(queue[i], letter);
-      if (known[next]) continue;
-      known[next] = true;
-      words[next] = words[queue[i]];
-      words[next].push_back(letter);
-      queue.push_back(next);
-    }
+  const ShortestWords shortest(automaton);
+  std::vector<Word> words;
+  for (State state = 0; state < automaton.states(); ++state) words.push_back(shortest.to(state).value_or(Word()));
   return words;
 }
 

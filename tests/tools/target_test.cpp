@@ -39,6 +39,17 @@ TEST_CASE("a checkpoint is compiled, proved, refuted against another language, a
             .status == 3);
     CHECK(contains(place.shell("krohn check s3.cert s3").out, "3 random words of 50 letters"));
   }
+  // One logit that stands for two outputs would be right whatever is.
+  REQUIRE(place.shell("krohn verify s3 --certificate s3.cert").status == 0);
+  REQUIRE(
+      place
+          .shell(
+              "sed 's/\"logits\":\\[[^]]*\\]/\"logits\":[9,9,9,9,9,9]/' s3.cert > twice.cert && ! cmp -s s3.cert "
+              "twice.cert")
+          .status == 0);
+  const Outcome twice = place.shell("krohn check twice.cert s3");
+  CHECK(twice.status == 2);
+  CHECK_MESSAGE(contains(twice.err, "stands for two outputs"), twice.err);
   CHECK(place.shell("krohn verify s3 --order chunked --length 10 --certificate c.cert").status == 2);
   const Outcome chunked = place.shell("krohn verify s3 --order chunked --length 1000 --precision bf16");
   CHECK(chunked.status == 3);  // a test proves nothing

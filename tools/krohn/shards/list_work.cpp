@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -17,6 +19,13 @@
 #include "tools/krohn/verb.h"
 
 namespace krohn {
+
+std::uint64_t cost_of_file(const std::string& file) {
+  constexpr std::uint64_t kLeast = 4096;
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(file, error);
+  return kLeast + (error ? 0 : bytes);
+}
 
 std::vector<std::string> lines_listed(const std::string& file) {
   std::vector<std::string> lines;

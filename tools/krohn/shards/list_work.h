@@ -14,6 +14,9 @@ namespace krohn {
 /// are none.
 std::vector<std::string> lines_listed(const std::string& file);
 
+/// Of an item that a file is: what takes longer is larger, and there is some work for the smallest, or for no file.
+std::uint64_t cost_of_file(const std::string& file);
+
 /// What one item comes to: one JSON object, without a line break. Called from several threads.
 using LineOf = std::function<std::string(std::uint64_t item)>;
 

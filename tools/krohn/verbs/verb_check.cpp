@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <numeric>
@@ -225,13 +224,6 @@ std::vector<CheckArguments> listed_checks(const CheckArguments& options) {
   return checks;
 }
 
-std::uint64_t cost_of(const CheckArguments& check) {
-  constexpr std::uint64_t kLeast = 4096;
-  std::error_code error;
-  const std::uintmax_t bytes = std::filesystem::file_size(check.certificate, error);
-  return kLeast + (error ? 0 : bytes);
-}
-
 int check_list(const CheckArguments& options) {
   const std::vector<CheckArguments> checks = listed_checks(options);
   const auto line = [&checks](std::uint64_t item) { return check_line(checks[item]); };
@@ -245,7 +237,7 @@ int check_list(const CheckArguments& options) {
                   lines_listed(options.list),
                   {}};
     for (const CheckArguments& check : checks) {
-      list.costs.push_back(cost_of(check));
+      list.costs.push_back(cost_of_file(check.certificate));
       for (const std::string& file : {check.certificate, file_of_model(check.model), check.against})
         list.files.push_back(file);
     }

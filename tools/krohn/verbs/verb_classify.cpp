@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 
 #include "krohn/automata/dfa/visible_text.h"
@@ -104,14 +103,6 @@ void print_groups(const Job& job) {
   fmt::print("\n{}", format_table(rows));
 }
 
-/// What takes longer is larger, and there is some work for the smallest.
-std::uint64_t cost_of(const std::string& subject) {
-  constexpr std::uint64_t kLeast = 4096;
-  std::error_code error;
-  const std::uintmax_t bytes = std::filesystem::file_size(subject, error);
-  return kLeast + (error ? 0 : bytes);
-}
-
 /// All that decides what the lines say.
 std::string options_in_words(const ClassifyArguments& options) {
   const LanguageOptions& reading = options.reading;
@@ -135,7 +126,7 @@ int classify_in_shards(const ClassifyArguments& options, const StreamOptions& st
   if (options.shards.slurm)
     return print_array_script({"classify", "language", stream.subjects.size(), options.output}, options.shards);
   WorkList list{"classify", "krohn " KROHN_VERSION, stream.said, stream.subjects, {}};
-  for (const std::string& subject : list.items) list.costs.push_back(cost_of(subject));
+  for (const std::string& subject : list.items) list.costs.push_back(cost_of_file(subject));
   if (options.reading.symbols) list.files.push_back(*options.reading.symbols);
   return work_on_shard(list, *options.shards.shard, options.output, options.threads, "classifying languages",
                        "language", [&stream](std::uint64_t item) { return class_line(stream.subjects[item], stream); });
