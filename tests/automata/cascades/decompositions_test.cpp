@@ -43,6 +43,7 @@ Dfa random_aperiodic(std::mt19937& random, State n, bool monotone) {
 TEST_CASE("both decompositions: every automaton with two letters and at most four states") {
   for (State n = 1; n <= 4; ++n)
     for_all_tables(n, 2, [](const Dfa& dfa) {
+      if (dfa.letter_map(1) < dfa.letter_map(0)) return;  // the same automaton with its letters' names exchanged
       checked_holonomy(dfa);
       ChainOptions full;
       full.early_stop = false;
@@ -114,7 +115,7 @@ TEST_CASE("both decompositions: every automaton of the corpus with at most thirt
       }
       const Dfa minimal = minimise(dfa);
       if (minimal.states() > 30) continue;
-      require_reachable(checked_holonomy(minimal), minimal);
+      if (dfa.states() <= 30 && dfa != minimal) require_reachable(checked_holonomy(minimal), minimal);
       require_both(dfa.states() > 30 ? minimal : dfa);
       ++tried;
     }

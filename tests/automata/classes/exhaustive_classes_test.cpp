@@ -128,6 +128,8 @@ void check_classes(const Dfa& dfa, Tally& tally) {
 TEST_CASE("classes of every language of at most three states over two letters, two over three, four over one") {
   Tally tally;
   const auto check = [&](const Dfa& dfa) {
+    // No class depends on which of two letters is the first.
+    if (dfa.letters() == 2 && dfa.letter_map(1) < dfa.letter_map(0)) return;
     for (std::uint32_t set = 0; set < 1U << dfa.states(); ++set)
       if (const Dfa minimal = minimise(accepting(dfa, set)); minimal == accepting(dfa, set))
         check_classes(minimal, tally);
