@@ -74,13 +74,13 @@ class Mamba(nn.Module):
         u = F.silu(self.conv1d(u))
         step, b, c = self.x_proj(u).split([self.rank, self.states, self.states], -1)
         step = F.softplus(self.dt_proj(step))
-        decay = torch.exp(-step.unsqueeze(-1) * torch.exp(self.A_log))
-        decay = 2 * decay - 1 if self.signed else decay
-        written = (step * u).unsqueeze(-1) * b.unsqueeze(2)
-        state, outputs = torch.zeros_like(written[:, 0]), []
-        for t in range(x.shape[1]):
-            state = decay[:, t] * state + written[:, t]
-            outputs.append((state * c[:, t].unsqueeze(1)).sum(-1))
+        rates, outputs = -torch.exp(self.A_log), []
+        state = torch.zeros(x.shape[0], *rates.shape, dtype=x.dtype)
+        for held, new, write, read in zip(step.unbind(1), (step * u).unbind(1), b.unbind(1), c.unbind(1)):
+            decay = torch.exp(held.unsqueeze(-1) * rates)
+            decay = 2 * decay - 1 if self.signed else decay
+            state = torch.addcmul(new.unsqueeze(-1) * write.unsqueeze(1), decay, state)
+            outputs.append((state @ read.unsqueeze(-1)).squeeze(-1))
         return self.out_proj((torch.stack(outputs, 1) + self.D * u) * F.silu(gate))
 
 
@@ -131,8 +131,8 @@ class SLSTM(nn.Module):
         h = c = n = torch.zeros(batch, self.heads, self.size)
         most: Optional[Tensor] = None
         outputs = []
-        for t in range(length):
-            i, f, z, o = (inputs[:, t] + torch.einsum("bhs,hgsr->bhgr", h, self.recurrent)).unbind(2)
+        for own in inputs.unbind(1):
+            i, f, z, o = (own + torch.einsum("bhs,hgsr->bhgr", h, self.recurrent)).unbind(2)
             f = F.logsigmoid(f)
             greater = i if most is None else torch.maximum(f + most, i)
             kept = torch.zeros_like(f) if most is None else torch.exp(f + most - greater)

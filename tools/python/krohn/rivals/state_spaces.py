@@ -72,13 +72,14 @@ class S4(nn.Module):
         return apply, 2 * backward(b)
 
     def kernel(self, length: int) -> Tensor:
-        """[width, length]: Re(C Āˡ B̄)."""
+        """[width, length]: Re(C Āˡ B̄), twice as many powers at every turn."""
         apply, state = self.stepping()
-        c, kernel = torch.view_as_complex(self.c), []
-        for _ in range(length):
-            kernel.append((c * state).sum(-1).real)
-            state = apply(state)
-        return torch.stack(kernel, -1)
+        identity = torch.eye(state.shape[-1], dtype=state.dtype)
+        power = apply(identity.unsqueeze(1)).permute(1, 2, 0)  # Ā of every channel, column after column
+        states = state.unsqueeze(-1)
+        while states.shape[-1] < length:
+            states, power = torch.cat([states, power @ states], -1), power @ power
+        return (torch.view_as_complex(self.c).unsqueeze(1) @ states[..., :length]).squeeze(1).real
 
     def forward(self, x: Tensor) -> Tensor:
         return causal_convolution(x, self.kernel(x.shape[1])) + self.d * x
