@@ -6,8 +6,11 @@ import json
 import math
 import os
 import subprocess
+import sys
 import tempfile
+import types
 import unittest
+from unittest import mock
 
 try:
     import safetensors  # noqa: F401
@@ -16,7 +19,7 @@ except ImportError:
     raise unittest.SkipTest("the rivals need torch and safetensors")
 
 import krohn
-from krohn.rivals import mixers, models, state_spaces, tables, training
+from krohn.rivals import fla, mixers, models, page, papers, rwkv, state_spaces, tables, timing, training
 from krohn.rivals.__main__ import main
 
 KROHN = os.environ.get("KROHN_COMMAND")
@@ -125,8 +128,8 @@ class EquationTest(unittest.TestCase):
         y = torch.stack(outputs, 1)
         self.near(layer(x), layer.out(layer.norm(y.flatten(0, 1)).view_as(y)))
 
-    def test_rwkv_is_its_sum(self):
-        layer, x = double(mixers.RWKV4(8)), words()
+    def test_rwkv_4_is_its_sum(self):
+        layer, x = double(rwkv.RWKV4(8)), words()
         before = torch.cat([torch.zeros(3, 1, 8), x[:, :-1]], 1)
         r, k, v = (part(x * mix + before * (1 - mix)) for part, mix in zip((layer.r, layer.k, layer.v), layer.mix))
         w, outputs = torch.exp(layer.decay), []
@@ -134,6 +137,78 @@ class EquationTest(unittest.TestCase):
             weights = [torch.exp(-(t - 1 - s) * w + k[:, s]) for s in range(t)] + [torch.exp(layer.bonus + k[:, t])]
             outputs.append(sum(weight * v[:, s] for s, weight in enumerate(weights)) / sum(weights))
         self.near(layer(x), layer.out(torch.sigmoid(r) * torch.stack(outputs, 1)))
+
+    def test_rwkv_7_is_its_recurrence_with_dense_transitions(self):
+        layer, x = double(rwkv.RWKV7(8, 2)), words()
+        last = torch.cat([torch.zeros(3, 1, 8), x[:, :-1]], 1)
+        r, w, k, v, a, g = (x * (1 - layer.mix[i]) + last * layer.mix[i] for i in range(6))
+        r, k, v = layer.r(r), layer.k(k), layer.v(v)
+        decay = layer.decay.up(torch.tanh(w @ layer.decay.down.weight.T))
+        w = torch.exp(-torch.exp(torch.tensor(-0.5)) / (1 + torch.exp(-decay)))
+        a = 1 / (1 + torch.exp(-layer.rate.up(a @ layer.rate.down.weight.T)))
+        gate = torch.sigmoid(g @ layer.gate[0].weight.T) @ layer.gate[2].weight.T
+        outputs = torch.zeros_like(x)
+        for word in range(3):
+            for head in (slice(0, 4), slice(4, 8)):
+                state = torch.zeros(4, 4)
+                for t in range(12):
+                    kappa = k[word, t, head] * layer.removed[head]
+                    kappa = kappa / kappa.norm()
+                    step = torch.diag(w[word, t, head]) - torch.outer(kappa, a[word, t, head] * kappa)
+                    key = k[word, t, head] * (1 + (a[word, t, head] - 1) * layer.replaced[head])
+                    state = state @ step + torch.outer(v[word, t, head], key)
+                    y = state @ r[word, t, head]
+                    y = (y - y.mean()) / torch.sqrt(y.var(unbiased=False) + layer.norm.eps)
+                    y = y * layer.norm.weight[head] + layer.norm.bias[head]
+                    bonus = (r[word, t, head] * layer.bonus.flatten()[head] * key).sum()
+                    outputs[word, t, head] = y + bonus * v[word, t, head]
+        self.near(layer(x), layer.out(gate * outputs))
+
+    def test_dense_recurrence_is_a_sum_of_powers(self):
+        layer, x = double(state_spaces.LinearRecurrence(3, 5)), words(9, 3)
+        for t in range(9):
+            right = layer.d(x[:, t])
+            for s in range(t + 1):
+                kernel = layer.c.weight @ torch.linalg.matrix_power(layer.a, t - s) @ layer.b.weight
+                right = right + x[:, s] @ kernel.T
+            self.near(layer(x)[:, t], right)
+        fresh = state_spaces.LinearRecurrence(3, 5).a
+        self.near(fresh @ fresh.T, torch.eye(5), 1e-6)
+
+    def test_full_matrix_multiplies_and_stays_in_the_unit_ball(self):
+        model = models.build("full-matrix:size=3", 4, 2, seed=1).double()
+        with torch.no_grad():
+            model.matrices[3] = 0.1 * torch.eye(3)  # whose norm is below 1: read as it is
+        tokens = torch.tensor([[0, 2, 1, 1, 0], [3, 0, 0, 1, 2]])
+        for word in range(2):
+            state = torch.eye(3)
+            for t in range(5):
+                state = model.matrices[tokens[word, t]] @ state
+                norm = state.square().sum().sqrt().item()
+                self.near(model(tokens)[word, t], model.head(state.flatten() / max(1, norm)))
+
+    def test_scan_is_the_recurrence(self):
+        for length in (*range(1, 10), 31, 40):
+            a, b = torch.randn(2, length, 3, 3) / 2, torch.randn(2, length, 3, 1)
+            state, states = torch.zeros(2, 3, 1), []
+            for t in range(length):
+                state = a[:, t] @ state + b[:, t]
+                states.append(state)
+            self.near(state_spaces.scanned(a, b), torch.stack(states, 1))
+
+    def test_block_diagonal_recurrence_both_ways(self):
+        layer, x = double(state_spaces.BlockDiagonal(4, 2, 3)), words(7, 4)
+        states = torch.zeros(3, 6)
+        for t in range(7):
+            dense = torch.zeros(3, 6, 6)
+            for word in range(3):
+                for block, columns in enumerate(layer.a(x[word, t]).view(3, 2, 2)):
+                    for column in range(2):
+                        v = columns[:, column]
+                        dense[word, 2 * block : 2 * block + 2, 2 * block + column] = v / max(1, float((v.abs() ** 1.2).sum() ** (1 / 1.2)))
+            states = (dense @ states.unsqueeze(-1)).squeeze(-1) + layer.b(x[:, t])
+            for by_scan in (False, True):
+                self.near(layer(x, by_scan)[:, t], states)
 
     def test_mamba_is_that_of_transformers(self):
         try:
@@ -170,7 +245,7 @@ class ModelTest(unittest.TestCase):
         tokens = torch.randint(0, 3, (4, 30), generator=torch.Generator().manual_seed(1))
         other = tokens.clone()
         other[:, 17:] = (other[:, 17:] + 1) % 3
-        for name in models.FAMILIES:
+        for name in (name for name, family in models.FAMILIES.items() if not family.needs_fla):
             with self.subTest(name):
                 model = models.build(name, 3, 2, seed=1)
                 with torch.no_grad():
@@ -179,7 +254,7 @@ class ModelTest(unittest.TestCase):
                 optimiser = torch.optim.AdamW(model.parameters(), 1e-2)
                 targets = (tokens == 1).long()  # what any of them can say of a token
                 first = training.loss_of(model, tokens, targets)
-                for _ in range(20):
+                for _ in range(25):
                     optimiser.zero_grad()
                     training.loss_of(model, tokens, targets).backward()
                     optimiser.step()
@@ -192,6 +267,47 @@ class ModelTest(unittest.TestCase):
             with self.assertRaises(ValueError):
                 models.parse(wrong)
 
+    def test_layers_of_fla_where_it_is_and_what_to_do_where_it_is_not(self):
+        for name in ("deltanet", "deltaproduct"):
+            with mock.patch.dict(sys.modules, {"fla": None, "fla.layers": None}):
+                self.assertIn("pip install flash-linear-attention", models.obstacle(name))
+                with self.assertRaisesRegex(ValueError, "flash-linear-attention"):
+                    models.build(name, 3, 2, seed=1)
+        self.assertEqual(models.obstacle("lstm"), "")
+
+        asked = []
+
+        class Layer(torch.nn.Module):  # says what it was asked for; only as causal and as deep as it has to be
+            def __init__(self, **options):
+                super().__init__()
+                asked.append(options)
+                self.map = torch.nn.Linear(options["hidden_size"], options["hidden_size"])
+
+            def forward(self, x):
+                assert x.shape[1] >= fla.LEAST_LENGTH, x.shape
+                return self.map(x).cumsum(1), None, None
+
+        fake = types.ModuleType("fla")
+        fake.layers = types.ModuleType("fla.layers")
+        fake.layers.DeltaNet = fake.layers.GatedDeltaProduct = Layer
+        with mock.patch.dict(sys.modules, {"fla": fake, "fla.layers": fake.layers}):
+            with mock.patch("torch.cuda.is_available", return_value=False):
+                self.assertIn("CUDA", models.obstacle("deltanet"))
+            with mock.patch("torch.cuda.is_available", return_value=True), mock.patch.object(torch.nn.Module, "cuda", lambda self: self):
+                model = models.build("deltanet:width=8,heads=2,signed", 3, 2, seed=1)
+                self.assertEqual(model(torch.zeros(2, 5, dtype=torch.long)).shape, (2, 5, 2))
+                self.assertEqual(model(torch.zeros(2, 70, dtype=torch.long)).shape, (2, 70, 2))
+                models.build("deltaproduct:width=8,heads=2,reflections=3,taps=0", 3, 2, seed=1)
+        self.assertEqual(asked[0], {"hidden_size": 8, "num_heads": 2, "use_short_conv": True, "conv_size": 4, "allow_neg_eigval": True})
+        self.assertEqual(asked[1], {"hidden_size": 8, "head_dim": 4, "num_heads": 2, "expand_v": 1, "use_short_conv": False, "conv_size": 1,
+                                    "use_forget_gate": False, "allow_neg_eigval": False, "num_householder": 3})  # fmt: skip
+
+    def test_words_of_a_fixed_set_come_again(self):
+        options = training.Options(words=4, samples=10)
+        self.assertEqual([training.words_of_step(step, options) for step in range(4)], [(4, 0), (4, 4), (4, 0), (4, 4)])
+        self.assertEqual(training.words_of_step(7, training.Options(words=4, samples=3)), (3, 0))
+        self.assertEqual(training.words_of_step(7, training.Options(words=4)), (4, 28))
+
     def test_rates(self):
         options = training.Options(steps=100, warm_up=10, schedule="cosine", least_rate=0.1)
         rates = [training.rate_at(step, 1, options) for step in range(100)]
@@ -203,6 +319,37 @@ class ModelTest(unittest.TestCase):
     def test_intervals(self):
         self.assertAlmostEqual(tables.interval(5, 5)[0], 0.5655, 4)  # by the textbook's formula
         self.assertAlmostEqual(tables.interval(0, 5)[1], 0.4345, 4)
+
+
+class PapersTest(unittest.TestCase):
+    def test_every_cell_has_a_task_and_a_model_of_its_own_file(self):
+        for name in papers.TABLES:
+            for scale in ("small", "paper"):
+                cells = papers.table(name, scale).cells
+                self.assertEqual(len({cell.stem for cell in cells}), len(cells))
+                for cell in cells:
+                    models.full_name(cell.model)
+                for task, length in {(cell.task, cell.options.length) for cell in cells}:
+                    krohn.dataset(task, 1, length=length, seed=1)
+
+    def test_figures(self):  # read off the papers once more
+        found = {(name, cell.row, cell.column): cell for name in papers.TABLES for cell in papers.table(name).cells}
+        for place, paper, figure in (
+            (("ebrahimi1", "modular addition, LSTM", "m = 50"), "0.99 → 0.02", 0.02),
+            (("ebrahimi1", "modular addition, Transformer (4)", "m = 2"), "1.00 → 0.04", 0.04),
+            (("ebrahimi1", "state machine, Mamba (2)", "m = 10"), "0.79 → 0.42", 0.42),
+            (("ebrahimi1", "state machine, RNN", "m = 25"), "0.41 → 0.19", 0.19),
+            (("ebrahimi1", "modular arithmetic, Mamba (4)", "m = 2"), "1.00 → 0.92", 0.92),
+            (("ebrahimi1", "modular arithmetic, Transformer (1)", "m = 3"), "0.63 → 0.02", 0.02),
+            (("grazzi5", "modular arithmetic without brackets", "sLSTM"), "0.124 ± 0.000, best 0.787", 0.124),
+            (("grazzi5", "modular arithmetic with brackets", "Mamba [−1, 1]"), "0.126 ± 0.010, best 0.136", 0.126),
+            (("fan2", "EvenPair(5)", "Liquid-S4"), "0.72: 0.44 scaled", 0.44),
+        ):
+            self.assertEqual(found[place].paper, paper)
+            self.assertAlmostEqual(found[place].figure, figure)
+        self.assertEqual(sum(place[0] == "ebrahimi1" for place in found), 8 * 6 * 3)
+        with self.assertRaisesRegex(ValueError, "grazzi5"):
+            papers.table("ebrahimi3")
 
 
 class CommandTest(unittest.TestCase):
@@ -245,20 +392,82 @@ class CommandTest(unittest.TestCase):
                                   check=True, capture_output=True, text=True)  # fmt: skip
             self.assertLess(abs(json.loads(done.stdout)["lengths"][0]["right"] - test["right"]), 3, done.stdout)  # the last bits differ
 
-    def test_a_table_goes_on_after_its_cells(self):
-        small = tables.TABLES["grazzi5"]
-        tables.TABLES["tiny"] = tables.replace(small, rows=small.rows[5:7], small=tables.replace(
-            small.small, steps=3, words=4, length=(1, 4), test_lengths=(4, 6), test_words=4))
-        self.addCleanup(tables.TABLES.pop, "tiny")
-        folder = os.path.join(self.folder, "tiny")
-        first = tables.run("tiny", folder, 2, 1, "", "small")
-        self.assertEqual(len(os.listdir(folder)), 4)
-        before = {name: os.stat(os.path.join(folder, name)).st_mtime_ns for name in os.listdir(folder)}
-        self.assertEqual(tables.run("tiny", folder, 2, 1, "", "small"), first)
-        self.assertEqual({name: os.stat(os.path.join(folder, name)).st_mtime_ns for name in os.listdir(folder)}, before)
-        tables.TABLES["tiny"] = tables.replace(tables.TABLES["tiny"], small=tables.replace(tables.TABLES["tiny"].small, steps=4))
+    def tiny(self, steps=3):
+        """A table of two models on two tasks whose runs take milliseconds."""
+        options = training.Options(steps=steps, words=4, length=(1, 4), rates=(1e-2,), test_lengths=(4, 6), test_words=4)
+        cells = [papers.Cell(task, model, papers.stem_of(model, task), task, f"{model}:hidden=4", options, "0.03 → 0.50", 0.5)
+                 for task in ("parity", "rsm:m=2,seed=1") for model in ("lstm", "gru")]  # fmt: skip
+        return mock.patch.dict(papers.TABLES, {"tiny": lambda is_paper: papers.Table("tiny", "Nobody, Table 0", cells, "A note.")})
+
+    def test_a_table_goes_on_after_its_runs_and_is_shared_out(self):
+        folder, cells = os.path.join(self.folder, "tiny"), os.path.join(self.folder, "cells.json")
+        line = ["table", "tiny", "-o", folder, "--seeds", "2", "--seed", "1"]
+        with self.tiny():
+            for part in ("1/3", "3/3"):
+                self.assertNotIn("Nobody", self.said(*line, "--shard", part))
+            self.assertEqual(len(os.listdir(folder)), 5)
+            partly = tables.markdown(papers.table("tiny"), tables.results(papers.table("tiny"), folder, range(1, 3)))
+            first = self.said(*line, "--json", cells)
+            self.assertEqual(len(os.listdir(folder)), 8)
+            before = {name: os.stat(os.path.join(folder, name)).st_mtime_ns for name in os.listdir(folder)}
+            self.assertEqual(self.said(*line), first)
+            self.assertEqual({name: os.stat(os.path.join(folder, name)).st_mtime_ns for name in os.listdir(folder)}, before)
+            self.assertEqual(self.said(*line, "--only", "parity, gru").count("| parity |"), 1)
+            for wrong in ("0/3", "4/3", "x", "1/"):
+                self.assertIn("--shard", self.said(*line, "--shard", wrong, status=2))
+        self.assertEqual(first.count("0.03 → 0.50"), 4)
+        self.assertEqual(partly.count("of 1 |") + partly.count("of 2 |"), 4)
+        with open(cells, encoding="utf-8") as file:
+            cell = json.load(file)["cells"][2]
+        self.assertEqual((cell["row"], cell["column"], cell["paper"], cell["paper_length"]), ("rsm:m=2,seed=1", "lstm", 0.5, 6))
+        self.assertEqual([run["seed"] for run in cell["runs"]], [1, 2])
+        self.assertEqual([at["length"] for at in cell["lengths"]], [4, 6])
+        best = cell["runs"][cell["best"]]
+        self.assertEqual(best["validation_loss"], min(run["validation_loss"] for run in cell["runs"]))
+        self.assertEqual(best["at"], cell["lengths"][1])
+        self.assertTrue(best["at"]["low"] <= best["at"]["scaled_accuracy"] <= best["at"]["high"])
+        with self.tiny(steps=4):
+            self.assertIn("other options", self.said(*line, status=2))
+
+    def test_a_run_of_before_an_option_came_is_known_again(self):
+        folder = os.path.join(self.folder, "old")
+        with self.tiny():
+            cell = papers.table("tiny").cells[0]
+            os.mkdir(folder)
+            run = tables.run_once(cell, 1, folder)
+            path = os.path.join(folder, f"{cell.stem}.seed=1.json")
+            with open(path, encoding="utf-8") as file:
+                facts = json.load(file)
+            del facts["options"]["samples"]
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(facts, file)
+            self.assertEqual(tables.kept_run(cell, 1, folder)[2], run)
+
+    def test_a_page_has_what_was_run_and_names_what_was_not(self):
+        text = "# Mine\n<!-- krohn.rivals tiny -->\nold\n<!-- end -->\nMine, too.\n"
+        path = os.path.join(self.folder, "page.md")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        with self.tiny():
+            self.said("table", "tiny", "-o", os.path.join(self.folder, "tiny"), "--seeds", "1", "--seed", "1", "--only", "parity")
+            line = ["page", path, "--cells", self.folder, "--seeds", "1", "--seed", "1"]
+            self.said(*line)
+            with open(path, encoding="utf-8") as file:
+                made = file.read()
+            self.said(*line)
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual(file.read(), made)
+        self.assertTrue(made.startswith("# Mine\n<!-- krohn.rivals tiny -->\n| |") and made.endswith("<!-- end -->\nMine, too.\n"), made)
+        self.assertNotIn("old", made)
+        self.assertEqual(made.count("| parity |"), 2)
+        self.assertIn("Not run, 2 of 4 cells. rsm:m=2,seed=1: lstm, gru.", made)
         with self.assertRaises(ValueError):
-            tables.run("tiny", folder, 2, 1, "", "small")
+            page.rewritten("no place", self.folder, [1])
+
+    def test_ways_of_the_recurrence_are_timed(self):
+        lines = timing.report(runs=1).splitlines()
+        self.assertEqual([line.split(" | ")[0] for line in lines[2:5]], ["| 40", "| 500", "| 500"])
+        self.assertTrue(all(float(line.split(" | ")[3]) > 0 and float(line.split(" | ")[4]) > 0 for line in lines[2:5]))
 
     def test_mistakes(self):
         self.assertIn("no rival", self.said("train", "parity", "--model", "nosuch", "-o", os.path.join(self.folder, "x"), status=2))

@@ -1,11 +1,12 @@
-"""The command of the rivals: `python -m krohn.rivals train TASK --model NAME -o FOLDER`, `eval FOLDER`, `table NAME -o FOLDER`."""
+"""The command of the rivals: `python -m krohn.rivals train TASK --model NAME -o FOLDER`, `eval FOLDER`, `table NAME -o FOLDER`,
+`page FILE --cells FOLDER`, `time`."""
 
 import argparse
 import json
 import sys
 from typing import List, Optional
 
-from krohn.rivals import models, tables, training
+from krohn.rivals import models, page, papers, tables, timing, training
 
 
 def numbers(text: str) -> List[float]:
@@ -58,6 +59,16 @@ def report(facts: dict) -> None:
         print("  measured by PyTorch; krohn tests such a model as a black box, krohn.test, and proves nothing of it")
 
 
+def make_table(chosen: argparse.Namespace) -> None:
+    table, found = tables.run(chosen.name, chosen.output, chosen.seeds, chosen.seed, chosen.only, chosen.scale, chosen.shard,
+                              lambda line: print(line, file=sys.stderr, flush=True))  # fmt: skip
+    if chosen.json:
+        with open(chosen.json, "w", encoding="utf-8") as file:
+            json.dump({"cells": tables.as_krohn_has_them(table, found, range(chosen.seed, chosen.seed + chosen.seeds))}, file)
+    if not (chosen.quiet or chosen.shard):
+        print(tables.markdown(table, found))
+
+
 def main(arguments: Optional[List[str]] = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m krohn.rivals", description="The models that the papers compare with.")
     verbs = parser.add_subparsers(dest="verb", required=True)
@@ -71,12 +82,21 @@ def main(arguments: Optional[List[str]] = None) -> int:
     evaluate.add_argument("--lengths", type=whole_numbers, default=[40, 256])
     evaluate.add_argument("--words", type=int, default=100)
     table = verbs.add_parser("table", help="train every model of a table")
-    table.add_argument("name", choices=list(tables.TABLES))
-    table.add_argument("-o", "--output", required=True, help="folder that keeps the cells; the same command goes on after them")
-    table.add_argument("--seeds", type=int, default=5)
-    table.add_argument("--seed", type=int, default=21, help="of the first run")
-    table.add_argument("--only", default="", help="rows whose name has this text")
+    table.add_argument("name", choices=list(papers.TABLES))
+    table.add_argument("-o", "--output", required=True, help="folder that keeps the runs; the same command goes on after them")
+    table.add_argument("--only", default="", help="cells whose \"row, column\" has this text")
     table.add_argument("--scale", choices=["small", "paper"], default="small")
+    table.add_argument("--shard", default="", help="I/N: train the I-th of N shares of the runs")
+    table.add_argument("--json", default="", help="file for the cells, as `krohn table --json` has them")
+    table.add_argument("--quiet", action="store_true", help="print no table")
+    written = verbs.add_parser("page", help="put the tables of finished runs into a page that has places for them")
+    written.add_argument("page")
+    written.add_argument("--cells", required=True, help="folder with a folder of runs for every table")
+    for parsed in (table, written):
+        parsed.add_argument("--seeds", type=int, default=5)
+        parsed.add_argument("--seed", type=int, default=21, help="of the first run")
+    timed = verbs.add_parser("time", help="Fan et al.'s recurrence by a parallel scan and letter after letter")
+    timed.add_argument("--words", type=int, default=1, help="at once")
     chosen = parser.parse_args(arguments)
     try:
         if chosen.verb == "train":
@@ -85,8 +105,12 @@ def main(arguments: Optional[List[str]] = None) -> int:
             model, facts = training.load(chosen.run)
             for length in chosen.lengths:
                 print(json.dumps(vars(training.measure(model, facts["task"], length, chosen.words))))
+        elif chosen.verb == "page":
+            page.rewrite(chosen.page, chosen.cells, range(chosen.seed, chosen.seed + chosen.seeds))
+        elif chosen.verb == "time":
+            print(timing.report(chosen.words))
         else:
-            print(tables.run(chosen.name, chosen.output, chosen.seeds, chosen.seed, chosen.only, chosen.scale))
+            make_table(chosen)
     except (ValueError, OSError) as error:  # krohn's own errors are ValueErrors
         print(f"krohn.rivals: {error}", file=sys.stderr)
         return 2

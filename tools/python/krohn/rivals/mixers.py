@@ -74,13 +74,13 @@ class Mamba(nn.Module):
         u = F.silu(self.conv1d(u))
         step, b, c = self.x_proj(u).split([self.rank, self.states, self.states], -1)
         step = F.softplus(self.dt_proj(step))
-        decay = torch.exp(-step.unsqueeze(-1) * torch.exp(self.A_log))
-        decay = 2 * decay - 1 if self.signed else decay
-        written = (step * u).unsqueeze(-1) * b.unsqueeze(2)
-        state, outputs = torch.zeros_like(written[:, 0]), []
-        for t in range(x.shape[1]):
-            state = decay[:, t] * state + written[:, t]
-            outputs.append((state * c[:, t].unsqueeze(1)).sum(-1))
+        rates, outputs = -torch.exp(self.A_log), []
+        state = torch.zeros(x.shape[0], *rates.shape, dtype=x.dtype)
+        for held, new, write, read in zip(step.unbind(1), (step * u).unbind(1), b.unbind(1), c.unbind(1)):
+            decay = torch.exp(held.unsqueeze(-1) * rates)
+            decay = 2 * decay - 1 if self.signed else decay
+            state = torch.addcmul(new.unsqueeze(-1) * write.unsqueeze(1), decay, state)
+            outputs.append((state @ read.unsqueeze(-1)).squeeze(-1))
         return self.out_proj((torch.stack(outputs, 1) + self.D * u) * F.silu(gate))
 
 
@@ -131,8 +131,8 @@ class SLSTM(nn.Module):
         h = c = n = torch.zeros(batch, self.heads, self.size)
         most: Optional[Tensor] = None
         outputs = []
-        for t in range(length):
-            i, f, z, o = (inputs[:, t] + torch.einsum("bhs,hgsr->bhgr", h, self.recurrent)).unbind(2)
+        for own in inputs.unbind(1):
+            i, f, z, o = (own + torch.einsum("bhs,hgsr->bhgr", h, self.recurrent)).unbind(2)
             f = F.logsigmoid(f)
             greater = i if most is None else torch.maximum(f + most, i)
             kept = torch.zeros_like(f) if most is None else torch.exp(f + most - greater)
@@ -142,42 +142,3 @@ class SLSTM(nn.Module):
             outputs.append(h)
         y = torch.stack(outputs, 1).flatten(2)
         return self.out(self.norm(y.flatten(0, 1)).view_as(y))
-
-
-class RWKV4(nn.Module):
-    """Time mixing of RWKV-4 (Peng et al. 2023): σ(r) ∘ (Σ e^{−(t−1−s) w + k_s} v_s + e^{u + k_t} v_t) / (the same without v)."""
-
-    def __init__(self, width: int):
-        super().__init__()
-        self.mix = nn.Parameter(torch.rand(3, width))
-        self.r, self.k, self.v, self.out = (nn.Linear(width, width, bias=False) for _ in range(4))
-        self.decay, self.bonus = nn.Parameter(torch.linspace(-5, 3, width)), nn.Parameter(torch.full((width,), math.log(0.3)))
-
-    def forward(self, x: Tensor) -> Tensor:
-        before = F.pad(x, (0, 0, 1, -1))
-        r, k, v = (part(x * mix + before * (1 - mix)) for part, mix in zip((self.r, self.k, self.v), self.mix))
-        w, outputs = torch.exp(self.decay), []
-        above = below = torch.zeros_like(k[:, 0])
-        most = torch.full_like(above, -1e38)
-        for key, value in zip(k.unbind(1), v.unbind(1)):
-            greater = torch.maximum(most, self.bonus + key)
-            old, new = torch.exp(most - greater), torch.exp(self.bonus + key - greater)
-            outputs.append((old * above + new * value) / (old * below + new))
-            greater = torch.maximum(most - w, key)
-            old, new = torch.exp(most - w - greater), torch.exp(key - greater)
-            above, below, most = old * above + new * value, old * below + new, greater
-        return self.out(torch.sigmoid(r) * torch.stack(outputs, 1))
-
-
-class RWKV4Channels(nn.Module):
-    """Channel mixing of RWKV-4."""
-
-    def __init__(self, width: int):
-        super().__init__()
-        self.mix = nn.Parameter(torch.rand(2, width))
-        self.r, self.k, self.v = nn.Linear(width, width, bias=False), nn.Linear(width, 4 * width, bias=False), nn.Linear(4 * width, width, bias=False)
-
-    def forward(self, x: Tensor) -> Tensor:
-        before = F.pad(x, (0, 0, 1, -1))
-        k, r = (part(x * mix + before * (1 - mix)) for part, mix in zip((self.k, self.r), self.mix))
-        return torch.sigmoid(r) * self.v(torch.relu(k) ** 2)

@@ -7,8 +7,10 @@ from typing import Any, Callable, Dict, List, Tuple
 import torch
 from torch import Tensor, nn
 
-from krohn.rivals.mixers import (MLSTM, RWKV4, SLSTM, Attention, LinearAttention, Mamba, RWKV4Channels)
-from krohn.rivals.state_spaces import S4, S4D, LiquidS4
+from krohn.rivals import fla
+from krohn.rivals.mixers import MLSTM, SLSTM, Attention, LinearAttention, Mamba
+from krohn.rivals.rwkv import RWKV4, RWKV7, RWKV4Channels, RWKV7Channels
+from krohn.rivals.state_spaces import S4, S4D, LinearRecurrence, LiquidS4
 
 
 class Recurrent(nn.Module):
@@ -20,6 +22,25 @@ class Recurrent(nn.Module):
 
     def forward(self, tokens: Tensor) -> Tensor:
         return self.head(self.recurrent(nn.functional.one_hot(tokens, self.tokens).to(self.head.weight.dtype))[0])
+
+
+class FullMatrix(nn.Module):
+    """H ← A(token) H from the identity, H divided by its norm where that is above 1, and a linear read-out of all its entries (Grazzi et
+    al. 2025, E.2.1, "full matrix simple")."""
+
+    def __init__(self, tokens: int, labels: int, size: int = 8):
+        super().__init__()
+        self.matrices = nn.Parameter(torch.eye(size) + torch.randn(tokens, size, size) / size)
+        self.head = nn.Linear(size * size, labels)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        state = torch.eye(self.matrices.shape[-1], dtype=self.matrices.dtype).expand(tokens.shape[0], -1, -1)
+        states = []
+        for step in self.matrices[tokens].unbind(1):
+            state = step @ state
+            states.append(state)
+        flat = torch.stack(states, 1).flatten(2)
+        return self.head(flat / torch.linalg.vector_norm(flat, dim=-1, keepdim=True).clamp(min=1))
 
 
 class Block(nn.Module):
@@ -80,6 +101,8 @@ class Family:
     build: Callable[..., nn.Module]
     is_imported: bool = False
     """Whether `krohn import` reads its state dict, so that every verb examines it."""
+    needs_fla: bool = False
+    """And with it a CUDA device, on which the model is built."""
 
 
 def _stacked(block: Callable[..., nn.Module], **more: int) -> Tuple[Dict[str, int], Callable[..., nn.Module]]:
@@ -113,7 +136,17 @@ FAMILIES: Dict[str, Family] = {
         lambda width, states: Block(width, Gated(width, S4D(width, states))), states=64)),
     "liquid-s4": Family("Hasani et al. 2023, by Fan et al. 2024 (4)", *_stacked(
         lambda width, states: Block(width, Gated(width, LiquidS4(width, states))), states=64)),
+    "lrnn": Family("Fan et al. 2024 (1)", *_stacked(
+        lambda width, states: Block(width, Gated(width, LinearRecurrence(width, states))), states=64)),
     "rwkv4": Family("Peng et al. 2023", *_stacked(lambda width: Block(width, RWKV4(width), RWKV4Channels(width)))),
+    "rwkv7": Family("Peng et al. 2025", *_stacked(
+        lambda width, heads: Block(width, RWKV7(width, heads), RWKV7Channels(width)), heads=4)),
+    "full-matrix": Family("Grazzi et al. 2025, E.2.1", {"size": 8}, FullMatrix),
+    "deltanet": Family("Yang et al. 2024, flash-linear-attention", *_stacked(
+        lambda width, **options: Block(width, fla.delta_net(width, **options), mlp(width)), heads=4, taps=4, signed=0), needs_fla=True),
+    "deltaproduct": Family("Siems et al. 2025, flash-linear-attention", *_stacked(
+        lambda width, **options: Block(width, fla.delta_product(width, **options), mlp(width)),
+        heads=4, taps=4, signed=0, reflections=2, gated=0), needs_fla=True),
 }
 
 
@@ -145,4 +178,15 @@ def build(name: str, tokens: int, labels: int, seed: int) -> nn.Module:
     """A model with first weights of that seed."""
     family, options = parse(name)
     torch.manual_seed(seed)
-    return FAMILIES[family].build(tokens, labels, **options)
+    model = FAMILIES[family].build(tokens, labels, **options)
+    return model.cuda() if FAMILIES[family].needs_fla else model
+
+
+def obstacle(name: str) -> str:
+    """Why the model cannot be built on this machine; empty where it can."""
+    try:
+        if FAMILIES[parse(name)[0]].needs_fla:
+            fla.layers()
+    except ValueError as error:
+        return str(error)
+    return ""

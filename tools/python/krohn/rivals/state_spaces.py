@@ -72,13 +72,14 @@ class S4(nn.Module):
         return apply, 2 * backward(b)
 
     def kernel(self, length: int) -> Tensor:
-        """[width, length]: Re(C Āˡ B̄)."""
+        """[width, length]: Re(C Āˡ B̄), twice as many powers at every turn."""
         apply, state = self.stepping()
-        c, kernel = torch.view_as_complex(self.c), []
-        for _ in range(length):
-            kernel.append((c * state).sum(-1).real)
-            state = apply(state)
-        return torch.stack(kernel, -1)
+        identity = torch.eye(state.shape[-1], dtype=state.dtype)
+        power = apply(identity.unsqueeze(1)).permute(1, 2, 0)  # Ā of every channel, column after column
+        states = state.unsqueeze(-1)
+        while states.shape[-1] < length:
+            states, power = torch.cat([states, power @ states], -1), power @ power
+        return (torch.view_as_complex(self.c).unsqueeze(1) @ states[..., :length]).squeeze(1).real
 
     def forward(self, x: Tensor) -> Tensor:
         return causal_convolution(x, self.kernel(x.shape[1])) + self.d * x
@@ -123,3 +124,58 @@ class LiquidS4(S4D):
             state = (step + written) * state + written
             outputs.append(2 * (c * state).sum(-1).real)
         return torch.stack(outputs, 1) + self.d * x
+
+
+class LinearRecurrence(nn.Module):
+    """x ← A x + B u, y = C x + D u with one dense A and no care for how it begins but that it is orthogonal: the LRNN of Fan et al. 2024,
+    equation 1, "without S4's parameterization"."""
+
+    def __init__(self, width: int, states: int = 64):
+        super().__init__()
+        self.a, self.b = nn.Parameter(nn.init.orthogonal_(torch.empty(states, states))), nn.Linear(width, states, bias=False)
+        self.c, self.d = nn.Linear(states, width, bias=False), nn.Linear(width, width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        written, states = self.b(x), []
+        state = torch.zeros_like(written[:, 0])
+        for new in written.unbind(1):
+            state = state @ self.a.T + new
+            states.append(state)
+        return self.c(torch.stack(states, 1)) + self.d(x)
+
+
+def scanned(a: Tensor, b: Tensor) -> Tensor:
+    """x_t = a_t x_{t−1} + b_t from x_{−1} = 0, for a […, length, n, n] and b [… , length, n, 1]: neighbours are composed, the half as long
+    sequence of pairs is scanned, and every even place is one step behind its pair. Work as of one pass, depth log₂ of the length."""
+    length = a.shape[-3]
+    if length == 1:
+        return b
+    even, odd = slice(0, length - length % 2, 2), slice(1, None, 2)
+    pairs = scanned(a[..., odd, :, :] @ a[..., even, :, :], a[..., odd, :, :] @ b[..., even, :, :] + b[..., odd, :, :])
+    later = slice(2, None, 2)
+    ahead = a[..., later, :, :] @ pairs[..., : (length - 1) // 2, :, :] + b[..., later, :, :]
+    evens = torch.cat([b[..., :1, :, :], ahead], -3)
+    both = torch.stack([evens[..., : length // 2, :, :], pairs], -3).flatten(-4, -3)
+    return both if length % 2 == 0 else torch.cat([both, evens[..., -1:, :, :]], -3)
+
+
+class BlockDiagonal(nn.Module):
+    """The recurrence of Fan et al. 2024, equations 5 and 6: `blocks` blocks of the token, columns of p-norm at most 1, by a parallel scan
+    or letter after letter. krohn trains the model with it (`fan`); this one is for timing the two ways."""
+
+    def __init__(self, width: int = 64, block: int = 8, blocks: int = 8, norm: float = 1.2):
+        super().__init__()
+        self.block, self.blocks, self.norm = block, blocks, norm
+        self.a, self.b = nn.Linear(width, blocks * block * block), nn.Linear(width, blocks * block)
+
+    def forward(self, x: Tensor, by_scan: bool) -> Tensor:
+        a = self.a(x).unflatten(-1, (self.blocks, self.block, self.block)).transpose(1, 2)
+        a = a / torch.linalg.vector_norm(a, self.norm, dim=-2, keepdim=True).clamp(min=1)
+        b = self.b(x).unflatten(-1, (self.blocks, self.block, 1)).transpose(1, 2)
+        if by_scan:
+            return scanned(a, b).squeeze(-1).transpose(1, 2).flatten(2)
+        state, states = torch.zeros_like(b[:, :, 0]), []
+        for step, new in zip(a.unbind(2), b.unbind(2)):
+            state = step @ state + new
+            states.append(state)
+        return torch.stack(states, 1).flatten(2)

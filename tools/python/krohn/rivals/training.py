@@ -35,6 +35,8 @@ class Options:
     validate_every: int = 500
     validation_words: int = 256
     stop_at: float = 1e-5
+    samples: int = 0
+    """Train on so many words again and again; 0: on new ones at every step."""
     test_lengths: Sequence[int] = (40, 256)
     test_words: int = 100
 
@@ -84,6 +86,11 @@ def batch_of(task: Any, words: int, length: Any, seed: int, first: int) -> Tuple
     return (torch.as_tensor(data.inputs[:, :longest]).long(), torch.as_tensor(data.targets[:, :longest]).long(), data)
 
 
+def logits_of(model: nn.Module, inputs: Tensor) -> Tensor:
+    """Computed where the model is, and brought back."""
+    return model(inputs.to(next(model.parameters()).device)).cpu()
+
+
 def measure(model: nn.Module, task: Any, length: int, words: int, seed: int = TEST_SEED, at_once: int = 64) -> Score:
     """The share of right answers between chance, 0, and all, 1; and how many words are right at every answer."""
     model.eval()
@@ -93,14 +100,22 @@ def measure(model: nn.Module, task: Any, length: int, words: int, seed: int = TE
         for first in range(0, words, at_once):
             inputs, targets, data = batch_of(task, min(at_once, words - first), length, seed, first)
             chance, asked = data.chance, targets >= 0
-            wrong = (model(inputs).argmax(-1) != targets) & asked
+            wrong = (logits_of(model, inputs).argmax(-1) != targets) & asked
             answers, right = answers + int(asked.sum()), right + int(asked.sum()) - int(wrong.sum())
             words_right += int((~wrong.any(1)).sum())
     return Score(length, words, seed, answers, right, (right / answers - chance) / (1 - chance), words_right)
 
 
 def loss_of(model: nn.Module, inputs: Tensor, targets: Tensor) -> Tensor:
-    return nn.functional.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
+    return nn.functional.cross_entropy(logits_of(model, inputs).flatten(0, 1), targets.flatten())
+
+
+def words_of_step(step: int, options: Options) -> Tuple[int, int]:
+    """How many words, and which is the first: as `krohn train` goes through its samples."""
+    if not options.samples:
+        return options.words, step * options.words
+    words = min(options.words, options.samples)
+    return words, step % (options.samples // words) * words
 
 
 def train_one(name: str, task: Any, rate: float, seed: int, options: Options,
@@ -117,7 +132,8 @@ def train_one(name: str, task: Any, rate: float, seed: int, options: Options,
         model.train()
         for group in optimiser.param_groups:
             group["lr"] = rate_at(step, rate, options)
-        inputs, targets, _ = batch_of(task, options.words, options.length, seed, step * options.words)
+        words, first = words_of_step(step, options)
+        inputs, targets, _ = batch_of(task, words, options.length, seed, first)
         optimiser.zero_grad(set_to_none=True)
         loss = loss_of(model, inputs, targets)
         if not math.isfinite(loss.item()):
@@ -142,7 +158,7 @@ def train_one(name: str, task: Any, rate: float, seed: int, options: Options,
                 break
     model.load_state_dict(kept)
     with torch.no_grad():
-        right = (model(seen).argmax(-1) == answers)[answers >= 0]
+        right = (logits_of(model, seen).argmax(-1) == answers)[answers >= 0]
     run.validation_accuracy = right.float().mean().item()
     run.test = [measure(model, task, length, options.test_words) for length in options.test_lengths]
     run.seconds = time.process_time() - began
