@@ -389,8 +389,8 @@ TEST_CASE("a wrong answer to the empty word refutes, by search and by random wor
 }
 
 TEST_CASE("a run through states finds the letter that a run through the network finds") {
-  // A line of 40 states, and a network of it that leaves the line at its end.
-  constexpr State kStates = 40;
+  // A line of 30 states, and a network of it that leaves the line at its end.
+  constexpr State kStates = 30;
   std::vector<State> line, astray;
   for (State q = 0; q < kStates; ++q) {
     line.insert(line.end(), {q + 1 < kStates ? q + 1 : q, 0});
@@ -402,7 +402,7 @@ TEST_CASE("a run through states finds the letter that a run through the network 
   question.subject = &network;
   question.how.max_pairs = 5;
   question.how.long_letters = 0;
-  // Seldom are 40 letters the same: the failing word is too long to print, and named by its seed.
+  // Seldom are 30 letters the same: the failing word is too long to print, and named by its seed.
   question.random.length = 10'000'000;
   question.random.seed = 7;
   question.random.through = RandomTest::Through::kStates;
