@@ -14,6 +14,7 @@ class AutomatonTask : public Task {
       : info_(std::move(info)),
         content_(std::move(content)),
         shape_(layout.shape),
+        due_every_(layout.due_every),
         labels_(std::move(labels)),
         oracle_(with_neutral_letters(machine, specials(layout))),
         inputs_(machine.alphabet()) {
@@ -30,9 +31,10 @@ class AutomatonTask : public Task {
   std::optional<Dfa> asked_inputs(std::uint64_t least_length) const override;
   std::unique_ptr<SampleStream> open(std::uint64_t length, std::uint64_t seed, std::uint64_t index) const override;
 
-  SamplePlan plan(std::uint64_t length) const {
+  std::optional<SamplePlan> plan(std::uint64_t length) const {
     check_length(length);
-    return {&oracle_, info_.place, before_, after_, content_->plan(), shape_(length).content};
+    if (due_every_ != 1) return std::nullopt;
+    return SamplePlan{&oracle_, info_.place, before_, after_, content_->plan(), shape_(length).content};
   }
 
  private:
@@ -48,6 +50,7 @@ class AutomatonTask : public Task {
   TaskInfo info_;
   std::unique_ptr<TaskContent> content_;
   TaskShape (*shape_)(std::uint64_t);
+  std::uint64_t due_every_;
   std::vector<std::string> labels_;
   Dfa oracle_;
   Alphabet inputs_;
@@ -74,7 +77,9 @@ class AutomatonTask::Stream : public SampleStream {
       token.letter = at_ < close ? task_.after_[at_ - content_end] : task_.padding_;
     state_ = task_.oracle_.next(state_, token.letter);
     ++at_;
-    const bool due = task_.info_.place == TargetPlace::kEnd ? at_ == close : in_content;
+    const bool due = task_.info_.place == TargetPlace::kEnd
+                         ? at_ == close
+                         : in_content && (at_ - 1 - task_.before_.size()) % task_.due_every_ == 0;
     if (due) token.target = task_.oracle_.output(state_);
     return token;
   }
@@ -102,7 +107,7 @@ std::optional<Dfa> AutomatonTask::asked_inputs(std::uint64_t least_length) const
   while (!has_length(least_length)) ++least_length;
 
   const auto content_of = [&](std::uint64_t k) { return shape_(least_length + k * info_.length_step).content; };
-  std::uint64_t least = 1, step = 1;
+  std::uint64_t least = 1, step = due_every_;
   if (info_.place == TargetPlace::kEnd) {
     constexpr std::uint64_t kLengths = 8;
     least = content_of(0), step = 0;
@@ -151,7 +156,7 @@ std::unique_ptr<Task> automaton_task(TaskInfo info, const Dfa& machine, std::uni
 
 std::optional<SamplePlan> sample_plan(const Task& task, std::uint64_t length) {
   const auto* const by_automaton = dynamic_cast<const AutomatonTask*>(&task);
-  return by_automaton == nullptr ? std::nullopt : std::optional(by_automaton->plan(length));
+  return by_automaton == nullptr ? std::nullopt : by_automaton->plan(length);
 }
 
 }  // namespace krohn

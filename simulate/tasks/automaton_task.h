@@ -23,6 +23,7 @@ struct TaskLayout {
   std::vector<std::string> before, after;  ///< special tokens: "[BOS]"; "=", "[EOI]"
   bool padded = false;                     ///< the alphabet has "[PAD]"
   TaskShape (*shape)(std::uint64_t length) = nullptr;
+  std::uint64_t due_every = 1;  ///< where answers are due at inputs: the first, and every so many after it
 };
 
 /// The same automaton with letters that do not move it added behind its own.
@@ -42,8 +43,8 @@ struct SamplePlan {
   std::uint64_t content = 0;
 };
 
-/// Nothing for a task that no automaton answers. Throws InputError when the length is not one of the task's. The task
-/// has to outlive the plan.
+/// Nothing for a task that no automaton answers, or that asks at some inputs alone. Throws InputError when the length
+/// is not one of the task's. The task has to outlive the plan.
 std::optional<SamplePlan> sample_plan(const Task& task, std::uint64_t length);
 
 }  // namespace krohn

@@ -112,6 +112,8 @@ std::vector<std::string> output_names(const Dfa& machine) {
   return {machine.output_names().begin(), machine.output_names().end()};
 }
 
+constexpr char kPrefixes[] = "/prefixes";
+
 double uniform_chance(std::size_t answers) { return 1.0 / static_cast<double>(answers); }
 
 std::uint64_t modulus_of(const FamilyName& given, std::string_view name) {
@@ -124,17 +126,25 @@ std::uint64_t modulus_of(const FamilyName& given, std::string_view name) {
   return *m;
 }
 
-std::unique_ptr<Task> fan_task(std::string_view name, const std::string& family, const LanguageOptions& options) {
+/// As the paper asks, at the end; or as its released code trains, at every prefix that has an answer.
+std::unique_ptr<Task> fan_task(std::string_view name, const std::string& family, bool prefixes,
+                               const LanguageOptions& options) {
   const Dfa machine = named_language(name, options);
   const double chance = uniform_chance(machine.output_names().size());
-  if (family == "modarith")
-    return automaton_task(fan_arithmetic_info(std::string(name), chance), machine,
-                          alternating_content(machine.letters() - 3), {{}, {}, false, as_given}, output_names(machine));
-  const bool pairs = family == "evenpair";
-  return automaton_task(
-      fan_info(std::string(name), pairs ? "does the last letter equal the first?" : "the sum modulo m", chance),
-      machine, uniform_content(machine.letters()), {{}, {}, false, as_given},
-      pairs ? std::vector<std::string>{"0", "1"} : output_names(machine));
+  const bool numbers = family == "modarith", pairs = family == "evenpair";
+  const std::string full_name = std::string(name) + (prefixes ? kPrefixes : "");
+  TaskInfo info =
+      numbers ? fan_arithmetic_info(full_name, chance)
+              : fan_info(full_name, pairs ? "does the last letter equal the first?" : "the sum modulo m", chance);
+  if (prefixes) {
+    info.source = "Fan et al. 2024, the released code";
+    info.summary += numbers ? ", after every number" : ", after every letter";
+    info.place = TargetPlace::kEveryPosition;
+  }
+  return automaton_task(std::move(info), machine,
+                        numbers ? alternating_content(machine.letters() - 3) : uniform_content(machine.letters()),
+                        {{}, {}, false, as_given, prefixes && numbers ? std::uint64_t{2} : std::uint64_t{1}},
+                        pairs ? std::vector<std::string>{"0", "1"} : output_names(machine));
 }
 
 std::unique_ptr<Task> chomsky_task(std::string_view name, const FamilyName& given, const LanguageOptions& options) {
@@ -228,9 +238,13 @@ std::unique_ptr<Task> language_task(std::string name, const Dfa& automaton) {
 
 std::unique_ptr<Task> make_task(std::string_view name, const LanguageOptions& options) {
   if (is_language(name)) return language_task(std::string(name), load_language(std::string(name), options));
-  if (const auto given = parse_family_name(name)) {
+  const bool prefixes = name.ends_with(kPrefixes);
+  const std::string_view plain = prefixes ? name.substr(0, name.size() - std::string_view(kPrefixes).size()) : name;
+  const auto given = parse_family_name(plain);
+  if (given && is_one_of(given->family, {"sum", "evenpair", "modarith"}))
+    return fan_task(plain, given->family, prefixes, options);
+  if (given && !prefixes) {
     const std::string& family = given->family;
-    if (is_one_of(family, {"sum", "evenpair", "modarith"})) return fan_task(name, family, options);
     if (is_one_of(family, {"parity", "modarith-equals", "modarith-brackets"}))
       return chomsky_task(name, *given, options);
     if (is_one_of(family, {"modadd", "rsm", "ltrarith"})) return ebrahimi_task(name, family, options);

@@ -17,6 +17,8 @@ std::vector<TaskInfo> tasks();
 /// The task of that name. Parameters may differ from the papers' ("sum7", "ltrarith20", "A5").
 ///
 ///   sum5 evenpair5 modarith5               Fan §4.1: no special tokens, the answer at the last token
+///   sum5/prefixes modarith5/prefixes …     the same as Fan's released code trains: an answer at every letter, of
+///                                          modarith at every number
 ///   parity                                 Grazzi E.1.2: an answer at every token
 ///   modarith-equals5 modarith-brackets5    Grazzi E.1.2: the answer at "=", [PAD] to the length
 ///   S5 S5/swaps "S5/swaps and 3-cycles" S5/tokens=4 Z60 Z60/tokens=2, any group

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
@@ -11,6 +12,7 @@
 #include "krohn/groups/error.h"
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/permutations/permutation_group.h"
+#include "krohn/simulate/tasks/automaton_task.h"
 #include "krohn/simulate/tasks/dataset.h"
 
 using namespace krohn;
@@ -117,6 +119,41 @@ TEST_CASE("every task of the papers: targets stand where they should and agree w
       CHECK(due == (info.place == TargetPlace::kEnd ? 1 : range.greatest));
     }
   }
+}
+
+TEST_CASE("Fan's tasks at every prefix ask what they ask of the prefix") {
+  struct Fact {
+    const char* name;
+    std::uint64_t length, every;
+  };
+  for (const auto& [name, length, every] : {Fact{"sum5", 40, 1}, {"evenpair5", 40, 1}, {"modarith5", 39, 2}}) {
+    CAPTURE(name);
+    const auto plain = make_task(name), prefixes = make_task(std::string(name) + "/prefixes");
+    CHECK(prefixes->info().name == std::string(name) + "/prefixes");
+    CHECK(prefixes->info().chance == plain->info().chance);
+    CHECK(std::ranges::equal(prefixes->labels(), plain->labels()));
+    for (std::uint64_t index = 0; index < 20; ++index) {
+      const auto asked = prefixes->sample(length, 3, index), whole = plain->sample(length, 3, index);
+      REQUIRE(asked.size() == whole.size());
+      State state = plain->oracle()->initial();
+      for (std::size_t t = 0; t < asked.size(); ++t) {
+        CHECK(asked[t].letter == whole[t].letter);
+        state = plain->oracle()->next(state, asked[t].letter);
+        CHECK(asked[t].target.has_value() == (t % every == 0));
+        if (asked[t].target) CHECK(*asked[t].target == plain->oracle()->output(state));
+      }
+      CHECK(asked.back().target == whole.back().target);
+    }
+    const Dfa asked = prefixes->asked_inputs(1).value();
+    State state = asked.initial();
+    for (const TaskToken& token : prefixes->sample(length, 3, 0)) {
+      state = asked.next(state, token.letter);
+      CHECK(asked.accepts(state) == token.target.has_value());
+    }
+    CHECK(sample_plan(*prefixes, length).has_value() == (every == 1));
+  }
+  CHECK_THROWS_AS(make_task("parity/prefixes"), InputError);
+  CHECK_THROWS_AS(make_task("modadd5/prefixes"), InputError);
 }
 
 TEST_CASE("Fan's tasks compute their definitions") {
