@@ -16,12 +16,15 @@ namespace {
 constexpr std::uint64_t kStepsAtOnce = 32;
 
 void require_alike(std::span<Trainer* const> trainers) {
-  for (const Trainer* trainer : trainers)
+  for (const Trainer* trainer : trainers) {
+    if (trainer->options().optimiser.coupled_decay > 0)
+      throw InputError("a decay that is coupled to the gradient is the processor's; take --device cpu");
     if (trainer->model().name() != trainers[0]->model().name() ||
         trainer->options().words != trainers[0]->options().words ||
         trainer->options().samples != trainers[0]->options().samples ||
         trainer->options().optimiser.clip != trainers[0]->options().optimiser.clip)
       throw InputError("models that are trained side by side need one shape, batch size and clip");
+  }
 }
 
 /// The runs that are going, their numbers in the place.

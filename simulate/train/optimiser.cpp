@@ -58,7 +58,14 @@ bool AdamW::step(const OptimiserOptions& options, std::uint64_t step, std::size_
   const auto& kernels = training_kernels<float>();
   const double norm = std::sqrt(kernels.squares(gradient.data(), gradient.size()));
   if (!std::isfinite(norm)) return false;
-  const auto scale = static_cast<float>(options.clip > 0 && norm > options.clip ? options.clip / norm : 1);
+  auto scale = static_cast<float>(options.clip > 0 && norm > options.clip ? options.clip / norm : 1);
+  std::vector<float> decayed;
+  if (options.coupled_decay > 0) {
+    const auto decay = static_cast<float>(options.coupled_decay);
+    for (std::size_t i = 0; i < gradient.size(); ++i) decayed.push_back(scale * gradient[i] + decay * parameters[i]);
+    gradient = decayed;
+    scale = 1;
+  }
   const float rate = corrected_rate(options, step), kept = kept_share(options, step);
   kernels.adam({parameters.size() - first, gradient.data() + first, scale, kMeanDecay, kSquareDecay, rate, kept,
                 corrected_epsilon(step), mean.data() + first, square.data() + first, parameters.data() + first});

@@ -1,5 +1,5 @@
-// simulate/train/optimiser.h — AdamW (Loshchilov & Hutter 2019; Adam, Kingma & Ba 2015, where nothing decays) as PyTorch
-// has it, and how the learning rate moves.
+// simulate/train/optimiser.h — AdamW (Loshchilov & Hutter 2019; Adam, Kingma & Ba 2015, where nothing decays) as
+// PyTorch has it, and how the learning rate moves.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,12 @@ std::string to_string(Schedule schedule);
 struct OptimiserOptions {
   double learning_rate = 1e-3;
   Schedule schedule = Schedule::kConstant;
-  std::uint64_t warm_up = 0;     ///< first steps, over which the rate grows linearly
-  double least_rate = 0;         ///< where a cosine ends
-  double weight_decay = 0;       ///< decoupled: every step takes rate · decay of each parameter off it
+  std::uint64_t warm_up = 0;  ///< first steps, over which the rate grows linearly
+  double least_rate = 0;      ///< where a cosine ends
+  double weight_decay = 0;    ///< decoupled: every step takes rate · decay of each parameter off it
+  /// Adam's own, coupled: so many times each parameter is added to its clipped gradient, as torch.optim.Adam does by
+  /// its weight_decay.
+  double coupled_decay = 0;
   double clip = 0;               ///< greatest Euclidean norm of a gradient; 0: none
   std::uint64_t steps = 20'000;  ///< of the whole run
   friend bool operator==(const OptimiserOptions&, const OptimiserOptions&) = default;

@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <chrono>
+#include <filesystem>
 
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/error.h"
@@ -43,15 +44,42 @@ RunRecord record_of(const Trainer& trainer, double seconds) {
 }
 
 TrainedRun train_run(const Task& task, std::string_view model, const TrainOptions& options,
-                     const std::function<void()>& on_step) {
-  const auto start = std::chrono::steady_clock::now();
+                     const std::function<void()>& on_step, const std::string& checkpoint) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::minutes kPause{1};
   Trainer trainer(task, model, options);
-  while (trainer.state() == Trainer::State::kRunning) {
-    trainer.step();
-    if (on_step) on_step();
+  double before = 0;  // seconds that are in the checkpoint
+  if (!checkpoint.empty() && std::filesystem::exists(checkpoint)) {
+    const TensorFile kept = read_safetensors(checkpoint);
+    before = number_of<double>(kept, "seconds", checkpoint);
+    try {
+      trainer.resume(kept);
+    } catch (const InputError& error) {
+      throw InputError(checkpoint, error.what());
+    }
+  }
+  const auto start = Clock::now();
+  auto saved = start;
+  const auto seconds = [&] { return before + std::chrono::duration<double>(Clock::now() - start).count(); };
+  const auto save = [&] {
+    if (checkpoint.empty() || trainer.state() != Trainer::State::kRunning) return;
+    TensorFile file = trainer.checkpoint();
+    file.metadata["seconds"] = fmt::format("{}", seconds());
+    write_safetensors(file, checkpoint);
+    saved = Clock::now();
+  };
+  try {
+    while (trainer.state() == Trainer::State::kRunning) {
+      trainer.step();
+      if (on_step) on_step();
+      if (Clock::now() - saved > kPause) save();
+    }
+  } catch (...) {
+    save();
+    throw;
   }
   TrainedRun run;
-  run.record = record_of(trainer, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  run.record = record_of(trainer, seconds());
   run.model = trainer.take_model();
   return run;
 }

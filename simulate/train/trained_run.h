@@ -32,9 +32,11 @@ struct TrainedRun {
   std::unique_ptr<SequenceModel<float>> model;
 };
 
-/// Trains to the end, calling `on_step` after every step.
+/// Trains to the end, calling `on_step` after every step. `checkpoint`: a file that keeps what was done now and then,
+/// and where `on_step` throws; the same call goes on from it, bit for bit, and leaves it there. Empty: nothing is kept.
+/// Throws InputError when it is of another run.
 TrainedRun train_run(const Task& task, std::string_view model, const TrainOptions& options,
-                     const std::function<void()>& on_step);
+                     const std::function<void()>& on_step, const std::string& checkpoint = {});
 
 /// As a model file (simulate/models/model_file.h) whose metadata also hold the record and `description`, which says
 /// what was trained.

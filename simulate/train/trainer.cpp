@@ -14,7 +14,6 @@
 namespace krohn {
 namespace {
 
-constexpr std::uint32_t kValidationWords = 1024;
 /// Validation samples lie far behind those of any training run.
 constexpr std::uint64_t kFirstValidationSample = std::uint64_t{1} << 60;
 
@@ -59,6 +58,12 @@ std::string Trainer::fingerprint() const {
     text += fmt::format(" every {}", options_.validate_every);
   if (options_.validation_lengths)
     text += fmt::format(" validation={}-{}", options_.validation_lengths->least, options_.validation_lengths->greatest);
+  if (by.coupled_decay > 0) text += fmt::format(" coupled_decay={}", by.coupled_decay);
+  if (options_.validation_words != TrainOptions{}.validation_words)
+    text += fmt::format(" validation_words={}", options_.validation_words);
+  if (options_.validate_last) text += " validate_last";
+  if (options_.keep_most_right)
+    text += fmt::format(" keep_most_right of {} every {}", by.steps, options_.validate_every);
   if (!options_.start.empty()) text += fmt::format(" start={}", options_.start);
   return text;
 }
@@ -74,21 +79,35 @@ Trainer::Trainer(const Task& task, std::string_view model, const TrainOptions& o
   if (prepare) prepare(*model_);
   kept_.assign(model_->parameters().begin(), model_->parameters().end());
   validation_.loss = INFINITY;
-  validate();
+  if (options_.keep_most_right && options_.patience > 0)
+    throw InputError("a run either keeps the parameters with the most right answers or has patience with its loss");
+  if (!options_.keep_most_right || options.optimiser.steps == 0) validate();
   if (state_ == State::kRunning && options.optimiser.steps == 0) state_ = State::kFinished;
 }
 
 void Trainer::validate() {
-  const BatchLoss now = model_->loss(
-      draw(options_.validation_lengths.value_or(options_.lengths), kFirstValidationSample, kValidationWords),
-      std::span<float>());
+  std::uint64_t first = kFirstValidationSample;
+  if (options_.keep_most_right) first += steps_ * options_.validation_words;  // other words every time
+  TrainingBatch batch = draw(options_.validation_lengths.value_or(options_.lengths), first, options_.validation_words);
+  if (options_.validate_last)
+    std::erase_if(batch.targets, [&](const TrainingBatch::Target& target) {
+      return target.position + 1 != batch.lengths[target.word];
+    });
+  const BatchLoss now = model_->loss(batch, std::span<float>());
   if (!std::isfinite(now.loss)) return return_to_kept(State::kDiverged);
-  if (options_.patience == 0 || now.loss < validation_.loss) {
+  if (options_.keep_most_right) {
+    if (validation_.targets == 0 || now.right > validation_.right) keep(now);
+    if (all_right() || validation_.loss < options_.stop_at) return_to_kept(State::kStopped);
+  } else if (options_.patience == 0 || now.loss < validation_.loss) {
     keep(now);
     if (now.loss < options_.stop_at) state_ = State::kStopped;
   } else if (++waited_ >= options_.patience) {
     return_to_kept(State::kStopped);
   }
+}
+
+bool Trainer::all_right() const {
+  return options_.keep_most_right && validation_.targets > 0 && validation_.right == validation_.targets;
 }
 
 void Trainer::keep(const BatchLoss& validation) {
@@ -152,10 +171,10 @@ TensorFile Trainer::checkpoint() const {
   file.tensors.emplace("adam.mean", make_tensor(optimiser_.mean, shape));
   file.tensors.emplace("adam.square", make_tensor(optimiser_.square, shape));
   file.tensors.emplace("kept", make_tensor(kept_, shape));
-  file.tensors.emplace("validation",
-                       make_tensor(std::vector<double>{validation_.loss, static_cast<double>(validation_.right),
-                                                       static_cast<double>(validation_.targets)},
-                                   {3}));
+  file.tensors.emplace("validation", make_tensor(std::vector<double>{validation_.targets > 0 ? validation_.loss : 0,
+                                                                     static_cast<double>(validation_.right),
+                                                                     static_cast<double>(validation_.targets)},
+                                                 {3}));
   file.metadata[kRunKey] = fingerprint();
   file.metadata[kStepsKey] = std::to_string(steps_);
   file.metadata[kStateKey] = to_string(state_);
@@ -179,9 +198,11 @@ void Trainer::resume(const TensorFile& checkpoint) {
   kept_ = reader.values<float>("kept", shape);
   const std::vector<double> validation = reader.reals("validation", {3});
   validation_ = {validation[0], static_cast<std::uint64_t>(validation[1]), static_cast<std::uint64_t>(validation[2])};
+  if (validation_.targets == 0) validation_.loss = INFINITY;  // there was none
   steps_ = count_of(checkpoint, kStepsKey);
   if (options_.patience > 0) waited_ = count_of(checkpoint, kWaitedKey);
-  const bool stopped = validation_.loss < options_.stop_at || (options_.patience > 0 && waited_ >= options_.patience);
+  const bool stopped =
+      validation_.loss < options_.stop_at || all_right() || (options_.patience > 0 && waited_ >= options_.patience);
   state_ = text_of(checkpoint, kStateKey) == to_string(State::kDiverged) ? State::kDiverged
            : stopped                                                     ? State::kStopped
            : steps_ >= options_.optimiser.steps                          ? State::kFinished

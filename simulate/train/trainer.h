@@ -31,6 +31,12 @@ struct TrainOptions {
   std::uint64_t patience = 0;
   /// Of the samples that validate; without: those of training.
   std::optional<LengthRange> validation_lengths;
+  std::uint32_t validation_words = 1024;  ///< that validate
+  bool validate_last = false;             ///< of every word that validates only the last answer counts
+  /// The parameters that count are those of the validation with the most right answers, the first of equals, and a run
+  /// ends where all are right; every validation has words of its own, and none is made before the first step. Never
+  /// with patience.
+  bool keep_most_right = false;
   std::uint64_t seed = 1;  ///< of the parameters and of the samples
   /// What the first parameters are, where they are not random: by it checkpoints tell runs apart.
   std::string start;
@@ -83,6 +89,7 @@ class Trainer {
   std::string fingerprint() const;
   void validate();
   void keep(const BatchLoss& validation);
+  bool all_right() const;
   void end_step();
   void return_to_kept(State state);
 

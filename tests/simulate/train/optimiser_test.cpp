@@ -87,6 +87,102 @@ TEST_CASE("where gradients are as small as epsilon, steps are PyTorch's") {
   CHECK(corrected_epsilon(100'000) == 1e-8F);
 }
 
+TEST_CASE("a coupled decay is added to the clipped gradient, as torch.optim.Adam does") {
+  OptimiserOptions options;
+  options.learning_rate = 0.01;
+  options.coupled_decay = 0.2;
+  options.clip = 1;
+  std::vector<float> parameters = {1, -2};
+  AdamW optimiser(2);
+  std::vector<double> mean(2, 0), square(2, 0), expected = {1, -2};
+  for (int step = 1; step <= 20; ++step) {
+    const std::vector<float> gradient = {3, -4};  // of norm 5, so a fifth of it
+    for (std::size_t i = 0; i < 2; ++i) {
+      const double g = gradient[i] / 5.0 + 0.2 * expected[i];
+      mean[i] = 0.9 * mean[i] + 0.1 * g;
+      square[i] = 0.999 * square[i] + 0.001 * g * g;
+      expected[i] -= options.learning_rate * mean[i] / (1 - std::pow(0.9, step)) /
+                     (std::sqrt(square[i] / (1 - std::pow(0.999, step))) + 1e-8);
+    }
+    CHECK(optimiser.step(options, static_cast<std::uint64_t>(step), 0, gradient, parameters));
+    for (std::size_t i = 0; i < 2; ++i) CHECK(parameters[i] == doctest::Approx(expected[i]).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("the validation with the most right answers counts, and all right ends a run") {
+  const auto task = make_task("modadd2");
+  TrainOptions options;
+  options.words = 8;
+  options.validate_every = 5;
+  options.validation_words = 16;
+  options.keep_most_right = true;
+  options.stop_at = 0;
+  options.optimiser.steps = 2000;
+  options.optimiser.learning_rate = 1e-2;
+  const char* const model = "bilinear:diagonal,hidden=16,inputs=8";
+  Trainer trainer(*task, model, options);
+  CHECK(trainer.validation().targets == 0);  // none before the first step
+  std::uint64_t most = 0, steps = 0;
+  std::vector<float> best;
+  while (trainer.state() == Trainer::State::kRunning) {
+    trainer.step();
+    if (++steps % 5 != 0) continue;
+    // Other words at every validation; the first of the best ones counts.
+    const TrainingBatch batch = draw_batch(*task, {2, 10}, options.seed, (std::uint64_t{1} << 60) + steps * 16, 16);
+    const std::uint64_t right = trainer.model().loss(batch, {}).right;
+    if (trainer.state() == Trainer::State::kRunning && (best.empty() || right > most)) {
+      most = right;
+      best.assign(trainer.model().parameters().begin(), trainer.model().parameters().end());
+      CHECK(right < 16);
+    }
+    if (trainer.state() == Trainer::State::kRunning) CHECK(trainer.validation().right == most);
+  }
+  CHECK(trainer.state() == Trainer::State::kStopped);
+  CHECK(trainer.validation().right == 16);
+  CHECK(steps < 2000);
+  // Without success the parameters of the best validation come back.
+  options.optimiser.learning_rate = 0.5;
+  options.optimiser.steps = 40;
+  options.validation_lengths = LengthRange{200, 200};
+  Trainer failing(*task, model, options);
+  std::vector<std::uint64_t> counts;
+  std::vector<std::vector<float>> parameters;
+  while (failing.state() == Trainer::State::kRunning) {
+    failing.step();
+    if (failing.steps() % 5 != 0 || failing.state() != Trainer::State::kRunning) continue;
+    parameters.emplace_back(failing.model().parameters().begin(), failing.model().parameters().end());
+    counts.push_back(failing.validation().right);
+  }
+  if (failing.state() == Trainer::State::kFinished && failing.validation().right == counts.back()) {
+    const auto first = std::ranges::find(counts, counts.back()) - counts.begin();
+    CHECK(std::ranges::equal(failing.model().parameters(), parameters[static_cast<std::size_t>(first)]));
+  }
+
+  // Interrupted and resumed it is the same run.
+  Trainer before(*task, model, options), after(*task, model, options);
+  for (int i = 0; i < 12; ++i) before.step();
+  after.resume(before.checkpoint());
+  while (before.state() == Trainer::State::kRunning) before.step();
+  while (after.state() == Trainer::State::kRunning) after.step();
+  CHECK(std::ranges::equal(before.model().parameters(), after.model().parameters()));
+  CHECK(before.validation().right == after.validation().right);
+  options.patience = 2;
+  CHECK_THROWS_AS(Trainer(*task, model, options), InputError);
+}
+
+TEST_CASE("of words with an answer at every letter the last alone may validate") {
+  const auto task = make_task("sum3/prefixes");
+  TrainOptions options;
+  options.optimiser.steps = 0;
+  options.lengths = {7, 7};
+  options.validation_words = 100;
+  for (const bool last : {false, true}) {
+    options.validate_last = last;
+    const Trainer trainer(*task, "fan:blocks=1,size=4", options);
+    CHECK(trainer.validation().targets == (last ? 100u : 700u));
+  }
+}
+
 TEST_CASE("patience ends a run that makes no progress, with its best parameters") {
   const auto task = make_task("modadd3");
   TrainOptions options;
