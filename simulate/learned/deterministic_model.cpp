@@ -10,6 +10,7 @@
 #include "krohn/simulate/learned/deterministic_cell.h"
 #include "krohn/simulate/learned/deterministic_layers.h"
 #include "krohn/simulate/learned/deterministic_mixer.h"
+#include "krohn/simulate/learned/deterministic_released.h"
 #include "krohn/simulate/learned/deterministic_stock.h"
 #include "krohn/simulate/models/dense_model.h"
 #include "krohn/simulate/models/stacked_model.h"
@@ -184,6 +185,7 @@ std::unique_ptr<DeterministicModel<Real>> plain_model(const SequenceModel<float>
   if (family == "dense") return std::make_unique<DeterministicDense<Real>>(parse_dense_shape(name), tensors);
   if (family == "deltaproduct" || family == "diagonal" || family == "fan")
     return std::make_unique<DeterministicStack<Real>>(parse_stacked_shape(name), model.letters(), tensors);
+  if (family == "fan-released") return plain_released<Real>(model);
   if (is_cell_model(model)) return plain_cell<Real>(model);
   if (is_stock_model(model)) return plain_stock<Real>(model);
   throw InputError(fmt::format("no plain arithmetic is known for the model {}", name));

@@ -13,6 +13,7 @@
 #include "krohn/simulate/models/bilinear_model.h"
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/dense_model.h"
+#include "krohn/simulate/models/released_model.h"
 #include "krohn/simulate/models/stacked_model.h"
 #include "krohn/simulate/models/stock_model.h"
 
@@ -60,6 +61,8 @@ std::vector<ModelFamily> model_families() {
       {"dense:size=N", "H ← A(x) H, any matrices in the unit ball", "Grazzi et al. 2025, E.2.1"},
       {"fan:layers=L,blocks=H,size=B,norm=P,generator=UNITS,mlp=UNITS", "blocks whose columns have p-norm at most 1",
        "Fan et al. 2024"},
+      {"fan-released:layers=L,blocks=H,size=B,norm=P", "the same model as its code has it, norms and MLPs around it",
+       "Fan et al. 2024, the released code"},
       {"rnn:layers=L,hidden=H,inputs=D,one-hot,unbiased", "h ← tanh(W x + b + U h + c), as torch.nn.RNN", "Elman 1990"},
       {"rnn-relu:…", "h ← relu(W x + b + U h + c)", "Le et al. 2015"},
       {"gru:…", "gated recurrent units, as torch.nn.GRU", "Cho et al. 2014"},
@@ -101,6 +104,7 @@ constexpr std::array kFamilies{
     Family<Real>{"diagonal", made<Real, StackedModel<Real>, parse_stacked_shape>},
     Family<Real>{"dense", made<Real, DenseModel<Real>, parse_dense_shape>},
     Family<Real>{"fan", made<Real, StackedModel<Real>, parse_stacked_shape>},
+    Family<Real>{"fan-released", made<Real, ReleasedModel<Real>, parse_released_shape>},
     Family<Real>{"rnn", made<Real, CellModel<Real>, parse_cell_shape>},
     Family<Real>{"rnn-relu", made<Real, CellModel<Real>, parse_cell_shape>},
     Family<Real>{"gru", made<Real, CellModel<Real>, parse_cell_shape>},

@@ -43,6 +43,8 @@ const std::vector<const char*> kModels = {
     "fan:blocks=2,size=2",
     "fan:blocks=2,size=3,generator=4,norm=1,layers=2",
     "fan:blocks=2,size=2,layers=2,mlp=3",
+    "fan-released:blocks=2,size=3,norm=1.5",
+    "fan-released:layers=2,blocks=2,size=2",
     "rnn:hidden=4,inputs=3",
     "gru:layers=2,hidden=3,one-hot,unbiased",
     "lstm:layers=2,hidden=3,inputs=2"};

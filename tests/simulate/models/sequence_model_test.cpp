@@ -38,6 +38,8 @@ const std::vector<const char*> kModels = {
     "fan:blocks=2,size=2",
     "fan:blocks=2,size=3,generator=4,norm=1",
     "fan:blocks=2,size=2,layers=2,mlp=3",
+    "fan-released:blocks=2,size=3,norm=1.5",
+    "fan-released:layers=2,blocks=2,size=2",
     "rnn:hidden=4,inputs=3",
     "rnn-relu:hidden=4,inputs=3",
     "gru:hidden=4,inputs=3",
@@ -147,7 +149,8 @@ TEST_CASE("models that do not fit are refused") {
         Fact{"deltaproduct:reflections=0", "from 1 to"}, Fact{"deltaproduct:signed,signed", "twice"},
         Fact{"deltaproduct:signed=1", "no value"}, Fact{"diagonal:rank=2", "fixed"}, Fact{"diagonal:states", "value"},
         Fact{"diagonal:signed,complex", "leave signed out"}, Fact{"dense:size=100000", "from 1 to"},
-        Fact{"fan:norm=0.5", "below 1"}, Fact{"fan:mlp=8", "layers=2"}})
+        Fact{"fan:norm=0.5", "below 1"}, Fact{"fan:mlp=8", "layers=2"}, Fact{"fan-released:norm=0.5", "below 1"},
+        Fact{"fan-released:size=1", "from 2 to"}})
     CHECK_THROWS_WITH_AS(make_model<float>(name, 4, 3, 1), doctest::Contains(why), InputError);
   CHECK_THROWS_AS(make_model<float>("fan:blocks=1024,size=128", 4, 3, 1), LimitError);
   CHECK_THROWS_AS(make_model<float>("bilinear:hidden=16384,inputs=16384", 4, 3, 1), LimitError);
