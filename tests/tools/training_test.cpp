@@ -3,9 +3,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "tests/tools/shell.h"
 
 using namespace krohn::test;
+using nlohmann::json;
 
 namespace {
 
@@ -162,4 +165,96 @@ TEST_CASE("training to a proof ends with a run that verify proves; without one t
   CHECK(contains(open.out, "not proved: "));
   CHECK(std::filesystem::exists(place / "open" / "parameters.safetensors"));
   CHECK_FALSE(std::filesystem::exists(place / "open" / "trained.safetensors"));
+}
+
+TEST_CASE("run.json has every option, and the test of every run") {
+  const Workplace place("every-option");
+  REQUIRE(place
+              .shell("krohn train sum3/prefixes --model fan-released:blocks=1,size=4 --length 8 --words 16 --rates "
+                     "1e-3,1e-2 --seeds 2 --seed 5 --steps 1 --smoothing 0.2 --samples 32 --stop-at 0 --clip 2 "
+                     "--schedule cosine --warmup 1 --least-rate 1e-6 --weight-decay 0.3 --coupled-decay 1e-4 "
+                     "--validate-every 7 --validation-length 30 --validation-words 64 --validate-last "
+                     "--keep-most-right --threads 1 -o run")
+              .status == 0);
+  const json run = json::parse(contents(place / "run/run.json"));
+  const json options{{"task", "sum3/prefixes"},
+                     {"model", "fan-released:layers=1,blocks=1,size=4,norm=1.2"},
+                     {"lengths", {8, 8}},
+                     {"words", 16},
+                     {"samples", 32},
+                     {"smoothing", 0.2},
+                     {"rates", {1e-3, 1e-2}},
+                     {"seed", 5},
+                     {"seeds", 2},
+                     {"steps", 1},
+                     {"schedule", "cosine"},
+                     {"warm_up", 1},
+                     {"least_rate", 1e-6},
+                     {"weight_decay", 0.3},
+                     {"coupled_decay", 1e-4},
+                     {"clip", 2.0},
+                     {"validate_every", 7},
+                     {"validation_words", 64},
+                     {"validation_lengths", {30, 30}},
+                     {"validate_last", true},
+                     {"keep_most_right", true},
+                     {"patience", 0},
+                     {"stop_at", 0.0},
+                     {"certify", false},
+                     {"device", "cpu"}};
+  for (const auto& [name, value] : options.items()) {
+    CAPTURE(name);
+    CHECK(run[name] == value);
+  }
+  // And nothing else but what came of them: a new option needs a line here.
+  for (const auto& [name, value] : run.items()) {
+    CAPTURE(name);
+    CHECK((options.contains(name) || name == "schema" || name == "parameters" || name == "runs"));
+  }
+  REQUIRE(run["runs"].size() == 4);
+  for (const json& each : run["runs"]) {
+    CHECK(each["steps"] == 1);
+    CHECK(each["test"]["length"] == 500);
+    CHECK(each["test"]["words"] == 100);
+    CHECK(each["test"]["answers"] == 50'000);
+    CHECK(each["test"]["right"].get<int>() > 0);
+  }
+  // The trainer names in its checkpoints what it trains with.
+  const std::string checkpoint = contents(place / "run/checkpoint-rate=0.001-seed=5.safetensors");
+  CHECK(
+      contains(checkpoint,
+               "sum3/prefixes fan-released:layers=1,blocks=1,size=4,norm=1.2 lengths=8-8 words=16 learning_rate=0.001 "
+               "clip=2 seed=5 smoothing=0.2 samples=32 cosine=1-1e-06 warm_up=1 weight_decay=0.3 validation=30-30 "
+               "coupled_decay=0.0001 validation_words=64 validate_last keep_most_right of 1 every 7"));
+  const std::string line = "krohn train parity --model rnn:hidden=2,inputs=2 --steps 1 -o other ";
+  for (const char* refused : {"--keep-most-right --patience 2", "--keep-most-right --certify", "--validation-words 0",
+                              "--coupled-decay -1"}) {
+    CAPTURE(refused);
+    CHECK(place.shell(line + refused).status == 2);
+  }
+  CHECK(!std::filesystem::exists(place / "other"));
+}
+
+TEST_CASE("a table says in what it is not the paper's, and counts as the paper does") {
+  const Workplace place("protocol");
+  const std::string line = "krohn table ebrahimi2-parity --only 'none, 2 words of 10' --seeds 1 --threads 1 -o cells ";
+  const Outcome as_paper = place.shell(line + "--recipe paper");
+  CAPTURE(as_paper.err);
+  REQUIRE(as_paper.status == 0);
+  CHECK(contains(as_paper.out, "No option is other than the paper's protocol at the paper's sizes has it."));
+  CHECK(contains(as_paper.out, "rescaled where nothing is added"));
+  CHECK(contains(as_paper.out, "The paper says neither which two rates nor how many steps"));
+  CHECK(contains(as_paper.out, "Counted as there: the best of all runs, by the test."));
+  // The same models, measured as they are, by the other recipe: told apart in the one thing in which it differs.
+  const json steady = json::parse(place.shell(line + "--json").out);
+  CHECK(steady["not_as_the_paper"] == json::array({"states rescaled at the test yes → no"}));
+  const json& cell = steady["cells"][0];
+  CHECK(cell["options"]["hidden"] == "256");
+  CHECK(cell["options"]["rates"] == "0.1, 0.01");
+  double best = -2;
+  for (const json& run : cell["runs"]) best = std::max(best, run["at"]["scaled_accuracy"].get<double>());
+  CHECK(cell["reported"]["figure"] == best);
+  CHECK(place.shell(line + "--rescaled --as-trained").status == 2);
+  CHECK(place.shell("krohn table grazzi5 --recipe released -o cells").status == 2);
+  CHECK(place.shell("krohn table fan2 --recipe hard -o cells").status == 2);
 }

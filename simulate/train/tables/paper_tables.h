@@ -18,8 +18,9 @@ enum class TableScale {
 
 /// How models are trained.
 enum class Recipe {
-  kHard,    ///< hard targets and a constant rate, as in the papers; docs/training.md lists what else they do
-  kSteady,  ///< small first weights, smoothed targets, a cosine schedule: docs/MATH.md §8
+  kSteady,    ///< small first weights, smoothed targets, a cosine schedule: docs/MATH.md §8
+  kPaper,     ///< as the paper says
+  kReleased,  ///< as the paper's released code does, where it does otherwise: Fan et al.'s
 };
 
 struct PaperTable {
@@ -28,6 +29,9 @@ struct PaperTable {
   std::vector<std::uint64_t> lengths{};  ///< to measure at; none: the paper's, 10^4 and 10^6
   bool whole_words = false;              ///< the paper counts words whose answers are all right, not answers
   bool is_curve = false;                 ///< columns are numbers of training samples: a figure of accuracy by them
+  bool rescaled = false;                 ///< the recipe measures with states kept at their norm
+  std::string cells_of{};                ///< the table whose runs these are, counted otherwise; empty: its own
+  std::vector<std::string> notes{};      ///< what the recipe cannot do as written, or the paper does not say
 };
 
 /// Seeds of training, one after another.
@@ -35,9 +39,13 @@ struct SeedRange {
   std::uint64_t first = 21, count = 5;  ///< recipes were looked for with seeds below 20: those are no test of them
 };
 
-/// Every cell is trained with these seeds but those of "ebrahimi2", which has 200 of its own: its two words must have
-/// different answers. Throws InputError listing the names.
+/// Every cell is trained with these seeds but those of "ebrahimi2", which has 200 of its own. Where two words are all
+/// that is trained on, they have different answers: seeds whose words have the same are passed over. Throws InputError
+/// listing the names, or the recipes of the table.
 PaperTable paper_table(std::string_view name, TableScale scale, Recipe recipe, SeedRange seeds = {});
 std::vector<std::string> paper_table_names();
+
+/// The first seeds from `from` on whose two training samples have different answers; others cannot teach anything.
+std::vector<std::uint64_t> seeds_with_both_answers(const Experiment& cell, std::uint64_t from, std::uint64_t count);
 
 }  // namespace krohn

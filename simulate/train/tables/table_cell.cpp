@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <numeric>
 
 #include "krohn/groups/error.h"
 #include "krohn/simulate/learned/model_report.h"
+#include "krohn/simulate/tasks/dataset.h"
 #include "krohn/simulate/tasks/tasks.h"
 
 namespace krohn {
@@ -18,22 +20,47 @@ namespace {
 constexpr std::uint64_t kLeastWords = 2;
 constexpr std::uint64_t kReportEvery = 64;
 
-MeasuredLength measure(const SequenceModel<float>& model, const Task& task, std::uint64_t length, std::uint64_t words,
+ModelAccuracy accuracy(const SequenceModel<float>& model, const Task& task, std::uint64_t length, std::uint64_t words,
                        const ExperimentOptions& options) {
   EvaluateModelOptions evaluation;
   evaluation.words = words;
   evaluation.rescaled = options.rescaled;
   evaluation.threads = options.threads;
-  const ModelAccuracy at = evaluate_model(model, task, length, evaluation);
-  const double chance = task.info().chance;
+  return evaluate_model(model, task, length, evaluation);
+}
+
+MeasuredLength measured(const ModelAccuracy& at, double chance) {
   const ProportionInterval interval =
       confidence(static_cast<std::uint64_t>(at.accuracy() * static_cast<double>(at.words)), at.words);
-  return {length,
+  return {at.length,
           at.words,
           scaled(at.accuracy(), chance),
           scaled(interval.low, chance),
           scaled(interval.high, chance),
           static_cast<double>(at.right_words) / static_cast<double>(at.words)};
+}
+
+MeasuredLength measure(const SequenceModel<float>& model, const Task& task, std::uint64_t length, std::uint64_t words,
+                       const ExperimentOptions& options) {
+  return measured(accuracy(model, task, length, words, options), task.info().chance);
+}
+
+/// Words of lengths in the range, each length as often.
+MeasuredLength measure(const SequenceModel<float>& model, const Task& task, LengthRange range, std::uint64_t words,
+                       const ExperimentOptions& options) {
+  DatasetOptions dataset;
+  dataset.lengths = range;
+  dataset.seed = EvaluateModelOptions{}.seed;
+  std::map<std::uint64_t, std::uint64_t> words_of;
+  for (std::uint64_t word = 0; word < words; ++word) ++words_of[sample_length(task, dataset, word)];
+  ModelAccuracy all{range.greatest, words, 0, 0, 0};
+  for (const auto& [length, count] : words_of) {
+    const ModelAccuracy at = accuracy(model, task, length, count, options);
+    all.right += at.right;
+    all.targets += at.targets;
+    all.right_words += at.right_words;
+  }
+  return measured(all, task.info().chance);
 }
 
 /// `length`, or the next that the task has.
@@ -48,8 +75,10 @@ TrainedRun trained_or_kept(const Experiment& experiment, const Task& task, const
   if (options.folder.empty()) return train_run(task, experiment.model, training, on_step);
   const std::string path = model_path(options.folder, training.optimiser.learning_rate, training.seed);
   if (std::filesystem::exists(path)) return load_trained_run(description(experiment), path);
-  TrainedRun run = train_run(task, experiment.model, training, on_step);
+  const std::string checkpoint = path + ".checkpoint";
+  TrainedRun run = train_run(task, experiment.model, training, on_step, checkpoint);
   save_trained_run(run, experiment.task, description(experiment), path);
+  std::filesystem::remove(checkpoint);
   return run;
 }
 
@@ -58,16 +87,29 @@ struct MeasuredRun {
   std::unique_ptr<SequenceModel<float>> model;
 };
 
-MeasuredRun measured_run(const Experiment& experiment, const Task& task, double rate, std::uint64_t seed,
+/// What an experiment trains on, and what it is tested on.
+struct Tasks {
+  std::unique_ptr<Task> trained, own_test;
+  const Task& test() const { return own_test ? *own_test : *trained; }
+};
+
+Tasks tasks_of(const Experiment& experiment) {
+  return {make_task(experiment.task), experiment.test_task.empty() ? nullptr : make_task(experiment.test_task)};
+}
+
+MeasuredRun measured_run(const Experiment& experiment, const Tasks& tasks, double rate, std::uint64_t seed,
                          const ExperimentOptions& options, const std::function<void()>& on_step) {
   TrainOptions training = experiment.training;
   training.optimiser.learning_rate = rate;
   training.seed = seed;
-  TrainedRun trained = trained_or_kept(experiment, task, training, options, on_step);
-  MeasuredRun measured{{trained.record, {}}, std::move(trained.model)};
-  if (!trained.record.diverged())
-    measured.run.at = measure(*measured.model, task, length_of(task, experiment.length), experiment.words, options);
-  return measured;
+  TrainedRun trained = trained_or_kept(experiment, *tasks.trained, training, options, on_step);
+  MeasuredRun run{{trained.record, {}}, std::move(trained.model)};
+  if (trained.record.diverged()) return run;
+  const Task& task = tasks.test();
+  run.run.at = experiment.test_lengths
+                   ? measure(*run.model, task, *experiment.test_lengths, experiment.words, options)
+                   : measure(*run.model, task, length_of(task, experiment.length), experiment.words, options);
+  return run;
 }
 
 }  // namespace
@@ -87,6 +129,11 @@ std::string description(const Experiment& experiment) {
       t.patience);
   if (t.validation_lengths)
     text += fmt::format(" validation={}-{}", t.validation_lengths->least, t.validation_lengths->greatest);
+  if (by.coupled_decay > 0) text += fmt::format(" coupled_decay={}", by.coupled_decay);
+  if (t.validation_words != TrainOptions{}.validation_words)
+    text += fmt::format(" validation_words={}", t.validation_words);
+  if (t.validate_last) text += " validate_last";
+  if (t.keep_most_right) text += " keep_most_right";
   return text;
 }
 
@@ -118,11 +165,12 @@ ExperimentRun run_once(const Experiment& experiment, double rate, std::uint64_t 
   const auto on_step = [&] {
     if (options.progress && ++done % kReportEvery == 0) options.progress(done, experiment.training.optimiser.steps);
   };
-  return measured_run(experiment, *make_task(experiment.task), rate, seed, options, on_step).run;
+  return measured_run(experiment, tasks_of(experiment), rate, seed, options, on_step).run;
 }
 
 ExperimentResult run_experiment(const Experiment& experiment, const ExperimentOptions& options) {
-  const auto task = make_task(experiment.task);
+  const Tasks tasks = tasks_of(experiment);
+  const Task& task = tasks.test();
   ExperimentResult result;
   std::unique_ptr<SequenceModel<float>> best;
   const std::uint64_t all = experiment.training.optimiser.steps * experiment.rates.size() * experiment.seeds.size();
@@ -132,7 +180,7 @@ ExperimentResult run_experiment(const Experiment& experiment, const ExperimentOp
   };
   for (const double rate : experiment.rates)
     for (const std::uint64_t seed : experiment.seeds) {
-      MeasuredRun measured = measured_run(experiment, *task, rate, seed, options, on_step);
+      MeasuredRun measured = measured_run(experiment, tasks, rate, seed, options, on_step);
       result.runs.push_back(std::move(measured.run));
       const RunRecord& before = result.runs[result.best].record;
       const RunRecord& record = result.runs.back().record;
@@ -144,12 +192,12 @@ ExperimentResult run_experiment(const Experiment& experiment, const ExperimentOp
     }
   for (const std::uint64_t length : options.lengths) {
     const std::uint64_t words = std::clamp(options.letters / length, kLeastWords, std::max(options.words, kLeastWords));
-    result.lengths.push_back(measure(*best, *task, length_of(*task, length), words, options));
+    result.lengths.push_back(measure(*best, task, length_of(task, length), words, options));
     if (result.lengths.back().low <= 0) break;
   }
   result.reading = reading_of(*best, options.rescaled);
   if (options.rescaled) return result;
-  const ModelFindings findings = examine_model(*best, *task, experiment.training.lengths.least);
+  const ModelFindings findings = examine_model(*best, task, experiment.training.lengths.least);
   result.claim = findings.claim;
   result.claim_length = findings.claim_length;
   result.snapped = findings.snapped;

@@ -15,19 +15,34 @@
 
 namespace krohn {
 
+/// Which figure of a cell's runs the paper prints.
+enum class Reported : std::uint8_t {
+  kLeastLoss,         ///< the test of the run with the least validation loss
+  kBest,              ///< the best test of all runs
+  kBestRate,          ///< the best test of the rates, for every seed by itself; here their mean
+  kMedian,            ///< the median over the seeds of the rate whose median is the greatest
+  kBestOfMedianRate,  ///< the best over the seeds of that rate
+  kMeanOfTrials,      ///< the mean over the runs of what each kept at a validation, which are the paper's tests
+};
+
 struct Experiment {
   std::string row, column;  ///< where it stands in the table
   std::string task, model;  ///< what make_task and make_model take
   TrainOptions training;
   std::vector<double> rates;
-  std::vector<std::uint64_t> seeds;  ///< a run for every rate and seed
-  std::optional<double> paper;       ///< what the paper reports at `length`, scaled
-  std::uint64_t length = 500;        ///< that the paper tests at
-  std::uint64_t words = 300;         ///< on which every run is tested at that length
-  double expected_share = -1;        ///< of runs that hold, where theory says one; otherwise −1
+  std::vector<std::uint64_t> seeds;           ///< a run for every rate and seed
+  std::optional<double> paper;                ///< what the paper reports at `length`, scaled
+  std::uint64_t length = 500;                 ///< that the paper tests at
+  std::uint64_t words = 300;                  ///< on which every run is tested at that length
+  double expected_share = -1;                 ///< of runs that hold, where theory says one; otherwise −1
+  std::optional<double> paper_trained{};      ///< what it reports at the lengths of training
+  std::optional<LengthRange> test_lengths{};  ///< it tests at, each as often, in place of `length` alone
+  std::string test_task{};                    ///< what it tests on; empty: the task that it trains on
+  Reported reported = Reported::kLeastLoss;
 };
 
-/// All that determines the parameters of its runs, but for rate and seed.
+/// All that determines the parameters of its runs, but for rate and seed. Options that are not used are not named, so
+/// that runs keep their description when there are new ones.
 std::string description(const Experiment& experiment);
 
 /// Answers at one length, as MODEL.accuracy.

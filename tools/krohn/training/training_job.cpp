@@ -84,6 +84,9 @@ TrainOptions training_options(const TrainArguments& options, const Task& task, d
   training.patience = options.patience;
   training.validate_every = options.validate_every;
   if (!options.validation_lengths.empty()) training.validation_lengths = parse_lengths(options.validation_lengths);
+  training.validation_words = static_cast<std::uint32_t>(options.validation_words);
+  training.validate_last = options.validate_last;
+  training.keep_most_right = options.keep_most_right;
   training.stop_at = options.stop_at;
   training.smoothing = options.smoothing;
   training.samples = options.samples;

@@ -24,11 +24,11 @@ struct TrainArguments {
   OptimiserOptions optimiser;
   std::uint64_t words = 64, seeds = 1, seed = 1, patience = 0, validate_every = TrainOptions{}.validate_every;
   double stop_at = 1e-5, smoothing = 0, perturb = 0;
-  std::uint64_t samples = 0, checkpoint_every = 0;
+  std::uint64_t samples = 0, checkpoint_every = 0, validation_words = TrainOptions{}.validation_words;
   unsigned threads = 0;
   LanguageOptions reading;
   ShardOptions shards;
-  bool json = false, certify = false;
+  bool json = false, certify = false, validate_last = false, keep_most_right = false;
 };
 
 /// One learning rate and seed.

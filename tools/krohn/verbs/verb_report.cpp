@@ -160,6 +160,10 @@ std::string training_command(const ReportArguments& options, const nlohmann::ord
   if (run.contains("validation_lengths"))
     line += fmt::format(" --validation-length {}..{}", run["validation_lengths"].at(0).get<std::uint64_t>(),
                         run["validation_lengths"].at(1).get<std::uint64_t>());
+  if (run.value("coupled_decay", 0.0) > 0) line += " --coupled-decay " + number("coupled_decay");
+  if (run.contains("validation_words")) line += " --validation-words " + count("validation_words");
+  if (run.value("validate_last", false)) line += " --validate-last";
+  if (run.value("keep_most_right", false)) line += " --keep-most-right";
   if (run.contains("init"))
     line += fmt::format(" --init {} --perturb {}", shell_word(run["init"].at("file")),
                         run["init"].at("perturb").get<double>());

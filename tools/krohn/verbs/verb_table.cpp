@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -11,10 +12,11 @@
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/interruption.h"
-#include "krohn/simulate/tasks/tasks.h"
+#include "krohn/simulate/learned/rotation_planes.h"
+#include "krohn/simulate/models/model_file.h"
 #include "krohn/simulate/train/tables/paper_tables.h"
 #include "tools/krohn/models/saved_run.h"
-#include "tools/krohn/pictures/accuracy_plot.h"
+#include "tools/krohn/pictures/spectrum_plot.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/report/count.h"
 #include "tools/krohn/report/json_output.h"
@@ -23,6 +25,7 @@
 #include "tools/krohn/shards/list_work.h"
 #include "tools/krohn/shards/shard_options.h"
 #include "tools/krohn/training/certified_table.h"
+#include "tools/krohn/training/table_report.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {
@@ -35,182 +38,65 @@ constexpr VerbHelp kTableHelp = {
     "table NAME -o FOLDER [--seeds N] [--seed S] [--scale small] [--recipe steady] [--only TEXT] [--plot curves.svg]",
     R"(
 krohn table ebrahimi2 --only 'H = 2' --lengths 400 -o parity-by-chance/
+krohn table fan2 --recipe released --scale paper -o fan-as-released/
+krohn table ebrahimi-figure3 --plot angles.svg -o cells/
 )",
     R"(Trains every model of the table in this process with --seeds seeds from --seed on, measures it at --lengths, and says what
 holds: how many of the runs are right on every test word of the paper's length, their mean, standard deviation and range
 there, what is proved or refuted in fp32 (with how many letters) of the run with the least validation loss, and which
 construction that run snaps to with a proof for all lengths. The columns of lengths are about that run too; no test score
-chooses one. Accuracies and claims are of the models as trained; --rescaled measures another function, as `krohn eval`
-does, and claims nothing.
+chooses it. "Counted as there" is what the paper's own way of choosing among rates and seeds makes of the same runs. Accuracies
+and claims are of the models as trained; --rescaled measures another function, as `krohn eval` does, and claims nothing.
 
---recipe hard trains on hard targets at a constant rate, near to what the papers do (docs/training.md lists what differs);
-steady with small first weights, smoothed targets and a cosine schedule, which is what makes recurrences hold (docs/MATH.md
-§8), and was looked for with seeds below 20. --scale small is for two cores, paper for a large machine. Accuracies are scaled:
-0 is chance, 1 is perfect; those of grazzi-figure2 are the share of words whose answers are all right.
+--recipe paper is the paper's protocol: steps, batches, rates, schedule, decay, clipping, lengths, first weights, and how it
+measures and counts; released, of fan2, that of the paper's code, which is another. steady, with small first weights, smoothed
+targets and a cosine schedule, is what makes recurrences hold (docs/MATH.md §8), and was looked for with seeds below 20. --scale
+paper is for a large machine, small for two cores: the same with fewer steps, smaller models and batches. Every table says
+in what it is not the paper's, from what to what, and what could not be done as written (docs/training.md). Accuracies are scaled:
+0 is chance, 1 is perfect; those of the figures of groups are the share of words whose answers are all right. Where a paper
+measures with rescaled states, --recipe paper does, unless --as-trained.
 
 Every cell is kept as a file in FOLDER, next to a folder with the model of every run (for `krohn eval`), and the same command
-continues after those that are there. --examine-again measures the kept models again, without training.
+continues after those that are there, and within a run that was interrupted or killed. --examine-again measures the kept
+models again, without training.
 
 A table is a list of runs, cells times seeds: with --shard I/N a machine of many trains its share, into the same FOLDER or
 one of its own, and whoever finishes the last run of a cell measures the cell. The same command without --shard then does
 what is left, which is to print the table. --slurm prints a script that does all of it.
 
-  ebrahimi1, ebrahimi2, ebrahimi2-additive, ebrahimi3, ebrahimi-figure2   Ebrahimi & Memisevic 2025
-  fan2                                                                   Fan et al. 2024
-  grazzi5, grazzi-figure2                                                Grazzi et al. 2025
+  ebrahimi1                    Ebrahimi & Memisevic 2025, Table 1, both halves
+  ebrahimi2-additive           Table 2, left: what additions do
+  ebrahimi2-parity, ebrahimi2  Table 2, right: parity from few examples; and how often that can work, by 200 seeds
+  ebrahimi3                    Table 3, both halves: the number of factors
+  ebrahimi-figure2, -figure3   Figure 2: accuracy by training words; Figure 3: learned angles (--plot draws them)
+  fan2                         Fan et al. 2024, Table 2
+  grazzi3, grazzi5             Grazzi et al. 2025, Table 3 (best seeds) and Table 5 (medians), of the same runs
+  grazzi-figure2, -figure5     Figures 2 (best seeds) and 5 (all): word problems of S_5, of the same runs
+  grazzi-figure6               Figure 6: addition modulo 60
   certified                    how often `krohn train --certify` ends in a proof, by family and task
+
+Not here: Grazzi et al.'s Table 4 and Figures 3, 7 and 8, which are of language models. They need models of 340 million to
+1.3 billion parameters trained on 32 to 100 billion tokens of text, many GPUs, and a tokenizer.
 Exit status: 0 done, 2 bad input, 130 interrupted; the same command continues.
 )"};
 
-constexpr char kCertified[] = "certified";
+constexpr char kCertified[] = "certified", kAngles[] = "ebrahimi-figure3";
 
 struct TableArguments {
   std::string name, output, scale = "small", recipe = "steady", only, plot;
+  std::string cells_of;  ///< the table whose runs these are
   std::vector<std::string> lengths;
   SeedRange seeds;
   ShardOptions shards;
   unsigned threads = 0;
-  bool again = false, rescaled = false, json = false;
+  bool again = false, rescaled = false, as_trained = false, json = false;
 };
-
-nlohmann::ordered_json cell_json(const MeasuredLength& at) {
-  return {{"length", at.length}, {"words", at.words}, {"scaled_accuracy", at.scaled},
-          {"low", at.low},       {"high", at.high},   {"words_right", at.whole}};
-}
-
-nlohmann::ordered_json cell_json(const ExperimentRun& run, double chance) {
-  const RunRecord& record = run.record;
-  nlohmann::ordered_json json{
-      {"rate", record.rate},
-      {"seed", record.seed},
-      {"steps", record.steps},
-      {"end", record.end},
-      {"validation_loss", record.validation_loss},
-      {"validation_accuracy",
-       scaled(static_cast<double>(record.right) / static_cast<double>(std::max<std::uint64_t>(record.targets, 1)),
-              chance)}};
-  if (run.at.words > 0) json["at"] = cell_json(run.at);
-  json["seconds"] = record.seconds;
-  return json;
-}
-
-nlohmann::ordered_json cell_json(const Experiment& cell, const ExperimentResult& result) {
-  nlohmann::ordered_json json{{"row", cell.row},
-                              {"column", cell.column},
-                              {"task", cell.task},
-                              {"model", cell.model},
-                              {"trained", description(cell)},
-                              {"seeds", cell.seeds},
-                              {"paper_length", cell.length}};
-  if (cell.paper) json["paper"] = *cell.paper;
-  if (cell.expected_share >= 0) json["expected_share"] = cell.expected_share;
-  if (cell.training.samples > 0) json["samples"] = cell.training.samples;
-  const double chance = make_task(cell.task)->info().chance;
-  for (const ExperimentRun& run : result.runs) json["runs"].push_back(cell_json(run, chance));
-  json["best"] = result.best;
-  for (const MeasuredLength& at : result.lengths) json["lengths"].push_back(cell_json(at));
-  json["holding_runs"] = result.holding_runs();
-  json["reading"] = result.reading;
-  json["claim"] = result.claim;
-  json["claim_length"] = result.claim_length;
-  json["snapped"] = result.snapped;
-  json["seconds"] = result.seconds();
-  return json;
-}
 
 /// The name of a cell's file and folder tells cells apart that are trained otherwise; runs of other seeds are kept
 /// beside each other.
 std::string place_of(const TableArguments& options, const Experiment& cell) {
   const std::string trained = fmt::format("{} {}", description(cell), fmt::join(cell.rates, ","));
-  return (fs::path(options.output) / fmt::format("{}-{}", options.name, fingerprint(trained))).string();
-}
-
-std::string claim_of(const nlohmann::ordered_json& cell) {
-  const std::string claim = cell["claim"];
-  const std::string letters = with_thousands(cell["claim_length"].get<std::uint64_t>());
-  if (claim == "proved") return "proved";
-  if (claim == "refuted") return fmt::format("refuted by {} letters", letters);
-  if (claim == "proved up to a length") return fmt::format("proved to {} letters", letters);
-  return shortened(claim, 40);
-}
-
-/// The figure that the paper reports: answers, or whole words.
-const char* figure_of(const PaperTable& table) { return table.whole_words ? "words_right" : "scaled_accuracy"; }
-
-/// How many hold, then mean ± deviation and range over the runs that did not diverge, at the paper's length.
-std::string runs_of(const nlohmann::ordered_json& cell, const PaperTable& table) {
-  std::vector<double> figures;
-  for (const auto& run : cell["runs"])
-    if (run.contains("at")) figures.push_back(run["at"][figure_of(table)].get<double>());
-  std::string text = fmt::format("{}/{}", cell["holding_runs"].get<std::uint64_t>(), cell["runs"].size());
-  if (cell.contains("expected_share"))
-    return text + fmt::format(", theory {:.3f}", cell["expected_share"].get<double>());
-  const Spread spread = spread_of(figures);
-  if (figures.size() < 2) return text + (cell["runs"].size() == 1 ? ", one seed" : "");
-  return text + fmt::format(", {:.2f} ± {:.2f}, {:.2f} … {:.2f}", spread.mean, spread.deviation, spread.least,
-                            spread.greatest);
-}
-
-std::string seeds_of(const PaperTable& table, const TableArguments& options) {
-  if (table.experiments.front().expected_share >= 0) return "200 seeds";
-  const auto [first, count] = options.seeds;
-  return count == 1 ? fmt::format("one seed, {}", first) : fmt::format("seeds {} to {}", first, first + count - 1);
-}
-
-void report_table(const PaperTable& table, const TableArguments& options,
-                  const std::vector<nlohmann::ordered_json>& cells) {
-  fmt::print("{}\n  {}; --scale {} --recipe {}; {}; {}\n", table.title, table.source, options.scale, options.recipe,
-             seeds_of(table, options), options.rescaled ? "rescaled where nothing is added" : "models as trained");
-  std::vector<std::vector<std::string>> rows = {{"", "", "paper", "at"}};
-  for (const std::string& length : options.lengths) rows[0].push_back(with_thousands(parse_count(length, "--lengths")));
-  rows[0].emplace_back("runs that hold, mean, range");
-  if (!options.rescaled) rows[0].insert(rows[0].end(), {"the model, in fp32", "snaps, proved, to"});
-  std::string row_name;
-  for (const auto& cell : cells) {
-    const std::string name = cell["row"];
-    std::vector<std::string> row{name == row_name ? "" : name, cell["column"],
-                                 cell.contains("paper") ? fmt::format("{:.2f}", cell["paper"].get<double>()) : "",
-                                 std::to_string(cell["paper_length"].get<std::uint64_t>())};
-    row_name = name;
-    for (std::size_t i = 0; i < options.lengths.size(); ++i)
-      row.push_back(
-          i < cell["lengths"].size() ? fmt::format("{:.2f}", cell["lengths"][i][figure_of(table)].get<double>()) : "");
-    row.push_back(runs_of(cell, table));
-    if (!options.rescaled) row.insert(row.end(), {claim_of(cell), cell["snapped"].get<std::string>()});
-    rows.push_back(std::move(row));
-  }
-  fmt::print("{}", format_table(rows));
-}
-
-/// A curve of every model by length, or of every row by its numbers of samples.
-std::vector<AccuracyCurve> curves_of(const PaperTable& table, const std::vector<nlohmann::ordered_json>& cells) {
-  std::vector<AccuracyCurve> curves;
-  for (const auto& cell : cells) {
-    const std::string row = cell["row"];
-    if (!table.is_curve) {
-      curves.push_back({row + ", " + cell["column"].get<std::string>(), {}});
-    } else if (curves.empty() || curves.back().name != row) {
-      curves.push_back({row, {}});
-    }
-    for (const auto& at : cell["lengths"]) {
-      const double value = at[figure_of(table)];
-      const std::uint64_t x = table.is_curve ? cell["samples"] : at["length"];
-      // Wilson's interval is kept of answers alone.
-      const bool has_interval = !table.whole_words;
-      curves.back().points.push_back(
-          {x, value, has_interval ? at["low"].get<double>() : value, has_interval ? at["high"].get<double>() : value});
-      if (table.is_curve) break;
-    }
-  }
-  return curves;
-}
-
-void table_plot(const PaperTable& table, const TableArguments& options,
-                const std::vector<nlohmann::ordered_json>& cells, LengthRange trained) {
-  AccuracyPicture picture{table.source, curves_of(table, cells), table.is_curve ? LengthRange{} : trained};
-  if (table.is_curve) picture.x_title = "words trained on";
-  if (table.whole_words) picture.y_title = "words right throughout", picture.has_chance = false;
-  write_plot(accuracy_plot(picture), options.plot);
+  return (fs::path(options.output) / fmt::format("{}-{}", options.cells_of, fingerprint(trained))).string();
 }
 
 ExperimentOptions experiment_options(const TableArguments& options, const std::string& place) {
@@ -224,7 +110,7 @@ ExperimentOptions experiment_options(const TableArguments& options, const std::s
 }
 
 /// Makes the cell and its file. `number` says which of how many, for people to wait by; empty: nobody waits.
-nlohmann::ordered_json make_cell(const Experiment& cell, const TableArguments& options, const std::string& number) {
+CellJson make_cell(const Experiment& cell, const TableArguments& options, const std::string& number) {
   const std::string place = place_of(options, cell);
   ExperimentOptions run = experiment_options(options, place);
   make_folder(place);
@@ -233,7 +119,7 @@ nlohmann::ordered_json make_cell(const Experiment& cell, const TableArguments& o
     progress.emplace(fmt::format("{}: training {}, {}, steps", number, cell.row, cell.column));
     run.progress = [&progress](std::uint64_t done, std::uint64_t all) { progress->update(done, all); };
   }
-  nlohmann::ordered_json made = cell_json(cell, run_experiment(cell, run));
+  CellJson made = cell_json(cell, run_experiment(cell, run));
   made["asked_for"] = options.lengths;
   made["is_rescaled"] = options.rescaled;
   write_file(place + ".json", json_text(made));
@@ -241,8 +127,7 @@ nlohmann::ordered_json make_cell(const Experiment& cell, const TableArguments& o
 }
 
 /// The cell's file, or nothing where it has to be made: it is of other seeds, or was measured otherwise.
-std::optional<nlohmann::ordered_json> kept_cell(const std::string& file, const Experiment& asked,
-                                                const TableArguments& options) {
+std::optional<CellJson> kept_cell(const std::string& file, const Experiment& asked, const TableArguments& options) {
   if (!fs::exists(file)) return std::nullopt;
   const auto cell = nlohmann::ordered_json::parse(read_file(file), nullptr, false);
   if (!cell.is_object() || !cell.contains("seconds"))
@@ -250,7 +135,48 @@ std::optional<nlohmann::ordered_json> kept_cell(const std::string& file, const E
   if (cell.value("asked_for", std::vector<std::string>{}) != options.lengths) return std::nullopt;
   if (cell.value("is_rescaled", false) != options.rescaled || !cell.contains("reading")) return std::nullopt;
   if (cell.value("seeds", std::vector<std::uint64_t>{}) != asked.seeds) return std::nullopt;
+  if (cell.contains("options") && cell["options"] != options_json(asked)) return std::nullopt;
   return cell;
+}
+
+Recipe recipe_of(const std::string& name) {
+  if (name == "paper") return Recipe::kPaper;
+  return name == "released" ? Recipe::kReleased : Recipe::kSteady;
+}
+
+/// The planes of the run with the least validation loss whose read-out weighs most, as Figure 3 has them.
+void report_angles(const TableArguments& options, const Experiment& cell, const CellJson& made, CellJson& json) {
+  constexpr std::size_t kPlanes = 20;
+  constexpr std::uint32_t kModulus = 10;
+  const CellJson& best = made["runs"][made["best"].get<std::size_t>()];
+  const std::string path = model_path(place_of(options, cell), best["rate"], best["seed"]);
+  std::vector<RotationPlane> planes = rotation_planes(*load_model(path).model);
+  const std::size_t all = planes.size();
+  planes.resize(std::min(all, kPlanes));
+  std::vector<std::string> letters;
+  for (std::uint32_t letter = 0; letter < kModulus; ++letter) letters.push_back(std::to_string(letter));
+  std::vector<PlanePanel> panels;
+  std::vector<std::vector<std::string>> rows{{"plane", "read-out", "harmonic"}};
+  for (const RotationPlane& plane : planes) {
+    const double harmonic = plane.harmonic(kModulus);
+    PlanePanel& panel =
+        panels.emplace_back(PlanePanel{fmt::format("plane {}, harmonic {:.3f}", plane.plane, harmonic), {}, {}});
+    for (std::uint32_t letter = 0; letter < kModulus; ++letter) {
+      const double turn = plane.turns[letter] - std::round(plane.turns[letter]);
+      panel.learned.push_back(turn);
+      panel.exact.push_back(std::round(turn * kModulus) / kModulus);
+    }
+    rows.push_back(
+        {std::to_string(plane.plane), fmt::format("{:.3f}", plane.readout), fmt::format("{:.3f}", harmonic)});
+    if (options.json)
+      json["planes"].push_back(
+          {{"plane", plane.plane}, {"readout", plane.readout}, {"harmonic", harmonic}, {"turns", plane.turns}});
+  }
+  if (!options.json)
+    fmt::print("  {} of {} planes by the norm of their read-out, of the run with rate {}, seed {}:\n{}", planes.size(),
+               all, best["rate"].get<double>(), best["seed"].get<std::uint64_t>(), format_table(rows));
+  if (!options.plot.empty())
+    write_plot(planes_plot(fmt::format("{}: {}", cell.task, cell.model), letters, panels), options.plot);
 }
 
 std::vector<std::string> default_lengths(const PaperTable& table, const Experiment& first) {
@@ -274,20 +200,13 @@ bool has_all_runs(const Experiment& cell, const std::string& place) {
   return true;
 }
 
-nlohmann::ordered_json run_json(const TableRun& run, const ExperimentRun& result) {
-  nlohmann::ordered_json json{
-      {"row", run.cell->row}, {"column", run.cell->column}, {"task", run.cell->task}, {"model", run.cell->model}};
-  json.update(cell_json(result, make_task(run.cell->task)->info().chance));
-  return json;
-}
-
 /// The runs of this shard, each a model in its cell's folder; cells that are complete are examined here and now, while
 /// other shards still train.
 int train_shard(const TableArguments& options, const std::vector<Experiment>& chosen) {
   std::vector<TableRun> runs;
   WorkList list{"table",
                 "krohn " KROHN_VERSION,
-                fmt::format("{} --scale {} --recipe {}{}", options.name, options.scale, options.recipe,
+                fmt::format("{} --scale {} --recipe {}{}", options.cells_of, options.scale, options.recipe,
                             options.rescaled ? " --rescaled" : ""),
                 {},
                 {}};
@@ -313,7 +232,7 @@ int train_shard(const TableArguments& options, const std::vector<Experiment>& ch
                          experiment.threads = 1;  // the runs share the threads out
                          experiment.progress = [](std::uint64_t, std::uint64_t) { Interruption::check(); };
                          const std::string line =
-                             run_json(run, run_once(*run.cell, run.rate, run.seed, experiment)).dump();
+                             run_json(*run.cell, run_once(*run.cell, run.rate, run.seed, experiment)).dump();
                          if (has_all_runs(*run.cell, place) && !kept_cell(place + ".json", *run.cell, options))
                            make_cell(*run.cell, options, {});
                          return line;
@@ -330,29 +249,43 @@ int make_table(TableArguments options) {
   if (!options.plot.empty()) require_plot_name(options.plot);
   if (options.again && options.shards.any())
     throw InputError("--examine-again", "is for the whole table, without --shard or --slurm");
-  const PaperTable table = paper_table(options.name, options.scale == "paper" ? TableScale::kPaper : TableScale::kSmall,
-                                       options.recipe == "hard" ? Recipe::kHard : Recipe::kSteady, options.seeds);
-  std::vector<Experiment> chosen;
+  if (options.rescaled && options.as_trained) throw InputError("--as-trained", "is the other one than --rescaled");
+  const auto scale = options.scale == "paper" ? TableScale::kPaper : TableScale::kSmall;
+  const Recipe recipe = recipe_of(options.recipe);
+  TableView view{paper_table(options.name, scale, recipe, options.seeds),
+                 paper_table(options.name, TableScale::kPaper,
+                             recipe == Recipe::kReleased ? Recipe::kReleased : Recipe::kPaper, options.seeds),
+                 {},
+                 options.scale,
+                 options.recipe,
+                 {},
+                 options.seeds};
+  PaperTable& table = view.table;
+  options.cells_of = table.cells_of.empty() ? table.name : table.cells_of;
+  options.rescaled = table.rescaled = options.rescaled || (table.rescaled && !options.as_trained);
+  std::vector<Experiment>& chosen = view.chosen;
   for (const Experiment& cell : table.experiments)
     if (fmt::format("{}, {}", cell.row, cell.column).find(options.only) != std::string::npos) chosen.push_back(cell);
   if (chosen.empty())
     throw InputError("--only", fmt::format("no cell of {} has \"{}\" in its name, such as \"{}, {}\"", options.name,
                                            options.only, table.experiments[0].row, table.experiments[0].column));
   if (options.lengths.empty()) options.lengths = default_lengths(table, chosen[0]);
+  view.lengths = options.lengths;
   if (options.shards.any()) return train_shard(options, chosen);
   make_folder(options.output);
-  std::vector<nlohmann::ordered_json> cells;
+  std::vector<CellJson> cells;
   for (const Experiment& cell : chosen) {
-    std::optional<nlohmann::ordered_json> kept = kept_cell(place_of(options, cell) + ".json", cell, options);
+    std::optional<CellJson> kept = kept_cell(place_of(options, cell) + ".json", cell, options);
     if (!kept || options.again)
       kept = make_cell(cell, options, fmt::format("{} of {}", cells.size() + 1, chosen.size()));
     cells.push_back(std::move(*kept));
   }
-  if (!options.plot.empty()) table_plot(table, options, cells, chosen[0].training.lengths);
-  if (options.json)
-    print_json({{"cells", cells}});
-  else
-    report_table(table, options, cells);
+  const bool has_angles = options.name == kAngles;
+  if (!options.plot.empty() && !has_angles) plot_table(view, cells, options.plot);
+  CellJson json = options.json ? table_json(view, cells) : CellJson();
+  if (!options.json) print_table(view, cells);
+  if (has_angles) report_angles(options, chosen.front(), cells.front(), json);
+  if (options.json) print_json(json);
   return kDone;
 }
 
@@ -366,13 +299,16 @@ void add_table(CLI::App& app, Work& chosen) {
   verb.add_option("NAME", options->name, "The table").one_of(names).required();
   verb.add_option("-o,--output", options->output, "The folder that keeps the cells").type_name("FOLDER").required();
   verb.add_option("--scale", options->scale, "Sizes and steps").one_of({"small", "paper"}).show_default();
-  verb.add_option("--recipe", options->recipe, "How models are trained").one_of({"steady", "hard"}).show_default();
+  verb.add_option("--recipe", options->recipe, "How models are trained")
+      .one_of({"steady", "paper", "released"})
+      .show_default();
   verb.add_option("--only", options->only, "Cells whose row and column have this text").type_name("TEXT");
   verb.add_option("--lengths", options->lengths, "Lengths to measure at; without it the paper's and longer ones")
       .separated_by(',')
       .type_name("N,…");
   verb.add_option("--plot", options->plot, "Draw the curves").type_name("FILE.svg|.png|.pdf");
   verb.add_flag("--rescaled", options->rescaled, "Keep the norm of linear states, as a paper does at inference");
+  verb.add_flag("--as-trained", options->as_trained, "Measure the models themselves where the recipe rescales");
   verb.add_flag("--examine-again", options->again, "Measure and examine the kept models again, without training");
   add_count(verb, "--seeds", options->seeds.count, "Runs of every cell; ebrahimi2 has 200 of its own");
   add_count(verb, "--seed", options->seeds.first, "Seed of the first run");

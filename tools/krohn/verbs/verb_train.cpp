@@ -160,10 +160,16 @@ nlohmann::ordered_json training_json(const TrainArguments& options, const Task& 
                               {"warm_up", options.optimiser.warm_up},
                               {"least_rate", options.optimiser.least_rate},
                               {"weight_decay", options.optimiser.weight_decay},
+                              {"coupled_decay", options.optimiser.coupled_decay},
                               {"clip", options.optimiser.clip},
                               {"validate_every", options.validate_every},
+                              {"validation_words", options.validation_words},
+                              {"validate_last", options.validate_last},
+                              {"keep_most_right", options.keep_most_right},
                               {"patience", options.patience},
-                              {"stop_at", options.stop_at}};
+                              {"stop_at", options.stop_at},
+                              {"certify", options.certify},
+                              {"device", options.device}};
   if (!options.init.empty()) json["init"] = {{"file", options.init}, {"perturb", options.perturb}};
   if (const auto& lengths = jobs.front().options.validation_lengths)
     json["validation_lengths"] = {lengths->least, lengths->greatest};
@@ -225,8 +231,15 @@ void check_training(const TrainArguments& options) {
   if (options.words == 0 || options.words > 1 << 16) throw InputError("--words", "a batch has 1 to 65536 words");
   if (options.seeds == 0) throw InputError("--seeds", "at least one");
   if (options.validate_every == 0) throw InputError("--validate-every", "at least one");
+  if (options.validation_words == 0 || options.validation_words > 1 << 16)
+    throw InputError("--validation-words", "1 to 65536 words validate");
+  if (options.keep_most_right && options.patience > 0)
+    throw InputError("--keep-most-right", "takes no --patience, which waits for a smaller loss");
+  if (options.keep_most_right && options.certify)
+    throw InputError("--keep-most-right", "takes no --certify, which rounds the last parameters");
   const OptimiserOptions& by = options.optimiser;
   if (!(by.weight_decay >= 0) || by.weight_decay > 10) throw InputError("--weight-decay", "a number from 0 to 10");
+  if (!(by.coupled_decay >= 0) || by.coupled_decay > 10) throw InputError("--coupled-decay", "a number from 0 to 10");
   if (!(by.least_rate >= 0) || by.least_rate > 10) throw InputError("--least-rate", "a number from 0 to 10");
   if (by.warm_up > by.steps)
     throw InputError("--warmup", fmt::format("{} steps are more than the run's {}", by.warm_up, by.steps));
@@ -248,6 +261,10 @@ int train_rival(const TrainArguments& options) {
   refuse(options.certify, "--certify");
   refuse(options.smoothing != 0, "--smoothing");
   refuse(options.samples != 0, "--samples");
+  refuse(options.optimiser.coupled_decay != 0, "--coupled-decay");
+  refuse(options.validate_last, "--validate-last");
+  refuse(options.keep_most_right, "--keep-most-right");
+  refuse(options.validation_words != TrainOptions{}.validation_words, "--validation-words");
   refuse(options.seeds != 1, "--seeds");
   refuse(options.shards.any(), "--shard");
   refuse(wants_cuda(options.device), "--device");
@@ -368,12 +385,18 @@ void add_train(CLI::App& app, Work& chosen) {
   add_count(verb, "--warmup", options->optimiser.warm_up, "First steps, over which the rate grows from 0");
   verb.add_option("--least-rate", options->optimiser.least_rate, "Where a cosine ends").show_default();
   verb.add_option("--weight-decay", options->optimiser.weight_decay, "AdamW's; 0: Adam").show_default();
+  verb.add_option("--coupled-decay", options->optimiser.coupled_decay, "Added to the gradient, as in torch.optim.Adam")
+      .show_default();
   add_count(verb, "--validate-every", options->validate_every, "Steps between validations");
   add_count(verb, "--patience", options->patience,
             "Validations without a smaller loss that end a run, which keeps the parameters of the smallest; 0: any");
   verb.add_option("--validation-length", options->validation_lengths,
                   "Lengths that validate; those of training without it")
       .type_name("N|M..N");
+  add_count(verb, "--validation-words", options->validation_words, "Words that validate");
+  verb.add_flag("--validate-last", options->validate_last, "Of every word that validates only the last answer counts");
+  verb.add_flag("--keep-most-right", options->keep_most_right,
+                "Keep the parameters of the validation with the most right answers, and end when all are right");
   add_count(verb, "--checkpoint-every", options->checkpoint_every,
             "Steps between checkpoints on the processor; 0: those of half a minute");
   add_device(verb, options->device, "Where: on a device all runs step side by side, with other last bits");

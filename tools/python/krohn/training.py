@@ -374,7 +374,8 @@ class Table(Facts):
 def table(name: str, folder: Path, *, only: Optional[str] = None, lengths: Optional[Sequence[int]] = None,
           seeds: Optional[int] = None, progress: Progress = None, **options: Any) -> Table:  # fmt: skip
     """Trains a paper's table from scratch, as `krohn table` does. Cells are kept in `folder`; after Ctrl-C the same call
-    goes on after those that are there. `options` are scale, recipe, seed, rescaled, threads, examine_again."""
+    goes on after those that are there. `options` are scale, recipe, seed, rescaled, as_trained, threads,
+    examine_again."""
     asked = {"output": os.fspath(folder), "only": only, "lengths": list(lengths) if lengths is not None else None, "seeds": seeds,
              **options}  # fmt: skip
     found = ask("table", name, kind=Table, progress=progress, **asked)

@@ -1,4 +1,4 @@
-// Smoothed targets, and the papers' tables as experiments.
+// Smoothed targets, and a table's cells as experiments.
 
 #include "krohn/simulate/train/tables/table_cell.h"
 
@@ -11,9 +11,8 @@
 #include "krohn/groups/error.h"
 #include "krohn/simulate/learned/spectrum.h"
 #include "krohn/simulate/models/cross_entropy.h"
-#include "krohn/simulate/models/models.h"
+#include "krohn/simulate/tasks/dataset.h"
 #include "krohn/simulate/tasks/tasks.h"
-#include "krohn/simulate/train/tables/paper_tables.h"
 
 using namespace krohn;
 
@@ -80,23 +79,6 @@ TEST_CASE("a fixed number of samples is trained on again and again") {
   CHECK(trainer.last_loss().targets == 2);
   while (trainer.state() == Trainer::State::kRunning) trainer.step();
   CHECK(trainer.last_loss().loss < first / 10);
-}
-
-TEST_CASE("every cell of every table names a task and a model") {
-  for (const std::string& name : paper_table_names())
-    for (const TableScale scale : {TableScale::kSmall, TableScale::kPaper})
-      for (const Recipe recipe : {Recipe::kSteady, Recipe::kHard})
-        for (const Experiment& cell : paper_table(name, scale, recipe).experiments) {
-          CAPTURE(cell.row);
-          CAPTURE(cell.column);
-          const auto task = make_task(cell.task);
-          CHECK(task->has_length(cell.length));
-          CHECK(!cell.rates.empty());
-          CHECK(!cell.seeds.empty());
-          if (scale == TableScale::kSmall) CHECK_NOTHROW(make_model<float>(cell.model, *task, 1));
-        }
-  CHECK_THROWS_WITH_AS(paper_table("ebrahimi9", TableScale::kSmall, Recipe::kHard), doctest::Contains("ebrahimi1"),
-                       InputError);
 }
 
 TEST_CASE("an experiment says how far its model holds and what it snaps to") {
@@ -198,6 +180,10 @@ TEST_CASE("all that a run depends on stands in its description") {
   CHECK(differs([](Experiment& e) { e.training.patience = 3; }));
   CHECK(differs([](Experiment& e) { e.training.validate_every = 100; }));
   CHECK(differs([](Experiment& e) { e.training.validation_lengths = {20, 30}; }));
+  CHECK(differs([](Experiment& e) { e.training.validation_words = 128; }));
+  CHECK(differs([](Experiment& e) { e.training.validate_last = true; }));
+  CHECK(differs([](Experiment& e) { e.training.keep_most_right = true; }));
+  CHECK(differs([](Experiment& e) { e.training.optimiser.coupled_decay = 0.1; }));
   CHECK(differs([](Experiment& e) { e.training.optimiser.steps = 51; }));
   CHECK(differs([](Experiment& e) { e.training.optimiser.warm_up = 5; }));
   CHECK(differs([](Experiment& e) { e.training.optimiser.clip = 1; }));
@@ -229,26 +215,98 @@ TEST_CASE("a length that the task lacks is measured at the next") {
   CHECK(result.runs[0].at.length == 19);
 }
 
-TEST_CASE("tables say what the papers say") {
-  const auto cell = [](const char* table, const std::string& row, const std::string& column) {
-    for (const Experiment& each : paper_table(table, TableScale::kSmall, Recipe::kSteady).experiments)
-      if (each.row == row && each.column == column) return each;
-    throw InputError("no such cell");
-  };
-  CHECK(cell("ebrahimi1", "modular arithmetic, blocks of 8", "m = 5").paper == 0.41);
-  CHECK(cell("ebrahimi1", "state machine, blocks of 64", "m = 10").paper == 1);
-  CHECK(cell("ebrahimi2-additive", "rotations, constant", "m = 2").paper == 0.03);
-  CHECK(cell("ebrahimi3", "R = 8", "m = 5").paper == 0.58);
-  CHECK(cell("fan2", "ModArith(5)", "3 layers").words >= 10'000);
-  CHECK(cell("fan2", "Sum(5)", "1 layer").seeds == std::vector<std::uint64_t>{21, 22, 23, 24, 25});
-  for (const Experiment& each : paper_table("grazzi5", TableScale::kSmall, Recipe::kHard, {7, 2}).experiments)
-    CHECK(each.seeds == std::vector<std::uint64_t>{7, 8});
-  CHECK(paper_table("ebrahimi2", TableScale::kSmall, Recipe::kSteady, {7, 2}).experiments[0].seeds.size() == 200);
-  CHECK(cell("grazzi5", "parity", "DeltaNet [-1, 1]").paper == 0.999);
-  const PaperTable figure = paper_table("ebrahimi-figure2", TableScale::kPaper, Recipe::kHard);
-  for (const Experiment& each : figure.experiments)  // a thousand times each word
-    CHECK(each.training.optimiser.steps * std::min<std::uint64_t>(each.training.words, each.training.samples) ==
-          1000 * each.training.samples);
+TEST_CASE("words of a range of lengths: each length as often, counted as by hand") {
+  Experiment cell = short_parity();
+  cell.seeds = {3};
+  cell.test_lengths = LengthRange{5, 9};
+  cell.words = 400;
+  ExperimentOptions options;
+  options.lengths = {20};
+  const ExperimentRun run = run_once(cell, 1e-2, 3, options);
+  CHECK(run.at.words == 400);
+  CHECK(run.at.length == 9);
+  // Every length's share, by the lengths of the same data set.
+  const auto task = make_task(cell.task);
+  TrainOptions training = cell.training;
+  training.optimiser.learning_rate = 1e-2;
+  training.seed = 3;
+  const TrainedRun trained = train_run(*task, cell.model, training, {});
+  DatasetOptions dataset;
+  dataset.lengths = {5, 9};
+  dataset.seed = EvaluateModelOptions{}.seed;
+  std::vector<std::uint64_t> words_of(10, 0);
+  for (std::uint64_t word = 0; word < 400; ++word) ++words_of[sample_length(*task, dataset, word)];
+  double right = 0, targets = 0;
+  for (std::uint64_t length = 5; length <= 9; ++length) {
+    CHECK(words_of[length] > 40);
+    EvaluateModelOptions evaluation;
+    evaluation.words = words_of[length];
+    const ModelAccuracy at = evaluate_model(*trained.model, *task, length, evaluation);
+    right += static_cast<double>(at.right), targets += static_cast<double>(at.targets);
+  }
+  CHECK(targets == 400);
+  CHECK(run.at.scaled == doctest::Approx(scaled(right / targets, 0.5)));
+}
+
+TEST_CASE("a run that is interrupted goes on within itself, bit for bit") {
+  struct Stop {};
+  const auto folder = std::filesystem::path(KROHN_TEST_TMP) / "interrupted-runs";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  const auto task = make_task("modadd2");
+  TrainOptions training;
+  training.optimiser.steps = 60;
+  const std::string model = "bilinear:diagonal,hidden=8,inputs=4", file = (folder / "run.checkpoint").string();
+  const TrainedRun whole = train_run(*task, model, training, {});
+  std::uint64_t steps = 0;
+  CHECK_THROWS_AS(train_run(
+                      *task, model, training,
+                      [&] {
+                        if (++steps == 25) throw Stop();
+                      },
+                      file),
+                  Stop);
+  REQUIRE(std::filesystem::exists(file));
+  const TrainedRun rest = train_run(
+      *task, model, training, [&] { ++steps; }, file);
+  CHECK(steps == 60);
+  CHECK(rest.record.steps == 60);
+  CHECK(std::ranges::equal(rest.model->parameters(), whole.model->parameters()));
+  CHECK(rest.record.validation_loss == whole.record.validation_loss);
+  training.words = 32;
+  CHECK_THROWS_WITH_AS(train_run(*task, model, training, {}, file), doctest::Contains("run.checkpoint"), InputError);
+
+  // In a folder of cells the checkpoint goes when the model is there.
+  Experiment cell = short_parity();
+  cell.seeds = {1};
+  ExperimentOptions options;
+  options.folder = folder.string();
+  options.progress = [](std::uint64_t, std::uint64_t) { throw Stop(); };
+  cell.training.optimiser.steps = 100;
+  CHECK_THROWS_AS(run_once(cell, 1e-2, 1, options), Stop);
+  const std::string path = model_path(options.folder, 1e-2, 1);
+  CHECK(std::filesystem::exists(path + ".checkpoint"));
+  options.progress = {};
+  CHECK(run_once(cell, 1e-2, 1, options).record.steps == 100);
+  CHECK(std::filesystem::exists(path));
+  CHECK(!std::filesystem::exists(path + ".checkpoint"));
+}
+
+TEST_CASE("trained on answers at every prefix, tested at the end") {
+  Experiment cell = short_parity();
+  cell.task = "sum2/prefixes";
+  cell.test_task = "sum2";
+  cell.model = "fan-released:layers=1,blocks=2,size=2";
+  cell.training.lengths = {6, 6};
+  cell.training.validation_lengths = LengthRange{12, 12};
+  cell.training.validation_words = 64;
+  cell.training.validate_last = true;
+  ExperimentOptions options;
+  options.lengths = {20};
+  const ExperimentResult result = run_experiment(cell, options);
+  CHECK(result.runs[0].record.targets == 64);  // one of a word
+  CHECK(result.runs[0].at.words == 20);
+  CHECK(!result.claim.empty());
 }
 
 TEST_CASE("an experiment examines models that are no networks too") {

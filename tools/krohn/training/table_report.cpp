@@ -1,0 +1,248 @@
+#include "tools/krohn/training/table_report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "krohn/simulate/tasks/tasks.h"
+#include "krohn/simulate/train/tables/reported_figure.h"
+#include "krohn/simulate/train/tables/table_differences.h"
+#include "tools/krohn/pictures/accuracy_plot.h"
+#include "tools/krohn/report/count.h"
+#include "tools/krohn/report/json_output.h"
+#include "tools/krohn/report/table.h"
+
+namespace krohn {
+namespace {
+
+constexpr std::size_t kColumns = 120;
+
+CellJson json_of(const MeasuredLength& at) {
+  return {{"length", at.length}, {"words", at.words}, {"scaled_accuracy", at.scaled},
+          {"low", at.low},       {"high", at.high},   {"words_right", at.whole}};
+}
+
+CellJson json_of(const ExperimentRun& run, double chance) {
+  const RunRecord& record = run.record;
+  CellJson json{{"rate", record.rate},
+                {"seed", record.seed},
+                {"steps", record.steps},
+                {"end", record.end},
+                {"validation_loss", record.validation_loss},
+                {"validation_accuracy", scaled(static_cast<double>(record.right) /
+                                                   static_cast<double>(std::max<std::uint64_t>(record.targets, 1)),
+                                               chance)}};
+  if (run.at.words > 0) json["at"] = json_of(run.at);
+  json["seconds"] = record.seconds;
+  return json;
+}
+
+std::string claim_of(const CellJson& cell) {
+  const std::string claim = cell["claim"];
+  const std::string letters = with_thousands(cell["claim_length"].get<std::uint64_t>());
+  if (claim == "proved") return "proved";
+  if (claim == "refuted") return fmt::format("refuted by {} letters", letters);
+  if (claim == "proved up to a length") return fmt::format("proved to {} letters", letters);
+  return shortened(claim, 40);
+}
+
+/// The figure that the paper reports: answers, or whole words.
+const char* figure_of(const PaperTable& table) { return table.whole_words ? "words_right" : "scaled_accuracy"; }
+
+/// How many hold, then mean ± deviation and range over the runs that did not diverge, at the paper's length.
+std::string runs_of(const CellJson& cell, const PaperTable& table) {
+  std::vector<double> figures;
+  for (const auto& run : cell["runs"])
+    if (run.contains("at")) figures.push_back(run["at"][figure_of(table)].get<double>());
+  std::string text = fmt::format("{}/{}", cell["holding_runs"].get<std::uint64_t>(), cell["runs"].size());
+  if (cell.contains("expected_share"))
+    return text + fmt::format(", theory {:.3f}", cell["expected_share"].get<double>());
+  const Spread spread = spread_of(figures);
+  if (figures.size() < 2) return text + (cell["runs"].size() == 1 ? ", one seed" : "");
+  return text + fmt::format(", {:.2f} ± {:.2f}, {:.2f} … {:.2f}", spread.mean, spread.deviation, spread.least,
+                            spread.greatest);
+}
+
+/// A run that diverged answers as chance does.
+std::vector<RunFigure> figures_of(const CellJson& cell, const PaperTable& table) {
+  std::vector<RunFigure> figures;
+  for (const auto& run : cell["runs"]) {
+    const auto loss = run["validation_loss"];
+    figures.push_back({run["rate"], run["seed"], run.contains("at") ? run["at"][figure_of(table)].get<double>() : 0,
+                       run["validation_accuracy"],
+                       run.contains("at") && loss.is_number() ? loss.get<double>() : INFINITY});
+  }
+  return figures;
+}
+
+/// The same of the lengths of training: what validated is what is reported there.
+std::vector<RunFigure> validated(std::vector<RunFigure> figures) {
+  for (RunFigure& figure : figures) figure.test = figure.validated;
+  return figures;
+}
+
+std::string in_words(const ReportedFigure& reported) {
+  return reported.spread > 0 ? fmt::format("{:.2f} ± {:.2f}", reported.figure, reported.spread)
+                             : fmt::format("{:.2f}", reported.figure);
+}
+
+bool has_trained_half(const TableView& view) {
+  return std::ranges::any_of(view.chosen, [](const Experiment& cell) { return cell.paper_trained.has_value(); });
+}
+
+std::string lengths_of(const Experiment& cell) {
+  const LengthRange range = cell.test_lengths.value_or(LengthRange{cell.length, cell.length});
+  return range.least == range.greatest ? std::to_string(range.least)
+                                       : fmt::format("{}–{}", range.least, range.greatest);
+}
+
+std::string seeds_of(const TableView& view) {
+  if (view.table.experiments.front().expected_share >= 0) return "200 seeds";
+  const auto [first, count] = view.seeds;
+  return count == 1 ? fmt::format("one seed, {}", first) : fmt::format("seeds {} to {}", first, first + count - 1);
+}
+
+/// The cells alone, so that what was left out by --only is not told of.
+std::vector<std::string> differences_of(const TableView& view) {
+  PaperTable here = view.table, paper = view.paper;
+  if (view.chosen.size() < here.experiments.size()) {
+    here.experiments = view.chosen;
+    std::erase_if(paper.experiments, [&](const Experiment& cell) {
+      return std::ranges::none_of(
+          view.chosen, [&](const Experiment& each) { return each.row == cell.row && each.column == cell.column; });
+    });
+  }
+  return in_words(differences(here, paper));
+}
+
+void print_protocol(const TableView& view) {
+  const std::vector<std::string> differences = differences_of(view);
+  const std::string text =
+      differences.empty()
+          ? "No option is other than the paper's protocol at the paper's sizes has it."
+          : fmt::format("Not as the paper's protocol at the paper's sizes: {}.", fmt::join(differences, "; "));
+  fmt::print("  {}\n", wrapped(text, kColumns, "  "));
+  for (const std::string& note : view.table.notes) fmt::print("  {}\n", wrapped(note, kColumns, "  "));
+}
+
+}  // namespace
+
+CellJson run_json(const Experiment& cell, const ExperimentRun& run) {
+  CellJson json{{"row", cell.row}, {"column", cell.column}, {"task", cell.task}, {"model", cell.model}};
+  json.update(json_of(run, make_task(cell.task)->info().chance));
+  return json;
+}
+
+CellJson options_json(const Experiment& cell) {
+  CellJson json;
+  for (const Setting& setting : settings(cell)) json[setting.name] = setting.value;
+  return json;
+}
+
+CellJson cell_json(const Experiment& cell, const ExperimentResult& result) {
+  CellJson json{{"row", cell.row},
+                {"column", cell.column},
+                {"task", cell.task},
+                {"model", cell.model},
+                {"trained", description(cell)},
+                {"seeds", cell.seeds},
+                {"paper_length", cell.length},
+                {"options", options_json(cell)}};
+  if (cell.paper) json["paper"] = *cell.paper;
+  if (cell.expected_share >= 0) json["expected_share"] = cell.expected_share;
+  if (cell.training.samples > 0) json["samples"] = cell.training.samples;
+  const double chance = make_task(cell.task)->info().chance;
+  for (const ExperimentRun& run : result.runs) json["runs"].push_back(json_of(run, chance));
+  json["best"] = result.best;
+  for (const MeasuredLength& at : result.lengths) json["lengths"].push_back(json_of(at));
+  json["holding_runs"] = result.holding_runs();
+  json["reading"] = result.reading;
+  json["claim"] = result.claim;
+  json["claim_length"] = result.claim_length;
+  json["snapped"] = result.snapped;
+  json["seconds"] = result.seconds();
+  return json;
+}
+
+CellJson table_json(const TableView& view, const std::vector<CellJson>& cells) {
+  CellJson json{{"cells", cells}, {"not_as_the_paper", differences_of(view)}, {"notes", view.table.notes}};
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const Experiment& asked = view.chosen[i];
+    CellJson& cell = json["cells"][i];
+    const std::vector<RunFigure> figures = figures_of(cell, view.table);
+    const ReportedFigure reported = reported_figure(asked.reported, figures);
+    cell["reported"] = {{"as", to_string(asked.reported)}, {"figure", reported.figure}, {"spread", reported.spread}};
+    if (!asked.paper_trained) continue;
+    const ReportedFigure trained = reported_figure(asked.reported, validated(figures));
+    cell["paper_at_trained_lengths"] = *asked.paper_trained;
+    cell["reported_at_trained_lengths"] = {{"figure", trained.figure}, {"spread", trained.spread}};
+  }
+  return json;
+}
+
+void print_table(const TableView& view, const std::vector<CellJson>& cells) {
+  fmt::print("{}\n  {}; --scale {} --recipe {}; {}; {}\n", view.table.title, view.table.source, view.scale, view.recipe,
+             seeds_of(view), view.table.rescaled ? "rescaled where nothing is added" : "models as trained");
+  print_protocol(view);
+  const bool has_half = has_trained_half(view), counts = view.table.experiments.front().expected_share < 0;
+  std::vector<std::vector<std::string>> rows = {{"", ""}};
+  if (has_half) rows[0].insert(rows[0].end(), {"paper, trained lengths", "here"});
+  rows[0].insert(rows[0].end(), {"paper", "at"});
+  if (counts) rows[0].emplace_back("here, counted as there");
+  for (const std::string& length : view.lengths) rows[0].push_back(with_thousands(parse_count(length, "--lengths")));
+  rows[0].emplace_back("runs that hold, mean, range");
+  if (!view.table.rescaled) rows[0].insert(rows[0].end(), {"the model, in fp32", "snaps, proved, to"});
+  const auto number = [](std::optional<double> figure) { return figure ? fmt::format("{:.2f}", *figure) : ""; };
+  std::string row_name;
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    const Experiment& asked = view.chosen[c];
+    const CellJson& cell = cells[c];
+    const std::vector<RunFigure> figures = figures_of(cell, view.table);
+    std::vector<std::string> row{asked.row == row_name ? "" : asked.row, asked.column};
+    row_name = asked.row;
+    if (has_half)
+      row.insert(row.end(),
+                 {number(asked.paper_trained), in_words(reported_figure(asked.reported, validated(figures)))});
+    row.insert(row.end(), {number(asked.paper), lengths_of(asked)});
+    if (counts) row.push_back(in_words(reported_figure(asked.reported, figures)));
+    for (std::size_t i = 0; i < view.lengths.size(); ++i)
+      row.push_back(i < cell["lengths"].size()
+                        ? fmt::format("{:.2f}", cell["lengths"][i][figure_of(view.table)].get<double>())
+                        : "");
+    row.push_back(runs_of(cell, view.table));
+    if (!view.table.rescaled) row.insert(row.end(), {claim_of(cell), cell["snapped"].get<std::string>()});
+    rows.push_back(std::move(row));
+  }
+  fmt::print("{}", format_table(rows));
+  if (counts) fmt::print("  Counted as there: {}.\n", to_string(view.chosen.front().reported));
+}
+
+void plot_table(const TableView& view, const std::vector<CellJson>& cells, const std::string& path) {
+  const PaperTable& table = view.table;
+  std::vector<AccuracyCurve> curves;
+  for (const auto& cell : cells) {
+    const std::string row = cell["row"];
+    if (!table.is_curve) {
+      curves.push_back({row + ", " + cell["column"].get<std::string>(), {}});
+    } else if (curves.empty() || curves.back().name != row) {
+      curves.push_back({row, {}});
+    }
+    for (const auto& at : cell["lengths"]) {
+      const double value = at[figure_of(table)];
+      const std::uint64_t x = table.is_curve ? cell["samples"] : at["length"];
+      // Wilson's interval is kept of answers alone.
+      const bool has_interval = !table.whole_words;
+      curves.back().points.push_back(
+          {x, value, has_interval ? at["low"].get<double>() : value, has_interval ? at["high"].get<double>() : value});
+      if (table.is_curve) break;
+    }
+  }
+  AccuracyPicture picture{table.source, curves, table.is_curve ? LengthRange{} : view.chosen[0].training.lengths};
+  if (table.is_curve) picture.x_title = "words trained on";
+  if (table.whole_words) picture.y_title = "words right throughout", picture.has_chance = false;
+  write_plot(accuracy_plot(picture), path);
+}
+
+}  // namespace krohn

@@ -1,0 +1,38 @@
+// tools/krohn/training/table_report.h — a paper's table with what became of its cells: as JSON, for people, drawn.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "krohn/automata/formats/json.h"
+#include "krohn/simulate/train/tables/paper_tables.h"
+
+namespace krohn {
+
+using CellJson = nlohmann::ordered_json;
+
+/// How a table was asked for.
+struct TableView {
+  PaperTable table;                ///< `rescaled` is how it is measured
+  PaperTable paper;                ///< the same by the paper's protocol at the paper's sizes
+  std::vector<Experiment> chosen;  ///< of the table's
+  std::string scale, recipe;
+  std::vector<std::string> lengths;  ///< to measure at
+  SeedRange seeds;
+};
+
+/// A run alone, as its cell has it.
+CellJson run_json(const Experiment& cell, const ExperimentRun& run);
+/// Every setting of an experiment by name.
+CellJson options_json(const Experiment& cell);
+/// What its file holds.
+CellJson cell_json(const Experiment& cell, const ExperimentResult& result);
+
+/// The table with the cells of `view.chosen`, in that order, as their files hold them.
+CellJson table_json(const TableView& view, const std::vector<CellJson>& cells);
+void print_table(const TableView& view, const std::vector<CellJson>& cells);
+/// A curve of every model by length, or of every row by its numbers of samples.
+void plot_table(const TableView& view, const std::vector<CellJson>& cells, const std::string& path);
+
+}  // namespace krohn
