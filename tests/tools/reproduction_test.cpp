@@ -129,6 +129,7 @@ TEST_CASE("the figures of the claims are those of the results") {
       CHECK_MESSAGE(contains(rivals, "| " + cells[0] + " |"), cells[0]);
       CHECK_MESSAGE(contains(rivals, figure[0]), figure[0]);
     }
+    for (const auto& turn : matches(ours, R"(0\.\d{5})")) CHECK_MESSAGE(contains(learned, "±" + turn[0]), turn[0]);
     const auto figures = matches(ours, kFigure);
     if (figures.empty()) continue;
     std::string of_row = command;
