@@ -96,7 +96,7 @@ TEST_CASE("every claim has a verdict, and what is missing has its reason") {
   CHECK(claims > 100);
 }
 
-TEST_CASE("every page that the claims name exists, and every results page is named in the index") {
+TEST_CASE("every page that the claims name exists, and results are in the index and say what made them") {
   int links = 0;
   for (const auto& link : matches(contents(kDocs + "reproduction.md"), R"(\]\(([^)#:]+)\))")) {
     CHECK_MESSAGE(std::filesystem::exists(kDocs + link[1]), link[1]);
@@ -108,6 +108,12 @@ TEST_CASE("every page that the claims name exists, and every results page is nam
   for (const auto& page : std::filesystem::directory_iterator(kDocs + "results")) {
     const std::string name = page.path().filename().string();
     CHECK_MESSAGE(contains(index, "`" + name.substr(0, name.find('-') + 1)), name);
+    std::string top;  // names the command that makes the page again
+    for (const std::string& line : lines_of(page.path()))
+      if (top.size() < 1500) top += line + "\n";
+    const std::regex made_by("tools/again docs/results/" + name +
+                             "|`tools/bench/|krohn smallest --table|krohn table|krohn.rivals");
+    CHECK_MESSAGE(std::regex_search(top, made_by), name);
   }
 }
 
@@ -129,6 +135,7 @@ TEST_CASE("the figures of the claims are those of the results") {
       CHECK_MESSAGE(contains(rivals, "| " + cells[0] + " |"), cells[0]);
       CHECK_MESSAGE(contains(rivals, figure[0]), figure[0]);
     }
+    for (const auto& turn : matches(ours, R"(0\.\d{5})")) CHECK_MESSAGE(contains(learned, "±" + turn[0]), turn[0]);
     const auto figures = matches(ours, kFigure);
     if (figures.empty()) continue;
     std::string of_row = command;
