@@ -347,6 +347,7 @@ class PapersTest(unittest.TestCase):
         ):
             self.assertEqual(found[place].paper, paper)
             self.assertAlmostEqual(found[place].figure, figure)
+        self.assertEqual(papers.table("grazzi3"), papers.table("grazzi5"))
         self.assertEqual(sum(place[0] == "ebrahimi1" for place in found), 8 * 6 * 3)
         with self.assertRaisesRegex(ValueError, "grazzi5"):
             papers.table("ebrahimi3")
@@ -397,7 +398,7 @@ class CommandTest(unittest.TestCase):
         options = training.Options(steps=steps, words=4, length=(1, 4), rates=(1e-2,), test_lengths=(4, 6), test_words=4)
         cells = [papers.Cell(task, model, papers.stem_of(model, task), task, f"{model}:hidden=4", options, "0.03 → 0.50", 0.5)
                  for task in ("parity", "rsm:m=2,seed=1") for model in ("lstm", "gru")]  # fmt: skip
-        return mock.patch.dict(papers.TABLES, {"tiny": lambda is_paper: papers.Table("tiny", "Nobody, Table 0", cells, "A note.")})
+        return mock.patch.dict(papers.TABLES, {"tiny": lambda is_paper: papers.Table("Nobody, Table 0", cells, "A note.")})
 
     def test_a_table_goes_on_after_its_runs_and_is_shared_out(self):
         folder, cells = os.path.join(self.folder, "tiny"), os.path.join(self.folder, "cells.json")
@@ -461,6 +462,9 @@ class CommandTest(unittest.TestCase):
         self.assertNotIn("old", made)
         self.assertEqual(made.count("| parity |"), 2)
         self.assertIn("Not run, 2 of 4 cells. rsm:m=2,seed=1: lstm, gru.", made)
+        run = {"test": [{"length": 6, "words": 4, "words_right": 3, "scaled_accuracy": 0.9}], "seed": 1}
+        self.assertEqual(tables.Result(None, [run]).figures(6), [0.9])
+        self.assertEqual(tables.Result(None, [run]).figures(6, whole_words=True), [0.75])
         with self.assertRaises(ValueError):
             page.rewritten("no place", self.folder, [1])
 

@@ -57,8 +57,10 @@ class Result:
     cell: Cell
     runs: Sequence[Dict[str, Any]]
 
-    def figures(self, length: int, key: str = "scaled_accuracy") -> List[float]:
-        return [test[key] for run in self.runs for test in run["test"] if test["length"] == length]
+    def figures(self, length: int, whole_words: bool = False) -> List[float]:
+        """Of every run at a length: scaled accuracy, or the share of words that are right at every answer."""
+        return [test["words_right"] / test["words"] if whole_words else test["scaled_accuracy"]
+                for run in self.runs for test in run["test"] if test["length"] == length]  # fmt: skip
 
     def holding(self) -> int:
         """Runs that are right on every word of the last length."""
@@ -111,12 +113,12 @@ def markdown(table: Table, found: Sequence[Result]) -> str:
     rows = [result for result in found if result.runs]
     lines = []
     if rows:
-        lines = [f"| | | short | long | every word right | 95 % of | {table.authors} |", "|---|---|---|---|---|---|---|"]
+        lines = [f"| | {'shares of words' if table.whole_words else ''} | short | long | every word right | 95 % of | {table.authors} |", "|---|---|---|---|---|---|---|"]
     for result in rows:
         cell, runs = result.cell, len(result.runs)
         short, long = cell.options.test_lengths[0], cell.options.test_lengths[-1]
         low, high = interval(result.holding(), runs)
-        shown = (f"{summary(result.figures(length))} at {length}" for length in (short, long))
+        shown = (f"{summary(result.figures(length, table.whole_words))} at {length}" for length in (short, long))
         lines.append(f"| {cell.row} | {cell.column} | {' | '.join(shown)} | {result.holding()} of {runs} | {low:.2f} … {high:.2f} | "
                      f"{cell.paper or '–'} |")  # fmt: skip
     lines += ["", f"{table.source}. {table.note}".strip()]
