@@ -139,6 +139,44 @@ TEST_CASE("models of PyTorch are trained by the Python that has them, or it is s
   CHECK(contains(place.shell("export KROHN_PYTHON=./python; " + line + " --smoothing 0.1").err, "--smoothing"));
 }
 
+TEST_CASE("a table with rivals asks the Python that has them, and shows what it says below krohn's rows") {
+  const Workplace place("table-rivals");
+  const std::string line = "krohn table ebrahimi1 --rivals --only LSTM --seeds 2 --seed 31 -o cells";
+  const Outcome none = place.shell("export KROHN_PYTHON=/nonexistent/python; " + line);
+  CHECK(none.status == 2);
+  CHECK(contains(none.err, "--rivals"));
+  CHECK(!std::filesystem::exists(place / "cells"));
+  CHECK(contains(none.err, "pip install"));
+  // A Python that keeps how it was called, and writes the cells of two runs where it is told to.
+  place.write("cells.json",
+              R"({"cells": [{"row": "modular addition, LSTM", "column": "m = 3", "paper": 0.98, "paper_length": 500,
+    "runs": [{"at": {"scaled_accuracy": 1.0}}, {"at": {"scaled_accuracy": 0.5}}], "holding_runs": 1,
+    "lengths": [{"length": 10, "scaled_accuracy": 0.96}, {"length": 500, "scaled_accuracy": 0.5}]}]})");
+  place.write("python",
+              "#!/bin/sh\n[ \"$1\" = -c ] && exit 0\necho \"$@\" > called\n[ -e fails ] && exit 2\nmkdir -p cells\n"
+              "while [ $# -gt 0 ]; do [ \"$1\" = --json ] && cp cells.json \"$2\"; shift; done\nexit 0\n");
+  REQUIRE(place.shell("chmod +x python").status == 0);
+  const std::string with = "export KROHN_PYTHON=./python; " + line;
+  const Outcome alone = place.shell(with);  // no row of krohn's own has the text
+  CAPTURE(alone.err);
+  CHECK(alone.status == 0);
+  CHECK(
+      contains(contents(place / "called"),
+               "-m krohn.rivals table ebrahimi1 -o cells/rivals --only LSTM --scale small --seed 31 --seeds 2 --quiet "
+               "--json cells/rivals.json"));
+  for (const char* part :
+       {"modular addition, LSTM", "m = 3", "0.98", "0.96 at 10", "0.50 at 500", "1/2, 0.75 ± 0.35, 0.50 … 1.00"})
+    CHECK(contains(alone.out, part));
+  CHECK(contains(place.shell(with + " --json").out, "\"rivals\": ["));
+  CHECK(place.shell(with + " --shard 2/3").status == 0);
+  CHECK(contains(contents(place / "called"), "--seeds 2 --quiet --shard 2/3"));
+  CHECK(
+      contains(place.shell(with + " --slurm").err, "--only"));  // an array of krohn's own runs, of which there are none
+  REQUIRE(place.shell("touch fails").status == 0);
+  CHECK(place.shell(with).status == 2);
+  CHECK(place.shell("krohn table certified --rivals -o cells").status == 2);
+}
+
 TEST_CASE("training to a proof ends with a run that verify proves; without one the trained model stays, status 3") {
   const Workplace place("certified");
   const std::string options =

@@ -12,7 +12,8 @@ namespace krohn {
 inline constexpr std::string_view kRivalPrefix = "torch:";
 
 /// Runs `python3 -m krohn.rivals` with these arguments, KROHN_PYTHON in place of python3 where that is set, and returns
-/// its exit status. Throws InputError with what to install when that Python has no krohn.rivals.
-int run_rivals(const std::vector<std::string>& arguments);
+/// its exit status. Throws InputError with what to install when that Python has no krohn.rivals; `asked` is what asked
+/// for it: "--model torch:…".
+int run_rivals(const std::vector<std::string>& arguments, std::string_view asked);
 
 }  // namespace krohn

@@ -25,6 +25,7 @@
 #include "tools/krohn/shards/list_work.h"
 #include "tools/krohn/shards/shard_options.h"
 #include "tools/krohn/training/certified_table.h"
+#include "tools/krohn/training/rival_table.h"
 #include "tools/krohn/training/table_report.h"
 #include "tools/krohn/verb.h"
 
@@ -40,6 +41,7 @@ constexpr VerbHelp kTableHelp = {
 krohn table ebrahimi2 --only 'H = 2' --lengths 400 -o parity-by-chance/
 krohn table fan2 --recipe released --scale paper -o fan-as-released/
 krohn table ebrahimi-figure3 --plot angles.svg -o cells/
+krohn table grazzi5 --rivals --only parity -o parity/
 )",
     R"(Trains every model of the table in this process with --seeds seeds from --seed on, measures it at --lengths, and says what
 holds: how many of the runs are right on every test word of the paper's length, their mean, standard deviation and range
@@ -63,6 +65,9 @@ models again, without training.
 A table is a list of runs, cells times seeds: with --shard I/N a machine of many trains its share, into the same FOLDER or
 one of its own, and whoever finishes the last run of a cell measures the cell. The same command without --shard then does
 what is left, which is to print the table. --slurm prints a script that does all of it.
+
+--rivals trains the models that the paper compares with, too, in PyTorch (docs/rivals.md), with the same seeds, into
+FOLDER/rivals, and prints them below krohn's own; ebrahimi1, ebrahimi-figure2, fan2 and Grazzi et al.'s have some.
 
   ebrahimi1                    Ebrahimi & Memisevic 2025, Table 1, both halves
   ebrahimi2-additive           Table 2, left: what additions do
@@ -89,7 +94,7 @@ struct TableArguments {
   SeedRange seeds;
   ShardOptions shards;
   unsigned threads = 0;
-  bool again = false, rescaled = false, as_trained = false, json = false;
+  bool again = false, rescaled = false, as_trained = false, rivals = false, json = false;
 };
 
 /// The name of a cell's file and folder tells cells apart that are trained otherwise; runs of other seeds are kept
@@ -239,10 +244,23 @@ int train_shard(const TableArguments& options, const std::vector<Experiment>& ch
                        });
 }
 
+/// Ends what is printed, or `json`, with the rivals that were asked for.
+int report_rivals(const std::vector<CellJson>& rivals, const TableArguments& options, const PaperTable& table,
+                  CellJson json) {
+  if (options.json) {
+    if (options.rivals) json["rivals"] = rivals;
+    print_json(json);
+  } else if (options.rivals) {
+    print_rivals(rivals, table.whole_words);
+  }
+  return kDone;
+}
+
 int make_table(TableArguments options) {
   if (options.seeds.count == 0) throw InputError("--seeds", "at least one");
   if (options.name == kCertified) {
     if (options.shards.any()) throw InputError("--shard", "the table of certified training is not cut into shards");
+    if (options.rivals) throw InputError("--rivals", "the table of certified training has none");
     return make_certified_table(
         {options.output, options.only, options.seeds.first, options.seeds.count, options.threads, options.json});
   }
@@ -266,9 +284,15 @@ int make_table(TableArguments options) {
   std::vector<Experiment>& chosen = view.chosen;
   for (const Experiment& cell : table.experiments)
     if (fmt::format("{}, {}", cell.row, cell.column).find(options.only) != std::string::npos) chosen.push_back(cell);
-  if (chosen.empty())
+  std::vector<CellJson> rivals;
+  if (options.rivals && !options.shards.slurm)
+    rivals =
+        rival_cells({options.name, options.output, options.only, options.scale, options.seeds, options.shards.shard});
+  if (chosen.empty() && options.rivals && options.shards.shard) return kDone;
+  if (chosen.empty() && rivals.empty())
     throw InputError("--only", fmt::format("no cell of {} has \"{}\" in its name, such as \"{}, {}\"", options.name,
                                            options.only, table.experiments[0].row, table.experiments[0].column));
+  if (chosen.empty()) return report_rivals(rivals, options, table, CellJson::object());
   if (options.lengths.empty()) options.lengths = default_lengths(table, chosen[0]);
   view.lengths = options.lengths;
   if (options.shards.any()) return train_shard(options, chosen);
@@ -285,8 +309,7 @@ int make_table(TableArguments options) {
   CellJson json = options.json ? table_json(view, cells) : CellJson();
   if (!options.json) print_table(view, cells);
   if (has_angles) report_angles(options, chosen.front(), cells.front(), json);
-  if (options.json) print_json(json);
-  return kDone;
+  return report_rivals(rivals, options, table, std::move(json));
 }
 
 }  // namespace
@@ -310,6 +333,7 @@ void add_table(CLI::App& app, Work& chosen) {
   verb.add_flag("--rescaled", options->rescaled, "Keep the norm of linear states, as a paper does at inference");
   verb.add_flag("--as-trained", options->as_trained, "Measure the models themselves where the recipe rescales");
   verb.add_flag("--examine-again", options->again, "Measure and examine the kept models again, without training");
+  verb.add_flag("--rivals", options->rivals, "Train the models that the paper compares with, too, in PyTorch");
   add_count(verb, "--seeds", options->seeds.count, "Runs of every cell; ebrahimi2 has 200 of its own");
   add_count(verb, "--seed", options->seeds.first, "Seed of the first run");
   add_threads(verb, options->threads);

@@ -289,7 +289,7 @@ int train_rival(const TrainArguments& options) {
   add("--clip", fmt::format("{}", by.clip));
   add("--validate-every", std::to_string(options.validate_every));
   add("--stop-at", fmt::format("{}", options.stop_at));
-  return run_rivals(line);
+  return run_rivals(line, "--model torch:…");
 }
 
 /// The runs of this shard, each to its last checkpoint: the command without --shard then finds all of them trained.
