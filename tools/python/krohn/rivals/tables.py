@@ -96,7 +96,7 @@ def train(table: Table, folder: str, seeds: Sequence[int], shard: str = "", prog
             unable[family] = training.models.obstacle(cell.model)
             if unable[family]:
                 progress(f"{cell.model} is left out: {unable[family]}")
-        if not unable[family]:
+        if not unable[family] and kept_run(cell, seed, folder)[2] is None:
             run = run_once(cell, seed, folder)
             progress(f"{place + 1} of {len(runs)}: {cell.row}, {cell.column}, seed {seed}: {run['test'][-1]['scaled_accuracy']:.3f} "
                      f"at {run['test'][-1]['length']}")  # fmt: skip
