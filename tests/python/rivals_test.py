@@ -346,7 +346,7 @@ class PapersTest(unittest.TestCase):
             (("ebrahimi1", "modular arithmetic, Mamba (4)", "m = 2"), "1.00 → 0.92", 0.92),
             (("ebrahimi1", "modular arithmetic, Transformer (1)", "m = 3"), "0.63 → 0.02", 0.02),
             (("grazzi5", "modular arithmetic without brackets", "sLSTM"), "0.124 ± 0.000, best 0.787", 0.124),
-            (("grazzi5", "modular arithmetic with brackets", "Mamba [−1, 1]"), "0.126 ± 0.010, best 0.136", 0.126),
+            (("grazzi5", "modular arithmetic with brackets", "Mamba [-1, 1]"), "0.126 ± 0.010, best 0.136", 0.126),
             (("fan2", "EvenPair(5)", "Liquid-S4"), "0.72: 0.44 scaled", 0.44),
         ):
             self.assertEqual(found[place].paper, paper)

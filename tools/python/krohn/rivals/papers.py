@@ -47,8 +47,7 @@ class Model:
 
 
 def stem_of(model: str, task: str) -> str:
-    plain = ["".join(c if c.isalnum() else "-" for c in text.replace("−", "minus")) for text in (model, task)]
-    return ".".join(plain)
+    return ".".join("".join(c if c.isalnum() else "-" for c in text) for text in (model, task))
 
 
 def stacked(name: str, family: str, rate: float, more: str = "") -> Model:
@@ -62,10 +61,10 @@ GRAZZI = (
     stacked("mLSTM", "mlstm", 3e-3),
     stacked("sLSTM", "slstm", 1e-2),
     stacked("Mamba [0, 1]", "mamba", 3e-3),
-    stacked("Mamba [−1, 1]", "mamba", 3e-3, "signed=1"),
+    stacked("Mamba [-1, 1]", "mamba", 3e-3, "signed=1"),
     stacked("fla's DeltaNet [0, 1]", "deltanet", 3e-3),
-    stacked("fla's DeltaNet [−1, 1]", "deltanet", 3e-3, "signed=1"),
-    stacked("fla's DeltaProduct [−1, 1]", "deltaproduct", 3e-3, "signed=1"),
+    stacked("fla's DeltaNet [-1, 1]", "deltanet", 3e-3, "signed=1"),
+    stacked("fla's DeltaProduct [-1, 1]", "deltaproduct", 3e-3, "signed=1"),
     Model("full matrix", "full-matrix:size=8", "full-matrix:size=32", 3e-3),
     Model("LSTM", "lstm:hidden=32", "lstm:hidden=128", 1e-2),
     Model("GRU", "gru:hidden=32", "gru:hidden=128", 1e-2),
@@ -84,9 +83,9 @@ GRAZZI_FIGURES = {
     "mLSTM": (("0.018 ± 0.035", "0.027 ± 0.013", "0.034 ± 0.001"), ("0.087", "0.040", "0.034")),
     "sLSTM": (("1.000 ± 0.000", "0.124 ± 0.000", "0.153 ± 0.020"), ("1.000", "0.787", "0.173")),
     "Mamba [0, 1]": (("0.000 ± 0.000", "0.066 ± 0.029", "0.072 ± 0.008"), ("0.000", "0.095", "0.092")),
-    "Mamba [−1, 1]": (("1.000 ± 0.000", "0.214 ± 0.027", "0.126 ± 0.010"), ("1.000", "0.241", "0.136")),
+    "Mamba [-1, 1]": (("1.000 ± 0.000", "0.214 ± 0.027", "0.126 ± 0.010"), ("1.000", "0.241", "0.136")),
     "fla's DeltaNet [0, 1]": (("0.010 ± 0.005", "0.214 ± 0.056", "0.113 ± 0.009"), ("0.017", "0.314", "0.137")),
-    "fla's DeltaNet [−1, 1]": (("0.999 ± 0.006", "0.826 ± 0.146", "0.129 ± 0.016"), ("1.000", "0.971", "0.200")),
+    "fla's DeltaNet [-1, 1]": (("0.999 ± 0.006", "0.826 ± 0.146", "0.129 ± 0.016"), ("1.000", "0.971", "0.200")),
 }  # fmt: skip
 
 GRAZZI_TASKS = (("parity", "parity"), ("modular arithmetic without brackets", "modarith-equals5"),
@@ -178,7 +177,7 @@ def fan2(is_paper: bool) -> Table:
             states = "" if family == "rwkv4" else f",states={64 if is_paper else 16}"
             model = f"{family}:layers=1,width={512 if is_paper else 32}{states}"
             if is_paper:
-                options = Options(length=(1, short), steps=40_000, words=128, rates=(1e-4,), stop_at=0, test_lengths=(short, long))
+                options = Options(length=(short, short), steps=40_000, words=128, rates=(1e-4,), stop_at=0, test_lengths=(short, long))
             else:
                 options = Options(length=(1, short), steps=1000, words=64, rates=(3e-3,), test_lengths=(short, long))
             chance = 0.5 if task == "evenpair5" else 0.2
