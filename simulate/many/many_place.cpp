@@ -11,7 +11,9 @@
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/float_environment.h"
+#include "krohn/simulate/many/pair_machine.h"
 #include "krohn/simulate/many/ranked_words.h"
+#include "krohn/simulate/prove/pairs/certify_reachable.h"
 
 namespace krohn {
 namespace {
@@ -114,6 +116,12 @@ void run_slice(Ranks& ranks, const Runner& runner, const json& asked) {
 
 // ---- Searches of pairs
 
+/// All pairs that the search may find, in that of one process.
+bool fits_in_memory(const Network& network, const CertifyOptions& options) {
+  const std::uint64_t words = 1 + make_pair_machine(network, options.arithmetic, options.form)->words();
+  return options.max_pairs <= options.max_bytes / (4 * words + 20);
+}
+
 Request to_request(const Network& network, const CertifyOptions& options, const KeptSearch& kept) {
   return {{{"kind", "pairs"},
            {"arithmetic", to_string(options.arithmetic)},
@@ -122,7 +130,8 @@ Request to_request(const Network& network, const CertifyOptions& options, const 
            {"max_bytes", options.max_bytes},
            {"max_seconds", options.max_seconds},
            {"folder", kept.folder},
-           {"seconds", kept.seconds}},
+           {"seconds", kept.seconds},
+           {"max_disk_bytes", kept.max_disk_bytes}},
           format_safetensors(to_tensors(network))};
 }
 
@@ -137,8 +146,9 @@ Certificate search(Ranks& ranks, const Request& request, std::function<void(std:
   options.max_bytes = request.asked["max_bytes"].get<std::uint64_t>();
   options.max_seconds = request.asked["max_seconds"].get<double>();
   options.progress = std::move(progress);
-  return search_pairs_on_ranks(ranks, network, options,
-                               {request.asked["folder"].get<std::string>(), request.asked["seconds"].get<double>()});
+  KeptSearch kept{request.asked["folder"].get<std::string>(), request.asked["seconds"].get<double>()};
+  kept.max_disk_bytes = request.asked["max_disk_bytes"].get<std::uint64_t>();
+  return search_pairs_on_ranks(ranks, network, options, kept);
 }
 
 /// What all ranks throw together, or only this one may, whose command is told.
@@ -160,6 +170,8 @@ void serve_request(Ranks& ranks, const Request& request, Runners& runners, const
 }  // namespace
 
 Certificate ManyPlace::search_pairs(const Network& network, const CertifyOptions& options) const {
+  if (ranks_.size() == 1 && kept_.folder.empty() && (kept_.max_disk_bytes == 0 || fits_in_memory(network, options)))
+    return certify_reachable_set(network, options);
   const Request request = to_request(network, options, kept_);
   try {
     ask(ranks_, request);

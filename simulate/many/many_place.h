@@ -18,7 +18,8 @@ class ManyPlace final : public ProvingPlace {
  public:
   ManyPlace(Ranks& ranks, KeptSearch kept) : ranks_(ranks), kept_(std::move(kept)) {}
 
-  /// search_pairs_on_ranks.
+  /// search_pairs_on_ranks; certify_reachable_set, which is faster, on one rank that has the memory for all pairs and
+  /// keeps nothing.
   Certificate search_pairs(const Network& network, const CertifyOptions& options) const override;
 
  private:

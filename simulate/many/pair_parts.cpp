@@ -18,26 +18,38 @@
 #include "krohn/groups/error.h"
 #include "krohn/groups/pending_path.h"
 #include "krohn/groups/record_set.h"
+#include "krohn/simulate/many/varint.h"
 
 namespace krohn {
 namespace {
 
-constexpr const char* kFormat = "krohn pairs 1";
+constexpr const char* kFormat = "krohn pairs 2";
 constexpr const char* kEnding = ".pairs";
 constexpr std::size_t kLargestList = std::size_t{1} << 28;
 
-/// Before the records and keys of a piece.
+/// Before the records and coded keys of a piece.
 struct PieceHead {
-  std::uint64_t first = 0, count = 0, sum = 0;
+  std::uint64_t first = 0, count = 0, key_bytes = 0, sum = 0;
 };
 
 std::uint64_t sum_of(const PieceHead& head, std::span<const std::uint32_t> records,
-                     std::span<const std::uint64_t> keys) {
-  const std::uint32_t place[] = {static_cast<std::uint32_t>(head.first), static_cast<std::uint32_t>(head.first >> 32),
-                                 static_cast<std::uint32_t>(head.count)};
-  const RecordSet::Record key_words(reinterpret_cast<const std::uint32_t*>(keys.data()), 2 * keys.size());
-  const std::uint64_t sums[] = {RecordSet::hash(place), RecordSet::hash(records), RecordSet::hash(key_words)};
-  return RecordSet::hash({reinterpret_cast<const std::uint32_t*>(sums), 6});
+                     std::span<const std::uint8_t> coded_keys) {
+  std::vector<std::uint32_t> key_words((coded_keys.size() + 3) / 4);
+  std::memcpy(key_words.data(), coded_keys.data(), coded_keys.size());
+  const std::uint64_t sums[] = {head.first, head.count, head.key_bytes, RecordSet::hash(records),
+                                RecordSet::hash(key_words)};
+  return RecordSet::hash({reinterpret_cast<const std::uint32_t*>(sums), 10});
+}
+
+/// Keys ascend: each is coded as what it is more than the one before.
+std::vector<std::uint8_t> code_keys(std::span<const std::uint64_t> keys) {
+  std::vector<std::uint8_t> coded;
+  std::uint64_t last = 0;
+  for (const std::uint64_t key : keys) {
+    put_varint(coded, key - last);
+    last = key;
+  }
+  return coded;
 }
 
 std::string damaged(const std::string& path) {
@@ -61,13 +73,18 @@ class PartReader {
     if (left_ == 0) return false;
     PieceHead head;
     read(&head, sizeof head);
-    if (head.count > left_ / (4 * words_ + 8)) throw InputError(damaged(path_));
+    if (head.count > left_ / (4 * words_ + 1) || head.key_bytes > left_) throw InputError(damaged(path_));
     piece.first = head.first;
     piece.records.resize(head.count * words_);
-    piece.keys.resize(head.count);
+    coded_.resize(head.key_bytes);
     read(piece.records.data(), piece.records.size() * sizeof(std::uint32_t));
-    read(piece.keys.data(), piece.keys.size() * sizeof(std::uint64_t));
-    if (sum_of(head, piece.records, piece.keys) != head.sum) throw InputError(damaged(path_));
+    read(coded_.data(), coded_.size());
+    if (sum_of(head, piece.records, coded_) != head.sum) throw InputError(damaged(path_));
+    piece.keys.resize(head.count);
+    std::size_t at = 0;
+    std::uint64_t last = 0;
+    for (std::uint64_t& key : piece.keys) key = last += take_varint(coded_, at);
+    if (at != coded_.size()) throw InputError(damaged(path_));
     return true;
   }
 
@@ -80,6 +97,7 @@ class PartReader {
   std::string path_;
   std::uint64_t left_, words_;
   File file_;
+  std::vector<std::uint8_t> coded_;
 };
 
 std::uint64_t number(const nlohmann::json& json, const std::string& path, const char* name) {
@@ -106,18 +124,22 @@ class PairParts::Writer {
   }
 
   void append(std::uint64_t first, std::span<const std::uint32_t> records, std::span<const std::uint64_t> keys) {
-    PieceHead head{first, keys.size(), 0};
-    head.sum = sum_of(head, records, keys);
+    const std::vector<std::uint8_t> coded = code_keys(keys);
+    PieceHead head{first, keys.size(), coded.size(), 0};
+    head.sum = sum_of(head, records, coded);
     write(&head, sizeof head);
     write(records.data(), records.size_bytes());
-    write(keys.data(), keys.size_bytes());
+    write(coded.data(), coded.size());
   }
 
   std::uint64_t flush() {
     if (error_ == 0 && (std::fflush(file_.get()) != 0 || ::fsync(::fileno(file_.get())) != 0)) error_ = errno;
-    if (error_ != 0) fail_at(path_, "write", error_);
+    if (error_ != 0) throw LimitError(fmt::format("{}: cannot write: {}", path_, std::strerror(error_)));
     return bytes_;
   }
+
+  std::uint64_t bytes() const { return bytes_; }
+  int error() const { return error_; }
 
  private:
   void write(const void* from, std::size_t bytes) {
@@ -253,8 +275,15 @@ void PairParts::commit(const PairSearchStand& stand) {
     std::vector<Part> parts = earlier_;
     for (std::size_t rank = 0; rank < written.size(); ++rank)
       parts.push_back({fmt::format("{:016x}-{}{}", job_, rank, kEnding), written[rank]});
-    write_file(folder_ + "/pairs.json", text_of(stand, parts));
+    try {
+      write_file(folder_ + "/pairs.json", text_of(stand, parts));
+    } catch (const SystemError& error) {
+      throw LimitError(error.what());
+    }
   });
 }
+
+std::uint64_t PairParts::bytes() const { return writer_->bytes(); }
+int PairParts::error() const { return writer_->error(); }
 
 }  // namespace krohn

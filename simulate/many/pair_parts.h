@@ -58,10 +58,16 @@ class PairParts {
   /// null where this one has nothing left. Throws InputError, on all ranks, for damaged parts.
   void read(const std::function<void(const PairPiece*)>& take);
 
-  /// Pairs of this rank, to be committed with the next stand. Not collective; a disk that refuses is told by `commit`.
+  /// Pairs of this rank, to be committed with the next stand. Not collective; a disk that refuses is told by `error`
+  /// and `commit`.
   void append(std::uint64_t first, std::span<const std::uint32_t> records, std::span<const std::uint64_t> keys);
-  /// Collective. Returns when all of it is on the disk. Throws SystemError, on all ranks.
+  /// Collective. Returns when all of it is on the disk. Throws LimitError, on all ranks, when a disk refuses; the last
+  /// commit stands.
   void commit(const PairSearchStand& stand);
+
+  /// That this rank appended, and what the system said where it refused them: 0, or errno.
+  std::uint64_t bytes() const;
+  int error() const;
 
  private:
   struct Part {

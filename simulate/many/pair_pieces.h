@@ -3,59 +3,117 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "krohn/simulate/many/spill_file.h"
+
 namespace krohn {
 
-/// Ranges of numbers, and `width` values for each number in them.
-template <class Value>
+/// Ranges of numbers, and `width` words for each number in them. The words lie in chunks, which can go to the disk.
 class NumberedPieces {
  public:
-  struct Piece {
-    std::uint64_t first = 0, count = 0, offset = 0;  ///< `offset` in units of `width` values
-  };
+  using Words = std::span<const std::uint32_t>;
 
   explicit NumberedPieces(std::size_t width) : width_(width) {}
+  std::size_t width() const { return width_; }
 
-  void append(std::uint64_t first, std::span<const Value> values) {
-    const std::uint64_t count = values.size() / width_, offset = values_.size() / width_;
+  /// What follows in number and has the same `tag` as what came last is one range with it.
+  void append(std::uint64_t first, Words words, std::uint32_t tag = 0) {
+    const std::uint64_t count = words.size() / width_;
     if (count == 0) return;
-    values_.insert(values_.end(), values.begin(), values.end());
-    const Piece last = pieces_.empty() ? Piece{} : pieces_.back();
-    if (last.count > 0 && last.first + last.count == first && last.offset + last.count == offset)
+    if (!pieces_.empty() && pieces_.back().tag == tag && pieces_.back().first + pieces_.back().count == first &&
+        pieces_.back().offset + pieces_.back().count == size_)
       pieces_.back().count += count;
     else
-      pieces_.push_back({first, count, offset});
+      pieces_.push_back({first, count, size_, tag});
+    size_ += count;
+    while (!words.empty()) {
+      if (chunks_.size() == whole_) chunks_.emplace_back();
+      std::vector<std::uint32_t>& tail = chunks_.back().words;
+      const std::size_t taken = std::min(words.size(), kChunk * width_ - tail.size());
+      tail.insert(tail.end(), words.begin(), words.begin() + static_cast<std::ptrdiff_t>(taken));
+      words = words.subspan(taken);
+      if (tail.size() == kChunk * width_) ++whole_;
+    }
   }
 
-  /// After pieces came in any order: makes `overlapping` and `find` work.
+  /// After pieces came in any order: makes `overlapping` work.
   void sort() { std::ranges::sort(pieces_, {}, &Piece::first); }
 
   void clear() {
     pieces_.clear();
-    values_.clear();
+    chunks_.clear();
+    size_ = whole_ = spilled_ = 0;
+    read_ = UINT64_MAX;
+    if (file_) file_->clear();
   }
 
-  /// Calls `take(first, values)` for what is held of [begin, end), in order.
+  /// Calls `take(first, words, tag)` for what is held of [begin, end), in order.
   template <class Take>
-  void overlapping(std::uint64_t begin, std::uint64_t end, Take&& take) const {
+  void overlapping(std::uint64_t begin, std::uint64_t end, Take&& take) {
     auto piece = std::ranges::upper_bound(pieces_, begin, {}, &Piece::first);
     if (piece != pieces_.begin()) --piece;
     for (; piece != pieces_.end() && piece->first < end; ++piece) {
-      const std::uint64_t from = std::max(begin, piece->first), to = std::min(end, piece->first + piece->count);
-      if (from >= to) continue;
-      take(from, std::span<const Value>(values_).subspan((piece->offset + from - piece->first) * width_,
-                                                         (to - from) * width_));
+      std::uint64_t from = std::max(begin, piece->first);
+      const std::uint64_t to = std::min(end, piece->first + piece->count);
+      while (from < to) {
+        const std::uint64_t at = piece->offset + from - piece->first;
+        const std::uint64_t here = std::min(to - from, kChunk - at % kChunk);
+        take(from, chunk(at / kChunk).subspan(at % kChunk * width_, here * width_), piece->tag);
+        from += here;
+      }
     }
   }
 
-  std::uint64_t bytes() const { return pieces_.capacity() * sizeof(Piece) + values_.capacity() * sizeof(Value); }
+  /// In memory.
+  std::uint64_t bytes() const {
+    return pieces_.capacity() * sizeof(Piece) + chunks_.capacity() * sizeof(Chunk) +
+           (chunks_.size() - spilled_) * kChunk * width_ * sizeof(std::uint32_t);
+  }
+
+  /// Moves every whole chunk to the disk. Throws DiskFull; what did not go there stays.
+  void spill(DiskSpace& space) {
+    if (spilled_ == whole_) return;
+    if (!file_) file_ = std::make_unique<SpillFile>(space);
+    for (; spilled_ < whole_; ++spilled_) {
+      Chunk& chunk = chunks_[spilled_];
+      chunk.place = file_->append(chunk.words);
+      chunk.words = {};
+    }
+  }
 
  private:
+  /// Numbers in a chunk.
+  static constexpr std::uint64_t kChunk = 1024;
+  struct Piece {
+    std::uint64_t first = 0, count = 0, offset = 0;
+    std::uint32_t tag = 0;
+  };
+  struct Chunk {
+    std::vector<std::uint32_t> words;
+    SpilledWords place;
+  };
+
+  Words chunk(std::uint64_t index) {
+    if (index >= spilled_) return chunks_[index].words;
+    if (read_ != index) {
+      buffer_.resize(chunks_[index].place.words);
+      read_ = UINT64_MAX;
+      file_->read(chunks_[index].place, buffer_);
+      read_ = index;
+    }
+    return buffer_;
+  }
+
   std::size_t width_;
   std::vector<Piece> pieces_;
-  std::vector<Value> values_;
+  std::vector<Chunk> chunks_;
+  std::uint64_t size_ = 0, whole_ = 0, spilled_ = 0;  ///< numbers held; chunks that are whole, and of them on the disk
+  std::unique_ptr<SpillFile> file_;
+  std::vector<std::uint32_t> buffer_;
+  std::uint64_t read_ = UINT64_MAX;  ///< the chunk in the buffer
 };
 
 }  // namespace krohn

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <exception>
 #include <new>
@@ -16,9 +17,9 @@
 #include "krohn/groups/record_set.h"
 #include "krohn/simulate/check/sha256.h"
 #include "krohn/simulate/evaluate/evaluate.h"
+#include "krohn/simulate/many/held_pairs.h"
 #include "krohn/simulate/many/pair_machine.h"
 #include "krohn/simulate/many/pair_parts.h"
-#include "krohn/simulate/many/pair_pieces.h"
 #include "krohn/simulate/prove/pairs/pair_claims.h"
 
 namespace krohn {
@@ -32,6 +33,8 @@ constexpr std::uint64_t kBlock = 64;
 constexpr std::uint64_t kNone = UINT64_MAX;
 /// The exit status of a mistake in krohn.
 constexpr int kLostPairs = 4;
+/// That of what met a limit, or a disk that forgets.
+constexpr int kUndecided = 3;
 
 /// A transition by its number: the pair's times the letters plus the letter. The numbers are in the order in which one
 /// process would meet them.
@@ -47,7 +50,8 @@ struct Told {
     kExpected,
     kGiven,
     kOutOfMemory,
-    kFull,
+    kRoom,
+    kRoomError,
     kLate,
     kInterrupted,
     kCommit,
@@ -65,10 +69,7 @@ class RankedPairs {
         machine_(make_pair_machine(network, options.arithmetic, options.form)),
         width_(1 + machine_->words()),
         letters_(std::max<std::uint64_t>(1, machine_->letters())),
-        owned_(width_),
-        now_(width_),
-        next_(width_),
-        keys_(1),
+        held_(width_, options.max_bytes, kept.folder, kept.max_disk_bytes),
         record_(width_),
         outgoing_(ranks.size()) {
     if (!kept.folder.empty()) open(network);
@@ -87,8 +88,7 @@ class RankedPairs {
       stand_.level_begin = stand_.level_end;
       stand_.level_end = stand_.pairs;
       ++stand_.depth;
-      std::swap(now_, next_);
-      next_.clear();
+      held_.start_level();
     }
   }
 
@@ -104,8 +104,8 @@ class RankedPairs {
       return false;
     }
     stand_ = {1, 0, 0, 1, 0};
-    if (owner_of(RecordSet::hash(record_)) == ranks_.rank()) owned_.insert(record_);
-    if (ranks_.rank() == 0) keep(now_, 0, record_, std::vector<std::uint64_t>{0});
+    if (owner_of(RecordSet::hash(record_)) == ranks_.rank()) held_.owned().insert(record_, bits_);
+    if (ranks_.rank() == 0) keep(held_.now(), 0, record_, std::vector<std::uint64_t>{0});
     return true;
   }
 
@@ -128,42 +128,34 @@ class RankedPairs {
         read += piece->keys.size();
         for (std::size_t i = 0; i < piece->keys.size(); ++i)
           send(RecordSet::Record(piece->records).subspan(i * width_, width_));
-        keys_.append(piece->first, piece->keys);
-        take_up(*piece, now_, stand_.expanded, stand_.level_end);
-        take_up(*piece, next_, stand_.level_end, stand_.pairs);
+        held_.take_up(*piece, stand_);
       });
       ranks_.exchange(outgoing_, incoming_);
       guarded([&] {
-        for (const Ranks::Words& records : incoming_)
-          for (std::size_t at = 0; at + width_ <= records.size(); at += width_)
-            fresh += owned_.insert(RecordSet::Record(records).subspan(at, width_)).fresh;
+        for (const Ranks::Words& records : incoming_) {
+          held_.owned().insert(records, bits_);
+          for (const std::uint32_t bits : bits_) fresh += static_cast<std::uint64_t>(std::popcount(bits));
+        }
+        if (room_.kind == RoomLimit::kNone) room_ = held_.make_room(0);
       });
     });
-    keys_.sort();
-    now_.sort();
-    next_.sort();
-    const std::uint64_t mine[] = {read, fresh, is_out_of_memory_};
+    held_.sort();
+    const std::uint64_t mine[] = {read, fresh, is_out_of_memory_ || room_.kind != RoomLimit::kNone};
     const std::vector<std::uint64_t> all = ranks_.gather(mine);
     read = fresh = 0;
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-      if (all[3 * rank + 2] != 0) throw LimitError(memory_of(rank) + " does not hold what was kept; take more ranks");
-      read += all[3 * rank];
-      fresh += all[3 * rank + 1];
+      const std::uint64_t* const said = all.data() + 3 * rank;
+      if (said[2] != 0)
+        throw LimitError(memory_of(rank) +
+                         " and the disk it may use do not hold what was kept; raise the limits or take more ranks");
+      read += said[0];
+      fresh += said[1];
     }
     if (read != stand_.pairs || fresh != stand_.pairs)
       throw InputError(kept_.folder,
                        fmt::format("it should hold {} pairs, and has {}, of which {} are different; it is "
                                    "damaged, remove it and start again",
                                    stand_.pairs, read, fresh));
-  }
-
-  /// Of a kept piece, the pairs that are still to be expanded.
-  void take_up(const PairPiece& piece, NumberedPieces<std::uint32_t>& pieces, std::uint64_t begin,
-               std::uint64_t end) const {
-    begin = std::max(begin, piece.first);
-    end = std::min(end, piece.first + piece.keys.size());
-    if (begin < end)
-      pieces.append(begin, std::span(piece.records).subspan((begin - piece.first) * width_, (end - begin) * width_));
   }
 
   // ---- A round: the next pairs of the level
@@ -185,6 +177,10 @@ class RankedPairs {
     };
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
       if (told[rank * Told::kFields + Told::kOutOfMemory] != 0) return out_of_memory(rank);
+    for (std::size_t rank = 0; limit_.empty() && rank < ranks_.size(); ++rank) {
+      const std::uint64_t* const said = told.data() + rank * Told::kFields;
+      meet({static_cast<RoomLimit::Kind>(said[Told::kRoom]), said[Told::kRoomError]}, rank);
+    }
     if (any(Told::kInterrupted)) stop_for_interrupt();
     if (any(Told::kCommit)) commit();
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
@@ -193,7 +189,6 @@ class RankedPairs {
         wrong_ = {said[Told::kTransition], static_cast<State>(said[Told::kExpected]),
                   static_cast<State>(said[Told::kGiven])};
     }
-    if (any(Told::kFull)) meet(fmt::format("{} bytes of pairs on a rank", options_.max_bytes));
     if (limit_.empty())
       if (const std::optional<std::size_t> rank = remember()) return out_of_memory(*rank);
     if (wrong_.transition != kNone) return refuted_by_pairs(options_, stand_.pairs, failing_word(), failing_run());
@@ -212,12 +207,13 @@ class RankedPairs {
       outgoing_.assign(size, {});
       for (unsigned rank = 0; rank < size; ++rank) {
         const Share theirs = share_of(stand_.expanded, end, rank, size);
-        now_.overlapping(theirs.begin, theirs.end, [&](std::uint64_t first, std::span<const std::uint32_t> records) {
-          Ranks::Words& to = outgoing_[rank];
-          to.push_back(static_cast<std::uint32_t>(first - theirs.begin));
-          to.push_back(static_cast<std::uint32_t>(records.size() / width_));
-          to.insert(to.end(), records.begin(), records.end());
-        });
+        held_.now().overlapping(theirs.begin, theirs.end,
+                                [&](std::uint64_t first, NumberedPieces::Words records, auto) {
+                                  Ranks::Words& to = outgoing_[rank];
+                                  to.push_back(static_cast<std::uint32_t>(first - theirs.begin));
+                                  to.push_back(static_cast<std::uint32_t>(records.size() / width_));
+                                  to.insert(to.end(), records.begin(), records.end());
+                                });
       }
     });
     ranks_.exchange(outgoing_, incoming_);
@@ -263,12 +259,14 @@ class RankedPairs {
   }
 
   std::vector<std::uint64_t> tell() {
+    guarded([&] { look_for_room(); });
     std::uint64_t mine[Told::kFields] = {};
     mine[Told::kTransition] = mistake_.transition;
     mine[Told::kExpected] = mistake_.expected;
     mine[Told::kGiven] = mistake_.given;
     mine[Told::kOutOfMemory] = is_out_of_memory_;
-    mine[Told::kFull] = bytes() > options_.max_bytes;
+    mine[Told::kRoom] = room_.kind;
+    mine[Told::kRoomError] = room_.error;
     try {
       if (options_.progress) options_.progress(stand_.pairs);
     } catch (const Interrupted&) {
@@ -329,7 +327,7 @@ class RankedPairs {
     if (first < stand_.pairs) {
       const auto kept = static_cast<std::size_t>(std::min<std::uint64_t>(fresh_keys_.size(), stand_.pairs - first));
       guarded([&] {
-        keep(next_, first, std::span<const std::uint32_t>(fresh_).first(kept * width_),
+        keep(held_.next(), first, std::span<const std::uint32_t>(fresh_).first(kept * width_),
              std::span<const std::uint64_t>(fresh_keys_).first(kept));
       });
     }
@@ -340,21 +338,7 @@ class RankedPairs {
   /// its records are new, a bit for each.
   void own() {
     outgoing_.assign(ranks_.size(), {});
-    for (std::size_t rank = 0; rank < incoming_.size(); ++rank) {
-      const Ranks::Words& records = incoming_[rank];
-      const std::size_t count = records.size() / width_;
-      Ranks::Words& bits = outgoing_[rank];
-      bits.assign((count + 31) / 32, 0);
-      const auto record = [&](std::size_t i) { return RecordSet::Record(records).subspan(i * width_, width_); };
-      std::uint64_t hashes[kBlock];
-      for (std::size_t first = 0; first < count; first += kBlock) {
-        const std::size_t here = std::min<std::size_t>(kBlock, count - first);
-        for (std::size_t i = 0; i < here; ++i) owned_.prefetch_entry(hashes[i] = RecordSet::hash(record(first + i)));
-        for (std::size_t i = 0; i < here; ++i) owned_.prefetch_record(hashes[i]);
-        for (std::size_t i = 0; i < here; ++i)
-          if (owned_.insert(record(first + i), hashes[i]).fresh) bits[(first + i) / 32] |= 1u << (first + i) % 32;
-      }
-    }
+    for (std::size_t rank = 0; rank < incoming_.size(); ++rank) held_.owned().insert(incoming_[rank], outgoing_[rank]);
   }
 
   void keep_fresh(std::size_t count) {
@@ -373,17 +357,17 @@ class RankedPairs {
     }
   }
 
-  void keep(NumberedPieces<std::uint32_t>& pieces, std::uint64_t first, std::span<const std::uint32_t> records,
+  void keep(NumberedPieces& pieces, std::uint64_t first, std::span<const std::uint32_t> records,
             std::span<const std::uint64_t> keys) {
     if (parts_) parts_->append(first, records, keys);
     pieces.append(first, records);
-    keys_.append(first, keys);
+    held_.keep_keys(first, keys);
   }
 
   // ---- The end
 
   Certificate closed() {
-    const std::uint64_t mine[] = {owned_.size()};
+    const std::uint64_t mine[] = {held_.owned().size()};
     std::uint64_t owned = 0;
     for (const std::uint64_t count : ranks_.gather(mine)) owned += count;
     if (owned != stand_.pairs) throw SystemError("a search over ranks has lost pairs; please report this");
@@ -414,11 +398,25 @@ class RankedPairs {
     if (limit_.empty()) limit_ = std::move(limit);
   }
 
+  /// A disk that refused to take something may have lost what is not committed.
+  void meet(const RoomLimit& limit, std::size_t rank) {
+    if (limit.kind == RoomLimit::kNone) return;
+    const std::string text = limit.text(rank, options_.max_bytes, kept_.max_disk_bytes);
+    if (limit.error == 0)
+      meet(text);
+    else
+      limit_ = text;
+  }
+
   /// Everything that was found up to `expanded`, and nothing of a round that is under way. Past a limit, what was
-  /// expanded was not remembered.
+  /// expanded was not remembered. A disk that does not take it is such a limit.
   void commit() {
     if (!parts_ || !limit_.empty()) return;
-    parts_->commit(stand_);
+    try {
+      parts_->commit(stand_);
+    } catch (const LimitError& full) {
+      limit_ = full.what();
+    }
     committed_ = Clock::now();
   }
 
@@ -433,8 +431,7 @@ class RankedPairs {
       word.push_back(static_cast<Letter>(transition % letters_));
       const std::uint64_t pair = transition / letters_;
       if (pair == 0) break;
-      std::uint64_t mine[] = {kNone};
-      keys_.overlapping(pair, pair + 1, [&](std::uint64_t, std::span<const std::uint64_t> key) { mine[0] = key[0]; });
+      const std::uint64_t mine[] = {held_.key(pair).value_or(kNone)};
       transition = kNone;
       for (const std::uint64_t key : ranks_.gather(mine)) transition = std::min(transition, key);
       if (transition == kNone) throw SystemError("a search over ranks has lost a pair's parent; please report this");
@@ -445,6 +442,14 @@ class RankedPairs {
 
   // ---- Memory and time
 
+  void look_for_room() {
+    if (!limit_.empty() || room_.kind != RoomLimit::kNone) return;
+    if (parts_ && parts_->error() != 0)
+      room_ = {RoomLimit::kDisk, static_cast<std::uint64_t>(parts_->error())};
+    else
+      room_ = held_.make_room(parts_ ? parts_->bytes() : 0);
+  }
+
   /// What a rank cannot do for want of memory, or of numbers for its records, it tells in the next round.
   template <class Work>
   void guarded(Work&& work) {
@@ -454,10 +459,10 @@ class RankedPairs {
       is_out_of_memory_ = true;
     } catch (const LimitError&) {
       is_out_of_memory_ = true;
+    } catch (const SystemError& error) {
+      ranks_.abort(kUndecided, error.what());
     }
   }
-
-  std::uint64_t bytes() const { return owned_.bytes() + now_.bytes() + next_.bytes() + keys_.bytes(); }
 
   static double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
@@ -471,10 +476,9 @@ class RankedPairs {
   std::size_t width_;      ///< words of a record: the automaton's state, and what the network remembers
   std::uint64_t letters_;  ///< 1 where there are none
   PairSearchStand stand_;
-  RecordSet owned_;                           ///< the pairs whose hash is this rank's
-  NumberedPieces<std::uint32_t> now_, next_;  ///< records of the level and of the next one
-  NumberedPieces<std::uint64_t> keys_;        ///< by pair: the transition that found it
+  HeldPairs held_;
   std::vector<std::uint32_t> record_, share_, fresh_;
+  Ranks::Words bits_;
   bool is_share_whole_ = true;
   std::optional<RecordSet> successors_;  ///< of this rank's share
   std::vector<std::uint64_t> transitions_, fresh_keys_;
@@ -483,6 +487,7 @@ class RankedPairs {
   WrongAnswer mistake_, wrong_;
   std::string limit_;
   bool is_out_of_memory_ = false;
+  RoomLimit room_;  ///< of this rank
   std::exception_ptr interrupted_;
   std::optional<PairParts> parts_;
   Clock::time_point start_ = Clock::now(), committed_ = start_;

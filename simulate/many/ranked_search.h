@@ -11,21 +11,24 @@
 
 namespace krohn {
 
-/// Where a search is kept, so that it can be gone on with.
+/// Where a search is kept, so that it can be gone on with, and what memory does not hold.
 struct KeptSearch {
-  std::string folder = {};  ///< simulate/many/pair_parts.h; empty: nowhere
+  std::string folder = {};  ///< simulate/many/pair_parts.h; empty: nowhere, and the system's one for what is temporary
   double seconds = 60;      ///< between two commits
   /// Words of successors that a rank makes between two meetings: far more than a message's latency is worth, far less
   /// than memory. The outcome does not depend on it.
   std::uint64_t round_words = std::uint64_t{1} << 20;
+  /// That a rank writes; 0: none but what is committed, and the search ends with its memory.
+  std::uint64_t max_disk_bytes = std::uint64_t{32} << 30;
 };
 
 /// Collective, with the same arguments on every rank but `options.progress`, which rank 0 is told. The certificate of
 /// certify_reachable_set, equal in claim, counts, failing word and evidence, up to 2^64 pairs; on every rank the same.
-/// `options.max_bytes` is for each rank, and a rank that is out of memory stops the search as a limit does. With a
-/// folder the search goes on from what that holds, and keeps itself there: at the latest after `seconds`, and when it
-/// ends. Throws InputError when the folder holds more pairs than `options.max_pairs` or something else; LimitError when
-/// it is interrupted, or nothing is proved within the memory; Interrupted; SystemError.
+/// `options.max_bytes` is for each rank; past it, pairs go to the disk (simulate/many/held_pairs.h). A rank that cannot
+/// allocate memory, or whose disk is full, stops the search as a limit does. With a folder the search goes on from what
+/// that holds, and keeps itself there: at the latest after `seconds`, and when it ends. Throws InputError when the
+/// folder holds more pairs than `options.max_pairs` or something else; LimitError when it is interrupted, or nothing is
+/// proved within the memory; Interrupted; SystemError.
 Certificate search_pairs_on_ranks(Ranks& ranks, const Network& network, const CertifyOptions& options,
                                   const KeptSearch& kept);
 

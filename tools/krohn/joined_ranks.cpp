@@ -88,11 +88,9 @@ int run_as_job(const std::function<int()>& command) try {
 
 bool has_ranks() { return joined != nullptr; }
 
-std::unique_ptr<ProvingPlace> place_on_ranks(const std::string& folder, double seconds) {
-  KeptSearch kept{folder, seconds};
+std::unique_ptr<ProvingPlace> place_on_ranks(KeptSearch kept) {
   if (joined != nullptr) return std::make_unique<ManyPlace>(*joined, std::move(kept));
-  if (!folder.empty()) return std::make_unique<LonePlace>(std::move(kept));
-  return nullptr;
+  return std::make_unique<LonePlace>(std::move(kept));
 }
 
 RunSlice slices_on_ranks(const Dfa& dfa, unsigned threads) { return run_on_ranks(*joined, dfa, threads); }

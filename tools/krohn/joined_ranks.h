@@ -4,9 +4,9 @@
 
 #include <functional>
 #include <memory>
-#include <string>
 
 #include "krohn/automata/dfa/dfa.h"
+#include "krohn/simulate/many/ranked_search.h"
 #include "krohn/simulate/prove/place.h"
 #include "krohn/simulate/run/long_comparison.h"
 
@@ -18,9 +18,9 @@ int run_as_job(const std::function<int()>& command);
 /// Whether mpirun started this process.
 bool has_ranks();
 
-/// Searches of pairs by all ranks, kept in the folder and committed every so many seconds; without mpirun, where there
-/// is a folder, by this process as the only rank. Otherwise null.
-std::unique_ptr<ProvingPlace> place_on_ranks(const std::string& folder, double seconds);
+/// Searches of pairs by all ranks; without mpirun, by this process as the only one. Null where krohn cannot: it was
+/// built without.
+std::unique_ptr<ProvingPlace> place_on_ranks(KeptSearch kept);
 
 /// Long words cut over the ranks. Precondition: has_ranks().
 RunSlice slices_on_ranks(const Dfa& dfa, unsigned threads);

@@ -9,8 +9,8 @@ int run_as_job(const std::function<int()>& command) { return command(); }
 
 bool has_ranks() { return false; }
 
-std::unique_ptr<ProvingPlace> place_on_ranks(const std::string& folder, double) {
-  if (!folder.empty())
+std::unique_ptr<ProvingPlace> place_on_ranks(KeptSearch kept) {
+  if (!kept.folder.empty())
     throw SystemError(
         "--checkpoint: this first build of krohn keeps no searches; `cmake --build build` builds the rest");
   return nullptr;

@@ -8,6 +8,7 @@
 #include "krohn/simulate/prove/pairs/certify_reachable.h"
 #include "tests/scratch.h"
 #include "tests/simulate/hand_built.h"
+#include "tests/simulate/many/searches.h"
 #include "tests/simulate/many/thread_ranks.h"
 
 using namespace krohn;
@@ -19,42 +20,6 @@ namespace {
 constexpr unsigned kSizes[] = {1, 2, 3, 4, 7};
 /// So that a level of 65 pairs takes two rounds.
 constexpr std::uint64_t kShortRounds = 1;
-
-CertifyOptions in(ArithmeticName arithmetic, std::uint64_t max_pairs = 20'000'000) {
-  CertifyOptions options;
-  options.arithmetic = arithmetic;
-  options.max_pairs = max_pairs;
-  return options;
-}
-
-/// Everything that is said of a search.
-std::string text_of(const Certificate& certificate) {
-  std::string text = to_string(certificate.claim) + "; " + certificate.evidence + "; limit: " + certificate.limit +
-                     "; pairs: " + std::to_string(certificate.pairs) +
-                     "; length: " + std::to_string(certificate.length());
-  if (const Word* word = certificate.failing_word())
-    for (const Letter letter : *word) text += " " + std::to_string(letter);
-  if (const auto* run = std::get_if<FailingRun>(&certificate.proof))
-    text += "; " + std::to_string(run->expected) + " given " + (run->given ? std::to_string(*run->given) : "none");
-  if (const auto* pairs = std::get_if<ReachedPairs>(&certificate.proof))
-    text += "; " + std::to_string(pairs->pairs) + " by depth " + std::to_string(pairs->depth);
-  return text;
-}
-
-/// What rank 0 is given, after a look at whether the others are given the same.
-std::string search(unsigned size, const Network& network, const CertifyOptions& options, const KeptSearch& kept) {
-  std::string text;
-  on_ranks(size, [&](Ranks& ranks) {
-    CertifyOptions mine = options;
-    if (ranks.rank() != 0) mine.progress = {};
-    const Certificate certificate = search_pairs_on_ranks(ranks, network, mine, kept);
-    const std::uint64_t hash[] = {std::hash<std::string>()(text_of(certificate))};
-    for (const std::uint64_t other : ranks.gather(hash))
-      if (ranks.rank() == 0) CHECK(other == hash[0]);
-    if (ranks.rank() == 0) text = text_of(certificate);
-  });
-  return text;
-}
 
 /// One whose first answer is wrong.
 Network wrong_at_the_start() {
@@ -132,11 +97,11 @@ TEST_CASE("every limit on pairs stops the ranks where it stops one process") {
   CHECK_FALSE(certify_reachable_set(closed, in(Precision::kBf16, 107)).is<Proved>());
 }
 
-TEST_CASE("a rank that is full stops the search, and what was proved stands") {
+TEST_CASE("a rank that is full, and has no disk, stops the search, and what was proved stands") {
   const Network network = rotation(5, all_residues(5));
   CertifyOptions options = in(Precision::kFp32, 20'000);
   options.max_bytes = 1 << 18;
-  const std::string text = search(2, network, options, {.round_words = 1 << 12});
+  const std::string text = search(2, network, options, {.round_words = 1 << 12, .max_disk_bytes = 0});
   CHECK(text.starts_with("proved up to a length"));
   CHECK(text.find("262144 bytes of pairs on a rank") != std::string::npos);
 }

@@ -19,6 +19,7 @@
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/on_device.h"
+#include "tools/krohn/report/count.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/listed_certificate.h"
 #include "tools/krohn/report/verdict.h"
@@ -36,6 +37,7 @@ krohn verify s5.safetensors --precision bf16 --certificate s5.cert
 krohn verify s5.safetensors --precision bf16 --order scan
 krohn verify z5.safetensors --against name:Z5 --precision bf16
 krohn verify s5.safetensors --length 1e9 --save s5.run.json
+krohn verify z5.safetensors --max-pairs 1e9 --memory 8G --disk 64G
 mpirun -n 4 krohn verify s5.safetensors --length 1e13 --checkpoint s5.run
 )",
     R"(Proves that MODEL computes its automaton for words of every length, in the stated arithmetic, letter after letter; or
@@ -66,6 +68,9 @@ when it is saved to a file, and --resume continues it.
 Started by mpirun, all its processes work on one search of more than 65,536 pairs, or on one long word, and answer as one
 process does (docs/many-machines.md). --checkpoint keeps both in a folder, under mpirun or not: the same command, on any
 number of processes, goes on from there, whatever ended it.
+A search that --max-pairs lets outgrow --memory keeps its latest pairs there and the others on disk, up to --disk: in the
+folder of --checkpoint, or in $TMPDIR (/tmp). Its verdict, counts and certificate are the same. These files have no name
+and end with the process. A disk that is full ends the search with what was proved, status 3.
 Exit status: 0 proved (with --length N: for at least N letters), 1 refuted, 2 bad input, 3 undecided within the limits,
 4 a proof that a check contradicts.
 )"};
@@ -74,12 +79,30 @@ struct VerifyArguments {
   std::string model, against, precision = "fp32", order = "sequential", form = "structured", device = "auto",
                               certificate, through = "auto", save, resume, checkpoint;
   std::uint64_t length = 0, from = 0, words = 1, max_pairs = CertifyOptions{}.max_pairs,
-                long_letters = CertifyOptions{}.long_letters, seed = 1;
+                long_letters = CertifyOptions{}.long_letters, seed = 1, memory = CertifyOptions{}.max_bytes,
+                disk = KeptSearch{}.max_disk_bytes;
   unsigned threads = 0;
   double seconds = 0, checkpoint_seconds = 60;
   LanguageOptions reading;
   bool any_order = false, accepted = false, test_only = false, json = false;
 };
+
+/// "8G": a count of bytes, or of 2^10, 2^20, 2^30 or 2^40 of them.
+std::uint64_t parse_size(const std::string& text, const std::string& name) {
+  const std::size_t unit = text.empty() ? std::string::npos : std::string_view("KMGT").find(text.back());
+  if (unit == std::string::npos) return parse_count(text, name);
+  const std::uint64_t count = parse_count(text.substr(0, text.size() - 1), name),
+                      bytes = std::uint64_t{1} << 10 * (unit + 1);
+  if (count > UINT64_MAX / bytes) throw InputError(name, fmt::format("{} is more than 2^64 bytes", text));
+  return count * bytes;
+}
+
+void add_size(Verb& verb, const std::string& name, std::uint64_t& target, const std::string& description) {
+  verb.add_option(
+          name, [&target, name](const std::string& text) { target = parse_size(text, name); }, description)
+      .type_name("SIZE")
+      .show_default(fmt::format("{}G", target >> 30));
+}
 
 CertifyOptions how_of(const VerifyArguments& options, const ProvingPlace* place) {
   CertifyOptions how;
@@ -90,6 +113,7 @@ CertifyOptions how_of(const VerifyArguments& options, const ProvingPlace* place)
   if (options.any_order && !how.order.is_sequential())
     throw InputError("--any-order", "covers every order; leave --order out");
   how.max_pairs = options.max_pairs;
+  how.max_bytes = options.memory;
   how.max_seconds = options.seconds;
   how.long_letters = options.long_letters;
   how.seed = options.seed;
@@ -216,11 +240,15 @@ int run_verify(const VerifyArguments& options) {
   const DevicePlace device(options.device == "cuda", [](const std::string& why) {
     fmt::print(stderr, "krohn: on the processor instead: {}\n", why);
   });
-  const auto ranks = place_on_ranks(options.checkpoint, options.checkpoint_seconds);
-  if (ranks && options.device == "cuda")
+  const bool is_kept = has_ranks() || !options.checkpoint.empty();
+  if (is_kept && options.device == "cuda")
     throw InputError("--device", "under mpirun, and with --checkpoint, searches run on processors; leave it out");
+  KeptSearch kept{options.checkpoint, options.checkpoint_seconds};
+  kept.max_disk_bytes = options.disk;
+  const bool on_cuda = !is_kept && wants_cuda(options.device);
+  const auto here = on_cuda ? nullptr : place_on_ranks(kept);
   Question question;
-  question.how = how_of(options, ranks ? ranks.get() : wants_cuda(options.device) ? &device : nullptr);
+  question.how = how_of(options, on_cuda ? &device : here.get());
   const auto model =
       load_asked_model({options.model, options.against, options.reading, question.how, options.from, options.device});
   refuse_options_of_networks(options, question.how, *model);
@@ -259,6 +287,9 @@ void add_verify(CLI::App& app, Work& chosen) {
   add_count(verb, "--max-pairs", options->max_pairs, "Most pairs of states, or products of matrices, to examine");
   add_count(verb, "--long-letters", options->long_letters, "Most letters of long words to try where few are proved");
   add_time(verb, options->seconds, "Most seconds for each search");
+  add_size(verb, "--memory", options->memory,
+           "Memory of a process for pairs: bytes, or 500M, 8G; what is more goes to the disk");
+  add_size(verb, "--disk", options->disk, "Most that a process writes to the disk for it; 0: nothing");
   add_count(verb, "--from", options->from, "Of a trained model: shorter words of its task are not asked about")
       .show_default("");
   verb.add_option("--certificate", options->certificate, "Write what was found, for `krohn check`").type_name("FILE");

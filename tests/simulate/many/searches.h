@@ -1,0 +1,52 @@
+// tests/simulate/many/searches.h — searches of pairs on threads as ranks, and all that is said of one.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <string>
+#include <variant>
+
+#include "krohn/simulate/many/ranked_search.h"
+#include "tests/simulate/many/thread_ranks.h"
+
+namespace krohn::test {
+
+inline CertifyOptions in(ArithmeticName arithmetic, std::uint64_t max_pairs = 20'000'000) {
+  CertifyOptions options;
+  options.arithmetic = arithmetic;
+  options.max_pairs = max_pairs;
+  return options;
+}
+
+/// Everything that is said of a search.
+inline std::string text_of(const Certificate& certificate) {
+  std::string text = to_string(certificate.claim) + "; " + certificate.evidence + "; limit: " + certificate.limit +
+                     "; pairs: " + std::to_string(certificate.pairs) +
+                     "; length: " + std::to_string(certificate.length());
+  if (const Word* word = certificate.failing_word())
+    for (const Letter letter : *word) text += " " + std::to_string(letter);
+  if (const auto* run = std::get_if<FailingRun>(&certificate.proof))
+    text += "; " + std::to_string(run->expected) + " given " + (run->given ? std::to_string(*run->given) : "none");
+  if (const auto* pairs = std::get_if<ReachedPairs>(&certificate.proof))
+    text += "; " + std::to_string(pairs->pairs) + " by depth " + std::to_string(pairs->depth);
+  return text;
+}
+
+/// What rank 0 is given, after a look at whether the others are given the same.
+inline std::string search(unsigned size, const Network& network, const CertifyOptions& options,
+                          const KeptSearch& kept) {
+  std::string text;
+  on_ranks(size, [&](Ranks& ranks) {
+    CertifyOptions mine = options;
+    if (ranks.rank() != 0) mine.progress = {};
+    const Certificate certificate = search_pairs_on_ranks(ranks, network, mine, kept);
+    const std::uint64_t hash[] = {std::hash<std::string>()(text_of(certificate))};
+    for (const std::uint64_t other : ranks.gather(hash))
+      if (ranks.rank() == 0) CHECK(other == hash[0]);
+    if (ranks.rank() == 0) text = text_of(certificate);
+  });
+  return text;
+}
+
+}  // namespace krohn::test
