@@ -141,15 +141,16 @@ TEST_CASE("models of PyTorch are trained by the Python that has them, or it is s
 
 TEST_CASE("a table with rivals asks the Python that has them, and shows what it says below krohn's rows") {
   const Workplace place("table-rivals");
-  const std::string line = "krohn table ebrahimi1 --rivals --only LSTM --seeds 2 --seed 31 -o cells";
+  const std::string line = "krohn table ebrahimi1 --rivals --only Transformer --seeds 2 --seed 31 -o cells";
   const Outcome none = place.shell("export KROHN_PYTHON=/nonexistent/python; " + line);
   CHECK(none.status == 2);
   CHECK(contains(none.err, "--rivals"));
   CHECK(!std::filesystem::exists(place / "cells"));
   CHECK(contains(none.err, "pip install"));
   // A Python that keeps how it was called, and writes the cells of two runs where it is told to.
-  place.write("cells.json",
-              R"({"cells": [{"row": "modular addition, LSTM", "column": "m = 3", "paper": 0.98, "paper_length": 500,
+  place.write(
+      "cells.json",
+      R"({"cells": [{"row": "modular addition, Transformer", "column": "m = 3", "paper": 0.98, "paper_length": 500,
     "runs": [{"at": {"scaled_accuracy": 1.0}}, {"at": {"scaled_accuracy": 0.5}}], "holding_runs": 1,
     "lengths": [{"length": 10, "scaled_accuracy": 0.96}, {"length": 500, "scaled_accuracy": 0.5}]}]})");
   place.write("python",
@@ -160,12 +161,12 @@ TEST_CASE("a table with rivals asks the Python that has them, and shows what it 
   const Outcome alone = place.shell(with);  // no row of krohn's own has the text
   CAPTURE(alone.err);
   CHECK(alone.status == 0);
-  CHECK(
-      contains(contents(place / "called"),
-               "-m krohn.rivals table ebrahimi1 -o cells/rivals --only LSTM --scale small --seed 31 --seeds 2 --quiet "
-               "--json cells/rivals.json"));
+  CHECK(contains(
+      contents(place / "called"),
+      "-m krohn.rivals table ebrahimi1 -o cells/rivals --only Transformer --scale small --seed 31 --seeds 2 --quiet "
+      "--json cells/rivals.json"));
   for (const char* part :
-       {"modular addition, LSTM", "m = 3", "0.98", "0.96 at 10", "0.50 at 500", "1/2, 0.75 ± 0.35, 0.50 … 1.00"})
+       {"modular addition, Transformer", "m = 3", "0.98", "0.96 at 10", "0.50 at 500", "1/2, 0.75 ± 0.35, 0.50 … 1.00"})
     CHECK(contains(alone.out, part));
   CHECK(contains(place.shell(with + " --json").out, "\"rivals\": ["));
   CHECK(place.shell(with + " --shard 2/3").status == 0);

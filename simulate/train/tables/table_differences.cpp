@@ -95,8 +95,8 @@ TableDifferences differences(const PaperTable& here, const PaperTable& paper) {
       if (value_in(before, each.name) == kNone && each.value != kNone) add(each.name, kNone, each.value);
   }
   if (here.rescaled != paper.rescaled)
-    result.settings.push_back({"states rescaled at the test", paper.rescaled ? "yes" : "no",
-                               here.rescaled ? "yes" : "no", result.shared});
+    result.settings.push_back(
+        {"states rescaled at the test", paper.rescaled ? "yes" : "no", here.rescaled ? "yes" : "no", result.shared});
   result.left_out = of_paper.size() - result.shared;
   std::ranges::stable_sort(result.settings, std::ranges::greater{}, &Difference::cells);
   return result;
@@ -109,8 +109,10 @@ std::vector<std::string> in_words(const TableDifferences& differences) {
         each.cells == differences.shared ? "" : fmt::format(" ({} of {} cells)", each.cells, differences.shared);
     words.push_back(fmt::format("{} {} → {}{}", each.name, each.paper, each.here, where));
   }
-  if (differences.left_out > 0) words.push_back(fmt::format("{} of its cells are left out", differences.left_out));
-  if (differences.added > 0) words.push_back(fmt::format("{} cells are not the paper's", differences.added));
+  const auto are = [](std::uint64_t count) { return count == 1 ? "is" : "are"; };
+  const std::uint64_t out = differences.left_out, added = differences.added;
+  if (out > 0) words.push_back(fmt::format("{} of its cells {} left out", out, are(out)));
+  if (added > 0) words.push_back(fmt::format("{} of these cells {} not the paper's", added, are(added)));
   return words;
 }
 

@@ -408,7 +408,7 @@ TEST_CASE("what was shrunk is told of the descriptions themselves") {
     here.experiments = {cell};
     change(here.experiments[0]);
     std::vector<std::string> words = in_words(differences(here, paper));
-    CHECK(words.back() == "1 of its cells are left out");
+    CHECK(words.back() == "1 of its cells is left out");
     words.pop_back();
     REQUIRE(words.size() == 1);
     return words[0];
@@ -443,7 +443,7 @@ TEST_CASE("what was shrunk is told of the descriptions themselves") {
   here.experiments = {cell, cell};
   here.experiments[1].row = "a third";
   CHECK(in_words(differences(here, paper)) ==
-        std::vector<std::string>{"1 of its cells are left out", "1 cells are not the paper's"});
+        std::vector<std::string>{"1 of its cells is left out", "1 of these cells is not the paper's"});
 }
 
 TEST_CASE("a recipe's options reach the trainer") {

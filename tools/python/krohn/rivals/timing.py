@@ -42,7 +42,7 @@ def report(words: int = 1, runs: int = 5) -> str:
         layer, x = BlockDiagonal(64, block, 8), torch.randn(words, length, 64)
         one, two = (1000 * seconds_of(once(layer, x, by_scan, is_training), runs) / words for by_scan in (False, True))
         paper = " → ".join(f"{1000 * float(part):g}" for part in PAPER[length, block])
-        lines.append(f"| {length} | {'training' if is_training else 'test'} | 8 of {block} | {one:.2f} | {two:.2f} | {one / two:.2f} | {paper} |")
+        lines.append(f"| {length} | {'training' if is_training else 'test'} | 8, of {block} by {block} | {one:.2f} | {two:.2f} | {one / two:.2f} | {paper} |")
     lines += ["", f"PyTorch {torch.__version__}, processor time, {words} {'word' if words == 1 else 'words'} at once, "
               f"{torch.get_num_threads()} thread(s), the least of {runs} runs."]  # fmt: skip
     return "\n".join(lines)
