@@ -217,7 +217,7 @@ TEST_CASE("the script for an array job, run without a cluster") {
         "--parsable --partition=p " + path +
             "\n--dependency=afterok:17 --kill-on-invalid-dep=yes --partition=p --array=0 " + path + "\n");
   const std::string table = place.shell("krohn table ebrahimi1 --seeds 5 --slurm -o table").out;
-  CHECK(contains(table, "# table, 420 training runs in 100 shards."));
+  CHECK(contains(table, "# table, 1,080 training runs in 100 shards."));
   CHECK(contains(
       table, "merge table/part-*-of-100.jsonl -o table/runs.jsonl\n    \"$krohn\" table ebrahimi1 --seeds 5 -o table"));
 }

@@ -36,8 +36,7 @@ PaperTable ebrahimi1(TableScale scale, Recipe recipe) {
         table.experiments.push_back(ebrahimi_experiment(scale, recipe, cell));
       }
   table.notes.emplace_back(
-      "Not here: its Transformers of 1, 2 and 4 layers (`python -m krohn.rivals table ebrahimi1`). Factored: 256 "
-      "factors, "
+      "Not here: its Transformers of 1, 2 and 4 layers, which --rivals has PyTorch train. Factored: 256 factors, "
       "which Table 1 does not say; its state machines are Table 3's of 256.");
   return table;
 }
@@ -83,9 +82,9 @@ PaperTable ebrahimi2_parity(TableScale, Recipe recipe) {
   PaperTable table =
       ebrahimi_table(recipe, "Parity from few examples, recurrence frozen, tested at 400 letters", "Table 2 (right)");
   table.notes = {
-      "The paper says neither which two rates nor how many steps: 0.1 and 0.01, and as in Figure 2 a thousand "
-      "times every word. Its best of 3 seeds is the best of all seeds here. A hundred words go in batches of "
-      "50. The first weights have the spectral radius 1: within ±0.01 the state dies out."};
+      "The paper says neither which two rates nor how many steps: 0.1 and 0.01, and as in Figure 2 a thousand times "
+      "every word. Its best of 3 seeds is the best of all seeds here. A hundred words go in batches of 50. The first "
+      "weights have the spectral radius 1: within ±0.01 the state dies out."};
   for (const Row& row : kRows)
     for (std::size_t i = 0; i < row.paper.size(); ++i) {
       const std::uint64_t samples = i < 3 ? 2 : 100, length = std::array<std::uint64_t, 3>{10, 20, 50}[i % 3];

@@ -109,10 +109,10 @@ PaperTable ebrahimi_table(Recipe recipe, std::string title, std::string place) {
   if (recipe != Recipe::kPaper) return table;
   table.rescaled = true;
   table.notes = {
-      "The paper's parameters within ±0.01 are read as the recurrence's; embeddings and h_0 begin normal, "
-      "the read-out within ±1/√H, as PyTorch's modules do.",
-      "How many words are tested the paper does not say; here it is 300. Its best rate is taken by accuracy "
-      "at the test length, for every seed by itself.",
+      "The paper's parameters within ±0.01 are read as the recurrence's; embeddings and h_0 begin normal, the "
+      "read-out within ±1/√H, as PyTorch's modules do.",
+      "How many words are tested the paper does not say; here it is 300. Its best rate is taken by accuracy at the "
+      "test length, for every seed by itself.",
       "One random state machine a modulus, seed=1; the paper does not say how many it has."};
   return table;
 }

@@ -96,14 +96,14 @@ PaperTable fan2(TableScale scale, Recipe recipe) {
   for (const FanTask& task : kTasks)
     table.experiments.push_back(recipe == Recipe::kSteady ? steady(task, scale)
                                                           : as_written(task, scale, recipe == Recipe::kReleased));
-  table.notes = {"Not here: S4, S4D and Liquid-S4 (`python -m krohn.rivals table fan2`)."};
+  table.notes = {"Not here: S4, S4D and Liquid-S4, which --rivals has PyTorch train."};
   if (recipe == Recipe::kSteady) return table;
   table.title = "Scaled accuracy after training on words of 40 letters, each trial's best test over its steps";
   if (recipe == Recipe::kPaper)
     table.notes.emplace_back(
         "The paper does not print the optimiser, rates, batches and what gives the blocks: they are its released "
-        "code's, but SiLU for ReLU between 512 hidden units. Targets are at the ends of words, columns are "
-        "divided by max(1, their p-norm), one layer is read out by a linear map, three have norms and residuals.");
+        "code's, but SiLU for ReLU between 512 hidden units. Targets are at the ends of words, columns are divided by "
+        "max(1, their p-norm), one layer is read out by a linear map, three have norms and residuals.");
   return table;
 }
 

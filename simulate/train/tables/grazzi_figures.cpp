@@ -173,8 +173,8 @@ PaperTable figure_as_written(std::span<const WordProblem> words, TableScale scal
     for (const Column& column : methods(scale)) table.experiments.push_back(as_written(word, column, scale));
   table.notes = {
       "Which layers each method has in the figures is drawn, not printed: here 1 and 5 of each. Every seed has "
-      "samples of its own, read in one order; the paper's seeds share them. The schedule is not printed: "
-      "constant. MLPs are SwiGLU of twice the width after DeltaNet, none after Mamba."};
+      "samples of its own, read in one order; the paper's seeds share them. The schedule is not printed: constant. "
+      "MLPs are SwiGLU of twice the width after DeltaNet, none after Mamba."};
   return table;
 }
 

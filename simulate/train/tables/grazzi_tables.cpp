@@ -119,7 +119,7 @@ PaperTable grazzi5(TableScale scale, Recipe recipe) {
     table.notes = {
         "The paper names \"3 different learning rates\" and lists four: all four. Its embedding and heads of 128 are "
         "read as 4 heads of 32. MLPs are SwiGLU of twice the width after DeltaNet, none after Mamba."};
-  table.notes.emplace_back("Not here: Transformer, mLSTM and sLSTM (`python -m krohn.rivals table grazzi5`).");
+  table.notes.emplace_back("Not here: Transformer, mLSTM and sLSTM, which --rivals has PyTorch train.");
   return table;
 }
 

@@ -39,9 +39,6 @@ constexpr VerbHelp kTableHelp = {
     "table NAME -o FOLDER [--seeds N] [--seed S] [--scale small] [--recipe steady] [--only TEXT] [--plot curves.svg]",
     R"(
 krohn table ebrahimi2 --only 'H = 2' --lengths 400 -o parity-by-chance/
-krohn table fan2 --recipe released --scale paper -o fan-as-released/
-krohn table ebrahimi-figure3 --plot angles.svg -o cells/
-krohn table grazzi5 --rivals --only parity -o parity/
 )",
     R"(Trains every model of the table in this process with --seeds seeds from --seed on, measures it at --lengths, and says what
 holds: how many of the runs are right on every test word of the paper's length, their mean, standard deviation and range
