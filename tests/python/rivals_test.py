@@ -415,7 +415,9 @@ class CommandTest(unittest.TestCase):
             first = self.said(*line, "--json", cells)
             self.assertEqual(len(os.listdir(folder)), 8)
             before = {name: os.stat(os.path.join(folder, name)).st_mtime_ns for name in os.listdir(folder)}
-            self.assertEqual(self.said(*line), first)
+            again = self.said(*line)
+            self.assertTrue(first.startswith(again), again)
+            self.assertEqual((first.count(" of 8: "), again.count(" of 8: ")), (3, 0))  # only what was missing is trained
             self.assertEqual({name: os.stat(os.path.join(folder, name)).st_mtime_ns for name in os.listdir(folder)}, before)
             self.assertEqual(self.said(*line, "--only", "parity, gru").count("| parity |"), 1)
             for wrong in ("0/3", "4/3", "x", "1/"):

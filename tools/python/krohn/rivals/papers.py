@@ -137,7 +137,8 @@ def grazzi_figure2(is_paper: bool) -> Table:
                   ("S_4, swaps and 3-cycles", "S4/swaps and 3-cycles", (2, 12)), ("S_3", "S3", (2, 32)),
                   ("S_3, 2 tokens per transition", "S3/tokens=2", (4, 32)), ("S_4", "S4", (2, 16)), ("Z_12", "Z12", (2, 16)),
                   ("Z_12, 2 tokens per transition", "Z12/tokens=2", (4, 32))]  # fmt: skip
-    return Table("Grazzi et al. 2025, Figures 2 and 5 (drawn without numbers)", word_problems(setups, is_paper), whole_words=True)
+    cells = word_problems(setups, is_paper)
+    return Table("Grazzi et al. 2025, Figures 2 and 5 (drawn without numbers)", cells, whole_words=True)
 
 
 def grazzi_figure6(is_paper: bool) -> Table:
@@ -166,8 +167,8 @@ def word_problems(setups: Sequence[Setup], is_paper: bool) -> List[Cell]:
 
 
 FAN_TASKS = (("Sum(5)", "sum5", 40, 500), ("EvenPair(5)", "evenpair5", 40, 500), ("ModArith(5)", "modarith5", 39, 499))
-FAN = (("S4", "s4", ("0.27", "0.81", "0.27")), ("S4D", "s4d", ("0.27", "0.82", "0.27")), ("Liquid-S4", "liquid-s4", ("0.27", "0.72", "0.27")),
-       ("RWKV-4", "rwkv4", None), ("vanilla LRNN", "lrnn", None))  # fmt: skip
+FAN = (("S4", "s4", ("0.27", "0.81", "0.27")), ("S4D", "s4d", ("0.27", "0.82", "0.27")),
+       ("Liquid-S4", "liquid-s4", ("0.27", "0.72", "0.27")), ("RWKV-4", "rwkv4", None), ("vanilla LRNN", "lrnn", None))  # fmt: skip
 
 
 def fan2(is_paper: bool) -> Table:

@@ -113,7 +113,8 @@ def markdown(table: Table, found: Sequence[Result]) -> str:
     rows = [result for result in found if result.runs]
     lines = []
     if rows:
-        lines = [f"| | {'shares of words' if table.whole_words else ''} | short | long | every word right | 95 % of | {table.authors} |", "|---|---|---|---|---|---|---|"]
+        figures = "shares of words" if table.whole_words else ""
+        lines = [f"| | {figures} | short | long | every word right | 95 % of | {table.authors} |", "|---|---|---|---|---|---|---|"]
     for result in rows:
         cell, runs = result.cell, len(result.runs)
         short, long = cell.options.test_lengths[0], cell.options.test_lengths[-1]

@@ -36,13 +36,15 @@ def once(layer: BlockDiagonal, words: Tensor, by_scan: bool, is_training: bool) 
 
 def report(words: int = 1, runs: int = 5) -> str:
     """Milliseconds a word as Markdown: training on 40 letters, forwards and backwards, and a test of 500, forwards."""
-    lines: List[str] = ["| letters | | blocks | sequential, ms | scan, ms | ratio | the paper, sequential → scan, ms |", "|---|---|---|---|---|---|---|"]
+    lines: List[str] = ["| letters | | blocks | sequential, ms | scan, ms | ratio | the paper, sequential → scan, ms |",
+                        "|---|---|---|---|---|---|---|"]  # fmt: skip
     for length, block, is_training in ((40, 8, True), (500, 8, False), (500, 1, False)):
         torch.manual_seed(1)
         layer, x = BlockDiagonal(64, block, 8), torch.randn(words, length, 64)
         one, two = (1000 * seconds_of(once(layer, x, by_scan, is_training), runs) / words for by_scan in (False, True))
         paper = " → ".join(f"{1000 * float(part):g}" for part in PAPER[length, block])
-        lines.append(f"| {length} | {'training' if is_training else 'test'} | 8, of {block} by {block} | {one:.2f} | {two:.2f} | {one / two:.2f} | {paper} |")
+        lines.append(f"| {length} | {'training' if is_training else 'test'} | 8, of {block} by {block} | {one:.2f} | {two:.2f} | "
+                     f"{one / two:.2f} | {paper} |")  # fmt: skip
     lines += ["", f"PyTorch {torch.__version__}, processor time, {words} {'word' if words == 1 else 'words'} at once, "
               f"{torch.get_num_threads()} thread(s), the least of {runs} runs."]  # fmt: skip
     return "\n".join(lines)
