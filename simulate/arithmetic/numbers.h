@@ -8,19 +8,23 @@
 
 namespace krohn {
 
+/// Memory at the beginning of a cache line. A block given back is kept for who next takes one of its size in the same
+/// thread: a step of training takes the same ones every time, and the system would fill them with zeros anew.
+void* take_block(std::size_t bytes);
+void give_block(void* block, std::size_t bytes) noexcept;
+
 /// Memory at the beginning of a cache line, so that no vector of numbers lies across two; numbers that nobody gave a
 /// value have none.
 template <class Number>
 struct LineAllocator {
   using value_type = Number;
-  static constexpr std::align_val_t kLine{64};
 
   LineAllocator() = default;
   template <class Other>
   LineAllocator(const LineAllocator<Other>&) {}
 
-  Number* allocate(std::size_t count) { return static_cast<Number*>(::operator new(count * sizeof(Number), kLine)); }
-  void deallocate(Number* memory, std::size_t) { ::operator delete(memory, kLine); }
+  Number* allocate(std::size_t count) { return static_cast<Number*>(take_block(count * sizeof(Number))); }
+  void deallocate(Number* memory, std::size_t count) { give_block(memory, count * sizeof(Number)); }
   template <class Other, class... Arguments>
   void construct(Other* at, Arguments&&... arguments) {
     if constexpr (sizeof...(arguments) == 0)

@@ -1,19 +1,25 @@
 #include "krohn/simulate/models/bilinear_model.h"
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
+#include "krohn/simulate/arithmetic/parallel_for.h"
 #include "krohn/simulate/models/block_recurrence.h"
 #include "krohn/simulate/models/cross_entropy.h"
 #include "krohn/simulate/models/initialise.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
+#include "krohn/simulate/models/letter_recurrence.h"
 #include "krohn/simulate/models/linear_model_reader.h"
 
 namespace krohn {
 namespace {
 
 using Form = BilinearShape::Form;
+
+/// What a thread takes at a time: columns of the weights, and rows.
+constexpr std::size_t kStretch = 1024, kInputs = 16;
 
 template <class Real>
 using RowMajor = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -99,17 +105,16 @@ template <class Real>
 typename BilinearModel<Real>::Letters BilinearModel<Real>::letter_matrices() const {
   const std::size_t hidden = shape_.hidden, size = shape_.block_size(), count = Model::letters();
   Letters letters;
-  letters.matrices.resize(count * hidden * size);
   const auto embedding = matrix(part(kEmbedding), count);
-  const std::vector<Real> numbers = generated();
+  Numbers<Real> numbers = generated();
   const auto given = matrix(std::span<const Real>(numbers), count);
-  MapOf<Real> out = matrix(std::span<Real>(letters.matrices), count);
   switch (shape_.form) {
     case Form::kFull:
     case Form::kBlocks:
-      out = given;
+      letters.matrices = std::move(numbers);
       break;
     case Form::kRotations:
+      letters.matrices.resize(count * hidden * size);
       for (std::size_t letter = 0; letter < count; ++letter)
         for (Eigen::Index k = 0; k < given.cols(); ++k) {
           const Real c = std::cos(given(letter, k)), s = std::sin(given(letter, k));
@@ -119,6 +124,7 @@ typename BilinearModel<Real>::Letters BilinearModel<Real>::letter_matrices() con
       break;
     case Form::kFactored: {
       const auto left = matrix(part(kLeft), hidden), right = matrix(part(kRight), hidden);
+      letters.matrices.resize(count * hidden * size);
       for (std::size_t letter = 0; letter < count; ++letter)
         matrix(std::span<Real>(letters.matrices).subspan(letter * hidden * hidden, hidden * hidden), hidden) =
             left * given.row(letter).asDiagonal() * right.transpose();
@@ -148,16 +154,16 @@ void BilinearModel<Real>::add_generator_gradient(const Letters& letters, const L
       embedding_gradient.noalias() += by_addition * matrix(part(kInputBias), shape_.inputs).transpose();
     }
   }
-  RowMajor<Real> by_given = matrix(std::span<const Real>(gradient.matrices), count);
+  RowMajor<Real> by_numbers;  // of the forms that make their matrices out of fewer numbers
   if (shape_.form == Form::kRotations) {
-    by_given.resize(count, shape_.generated());
+    by_numbers.resize(static_cast<Eigen::Index>(count), shape_.generated());
     for (std::size_t letter = 0; letter < count; ++letter)
       for (std::size_t k = 0; k < hidden / 2; ++k) {
         const std::size_t at = (letter * hidden / 2 + k) * 4;
         const Real* const block = letters.matrices.data() + at;
         const Real* const by_block = gradient.matrices.data() + at;
         const Real c = block[0], s = block[2];
-        by_given(letter, static_cast<Eigen::Index>(k)) =
+        by_numbers(static_cast<Eigen::Index>(letter), static_cast<Eigen::Index>(k)) =
             c * (by_block[2] - by_block[1]) - s * (by_block[0] + by_block[3]);
       }
   }
@@ -165,75 +171,95 @@ void BilinearModel<Real>::add_generator_gradient(const Letters& letters, const L
     const auto left = matrix(part(kLeft), hidden), right = matrix(part(kRight), hidden);
     auto left_gradient = matrix(part_of(parameters, kLeft), hidden);
     auto right_gradient = matrix(part_of(parameters, kRight), hidden);
-    const std::vector<Real> numbers = generated();
+    const Numbers<Real> numbers = generated();
     const auto given = matrix(std::span<const Real>(numbers), count);
-    by_given.resize(count, shape_.generated());
+    by_numbers.resize(static_cast<Eigen::Index>(count), shape_.generated());
     for (std::size_t letter = 0; letter < count; ++letter) {
       const auto by_matrix =
           matrix(std::span<const Real>(gradient.matrices).subspan(letter * hidden * hidden, hidden * hidden), hidden);
       const RowMajor<Real> by_right = by_matrix * right;  // H×R
       const RowMajor<Real> by_left = by_matrix.transpose() * left;
-      by_given.row(letter) = left.cwiseProduct(by_right).colwise().sum();
+      by_numbers.row(letter) = left.cwiseProduct(by_right).colwise().sum();
       left_gradient += by_right * given.row(letter).asDiagonal();
       right_gradient += by_left * given.row(letter).asDiagonal();
     }
   }
+  const Real* const by_given = by_numbers.size() > 0 ? by_numbers.data() : gradient.matrices.data();
   const std::size_t width = shape_.generated(), inputs = shape_.inputs;
-  training_kernels<Real>().add_product({inputs, width, count, part(kEmbedding).data(), 1, inputs, by_given.data(),
-                                        width, part_of(parameters, kWeights).data(), width});
-  // (weights · by_givenᵀ)ᵀ: rows of the weights, which are long, are read as they lie.
-  const RowMajor<Real> across = by_given.transpose();
-  RowMajor<Real> by_embedding = RowMajor<Real>::Zero(shape_.inputs, static_cast<Eigen::Index>(count));
-  training_kernels<Real>().add_product(
-      {inputs, count, width, part(kWeights).data(), width, 1, across.data(), count, by_embedding.data(), count});
-  embedding_gradient += by_embedding.transpose();
+  const auto& kernels = training_kernels<Real>();
+  const std::size_t stretches = (width + kStretch - 1) / kStretch, groups = (inputs + kInputs - 1) / kInputs;
+  parallel_for(stretches + groups, Model::threads(), [&](std::size_t i) {
+    if (i < stretches) {
+      const std::size_t first = i * kStretch;
+      kernels.add_product({inputs, std::min(kStretch, width - first), count, part(kEmbedding).data(), 1, inputs,
+                           by_given + first, width, part_of(parameters, kWeights).data() + first, width});
+    } else {
+      const std::size_t first = (i - stretches) * kInputs;
+      kernels.add_dots({count, std::min(kInputs, inputs - first), width, by_given, width,
+                        part(kWeights).data() + first * width, width, part_of(parameters, kEmbedding).data() + first,
+                        inputs, 1});
+    }
+  });
 }
 
 /// embedding · weights.
 template <class Real>
-std::vector<Real> BilinearModel<Real>::generated() const {
+Numbers<Real> BilinearModel<Real>::generated() const {
   const std::size_t width = shape_.generated(), inputs = shape_.inputs, count = Model::letters();
-  std::vector<Real> rows(count * width, 0);
-  training_kernels<Real>().add_product(
-      {count, width, inputs, part(kEmbedding).data(), inputs, 1, part(kWeights).data(), width, rows.data(), width});
+  Numbers<Real> rows(count * width, 0);
+  parallel_for((width + kStretch - 1) / kStretch, Model::threads(), [&](std::size_t i) {
+    const std::size_t first = i * kStretch;
+    training_kernels<Real>().add_product({count, std::min(kStretch, width - first), inputs, part(kEmbedding).data(),
+                                          inputs, 1, part(kWeights).data() + first, width, rows.data() + first, width});
+  });
   return rows;
 }
 
 template <class Real>
 BatchLoss BilinearModel<Real>::loss(const TrainingBatch& batch, std::span<Real> gradient) const {
-  const auto hidden = static_cast<Eigen::Index>(shape_.hidden);
-  const auto targets = static_cast<Eigen::Index>(batch.targets.size());
-  const std::uint32_t labels = Model::labels();
   const Letters letters = letter_matrices();
-  const BlockRecurrence<Real> recurrence{shape_.hidden, shape_.block_size(), letters.matrices, letters.additions};
-  std::vector<Real> states = recurrence.run(batch, part(kInitial));
-  const std::size_t step = std::size_t{batch.words} * shape_.hidden;
-  const auto state_at = [&](std::vector<Real>& all, const TrainingBatch::Target& target) {
-    return Eigen::Map<Eigen::Matrix<Real, 1, Eigen::Dynamic>>(
-        all.data() + (target.position + 1) * step + std::size_t{target.word} * shape_.hidden, hidden);
-  };
+  if (shape_.block_size() == shape_.hidden)
+    return loss_through(
+        LetterRecurrence<Real>(batch, shape_.hidden, letters.matrices, letters.additions, Model::used_threads()),
+        letters, batch.targets, gradient);
+  return loss_through(
+      BlockRecurrence<Real>(batch, shape_.hidden, shape_.block_size(), letters.matrices, letters.additions), letters,
+      batch.targets, gradient);
+}
 
-  RowMajor<Real> read(targets, hidden);
-  for (Eigen::Index i = 0; i < targets; ++i) read.row(i) = state_at(states, batch.targets[static_cast<std::size_t>(i)]);
-  const auto weights = matrix(part(kReadout), labels);
-  RowMajor<Real> logits = read * weights.transpose();
-  logits.rowwise() += matrix(part(kReadoutBias), 1).row(0);
-
-  const BatchLoss result =
-      cross_entropy(std::span<Real>(logits.data(), static_cast<std::size_t>(logits.size())), labels, batch.targets);
+template <class Real>
+template <class Recurrence>
+BatchLoss BilinearModel<Real>::loss_through(Recurrence recurrence, const Letters& letters,
+                                            std::span<const TrainingBatch::Target> targets,
+                                            std::span<Real> gradient) const {
+  const auto& kernels = training_kernels<Real>();
+  const std::size_t hidden = shape_.hidden, labels = Model::labels(), count = targets.size();
+  recurrence.run(part(kInitial));
+  Numbers<Real> read(count * hidden), logits(count * labels);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::ranges::copy(recurrence.state(targets[i].word, targets[i].position), read.data() + i * hidden);
+    std::ranges::copy(part(kReadoutBias), logits.data() + i * labels);
+  }
+  const Real* const weights = part(kReadout).data();
+  kernels.add_dots({labels, count, hidden, weights, hidden, read.data(), hidden, logits.data(), 1, labels});
+  const BatchLoss result = cross_entropy(std::span<Real>(logits), Model::labels(), targets);
   if (gradient.empty()) return result;
 
-  matrix(part_of(gradient, kReadout), labels).noalias() += logits.transpose() * read;
-  matrix(part_of(gradient, kReadoutBias), 1) += logits.colwise().sum();
+  kernels.add_product({labels, hidden, count, logits.data(), 1, labels, read.data(), hidden,
+                       part_of(gradient, kReadout).data(), hidden});
+  const std::span<Real> by_bias = part_of(gradient, kReadoutBias);
+  for (std::size_t first = 0; first < logits.size(); first += labels)
+    for (std::size_t i = 0; i < labels; ++i) by_bias[i] += logits[first + i];
   if (shape_.frozen) return result;
-  const RowMajor<Real> by_read = logits * weights;
-  std::vector<Real> by_state(states.size(), 0);
-  for (Eigen::Index i = 0; i < targets; ++i)
-    state_at(by_state, batch.targets[static_cast<std::size_t>(i)]) += by_read.row(i);
-  Letters by_letters{std::vector<Real>(letters.matrices.size(), 0), std::vector<Real>(letters.additions.size(), 0)};
-  recurrence.run_adjoint(batch, states, by_state, by_letters.matrices, by_letters.additions);
-  matrix(part_of(gradient, kInitial), 1) +=
-      matrix(std::span<const Real>(by_state).first(step), batch.words).colwise().sum();
+  Numbers<Real> by_read(count * hidden, 0);
+  kernels.add_product({count, hidden, labels, logits.data(), labels, 1, weights, hidden, by_read.data(), hidden});
+  recurrence.begin_adjoint();
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::span<Real> by_state = recurrence.by_state(targets[i].word, targets[i].position);
+    for (std::size_t j = 0; j < hidden; ++j) by_state[j] += by_read[i * hidden + j];
+  }
+  Letters by_letters{Numbers<Real>(letters.matrices.size(), 0), Numbers<Real>(letters.additions.size(), 0)};
+  recurrence.run_adjoint(by_letters.matrices, by_letters.additions, part_of(gradient, kInitial));
   add_generator_gradient(letters, by_letters, gradient);
   return result;
 }

@@ -2,8 +2,8 @@
 // h_{t−1} + b(x_t), where every entry of A is linear in the embedding of the letter (§2, eq. 2), and a linear read-out.
 // Forward and hand-derived adjoint stand side by side in the implementation.
 //
-// A letter's matrix does not depend on the word, so it is made once a step for every letter, not once a token; products
-// of one letter's matrix with all the states that read it are one matrix product.
+// A letter's matrix does not depend on the word, so it is made once a step for every letter, not once a token; and what
+// a prefix leads to does not depend on how the word goes on, so it is computed once for all that share it.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "krohn/simulate/arithmetic/numbers.h"
 #include "krohn/simulate/models/sequence_model.h"
 
 namespace krohn {
@@ -61,7 +62,7 @@ class BilinearModel : public SequenceModel<Real> {
 
   /// The matrices and additions of every letter, laid out as in LinearModel.
   struct Letters {
-    std::vector<Real> matrices, additions;
+    Numbers<Real> matrices, additions;
   };
   Letters letter_matrices() const;
 
@@ -71,7 +72,11 @@ class BilinearModel : public SequenceModel<Real> {
   using Model::part_of;
   enum Part { kEmbedding, kWeights, kLeft, kRight, kBias, kInputBias, kInitial, kReadout, kReadoutBias };
   static std::vector<ParameterPart> parts(const BilinearShape& shape, Letter letters, std::uint32_t labels);
-  std::vector<Real> generated() const;  ///< what the embedding gives, a row a letter
+  Numbers<Real> generated() const;  ///< what the embedding gives, a row a letter
+  /// `recurrence` runs the batch with the letters' matrices.
+  template <class Recurrence>
+  BatchLoss loss_through(Recurrence recurrence, const Letters& letters, std::span<const TrainingBatch::Target> targets,
+                         std::span<Real> gradient) const;
   void add_generator_gradient(const Letters& letters, const Letters& gradient, std::span<Real> parameters) const;
 
   BilinearShape shape_;

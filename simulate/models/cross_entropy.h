@@ -8,11 +8,16 @@
 namespace krohn {
 
 /// Row i of `logits`, `labels` numbers, belongs to targets[i]. The logits become the gradient of the mean cross-entropy
-/// by them: softmax − the target's probabilities (one-hot, unless it is smoothed), over the number of targets.
+/// by them: softmax − the target's probabilities (one-hot, unless it is smoothed), over the number of targets. Target i
+/// counts counts[i] times, or where there are no counts, once; `all` are the targets that the mean is taken of, where
+/// these are not all: the loss is then their share of it.
 template <class Real>
-BatchLoss cross_entropy(std::span<Real> logits, std::uint32_t labels, std::span<const TrainingBatch::Target> targets);
+BatchLoss cross_entropy(std::span<Real> logits, std::uint32_t labels, std::span<const TrainingBatch::Target> targets,
+                        std::span<const std::uint32_t> counts = {}, std::uint64_t all = 0);
 
-extern template BatchLoss cross_entropy(std::span<float>, std::uint32_t, std::span<const TrainingBatch::Target>);
-extern template BatchLoss cross_entropy(std::span<double>, std::uint32_t, std::span<const TrainingBatch::Target>);
+extern template BatchLoss cross_entropy(std::span<float>, std::uint32_t, std::span<const TrainingBatch::Target>,
+                                        std::span<const std::uint32_t>, std::uint64_t);
+extern template BatchLoss cross_entropy(std::span<double>, std::uint32_t, std::span<const TrainingBatch::Target>,
+                                        std::span<const std::uint32_t>, std::uint64_t);
 
 }  // namespace krohn

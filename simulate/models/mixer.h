@@ -29,6 +29,8 @@ class Mixer {
   virtual void initialise(const Gradients& weights, Random& random) const = 0;
   /// Whether a token's row of the input must be its own, because tokens are mixed before the recurrence.
   virtual bool needs_own_rows() const { return false; }
+  /// Whether it reads rows that words share, with so many rows of the input: words that begin and end here alone.
+  virtual bool reads_shared(std::size_t) const { return false; }
 
   /// Adds to y, a row a token. `carry`, empty at the beginning of all words, becomes what they carry on; null: the
   /// words begin and end here.

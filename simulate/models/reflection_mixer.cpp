@@ -32,6 +32,9 @@ class ReflectionMixer : public Mixer<Real> {
   }
 
   bool needs_own_rows() const override { return shape_.taps > 0; }
+  bool reads_shared(std::size_t sources) const override {
+    return shape_.taps == 0 && sources * shape_.reflections <= kMostLetterRows;
+  }
 
   Memory run(const Weights& weights, const TokenRows& rows, std::span<const Real> x, std::span<Real> y,
              Memory* carry) const override {
@@ -43,10 +46,18 @@ class ReflectionMixer : public Mixer<Real> {
     const std::size_t tokens = rows.tokens(), values = shape_.heads * shape_.values;
     memory[kLacks].resize(tokens * values * shape_.reflections);
     memory[kRead].resize(tokens * values);
+    if (rows.sharing) memory[kBefores].resize(memory[kLacks].size());
     Real* const state =
         carry == nullptr ? nullptr : carried(*carry, kState, rows.words() * shape_.heads * shape_.state_size()).data();
     for (std::size_t head = 0; head < shape_.heads; ++head) {
       Reflections<Real> run = reflections(rows, head, memory);
+      if (rows.sharing) {
+        LetterReflections<Real> letters = by_letter(rows, head, run, memory);
+        Numbers<Real> scratch(letter_reflection_scratch(letters));
+        letters.run.scratch = scratch.data();
+        training_kernels<Real>().reflect_letters(letters);
+        continue;
+      }
       if (state != nullptr) run.state = state + head * shape_.state_size();
       if (state == nullptr && reflection_chunks(run) > rows.words()) {
         // Words of one chunk begin at 0.
@@ -72,13 +83,24 @@ class ReflectionMixer : public Mixer<Real> {
     Numbers<Real> by_ready(memory[kReady].size(), 0);
     for (std::size_t head = 0; head < shape_.heads; ++head) {
       Reflections<Real> run = reflections(rows, head, memory);
+      Real* const by = by_ready.data();
+      const ReflectionsAdjoint<Real> adjoint{by_read.data() + head * shape_.values,
+                                             by + shape_.q_column(head),
+                                             by + shape_.k_column(head),
+                                             by + shape_.v_column(head),
+                                             by + shape_.beta_column(head),
+                                             nullptr};
+      if (rows.sharing) {
+        LetterReflections<Real> letters = by_letter(rows, head, run, memory);
+        Numbers<Real> scratch(letter_reflection_scratch(letters));
+        letters.run.scratch = scratch.data();
+        training_kernels<Real>().reflect_letters_adjoint(letters, adjoint);
+        continue;
+      }
       if (!memory[kStarts].empty()) run.starts = starts(run, head, memory);
       Numbers<Real> scratch(reflection_scratch(run));
       run.scratch = scratch.data();
-      Real* const by = by_ready.data();
-      training_kernels<Real>().reflect_adjoint(
-          run, {by_read.data() + head * shape_.values, by + shape_.q_column(head), by + shape_.k_column(head),
-                by + shape_.v_column(head), by + shape_.beta_column(head), nullptr});
+      training_kernels<Real>().reflect_adjoint(run, adjoint);
     }
     Numbers<Real> by_raw = by_ready_to_raw(rows, memory, by_ready);
     if (shape_.taps > 0) by_raw = by_convolved_to_raw(weights, rows, memory, by_raw, by_weights);
@@ -89,7 +111,7 @@ class ReflectionMixer : public Mixer<Real> {
   using L = TokenLayers<Real>;
   enum Part { kIn, kTaps, kNorm, kOut };
   /// raw: the map's columns q, k, v, β; mixed: after the convolution; ready: as the recurrence reads them.
-  enum { kRaw, kMixed, kReady, kLacks, kStarts, kRead, kNormed, kMemory };
+  enum { kRaw, kMixed, kReady, kLacks, kBefores, kStarts, kRead, kNormed, kMemory };
   enum { kState, kBefore };
 
   /// Without states.
@@ -115,6 +137,19 @@ class ReflectionMixer : public Mixer<Real> {
     run.lacks_row = values * shape_.reflections;
     run.lacks = memory[kLacks].data() + head * shape_.values * shape_.reflections;
     return run;
+  }
+
+  LetterReflections<Real> by_letter(const TokenRows& rows, std::size_t head, const Reflections<Real>& run,
+                                    Memory& memory) const {
+    LetterReflections<Real> letters{};
+    letters.run = run;
+    letters.run.words = rows.sharing->length.size();
+    letters.positions = rows.sharing->positions;
+    letters.path = rows.sharing->path.data();
+    letters.length = rows.sharing->length.data();
+    letters.shared = rows.sharing->shared.data();
+    letters.befores = memory[kBefores].data() + head * shape_.values * shape_.reflections;
+    return letters;
   }
 
   Real* starts(const Reflections<Real>& run, std::size_t head, Memory& memory) const {

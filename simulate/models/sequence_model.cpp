@@ -1,6 +1,7 @@
 #include "krohn/simulate/models/sequence_model.h"
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include "krohn/constructions/files/tensor_values.h"
 #include "krohn/groups/error.h"
@@ -25,6 +26,11 @@ SequenceModel<Real>::SequenceModel(Letter letters, std::uint32_t labels, std::ve
     begin_.push_back(begin_.back() + static_cast<std::size_t>(count));
   }
   parameters_.resize(begin_.back());
+}
+
+template <class Real>
+unsigned SequenceModel<Real>::used_threads() const {
+  return threads_ > 0 ? threads_ : static_cast<unsigned>(omp_get_max_threads());
 }
 
 template <class Real>

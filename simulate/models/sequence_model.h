@@ -56,6 +56,9 @@ class SequenceModel {
   std::span<Real> parameters() { return parameters_; }
   std::span<const Real> parameters() const { return parameters_; }
   virtual std::size_t first_trained() const { return 0; }
+  /// How many threads `loss` may take, 0: as many as OpenMP gives. They change no bit of what it gives.
+  void use_threads(unsigned threads) { threads_ = threads; }
+
   /// The tensors among them, in the order of `parameters`.
   const std::vector<ParameterPart>& tensor_parts() const { return parts_; }
 
@@ -78,6 +81,9 @@ class SequenceModel {
   /// All parameters 0. Throws LimitError when there are more than 2^28.
   SequenceModel(Letter letters, std::uint32_t labels, std::vector<ParameterPart> parts);
 
+  unsigned threads() const { return threads_; }
+  /// Not 0.
+  unsigned used_threads() const;
   std::size_t begin_of(std::size_t part) const { return begin_[part]; }
   std::span<const Real> part(std::size_t index) const { return part_of(parameters(), index); }
   std::span<Real> part(std::size_t index) { return part_of(parameters(), index); }
@@ -90,6 +96,7 @@ class SequenceModel {
  private:
   Letter letters_;
   std::uint32_t labels_;
+  unsigned threads_ = 1;
   std::vector<ParameterPart> parts_;
   std::vector<std::size_t> begin_;
   std::vector<Real> parameters_;

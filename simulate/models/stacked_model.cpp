@@ -4,13 +4,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
+#include "krohn/simulate/arithmetic/parallel_for.h"
 #include "krohn/simulate/models/cross_entropy.h"
 #include "krohn/simulate/models/initialise.h"
 #include "krohn/simulate/models/linear_model_step.h"
+#include "krohn/simulate/models/prefix_tree.h"
 
 namespace krohn {
 namespace {
+
+/// Of words whose tokens are shared: longer ones share little, and sums by letter go over all of a word.
+constexpr std::size_t kMostSharedPositions = 1024;
 
 template <class Real>
 std::unique_ptr<Mixer<Real>> make_mixer(const StackedShape& shape) {
@@ -19,16 +25,90 @@ std::unique_ptr<Mixer<Real>> make_mixer(const StackedShape& shape) {
   return block_mixer<Real>(std::get<BlockShape>(shape.mixer));
 }
 
-/// The batch's words one after another, each token reading its letter's row.
-TokenRows rows_of(const TrainingBatch& batch, std::size_t letters) {
+/// Some words of a batch, which a step reads apart from the others: few enough that what it keeps of them stays in the
+/// second-level cache, and for threads to take. How a batch is cut depends on nothing but the batch.
+struct Slice {
+  std::span<const std::uint32_t> words;   ///< of the batch
+  std::span<const std::uint32_t> shared;  ///< tokens that each has in common with the one before, where rows are shared
+};
+
+constexpr std::size_t kSliceTokens = 352;
+
+std::vector<Slice> slices_of(const TrainingBatch& batch, std::span<const std::uint32_t> words,
+                             std::span<const std::uint32_t> shared) {
+  std::size_t tokens = 0;
+  for (const std::uint32_t length : batch.lengths) tokens += length;
+  const std::size_t count = std::clamp<std::size_t>(tokens / kSliceTokens, 1, std::max<std::size_t>(words.size(), 1));
+  std::vector<Slice> slices;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t first = words.size() * i / count, end = words.size() * (i + 1) / count;
+    slices.push_back({words.subspan(first, end - first), {}});
+    if (!shared.empty()) slices.back().shared = shared.subspan(first, end - first);
+  }
+  return slices;
+}
+
+/// The words one after another, each token reading its letter's row.
+TokenRows rows_of(const TrainingBatch& batch, std::span<const std::uint32_t> words, std::size_t letters) {
   TokenRows rows;
   rows.sources = letters;
-  for (std::uint32_t word = 0; word < batch.words; ++word) {
+  rows.place.resize(batch.words);
+  for (const std::uint32_t word : words) {
+    rows.place[word] = static_cast<std::uint32_t>(rows.words());
     for (std::uint32_t t = 0; t < batch.lengths[word]; ++t)
       rows.source.push_back(batch.letters[std::size_t{t} * batch.words + word]);
     rows.first.push_back(rows.source.size());
   }
   return rows;
+}
+
+/// The same with one row for the tokens that words share.
+TokenRows shared_rows_of(const TrainingBatch& batch, const Slice& slice, std::size_t letters) {
+  TokenRows rows;
+  rows.sources = letters;
+  rows.place.resize(batch.words);
+  SharedTokens sharing;
+  sharing.positions = batch.positions;
+  sharing.path.resize(slice.words.size() * batch.positions);
+  for (std::size_t w = 0; w < slice.words.size(); ++w) {
+    const std::uint32_t word = slice.words[w], shared = w == 0 ? 0 : slice.shared[w];
+    std::uint32_t* const path = sharing.path.data() + w * batch.positions;
+    if (w > 0) std::copy_n(path - batch.positions, shared, path);
+    for (std::size_t t = shared; t < batch.lengths[word]; ++t) {
+      path[t] = static_cast<std::uint32_t>(rows.source.size());
+      rows.source.push_back(batch.letters[t * batch.words + word]);
+    }
+    sharing.length.push_back(batch.lengths[word]);
+    sharing.shared.push_back(shared);
+    rows.place[word] = static_cast<std::uint32_t>(w);
+  }
+  rows.sharing = std::move(sharing);
+  return rows;
+}
+
+/// Targets at one row that ask for the same are one, which counts so often.
+struct DistinctTargets {
+  std::vector<TrainingBatch::Target> targets;
+  std::vector<std::size_t> rows;
+  std::vector<std::uint32_t> counts;
+};
+
+DistinctTargets distinct_targets(std::span<const TrainingBatch::Target> targets, const TokenRows& rows) {
+  DistinctTargets distinct;
+  std::vector<std::size_t> last(rows.tokens(), targets.size());  // row ↦ the last one there
+  for (const TrainingBatch::Target& target : targets) {
+    const std::size_t row = rows.row(target.word, target.position), found = last[row];
+    if (found < distinct.targets.size() && distinct.targets[found].label == target.label &&
+        distinct.targets[found].smoothing == target.smoothing) {
+      ++distinct.counts[found];
+      continue;
+    }
+    last[row] = distinct.targets.size();
+    distinct.targets.push_back(target);
+    distinct.rows.push_back(row);
+    distinct.counts.push_back(1);
+  }
+  return distinct;
 }
 
 TokenRows with_own_rows(const TokenRows& rows) {
@@ -171,11 +251,10 @@ Numbers<Real> StackedModel<Real>::run_layer_adjoint(std::size_t index, const Tok
 }
 
 template <class Real>
-typename StackedModel<Real>::Forward StackedModel<Real>::forward(const TrainingBatch& batch,
-                                                                 std::span<Memory> carries) const {
+typename StackedModel<Real>::Forward StackedModel<Real>::forward(TokenRows letters, std::span<Memory> carries) const {
   Forward result;
-  result.letters = rows_of(batch, Model::letters());
-  result.own = with_own_rows(result.letters);
+  result.letters = std::move(letters);
+  if (shape_.layers > 1 || mixer_->needs_own_rows()) result.own = with_own_rows(result.letters);
   result.gathered = mixer_->needs_own_rows();
   result.layers.resize(shape_.layers);
   const std::span<const Real> embedding = part(0);
@@ -190,14 +269,11 @@ typename StackedModel<Real>::Forward StackedModel<Real>::forward(const TrainingB
 }
 
 template <class Real>
-Numbers<Real> StackedModel<Real>::read(const Forward& forward, const TrainingBatch& batch) const {
+Numbers<Real> StackedModel<Real>::read(const Forward& forward, std::span<const std::size_t> rows) const {
   const std::size_t width = shape_.width();
-  Numbers<Real> result(batch.targets.size() * width);
-  Real* row = result.data();
-  for (const TrainingBatch::Target& target : batch.targets) {
-    std::copy_n(forward.y.data() + (forward.letters.first[target.word] + target.position) * width, width, row);
-    row += width;
-  }
+  Numbers<Real> result(rows.size() * width);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    std::copy_n(forward.y.data() + rows[i] * width, width, result.data() + i * width);
   return result;
 }
 
@@ -221,25 +297,67 @@ Numbers<Real> StackedModel<Real>::logits(std::span<const Real> normed) const {
 
 template <class Real>
 BatchLoss StackedModel<Real>::loss(const TrainingBatch& batch, std::span<Real> gradient) const {
+  // Only the first layer's mixer reads letters.
+  const bool shares =
+      shape_.layers == 1 && batch.positions <= kMostSharedPositions && mixer_->reads_shared(Model::letters());
+  PrefixOrder order;
+  if (shares) {
+    order = prefix_order(batch);
+  } else {
+    order.words.resize(batch.words);
+    std::iota(order.words.begin(), order.words.end(), 0U);
+  }
+  const std::vector<Slice> slices = slices_of(batch, order.words, order.shared);
+  std::vector<std::uint32_t> slice_of(batch.words);
+  for (std::uint32_t i = 0; i < slices.size(); ++i)
+    for (const std::uint32_t word : slices[i].words) slice_of[word] = i;
+  std::vector<std::vector<TrainingBatch::Target>> targets(slices.size());
+  for (const TrainingBatch::Target& target : batch.targets) targets[slice_of[target.word]].push_back(target);
+
+  std::vector<BatchLoss> losses(slices.size());
+  std::vector<Numbers<Real>> parts(gradient.empty() || slices.size() == 1 ? 0 : slices.size());
+  parallel_for(slices.size(), Model::threads(), [&](std::size_t i) {
+    const TokenRows rows =
+        shares ? shared_rows_of(batch, slices[i], Model::letters()) : rows_of(batch, slices[i].words, Model::letters());
+    if (!parts.empty()) parts[i].resize(gradient.size(), 0);
+    losses[i] =
+        slice_loss(rows, targets[i], batch.targets.size(), parts.empty() ? gradient : std::span<Real>(parts[i]));
+  });
+  BatchLoss result;
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    result.loss += losses[i].loss;
+    result.right += losses[i].right;
+    result.targets += losses[i].targets;
+    if (!parts.empty())
+      for (std::size_t j = 0; j < gradient.size(); ++j) gradient[j] += parts[i][j];
+  }
+  return result;
+}
+
+template <class Real>
+BatchLoss StackedModel<Real>::slice_loss(const TokenRows& rows, std::span<const TrainingBatch::Target> targets,
+                                         std::uint64_t all, std::span<Real> gradient) const {
   const std::size_t width = shape_.width(), end = part_at_end();
-  Forward up = forward(batch, {});
-  const Numbers<Real> seen = read(up, batch), normed = final_norm(seen);
+  Forward up = forward(rows, {});
+  const DistinctTargets asked = distinct_targets(targets, up.letters);
+  const Numbers<Real> seen = read(up, asked.rows), normed = final_norm(seen);
   Numbers<Real> by_logits = logits(normed);
-  const BatchLoss result = cross_entropy<Real>(by_logits, Model::labels(), batch.targets);
+  const BatchLoss result = cross_entropy<Real>(by_logits, Model::labels(), asked.targets, asked.counts, all);
   if (gradient.empty()) return result;
 
   Numbers<Real> by_normed(normed.size(), 0), by_seen(seen.size(), 0);
   L::linear_adjoint(normed, part(end + kReadout), width, by_logits, by_normed, part_of(gradient, end + kReadout));
   const std::span<Real> by_bias = part_of(gradient, end + kReadoutBias);
-  for (std::size_t i = 0; i < by_logits.size(); ++i) by_bias[i % by_bias.size()] += by_logits[i];
+  for (std::size_t first = 0; first < by_logits.size(); first += by_bias.size())
+    for (std::size_t i = 0; i < by_bias.size(); ++i) by_bias[i] += by_logits[first + i];
   if (shape_.is_bare())
     by_seen = by_normed;
   else
     L::rms_norm_adjoint(seen, part(end + kFinalNorm), by_normed, by_seen, part_of(gradient, end + kFinalNorm));
 
   Numbers<Real> by_y(up.y.size(), 0);
-  for (std::size_t i = 0; i < batch.targets.size(); ++i) {
-    Real* const row = by_y.data() + (up.letters.first[batch.targets[i].word] + batch.targets[i].position) * width;
+  for (std::size_t i = 0; i < asked.rows.size(); ++i) {
+    Real* const row = by_y.data() + asked.rows[i] * width;
     for (std::size_t j = 0; j < width; ++j) row[j] += by_seen[i * width + j];
   }
   for (std::size_t i = shape_.layers; i-- > 0;)
@@ -258,8 +376,13 @@ class StackedModel<Real>::Reader : public ModelReader {
   explicit Reader(const StackedModel& model) : model_(model), carries_(model.shape_.layers) {}
 
   void read(const TrainingBatch& batch, std::span<TaskLabel> answers) override {
-    const Forward forward = model_.forward(batch, carries_);
-    const Numbers<Real> logits = model_.logits(model_.final_norm(model_.read(forward, batch)));
+    std::vector<std::uint32_t> words(batch.words);
+    std::iota(words.begin(), words.end(), 0U);
+    const Forward forward = model_.forward(rows_of(batch, words, model_.letters()), carries_);
+    std::vector<std::size_t> rows;
+    for (const TrainingBatch::Target& target : batch.targets)
+      rows.push_back(forward.letters.row(target.word, target.position));
+    const Numbers<Real> logits = model_.logits(model_.final_norm(model_.read(forward, rows)));
     const std::uint32_t labels = model_.labels();
     for (std::size_t i = 0; i < answers.size(); ++i) answers[i] = answer_of(logits.data() + i * labels, labels);
   }

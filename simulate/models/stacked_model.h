@@ -66,13 +66,16 @@ class StackedModel : public SequenceModel<Real> {
   std::vector<std::span<Number>> mixer_parts(std::span<Number> all, std::size_t layer) const;
 
   /// `carries`: what every layer's mixer carries on, empty at the beginning of all words; or none.
-  Forward forward(const TrainingBatch& batch, std::span<Memory> carries) const;
+  Forward forward(TokenRows letters, std::span<Memory> carries) const;
+  /// The share of some words in the loss of a batch with so many targets in all.
+  BatchLoss slice_loss(const TokenRows& rows, std::span<const TrainingBatch::Target> targets, std::uint64_t all,
+                       std::span<Real> gradient) const;
   Numbers<Real> run_layer(std::size_t index, const TokenRows& rows, Layer& layer, Memory* carry) const;
   /// From the gradient by what the layer gives to that by its x.
   Numbers<Real> run_layer_adjoint(std::size_t index, const TokenRows& rows, Layer& layer, Numbers<Real> by_y,
                                   std::span<Real> gradient) const;
   /// What the targets read, a row each, and with the final norm.
-  Numbers<Real> read(const Forward& forward, const TrainingBatch& batch) const;
+  Numbers<Real> read(const Forward& forward, std::span<const std::size_t> rows) const;
   Numbers<Real> final_norm(std::span<const Real> read) const;
   Numbers<Real> logits(std::span<const Real> normed) const;
 

@@ -4,22 +4,38 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 namespace krohn {
 
-/// Where the tokens of some words stand: word w in rows first[w] … first[w+1] − 1, in order.
+/// The tokens that words share: words in an order in which each has its first shared[w] tokens in common with the one
+/// before it, which have one row together.
+struct SharedTokens {
+  std::size_t positions = 0;
+  std::vector<std::uint32_t> path;  ///< w · positions + position ↦ row
+  std::vector<std::uint32_t> length, shared;
+};
+
+/// Where the tokens of some words stand: word w in rows first[w] … first[w+1] − 1, in order; or as words share them,
+/// and then words() is 0.
 struct TokenRows {
   std::vector<std::size_t> first{0};
+  std::optional<SharedTokens> sharing;
   /// Token row ↦ row of the layer's input. In the first layer that is the letter: what a letter gives does not depend
   /// on the word and is computed once. Elsewhere the row itself.
   std::vector<std::uint32_t> source;
   std::size_t sources = 0;
+  std::vector<std::uint32_t> place;  ///< word of a batch ↦ w, for those that are here
 
   std::size_t words() const { return first.size() - 1; }
   std::size_t tokens() const { return source.size(); }
   std::size_t length(std::size_t word) const { return first[word + 1] - first[word]; }
+  /// Of a word of the batch.
+  std::size_t row(std::size_t word, std::size_t position) const {
+    return sharing ? sharing->path[place[word] * sharing->positions + position] : first[place[word]] + position;
+  }
 };
 
 template <class Real>

@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
+#include <vector>
 
 #include "krohn/groups/error.h"
 #include "krohn/groups/stated_functions.h"
+#include "krohn/simulate/arithmetic/parallel_for.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
 
 namespace krohn {
@@ -16,6 +19,8 @@ namespace {
 // Adam's constants, as published.
 constexpr float kMeanDecay = 0.9f, kSquareDecay = 0.999f;
 constexpr double kEpsilon = 1e-8;
+
+constexpr std::size_t kStretch = 1 << 15;  ///< parameters that a thread takes at a time
 
 /// 1 − decay^step.
 double correction(float decay, std::uint64_t step) { return 1 - stated::pow(decay, static_cast<double>(step)); }
@@ -54,9 +59,14 @@ float kept_share(const OptimiserOptions& options, std::uint64_t step) {
 }
 
 bool AdamW::step(const OptimiserOptions& options, std::uint64_t step, std::size_t first,
-                 std::span<const float> gradient, std::span<float> parameters) {
+                 std::span<const float> gradient, std::span<float> parameters, unsigned threads) {
   const auto& kernels = training_kernels<float>();
-  const double norm = std::sqrt(kernels.squares(gradient.data(), gradient.size()));
+  const std::size_t all = gradient.size();
+  std::vector<double> squares((all + kStretch - 1) / kStretch);
+  parallel_for(squares.size(), threads, [&](std::size_t i) {
+    squares[i] = kernels.squares(gradient.data() + i * kStretch, std::min(kStretch, all - i * kStretch));
+  });
+  const double norm = std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
   if (!std::isfinite(norm)) return false;
   auto scale = static_cast<float>(options.clip > 0 && norm > options.clip ? options.clip / norm : 1);
   std::vector<float> decayed;
@@ -66,9 +76,12 @@ bool AdamW::step(const OptimiserOptions& options, std::uint64_t step, std::size_
     gradient = decayed;
     scale = 1;
   }
-  const float rate = corrected_rate(options, step), kept = kept_share(options, step);
-  kernels.adam({parameters.size() - first, gradient.data() + first, scale, kMeanDecay, kSquareDecay, rate, kept,
-                corrected_epsilon(step), mean.data() + first, square.data() + first, parameters.data() + first});
+  const float rate = corrected_rate(options, step), kept = kept_share(options, step), epsilon = corrected_epsilon(step);
+  parallel_for((all - first + kStretch - 1) / kStretch, threads, [&](std::size_t i) {
+    const std::size_t from = first + i * kStretch;
+    kernels.adam({std::min(kStretch, all - from), gradient.data() + from, scale, kMeanDecay, kSquareDecay, rate, kept,
+                  epsilon, mean.data() + from, square.data() + from, parameters.data() + from});
+  });
   return true;
 }
 

@@ -49,9 +49,9 @@ class AdamW {
   explicit AdamW(std::size_t parameters) : mean(parameters, 0), square(parameters, 0) {}
 
   /// Moves the parameters from `first` on; `step` counts from 1. Returns false, and moves nothing, when the gradient's
-  /// norm is not finite.
+  /// norm is not finite. The threads change no bit.
   bool step(const OptimiserOptions& options, std::uint64_t step, std::size_t first, std::span<const float> gradient,
-            std::span<float> parameters);
+            std::span<float> parameters, unsigned threads = 1);
 
   std::vector<float> mean, square;
 };

@@ -38,6 +38,7 @@ struct TrainOptions {
   /// with patience.
   bool keep_most_right = false;
   std::uint64_t seed = 1;  ///< of the parameters and of the samples
+  unsigned threads = 1;    ///< of a step; 0: as many as OpenMP gives. They change no bit
   /// What the first parameters are, where they are not random: by it checkpoints tell runs apart.
   std::string start;
 };

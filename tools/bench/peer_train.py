@@ -1,12 +1,21 @@
 #!/usr/bin/env python3
 """Steps of training a second beside PyTorch's CPU, in one run: pip install torch
 
-    tools/bench/peer_train.py build/tools/krohn/krohn
+    tools/bench/peer_train.py build/tools/krohn/krohn [build-bench/tools/bench/bench_peak] [--threads=1,2]
+        [--letters=10,40] [--eager]
 
 The bilinear model with one dense 64×64 matrix a letter, and one layer of reflections with state 32×32, batches of 64
-words of 10 and of 40 letters, AdamW, one thread, processor time. krohn's step is the difference of two runs; PyTorch's
-model is written in every way below and the fastest counts. PyTorch is given its letters ready; krohn draws them.
+words of 10 and of 40 letters, AdamW in fp32. PyTorch's model is written in every way below, plainly and through
+torch.compile (unless --eager), with the fused optimiser; the fastest counts, and every other is named with its rate.
+First all ways are given the same weights and must answer alike.
+PyTorch is given its letters ready; krohn draws its own. krohn's step is the difference of two runs. Contenders take
+turns, and each one's least time counts: of the processor with one thread, by the clock on the wall with more, where
+only a machine that does nothing else tells the truth.
+
+With bench_peak the bound is printed too: what the arithmetic of a step takes at the greatest rate of multiply-adds, or
+its memory traffic at the rate of the third-level cache, whichever is longer, phase by phase.
 """
+import json
 import os
 import resource
 import subprocess
@@ -22,47 +31,79 @@ except ImportError:
     print("skipped: torch is not installed")
     sys.exit(0)
 
-WORDS = 64
+WORDS, H, ROUNDS = 64, 64, 5
 
 
 class Bilinear(nn.Module):
     """modadd5: 5 inputs, [BOS], [EOI]; the answer at the end."""
 
-    def __init__(self, hidden=64, inputs=64, letters=7, labels=5):
+    def __init__(self, way, letters=7, labels=5):
         super().__init__()
-        self.embedding = nn.Embedding(letters, inputs)
-        self.weights = nn.Parameter(torch.randn(inputs, hidden * hidden) / hidden)
-        self.start = nn.Parameter(torch.randn(hidden))
-        self.read = nn.Linear(hidden, labels)
+        self.way = way
+        self.embedding = nn.Embedding(letters, H)
+        self.weights = nn.Parameter(torch.randn(H, H * H) / H)
+        self.start = nn.Parameter(torch.randn(H))
+        self.read = nn.Linear(H, labels)
+
+    def prepare(self, letters):
+        """What depends on the letters alone and is not timed."""
+        self.hot = F.one_hot(letters.T, 7).float()[..., None]  # position, word, letter
+        self.columns = letters.T.contiguous()
+        self.alike = [int(column[0]) if bool((column == column[0]).all()) else None for column in self.columns]
+        self.words = torch.arange(len(letters))
+        order = torch.argsort(self.columns, dim=1, stable=True)
+        self.groups = [[(letter, order[t][self.columns[t][order[t]] == letter]) for letter in range(7)
+                        if bool((self.columns[t] == letter).any())] for t in range(len(self.columns))]
+        self.back = [torch.argsort(order[t]) for t in range(len(self.columns))]
+        return letters
 
     def forward(self, letters):
-        matrices = (self.embedding.weight @ self.weights).view(-1, 64, 64)
+        matrices = (self.embedding.weight @ self.weights).view(-1, H, H)
+        side_by_side = matrices.permute(2, 0, 1).reshape(H, -1)  # one product with all letters' matrices
+        stacked = matrices.permute(0, 2, 1).reshape(-1, H)
+        inputs = side_by_side[:, :5 * H]  # the five inputs' alone
         h = self.start.expand(len(letters), -1)
-        for letter in letters.T:
-            h = torch.bmm(matrices[letter], h[:, :, None])[:, :, 0]
+        for t, alike in enumerate(self.alike):
+            if self.way == "a matrix gathered a word":
+                h = torch.bmm(matrices[self.columns[t]], h[:, :, None])[:, :, 0]
+            elif alike is not None:  # every word reads the same letter: [BOS], [EOI]
+                h = h @ matrices[alike].T
+            elif self.way == "one product, chosen by one-hot":
+                h = ((h @ inputs).view(-1, 5, H) * self.hot[t, :, :5]).sum(1)
+            elif self.way == "one product, chosen by index":
+                h = (h @ inputs).view(-1, 5, H)[self.words, self.columns[t]]
+            elif self.way == "spread by one-hot, one product":
+                h = (self.hot[t, :, :5] * h[:, None, :]).view(-1, 5 * H) @ stacked[:5 * H]
+            else:  # words sorted by letter
+                h = torch.cat([h[words] @ matrices[letter].T for letter, words in self.groups[t]])[self.back[t]]
         return self.read(h)
 
 
 class Reflections(nn.Module):
     """S3/swaps: identity, 3 swaps, [BOS]; an answer at every letter."""
 
-    def __init__(self, parallel, width=32, letters=5, labels=6):
+    def __init__(self, way, width=32, letters=5, labels=6):
         super().__init__()
-        self.parallel = parallel
+        self.way = way
         self.embedding = nn.Embedding(letters, width)
         self.qkv, self.beta = nn.Linear(width, 3 * width, bias=False), nn.Linear(width, 1, bias=False)
         self.out, self.into = nn.Linear(width, width, bias=False), nn.Linear(width, 2 * width, bias=False)
         self.back, self.read = nn.Linear(width, width, bias=False), nn.Linear(width, labels)
         self.gains = nn.ParameterList([nn.Parameter(torch.ones(width)) for _ in range(4)])
 
-    def norm(self, x, i):
-        return self.gains[i] * x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-5)
+    def prepare(self, letters):
+        self.hot = F.one_hot(letters, 5).float()
+        return letters
 
-    def mix(self, q, k, v, beta):
-        if self.parallel:  # all tokens at once: (I + tril(β K Kᵀ, −1)) U = β V, O = tril(Q Kᵀ) U
-            lower = torch.tril(beta * (k @ k.mT), -1)
-            u = torch.linalg.solve_triangular(lower, beta * v, upper=False, unitriangular=True)
-            return torch.tril(q @ k.mT) @ u
+    def norm(self, x, i):
+        return F.rms_norm(x, x.shape[-1:], self.gains[i], 1e-5)
+
+    def solved(self, qk, kk, v, beta):
+        """All tokens at once: (I + tril(β K Kᵀ, −1)) U = β V, O = tril(Q Kᵀ) U."""
+        u = torch.linalg.solve_triangular(torch.tril(beta * kk, -1), beta * v, upper=False, unitriangular=True)
+        return torch.tril(qk) @ u
+
+    def stepped(self, q, k, v, beta):
         state, outputs = torch.zeros(len(q), 32, 32), []
         for t in range(q.shape[1]):
             key = k[:, t, :, None]
@@ -71,57 +112,171 @@ class Reflections(nn.Module):
             outputs.append((q[:, t, None] @ state)[:, 0])
         return torch.stack(outputs, 1)
 
+    def rows(self, embedded):
+        normed = self.norm(embedded, 0)
+        q, k, v = F.silu(self.qkv(normed)).chunk(3, -1)
+        return F.normalize(q, dim=-1), F.normalize(k, dim=-1), v, 2 * torch.sigmoid(self.beta(normed))
+
     def forward(self, letters):
         x = self.embedding(letters)
-        normed = self.norm(x, 0)
-        q, k, v = F.silu(self.qkv(normed)).chunk(3, -1)
-        mixed = self.mix(F.normalize(q, dim=-1), F.normalize(k, dim=-1), v, 2 * torch.sigmoid(self.beta(normed)))
+        if self.way == "token after token":
+            mixed = self.stepped(*self.rows(x))
+        elif self.way == "all tokens at once":
+            q, k, v, beta = self.rows(x)
+            mixed = self.solved(q @ k.mT, k @ k.mT, v, beta)
+        else:  # what the letter alone gives, once a letter
+            q, k, v, beta = self.rows(self.embedding.weight)
+            if self.way == "letters' tables, by index":
+                left, right = letters[:, :, None], letters[:, None, :]
+                mixed = self.solved((q @ k.T)[left, right], (k @ k.T)[left, right], v[letters], beta[letters])
+            else:  # letters' tables, by one-hot products
+                hot = self.hot
+                mixed = self.solved(hot @ (q @ k.T) @ hot.mT, hot @ (k @ k.T) @ hot.mT, hot @ v, hot @ beta)
         x = x + self.out(self.norm(mixed, 1))
         left, right = self.into(self.norm(x, 2)).chunk(2, -1)
         x = x + self.back(F.silu(left) * right)
         return self.read(self.norm(x, 3))
 
 
-def seconds_of_torch(model, tokens, labels, at_end):
-    optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3, foreach=True)
-    letters = torch.randint(0, 5, (WORDS, tokens))
-    targets = torch.randint(0, labels, (WORDS,) if at_end else (WORDS, tokens))
-    best = float("inf")
-    for _ in range(4):
-        start = time.process_time()
-        for _ in range(20):
-            optimiser.zero_grad()
-            F.cross_entropy(model(letters).view(-1, labels), targets.view(-1)).backward()
-            optimiser.step()
-        best = min(best, (time.process_time() - start) / 20)
-    return best
+BILINEAR = ["a matrix gathered a word", "one product, chosen by one-hot", "one product, chosen by index",
+            "spread by one-hot, one product", "words sorted by letter"]
+REFLECTIONS = ["token after token", "all tokens at once", "letters' tables, by index", "letters' tables, by one-hot"]
+# Compiling what is unrolled over many tokens takes minutes; these have few operations a token.
+COMPILED = {"one product, chosen by one-hot", "one product, chosen by index", "spread by one-hot, one product",
+            "all tokens at once", "letters' tables, by index", "letters' tables, by one-hot"}
 
 
-def seconds_of_krohn(krohn, task, model, length):
-    def processor(steps):
+def check_alike(make, ways, tokens, special):
+    """Every way is the same function: no rival is fast by computing something else."""
+    answers, weights = [], None
+    for way in ways:
+        model = make(way)
+        weights = weights or model.state_dict()
+        model.load_state_dict(weights)
+        answers.append(model(model.prepare(some_letters(tokens, special))))
+    for way, answer in zip(ways, answers):
+        torch.testing.assert_close(answer, answers[0], rtol=2e-3, atol=2e-4, msg=lambda text: f"{way}: {text}")
+
+
+def some_letters(tokens, special):
+    letters = torch.randint(0, 5 if special == 2 else 4, (WORDS, tokens), generator=torch.Generator().manual_seed(1))
+    letters[:, 0] = 5 if special == 2 else 4
+    if special == 2:
+        letters[:, -1] = 6
+    return letters
+
+
+class Rival:
+    def __init__(self, model, tokens, labels, special, compiled):
+        self.name = model.way + (", compiled" if compiled else "")
+        self.optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)
+        self.letters = model.prepare(some_letters(tokens, special))
+        targets = torch.randint(0, labels, (WORDS,) if special == 2 else (WORDS, tokens)).view(-1)
+        loss = lambda letters: F.cross_entropy(model(letters).view(-1, labels), targets)  # noqa: E731
+        self.loss = torch.compile(loss, dynamic=False) if compiled else loss
+        self.best = float("inf")
+        self.time(3)
+        self.best = float("inf")
+
+    def time(self, steps, wall=False):
+        clock = time.perf_counter if wall else time.process_time
+        start = clock()
+        for _ in range(steps):
+            self.optimiser.zero_grad()
+            self.loss(self.letters).backward()
+            self.optimiser.step()
+        self.best = min(self.best, (clock() - start) / steps)
+
+
+class Krohn:
+    def __init__(self, command, task, model, length, threads):
+        self.command = [command, "train", task, "--model", model, "--length", str(length), "--stop-at", "0",
+                        "--validate-every", "1000000", "--threads", str(threads)]
+        self.environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
+        self.best = float("inf")
+
+    def seconds(self, steps, wall):
         with tempfile.TemporaryDirectory() as folder:
-            before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-            subprocess.run([krohn, "train", task, "--model", model, "--length", str(length), "--steps", str(steps),
-                            "--stop-at", "0", "--validate-every", "1000000", "--threads", "1", "-o", folder], check=True,
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                           env={**os.environ, "OMP_NUM_THREADS": "1"})
-            return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
-    return min((processor(450) - processor(50)) / 400 for _ in range(3))
+            before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+            subprocess.run([*self.command, "--steps", str(steps), "-o", folder], check=True, env=self.environment,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            end, after = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+            return end - start if wall else after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+    def time(self, steps, wall=False):
+        took = (self.seconds(50 + steps, wall) - self.seconds(50, wall)) / steps
+        self.best = min(self.best, took) if took > 0 else self.best
+
+
+def prefixes(inputs, length, end):
+    """Distinct prefixes among a batch's words: what words share is computed once."""
+    letters = torch.randint(0, inputs, (20, WORDS, length), generator=torch.Generator().manual_seed(1)).tolist()
+    count = sum(len({tuple(word[:t]) for word in batch}) for batch in letters for t in range(length + 1)) / 20
+    return count + (WORDS if end else 0)
+
+
+def phases(name, length):
+    """(what, floating-point operations, bytes) of a step as krohn makes it, every pass over the weights counted."""
+    if name.startswith("bilinear"):
+        nodes, weights = prefixes(5, length, True), H * H * H
+        return [("matrices", 2 * 7 * weights, 4 * weights),
+                ("recurrence and adjoint", 3 * 2 * H * H * nodes, 0),
+                ("by matrices", 2 * 2 * 7 * weights, 4 * weights * 4),
+                ("optimiser", 0, 4 * weights * 8)]
+    tokens, rows = prefixes(4, length, False), 5
+    maps = 3 * 2 * (32 * 32 + 32 * 64 + 32 * 32 + 32 * 6)
+    recurrence = 32 * (4 * rows + 2) + 32 * (8 * rows + 6)
+    return [("maps", maps * tokens, 0), ("recurrence and adjoint", recurrence * tokens, 0)]
 
 
 def main():
-    krohn = sys.argv[1]
-    torch.set_num_threads(1)
-    print(f"PyTorch {torch.__version__}, one thread, processor time, {WORDS} words a step")
-    print(f"{'model':26} {'letters':>7} {'krohn, steps/s':>15} {'PyTorch, steps/s':>17} {'ratio':>6}")
-    for length in (10, 40):
-        for name, task, model, rivals, labels, at_end, special in [
-                ("bilinear, full, H=64", "modadd5", "bilinear:hidden=64", [Bilinear()], 5, True, 2),
-                ("reflections, state 32×32", "S3/swaps", "deltaproduct:signed,width=32,heads=1,mlp=32",
-                 [Reflections(False), Reflections(True)], 6, False, 1)]:
-            own = seconds_of_krohn(krohn, task, model, length)
-            other = min(seconds_of_torch(rival, length + special, labels, at_end) for rival in rivals)
-            print(f"{name:26} {length:7} {1 / own:15.0f} {1 / other:17.0f} {other / own:6.1f}", flush=True)
+    options = [argument for argument in sys.argv[1:] if argument.startswith("--")]
+    programs = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
+    threads_of = next((option[len("--threads="):] for option in options if option.startswith("--threads=")), "1,2")
+    lengths = next((option[len("--letters="):] for option in options if option.startswith("--letters=")), "10,40")
+    krohn, peak = programs[0], None
+    if len(programs) > 1:
+        peak = json.loads(subprocess.run([programs[1]], check=True, capture_output=True, text=True).stdout)
+        print(f"one core: {peak['flops'] / 1e9:.0f} GFlop/s in fp32; 4 MB read at {peak['read_4096K'] / 1e9:.0f} GB/s, "
+              f"changed at {peak['change_4096K'] / 1e9:.0f} GB/s")
+    for threads in map(int, threads_of.split(",")):
+        torch.set_num_threads(threads)
+        wall = threads > 1
+        print(f"PyTorch {torch.__version__}, {threads} thread{'s' * wall}, {'wall' if wall else 'processor'} time, "
+              f"{WORDS} words a step, load {os.getloadavg()[0]:.1f}")
+        for length in map(int, lengths.split(",")):
+            for name, task, model, make, ways, labels, special in [
+                    ("bilinear, full, H=64", "modadd5", "bilinear:hidden=64", Bilinear, BILINEAR, 5, 2),
+                    ("reflections, state 32×32", "S3/swaps", "deltaproduct:signed,width=32,heads=1,mlp=32",
+                     Reflections, REFLECTIONS, 6, 1)]:
+                check_alike(make, ways, length + special, special)
+                own, rivals, failed = Krohn(krohn, task, model, length, threads), [], []
+                for way in ways:
+                    for compiled in (False, True):
+                        if compiled and ("--eager" in options or way not in COMPILED):
+                            continue
+                        try:
+                            torch._dynamo.reset()
+                            rivals.append(Rival(make(way), length + special, labels, special, compiled))
+                        except Exception as error:  # a compiler that is absent, or a graph that it refuses
+                            failed.append(f"{way}, compiled: {type(error).__name__}")
+                for _ in range(ROUNDS):
+                    own.time(1000 if length == 10 else 400, wall)
+                    for rival in rivals:
+                        rival.time(10, wall)
+                rivals.sort(key=lambda rival: rival.best)
+                best = rivals[0]
+                print(f"{name}, {length} letters: krohn {1 / own.best:.0f}, PyTorch {1 / best.best:.0f} steps/s, ratio "
+                      f"{best.best / own.best:.1f}; fastest: {best.name}")
+                print("    " + "; ".join([f"{rival.name} {1 / rival.best:.0f}" for rival in rivals[1:]] + failed))
+                if peak and threads == 1:
+                    parts = [(what, max(flops / peak["flops"], size / peak["change_4096K"]))
+                             for what, flops, size in phases(name, length)]
+                    bound = sum(seconds for _, seconds in parts)
+                    flops = sum(part[1] for part in phases(name, length))
+                    print(f"    bound {1e6 * bound:.0f} µs of krohn's {1e6 * own.best:.0f} ({100 * bound / own.best:.0f} "
+                          f"%): {flops / 1e6:.1f} MFlop; "
+                          + ", ".join(f"{what} {1e6 * seconds:.0f}" for what, seconds in parts), flush=True)
 
 
 main()

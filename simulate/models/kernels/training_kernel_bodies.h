@@ -2,6 +2,7 @@
 // and products in tiles of kRows rows. Included by one translation unit for every instruction set, and nothing else.
 #pragma once
 
+#include "krohn/simulate/models/kernels/training_letter_reflections.h"
 #include "krohn/simulate/models/kernels/training_products.h"
 #include "krohn/simulate/models/kernels/training_reflections.h"
 #include "krohn/simulate/models/kernels/training_rows.h"
@@ -22,11 +23,27 @@ void reflect_adjoint(const Reflections<Real>& run, const ReflectionsAdjoint<Real
                      [&](auto lanes) { ReflectionChunks<Real, decltype(lanes)::count, kRows>(run).adjoint(adjoint); });
 }
 
+template <class Real, std::size_t kLanes>
+void reflect_letters(const LetterReflections<Real>& letters) {
+  with_lanes<kLanes>(letters.run.values,
+                     [&](auto lanes) { ReflectionsByLetter<Real, decltype(lanes)::count>(letters).forward(); });
+}
+
+template <class Real, std::size_t kLanes>
+void reflect_letters_adjoint(const LetterReflections<Real>& letters, const ReflectionsAdjoint<Real>& adjoint) {
+  with_lanes<kLanes>(letters.run.values,
+                     [&](auto lanes) { ReflectionsByLetter<Real, decltype(lanes)::count>(letters).adjoint(adjoint); });
+}
+
 template <class Real, std::size_t kLanes, std::size_t kRows>
 TrainingKernels<Real> kernels() {
   return {&add_product<Real, kLanes, kRows>,
+          &multiply_rows<Real, kLanes, kRows>,
+          &add_dots<Real, kLanes>,
           &reflect<Real, kLanes, kRows>,
           &reflect_adjoint<Real, kLanes, kRows>,
+          &reflect_letters<Real, kLanes>,
+          &reflect_letters_adjoint<Real, kLanes>,
           &scan_diagonal<Real>,
           &scan_diagonal_adjoint<Real>,
           &scan_blocks<Real>,

@@ -59,6 +59,16 @@ std::size_t reflection_scratch(const Reflections<Real>& run) {
          4 * rows * rows + 2 * rows * steps + 64;
 }
 
+template <class Real>
+std::size_t letter_reflection_scratch(const LetterReflections<Real>& letters) {
+  const Reflections<Real>& run = letters.run;
+  const std::size_t rows = run.sources * run.reflections, wide = 2 * kWidestVector;  // columns at a time
+  return rows * rows + run.sources * rows + letters.positions + 1 + 4 * kWidestVector +
+         rows * (rows + run.sources + 4 + letters.positions + 1) * wide;
+}
+
+template std::size_t letter_reflection_scratch(const LetterReflections<float>&);
+template std::size_t letter_reflection_scratch(const LetterReflections<double>&);
 template std::size_t reflection_chunks(const Reflections<float>&);
 template std::size_t reflection_chunks(const Reflections<double>&);
 template ReflectionExtents reflection_extents(const Reflections<float>&);

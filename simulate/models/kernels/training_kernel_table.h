@@ -22,6 +22,34 @@ struct Product {
   std::size_t c_row;
 };
 
+/// Row i of x · b, with a row added to each, goes to to[i] or is added to what stands there. Rows of b, of the addition
+/// and those written are whole vectors of kWidestVector numbers.
+template <class Real>
+struct RowProducts {
+  std::size_t count, columns, depth;
+  const Real* x;
+  std::size_t x_row;
+  const Real* b;
+  std::size_t b_row;
+  const Real* addition;  ///< null: nothing
+  Real* const* to;
+  bool adds;
+};
+/// The numbers of the widest vector of any instruction set.
+inline constexpr std::size_t kWidestVector = 16;
+
+/// c(i, j) += Σ_k a(i, k) b(j, k): the products of few rows with many, along rows that are long.
+template <class Real>
+struct RowDots {
+  std::size_t rows, columns, depth;
+  const Real* a;
+  std::size_t a_row;
+  const Real* b;
+  std::size_t b_row;
+  Real* c;
+  std::size_t c_row, c_column;  ///< c(i, j) at i · c_row + j · c_column
+};
+
 /// One head of some words of S ← S + β k (v − Sᵀk)ᵀ = (I − β k kᵀ) S + β k vᵀ, `reflections` times a token, and then
 /// o = Sᵀ q. S is keys × values. Word w has tokens first[w] … first[w + 1] − 1; token t reads row source[t] of q, k, v
 /// and β and has row t of o and `lacks`.
@@ -49,6 +77,24 @@ struct ReflectionsAdjoint {
   Real *by_q, *by_k, *by_v, *by_beta;
   Real* by_state;  ///< by the states after the last tokens, then by those before the first; null: 0, and not wanted
 };
+
+/// The same for words that begin at 0, by the letters that tokens read: the state is always Kᵀ C with a row of K, and
+/// one of C, for every source and reflection, and no step changes more than one row of C. Words stand in an order in
+/// which each shares its first tokens with the one before, so that these are computed once: word w has the tokens
+/// path[w · positions], …, `length[w]` of them, and the first shared[w] are those of word w − 1. `first`, `state`,
+/// `starts` and their rows are not read.
+template <class Real>
+struct LetterReflections {
+  Reflections<Real> run;
+  std::size_t positions;
+  const std::uint32_t *path, *length, *shared;
+  Real* befores;  ///< as `lacks`: the rows of C that a step changes, before it; the adjoint reads them
+};
+
+/// Rows of C at most. Work grows with them, and that by chunks with a word's length.
+inline constexpr std::size_t kMostLetterRows = 12;
+template <class Real>
+std::size_t letter_reflection_scratch(const LetterReflections<Real>& letters);
 
 /// Steps are made by chunks of so many at most.
 inline constexpr std::size_t kMostChunkSteps = 64;
@@ -128,8 +174,12 @@ struct AdamStep {
 template <class Real>
 struct TrainingKernels {
   void (*add_product)(const Product<Real>&);
+  void (*multiply_rows)(const RowProducts<Real>&);
+  void (*add_dots)(const RowDots<Real>&);
   void (*reflect)(const Reflections<Real>&);
   void (*reflect_adjoint)(const Reflections<Real>&, const ReflectionsAdjoint<Real>&);
+  void (*reflect_letters)(const LetterReflections<Real>&);
+  void (*reflect_letters_adjoint)(const LetterReflections<Real>&, const ReflectionsAdjoint<Real>&);
   void (*scan_diagonal)(const Diagonal<Real>&);
   void (*scan_diagonal_adjoint)(const Diagonal<Real>&, const DiagonalAdjoint<Real>&);
   void (*scan_blocks)(const BlockScan<Real>&);

@@ -10,6 +10,10 @@ namespace {
 
 constexpr std::size_t kDepthBlock = 256;  ///< a packed panel of b stays in the first-level cache
 
+/// Rows of a tile of two vectors: as many as leave registers for b. Thirty-two registers are those of 512 bits.
+template <class Real, std::size_t kLanes, std::size_t kRows>
+constexpr std::size_t kTallest = kLanes * sizeof(Real) == 64 ? 12 : kRows;
+
 /// b's columns from `column` on, `width` of them, the others 0.
 template <class Real, std::size_t kColumns>
 void pack(const Product<Real>& product, std::size_t first, std::size_t depth, std::size_t column, std::size_t width,
@@ -31,7 +35,7 @@ void add_panel(const Product<Real>& product, std::size_t first, std::size_t dept
                std::size_t width, const Real* panel) {
   constexpr std::size_t kColumns = kVectors * kLanes;
   const bool whole = width == kColumns;
-  by_rows<kRows>(product.rows, [&](std::size_t row, auto height) {
+  by_even_rows<kTallest<Real, kLanes, kRows>>(product.rows, [&](std::size_t row, auto height) {
     constexpr std::size_t kHeight = decltype(height)::count;
     using T = Tile<Real, kLanes, kHeight, kVectors>;
     Real* const c = product.c + row * product.c_row + column;
@@ -39,19 +43,46 @@ void add_panel(const Product<Real>& product, std::size_t first, std::size_t dept
     tile.add({product.a + row * product.a_row + first * product.a_depth, product.a_row, product.a_depth}, panel,
              kColumns, depth);
     if (whole) return tile.to(c, product.c_row);
-    Real edge[kHeight * kColumns];
-    tile.to(edge, kColumns);
     for (std::size_t r = 0; r < kHeight; ++r)
-      for (std::size_t j = 0; j < width; ++j) c[r * product.c_row + j] += edge[r * kColumns + j];
+      for (std::size_t v = 0; v * kLanes < width; ++v) {
+        Real* const to = c + r * product.c_row + v * kLanes;
+        const std::size_t count = width - v * kLanes;
+        store_some(to, load_some<typename T::V>(to, count) + tile.part[r][v], count);
+      }
   });
+}
+
+/// Where b or c is long and read once, it is walked along its rows, a few side by side, as it lies in memory.
+template <class Real, std::size_t kLanes, std::size_t kRows>
+void add_wide_product(const Product<Real>& product, std::size_t columns) {
+  constexpr std::size_t kStretch = 512, kDepth = 8;
+  for (std::size_t left = 0; left < columns; left += kStretch) {
+    const std::size_t right = columns - left < kStretch ? columns : left + kStretch;
+    by_even_rows<kRows>(product.rows, [&](std::size_t row, auto height) {
+      using T = Tile<Real, kLanes, decltype(height)::count, 2>;
+      for (std::size_t first = 0; first < product.depth; first += kDepth) {
+        const std::size_t depth = product.depth - first < kDepth ? product.depth - first : kDepth;
+        const Factor<Real> a{product.a + row * product.a_row + first * product.a_depth, product.a_row, product.a_depth};
+        for (std::size_t column = left; column < right; column += 2 * kLanes) {
+          Real* const c = product.c + row * product.c_row + column;
+          T tile = T::from(c, product.c_row);
+          tile.add(a, product.b + first * product.b_row + column, product.b_row, depth);
+          tile.to(c, product.c_row);
+        }
+      }
+    });
+  }
 }
 
 template <class Real, std::size_t kLanes, std::size_t kRows>
 void add_product(const Product<Real>& product) {
   alignas(64) Real panel[kDepthBlock * 2 * kLanes];
+  const bool wide = product.columns >= 512 && (product.rows <= 4 * kRows || product.depth <= 4 * kRows);
+  const std::size_t done = wide ? product.columns / (2 * kLanes) * (2 * kLanes) : 0;
+  if (wide) add_wide_product<Real, kLanes, kRows>(product, done);
   for (std::size_t first = 0; first < product.depth; first += kDepthBlock) {
     const std::size_t depth = product.depth - first < kDepthBlock ? product.depth - first : kDepthBlock;
-    for (std::size_t column = 0; column < product.columns;) {
+    for (std::size_t column = done; column < product.columns;) {
       const std::size_t left = product.columns - column;
       if (left > kLanes) {
         const std::size_t width = left < 2 * kLanes ? left : 2 * kLanes;
@@ -65,6 +96,67 @@ void add_product(const Product<Real>& product) {
       }
     }
   }
+}
+
+template <class Real, std::size_t kLanes, std::size_t kRows>
+void multiply_rows(const RowProducts<Real>& rows) {
+  by_even_rows<kTallest<Real, kLanes, kRows>>(rows.count, [&](std::size_t row, auto height) {
+    constexpr std::size_t kHeight = decltype(height)::count;
+    by_columns<kLanes>(rows.columns, [&](std::size_t column, auto width) {
+      constexpr std::size_t kWidth = decltype(width)::count;
+      using T = Tile<Real, kLanes, kHeight, kWidth>;
+      using V = typename T::V;
+      T tile = T::zero();
+      tile.add({rows.x + row * rows.x_row, rows.x_row, 1}, rows.b + column, rows.b_row, rows.depth);
+      for (std::size_t r = 0; r < kHeight; ++r) {
+        Real* const to = rows.to[row + r] + column;
+        for (std::size_t v = 0; v < kWidth; ++v) {
+          V part = tile.part[r][v];
+          if (rows.addition != nullptr) part += load<V>(rows.addition + column + v * kLanes);
+          if (rows.adds) part += load<V>(to + v * kLanes);
+          store(to + v * kLanes, part);
+        }
+      }
+    });
+  });
+}
+
+/// kHeight rows of a with kWidth of b: as many sums, kept in registers over the whole depth.
+template <class Real, std::size_t kLanes, std::size_t kHeight, std::size_t kWidth>
+void add_dots_of(const RowDots<Real>& dots, std::size_t row, std::size_t column) {
+  using V = Vector<Real, kLanes>;
+  V sums[kHeight][kWidth] = {};
+  const Real *const a = dots.a + row * dots.a_row, *const b = dots.b + column * dots.b_row;
+  const auto add = [&](std::size_t k, std::size_t count) {
+    V right[kWidth];
+#pragma GCC unroll 4
+    for (std::size_t j = 0; j < kWidth; ++j) right[j] = load_some<V>(b + j * dots.b_row + k, count);
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < kHeight; ++i) {
+      const V left = load_some<V>(a + i * dots.a_row + k, count);
+#pragma GCC unroll 4
+      for (std::size_t j = 0; j < kWidth; ++j) sums[i][j] += left * right[j];
+    }
+  };
+  std::size_t k = 0;
+  for (; k + kLanes <= dots.depth; k += kLanes) add(k, kLanes);
+  if (k < dots.depth) add(k, dots.depth - k);
+#pragma GCC unroll 8
+  for (std::size_t i = 0; i < kHeight; ++i)
+#pragma GCC unroll 4
+    for (std::size_t j = 0; j < kWidth; ++j)
+      dots.c[(row + i) * dots.c_row + (column + j) * dots.c_column] += sum_of<Real, kLanes>(sums[i][j]);
+}
+
+template <class Real, std::size_t kLanes>
+void add_dots(const RowDots<Real>& dots) {
+  constexpr std::size_t kHeight = kLanes * sizeof(Real) == 64 ? 7 : 3, kWidth = 4;
+  by_even_rows<kHeight>(dots.rows, [&](std::size_t row, auto height) {
+    std::size_t column = 0;
+    for (; column + kWidth <= dots.columns; column += kWidth)
+      add_dots_of<Real, kLanes, decltype(height)::count, kWidth>(dots, row, column);
+    for (; column < dots.columns; ++column) add_dots_of<Real, kLanes, decltype(height)::count, 1>(dots, row, column);
+  });
 }
 
 }  // namespace

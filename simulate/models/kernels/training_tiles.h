@@ -13,6 +13,15 @@ struct Extent {
   static constexpr std::size_t count = kCount;
 };
 
+/// body(Extent<count>) for a count from 1 to kMost.
+template <std::size_t kMost, class Body>
+inline void with_extent(std::size_t count, const Body& body) {
+  if constexpr (kMost > 1) {
+    if (count < kMost) return with_extent<kMost - 1>(count, body);
+  }
+  body(Extent<kMost>{});
+}
+
 /// a(row, depth) of a product; `row` and `depth` are steps, so that it may be transposed.
 template <class Real>
 struct Factor {
@@ -84,7 +93,20 @@ inline void by_rows(std::size_t count, const Body& body) {
   if (row < count) body(row, Extent<1>{});
 }
 
-/// The same from the last row down.
+/// body(first, Extent<rows>) for as few blocks of at most kRows rows as there can be, of almost the same height each: a
+/// last block of one row would leave most of the processor idle.
+template <std::size_t kRows, class Body>
+inline void by_even_rows(std::size_t count, const Body& body) {
+  if (count == 0) return;
+  const std::size_t blocks = (count + kRows - 1) / kRows, least = count / blocks, higher = count % blocks;
+  for (std::size_t block = 0, row = 0; block < blocks; ++block) {
+    const std::size_t height = least + (block < higher ? 1 : 0);
+    with_extent<kRows>(height, [&](auto extent) { body(row, extent); });
+    row += height;
+  }
+}
+
+/// The same as by_rows from the last row down.
 template <std::size_t kRows, class Body>
 inline void by_rows_down(std::size_t count, const Body& body) {
   for (; count >= kRows; count -= kRows) body(count - kRows, Extent<kRows>{});

@@ -34,6 +34,10 @@ inline void store(Number* to, const V& vector) {
 template <class V, class Number>
 inline V load_some(const Number* from, std::size_t count) {
   if (count * sizeof(Number) >= sizeof(V)) return load<V>(from);
+#ifdef __AVX512F__
+  if constexpr (sizeof(V) == 64 && sizeof(Number) == 4)
+    return (V)__builtin_ia32_loadups512_mask(from, V{}, static_cast<unsigned short>((1U << count) - 1));
+#endif
   V vector{};
   std::memcpy(&vector, from, count * sizeof(Number));
   return vector;
@@ -41,10 +45,12 @@ inline V load_some(const Number* from, std::size_t count) {
 
 template <class V, class Number>
 inline void store_some(Number* to, const V& vector, std::size_t count) {
-  if (count * sizeof(Number) >= sizeof(V))
-    store(to, vector);
-  else
-    std::memcpy(to, &vector, count * sizeof(Number));
+  if (count * sizeof(Number) >= sizeof(V)) return store(to, vector);
+#ifdef __AVX512F__
+  if constexpr (sizeof(V) == 64 && sizeof(Number) == 4)
+    return __builtin_ia32_storeups512_mask(to, vector, static_cast<unsigned short>((1U << count) - 1));
+#endif
+  std::memcpy(to, &vector, count * sizeof(Number));
 }
 
 /// The sum of a vector's numbers, by halves.

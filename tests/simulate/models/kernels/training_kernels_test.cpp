@@ -233,31 +233,6 @@ Lists<Real> blocked(const TrainingKernels<Real>& kernels, std::size_t size) {
 
 }  // namespace
 
-TEST_CASE("products of every extent and order, on every instruction set") {
-  struct Extent {
-    std::size_t rows, columns, depth;
-  };
-  for (const InstructionSet set : available_instruction_sets()) {
-    CAPTURE(to_string(set));
-    for (const auto& [rows, columns, depth] : {Extent{1, 1, 1}, Extent{8, 32, 4}, Extent{9, 33, 5}, Extent{13, 5, 300},
-                                               Extent{3, 70, 257}, Extent{0, 4, 4}}) {
-      CAPTURE(rows);
-      for (const bool transposed : {false, true}) {
-        const auto a = integers<float>(rows * depth, 3, 1), b = integers<float>(depth * columns, 3, 2);
-        std::vector<float> c = integers<float>(rows * columns, 3, 3), expected = c;
-        const std::size_t a_row = transposed ? 1 : depth, a_depth = transposed ? rows : 1;
-        for (std::size_t i = 0; i < rows; ++i)
-          for (std::size_t j = 0; j < columns; ++j)
-            for (std::size_t k = 0; k < depth; ++k)
-              expected[i * columns + j] += a[i * a_row + k * a_depth] * b[k * columns + j];
-        training_kernels(set).add_product(
-            {rows, columns, depth, a.data(), a_row, a_depth, b.data(), columns, c.data(), columns});
-        CHECK(c == expected);
-      }
-    }
-  }
-}
-
 TEST_CASE("scans and their adjoints are the same on every instruction set") {
   const TrainingKernels<double>& portable = training_kernels<double>();
   for (const InstructionSet set : available_instruction_sets()) {

@@ -1,0 +1,218 @@
+// simulate/models/letter_recurrence.h — h_t = A(x_t) h_{t−1} + b(x_t) for a batch of words, with one dense matrix a
+// letter, and its adjoint: for every position and letter one matrix product with all states that read it there.
+//
+// Every prefix of the words is read once. A product reads the states of its prefixes as they lie and writes each one
+// where the prefix that goes on from it reads it, so that nothing is gathered; the gradients by a letter's matrix are
+// one product over all its prefixes. Threads share the rows of every position; what one row gives does not depend on
+// the others, so neither do the bits on the threads.
+#pragma once
+
+#include <omp.h>
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "krohn/groups/float_environment.h"
+#include "krohn/simulate/arithmetic/numbers.h"
+#include "krohn/simulate/models/kernels/training_kernel_table.h"
+#include "krohn/simulate/models/prefix_tree.h"
+
+namespace krohn {
+
+template <class Real>
+class LetterRecurrence {
+ public:
+  /// `matrices`: letters × hidden × hidden, row by row; `additions`: letters × hidden, or empty. Both must outlive it.
+  LetterRecurrence(const TrainingBatch& batch, std::size_t hidden, std::span<const Real> matrices,
+                   std::span<const Real> additions, unsigned threads)
+      : hidden_(hidden),
+        wide_((hidden + kWidestVector - 1) / kWidestVector * kWidestVector),
+        letters_(matrices.size() / (hidden * hidden)),
+        tree_(prefix_tree(batch, letters_)),
+        first_child_(tree_.size(), PrefixTree::kRoot),
+        given_(matrices),
+        has_additions_(!additions.empty()),
+        threads_(hidden < kLeastShared ? 1 : static_cast<int>(threads)) {
+    for (std::uint32_t node = static_cast<std::uint32_t>(tree_.size()); node-- > 0;)
+      if (tree_.parent[node] != PrefixTree::kRoot) first_child_[tree_.parent[node]] = node;
+    if (has_additions_) additions_ = padded(additions, letters_);
+  }
+
+  void run(std::span<const Real> start) {
+    across_ = transposed();
+    from_.resize(tree_.size() * wide_);
+    place_results();
+    const Numbers<Real> first = padded(start, 1);
+#pragma omp parallel num_threads(threads_)
+    {
+      const FloatEnvironment environment;
+      for (std::size_t t = 0; t < tree_.positions; ++t) {
+        for_own(t, [&](std::size_t letter, std::size_t begin, std::size_t end) {
+          bring_states(begin, end, first.data());
+          training_kernels<Real>().multiply_rows({end - begin, wide_, hidden_, from_.data() + begin * wide_, wide_,
+                                                  across_.data() + letter * hidden_ * wide_, wide_,
+                                                  has_additions_ ? additions_.data() + letter * wide_ : nullptr,
+                                                  to_.data() + begin, false});
+        });
+#pragma omp barrier
+      }
+    }
+  }
+
+  /// After the word's letter at a position.
+  std::span<const Real> state(std::size_t word, std::size_t position) const {
+    return {to_[tree_.node(word, position)], hidden_};
+  }
+
+  /// Gradients by the states as the loss sees them, which start from 0: to be added to.
+  void begin_adjoint() { by_to_.assign(tree_.size() * wide_, 0); }
+  std::span<Real> by_state(std::size_t word, std::size_t position) {
+    return {by_to_.data() + tree_.node(word, position) * wide_, hidden_};
+  }
+  /// Adds to the gradients by the matrices, the additions where there are any, and the start.
+  void run_adjoint(std::span<Real> by_matrices, std::span<Real> by_additions, std::span<Real> by_start) {
+    if (wide_ != hidden_) straight_ = padded(given_, letters_ * hidden_);
+    const Real* const straight = wide_ == hidden_ ? given_.data() : straight_.data();
+    Numbers<Real> by_first(wide_, 0);
+    place_gradients();
+#pragma omp parallel num_threads(threads_)
+    {
+      const FloatEnvironment environment;
+      for (std::size_t t = tree_.positions; t-- > 0;) {
+        for_own(t, [&](std::size_t letter, std::size_t begin, std::size_t end) {
+          training_kernels<Real>().multiply_rows({end - begin, wide_, hidden_, by_to_.data() + begin * wide_, wide_,
+                                                  straight + letter * hidden_ * wide_, wide_, nullptr,
+                                                  to_.data() + begin, true});
+        });
+#pragma omp barrier
+#pragma omp single
+        gather_gradients(t, by_first.data());
+      }
+#pragma omp for schedule(dynamic)
+      for (std::int64_t part = 0; part < static_cast<std::int64_t>(2 * letters_); ++part)
+        add_matrix_gradient(static_cast<std::size_t>(part) / 2, part % 2, by_matrices, by_additions);
+    }
+    for (std::size_t i = 0; i < hidden_; ++i) by_start[i] += by_first[i];
+  }
+
+ private:
+  /// Rows of `hidden` numbers with zeros up to whole vectors.
+  Numbers<Real> padded(std::span<const Real> rows, std::size_t count) const {
+    Numbers<Real> result(count * wide_, 0);
+    for (std::size_t row = 0; row < count; ++row)
+      std::copy_n(rows.data() + row * hidden_, hidden_, result.data() + row * wide_);
+    return result;
+  }
+
+  /// Column by column, in squares that the first-level cache holds.
+  Numbers<Real> transposed() const {
+    constexpr std::size_t kSquare = 16;
+    Numbers<Real> result(given_.size() / hidden_ * wide_);
+    if (wide_ != hidden_) std::ranges::fill(result, Real{0});
+    for (std::size_t letter = 0; letter < letters_; ++letter) {
+      const Real* const from = given_.data() + letter * hidden_ * hidden_;
+      Real* const to = result.data() + letter * hidden_ * wide_;
+      for (std::size_t i = 0; i < hidden_; i += kSquare)
+        for (std::size_t j = 0; j < hidden_; ++j)
+          for (std::size_t k = i; k < std::min(i + kSquare, hidden_); ++k) to[j * wide_ + k] = from[k * hidden_ + j];
+    }
+    return result;
+  }
+
+  /// Whether a parent's first child has the state already, or its gradient.
+  bool is_first(std::size_t node) const {
+    const std::uint32_t parent = tree_.parent[node];
+    return parent != PrefixTree::kRoot && first_child_[parent] == node;
+  }
+
+  /// body(letter, first node, end) for the calling thread's share of the nodes at a position.
+  template <class Body>
+  void for_own(std::size_t t, const Body& body) const {
+    const auto threads = static_cast<std::size_t>(omp_get_num_threads()),
+               thread = static_cast<std::size_t>(omp_get_thread_num());
+    std::size_t all = 0;
+    for (std::size_t letter = 0; letter < letters_; ++letter) all += tree_.end(letter, t) - tree_.begin(letter, t);
+    const std::size_t first = all * thread / threads, end = all * (thread + 1) / threads;
+    for (std::size_t letter = 0, before = 0; letter < letters_; ++letter) {
+      const std::size_t begin = tree_.begin(letter, t), count = tree_.end(letter, t) - begin;
+      const std::size_t from = std::max(before, first), to = std::min(before + count, end);
+      if (from < to) body(letter, begin + from - before, begin + to - before);
+      before += count;
+    }
+  }
+
+  /// Where the states after the prefixes go: to where the first one to go on reads it, or to the ends.
+  void place_results() {
+    std::size_t ends = 0;
+    for (const std::uint32_t child : first_child_) ends += child == PrefixTree::kRoot;
+    ends_.resize(ends * wide_);
+    to_.resize(tree_.size());
+    Real* end = ends_.data();
+    for (std::size_t node = 0; node < tree_.size(); ++node) {
+      if (first_child_[node] == PrefixTree::kRoot)
+        to_[node] = end, end += wide_;
+      else
+        to_[node] = from_.data() + first_child_[node] * wide_;
+    }
+  }
+  void bring_states(std::size_t begin, std::size_t end, const Real* start) {
+    for (std::size_t node = begin; node < end; ++node) {
+      if (is_first(node)) continue;
+      const std::uint32_t parent = tree_.parent[node];
+      std::copy_n(parent == PrefixTree::kRoot ? start : to_[parent], wide_, from_.data() + node * wide_);
+    }
+  }
+
+  /// Where the gradients by the states before the prefixes are added: to the parent's, or for all but its first child
+  /// to rows of their own, so that at one position no two are added to the same.
+  void place_gradients() {
+    std::size_t others = 0;
+    for (std::size_t node = 0; node < tree_.size(); ++node) others += !is_first(node);
+    by_others_.assign(others * wide_, 0);
+    Real* other = by_others_.data();
+    for (std::size_t node = 0; node < tree_.size(); ++node) {
+      if (is_first(node))
+        to_[node] = by_to_.data() + tree_.parent[node] * wide_;
+      else
+        to_[node] = other, other += wide_;
+    }
+  }
+  void gather_gradients(std::size_t t, Real* by_start) {
+    for (std::size_t letter = 0; letter < letters_; ++letter)
+      for (std::size_t node = tree_.begin(letter, t); node < tree_.end(letter, t); ++node) {
+        if (is_first(node)) continue;
+        const std::uint32_t parent = tree_.parent[node];
+        Real* const sum = parent == PrefixTree::kRoot ? by_start : by_to_.data() + parent * wide_;
+        for (std::size_t i = 0; i < wide_; ++i) sum[i] += to_[node][i];
+      }
+  }
+
+  /// Σ ȳ xᵀ over all prefixes of a letter, in one product: its upper or lower half.
+  void add_matrix_gradient(std::size_t letter, bool lower, std::span<Real> by_matrices,
+                           std::span<Real> by_additions) const {
+    const std::size_t begin = tree_.first[letter * tree_.positions], end = tree_.first[(letter + 1) * tree_.positions];
+    const std::size_t first = lower ? hidden_ / 2 : 0, rows = lower ? hidden_ - hidden_ / 2 : hidden_ / 2;
+    training_kernels<Real>().add_product({rows, hidden_, end - begin, by_to_.data() + begin * wide_ + first, 1, wide_,
+                                          from_.data() + begin * wide_, wide_,
+                                          by_matrices.data() + (letter * hidden_ + first) * hidden_, hidden_});
+    if (by_additions.empty() || lower) return;
+    for (std::size_t node = begin; node < end; ++node)
+      for (std::size_t i = 0; i < hidden_; ++i) by_additions[letter * hidden_ + i] += by_to_[node * wide_ + i];
+  }
+
+  /// Smaller states are read before threads have met.
+  static constexpr std::size_t kLeastShared = 32;
+
+  std::size_t hidden_, wide_, letters_;  ///< wide: in whole vectors
+  PrefixTree tree_;
+  std::vector<std::uint32_t> first_child_;
+  std::span<const Real> given_;
+  bool has_additions_;
+  int threads_;
+  Numbers<Real> additions_, across_, straight_;  ///< rows of whole vectors; across: the matrices transposed
+  Numbers<Real> from_, ends_, by_to_, by_others_;
+  std::vector<Real*> to_;  ///< of every prefix: where its state goes, then its gradient
+};
+
+}  // namespace krohn

@@ -1,0 +1,77 @@
+#include "krohn/simulate/models/prefix_tree.h"
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+
+namespace krohn {
+namespace {
+
+/// The words' letters, each word's side by side.
+class Texts {
+ public:
+  explicit Texts(const TrainingBatch& batch) : batch_(batch), letters_(batch.letters.size()) {
+    for (std::size_t t = 0; t < batch.positions; ++t)
+      for (std::size_t word = 0; word < batch.words; ++word)
+        letters_[word * batch.positions + t] = batch.letters[t * batch.words + word];
+  }
+  std::span<const Letter> operator[](std::uint32_t word) const {
+    return std::span(letters_).subspan(std::size_t{word} * batch_.positions, batch_.lengths[word]);
+  }
+
+ private:
+  const TrainingBatch& batch_;
+  std::vector<Letter> letters_;
+};
+
+PrefixOrder order_of(const Texts& texts, std::uint32_t words) {
+  PrefixOrder order;
+  order.words.resize(words);
+  order.shared.assign(words, 0);
+  std::iota(order.words.begin(), order.words.end(), 0U);
+  std::ranges::sort(order.words, [&](std::uint32_t left, std::uint32_t right) {
+    const auto a = texts[left], b = texts[right];
+    const auto [at, other] = std::ranges::mismatch(a, b);
+    if (at == a.end() || other == b.end()) return a.size() != b.size() ? a.size() < b.size() : left < right;
+    return *at < *other;
+  });
+  for (std::uint32_t i = 1; i < words; ++i) {
+    const auto before = texts[order.words[i - 1]], own = texts[order.words[i]];
+    order.shared[i] = static_cast<std::uint32_t>(std::ranges::mismatch(before, own).in1 - before.begin());
+  }
+  return order;
+}
+
+}  // namespace
+
+PrefixOrder prefix_order(const TrainingBatch& batch) { return order_of(Texts(batch), batch.words); }
+
+PrefixTree prefix_tree(const TrainingBatch& batch, std::size_t letters) {
+  const Texts texts(batch);
+  const auto [words, shared] = order_of(texts, batch.words);
+  const std::size_t positions = batch.positions;
+  PrefixTree tree;
+  tree.positions = positions, tree.letters = letters;
+  tree.first.assign(letters * positions + 1, 0);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto own = texts[words[i]];
+    for (std::size_t t = shared[i]; t < own.size(); ++t) ++tree.first[own[t] * positions + t + 1];
+  }
+  std::partial_sum(tree.first.begin(), tree.first.end(), tree.first.begin());
+
+  std::vector<std::uint32_t> next(tree.first.begin(), tree.first.end() - 1);
+  tree.parent.resize(tree.first.back());
+  tree.nodes.assign(words.size() * positions, PrefixTree::kRoot);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto own = texts[words[i]];
+    std::uint32_t* const path = tree.nodes.data() + words[i] * positions;
+    if (i > 0) std::copy_n(tree.nodes.data() + words[i - 1] * positions, shared[i], path);
+    for (std::size_t t = shared[i]; t < own.size(); ++t) {
+      path[t] = next[own[t] * positions + t]++;
+      tree.parent[path[t]] = t == 0 ? PrefixTree::kRoot : path[t - 1];
+    }
+  }
+  return tree;
+}
+
+}  // namespace krohn
