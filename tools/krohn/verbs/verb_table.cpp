@@ -322,11 +322,10 @@ int train_shard(const TableArguments& options, const std::vector<Experiment>& ch
 
 int make_table(TableArguments options) {
   if (options.seeds.count == 0) throw InputError("--seeds", "at least one");
-  if (options.name == kCertified) {
-    if (options.shards.any()) throw InputError("--shard", "the table of certified training is not cut into shards");
+  if (options.name == kCertified)
     return make_certified_table(
-        {options.output, options.only, options.seeds.first, options.seeds.count, options.threads, options.json});
-  }
+        {options.output, options.only, options.seeds.first, options.seeds.count, options.threads, options.json},
+        options.shards);
   if (!options.plot.empty()) require_plot_name(options.plot);
   if (options.again && options.shards.any())
     throw InputError("--examine-again", "is for the whole table, without --shard or --slurm");
