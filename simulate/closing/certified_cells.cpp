@@ -24,13 +24,23 @@ TrainOptions of_reflections(LengthRange lengths, double rate, std::uint64_t step
   return options;
 }
 
+constexpr const char* kMachines[] = {"rsm:m=2,seed=1", "rsm:m=3,seed=1", "rsm:m=5,seed=1", "rsm:m=10,seed=1"};
+
+/// A machine's first letter names its state: words of one letter have to be among the samples, or nothing says what
+/// that letter does to the state before it.
+constexpr LengthRange kOfMachines{1, 10};
+
 void add_bilinear(std::vector<CertifiedCell>& cells) {
   const std::string small = "bilinear:full,hidden=16,inputs=16,spread=0.02",
                     wide = "bilinear:full,hidden=32,inputs=32,spread=0.02";
-  for (const char* task : {"parity", "Z3", "Z5", "S3/swaps", "rsm:m=2,seed=1", "rsm:m=3,seed=1", "rsm:m=5,seed=1"})
+  for (const char* task : {"parity", "Z3", "Z5", "S3/swaps"})
     cells.push_back({"bilinear", task, small, steady({2, 10}, 3e-3, 3000), ""});
-  for (const char* task : {"Z12", "rsm:m=10,seed=1"})
-    cells.push_back({"bilinear", task, wide, steady({2, 10}, 1e-3, 6000), ""});
+  cells.push_back({"bilinear", "Z12", wide, steady({2, 10}, 1e-3, 6000), ""});
+  for (const char* task : kMachines) {
+    const bool is_large = task == std::string("rsm:m=10,seed=1");
+    cells.push_back({"bilinear", task, is_large ? wide : small,
+                     steady(kOfMachines, is_large ? 1e-3 : 3e-3, is_large ? 6000 : 3000), ""});
+  }
   cells.push_back(
       {"bilinear", "modarith5", "bilinear:full,hidden=64,inputs=16,spread=0.02", steady({1, 19}, 1e-3, 6000), ""});
   CertifiedCell s5{"bilinear", "S5/swaps", "bilinear:full,hidden=128,inputs=16,spread=0.02",
@@ -45,34 +55,34 @@ void add_bilinear(std::vector<CertifiedCell>& cells) {
 }
 
 void add_reflections(std::vector<CertifiedCell>& cells) {
+  const std::string one = "deltaproduct:signed,plain,width=32,heads=1,keys=8,values=16,mlp=64",
+                    two = "deltaproduct:signed,plain,reflections=2,width=32,heads=1,keys=8,values=16,mlp=64";
   cells.push_back({"DeltaNet", "parity", "deltaproduct:signed,plain,width=16,heads=1,mlp=0",
                    of_reflections({2, 32}, 1e-2, 2000), ""});
-  cells.push_back({"DeltaNet", "S3/swaps", "deltaproduct:signed,plain,width=32,heads=1,keys=8,values=16,mlp=64",
-                   of_reflections({2, 32}, 1e-2, 3000), ""});
+  cells.push_back({"DeltaNet", "S3/swaps", one, of_reflections({2, 32}, 1e-2, 3000), ""});
   CertifiedCell s5{"DeltaNet", "S5/swaps", "deltaproduct:signed,plain,width=64,heads=2,keys=16,values=32,mlp=128",
                    of_reflections({2, 48}, 3e-3, 6000), ""};
   s5.training.words = 48;
   s5.training.validate_every = 2000;
   cells.push_back(s5);
   const char* const kOrders =
-      "two reflections in rational directions make a turn of order 1, 2, 3, 4 or 6 and no other (cos 2π/m is "
-      "irrational for the rest)";
-  cells.push_back({"DeltaProduct, 2", "Z3",
-                   "deltaproduct:signed,plain,reflections=2,width=32,heads=1,keys=8,values=16,mlp=64",
-                   of_reflections({2, 24}, 1e-2, 3000),
-                   "the product of a letter's reflections fixes the angle between their keys, not the keys; they are "
-                   "rounded one by one"});
-  cells.push_back({"DeltaProduct, 2", "Z5",
-                   "deltaproduct:signed,plain,reflections=2,width=32,heads=1,keys=8,values=16,mlp=64",
-                   of_reflections({2, 24}, 1e-2, 3000), kOrders});
-  cells.push_back({"DeltaNet", "rsm:m=5,seed=1", "deltaproduct:signed,plain,width=32,heads=1,keys=8,values=16,mlp=64",
-                   of_reflections({2, 10}, 1e-2, 3000), ""});
+      "a key is a unit vector of dyadic numbers, so that the cosine between two is rational, and twice its angle is a "
+      "turn of finite order for 0, ±1/2 and ±1 alone (Niven's theorem): a product of two reflections has order 1, 2, 3 "
+      "or none";
+  cells.push_back({"DeltaProduct, 2", "Z3", two, of_reflections({2, 24}, 1e-2, 3000), ""});
+  cells.push_back({"DeltaProduct, 2", "Z5", two, of_reflections({2, 24}, 1e-2, 3000), kOrders});
+  const char* const kRankOne = "one reflection moves all the states that a head holds along one key";
+  for (const char* task : {"rsm:m=2,seed=1", "rsm:m=3,seed=1", "rsm:m=5,seed=1"})
+    cells.push_back({"DeltaNet", task, one, of_reflections(kOfMachines, 1e-2, 3000),
+                     task == std::string("rsm:m=2,seed=1") ? "" : kRankOne});
 }
 
 void add_blocks(std::vector<CertifiedCell>& cells) {
   const std::string one = "fan:blocks=1,size=32,norm=1.2", paper = "fan:blocks=4,size=8,norm=1.2";
-  for (const char* task : {"parity", "Z3", "Z5", "S3/swaps", "rsm:m=5,seed=1", "rsm:m=10,seed=1"})
+  for (const char* task : {"parity", "Z3", "Z5", "S3/swaps"})
     cells.push_back({"Fan, one block", task, one, steady({2, 10}, 3e-3, 4000), ""});
+  for (const char* task : kMachines)
+    cells.push_back({"Fan, one block", task, one, steady(kOfMachines, 3e-3, 4000), ""});
   cells.push_back({"Fan, one block", "sum5", one, steady({1, 20}, 3e-3, 4000), ""});
   cells.push_back({"Fan, one block", "evenpair5", one, steady({2, 20}, 3e-3, 4000), ""});
   cells.push_back({"Fan, one block", "modarith5", "fan:blocks=1,size=64,norm=1.2", steady({1, 19}, 3e-3, 6000), ""});

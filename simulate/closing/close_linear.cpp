@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <set>
-#include <tuple>
 #include <vector>
 
 #include "krohn/groups/error.h"
 #include "krohn/groups/float_environment.h"
 #include "krohn/simulate/closing/integer_code.h"
+#include "krohn/simulate/closing/learned_states.h"
 #include "krohn/simulate/learned/construction_target.h"
 #include "krohn/simulate/learned/initialise_model.h"
 #include "krohn/simulate/learned/trained_reader.h"
@@ -25,8 +24,6 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// Words as long as those that models are trained on: behind them trained states may have drifted.
-constexpr CentreOptions kVisits{.words = 1000, .length = 12, .seed = 1};
 constexpr std::uint64_t kMostReadoutSteps = 20'000;
 constexpr double kMargin = 0.5;  ///< nats, at which descent on the read-out ends
 
@@ -49,53 +46,6 @@ Maps maps_of(const LinearModel& view, Letter letter) {
     maps.push_back(std::move(map));
   }
   return maps;
-}
-
-/// What the states look like of the automaton that the task asks about, as far as its words meet them. That automaton
-/// tells apart what may follow: a digit may leave another code behind than the sign that leads to the same state.
-struct Seen {
-  MatrixXd means;              ///< hidden × points
-  std::vector<State> states;   ///< point ↦ state
-  std::vector<Output> wanted;  ///< point ↦ label
-  std::vector<bool> is_asked;
-  std::vector<LearnedCode::Move> moves;
-  Index initial = 0;
-};
-
-Seen look_at(const TrainedReader& machine, const Task& task, const TrackedAutomaton& tracked) {
-  constexpr std::uint32_t kNone = UINT32_MAX;
-  const Dfa& automaton = tracked.automaton;
-  const std::vector<StateVisit> visits = state_visits(machine, task, automaton, kVisits);
-  Seen seen;
-  std::vector<std::uint32_t> point_of(automaton.states(), kNone);
-  const auto point = [&](State state) {
-    if (point_of[state] == kNone) {
-      point_of[state] = static_cast<std::uint32_t>(seen.states.size());
-      seen.states.push_back(state);
-      seen.wanted.push_back(tracked.wanted[state]);
-      seen.is_asked.push_back(false);
-    }
-    return point_of[state];
-  };
-  seen.initial = point(automaton.initial());
-  for (const StateVisit& visit : visits)
-    if (const std::uint32_t at = point(visit.state); visit.is_asked) seen.is_asked[at] = true;
-  std::vector<double> counts(seen.states.size(), 0);
-  std::set<std::tuple<std::uint32_t, Letter, std::uint32_t>> moves;
-  const auto add = [&](std::uint32_t at, const std::vector<double>& numbers) {
-    seen.means.col(at) += Eigen::Map<const VectorXd>(numbers.data(), static_cast<Index>(numbers.size()));
-    counts[at] += 1;
-  };
-  const std::vector<double> start = machine.states(machine.start()).front();
-  seen.means = MatrixXd::Zero(static_cast<Index>(start.size()), static_cast<Index>(seen.states.size()));
-  for (const StateVisit& visit : visits) {
-    add(point_of[visit.state], visit.parts.front());
-    moves.emplace(point_of[visit.from], visit.letter, point_of[visit.state]);
-  }
-  if (counts[0] == 0) add(0, start);  // nothing leads back to the initial state
-  for (std::size_t i = 0; i < counts.size(); ++i) seen.means.col(static_cast<Index>(i)) /= counts[i];
-  for (const auto& [from, letter, to] : moves) seen.moves.push_back({Index{from}, letter, Index{to}});
-  return seen;
 }
 
 /// W and c behind the special tokens that follow a word.
@@ -142,7 +92,7 @@ MatrixXd beside(const MatrixXd& a, const MatrixXd& b) {
 }
 
 /// One block's points and letters, with 1 as one more number where there are additions.
-LearnedCode code_of(const Seen& seen, const std::vector<Maps>& letters, std::size_t block, bool adds) {
+LearnedCode code_of(const LearnedStates& seen, const std::vector<Maps>& letters, std::size_t block, bool adds) {
   const Index size = letters[0][block].rows(), first = static_cast<Index>(block) * size, wider = size + adds;
   LearnedCode code{MatrixXd::Ones(wider, seen.means.cols()), {}, seen.moves};
   code.points.topRows(size) = seen.means.middleRows(first, size);
@@ -158,7 +108,7 @@ LearnedCode code_of(const Seen& seen, const std::vector<Maps>& letters, std::siz
 bool has_short_columns(const MatrixXd& matrix) { return (matrix.cwiseAbs().colwise().sum().array() <= 1).all(); }
 
 /// `shortens`: a column of p-norm above 1 is divided by it, as Fan et al.'s are.
-Rounded round_blocks(const LinearModel& view, const Seen& seen, const TaskAutomaton& input, bool shortens) {
+Rounded round_blocks(const LinearModel& view, const LearnedStates& seen, const TaskAutomaton& input, bool shortens) {
   constexpr double kDead = 1e-3;  // a block whose means are so much smaller than the greatest carries nothing
   std::vector<Maps> letters;
   for (const Letter letter : input.inputs) letters.push_back(maps_of(view, letter));
@@ -201,7 +151,7 @@ Rounded round_blocks(const LinearModel& view, const Seen& seen, const TaskAutoma
 }
 
 /// The least margin of the wanted label over another, and the gradient of the mean cross-entropy.
-double descend(LinearTarget& target, const MatrixXd& points, const Seen& seen, double rate) {
+double descend(LinearTarget& target, const MatrixXd& points, const LearnedStates& seen, double rate) {
   MatrixXd by_logits = MatrixXd::Zero(target.bias.size(), points.cols());
   double least = INFINITY;
   for (Index q = 0; q < points.cols(); ++q) {
@@ -221,7 +171,7 @@ double descend(LinearTarget& target, const MatrixXd& points, const Seen& seen, d
 }
 
 /// Gradient descent on the read-out until it tells the points apart. Returns its steps; false where it does not.
-bool refine_readout(Rounded& rounded, const Seen& seen, std::uint64_t& steps) {
+bool refine_readout(Rounded& rounded, const LearnedStates& seen, std::uint64_t& steps) {
   if (descend(rounded.target, rounded.points, seen, 0) > 0) return true;
   // The loss is convex, and its second derivative at most half the sum of the squares.
   const double rate = 2 / (rounded.points.squaredNorm() + static_cast<double>(rounded.points.cols()));
@@ -244,7 +194,7 @@ Closing close_linear(const SequenceModel<float>& model, const Task& task) {
   }
   const auto machine = trained_machine(model, task, Precision::kFp64);
   const TaskAutomaton input = input_machine(task);
-  const Seen seen = look_at(*machine, task, tracked_automaton(task, input.automaton));
+  const LearnedStates seen = learned_states(*machine, task, tracked_automaton(task, input.automaton));
   Rounded rounded = round_blocks(*view, seen, input, model.name().starts_with("fan:"));
   closing.kept = rounded.kept;
   closing.dropped = rounded.dropped;

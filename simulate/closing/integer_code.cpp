@@ -1,14 +1,15 @@
 #include "krohn/simulate/closing/integer_code.h"
 
 #include <Eigen/LU>
+#include <Eigen/QR>
 #include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <utility>
 
-#include "krohn/simulate/closing/class_basis.h"
 #include "krohn/simulate/closing/lattice_coordinates.h"
+#include "krohn/simulate/closing/learned_copies.h"
 
 namespace krohn {
 namespace {
@@ -20,7 +21,6 @@ using Eigen::VectorXd;
 constexpr double kLeastShare = 1e-3;  ///< singular values below that of the greatest are noise
 constexpr double kMostMove = 0.35;    ///< of a coordinate; a farther one was not nearly an integer
 constexpr double kMostShift = 0.25;   ///< of a point, by the greatest coordinate of all
-constexpr double kSpectralGap = 1.5;  ///< between the singular values that count and those that do not
 constexpr double kMostEntry = 1 << 20;
 
 double greatest(const MatrixXd& numbers) { return numbers.size() == 0 ? 0 : numbers.cwiseAbs().maxCoeff(); }
@@ -94,18 +94,16 @@ std::optional<MatrixXd> orbit(const VectorXd& first, const std::vector<MatrixXd>
   return points;
 }
 
-/// A lattice that the letters keep, where that of the points is none.
-std::optional<IntegerCode> code_of_classes(const LearnedCode& learned, const MatrixXd& directions) {
-  const MatrixXd points = directions.transpose() * learned.points;
-  const auto classes = basis_of_classes(points, learned.moves, learned.letters.size());
-  if (!classes) return std::nullopt;
-  const MatrixXd basis = directions * *classes;
-  auto letters = letters_in(basis, learned, directions);
+/// Lattices that the letters keep, where that of the points is none.
+std::optional<IntegerCode> code_of_copies(const LearnedCode& learned, const LearnedCopies& copies) {
+  const Index rank = copies.basis.cols();
+  const Eigen::HouseholderQR<MatrixXd> qr(copies.basis);
+  const MatrixXd directions = qr.householderQ() * MatrixXd::Identity(copies.basis.rows(), rank);
+  auto letters = letters_in(copies.basis, learned, directions);
   if (!letters) return std::nullopt;
-  const VectorXd first = Eigen::PartialPivLU<MatrixXd>(*classes).solve(points.col(0));
-  const auto rounded = orbit(first, letters->rounded, learned.moves, points.cols());
+  const auto rounded = orbit(copies.points.col(0), letters->rounded, learned.moves, copies.points.cols());
   if (!rounded) return std::nullopt;
-  return checked(basis, *rounded, *std::move(letters), learned, directions);
+  return checked(copies.basis, *rounded, *std::move(letters), learned, directions);
 }
 
 }  // namespace
@@ -120,9 +118,9 @@ std::optional<IntegerCode> integer_code(const LearnedCode& learned, Index most_r
   for (Index rank = count; rank > 0; --rank)
     if (!is_noise(rank - 1))
       if (auto code = code_of_points(learned, svd.matrixU().leftCols(rank)); code && fits(*code)) return code;
-  for (Index rank = count; rank > 0; --rank)
-    if (!is_noise(rank - 1) && (is_noise(rank) || values(rank - 1) > kSpectralGap * values(rank)))
-      if (auto code = code_of_classes(learned, svd.matrixU().leftCols(rank)); code && fits(*code)) return code;
+  for (const LearnedCopies& copies : learned_copies(learned.points, learned.moves, learned.letters.size()))
+    if (copies.basis.cols() <= most_rank)
+      if (auto code = code_of_copies(learned, copies); code && fits(*code)) return code;
   return std::nullopt;
 }
 

@@ -42,7 +42,7 @@ struct IntegerCode {
 
 /// The code of greatest rank, up to `most_rank`, that rounding to the nearest gives and that `fits`; nothing where
 /// there is none. The basis is one of the lattice that the points generate (simulate/closing/lattice_coordinates.h), or
-/// where that is none, of a lattice of class means (simulate/closing/class_basis.h). O(rank · letters · numbers³).
+/// where that is none, of lattices copy by copy (simulate/closing/learned_copies.h). O(rank · letters · numbers³).
 std::optional<IntegerCode> integer_code(
     const LearnedCode& learned, Eigen::Index most_rank,
     const std::function<bool(const IntegerCode&)>& fits = [](const IntegerCode&) { return true; });

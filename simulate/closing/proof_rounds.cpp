@@ -1,11 +1,18 @@
 #include "krohn/simulate/closing/proof_rounds.h"
 
+#include <algorithm>
 #include <chrono>
+#include <vector>
+
+#include "krohn/simulate/closing/pull_letters.h"
 
 namespace krohn {
 
-void ProofRounds::before_step(const Trainer& trainer, const Task& task) {
-  if (trainer.steps() > 0 && trainer.steps() % trainer.options().validate_every == 0) attempt(trainer, task);
+void ProofRounds::before_step(Trainer& trainer, const Task& task) {
+  constexpr double kPull = 0.5;
+  if (trainer.steps() == 0 || trainer.steps() % trainer.options().validate_every != 0) return;
+  if (!attempt(trainer, task) || is_proved()) return;
+  if (const auto pulled = pulled_letters(trainer.model(), task, kPull); !pulled.empty()) trainer.go_on_from(0, pulled);
 }
 
 void ProofRounds::at_end(const Trainer& trainer, const Task& task) {
@@ -13,12 +20,13 @@ void ProofRounds::at_end(const Trainer& trainer, const Task& task) {
   if (has_ended && !is_proved()) attempt(trainer, task);
 }
 
-void ProofRounds::attempt(const Trainer& trainer, const Task& task) {
+bool ProofRounds::attempt(const Trainer& trainer, const Task& task) {
   constexpr double kNearlyAll = 0.99;
   const BatchLoss& validation = trainer.validation();
-  if (static_cast<double>(validation.right) < kNearlyAll * static_cast<double>(validation.targets)) return;
+  if (static_cast<double>(validation.right) < kNearlyAll * static_cast<double>(validation.targets)) return false;
   last_ = close_and_prove(trainer.model(), task, trainer.options());
   ++count_;
+  return true;
 }
 
 std::string ProofRounds::why_not() const {
@@ -26,19 +34,39 @@ std::string ProofRounds::why_not() const {
   return last_->why_not();
 }
 
+namespace {
+
+/// Of a run that ends without a proof: itself, and twice its options again.
+constexpr std::uint64_t kMostParts = 3;
+
+}  // namespace
+
 CertifiedRun train_to_proof(const Task& task, std::string_view model, const TrainOptions& options,
                             const std::function<void()>& on_step) {
   const auto start = std::chrono::steady_clock::now();
-  Trainer trainer(task, model, options);
   CertifiedRun run;
-  while (trainer.state() == Trainer::State::kRunning) {
-    run.rounds.before_step(trainer, task);
-    if (run.rounds.is_proved()) break;
-    trainer.step();
-    if (on_step) on_step();
+  std::uint64_t steps = 0;
+  std::vector<float> reached;
+  for (std::uint64_t part = 0; part < kMostParts; ++part) {
+    TrainOptions own = options;
+    own.seed += part << 32;  // another draw
+    Trainer trainer(task, model, own, [&](SequenceModel<float>& begun) {
+      if (part > 0) std::ranges::copy(reached, begun.parameters().begin());
+    });
+    while (trainer.state() == Trainer::State::kRunning) {
+      run.rounds.before_step(trainer, task);
+      if (run.rounds.is_proved()) break;
+      trainer.step();
+      if (on_step) on_step();
+    }
+    run.rounds.at_end(trainer, task);
+    steps += trainer.steps();
+    run.record = record_of(trainer, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    if (run.rounds.is_proved() || trainer.state() == Trainer::State::kDiverged) break;
+    reached.assign(trainer.model().parameters().begin(), trainer.model().parameters().end());
   }
-  run.rounds.at_end(trainer, task);
-  run.record = record_of(trainer, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  run.record.seed = options.seed;
+  run.record.steps = steps;
   return run;
 }
 

@@ -16,8 +16,10 @@ namespace krohn {
 class ProofRounds {
  public:
   /// Before step 1, 2, …: at every validation the model is rounded and proved, where it answers at least 99 % of the
-  /// validation correctly. A pure function of the model: a resumed run makes the same attempts.
-  void before_step(const Trainer& trainer, const Task& task);
+  /// validation correctly; where that is no proof, its letters are pulled toward a finite monoid
+  /// (simulate/closing/pull_letters.h), and training goes on from there. A pure function of the model: a resumed run
+  /// makes the same attempts.
+  void before_step(Trainer& trainer, const Task& task);
   /// After the last step.
   void at_end(const Trainer& trainer, const Task& task);
 
@@ -29,7 +31,8 @@ class ProofRounds {
   std::string why_not() const;
 
  private:
-  void attempt(const Trainer& trainer, const Task& task);
+  /// False where the validation is not answered.
+  bool attempt(const Trainer& trainer, const Task& task);
 
   std::optional<ProvedClosing> last_;
   std::uint64_t count_ = 0;
@@ -41,7 +44,8 @@ struct CertifiedRun {
   ProofRounds rounds;
 };
 
-/// Calls `on_step` after every step.
+/// A run that ends without a proof goes on from its parameters, twice at most, at the rates that it began with and on
+/// another draw of samples; the record counts the steps of all. Calls `on_step` after every step.
 CertifiedRun train_to_proof(const Task& task, std::string_view model, const TrainOptions& options,
                             const std::function<void()>& on_step = {});
 

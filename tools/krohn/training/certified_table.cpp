@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "krohn/automata/formats/json.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/interruption.h"
 #include "krohn/simulate/arithmetic/parallel_for.h"
 #include "krohn/simulate/closing/certified_cells.h"
 #include "krohn/simulate/closing/proof_rounds.h"
@@ -21,6 +24,8 @@
 #include "tools/krohn/report/count.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/table.h"
+#include "tools/krohn/shards/array_script.h"
+#include "tools/krohn/shards/list_work.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {
@@ -58,49 +63,69 @@ Json run_json(std::uint64_t seed, const CertifiedRun& run) {
   return json;
 }
 
-/// Of a file that an earlier command wrote; empty where there is none.
-Json kept_cell(const std::string& file, const std::string& trained) {
-  if (!fs::exists(file)) return {};
-  Json cell = Json::parse(read_file(file), nullptr, false);
-  if (!cell.is_object() || cell.value("trained", "") != trained || !cell.contains("runs"))
-    throw InputError(file, "not a cell of `krohn table certified`; delete it, and it is made again");
-  return cell;
+/// The run of one seed: its file where an earlier command or another shard wrote it, otherwise trained now.
+Json make_run(const CertifiedCell& cell, const CertifiedTableOptions& options, std::uint64_t seed,
+              const std::function<void()>& on_step) {
+  const std::string
+      trained = trained_by(cell),
+      file = (fs::path(options.folder) / fmt::format("certified-{}-seed={}.json", fingerprint(trained), seed)).string();
+  if (fs::exists(file)) {
+    Json kept = Json::parse(read_file(file), nullptr, false);
+    if (!kept.is_object() || kept.value("trained", "") != trained || !kept.contains("run"))
+      throw InputError(file, "not a run of `krohn table certified`; delete it, and it is made again");
+    return kept["run"];
+  }
+  TrainOptions training = cell.training;
+  training.seed = seed;
+  Json run = run_json(seed, train_to_proof(*make_task(cell.task), cell.model, training, on_step));
+  write_file(
+      file,
+      json_text(
+          {{"family", cell.family}, {"task", cell.task}, {"model", cell.model}, {"trained", trained}, {"run", run}}));
+  return run;
 }
 
-/// The runs of the seeds, those kept and those made now.
-Json run_cell(const CertifiedCell& cell, const CertifiedTableOptions& options, const std::string& number) {
-  const std::string trained = trained_by(cell),
-                    file = (fs::path(options.folder) / fmt::format("certified-{}.json", fingerprint(trained))).string();
-  Json kept = kept_cell(file, trained);
-  std::map<std::uint64_t, Json> runs;
-  if (kept.is_object())
-    for (const Json& run : kept["runs"]) runs.emplace(run["seed"].get<std::uint64_t>(), run);
-  std::vector<std::uint64_t> missing;
-  for (std::uint64_t seed = options.first; seed < options.first + options.count; ++seed)
-    if (!runs.contains(seed)) missing.push_back(seed);
-  const auto task = make_task(cell.task);
+Json make_cell(const CertifiedCell& cell, const CertifiedTableOptions& options, const std::string& number) {
   Progress progress(fmt::format("{}: {}, {}, steps", number, cell.family, cell.task));
   std::atomic<std::uint64_t> done = 0;
-  std::vector<Json> made(missing.size());
-  parallel_for(missing.size(), options.threads, [&](std::size_t i) {
+  std::vector<Json> runs(options.count);
+  parallel_for(runs.size(), options.threads, [&](std::size_t i) {
     constexpr std::uint64_t kReportEvery = 64;
-    TrainOptions training = cell.training;
-    training.seed = missing[i];
-    made[i] = run_json(missing[i], train_to_proof(*task, cell.model, training, [&] {
-                         if (++done % kReportEvery == 0)
-                           progress.update(done, missing.size() * training.optimiser.steps);
-                       }));
+    runs[i] = make_run(cell, options, options.first + i, [&] {
+      if (++done % kReportEvery == 0) progress.update(done, runs.size() * cell.training.optimiser.steps);
+    });
   });
-  for (std::size_t i = 0; i < missing.size(); ++i) runs.emplace(missing[i], std::move(made[i]));
-  Json all{{"family", cell.family}, {"task", cell.task}, {"model", cell.model}, {"trained", trained}};
-  for (const auto& [seed, run] : runs) all["runs"].push_back(run);
-  if (!missing.empty()) write_file(file, json_text(all));
-  Json asked = all;
-  asked["runs"] = Json::array();
-  for (std::uint64_t seed = options.first; seed < options.first + options.count; ++seed)
-    asked["runs"].push_back(runs.at(seed));
-  if (!cell.note.empty()) asked["note"] = cell.note;
-  return asked;
+  Json made{{"family", cell.family},
+            {"task", cell.task},
+            {"model", cell.model},
+            {"trained", trained_by(cell)},
+            {"runs", std::move(runs)}};
+  if (!cell.note.empty()) made["note"] = cell.note;
+  return made;
+}
+
+/// The runs of this shard, each a file in the folder.
+int make_shard(const CertifiedTableOptions& options, const ShardOptions& shards,
+               const std::vector<CertifiedCell>& chosen) {
+  WorkList list{"table", "krohn " KROHN_VERSION, "certified", {}, {}};
+  std::vector<std::pair<const CertifiedCell*, std::uint64_t>> runs;
+  for (const CertifiedCell& cell : chosen)
+    for (std::uint64_t seed = options.first; seed < options.first + options.count; ++seed) {
+      runs.emplace_back(&cell, seed);
+      list.items.push_back(fmt::format("{}, {} seed={}", cell.family, trained_by(cell), seed));
+      const TrainOptions& training = cell.training;  // letters read
+      list.costs.push_back(training.optimiser.steps * training.words *
+                           (training.lengths.least + training.lengths.greatest));
+    }
+  if (shards.slurm) return print_array_script({"table", "training run", runs.size(), options.folder, true}, shards);
+  make_folder(options.folder);
+  return work_on_shard(list, *shards.shard, part_in(options.folder, *shards.shard), options.threads, "training runs",
+                       "run", [&](std::uint64_t item) {
+                         const auto& [cell, seed] = runs[item];
+                         Json line{{"family", cell->family}, {"task", cell->task}, {"model", cell->model}};
+                         line.update(make_run(*cell, options, seed, [] { Interruption::check(); }));
+                         return line.dump();
+                       });
 }
 
 double median(std::vector<double> figures) {
@@ -147,7 +172,7 @@ void report_reasons(const std::vector<Json>& cells) {
 
 }  // namespace
 
-int make_certified_table(const CertifiedTableOptions& options) {
+int make_certified_table(const CertifiedTableOptions& options, const ShardOptions& shards) {
   std::vector<CertifiedCell> chosen;
   for (const CertifiedCell& cell : certified_cells())
     if (fmt::format("{}, {}", cell.family, cell.task).find(options.only) != std::string::npos) chosen.push_back(cell);
@@ -155,10 +180,11 @@ int make_certified_table(const CertifiedTableOptions& options) {
     throw InputError("--only",
                      fmt::format("no cell of certified has \"{}\" in its name, such as \"{}, {}\"", options.only,
                                  certified_cells().front().family, certified_cells().front().task));
+  if (shards.any()) return make_shard(options, shards, chosen);
   make_folder(options.folder);
   std::vector<Json> cells;
   for (const CertifiedCell& cell : chosen)
-    cells.push_back(run_cell(cell, options, fmt::format("{} of {}", cells.size() + 1, chosen.size())));
+    cells.push_back(make_cell(cell, options, fmt::format("{} of {}", cells.size() + 1, chosen.size())));
   if (options.json) {
     print_json({{"cells", cells}});
     return kDone;

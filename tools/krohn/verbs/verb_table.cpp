@@ -256,10 +256,10 @@ int report_rivals(const std::vector<CellJson>& rivals, const TableArguments& opt
 int make_table(TableArguments options) {
   if (options.seeds.count == 0) throw InputError("--seeds", "at least one");
   if (options.name == kCertified) {
-    if (options.shards.any()) throw InputError("--shard", "the table of certified training is not cut into shards");
     if (options.rivals) throw InputError("--rivals", "the table of certified training has none");
     return make_certified_table(
-        {options.output, options.only, options.seeds.first, options.seeds.count, options.threads, options.json});
+        {options.output, options.only, options.seeds.first, options.seeds.count, options.threads, options.json},
+        options.shards);
   }
   if (!options.plot.empty()) require_plot_name(options.plot);
   if (options.again && options.shards.any())

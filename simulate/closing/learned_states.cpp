@@ -1,0 +1,52 @@
+#include "krohn/simulate/closing/learned_states.h"
+
+#include <set>
+#include <tuple>
+
+#include "krohn/simulate/tasks/task_automaton.h"
+
+namespace krohn {
+namespace {
+
+constexpr CentreOptions kVisits{.words = 1000, .length = 12, .seed = 1};
+
+}  // namespace
+
+LearnedStates learned_states(const TrainedReader& machine, const Task& task, const TrackedAutomaton& tracked) {
+  constexpr std::uint32_t kNone = UINT32_MAX;
+  const Dfa& automaton = tracked.automaton;
+  const std::vector<StateVisit> visits = state_visits(machine, task, automaton, kVisits);
+  LearnedStates seen;
+  std::vector<std::uint32_t> point_of(automaton.states(), kNone);
+  const auto point = [&](State state) {
+    if (point_of[state] == kNone) {
+      point_of[state] = static_cast<std::uint32_t>(seen.states.size());
+      seen.states.push_back(state);
+      seen.wanted.push_back(tracked.wanted[state]);
+      seen.is_asked.push_back(false);
+    }
+    return point_of[state];
+  };
+  seen.initial = point(automaton.initial());
+  for (const StateVisit& visit : visits)
+    if (const std::uint32_t at = point(visit.state); visit.is_asked) seen.is_asked[at] = true;
+  std::vector<double> counts(seen.states.size(), 0);
+  std::set<std::tuple<std::uint32_t, Letter, std::uint32_t>> moves;
+  const auto add = [&](std::uint32_t at, const std::vector<double>& numbers) {
+    seen.means.col(at) += Eigen::Map<const Eigen::VectorXd>(numbers.data(), static_cast<Eigen::Index>(numbers.size()));
+    counts[at] += 1;
+  };
+  const std::vector<double> start = machine.states(machine.start()).front();
+  seen.means =
+      Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(start.size()), static_cast<Eigen::Index>(seen.states.size()));
+  for (const StateVisit& visit : visits) {
+    add(point_of[visit.state], visit.parts.front());
+    moves.emplace(point_of[visit.from], visit.letter, point_of[visit.state]);
+  }
+  if (counts[0] == 0) add(0, start);  // nothing leads back to the initial state
+  for (std::size_t i = 0; i < counts.size(); ++i) seen.means.col(static_cast<Eigen::Index>(i)) /= counts[i];
+  for (const auto& [from, letter, to] : moves) seen.moves.push_back({Eigen::Index{from}, letter, Eigen::Index{to}});
+  return seen;
+}
+
+}  // namespace krohn

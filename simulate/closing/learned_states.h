@@ -1,0 +1,29 @@
+// simulate/closing/learned_states.h — where a trained model's states lie while it is in each state of its task's
+// automaton, and which letters lead from where to where.
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "krohn/simulate/closing/integer_code.h"
+#include "krohn/simulate/learned/trained_reader.h"
+#include "krohn/simulate/tasks/task.h"
+
+namespace krohn {
+
+/// Points are states of the automaton that the task asks about, as far as its words meet them. That automaton tells
+/// apart what may follow: a digit may leave another code behind than the sign that leads to the same state.
+struct LearnedStates {
+  Eigen::MatrixXd means;       ///< hidden × points
+  std::vector<State> states;   ///< point ↦ state
+  std::vector<Output> wanted;  ///< point ↦ label
+  std::vector<bool> is_asked;
+  std::vector<LearnedCode::Move> moves;  ///< by letter of the automaton
+  Eigen::Index initial = 0;
+};
+
+/// Along a thousand random words of twelve letters: as long as those that models are trained on, for behind them
+/// trained states may have drifted.
+LearnedStates learned_states(const TrainedReader& machine, const Task& task, const TrackedAutomaton& tracked);
+
+}  // namespace krohn

@@ -1,0 +1,23 @@
+// simulate/closing/pull_letters.h — training pulled toward a finite monoid.
+//
+// The mean states c_q of a recurrence move about as the automaton does: A_σ c_q ≈ c_{qσ}. Where that holds exactly, its
+// letters generate, on the span of the c_q, a quotient of the automaton's own monoid, which is finite: of a letter of
+// order k there, ‖A_σ^k − 1‖ is 0. So the nearest such letters are the proximal point of all these conditions at once.
+#pragma once
+
+#include <vector>
+
+#include "krohn/simulate/models/sequence_model.h"
+#include "krohn/simulate/tasks/task.h"
+
+namespace krohn {
+
+/// The parameters, after a step of `share` of the way from A_σ to C_σ C⁺ for the letters of the task: C are the mean
+/// states that σ moves, C_σ those that it moves them to, both without what training left over, and C⁺ is the
+/// pseudo-inverse. That is what lies below the widest gap between the sizes of a group's copies
+/// (simulate/closing/learned_copies.h), otherwise between the singular values; where no gap is a factor of 2, blocks
+/// stay. h_0, the read-out and the letters' embeddings stay. Empty for models other than bilinear ones whose matrices
+/// are linear in the embedding, and where a number is not finite.
+std::vector<float> pulled_letters(const SequenceModel<float>& model, const Task& task, double share);
+
+}  // namespace krohn
