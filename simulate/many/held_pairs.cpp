@@ -8,10 +8,12 @@
 
 namespace krohn {
 
-std::string RoomLimit::text(std::size_t rank, std::uint64_t most, std::uint64_t most_on_disk) const {
+std::string RoomLimit::text(std::size_t rank, std::uint64_t most, std::uint64_t most_on_disk,
+                            const std::string& folder) const {
   if (kind == kMemory) return fmt::format("{} bytes of pairs on a rank", most);
   if (error == 0) return fmt::format("{} bytes of disk on a rank", most_on_disk);
-  return fmt::format("the disk of rank {} ({})", rank, DiskFull::said_of(static_cast<int>(error)));
+  return fmt::format("the disk of rank {} ({}: {})", rank, folder.empty() ? "temporary files" : folder,
+                     DiskFull::said_of(static_cast<int>(error)));
 }
 
 HeldPairs::HeldPairs(std::size_t width, std::uint64_t most, const std::string& folder, std::uint64_t most_on_disk)

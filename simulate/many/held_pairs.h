@@ -18,7 +18,8 @@ namespace krohn {
 struct RoomLimit {
   enum Kind : std::uint64_t { kNone, kMemory, kDisk } kind = kNone;
   std::uint64_t error = 0;  ///< of the disk: what the system says of it; 0: it is the limit that was set
-  std::string text(std::size_t rank, std::uint64_t most, std::uint64_t most_on_disk) const;
+  /// For people, on every rank the same; `folder` empty: the system's for temporary files.
+  std::string text(std::size_t rank, std::uint64_t most, std::uint64_t most_on_disk, const std::string& folder) const;
 };
 
 class HeldPairs {

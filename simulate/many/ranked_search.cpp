@@ -207,13 +207,12 @@ class RankedPairs {
       outgoing_.assign(size, {});
       for (unsigned rank = 0; rank < size; ++rank) {
         const Share theirs = share_of(stand_.expanded, end, rank, size);
-        held_.now().overlapping(theirs.begin, theirs.end,
-                                [&](std::uint64_t first, NumberedPieces::Words records, auto) {
-                                  Ranks::Words& to = outgoing_[rank];
-                                  to.push_back(static_cast<std::uint32_t>(first - theirs.begin));
-                                  to.push_back(static_cast<std::uint32_t>(records.size() / width_));
-                                  to.insert(to.end(), records.begin(), records.end());
-                                });
+        Ranks::Words& to = outgoing_[rank];
+        held_.now().overlapping(theirs.begin, theirs.end, [&](std::uint64_t first, auto records, std::uint32_t) {
+          to.push_back(static_cast<std::uint32_t>(first - theirs.begin));
+          to.push_back(static_cast<std::uint32_t>(records.size() / width_));
+          to.insert(to.end(), records.begin(), records.end());
+        });
       }
     });
     ranks_.exchange(outgoing_, incoming_);
@@ -401,11 +400,8 @@ class RankedPairs {
   /// A disk that refused to take something may have lost what is not committed.
   void meet(const RoomLimit& limit, std::size_t rank) {
     if (limit.kind == RoomLimit::kNone) return;
-    const std::string text = limit.text(rank, options_.max_bytes, kept_.max_disk_bytes);
-    if (limit.error == 0)
-      meet(text);
-    else
-      limit_ = text;
+    if (limit.error == 0) commit();
+    if (limit_.empty()) limit_ = limit.text(rank, options_.max_bytes, kept_.max_disk_bytes, kept_.folder);
   }
 
   /// Everything that was found up to `expanded`, and nothing of a round that is under way. Past a limit, what was

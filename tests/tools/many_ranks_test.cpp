@@ -82,6 +82,38 @@ TEST_CASE("a search whose processes are killed goes on, on another number of the
   CHECK(place.shell(mpirun(2) + kSearch + kept).out == alone.out);
 }
 
+TEST_CASE("a search whose memory ends goes on with the disk, and prints and certifies the same") {
+  const Workplace place("many-disk");
+  compile(place);
+  const Outcome alone = place.shell(std::string("krohn") + kSearch + "--certificate alone.cert");
+  const auto limited = [&](const std::string& krohn, const std::string& options) {
+    return place.shell("mkdir -p temporary; TMPDIR=temporary " + krohn + kSearch +
+                       "--memory 1M --certificate disk.cert " + options);
+  };
+  std::vector<std::pair<std::string, std::string>> lines{{"krohn", ""}, {"krohn", "--checkpoint kept"}};
+  if (has_mpi()) lines.emplace_back(mpirun(3), "--checkpoint other");
+  for (const auto& [command, options] : lines) {
+    CAPTURE(command);
+    const Outcome disk = limited(command, options);
+    CHECK(disk.out == alone.out);
+    CHECK(contents(place / "disk.cert") == contents(place / "alone.cert"));
+  }
+  for (const char* folder : {"temporary", "kept"})
+    for (const auto& entry : std::filesystem::directory_iterator(place / folder))
+      CHECK_FALSE(entry.path().filename().string().starts_with(".krohn"));
+  // Without a disk, with little of it, and with none where it should be.
+  const Outcome none = limited("krohn", "--disk 0"), little = limited("krohn", "--disk 200K");
+  CHECK(none.status == 3);
+  CHECK(contains(none.out, "\"limit\": \"1048576 bytes of pairs\""));
+  CHECK(little.status == 3);
+  CHECK(contains(little.out, "\"limit\": \"204800 bytes of disk on a rank\""));
+  const Outcome nowhere = place.shell(std::string("TMPDIR=/proc krohn") + kSearch + "--memory 1M");
+  CHECK(nowhere.status == 3);
+  CHECK(contains(nowhere.out, "the disk of rank 0 (temporary files: "));
+  for (const char* size : {"--memory x", "--memory G", "--memory 1P", "--disk 99999999999T"})
+    CHECK(place.shell(std::string("krohn") + kSearch + size).status == 2);
+}
+
 TEST_CASE("a process without memory ends the job with one line and status 3, and what was proved is kept") {
   if (!has_mpi() || std::system("command -v prlimit >/dev/null") != 0) return;
   const Workplace place("many-memory");
