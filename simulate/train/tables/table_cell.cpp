@@ -97,12 +97,24 @@ Tasks tasks_of(const Experiment& experiment) {
   return {make_task(experiment.task), experiment.test_task.empty() ? nullptr : make_task(experiment.test_task)};
 }
 
-MeasuredRun measured_run(const Experiment& experiment, const Tasks& tasks, double rate, std::uint64_t seed,
-                         const ExperimentOptions& options, const std::function<void()>& on_step) {
+TrainOptions training_of(const Experiment& experiment, double rate, std::uint64_t seed) {
   TrainOptions training = experiment.training;
   training.optimiser.learning_rate = rate;
   training.seed = seed;
-  TrainedRun trained = trained_or_kept(experiment, *tasks.trained, training, options, on_step);
+  return training;
+}
+
+/// Tells of the steps of one run.
+std::function<void()> told_of_one(const Experiment& experiment, const ExperimentOptions& options) {
+  return [&experiment, &options, done = std::uint64_t{0}]() mutable {
+    if (options.progress && ++done % kReportEvery == 0) options.progress(done, experiment.training.optimiser.steps);
+  };
+}
+
+MeasuredRun measured_run(const Experiment& experiment, const Tasks& tasks, double rate, std::uint64_t seed,
+                         const ExperimentOptions& options, const std::function<void()>& on_step) {
+  TrainedRun trained =
+      trained_or_kept(experiment, *tasks.trained, training_of(experiment, rate, seed), options, on_step);
   MeasuredRun run{{trained.record, {}}, std::move(trained.model)};
   if (trained.record.diverged()) return run;
   const Task& task = tasks.test();
@@ -159,13 +171,14 @@ Spread spread_of(const std::vector<double>& figures) {
   return spread;
 }
 
+void train_once(const Experiment& experiment, double rate, std::uint64_t seed, const ExperimentOptions& options) {
+  trained_or_kept(experiment, *make_task(experiment.task), training_of(experiment, rate, seed), options,
+                  told_of_one(experiment, options));
+}
+
 ExperimentRun run_once(const Experiment& experiment, double rate, std::uint64_t seed,
                        const ExperimentOptions& options) {
-  std::uint64_t done = 0;
-  const auto on_step = [&] {
-    if (options.progress && ++done % kReportEvery == 0) options.progress(done, experiment.training.optimiser.steps);
-  };
-  return measured_run(experiment, tasks_of(experiment), rate, seed, options, on_step).run;
+  return measured_run(experiment, tasks_of(experiment), rate, seed, options, told_of_one(experiment, options)).run;
 }
 
 ExperimentResult run_experiment(const Experiment& experiment, const ExperimentOptions& options) {

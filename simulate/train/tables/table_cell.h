@@ -88,6 +88,9 @@ struct ExperimentOptions {
   std::function<void(std::uint64_t, std::uint64_t)> progress;  ///< steps done, steps in all; may throw Interrupted
 };
 
+/// One run of an experiment, trained where it is not in the folder; not measured.
+void train_once(const Experiment& experiment, double rate, std::uint64_t seed, const ExperimentOptions& options);
+
 /// One run of an experiment, trained or out of the folder, and measured at the paper's length.
 ExperimentRun run_once(const Experiment& experiment, double rate, std::uint64_t seed, const ExperimentOptions& options);
 
