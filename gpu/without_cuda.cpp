@@ -3,6 +3,7 @@
 #include "krohn/gpu/automata/final_states.h"
 #include "krohn/gpu/automata/long_word.h"
 #include "krohn/gpu/device/device.h"
+#include "krohn/gpu/device/device_choice.h"
 #include "krohn/gpu/device/place.h"
 #include "krohn/gpu/probe/device_summers.h"
 #include "krohn/groups/error.h"
@@ -19,6 +20,8 @@ bool cuda_available() { return false; }
 std::string cuda_status() {
   return "built without CUDA: no device or no nvcc was found when krohn was configured (-DKROHN_CUDA=ON asks for it)";
 }
+
+void take_device(unsigned) {}
 
 double cuda_copy_rate() { refuse(); }
 double shared_accesses_per_second() { refuse(); }

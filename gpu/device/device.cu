@@ -1,13 +1,36 @@
 #include "krohn/gpu/device/device.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <string>
 
+#include "krohn/gpu/device/device_choice.h"
 #include "krohn/gpu/device/device_kernels.cuh"
 #include "krohn/groups/error.h"
 
 namespace krohn {
+namespace {
+
+std::atomic<int> chosen = 0;
+
+/// The runtime asks every thread again which device it means.
+void mean_chosen_device() {
+  thread_local int meant = 0;
+  if (meant == chosen) return;
+  check(cudaSetDevice(chosen), "cannot take the device");
+  meant = chosen;
+}
+
+}  // namespace
+
+void take_device(unsigned number) {
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0)
+    chosen = static_cast<int>(device_of_process(number, static_cast<unsigned>(devices)));
+  else
+    cudaGetLastError();  // whoever asks for a device is told then
+}
 
 void throw_cuda_error(cudaError_t error, const char* action) {
   throw SystemError(std::string("CUDA: ") + action + ": " + cudaGetErrorString(error) + " (" + cudaGetErrorName(error) +
@@ -55,6 +78,7 @@ std::uint64_t cuda_resident_threads() {
 
 void require_device() {
   if (!cuda_available()) throw NoDevice("CUDA: " + cuda_status());
+  mean_chosen_device();
 }
 
 bool cuda_available() {
@@ -72,7 +96,7 @@ std::string cuda_status() {
   }
   if (devices == 0) return "no CUDA device";
   cudaDeviceProp properties;
-  check(cudaGetDeviceProperties(&properties, 0), "cannot ask the device");
+  check(cudaGetDeviceProperties(&properties, chosen), "cannot ask the device");
   return properties.name;
 }
 

@@ -6,6 +6,7 @@
 #include "krohn/gpu/networks/ordered_words.h"
 #include "krohn/gpu/networks/pair_search.h"
 #include "krohn/gpu/networks/sample_words.h"
+#include "krohn/simulate/evaluate/lanes/sample.h"
 
 namespace krohn {
 
@@ -17,21 +18,22 @@ Certificate DevicePlace::search_pairs(const Network& network, const CertifyOptio
       [&] { return ProvingPlace::search_pairs(network, options); });
 }
 
-SampleReport DevicePlace::sample(const Network& network, ArithmeticName arithmetic,
-                                 const SampleOptions& options) const {
+SampleReport DevicePlace::sample_from(std::uint64_t first, const Network& network, ArithmeticName arithmetic,
+                                      const SampleOptions& options) const {
   // A device is worth it for many words side by side, or for one that is read by a scan.
   constexpr std::uint64_t kManyWords = 1024, kManyLetters = 10'000'000;
   const std::uint64_t length = options.lengths.empty() ? 0 : *std::ranges::max_element(options.lengths);
   const bool many = options.words >= kManyWords || !options.order.is_sequential();
   const bool pays = many && length > kManyLetters / std::max<std::uint64_t>(options.words, 1);
-  if (!pays && !insists_) return ProvingPlace::sample(network, arithmetic, options);
+  if (!pays && !insists_) return krohn::sample_from(first, network, arithmetic, options);
   return on_device(
       insists_, note_,
       [&] {
-        return options.order.is_sequential() ? sample_words(Place::kDevice, network, arithmetic, options)
-                                             : sample_words_in_order(Place::kDevice, network, arithmetic, options);
+        return options.order.is_sequential()
+                   ? sample_words(Place::kDevice, network, arithmetic, options, first)
+                   : sample_words_in_order(Place::kDevice, network, arithmetic, options, first);
       },
-      [&] { return ProvingPlace::sample(network, arithmetic, options); });
+      [&] { return krohn::sample_from(first, network, arithmetic, options); });
 }
 
 }  // namespace krohn

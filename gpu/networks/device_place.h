@@ -1,6 +1,7 @@
 // gpu/networks/device_place.h — proofs and tests of networks on a CUDA device (simulate/prove/place.h).
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -15,7 +16,12 @@ class DevicePlace final : public ProvingPlace {
   DevicePlace(bool insists, std::function<void(const std::string&)> note) : insists_(insists), note_(std::move(note)) {}
 
   Certificate search_pairs(const Network& network, const CertifyOptions& options) const override;
-  SampleReport sample(const Network& network, ArithmeticName arithmetic, const SampleOptions& options) const override;
+  SampleReport sample(const Network& network, ArithmeticName arithmetic, const SampleOptions& options) const override {
+    return sample_from(0, network, arithmetic, options);
+  }
+  /// The same of the words from `first` on (simulate/evaluate/lanes/sample.h).
+  SampleReport sample_from(std::uint64_t first, const Network& network, ArithmeticName arithmetic,
+                           const SampleOptions& options) const;
 
  private:
   bool insists_;

@@ -36,10 +36,10 @@ class OrderedSampler {
     segment_ = order.kind == Order::Kind::kChunked || order.block == 0 ? UINT64_MAX : order.block;
   }
 
-  SampleReport run(std::uint64_t length) {
+  SampleReport run(std::uint64_t length, std::uint64_t first) {
     LengthReport& row = report_.lengths.emplace_back();
     row.length = length;
-    for (std::uint64_t word = 0; word < options_.words; ++word) {
+    for (std::uint64_t word = first; word < first + options_.words; ++word) {
       const OrderedOutcome outcome = read_word(word, length);
       ++row.words;
       row.letters += length;
@@ -206,7 +206,7 @@ class OrderedSampler {
 }  // namespace
 
 SampleReport sample_words_in_order(Place place, const Network& network, ArithmeticName arithmetic,
-                                   const SampleOptions& options) {
+                                   const SampleOptions& options, std::uint64_t first) {
   const auto refuse = [&](const std::string& what) {
     throw NotOnDevice("--order", fmt::format("{} on a device: {}; take --device cpu", to_string(options.order), what));
   };
@@ -215,7 +215,7 @@ SampleReport sample_words_in_order(Place place, const Network& network, Arithmet
   if (network.automaton.letters() == 0) throw InputError("sampling needs an alphabet of at least one letter");
   if (network.snap_every > 0) refuse("networks that snap");
   SampleReport report = with_device_arithmetic(arithmetic, [&](auto format, auto device) {
-    return OrderedSampler<decltype(format), decltype(device)>(place, network, options).run(options.lengths[0]);
+    return OrderedSampler<decltype(format), decltype(device)>(place, network, options).run(options.lengths[0], first);
   });
   report.letters = options.lengths[0] * options.words;
   if (report.failing_at && *report.failing_at <= kPrintableLength)

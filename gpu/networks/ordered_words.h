@@ -8,11 +8,11 @@
 
 namespace krohn {
 
-/// The report of `sample` (simulate/evaluate/evaluate.h) in options.order, equal in every number: the products are made
-/// side by side, but each is the one that the order names. Memory: a map for every 64 letters, or for every chunk; with
-/// several layers 12 bytes a letter too. Throws as `sample`; InputError for several lengths, the sequential order, an
-/// arithmetic or a network that devices do not have; SystemError when there is no device, or it fails.
+/// The report of `sample_from` (simulate/evaluate/lanes/sample.h) in options.order, equal in every number: the products
+/// are made side by side, but each is the one that the order names. Memory: a map for every 64 letters, or for every
+/// chunk; with several layers 12 bytes a letter too. Throws as `sample`; InputError for several lengths, the sequential
+/// order, an arithmetic or a network that devices do not have; SystemError when there is no device, or it fails.
 SampleReport sample_words_in_order(Place place, const Network& network, ArithmeticName arithmetic,
-                                   const SampleOptions& options);
+                                   const SampleOptions& options, std::uint64_t first = 0);
 
 }  // namespace krohn

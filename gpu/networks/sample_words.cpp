@@ -32,7 +32,7 @@ class WordSampler {
     bytes_.write(image.bytes());
   }
 
-  SampleReport run(const std::vector<std::uint64_t>& lengths) {
+  SampleReport run(const std::vector<std::uint64_t>& lengths, std::uint64_t first_word) {
     for (const std::uint64_t length : lengths) report_.lengths.emplace_back().length = length;
     const std::uint64_t at_once = std::min(options_.words, kMostWordsAtOnce);
     Buffer<Number> numbers(place_, job_.network.numbers * at_once);
@@ -44,7 +44,7 @@ class WordSampler {
     job_.outcomes = outcomes_.data();
     job_.seed = options_.seed;
     for (std::uint64_t first = 0; first < options_.words; first += at_once) {
-      job_.first_stream = first;
+      job_.first_stream = first_word + first;
       job_.words = std::min(at_once, options_.words - first);
       read_group(lengths);
     }
@@ -115,8 +115,8 @@ class WordSampler {
 
 }  // namespace
 
-SampleReport sample_words(Place place, const Network& network, ArithmeticName arithmetic,
-                          const SampleOptions& options) {
+SampleReport sample_words(Place place, const Network& network, ArithmeticName arithmetic, const SampleOptions& options,
+                          std::uint64_t first) {
   const FloatEnvironment environment;
   std::vector<std::uint64_t> lengths = options.lengths;
   std::sort(lengths.begin(), lengths.end());
@@ -128,7 +128,7 @@ SampleReport sample_words(Place place, const Network& network, ArithmeticName ar
                                              "--device cpu",
                                              to_string(options.order)));
   SampleReport report = with_device_arithmetic(arithmetic, [&](auto format, auto device) {
-    return WordSampler<decltype(format), decltype(device)>(place, network, options).run(lengths);
+    return WordSampler<decltype(format), decltype(device)>(place, network, options).run(lengths, first);
   });
   if (report.failing_at && *report.failing_at <= kPrintableLength)
     report.failing_word =

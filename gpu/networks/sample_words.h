@@ -7,11 +7,12 @@
 
 namespace krohn {
 
-/// The report of `sample` (simulate/evaluate/evaluate.h), equal in every number, for any number of words: they are read
-/// side by side, each letter by letter in the sequential order, and compared with the automaton at every letter where
-/// they are read; what comes back is a few numbers for every word and length. `options.threads` is not used. On the
-/// processor the same functions run word by word. Throws as `sample`; InputError for another order, or an arithmetic or
-/// a network that devices do not have; SystemError when there is no device, or it fails.
-SampleReport sample_words(Place place, const Network& network, ArithmeticName arithmetic, const SampleOptions& options);
+/// The report of `sample_from` (simulate/evaluate/lanes/sample.h), equal in every number, for any number of words: they
+/// are read side by side, each letter by letter in the sequential order, and compared with the automaton at every
+/// letter where they are read; what comes back is a few numbers for every word and length. `options.threads` is not
+/// used. On the processor the same functions run word by word. Throws as `sample`; InputError for another order, or an
+/// arithmetic or a network that devices do not have; SystemError when there is no device, or it fails.
+SampleReport sample_words(Place place, const Network& network, ArithmeticName arithmetic, const SampleOptions& options,
+                          std::uint64_t first = 0);
 
 }  // namespace krohn

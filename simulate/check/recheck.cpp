@@ -36,6 +36,16 @@ struct Held {
   bool may_stand(State next) const { return tracked.wanted[next] != TrackedAutomaton::kNoSuchWord; }
 };
 
+/// The items of a share, out of so many.
+struct CheckedRange {
+  std::uint64_t begin, end;
+};
+CheckedRange share_of(std::uint64_t count, const RecheckOptions& options) {
+  const std::uint64_t each = count / options.shares, left = count % options.shares;
+  const auto start = [&](std::uint64_t share) { return share * each + std::min(share, left); };
+  return {start(options.share), start(options.share + 1)};
+}
+
 // ---- Closed reachable set
 
 /// Whether what the network remembers is what the pair says (−0 is +0, and a number that is not finite is none).
@@ -50,14 +60,16 @@ Moment memory_of(const ReachedPair& pair) {
 
 /// Every pair is right, and the next letter leads to a listed pair; or, where `letters` are claimed, it is right as far
 /// as they go. By induction over the letters of a word.
-void check_pairs(const std::vector<ReachedPair>& pairs, std::optional<std::uint64_t> letters, const Held& held) {
+void check_pairs(const std::vector<ReachedPair>& pairs, std::optional<std::uint64_t> letters, const Held& held,
+                 const RecheckOptions& options) {
   const Dfa& automaton = held.tracked.automaton;
   const Moment start = held.reader.start();
   require(
       !pairs.empty() && pairs[0].depth == 0 && pairs[0].state == automaton.initial() && is_memory_of(pairs[0], start),
       "the first pair is not the start");
   require(held.is_right(automaton.initial(), start), "the empty word is read wrongly");
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
+  const auto [first, end] = share_of(pairs.size(), options);
+  for (std::uint64_t i = first; i < end; ++i) {
     const ReachedPair& pair = pairs[i];
     const auto at = [&](const char* what) { return fmt::format("pair {}: {}", i, what); };
     if (letters == 0) {
@@ -86,10 +98,11 @@ void check_pairs(const std::vector<ReachedPair>& pairs, std::optional<std::uint6
   }
 }
 
-std::string check(const ReachedPairs& proof, const Certificate& certificate, const Held& held, const RecheckOptions&) {
+std::string check(const ReachedPairs& proof, const Certificate& certificate, const Held& held,
+                  const RecheckOptions& options) {
   const bool is_closed = certificate.is<Proved>();
   require(is_closed || certificate.length() > 0, "no letter is claimed");
-  check_pairs(proof.list, is_closed ? std::nullopt : std::optional(certificate.length()), held);
+  check_pairs(proof.list, is_closed ? std::nullopt : std::optional(certificate.length()), held, options);
   return fmt::format("{} pairs with what follows each, evaluated again", proof.list.size());
 }
 
@@ -118,13 +131,14 @@ class LabelTables {
   }
 
   /// The same for the tuples that words reach, each listed with the next ones.
-  void check_tuples() const {
+  void check_tuples(const RecheckOptions& options) const {
     const Dfa& automaton = network_.automaton;
     const std::vector<LabelTuple>& tuples = proof_.tuples;
     require(!tuples.empty() && tuples[0].state == automaton.initial() &&
                 tuples[0].places == std::vector<std::uint32_t>(proof_.layers.size(), 0),
             "the first tuple is not the start");
-    for (std::size_t i = 0; i < tuples.size(); ++i) {
+    const auto [first, end] = share_of(tuples.size(), options);
+    for (std::uint64_t i = first; i < end; ++i) {
       const LabelTuple& tuple = tuples[i];
       const auto at = [&](const char* what) { return fmt::format("tuple {}: {}", i, what); };
       require(tuple.places.size() == proof_.layers.size(), at("not one place for each layer"));
@@ -263,10 +277,10 @@ class LabelTables {
 };
 
 std::string check_closed(const ClosedCodewords& proof, const Network& network, const RecheckedNetwork& plain,
-                         const Certificate& certificate) {
+                         const Certificate& certificate, const RecheckOptions& options) {
   LabelTables tables(proof, network, plain, certificate);
   if (!proof.by_induction) {
-    tables.check_tuples();
+    tables.check_tuples(options);
     return fmt::format("every table entry and {} tuples of labels, evaluated again", proof.tuples.size());
   }
   tables.induct();
@@ -327,7 +341,7 @@ std::string check(const FailingRun& run, const Certificate& certificate, const H
   require(held.answer(moment) == run.given, "the model gives another answer than the one that is stated");
   if (!certificate.is_shortest()) return fmt::format("a word of {} letters, read again, is read wrongly", length);
   require(!run.random, "a random word is not shown to be a shortest one");
-  if (length > 0) check_pairs(run.shorter, length - 1, held);
+  if (length > 0) check_pairs(run.shorter, length - 1, held, options);
   return fmt::format("a word of {} letters, read again, is read wrongly, and no shorter one is", length);
 }
 
@@ -336,7 +350,8 @@ std::string check(const SampledWords& proof, const Certificate&, const Held& hel
   require(automaton.letters() > 0 && proof.words > 0 && proof.length > 0, "no letter is sampled");
   if (proof.length > options.max_letters / proof.words)
     throw LimitError(fmt::format("more than {} letters; raise --max-letters", options.max_letters));
-  for (std::uint64_t word = 0; word < proof.words; ++word) {
+  const auto [first, end] = share_of(proof.words, options);
+  for (std::uint64_t word = first; word < end; ++word) {
     RandomLetters random(automaton.letters(), proof.seed, word);
     State state = automaton.initial();
     Moment moment = held.reader.start();
@@ -355,18 +370,18 @@ std::string check(const SampledWords& proof, const Certificate&, const Held& hel
 // ---- Methods that are of networks alone
 
 std::string check(const ClosedCodewords& proof, const Certificate& certificate, const Network& network,
-                  const RecheckedNetwork& plain) {
-  return check_closed(proof, network, plain, certificate);
+                  const RecheckedNetwork& plain, const RecheckOptions& options) {
+  return check_closed(proof, network, plain, certificate, options);
 }
 
 std::string check(const AnyOrder& proof, const Certificate& certificate, const Network& network,
-                  const RecheckedNetwork& plain) {
-  const std::string found = check_closed(proof.codewords, network, plain, certificate);
+                  const RecheckedNetwork& plain, const RecheckOptions&) {
+  const std::string found = check_closed(proof.codewords, network, plain, certificate, {});
   return found + "; " + check_any_order(proof, network, plain);
 }
 
 std::string check(const LinearHorizon& proof, const Certificate& certificate, const Network& network,
-                  const RecheckedNetwork& plain) {
+                  const RecheckedNetwork& plain, const RecheckOptions&) {
   require(certificate.length() == proof.length, "the length is not that of the horizon");
   require(network.snap_every == 0, "the network snaps to its codewords, and the proof ignores that");
   return check_horizon(proof, network, plain);
@@ -386,7 +401,16 @@ bool suits(const Certificate& certificate) {
 
 }  // namespace
 
+bool has_shares(const Certificate& certificate) {
+  const auto* closed = std::get_if<ClosedCodewords>(&certificate.proof);
+  const auto* run = std::get_if<FailingRun>(&certificate.proof);
+  return std::holds_alternative<ReachedPairs>(certificate.proof) ||
+         std::holds_alternative<SampledWords>(certificate.proof) || (closed != nullptr && !closed->by_induction) ||
+         (run != nullptr && certificate.is_shortest());
+}
+
 Recheck recheck(const Certificate& certificate, const CheckedModel& model, const RecheckOptions& options) try {
+  if (options.share >= options.shares) throw InputError("a certificate is checked by share 0, 1, … of some shares");
   const FloatEnvironment environment;
   require(certificate.order.is_sequential() &&
               (certificate.holds_in_any_order() || !certificate.holds_in_every_association()),
@@ -411,8 +435,8 @@ Recheck recheck(const Certificate& certificate, const CheckedModel& model, const
     auto plain = std::make_unique<RecheckedNetwork>(network, is_exact ? "fp64" : to_string(certificate.arithmetic),
                                                     certificate.form);
     const auto check_network = [&](const auto& proof) -> std::optional<std::string> {
-      if constexpr (requires { check(proof, certificate, network, *plain); })
-        return check(proof, certificate, network, *plain);
+      if constexpr (requires { check(proof, certificate, network, *plain, options); })
+        return check(proof, certificate, network, *plain, options);
       else
         return std::nullopt;
     };

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <climits>
 #include <cstdio>
+#include <list>
 #include <new>
 #include <numeric>
 #include <thread>
@@ -38,9 +39,10 @@ class MpiRanks final : public Ranks {
     rank_ = static_cast<unsigned>(rank);
     size_ = static_cast<unsigned>(size);
     MPI_Op_create(compose, /*commute=*/0, &compose_);
-    processors_ = count_processors();
+    look_at_machine();
   }
   ~MpiRanks() override {
+    for (Sent& sent : sent_) MPI_Wait(&sent.request, MPI_STATUS_IGNORE);
     MPI_Op_free(&compose_);
     MPI_Finalize();
   }
@@ -48,6 +50,7 @@ class MpiRanks final : public Ranks {
   unsigned rank() const override { return rank_; }
   unsigned size() const override { return size_; }
   unsigned processors() const override { return processors_; }
+  unsigned number_on_machine() const override { return number_on_machine_; }
 
   Bytes broadcast(Bytes bytes) override {
     std::uint64_t size = bytes.size();
@@ -121,6 +124,32 @@ class MpiRanks final : public Ranks {
     return before;
   }
 
+  void send(unsigned to, Bytes bytes) override {
+    if (bytes.size() > INT_MAX) abort(kUndecided, "a message between ranks is too long");
+    with_memory([&] { sent_.push_back({std::move(bytes), MPI_REQUEST_NULL}); });
+    Sent& sent = sent_.back();
+    MPI_Isend(sent.bytes.data(), static_cast<int>(sent.bytes.size()), MPI_BYTE, static_cast<int>(to), kTag,
+              MPI_COMM_WORLD, &sent.request);
+  }
+
+  std::optional<Received> receive() override {
+    std::erase_if(sent_, [](Sent& sent) {
+      int done = 0;
+      MPI_Test(&sent.request, &done, MPI_STATUS_IGNORE);
+      return done != 0;
+    });
+    int is_there = 0;
+    MPI_Status status;
+    MPI_Iprobe(MPI_ANY_SOURCE, kTag, MPI_COMM_WORLD, &is_there, &status);
+    if (is_there == 0) return std::nullopt;
+    int size = 0;
+    MPI_Get_count(&status, MPI_BYTE, &size);
+    Received received{static_cast<unsigned>(status.MPI_SOURCE), {}};
+    with_memory([&] { received.bytes.resize(static_cast<std::size_t>(size)); });
+    MPI_Recv(received.bytes.data(), size, MPI_BYTE, status.MPI_SOURCE, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return received;
+  }
+
   [[noreturn]] void abort(int status, const std::string& why) override {
     std::fprintf(stderr, "krohn: %s\n", why.c_str());
     std::fflush(nullptr);
@@ -130,6 +159,7 @@ class MpiRanks final : public Ranks {
 
  private:
   static constexpr int kUndecided = 3;
+  static constexpr int kTag = 1;  ///< of what is sent to one rank; exchanges have 0
   static constexpr std::uint64_t kPiece = std::uint64_t{1} << 30;
   static constexpr std::chrono::microseconds kLongestNap{2000};
 
@@ -143,26 +173,36 @@ class MpiRanks final : public Ranks {
     }
   }
 
-  /// The processors that this rank may run on, shared fairly with the ranks of this machine that may run on the same.
-  static unsigned count_processors() {
-    cpu_set_t mask;
-    CPU_ZERO(&mask);
-    if (sched_getaffinity(0, sizeof mask, &mask) != 0) return 1;
+  /// The processors that this rank may run on, shared fairly with the ranks of this machine that may run on the same;
+  /// and its number among these.
+  void look_at_machine() {
     MPI_Comm machine;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
-    int ranks = 1;
+    int ranks = 1, number = 0;
     MPI_Comm_size(machine, &ranks);
+    MPI_Comm_rank(machine, &number);
+    number_on_machine_ = static_cast<unsigned>(number);
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    const bool is_known = sched_getaffinity(0, sizeof mask, &mask) == 0;
     std::vector<cpu_set_t> masks(static_cast<std::size_t>(ranks));
     MPI_Allgather(&mask, sizeof mask, MPI_BYTE, masks.data(), sizeof mask, MPI_BYTE, machine);
     MPI_Comm_free(&machine);
+    if (!is_known) return;
     const auto sharers = std::ranges::count_if(masks, [&](const cpu_set_t& other) { return CPU_EQUAL(&mask, &other); });
-    return std::max(1u, static_cast<unsigned>(CPU_COUNT(&mask)) / static_cast<unsigned>(sharers));
+    processors_ = std::max(1u, static_cast<unsigned>(CPU_COUNT(&mask)) / static_cast<unsigned>(sharers));
   }
 
-  unsigned rank_ = 0, size_ = 1, processors_ = 1;
+  struct Sent {
+    Bytes bytes;
+    MPI_Request request;
+  };
+
+  unsigned rank_ = 0, size_ = 1, processors_ = 1, number_on_machine_ = 0;
   MPI_Op compose_ = MPI_OP_NULL;
   std::vector<int> sizes_to_, sizes_from_;
   std::vector<MPI_Request> requests_;
+  std::list<Sent> sent_;  ///< until they are on their way
 };
 
 }  // namespace

@@ -12,25 +12,6 @@
 #include "krohn/groups/error.h"
 
 namespace krohn {
-namespace {
-
-enum class Thrown : std::uint64_t { kNothing, kInput, kLimit, kSystem, kInterrupted };
-
-[[noreturn]] void throw_again(Thrown kind, const std::string& what) {
-  switch (kind) {
-    case Thrown::kInput:
-      throw InputError(what);
-    case Thrown::kLimit:
-      throw LimitError(what);
-    case Thrown::kInterrupted:
-      throw Interrupted(what);
-    default:
-      throw SystemError(what);
-  }
-}
-
-}  // namespace
-
 unsigned OneRank::processors() const { return static_cast<unsigned>(omp_get_max_threads()); }
 
 std::vector<State> OneRank::compose_before(std::span<const State> map) {
@@ -51,35 +32,55 @@ Share share_of(std::uint64_t begin, std::uint64_t end, unsigned rank, unsigned s
   return {start(rank), start(rank + 1)};
 }
 
+RankFailure failure_of(const std::exception_ptr& thrown, unsigned rank) {
+  using Kind = RankFailure::Kind;
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const InputError& error) {
+    return {Kind::kInput, error.what()};
+  } catch (const LimitError& error) {
+    return {Kind::kLimit, error.what()};
+  } catch (const Interrupted& error) {
+    return {Kind::kInterrupted, error.what()};
+  } catch (const std::bad_alloc&) {
+    return {Kind::kLimit, fmt::format("rank {} is out of memory; take more machines", rank)};
+  } catch (const std::exception& error) {
+    return {Kind::kSystem, error.what()};
+  }
+}
+
+void throw_again(const RankFailure& failure) {
+  switch (failure.kind) {
+    case RankFailure::Kind::kInput:
+      throw InputError(failure.what);
+    case RankFailure::Kind::kLimit:
+      throw LimitError(failure.what);
+    case RankFailure::Kind::kInterrupted:
+      throw Interrupted(failure.what);
+    default:
+      throw SystemError(failure.what);
+  }
+}
+
 void together(Ranks& ranks, const std::function<void()>& work) {
-  Thrown kind = Thrown::kNothing;
-  std::string what;
+  RankFailure failure;
   try {
     work();
-  } catch (const InputError& error) {
-    kind = Thrown::kInput, what = error.what();
-  } catch (const LimitError& error) {
-    kind = Thrown::kLimit, what = error.what();
-  } catch (const Interrupted& error) {
-    kind = Thrown::kInterrupted, what = error.what();
-  } catch (const std::bad_alloc&) {
-    kind = Thrown::kLimit, what = fmt::format("rank {} is out of memory; take more machines", ranks.rank());
-  } catch (const std::exception& error) {
-    kind = Thrown::kSystem, what = error.what();
+  } catch (...) {
+    failure = failure_of(std::current_exception(), ranks.rank());
   }
-  const std::uint64_t mine[] = {static_cast<std::uint64_t>(kind)};
+  const std::uint64_t mine[] = {static_cast<std::uint64_t>(failure.kind)};
   const std::vector<std::uint64_t> kinds = ranks.gather(mine);
   const auto first = std::find_if(kinds.begin(), kinds.end(), [](std::uint64_t k) { return k != 0; });
   if (first == kinds.end()) return;
   const auto thrower = static_cast<std::size_t>(first - kinds.begin());
   std::vector<Ranks::Words> to(ranks.size()), from;
   if (thrower == ranks.rank())
-    for (Ranks::Words& text : to) text.assign(what.begin(), what.end());
+    for (Ranks::Words& text : to) text.assign(failure.what.begin(), failure.what.end());
   ranks.exchange(to, from);
-  const Ranks::Words& text = from[thrower];
   std::string said;
-  for (const std::uint32_t letter : text) said.push_back(static_cast<char>(letter));
-  throw_again(static_cast<Thrown>(*first), said);
+  for (const std::uint32_t letter : from[thrower]) said.push_back(static_cast<char>(letter));
+  throw_again({static_cast<RankFailure::Kind>(*first), said});
 }
 
 }  // namespace krohn

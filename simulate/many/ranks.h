@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,7 +15,8 @@
 
 namespace krohn {
 
-/// Every function below that is not const is collective: all ranks call it, in the same order.
+/// Every function below that is neither const nor said to be otherwise is collective: all ranks call it, in the same
+/// order.
 class Ranks {
  public:
   using Bytes = std::vector<std::byte>;
@@ -24,6 +27,8 @@ class Ranks {
   virtual unsigned size() const = 0;
   /// Processors that this rank has for itself, at least one.
   virtual unsigned processors() const = 0;
+  /// The number of this rank among those of its machine.
+  virtual unsigned number_on_machine() const = 0;
 
   /// Rank 0's bytes, for everybody; what the others give is not looked at. They may wait long, and do so asleep.
   virtual Bytes broadcast(Bytes bytes) = 0;
@@ -34,6 +39,16 @@ class Ranks {
   /// What the maps of the ranks before this one do, one after the other: the identity on rank 0. Maps of as many states
   /// each, state ↦ state; composing them is associative, and their order matters.
   virtual std::vector<State> compose_before(std::span<const State> map) = 0;
+
+  /// What one rank says to one other, without waiting. Not collective.
+  virtual void send(unsigned to, Bytes bytes) = 0;
+  struct Received {
+    unsigned from = 0;
+    Bytes bytes;
+  };
+  /// The next that somebody sent to this rank, if it is there; one rank's come in the order in which they were sent.
+  /// Not collective.
+  virtual std::optional<Received> receive() = 0;
 
   /// Ends all ranks with this status after a line on standard error: for what leaves no way to tell the others. Not
   /// collective.
@@ -46,10 +61,14 @@ class OneRank final : public Ranks {
   unsigned rank() const override { return 0; }
   unsigned size() const override { return 1; }
   unsigned processors() const override;
+  unsigned number_on_machine() const override { return 0; }
   Bytes broadcast(Bytes bytes) override { return bytes; }
   std::vector<std::uint64_t> gather(std::span<const std::uint64_t> mine) override { return {mine.begin(), mine.end()}; }
   void exchange(std::span<const Words> to, std::vector<Words>& from) override { from.assign(to.begin(), to.end()); }
   std::vector<State> compose_before(std::span<const State> map) override;
+  /// There is nobody else.
+  void send(unsigned, Bytes) override {}
+  std::optional<Received> receive() override { return std::nullopt; }
   [[noreturn]] void abort(int status, const std::string& why) override;
 };
 
@@ -59,8 +78,18 @@ struct Share {
 };
 Share share_of(std::uint64_t begin, std::uint64_t end, unsigned rank, unsigned size);
 
+/// What was thrown on one rank, so that another can throw it.
+struct RankFailure {
+  enum class Kind : std::uint64_t { kNone, kInput, kLimit, kSystem, kInterrupted };
+  Kind kind = Kind::kNone;
+  std::string what;
+};
+/// Out of memory is a LimitError that names the rank.
+RankFailure failure_of(const std::exception_ptr& thrown, unsigned rank);
+[[noreturn]] void throw_again(const RankFailure& failure);
+
 /// Does the work, which is not collective, on every rank; where it throws on some, all throw what the first of them
-/// did. Out of memory is a LimitError that names the rank.
+/// did (failure_of).
 void together(Ranks& ranks, const std::function<void()>& work);
 
 }  // namespace krohn

@@ -167,6 +167,19 @@ std::fenv_t started;
 
 const std::fenv_t& started_environment() { return started; }
 
+int take_command(std::vector<std::string> arguments) {
+  const FloatEnvironment environment;
+  Eigen::setNbThreads(1);
+  given = arguments;
+  CLI::App app;
+  Work chosen;
+  build_command(app, chosen);
+  arguments = with_verb_first(app, std::move(arguments));
+  std::ranges::reverse(arguments);  // as the library takes them
+  app.parse(std::move(arguments));
+  return chosen();
+}
+
 Asked ask_command(std::vector<std::string> arguments) {
   std::fegetenv(&started);
   const FloatEnvironment environment;
@@ -188,6 +201,7 @@ Asked ask_command(std::vector<std::string> arguments) {
   const int status = chosen();
   return {status, taker.text()};
 }
+
 const std::vector<std::string>& given_arguments() { return given; }
 
 int run_command(int argc, const char* const* argv) noexcept try {

@@ -17,6 +17,9 @@ const std::vector<std::string>& given_arguments();
 /// exit status and never throws.
 int run_command(int argc, const char* const* argv) noexcept;
 
+/// Does the work of a verb, with a command line that run_command took elsewhere. Throws what the verb throws.
+int take_command(std::vector<std::string> arguments);
+
 /// What a verb answers a program that asks in this process.
 struct Asked {
   int status = 0;

@@ -7,10 +7,16 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <utility>
 
+#include "krohn/gpu/device/device_choice.h"
+#include "krohn/gpu/networks/device_place.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/interruption.h"
+#include "krohn/simulate/evaluate/lanes/sample.h"
 #include "krohn/simulate/many/many_place.h"
+#include "tools/krohn/command.h"
+#include "tools/krohn/guarded_process.h"
 #include "tools/krohn/interrupt.h"
 #include "tools/krohn/verb.h"
 
@@ -24,6 +30,13 @@ unsigned started_ranks() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
     if (const char* size = std::getenv(name)) return static_cast<unsigned>(std::strtoul(size, nullptr, 10));
   return std::getenv("PMIX_RANK") != nullptr ? 1 : 0;
+}
+
+/// As these say what it is called: "rank 3".
+std::string started_name() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})
+    if (const char* rank = std::getenv(name)) return fmt::format("rank {}", rank);
+  return "a rank";
 }
 
 /// Beside the command where it was built, in the folder of libraries where it was installed; empty: not there.
@@ -46,6 +59,7 @@ std::unique_ptr<Ranks> join() {
         "it without mpirun, or install libopenmpi-dev and build it again",
         started));
   }
+  if (started > 1) go_on_guarded(started_name());
   void* const module = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);  // Open MPI's own modules look for its symbols
   if (module == nullptr) throw SystemError(fmt::format("{}: cannot load: {}", path, dlerror()));
   const auto make = reinterpret_cast<Ranks* (*)()>(dlsym(module, "krohn_join_mpi_ranks"));
@@ -53,9 +67,46 @@ std::unique_ptr<Ranks> join() {
   return std::unique_ptr<Ranks>(make());
 }
 
+/// How this process reads random words.
+SampleWords sampler(const Ranks& ranks, bool on_device) {
+  if (!on_device) return sample_from;
+  take_device(ranks.number_on_machine());
+  return [place = DevicePlace(true, {})](std::uint64_t first, const Network& network, ArithmeticName arithmetic,
+                                         const SampleOptions& options) {
+    return place.sample_from(first, network, arithmetic, options);
+  };
+}
+
+/// The list that this rank helps with, while it takes the command line of rank 0.
+struct AskedHelp {
+  std::string list;
+  RankService::Help help;
+};
+const AskedHelp* asked_help = nullptr;
+
+/// Ends the work of a verb on a rank that has helped.
+struct HasHelped {};
+
+void take_list(const std::vector<std::string>& arguments, const std::string& list, const RankService::Help& help) {
+  const AskedHelp asked{list, help};
+  asked_help = &asked;
+  try {
+    take_command(arguments);
+  } catch (const HasHelped&) {
+  } catch (...) {
+    asked_help = nullptr;
+    throw;
+  }
+  asked_help = nullptr;
+}
+
 int serve_interruptibly(Ranks& ranks) {
   const InterruptibleWork work;
-  return serve(ranks, [] { Interruption::check(); });
+  RankService service;
+  service.check = [] { Interruption::check(); };
+  service.sampler = [&ranks](bool on_device) { return sampler(ranks, on_device); };
+  service.take_list = take_list;
+  return serve(ranks, service);
 }
 
 /// On one rank, without mpirun.
@@ -88,11 +139,36 @@ int run_as_job(const std::function<int()>& command) try {
 
 bool has_ranks() { return joined != nullptr; }
 
-std::unique_ptr<ProvingPlace> place_on_ranks(KeptSearch kept) {
-  if (joined != nullptr) return std::make_unique<ManyPlace>(*joined, std::move(kept));
+std::unique_ptr<ProvingPlace> place_on_ranks(KeptSearch kept, bool on_devices) {
+  if (joined != nullptr)
+    return std::make_unique<ManyPlace>(*joined, std::move(kept), sampler(*joined, on_devices), on_devices);
   return std::make_unique<LonePlace>(std::move(kept));
 }
 
 RunSlice slices_on_ranks(const Dfa& dfa, unsigned threads) { return run_on_ranks(*joined, dfa, threads); }
+
+RankedWords words_on_ranks(const Dfa& machine, const Dfa& automaton, std::uint64_t words, std::uint64_t length,
+                           std::uint64_t seed, unsigned threads) {
+  SharedComparison shared = compare_on_ranks(*joined, machine, automaton, words, length, seed, threads);
+  return {std::move(shared.here), std::move(shared.read)};
+}
+
+Recheck recheck_by_ranks(const Certificate& certificate, const CheckedModel& model, const RecheckOptions& options) {
+  return check_on_ranks(*joined, certificate, model, options);
+}
+
+void help_with_ranks_list(const std::string& name, unsigned threads, const LineOf& line_of) {
+  if (asked_help == nullptr || asked_help->list != name) return;
+  asked_help->help(threads, line_of);
+  throw HasHelped{};
+}
+
+bool has_helpers() { return joined != nullptr && joined->rank() == 0; }
+
+void list_on_helpers(const std::string& name, std::span<const std::uint64_t> items, unsigned threads,
+                     const LineOf& line_of, const std::function<void(std::uint64_t, const std::string&)>& keep,
+                     const std::function<void(std::uint64_t)>& tell) {
+  list_on_ranks(*joined, given_arguments(), name, {items, threads, line_of, keep, tell});
+}
 
 }  // namespace krohn

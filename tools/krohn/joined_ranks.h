@@ -2,13 +2,16 @@
 // command line says and is the only one that prints; the others serve it.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 
 #include "krohn/automata/dfa/dfa.h"
+#include "krohn/simulate/check/recheck.h"
 #include "krohn/simulate/many/ranked_search.h"
 #include "krohn/simulate/prove/place.h"
 #include "krohn/simulate/run/long_comparison.h"
+#include "krohn/simulate/shards/item_workers.h"
 
 namespace krohn {
 
@@ -18,11 +21,40 @@ int run_as_job(const std::function<int()>& command);
 /// Whether mpirun started this process.
 bool has_ranks();
 
-/// Searches of pairs by all ranks; without mpirun, by this process as the only one. Null where krohn cannot: it was
-/// built without.
-std::unique_ptr<ProvingPlace> place_on_ranks(KeptSearch kept);
+/// Searches of pairs by all ranks, and random words, each on a device where `on_devices`; without mpirun, searches by
+/// this process as the only one. Null where krohn cannot: it was built without.
+std::unique_ptr<ProvingPlace> place_on_ranks(KeptSearch kept, bool on_devices);
 
-/// Long words cut over the ranks. Precondition: has_ranks().
+// Preconditions: has_ranks().
+
+/// Long words cut over the ranks.
 RunSlice slices_on_ranks(const Dfa& dfa, unsigned threads);
+
+/// Words read whole, each by one of the ranks (simulate/many/many_place.h).
+struct RankedWords {
+  std::shared_ptr<const LongComparison> here;
+  std::function<void(LongComparisonState& state, const std::function<void()>& check)> read;
+};
+RankedWords words_on_ranks(const Dfa& machine, const Dfa& automaton, std::uint64_t words, std::uint64_t length,
+                           std::uint64_t seed, unsigned threads);
+
+/// A certificate checked by all ranks.
+Recheck recheck_by_ranks(const Certificate& certificate, const CheckedModel& model, const RecheckOptions& options);
+
+// ---- Lists
+
+/// On a rank that helps with this list: makes the lines that rank 0 asks for, and does not come back. On one that helps
+/// with another list, on rank 0 and without mpirun it does nothing. To be called in every verb that works through a
+/// list, before it writes anything.
+void help_with_ranks_list(const std::string& name, unsigned threads, const LineOf& line_of);
+
+/// Whether the other ranks help this one with its lists; they take the same command line as far as
+/// help_with_ranks_list.
+bool has_helpers();
+
+/// Precondition: has_helpers(). simulate/many/ranked_list.h.
+void list_on_helpers(const std::string& name, std::span<const std::uint64_t> items, unsigned threads,
+                     const LineOf& line_of, const std::function<void(std::uint64_t, const std::string&)>& keep,
+                     const std::function<void(std::uint64_t)>& tell);
 
 }  // namespace krohn

@@ -49,6 +49,8 @@ std::optional<CheckpointFailure> sample_checkpoint(Place, const Checkpoint&, con
 }
 
 Certificate DevicePlace::search_pairs(const Network&, const CertifyOptions&) const { refuse(); }
-SampleReport DevicePlace::sample(const Network&, ArithmeticName, const SampleOptions&) const { refuse(); }
+SampleReport DevicePlace::sample_from(std::uint64_t, const Network&, ArithmeticName, const SampleOptions&) const {
+  refuse();
+}
 
 }  // namespace krohn

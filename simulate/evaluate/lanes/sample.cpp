@@ -1,3 +1,5 @@
+#include "krohn/simulate/evaluate/lanes/sample.h"
+
 #include <algorithm>
 #include <array>
 #include <mutex>
@@ -7,7 +9,6 @@
 #include "krohn/groups/error.h"
 #include "krohn/groups/float_environment.h"
 #include "krohn/simulate/arithmetic/parallel_for.h"
-#include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/evaluate/lanes/lane_words.h"
 
 namespace krohn {
@@ -70,6 +71,19 @@ class SideBySide {
   std::optional<std::uint64_t> failing_at_;
 };
 
+void add(const LengthReport& row, LengthReport& sum) {
+  sum.words += row.words;
+  sum.right_state += row.right_state;
+  sum.right_output += row.right_output;
+  sum.letters += row.letters;
+  sum.right_letters += row.right_letters;
+}
+
+/// Whether a failure at letter `at` of a word is to be reported rather than the one that is.
+bool comes_first(std::uint64_t at, std::uint64_t word, const SampleReport& report) {
+  return !report.failing_at || std::tie(at, word) < std::tie(*report.failing_at, *report.failing_word_index);
+}
+
 /// What all threads write to, under a lock.
 class SharedReport {
  public:
@@ -93,24 +107,14 @@ class SharedReport {
   void add_word(std::uint64_t word, std::optional<std::uint64_t> failing_at, std::span<const LengthReport> rows) {
     const std::lock_guard lock(mutex_);
     for (std::size_t i = 0; i < rows.size(); ++i) add(rows[i], report_.lengths[i]);
-    if (failing_at && (!report_.failing_at ||
-                       std::tie(*failing_at, word) < std::tie(*report_.failing_at, *report_.failing_word_index))) {
-      report_.failing_at = failing_at;
-      report_.failing_word_index = word;
-    }
+    if (!failing_at || !comes_first(*failing_at, word, report_)) return;
+    report_.failing_at = failing_at;
+    report_.failing_word_index = word;
   }
 
   const SampleReport& result() const { return report_; }
 
  private:
-  static void add(const LengthReport& row, LengthReport& sum) {
-    sum.words += row.words;
-    sum.right_state += row.right_state;
-    sum.right_output += row.right_output;
-    sum.letters += row.letters;
-    sum.right_letters += row.right_letters;
-  }
-
   SampleReport report_;
   std::uint64_t letters_in_all_;
   const std::function<void(std::uint64_t, std::uint64_t)>& progress_;
@@ -178,6 +182,20 @@ Word read_word(WordStream& words, SideBySide& both, const std::function<void(std
 }  // namespace
 
 SampleReport sample(const Network& network, ArithmeticName arithmetic, const SampleOptions& options) {
+  return sample_from(0, network, arithmetic, options);
+}
+
+void add_report(SampleReport& sum, const SampleReport& part) {
+  for (std::size_t i = 0; i < sum.lengths.size(); ++i) add(part.lengths[i], sum.lengths[i]);
+  sum.letters += part.letters;
+  if (!part.failing_at || !comes_first(*part.failing_at, *part.failing_word_index, sum)) return;
+  sum.failing_at = part.failing_at;
+  sum.failing_word_index = part.failing_word_index;
+  sum.failing_word = part.failing_word;
+}
+
+SampleReport sample_from(std::uint64_t first, const Network& network, ArithmeticName arithmetic,
+                         const SampleOptions& options) {
   const FloatEnvironment environment;
   const std::vector<std::uint64_t> lengths = increasing(options.lengths);
   if (lengths.empty() || options.words == 0) throw InputError("sampling needs at least one length and one word");
@@ -190,9 +208,9 @@ SampleReport sample(const Network& network, ArithmeticName arithmetic, const Sam
   if (lanes && lanes->is_vectorised())
     parallel_workers((options.words + kLanes - 1) / kLanes, options.threads, [&] {
       return [&, words = std::make_shared<LaneWords>(network.automaton, lanes->fresh())](std::size_t block) {
-        const std::uint64_t first = block * kLanes;
-        const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kLanes, options.words - first));
-        sample_words(*words, options.seed, first, count, lengths, shared);
+        const std::uint64_t begin = block * kLanes;
+        const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kLanes, options.words - begin));
+        sample_words(*words, options.seed, first + begin, count, lengths, shared);
       };
     });
   else
@@ -200,7 +218,7 @@ SampleReport sample(const Network& network, ArithmeticName arithmetic, const Sam
         options.words, options.threads,
         [&, evaluator = std::shared_ptr(make_evaluator(network, arithmetic, options.form, options.order))] {
           return [&, both = std::make_shared<SideBySide>(network.automaton, evaluator->fresh())](std::size_t word) {
-            sample_word(RandomWord(letters, options.seed, word), word, lengths, *both, shared);
+            sample_word(RandomWord(letters, options.seed, first + word), first + word, lengths, *both, shared);
           };
         });
   SampleReport report = shared.result();

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <barrier>
+#include <deque>
 #include <exception>
 #include <functional>
+#include <mutex>
 #include <numeric>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -15,7 +18,7 @@ namespace krohn::test {
 /// What the threads share.
 class ThreadJob {
  public:
-  explicit ThreadJob(unsigned size) : size(size), barrier(size), numbers(size), words(size), maps(size) {}
+  explicit ThreadJob(unsigned size) : size(size), barrier(size), numbers(size), words(size), maps(size), mail(size) {}
 
   const unsigned size;
   std::barrier<> barrier;
@@ -23,6 +26,8 @@ class ThreadJob {
   std::vector<std::vector<std::uint64_t>> numbers;
   std::vector<std::vector<Ranks::Words>> words;
   std::vector<std::vector<State>> maps;
+  std::mutex mail_mutex;
+  std::vector<std::deque<Ranks::Received>> mail;  ///< by receiver
 };
 
 class ThreadRank final : public Ranks {
@@ -32,6 +37,7 @@ class ThreadRank final : public Ranks {
   unsigned rank() const override { return rank_; }
   unsigned size() const override { return job_.size; }
   unsigned processors() const override { return 1; }
+  unsigned number_on_machine() const override { return rank_; }
   /// In exchanges, to other ranks.
   std::uint64_t bytes_sent() const { return sent_; }
 
@@ -71,6 +77,18 @@ class ThreadRank final : public Ranks {
       for (State& state : before) state = job_.maps[rank][state];
     job_.barrier.arrive_and_wait();
     return before;
+  }
+
+  void send(unsigned to, Bytes bytes) override {
+    const std::lock_guard lock(job_.mail_mutex);
+    job_.mail[to].push_back({rank_, std::move(bytes)});
+  }
+  std::optional<Received> receive() override {
+    const std::lock_guard lock(job_.mail_mutex);
+    if (job_.mail[rank_].empty()) return std::nullopt;
+    Received received = std::move(job_.mail[rank_].front());
+    job_.mail[rank_].pop_front();
+    return received;
   }
 
   [[noreturn]] void abort(int, const std::string&) override { std::terminate(); }

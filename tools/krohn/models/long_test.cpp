@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <functional>
 #include <memory>
+#include <utility>
 
 #include "krohn/gpu/automata/long_word.h"
 #include "krohn/groups/error.h"
@@ -24,18 +26,38 @@ RunSlice run_on_device(const Dfa& dfa) {
   };
 }
 
-LongComparison compare(const Dfa& machine, const Dfa& automaton, const TestedWords& tested,
-                       const LongTestOptions& options) {
+/// A comparison and what reads some more of it. `check` may throw Interrupted.
+struct Comparison {
+  std::shared_ptr<const LongComparison> here;
+  std::function<void(LongComparisonState& state, const std::function<void()>& check)> read;
+};
+
+Comparison by_pieces(std::shared_ptr<const LongComparison> here) {
+  const auto read = [here](LongComparisonState& state, const std::function<void()>&) { here->read_piece(state); };
+  return {here, read};
+}
+
+Comparison compare(const Dfa& machine, const Dfa& automaton, const TestedWords& tested,
+                   const LongTestOptions& options) {
   constexpr std::uint64_t kDevicePiece = std::uint64_t{1} << 34;  // tens of milliseconds
   // For any number of ranks the same, so that they compare equally often; seconds for two, far above a message for
   // 1,000.
   constexpr std::uint64_t kRanksPiece = std::uint64_t{1} << 34;
+  // Several words of up to so many letters, a second of a rank, are read whole, each by one rank; others are cut.
+  constexpr std::uint64_t kWholeWord = std::uint64_t{1} << 32;
+  if (options.on_ranks && tested.words > 1 && tested.length <= kWholeWord) {
+    RankedWords ranked = words_on_ranks(machine, automaton, tested.words, tested.length, tested.seed, options.threads);
+    return {std::move(ranked.here), std::move(ranked.read)};
+  }
   if (options.on_ranks)
-    return {machine,       automaton,   tested.words,
-            tested.length, tested.seed, [&](const Dfa& dfa) { return slices_on_ranks(dfa, options.threads); },
-            kRanksPiece};
-  if (!options.on_cuda) return {machine, automaton, tested.words, tested.length, tested.seed, options.threads};
-  return {machine, automaton, tested.words, tested.length, tested.seed, run_on_device, kDevicePiece};
+    return by_pieces(std::make_shared<LongComparison>(
+        machine, automaton, tested.words, tested.length, tested.seed,
+        [&](const Dfa& dfa) { return slices_on_ranks(dfa, options.threads); }, kRanksPiece));
+  if (!options.on_cuda)
+    return by_pieces(std::make_shared<LongComparison>(machine, automaton, tested.words, tested.length, tested.seed,
+                                                      options.threads));
+  return by_pieces(std::make_shared<LongComparison>(machine, automaton, tested.words, tested.length, tested.seed,
+                                                    run_on_device, kDevicePiece));
 }
 
 }  // namespace
@@ -43,7 +65,8 @@ LongComparison compare(const Dfa& machine, const Dfa& automaton, const TestedWor
 LongTestReport run_long_test(const Dfa& machine, const Dfa& automaton, const TestedWords& tested,
                              const LongTestOptions& options) {
   const std::string& path = options.save.empty() ? options.resume : options.save;
-  const LongComparison comparison = compare(machine, automaton, tested, options);
+  const Comparison compared = compare(machine, automaton, tested, options);
+  const LongComparison& comparison = *compared.here;
   LongComparisonState state = comparison.start();
   if (!options.resume.empty()) {
     state = load_run(options.resume, tested);
@@ -55,8 +78,11 @@ LongTestReport run_long_test(const Dfa& machine, const Dfa& automaton, const Tes
   Clock::time_point saved = Clock::now();
   try {
     while (!comparison.is_done(state)) {
-      progress.update(comparison.letters_read(state), comparison.letters());
-      comparison.read_piece(state);
+      const auto tell = [&, letters = comparison.letters_read(state)] {
+        progress.update(letters, comparison.letters());
+      };
+      tell();
+      compared.read(state, tell);
       if (path.empty() || Clock::now() - saved < kBetweenSaves) continue;
       save_run(path, tested, state);
       saved = Clock::now();

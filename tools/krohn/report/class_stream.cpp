@@ -132,6 +132,9 @@ std::string class_line(const std::string& subject, const StreamOptions& options)
 }
 
 int classify_stream(const StreamOptions& options) {
+  const ListWork work{"classifying languages", options.threads,
+                      [&options](std::uint64_t item) { return class_line(options.subjects[item], options); }};
+  help_with(work);
   ClassSummary summary;
   const std::set<std::string> done = continue_after(options.output, options.said, summary);
   std::vector<std::uint64_t> left;
@@ -140,15 +143,13 @@ int classify_stream(const StreamOptions& options) {
   std::FILE* out = options.output.empty() ? stdout : std::fopen(options.output.c_str(), "ab");
   if (out == nullptr) throw SystemError(fmt::format("{}: cannot be written", options.output));
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> closing(out == stdout ? nullptr : out, std::fclose);
-  work_through(
-      left, options.threads, "classifying languages",
-      [&options](std::uint64_t item) { return class_line(options.subjects[item], options) + "\n"; },
-      [&](std::uint64_t, const std::string& line) {
-        if (std::fwrite(line.data(), 1, line.size(), out) != line.size() || std::fflush(out) != 0)
-          throw SystemError(
-              fmt::format("{}: cannot be written", options.output.empty() ? "standard output" : options.output));
-        summary.add(line);
-      });
+  work_through(work, left, LineOrder::kOfItems, [&](std::uint64_t, const std::string& made) {
+    const std::string line = made + "\n";
+    if (std::fwrite(line.data(), 1, line.size(), out) != line.size() || std::fflush(out) != 0)
+      throw SystemError(
+          fmt::format("{}: cannot be written", options.output.empty() ? "standard output" : options.output));
+    summary.add(line);
+  });
   fmt::print(out == stdout ? stderr : stdout, "{}", summary.text());
   return summary.status();
 }

@@ -2,23 +2,87 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <exception>
-#include <mutex>
+#include <filesystem>
+#include <map>
 #include <thread>
+#include <utility>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
+#include "tools/krohn/joined_ranks.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/report/count.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {
+namespace {
+
+using Keep = std::function<void(std::uint64_t, const std::string&)>;
+
+/// Lines given on in the order of their items, as soon as those before them are there.
+class LinesInOrder {
+ public:
+  LinesInOrder(const std::vector<std::uint64_t>& items, LineOrder order, const Keep& keep)
+      : items_(items), keep_(keep), waits_(order == LineOrder::kOfItems) {}
+
+  void add(std::uint64_t item, const std::string& line) {
+    if (!waits_) return keep_(item, line);
+    ready_.emplace(item, line);
+    for (; next_ < items_.size(); ++next_) {
+      const auto found = ready_.find(items_[next_]);
+      if (found == ready_.end()) return;
+      keep_(found->first, found->second);
+      ready_.erase(found);
+    }
+  }
+
+  /// From now on lines wait for no other.
+  void end() {
+    waits_ = false;
+    for (const auto& [item, line] : std::exchange(ready_, {})) keep_(item, line);
+  }
+
+ private:
+  const std::vector<std::uint64_t>& items_;
+  const Keep& keep_;
+  bool waits_;
+  std::size_t next_ = 0;
+  std::map<std::uint64_t, std::string> ready_;
+};
+
+/// By the threads of this process.
+void work_alone(const ListWork& work, const std::vector<std::uint64_t>& items, const Keep& keep,
+                const std::function<void(std::uint64_t)>& tell) {
+  const unsigned threads = work.threads != 0 ? work.threads : std::max(1U, std::thread::hardware_concurrency());
+  ItemWorkers workers(static_cast<unsigned>(std::min<std::size_t>(threads, items.size())), work.line_of);
+  workers.add(items);
+  std::uint64_t lines = 0;
+  std::exception_ptr failed;
+  const auto take = [&] {
+    for (const ItemWorkers::Finished& made : workers.take(std::chrono::milliseconds(20))) {
+      keep(made.item, made.line);
+      ++lines;
+    }
+    if (!failed) failed = workers.failure();
+  };
+  try {
+    while (lines < items.size() && !failed) {
+      take();
+      tell(lines);
+    }
+  } catch (...) {
+    failed = std::current_exception();
+  }
+  workers.drop_waiting();
+  while (workers.open() > 0) take();
+  if (failed) std::rethrow_exception(failed);
+}
+
+}  // namespace
 
 std::uint64_t cost_of_file(const std::string& file) {
   constexpr std::uint64_t kLeast = 4096;
@@ -28,6 +92,8 @@ std::uint64_t cost_of_file(const std::string& file) {
 }
 
 std::vector<std::string> lines_listed(const std::string& file) {
+  if (file == "-" && has_ranks() && !has_helpers())
+    throw InputError("--list", "standard input is that of one process; under mpirun name a file instead of \"-\"");
   std::vector<std::string> lines;
   const std::string text = read_text_file(file);
   for (std::size_t begin = 0; begin < text.size();) {
@@ -42,52 +108,42 @@ std::vector<std::string> lines_listed(const std::string& file) {
   return lines;
 }
 
-void work_through(const std::vector<std::uint64_t>& items, unsigned threads, const std::string& participle,
-                  const LineOf& line_of, const std::function<void(std::uint64_t, const std::string&)>& keep) {
-  Progress progress(participle);
-  std::atomic<std::size_t> next = 0, finished = 0;
-  std::atomic<bool> stop = false;
-  std::exception_ptr failed;
-  std::mutex keeping;
-  const auto work = [&] {
+void help_with(const ListWork& work) { help_with_ranks_list(work.participle, work.threads, work.line_of); }
+
+void work_through(const ListWork& work, const std::vector<std::uint64_t>& items, LineOrder order, const Keep& keep) {
+  help_with(work);
+  if (items.empty()) return;
+  Progress progress(work.participle);
+  LinesInOrder lines(items, order, keep);
+  const auto add = [&lines](std::uint64_t item, const std::string& line) { lines.add(item, line); };
+  const auto tell = [&](std::uint64_t done) {
     try {
-      for (std::size_t i = next++; i < items.size() && !stop; i = next++) {
-        const std::string line = line_of(items[i]);
-        const std::lock_guard lock(keeping);
-        keep(items[i], line);
-        ++finished;
-      }
+      progress.update(done, items.size());
     } catch (...) {
-      const std::lock_guard lock(keeping);
-      if (!failed) failed = std::current_exception();
-      stop = true;
+      lines.end();
+      throw;
     }
   };
-  const std::size_t count =
-      std::min<std::size_t>(threads == 0 ? std::max(1U, std::thread::hardware_concurrency()) : threads, items.size());
-  std::vector<std::thread> workers;
-  for (std::size_t i = 0; i < count; ++i) workers.emplace_back(work);
   try {
-    while (finished < items.size() && !stop) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(finished == 0 ? 1 : 20));
-      progress.update(finished, items.size());
-    }
+    if (has_helpers())
+      list_on_helpers(work.participle, items, work.threads, work.line_of, add, tell);
+    else
+      work_alone(work, items, add, tell);
   } catch (...) {
-    stop = true;
-    const std::lock_guard lock(keeping);
-    if (!failed) failed = std::current_exception();
+    lines.end();
+    throw;
   }
-  for (std::thread& worker : workers) worker.join();
-  if (failed) std::rethrow_exception(failed);
 }
 
 int work_on_shard(const WorkList& list, Shard shard, const std::string& output, unsigned threads,
                   const std::string& participle, const std::string& noun, const LineOf& line_of) {
+  const ListWork work{participle, threads, line_of};
+  help_with(work);
   if (output.empty() || output == "-") throw InputError("--shard", "writes a file; name it with -o");
   PartFile part(output, list, shard);
   const std::size_t before = part.lines().size();
   if (!part.is_whole()) {
-    work_through(part.missing(), threads, participle, line_of,
+    work_through(work, part.missing(), LineOrder::kAsReady,
                  [&part](std::uint64_t item, const std::string& line) { part.add(item, line); });
     part.finish();
   }

@@ -18,6 +18,7 @@
 #include "krohn/simulate/check/operations_file.h"
 #include "krohn/simulate/check/recheck.h"
 #include "krohn/simulate/prove/claims/claim_text.h"
+#include "tools/krohn/joined_ranks.h"
 #include "tools/krohn/report/check_summary.h"
 #include "tools/krohn/report/count.h"
 #include "tools/krohn/report/json_output.h"
@@ -37,6 +38,7 @@ constexpr VerbHelp kCheckHelp = {
     R"(
 krohn check s5.cert s5.safetensors
 krohn check abb.cert abb.safetensors --against 'regex:(a|b)*abb'
+mpirun -n 4 krohn check --list certificates.tsv
 )",
     R"(Reads a certificate that `krohn verify --certificate` wrote and the model that it is about, and re-checks the claim and
 every figure of its evidence. The checker is small and shares no code with the prover, except for the readers of the two
@@ -48,9 +50,10 @@ the code that makes automata of expressions, and with any other language by Hopc
 the certificate state by state, where it asks for an answer.
 
 --list takes many: a line of FILE is CERTIFICATE, MODEL and, if there is one, the LANGUAGE of --against, with tabs between.
-Each gives a line of JSON as it is ready, with the exit status it would have alone; a summary ends them, and the exit status
-is the worst: not read, not established, undecided, established. With --shard I/N a machine of many checks its share into the part
--o FILE, which `krohn merge` joins with the others.
+Each gives a line of JSON, in the order of the list, with the exit status it would have alone; a summary ends them, and the
+exit status is the worst: not read, not established, undecided, established. With --shard I/N a machine of many checks its share
+into the part -o FILE, which `krohn merge` joins with the others. Started by mpirun, all its processes check the list, or
+shares of the pairs, tuples or sampled words of one certificate (docs/many-machines.md).
 Exit status: 0 established, 1 not established, 2 bad input, 3 undecided within the limits.
 )"};
 
@@ -150,7 +153,8 @@ struct Checked {
   int status() const { return found.established && !(compared && compared->difference) ? kDone : kRefuted; }
 };
 
-Checked checked(const CheckArguments& options) {
+/// `is_shared`: by all ranks of the job.
+Checked checked(const CheckArguments& options, bool is_shared) {
   const TensorFile tensors = read_safetensors(file_of_model(options.model));
   const auto format = tensors.metadata.find("format");
   Checked result;
@@ -159,7 +163,8 @@ Checked checked(const CheckArguments& options) {
   const CheckedModel model = result.network ? CheckedModel(*result.network) : CheckedModel(tensors);
   result.certificate = load_certificate(options.certificate, model);
   result.compared = compare_language(options, result.certificate, result.network ? &*result.network : nullptr);
-  result.found = recheck(result.certificate, model, options.limits);
+  result.found = (is_shared && has_shares(result.certificate) ? recheck_by_ranks : recheck)(result.certificate, model,
+                                                                                            options.limits);
   return result;
 }
 
@@ -193,7 +198,7 @@ std::string check_line(const CheckArguments& options) {
         {"certificate", options.certificate}, {"model", options.model}, {"error", error.what()}, {"status", status}};
   };
   try {
-    const Checked result = checked(options);
+    const Checked result = checked(options, false);
     json = json_of(options, result);
     json["status"] = result.status();
   } catch (const LimitError& error) {
@@ -226,7 +231,8 @@ std::vector<CheckArguments> listed_checks(const CheckArguments& options) {
 
 int check_list(const CheckArguments& options) {
   const std::vector<CheckArguments> checks = listed_checks(options);
-  const auto line = [&checks](std::uint64_t item) { return check_line(checks[item]); };
+  const ListWork work{"checking certificates", options.threads,
+                      [&checks](std::uint64_t item) { return check_line(checks[item]); }};
   if (options.shards.slurm)
     return print_array_script({"check", "certificate", checks.size(), options.output}, options.shards);
   if (options.shards.shard) {
@@ -241,14 +247,14 @@ int check_list(const CheckArguments& options) {
       for (const std::string& file : {check.certificate, file_of_model(check.model), check.against})
         list.files.push_back(file);
     }
-    return work_on_shard(list, *options.shards.shard, options.output, options.threads, "checking certificates",
-                         "certificate", line);
+    return work_on_shard(list, *options.shards.shard, options.output, work.threads, work.participle, "certificate",
+                         work.line_of);
   }
   if (!options.output.empty()) throw InputError("-o", "is for --shard and --slurm; the lines go to standard output");
   std::vector<std::uint64_t> all(checks.size());
   std::iota(all.begin(), all.end(), std::uint64_t{0});
   CheckSummary summary;
-  work_through(all, options.threads, "checking certificates", line, [&](std::uint64_t, const std::string& text) {
+  work_through(work, all, LineOrder::kOfItems, [&](std::uint64_t, const std::string& text) {
     fmt::print("{}\n", text);
     summary.add(text);
   });
@@ -258,7 +264,7 @@ int check_list(const CheckArguments& options) {
 
 int check(const CheckArguments& options) {
   if (!options.list.empty()) return check_list(options);
-  const Checked result = checked(options);
+  const Checked result = checked(options, has_ranks());
   if (options.json)
     print_json(json_of(options, result));
   else

@@ -15,9 +15,9 @@
 #include "krohn/simulate/learned/rotation_planes.h"
 #include "krohn/simulate/models/model_file.h"
 #include "krohn/simulate/train/tables/paper_tables.h"
+#include "tools/krohn/joined_ranks.h"
 #include "tools/krohn/models/saved_run.h"
 #include "tools/krohn/pictures/spectrum_plot.h"
-#include "tools/krohn/progress.h"
 #include "tools/krohn/report/count.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/table.h"
@@ -55,9 +55,10 @@ in what it is not the paper's, from what to what, and what could not be done as 
 0 is chance, 1 is perfect; those of the figures of groups are the share of words whose answers are all right. Where a paper
 measures with rescaled states, --recipe paper does, unless --as-trained.
 
-Every cell is kept as a file in FOLDER, next to a folder with the model of every run (for `krohn eval`), and the same command
-continues after those that are there, and within a run that was interrupted or killed. --examine-again measures the kept
-models again, without training.
+First all runs are trained, --threads at a time, then the cells are examined. Every cell is kept as a file in FOLDER, next to a
+folder with the model of every run (for `krohn eval`), and the same command continues after those that are there, and within
+runs that were interrupted or killed. --examine-again measures the kept models again, without training. Started by mpirun,
+all its processes train and examine, in one FOLDER that all of them see (docs/many-machines.md).
 
 A table is a list of runs, cells times seeds: with --shard I/N a machine of many trains its share, into the same FOLDER or
 one of its own, and whoever finishes the last run of a cell measures the cell. The same command without --shard then does
@@ -111,16 +112,12 @@ ExperimentOptions experiment_options(const TableArguments& options, const std::s
   return run;
 }
 
-/// Makes the cell and its file. `number` says which of how many, for people to wait by; empty: nobody waits.
-CellJson make_cell(const Experiment& cell, const TableArguments& options, const std::string& number) {
+/// Makes the cell and its file.
+CellJson make_cell(const Experiment& cell, const TableArguments& options) {
   const std::string place = place_of(options, cell);
   ExperimentOptions run = experiment_options(options, place);
   make_folder(place);
-  std::optional<Progress> progress;
-  if (!number.empty()) {
-    progress.emplace(fmt::format("{}: training {}, {}, steps", number, cell.row, cell.column));
-    run.progress = [&progress](std::uint64_t done, std::uint64_t all) { progress->update(done, all); };
-  }
+  run.progress = [](std::uint64_t, std::uint64_t) { Interruption::check(); };
   CellJson made = cell_json(cell, run_experiment(cell, run));
   made["asked_for"] = options.lengths;
   made["is_rescaled"] = options.rescaled;
@@ -236,7 +233,7 @@ int train_shard(const TableArguments& options, const std::vector<Experiment>& ch
                          const std::string line =
                              run_json(*run.cell, run_once(*run.cell, run.rate, run.seed, experiment)).dump();
                          if (has_all_runs(*run.cell, place) && !kept_cell(place + ".json", *run.cell, options))
-                           make_cell(*run.cell, options, {});
+                           make_cell(*run.cell, options);
                          return line;
                        });
 }
@@ -251,6 +248,56 @@ int report_rivals(const std::vector<CellJson>& rivals, const TableArguments& opt
     print_rivals(rivals, table.whole_words);
   }
   return kDone;
+}
+
+/// All cells, kept or made: first every run that has no model yet is trained, then every cell that is not kept is
+/// measured and examined.
+std::vector<CellJson> cells_of(const TableArguments& options, const std::vector<Experiment>& chosen) {
+  std::vector<TableRun> runs;
+  for (const Experiment& cell : chosen)
+    for (const double rate : cell.rates)
+      for (const std::uint64_t seed : cell.seeds) runs.push_back({&cell, rate, seed});
+  TableArguments alone = options;
+  alone.threads = 1;  // runs and cells share the threads out
+  const ListWork training{"training runs", options.threads, [&](std::uint64_t item) {
+                            const auto& [cell, rate, seed] = runs[item];
+                            const std::string place = place_of(options, *cell);
+                            make_folder(place);
+                            ExperimentOptions experiment = experiment_options(alone, place);
+                            experiment.progress = [](std::uint64_t, std::uint64_t) { Interruption::check(); };
+                            train_once(*cell, rate, seed, experiment);
+                            return std::string("{}");
+                          }};
+  const ListWork examining{
+      "examining cells", options.threads, [&](std::uint64_t item) {
+        const Experiment& cell = chosen[item];
+        if (const std::string place = place_of(options, cell); !has_all_runs(cell, place))
+          throw SystemError(fmt::format(
+              "{}: models of \"{}, {}\" are not there; it has to be one folder for all processes of the job", place,
+              cell.row, cell.column));
+        return make_cell(cell, chosen.size() == 1 && !has_ranks() ? options : alone).dump();
+      }};
+  help_with(training);
+  help_with(examining);
+  make_folder(options.output);
+  std::vector<std::optional<CellJson>> cells;
+  std::vector<std::uint64_t> untrained, unexamined;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    cells.push_back(options.again ? std::nullopt
+                                  : kept_cell(place_of(options, chosen[i]) + ".json", chosen[i], options));
+    if (!cells[i]) unexamined.push_back(i);
+  }
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const auto& [cell, rate, seed] = runs[i];
+    const bool is_kept = cells[static_cast<std::size_t>(cell - chosen.data())].has_value();
+    if (!is_kept && !fs::exists(model_path(place_of(options, *cell), rate, seed))) untrained.push_back(i);
+  }
+  work_through(training, untrained, LineOrder::kAsReady, [](std::uint64_t, const std::string&) {});
+  work_through(examining, unexamined, LineOrder::kAsReady,
+               [&](std::uint64_t item, const std::string& line) { cells[item] = CellJson::parse(line); });
+  std::vector<CellJson> made;
+  for (auto& cell : cells) made.push_back(std::move(*cell));
+  return made;
 }
 
 int make_table(TableArguments options) {
@@ -282,7 +329,8 @@ int make_table(TableArguments options) {
   for (const Experiment& cell : table.experiments)
     if (fmt::format("{}, {}", cell.row, cell.column).find(options.only) != std::string::npos) chosen.push_back(cell);
   std::vector<CellJson> rivals;
-  if (options.rivals && !options.shards.slurm)
+  const bool is_helping = has_ranks() && !has_helpers();
+  if (options.rivals && !options.shards.slurm && !is_helping)
     rivals =
         rival_cells({options.name, options.output, options.only, options.scale, options.seeds, options.shards.shard});
   if (chosen.empty() && options.rivals && options.shards.shard) return kDone;
@@ -293,14 +341,7 @@ int make_table(TableArguments options) {
   if (options.lengths.empty()) options.lengths = default_lengths(table, chosen[0]);
   view.lengths = options.lengths;
   if (options.shards.any()) return train_shard(options, chosen);
-  make_folder(options.output);
-  std::vector<CellJson> cells;
-  for (const Experiment& cell : chosen) {
-    std::optional<CellJson> kept = kept_cell(place_of(options, cell) + ".json", cell, options);
-    if (!kept || options.again)
-      kept = make_cell(cell, options, fmt::format("{} of {}", cells.size() + 1, chosen.size()));
-    cells.push_back(std::move(*kept));
-  }
+  const std::vector<CellJson> cells = cells_of(options, chosen);
   const bool has_angles = options.name == kAngles;
   if (!options.plot.empty() && !has_angles) plot_table(view, cells, options.plot);
   CellJson json = options.json ? table_json(view, cells) : CellJson();

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include "krohn/automata/dfa/visible_text.h"
@@ -19,6 +20,7 @@
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
 #include "tools/krohn/command.h"
+#include "tools/krohn/joined_ranks.h"
 #include "tools/krohn/models/rival_process.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/report/count.h"
@@ -292,6 +294,21 @@ int train_rival(const TrainArguments& options) {
   return run_rivals(line, "--model torch:…");
 }
 
+/// One run to its last checkpoint; its line.
+std::string train_to_checkpoint(const TrainArguments& options, const Task& task, const RateAndSeed& run) {
+  TrainingJob job = std::move(make_jobs(options, task, {&run, 1}).front());
+  try {
+    run_to_end(job, options, task, [] {
+      Interruption::check();
+      return true;
+    });
+  } catch (const Interrupted&) {
+    job.save();
+    throw;
+  }
+  return run_json(job).dump();
+}
+
 /// The runs of this shard, each to its last checkpoint: the command without --shard then finds all of them trained.
 int train_shard(const TrainArguments& options, const Task& task) {
   const std::vector<RateAndSeed> runs = rates_and_seeds(options);
@@ -308,19 +325,19 @@ int train_shard(const TrainArguments& options, const Task& task) {
   for (const auto& [rate, seed] : runs) list.items.push_back(fmt::format("rate={} seed={}", rate, seed));
   make_folder(options.output);
   return work_on_shard(list, *options.shards.shard, part_in(options.output, *options.shards.shard), options.threads,
-                       "training runs", "run", [&](std::uint64_t item) {
-                         TrainingJob job = std::move(make_jobs(options, task, {&runs[item], 1}).front());
-                         try {
-                           run_to_end(job, options, task, [] {
-                             Interruption::check();
-                             return true;
-                           });
-                         } catch (const Interrupted&) {
-                           job.save();
-                           throw;
-                         }
-                         return run_json(job).dump();
-                       });
+                       "training runs", "run",
+                       [&](std::uint64_t item) { return train_to_checkpoint(options, task, runs[item]); });
+}
+
+/// Under mpirun: every run to its last checkpoint, which are then all there.
+void train_on_ranks(const TrainArguments& options, const Task& task, const std::vector<RateAndSeed>& runs) {
+  const ListWork work{"training runs", options.threads,
+                      [&](std::uint64_t item) { return train_to_checkpoint(options, task, runs[item]); }};
+  help_with(work);
+  make_folder(options.output);
+  std::vector<std::uint64_t> all(runs.size());
+  std::iota(all.begin(), all.end(), std::uint64_t{0});
+  work_through(work, all, LineOrder::kAsReady, [](std::uint64_t, const std::string&) {});
 }
 
 int train(TrainArguments options) {
@@ -332,7 +349,9 @@ int train(TrainArguments options) {
   if (options.model.starts_with(kRivalPrefix)) return train_rival(options);
   const auto task = make_task(options.task, options.reading);
   if (options.shards.any()) return train_shard(options, *task);
-  std::vector<TrainingJob> jobs = make_jobs(options, *task, rates_and_seeds(options));
+  const std::vector<RateAndSeed> runs = rates_and_seeds(options);
+  if (has_ranks() && !wants_cuda(options.device)) train_on_ranks(options, *task, runs);
+  std::vector<TrainingJob> jobs = make_jobs(options, *task, runs);
   make_folder(options.output);
   if (wants_cuda(options.device))
     run_jobs_on_device(jobs, options);

@@ -39,6 +39,7 @@ krohn verify z5.safetensors --against name:Z5 --precision bf16
 krohn verify s5.safetensors --length 1e9 --save s5.run.json
 krohn verify z5.safetensors --max-pairs 1e9 --memory 8G --disk 64G
 mpirun -n 4 krohn verify s5.safetensors --length 1e13 --checkpoint s5.run
+mpirun -n 4 krohn verify s5.safetensors --test-only --length 1e6 --words 1e4
 )",
     R"(Proves that MODEL computes its automaton for words of every length, in the stated arithmetic, letter after letter; or
 shows a word on which it fails; or reports the length up to which the proof holds. First the codewords are tried (a proof
@@ -65,9 +66,10 @@ sequential one, the network is evaluated letter by letter; beyond, its reachable
 found first, bit for bit, and the automaton that they are runs alongside the automaton of the language, at the speed of
 automata and compared after every letter; the output says which (--through chooses). Such a run can be stopped with Ctrl-C
 when it is saved to a file, and --resume continues it.
-Started by mpirun, all its processes work on one search of more than 65,536 pairs, or on one long word, and answer as one
-process does (docs/many-machines.md). --checkpoint keeps both in a folder, under mpirun or not: the same command, on any
-number of processes, goes on from there, whatever ended it.
+Started by mpirun, all its processes work on one search of more than 65,536 pairs, on one long word, or on many words, and
+answer as one process does (docs/many-machines.md); --device cuda gives each that reads words a device of its machine.
+--checkpoint keeps searches and long words in a folder, under mpirun or not: the same command, on any number of processes,
+goes on from there, whatever ended it.
 A search that --max-pairs lets outgrow --memory keeps its latest pairs there and the others on disk, up to --disk: in the
 folder of --checkpoint, or in $TMPDIR (/tmp). Its verdict, counts and certificate are the same. These files have no name
 and end with the process. A disk that is full ends the search with what was proved, status 3.
@@ -240,13 +242,14 @@ int run_verify(const VerifyArguments& options) {
   const DevicePlace device(options.device == "cuda", [](const std::string& why) {
     fmt::print(stderr, "krohn: on the processor instead: {}\n", why);
   });
-  const bool is_kept = has_ranks() || !options.checkpoint.empty();
-  if (is_kept && options.device == "cuda")
-    throw InputError("--device", "under mpirun, and with --checkpoint, searches run on processors; leave it out");
+  const bool insists = options.device == "cuda", is_kept = has_ranks() || !options.checkpoint.empty();
+  if (insists && is_kept && !has_ranks())
+    throw InputError("--device", "with --checkpoint searches run on processors; leave it out");
+  if (insists && is_kept) wants_cuda(options.device);  // whoever has none is told before anything is done
   KeptSearch kept{options.checkpoint, options.checkpoint_seconds};
   kept.max_disk_bytes = options.disk;
   const bool on_cuda = !is_kept && wants_cuda(options.device);
-  const auto here = on_cuda ? nullptr : place_on_ranks(kept);
+  const auto here = on_cuda ? nullptr : place_on_ranks(kept, insists);
   Question question;
   question.how = how_of(options, on_cuda ? &device : here.get());
   const auto model =
