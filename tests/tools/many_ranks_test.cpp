@@ -2,6 +2,7 @@
 // becomes of a process on the way.
 #include <doctest/doctest.h>
 
+#include "tests/tools/mpirun.h"
 #include "tests/tools/shell.h"
 
 using namespace krohn::test;
@@ -11,19 +12,6 @@ namespace {
 
 /// 70,000 pairs of a rotation that drifts: more than are searched at once before a job's ranks are asked.
 constexpr const char* kSearch = " verify z5.safetensors --precision bf16 --max-pairs 70000 --long-letters 1000 --json ";
-
-bool has_mpi() {
-  const bool has = KROHN_HAS_MPI && std::system("command -v mpirun >/dev/null") == 0;
-  if (!has) MESSAGE("skipped: there is no MPI");
-  return has;
-}
-
-/// `mpirun -n ranks krohn`, for more ranks than processors, for root, and in containers.
-std::string mpirun(int ranks) {
-  return "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl_vader_single_copy_mechanism=none "
-         "mpirun -q --oversubscribe -n " +
-         std::to_string(ranks) + " '" KROHN_COMMAND "' ";
-}
 
 void compile(const Workplace& place) {
   REQUIRE(
@@ -122,7 +110,7 @@ TEST_CASE("a process without memory ends the job with one line and status 3, and
       mpirun(2) +
       "verify z5.safetensors --max-pairs 1e9 --long-letters 1000 --time 60 --checkpoint kept --checkpoint-every 0.2"
       " & job=$!\n for i in $(seq 500); do sleep 0.02; test -e kept/pairs.json && break; done\n"
-      "last=$(pgrep -P $job | tail -n 1); size=$(awk '/VmSize/ {print $2}' /proc/$last/status)\n"
+      "last=$(pgrep -P $(pgrep -P $job | tail -n 1)); size=$(awk '/VmSize/ {print $2}' /proc/$last/status)\n"
       "prlimit --pid $last --as=$(((size + 2000) * 1024)); wait $job");
   CAPTURE(ended.err);
   CHECK(ended.status == 3);

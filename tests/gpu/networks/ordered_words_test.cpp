@@ -4,6 +4,7 @@
 
 #include "krohn/gpu/device/device.h"
 #include "krohn/groups/error.h"
+#include "krohn/simulate/evaluate/lanes/sample.h"
 #include "tests/simulate/formed_networks.h"
 
 using namespace krohn;
@@ -113,4 +114,15 @@ TEST_CASE("orders that devices do not have are refused") {
   SampleOptions options;
   options.order = parse_order("scan");
   CHECK_THROWS_AS(sample_words_in_order(Place::kDevice, swaps, Precision::kFp32, options), SystemError);
+}
+
+TEST_CASE("words in an order may begin with any number") {
+  const Network network = rotation(60, all_residues(60));
+  SampleOptions options;
+  options.lengths = {70};
+  options.words = 3;
+  options.order = parse_order("scan");
+  for (const std::uint64_t first : {1u, 1000u})
+    CHECK(sample_words_in_order(Place::kProcessor, network, Precision::kBf16, options, first) ==
+          sample_from(first, network, Precision::kBf16, options));
 }

@@ -4,6 +4,7 @@
 
 #include "krohn/gpu/device/device.h"
 #include "krohn/groups/error.h"
+#include "krohn/simulate/evaluate/lanes/sample.h"
 #include "tests/gpu/samples.h"
 #include "tests/simulate/formed_networks.h"
 
@@ -69,4 +70,14 @@ TEST_CASE("what devices do not do is refused") {
   factored.layers[0].transitions[0].a = FactoredMatrix{3, {{0, 1}, {2}}, {{1, 2}, {0}}, {0, 1}};
   CHECK_THROWS_AS(run(factored, Precision::kFp32, options), InputError);
   if (!cuda_available()) CHECK_THROWS_AS(sample_words(Place::kDevice, network, Precision::kFp32, options), SystemError);
+}
+
+TEST_CASE("words may begin with any number, as parts of a test do") {
+  const Network network = rotation(60, all_residues(60));
+  for (const std::uint64_t first : {1u, 5u, 1000u}) {
+    CAPTURE(first);
+    const SampleOptions options = sample_of({20, 3}, 9, 4);
+    CHECK(sample_words(Place::kProcessor, network, Precision::kBf16, options, first) ==
+          sample_from(first, network, Precision::kBf16, options));
+  }
 }
