@@ -6,12 +6,12 @@
 #include <numbers>
 
 #include "krohn/simulate/arithmetic/parallel_for.h"
-#include "krohn/simulate/models/block_recurrence.h"
 #include "krohn/simulate/models/cross_entropy.h"
 #include "krohn/simulate/models/initialise.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
-#include "krohn/simulate/models/letter_recurrence.h"
 #include "krohn/simulate/models/linear_model_reader.h"
+#include "krohn/simulate/models/recurrence/block_recurrence.h"
+#include "krohn/simulate/models/recurrence/letter_recurrence.h"
 
 namespace krohn {
 namespace {

@@ -10,7 +10,7 @@
 #include "krohn/simulate/models/cross_entropy.h"
 #include "krohn/simulate/models/initialise.h"
 #include "krohn/simulate/models/linear_model_step.h"
-#include "krohn/simulate/models/prefix_tree.h"
+#include "krohn/simulate/models/recurrence/prefix_tree.h"
 
 namespace krohn {
 namespace {

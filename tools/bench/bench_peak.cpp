@@ -39,15 +39,14 @@ double multiply_adds_a_second(float* out) {
   Vector sums[kSums] = {};
   const Vector by = Vector{} + 0.999f, added = Vector{} + 0.001f;
   const double seconds = least_seconds([&] {
-    Vector own[kSums];
+    Vector own[kSums];  // in registers, where every loop over them is unrolled
+#pragma GCC unroll 12
     for (std::size_t i = 0; i < kSums; ++i) own[i] = sums[i];
     for (std::size_t round = 0; round < kRounds; ++round) {
 #pragma GCC unroll 12
-      for (std::size_t i = 0; i < kSums; ++i) {
-        own[i] = own[i] * by + added;
-        asm("" : "+v"(own[i]));  // every round is to be made
-      }
+      for (std::size_t i = 0; i < kSums; ++i) own[i] = own[i] * by + added;
     }
+#pragma GCC unroll 12
     for (std::size_t i = 0; i < kSums; ++i) sums[i] = own[i];
   });
   for (const Vector& sum : sums) *out += sum[0];
@@ -69,13 +68,15 @@ std::pair<double, double> bytes_a_second(std::size_t bytes, float* out) {
         }
   });
   const double changing = least_seconds([&] {
-    for (std::size_t round = 0; round < rounds; ++round)
+    for (std::size_t round = 0; round < rounds; ++round) {
+      asm volatile("" ::: "memory");  // or compilers make two rounds at once
       for (std::size_t i = 0; i + kLanes <= count; i += kLanes) {
         Vector own;
         std::memcpy(&own, numbers.data() + i, kBytes);
         own += 1e-3f;
         std::memcpy(numbers.data() + i, &own, kBytes);
       }
+    }
   });
   for (const Vector& sum : sums) *out += sum[0];
   *out += numbers[0];

@@ -1,5 +1,6 @@
-// simulate/models/letter_recurrence.h — h_t = A(x_t) h_{t−1} + b(x_t) for a batch of words, with one dense matrix a
-// letter, and its adjoint: for every position and letter one matrix product with all states that read it there.
+// simulate/models/recurrence/letter_recurrence.h — h_t = A(x_t) h_{t−1} + b(x_t) for a batch of words, with one dense
+// matrix a letter, and its adjoint: for every position and letter one matrix product with all states that read it
+// there.
 //
 // Every prefix of the words is read once. A product reads the states of its prefixes as they lie and writes each one
 // where the prefix that goes on from it reads it, so that nothing is gathered; the gradients by a letter's matrix are
@@ -16,7 +17,7 @@
 #include "krohn/groups/float_environment.h"
 #include "krohn/simulate/arithmetic/numbers.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
-#include "krohn/simulate/models/prefix_tree.h"
+#include "krohn/simulate/models/recurrence/prefix_tree.h"
 
 namespace krohn {
 

@@ -1,6 +1,6 @@
-// simulate/models/block_recurrence.h — h_t = A(x_t) h_{t−1} + b(x_t) for a batch of words, with block-diagonal A given
-// per letter in small blocks, and its adjoint. Every prefix of the words is read once
-// (simulate/models/letter_recurrence.h: the same with one dense block, and the same doors).
+// simulate/models/recurrence/block_recurrence.h — h_t = A(x_t) h_{t−1} + b(x_t) for a batch of words, with
+// block-diagonal A given per letter in small blocks, and its adjoint. Every prefix of the words is read once
+// (simulate/models/recurrence/letter_recurrence.h: the same with one dense block, and the same doors).
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "krohn/simulate/arithmetic/numbers.h"
-#include "krohn/simulate/models/prefix_tree.h"
+#include "krohn/simulate/models/recurrence/prefix_tree.h"
 
 namespace krohn {
 

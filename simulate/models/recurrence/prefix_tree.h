@@ -1,5 +1,5 @@
-// simulate/models/prefix_tree.h — the prefixes of a batch's words, each once: whatever a model does with a prefix does
-// not depend on the word that goes on from it. Short words share most of their letters.
+// simulate/models/recurrence/prefix_tree.h — the prefixes of a batch's words, each once: whatever a model does with a
+// prefix does not depend on the word that goes on from it. Short words share most of their letters.
 #pragma once
 
 #include <cstddef>
