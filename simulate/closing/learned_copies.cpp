@@ -32,18 +32,52 @@ using Classes = std::vector<std::uint32_t>;
 /// next[letter][point].
 using Action = std::vector<std::vector<std::uint32_t>>;
 
-/// Nothing unless every letter permutes the points.
-std::optional<Action> action_of(const std::vector<LearnedCode::Move>& moves, std::size_t letters, std::size_t points) {
+/// Points that letters permute, and the others: what no letter leads to, such as the state before a word where the
+/// empty word is not asked about, moves like one that some letter leads to.
+struct Permuted {
+  std::vector<Index> points;      ///< those that are permuted
+  std::vector<std::uint32_t> at;  ///< point ↦ its place, or that of its like, among them
+  Action next;                    ///< by place
+};
+
+std::optional<Permuted> permuted(const std::vector<LearnedCode::Move>& moves, std::size_t letters, std::size_t points) {
   constexpr std::uint32_t kNone = UINT32_MAX;
   Action next(letters, std::vector<std::uint32_t>(points, kNone));
-  for (const auto& [from, letter, to] : moves)
+  std::vector<bool> is_reached(points, false);
+  for (const auto& [from, letter, to] : moves) {
     next[letter][static_cast<std::size_t>(from)] = static_cast<std::uint32_t>(to);
-  for (std::vector<std::uint32_t> images : next) {
-    std::ranges::sort(images);
-    for (std::size_t i = 0; i < points; ++i)
-      if (images[i] != i) return std::nullopt;
+    is_reached[static_cast<std::size_t>(to)] = true;
   }
-  return next;
+  Permuted found{{}, std::vector<std::uint32_t>(points, kNone), {}};
+  for (std::size_t i = 0; i < points; ++i)
+    if (is_reached[i]) {
+      found.at[i] = static_cast<std::uint32_t>(found.points.size());
+      found.points.push_back(static_cast<Index>(i));
+    }
+  for (std::size_t i = 0; i < points; ++i) {
+    const auto moves_alike = [&](Index other) {
+      return std::ranges::all_of(
+          next, [&](const auto& images) { return images[i] == images[static_cast<std::size_t>(other)]; });
+    };
+    if (is_reached[i]) continue;
+    const auto like = std::ranges::find_if(found.points, moves_alike);
+    if (like == found.points.end()) return std::nullopt;
+    found.at[i] = found.at[static_cast<std::size_t>(*like)];
+  }
+  for (const std::vector<std::uint32_t>& images : next) {
+    std::vector<std::uint32_t> own;
+    for (const Index point : found.points) {
+      const std::uint32_t image = images[static_cast<std::size_t>(point)];
+      if (image == kNone) return std::nullopt;
+      own.push_back(found.at[image]);
+    }
+    std::vector<std::uint32_t> sorted = own;
+    std::ranges::sort(sorted);
+    for (std::size_t i = 0; i < sorted.size(); ++i)
+      if (sorted[i] != i) return std::nullopt;
+    found.next.push_back(std::move(own));
+  }
+  return found;
 }
 
 /// The least congruence above `classes` in which a and b are one.
@@ -165,18 +199,20 @@ std::vector<Copy> copies_of(const VectorXd& values) {  // falling
 
 }  // namespace
 
-std::vector<LearnedCopies> learned_copies(const MatrixXd& points, const std::vector<LearnedCode::Move>& moves,
+std::vector<LearnedCopies> learned_copies(const MatrixXd& all_points, const std::vector<LearnedCode::Move>& moves,
                                           std::size_t letters) {
+  if (all_points.cols() > kMostPoints) return {};
+  const auto action = permuted(moves, letters, static_cast<std::size_t>(all_points.cols()));
+  if (!action || action->points.empty()) return {};
+  const MatrixXd points = all_points(Eigen::all, action->points);
+  const Action& next = action->next;
   const Index count = points.cols();
-  if (count == 0 || count > kMostPoints) return {};
-  const auto next = action_of(moves, letters, static_cast<std::size_t>(count));
-  if (!next) return {};
-  const auto shape = mean_over_group(points.transpose() * points, *next);
+  const auto shape = mean_over_group(points.transpose() * points, next);
   if (!shape) return {};
   const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(*shape);
   const MatrixXd vectors = solver.eigenvectors().rowwise().reverse();
   const std::vector<Copy> copies = copies_of(solver.eigenvalues().reverse());
-  const std::vector<Classes> all = congruences(*next, static_cast<std::size_t>(count));
+  const std::vector<Classes> all = congruences(next, static_cast<std::size_t>(count));
   const double least = kLeastShare * copies.front().size;
   std::vector<LearnedCopies> found;
   LearnedCopies kept{MatrixXd(points.rows(), 0), MatrixXd(0, count), 0};
@@ -187,7 +223,7 @@ std::vector<LearnedCopies> learned_copies(const MatrixXd& points, const std::vec
     both << waiting, own;
     bool is_kept = false;
     for (const MatrixXd* part : {&own, static_cast<const MatrixXd*>(&both)}) {
-      const auto lattice = lattice_of(part->transpose(), all, *next);
+      const auto lattice = lattice_of(part->transpose(), all, next);
       if (!lattice) continue;
       const Index rank = kept.points.rows();
       kept.basis.conservativeResize(Eigen::NoChange, rank + part->cols());
@@ -203,6 +239,7 @@ std::vector<LearnedCopies> learned_copies(const MatrixXd& points, const std::vec
     kept.gap = copies[i].size / below;
     if (kept.gap > kGap && kept.points.rows() > 0) found.push_back(kept);
   }
+  for (LearnedCopies& copies : found) copies.points = MatrixXd(copies.points(Eigen::all, action->at));
   std::ranges::reverse(found);
   return found;
 }

@@ -22,9 +22,11 @@ struct LearnedCopies {
   double gap = 0;  ///< the size of the least copy by that of the greatest left out
 };
 
-/// The copies above every gap of a factor of 1.5 between their sizes, most copies first. Those without a lattice (the
-/// turn by a fifth alone) are left out unless they have one together. None where letters do not permute the points, or
-/// there are more than 200. O(points³ + 1000 · letters · points²).
+/// The copies above every gap of a factor of 1.5 between their sizes, or to a thousandth of the greatest, most
+/// copies first. Those without a lattice (the
+/// turn by a fifth alone) are left out unless they have one together. None where letters do not permute the points that
+/// some letter leads to, another moves like none of these, or there are more than 200. O(points³ + 1000 · letters ·
+/// points²).
 std::vector<LearnedCopies> learned_copies(const Eigen::MatrixXd& points, const std::vector<LearnedCode::Move>& moves,
                                           std::size_t letters);
 

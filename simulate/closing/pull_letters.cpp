@@ -5,6 +5,7 @@
 #include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -57,6 +58,21 @@ MatrixXd without_noise(const MatrixXd& means, const std::vector<LearnedCode::Mov
   return clean;
 }
 
+/// Points that no letter leads to and that move as another point does: the state before a word, where the empty word is
+/// not asked about. It stays where it is, and would only pull its like aside.
+std::vector<bool> repeated_points(const std::vector<LearnedCode::Move>& moves, Index points) {
+  std::vector<std::map<std::size_t, Index>> next(static_cast<std::size_t>(points));
+  std::vector<bool> is_reached(next.size(), false), is_repeated(next.size(), false);
+  for (const auto& [from, letter, to] : moves) {
+    next[static_cast<std::size_t>(from)][letter] = to;
+    is_reached[static_cast<std::size_t>(to)] = true;
+  }
+  for (std::size_t i = 0; i < next.size(); ++i)
+    for (std::size_t other = 0; other < next.size() && !is_reached[i]; ++other)
+      if (is_reached[other] && next[other] == next[i]) is_repeated[i] = true;
+  return is_repeated;
+}
+
 MatrixXd pseudo_inverse(const MatrixXd& matrix) {
   const Eigen::BDCSVD<MatrixXd> svd(matrix, Eigen::ComputeThinU | Eigen::ComputeThinV);
   const Index rank = (svd.singularValues().array() > kLeastShare * svd.singularValues()(0)).count();
@@ -79,10 +95,13 @@ std::vector<float> pulled_letters(const SequenceModel<float>& model, const Task&
   const auto machine = trained_machine(model, task, Precision::kFp64);
   const LearnedStates seen = learned_states(*machine, task, tracked_automaton(task, input.automaton));
   if (!seen.means.allFinite()) return {};
+  const std::vector<bool> is_repeated = repeated_points(seen.moves, seen.means.cols());
   const Index size = view.block, numbers = static_cast<Index>(view.hidden) * size;
   MatrixXd change = MatrixXd::Zero(view.letters, numbers);  // a letter a row
   for (Index first = 0; first < static_cast<Index>(view.hidden); first += size) {
-    const MatrixXd means = seen.means.middleRows(first, size);
+    MatrixXd means = seen.means.middleRows(first, size);
+    for (Index point = 0; point < means.cols(); ++point)
+      if (is_repeated[static_cast<std::size_t>(point)]) means.col(point).setZero();
     if (means.isZero()) continue;
     const MatrixXd clean = without_noise(means, seen.moves, input.inputs.size());
     if (clean.size() == 0) continue;
@@ -91,7 +110,8 @@ std::vector<float> pulled_letters(const SequenceModel<float>& model, const Task&
       MatrixXd from(size, static_cast<Index>(seen.moves.size())), to = from;
       Index count = 0;
       for (const auto& move : seen.moves)
-        if (move.letter == i) from.col(count) = clean.col(move.from), to.col(count++) = clean.col(move.to);
+        if (move.letter == i && !is_repeated[static_cast<std::size_t>(move.from)])
+          from.col(count) = clean.col(move.from), to.col(count++) = clean.col(move.to);
       if (count == 0) continue;
       if (!view.additions.empty())
         for (Index row = 0; row < size; ++row)

@@ -4,6 +4,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "tests/tools/shell.h"
 
@@ -296,4 +299,27 @@ TEST_CASE("a table says in what it is not the paper's, and counts as the paper d
   CHECK(place.shell(line + "--rescaled --as-trained").status == 2);
   CHECK(place.shell("krohn table grazzi5 --recipe released -o cells").status == 2);
   CHECK(place.shell("krohn table fan2 --recipe hard -o cells").status == 2);
+}
+
+TEST_CASE("the table of training to a proof, cut into shards, is the one that is made at once") {
+  const Workplace place("certified-shards");
+  const std::string table = "krohn table certified --only 'bilinear, parity' --seed 1000 --seeds 3 --threads 1 -o ";
+  for (const char* shard : {"1/2", "2/2"}) REQUIRE(place.shell(table + "cut --shard " + shard).status == 0);
+  std::size_t runs = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(place / "cut"))
+    runs += entry.path().filename().string().starts_with("certified-");
+  CHECK(runs == 3);
+  const Outcome cut = place.shell(table + "cut --json"), whole = place.shell(table + "whole --json");
+  REQUIRE(cut.status == 0);
+  REQUIRE(whole.status == 0);
+  auto a = nlohmann::json::parse(cut.out), b = nlohmann::json::parse(whole.out);
+  REQUIRE(a["cells"][0]["runs"].size() == 3);
+  for (auto* table_json : {&a, &b})
+    for (auto& run : (*table_json)["cells"][0]["runs"]) run.erase("seconds");
+  CHECK(a == b);
+  // What is kept is of the same recipe, or it is refused.
+  for (const auto& entry : std::filesystem::directory_iterator(place / "whole")) std::ofstream(entry.path()) << "{}";
+  const Outcome other = place.shell(table + "whole");
+  CHECK(other.status == 2);
+  CHECK(contains(other.err, "delete it"));
 }
