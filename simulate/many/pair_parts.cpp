@@ -18,12 +18,13 @@
 #include "krohn/groups/error.h"
 #include "krohn/groups/pending_path.h"
 #include "krohn/groups/record_set.h"
+#include "krohn/simulate/check/sha256.h"
 #include "krohn/simulate/many/varint.h"
 
 namespace krohn {
 namespace {
 
-constexpr const char* kFormat = "krohn pairs 2";
+constexpr const char* kFormat = "krohn pairs 3";
 constexpr const char* kEnding = ".pairs";
 constexpr std::size_t kLargestList = std::size_t{1} << 28;
 
@@ -100,7 +101,7 @@ class PartReader {
   std::vector<std::uint8_t> coded_;
 };
 
-std::uint64_t number(const nlohmann::json& json, const std::string& path, const char* name) {
+std::uint64_t number(const nlohmann::ordered_json& json, const std::string& path, const char* name) {
   const auto found = json.find(name);
   if (found == json.end() || !found->is_number_unsigned())
     throw InputError(path, fmt::format("\"{}\" is not a count; remove the folder and start again", name));
@@ -110,6 +111,12 @@ std::uint64_t number(const nlohmann::json& json, const std::string& path, const 
 nlohmann::ordered_json to_json(const PairSearchQuestion& question) {
   return {{"format", kFormat},     {"model", question.model}, {"arithmetic", question.arithmetic},
           {"form", question.form}, {"words", question.words}, {"letters", question.letters}};
+}
+
+/// Of a list, without its own sum: one digit of it says how far a proof reaches.
+std::string sum_of(nlohmann::ordered_json list) {
+  list.erase("sum");
+  return sha256(list.dump());
 }
 
 }  // namespace
@@ -160,8 +167,10 @@ PairParts::PairParts(Ranks& ranks, const std::string& folder, PairSearchQuestion
     if (ranks_.rank() != 0) return;
     make_folder(folder_);
     lock();
-    if (const std::string list = folder_ + "/pairs.json"; std::filesystem::exists(list))
+    if (const std::string list = folder_ + "/pairs.json"; std::filesystem::exists(list)) {
       text = read_file(list, kLargestList);
+      if (text.empty()) throw InputError(damaged(list));
+    }
     open(text);
     remove_strays();
     job_ = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
@@ -194,13 +203,14 @@ void PairParts::lock() {
 void PairParts::open(const std::string& text) {
   if (text.empty()) return;
   const std::string path = folder_ + "/pairs.json";
-  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  const nlohmann::ordered_json json = nlohmann::ordered_json::parse(text, nullptr, false);
   if (!json.is_object()) throw InputError(path, "not the list of a search of pairs; name another folder");
   const nlohmann::ordered_json wanted = to_json(question_);
   for (const auto& [name, value] : wanted.items())
-    if (const auto found = json.find(name); found == json.end() || nlohmann::ordered_json(*found) != value)
+    if (const auto found = json.find(name); found == json.end() || *found != value)
       throw InputError(path, fmt::format("\"{}\" is {}, but this search has {}; name another folder", name,
                                          found == json.end() ? "missing" : found->dump(), value.dump()));
+  if (const auto sum = json.find("sum"); sum == json.end() || *sum != sum_of(json)) throw InputError(damaged(path));
   stand_ =
       PairSearchStand{number(json, path, "pairs"), number(json, path, "expanded"), number(json, path, "level_begin"),
                       number(json, path, "level_end"), number(json, path, "depth")};
@@ -209,7 +219,7 @@ void PairParts::open(const std::string& text) {
     throw InputError(damaged(path));
   const auto parts = json.find("parts");
   if (parts == json.end() || !parts->is_array()) throw InputError(damaged(path));
-  for (const nlohmann::json& part : *parts) {
+  for (const nlohmann::ordered_json& part : *parts) {
     const std::string file = part.is_object() ? part.value("file", "") : "";
     if (file.empty() || file.find('/') != std::string::npos) throw InputError(damaged(path));
     earlier_.push_back({file, number(part, path, "bytes")});
@@ -262,6 +272,7 @@ std::string PairParts::text_of(const PairSearchStand& stand, const std::vector<P
   json["parts"] = nlohmann::ordered_json::array();
   for (const Part& part : parts)
     if (part.bytes > 0) json["parts"].push_back({{"file", part.file}, {"bytes", part.bytes}});
+  json["sum"] = sum_of(json);
   return json.dump(1) + "\n";
 }
 

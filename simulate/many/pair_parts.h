@@ -40,8 +40,9 @@ struct PairPiece {
 };
 
 /// The folder, held by all ranks of a job. A part is bytes that are appended: pieces, each with a check sum. What
-/// counts is what `pairs.json` lists, which is replaced whole; so a job may be killed at any moment, and no pair is
-/// lost that was committed, nor counted twice. The parts of earlier jobs, on however many ranks, are only read.
+/// counts is what `pairs.json` lists, which has one too and is replaced whole; so a job may be killed at any moment,
+/// and no pair is lost that was committed, nor counted twice. The parts of earlier jobs, on however many ranks, are
+/// only read.
 class PairParts {
  public:
   /// Collective. Makes the folder where there is none; rank 0 locks it. Throws InputError, on all ranks, when it holds

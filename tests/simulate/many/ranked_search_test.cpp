@@ -193,6 +193,16 @@ TEST_CASE("no byte of a kept search can change unnoticed") {
     std::ofstream(entry.path(), std::ios::binary) << whole;
   }
   CHECK(bytes > 50);
+  // A digit of the list says how far the proof reaches, another what has been expanded.
+  const std::string list = contents(scratch / "pairs.json");
+  for (std::size_t at = 0; at < list.size(); ++at) {
+    if (list[at] < '0' || list[at] > '9') continue;
+    std::string changed = list;
+    changed[at] = static_cast<char>('0' + (list[at] - '0' + 1) % 10);
+    scratch.write("pairs.json", changed);
+    CAPTURE(changed);
+    CHECK_THROWS_AS(search(1, network, in(Precision::kBf16), {scratch.path().string()}), InputError);
+  }
 }
 
 TEST_CASE("a kept search is of one question") {
@@ -214,7 +224,7 @@ TEST_CASE("a kept search is of one question") {
     CAPTURE(name);
     CHECK_THROWS_AS(search(2, network, in(Precision::kBf16), kept), Error);
   }
-  for (const char* text : {"[]", "{", "{}"}) {
+  for (const char* text : {"", "[]", "{", "{}"}) {
     scratch.write("pairs.json", text);
     CHECK_THROWS_AS(search(2, network, in(Precision::kBf16), kept), InputError);
   }
