@@ -3,10 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <system_error>
 #include <vector>
 
 namespace krohn {
+namespace {
+
+/// One that is not there is a limit of the disk where the disk is needed, and nothing where it is not.
+std::string folder_of_system() {
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
+  const char* const named = std::getenv("TMPDIR");
+  if (error) return named != nullptr ? named : "/tmp";
+  return folder.string();
+}
+
+}  // namespace
 
 std::string RoomLimit::text(std::size_t rank, std::uint64_t most, std::uint64_t most_on_disk,
                             const std::string& folder) const {
@@ -18,7 +32,7 @@ std::string RoomLimit::text(std::size_t rank, std::uint64_t most, std::uint64_t 
 
 HeldPairs::HeldPairs(std::size_t width, std::uint64_t most, const std::string& folder, std::uint64_t most_on_disk)
     : most_(most),
-      space_(folder.empty() ? std::filesystem::temp_directory_path().string() : folder, most_on_disk),
+      space_(folder.empty() ? folder_of_system() : folder, most_on_disk),
       owned_(width),
       now_(width),
       next_(width),

@@ -1,6 +1,8 @@
 // Searches of pairs whose memory ends: they go on with the disk, and say what those say that have memory enough.
 #include <doctest/doctest.h>
 
+#include <cstdlib>
+
 #include "krohn/groups/error.h"
 #include "krohn/simulate/many/many_place.h"
 #include "krohn/simulate/many/ranked_search.h"
@@ -137,4 +139,18 @@ TEST_CASE("filters that leave no room in memory stop a search") {
   const std::string text = search(1, subject.network, with_little_memory(subject), {.round_words = 1 << 12});
   CHECK(text.starts_with("proved up to a length"));
   CHECK(text.find(std::to_string(subject.memory) + " bytes of pairs on a rank") != std::string::npos);
+}
+
+TEST_CASE("a folder for temporary files that is not there stops only a search that needs it") {
+  const char* const before = std::getenv("TMPDIR");
+  const std::string kept = before != nullptr ? before : "";
+  setenv("TMPDIR", "/nonexistent", 1);
+  Subject subject = rotation_of_five(3000);
+  const std::string text = search(2, subject.network, with_little_memory(subject), {.round_words = 1});
+  subject.memory = 1 << 30;
+  const std::string enough = search(2, subject.network, with_little_memory(subject), {.round_words = 1});
+  before != nullptr ? setenv("TMPDIR", kept.c_str(), 1) : unsetenv("TMPDIR");
+  CHECK(text.starts_with("proved up to a length"));
+  CHECK(text.find("the disk of rank 0 (temporary files: No such file or directory)") != std::string::npos);
+  CHECK(enough == alone(subject));
 }
