@@ -92,9 +92,14 @@ struct VerifyArguments {
 /// "8G": a count of bytes, or of 2^10, 2^20, 2^30 or 2^40 of them.
 std::uint64_t parse_size(const std::string& text, const std::string& name) {
   const std::size_t unit = text.empty() ? std::string::npos : std::string_view("KMGT").find(text.back());
-  if (unit == std::string::npos) return parse_count(text, name);
-  const std::uint64_t count = parse_count(text.substr(0, text.size() - 1), name),
-                      bytes = std::uint64_t{1} << 10 * (unit + 1);
+  const bool has_unit = unit != std::string::npos;
+  const std::uint64_t bytes = has_unit ? std::uint64_t{1} << 10 * (unit + 1) : 1;
+  std::uint64_t count = 0;
+  try {
+    count = parse_count(text.substr(0, text.size() - (has_unit ? 1 : 0)), name);
+  } catch (const InputError&) {
+    throw InputError(name, fmt::format("\"{}\" is not a size; write bytes, as 1e9, or 500M, 8G", text));
+  }
   if (count > UINT64_MAX / bytes) throw InputError(name, fmt::format("{} is more than 2^64 bytes", text));
   return count * bytes;
 }
