@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/tools/shell.h"
+#include "tools/krohn/training/table_report.h"
 
 using namespace krohn::test;
 using nlohmann::json;
@@ -296,6 +297,15 @@ TEST_CASE("a table says in what it is not the paper's, and counts as the paper d
   double best = -2;
   for (const json& run : cell["runs"]) best = std::max(best, run["at"]["scaled_accuracy"].get<double>());
   CHECK(cell["reported"]["figure"] == best);
+  // A cell of a krohn that did not write its options down may be of other test words: the models are measured again.
+  for (const auto& entry : std::filesystem::directory_iterator(place / "cells")) {
+    if (entry.path().extension() != ".json") continue;
+    json older = json::parse(contents(entry.path()));
+    older.erase("options");
+    for (json& run : older["runs"]) run["at"]["scaled_accuracy"] = 0.125;
+    std::ofstream(entry.path()) << older;
+  }
+  CHECK(json::parse(place.shell(line + "--json").out)["cells"][0]["runs"] == cell["runs"]);
   CHECK(place.shell(line + "--rescaled --as-trained").status == 2);
   CHECK(place.shell("krohn table grazzi5 --recipe released -o cells").status == 2);
   CHECK(place.shell("krohn table fan2 --recipe hard -o cells").status == 2);
@@ -322,4 +332,15 @@ TEST_CASE("the table of training to a proof, cut into shards, is the one that is
   const Outcome other = place.shell(table + "whole");
   CHECK(other.status == 2);
   CHECK(contains(other.err, "delete it"));
+}
+
+TEST_CASE("a table by a paper's code is not called the paper's") {
+  const auto said = [](const std::string& recipe) {
+    const auto kind = recipe == "released" ? krohn::Recipe::kReleased : krohn::Recipe::kPaper;
+    const krohn::PaperTable table = krohn::paper_table("fan2", krohn::TableScale::kPaper, kind, {});
+    return krohn::protocol_in_words({table, table, table.experiments, "paper", recipe, {}, {}});
+  };
+  CHECK(said("paper") == "No option is other than the paper's protocol at the paper's sizes has it.");
+  CHECK(said("released") ==
+        "No option is other than the released code's protocol, which is not the paper's, at the paper's sizes has it.");
 }

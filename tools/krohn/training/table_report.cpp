@@ -118,16 +118,19 @@ std::vector<std::string> differences_of(const TableView& view) {
 }
 
 void print_protocol(const TableView& view) {
-  const std::vector<std::string> differences = differences_of(view);
-  const std::string text =
-      differences.empty()
-          ? "No option is other than the paper's protocol at the paper's sizes has it."
-          : fmt::format("Not as the paper's protocol at the paper's sizes: {}.", fmt::join(differences, "; "));
-  fmt::print("  {}\n", wrapped(text, kColumns, "  "));
+  fmt::print("  {}\n", wrapped(protocol_in_words(view), kColumns, "  "));
   for (const std::string& note : view.table.notes) fmt::print("  {}\n", wrapped(note, kColumns, "  "));
 }
 
 }  // namespace
+
+std::string protocol_in_words(const TableView& view) {
+  const std::vector<std::string> differences = differences_of(view);
+  const char* const whose =
+      view.recipe == "released" ? "the released code's protocol, which is not the paper's," : "the paper's protocol";
+  return differences.empty() ? fmt::format("No option is other than {} at the paper's sizes has it.", whose)
+                             : fmt::format("Not as {} at the paper's sizes: {}.", whose, fmt::join(differences, "; "));
+}
 
 CellJson run_json(const Experiment& cell, const ExperimentRun& run) {
   CellJson json{{"row", cell.row}, {"column", cell.column}, {"task", cell.task}, {"model", cell.model}};

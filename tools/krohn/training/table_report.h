@@ -15,12 +15,15 @@ using CellJson = nlohmann::ordered_json;
 /// How a table was asked for.
 struct TableView {
   PaperTable table;                ///< `rescaled` is how it is measured
-  PaperTable paper;                ///< the same by the paper's protocol at the paper's sizes
+  PaperTable paper;                ///< the same by the paper's protocol, or its code's, at the paper's sizes
   std::vector<Experiment> chosen;  ///< of the table's
   std::string scale, recipe;
   std::vector<std::string> lengths;  ///< to measure at
   SeedRange seeds;
 };
+
+/// In what the table is not the paper's, or, with the recipe "released", its code's, both at the paper's sizes.
+std::string protocol_in_words(const TableView& view);
 
 /// A run alone, as its cell has it.
 CellJson run_json(const Experiment& cell, const ExperimentRun& run);

@@ -125,7 +125,8 @@ CellJson make_cell(const Experiment& cell, const TableArguments& options) {
   return made;
 }
 
-/// The cell's file, or nothing where it has to be made: it is of other seeds, or was measured otherwise.
+/// The cell's file, or nothing where it has to be made: it is of other seeds, or was measured otherwise, or does not
+/// say how.
 std::optional<CellJson> kept_cell(const std::string& file, const Experiment& asked, const TableArguments& options) {
   if (!fs::exists(file)) return std::nullopt;
   const auto cell = nlohmann::ordered_json::parse(read_file(file), nullptr, false);
@@ -134,7 +135,7 @@ std::optional<CellJson> kept_cell(const std::string& file, const Experiment& ask
   if (cell.value("asked_for", std::vector<std::string>{}) != options.lengths) return std::nullopt;
   if (cell.value("is_rescaled", false) != options.rescaled || !cell.contains("reading")) return std::nullopt;
   if (cell.value("seeds", std::vector<std::uint64_t>{}) != asked.seeds) return std::nullopt;
-  if (cell.contains("options") && cell["options"] != options_json(asked)) return std::nullopt;
+  if (cell.value("options", CellJson()) != options_json(asked)) return std::nullopt;
   return cell;
 }
 
