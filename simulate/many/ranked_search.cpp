@@ -177,6 +177,8 @@ class RankedPairs {
     };
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
       if (told[rank * Told::kFields + Told::kOutOfMemory] != 0) return out_of_memory(rank);
+    // A rank without memory does not send what others expect; without such a rank nothing may be missing.
+    if (!is_share_whole_) ranks_.abort(kLostPairs, "a search over ranks has lost pairs; please report this");
     for (std::size_t rank = 0; limit_.empty() && rank < ranks_.size(); ++rank) {
       const std::uint64_t* const said = told.data() + rank * Told::kFields;
       meet({static_cast<RoomLimit::Kind>(said[Told::kRoom]), said[Told::kRoomError]}, rank);
@@ -239,8 +241,7 @@ class RankedPairs {
     successors_.emplace(width_);
     transitions_.clear();
     mistake_ = {};
-    if (is_out_of_memory_) return;
-    if (!is_share_whole_) ranks_.abort(kLostPairs, "a search over ranks has lost pairs; please report this");
+    if (is_out_of_memory_ || !is_share_whole_) return;
     for (std::uint64_t pair = share.begin; pair < share.end; ++pair) {
       const std::uint32_t* const from = share_.data() + (pair - share.begin) * width_;
       machine_->load(from + 1);
