@@ -27,17 +27,29 @@ void parallel_workers(std::size_t count, unsigned threads, const std::function<W
       failed = true;
     }
   };
-#pragma omp parallel num_threads(used)
-  {
-    std::optional<FloatEnvironment> environment;
-    Worker work;
+  const auto begin = [&](std::optional<FloatEnvironment>& environment, Worker& work) {
     guarded([&] {
       environment.emplace();
       work = make_worker();
     });
+  };
+  if (used == 1) {
+    // A region of one thread would make what is parallel within nested, and OpenMP starts threads of nested regions
+    // anew every time.
+    std::optional<FloatEnvironment> environment;
+    Worker work;
+    begin(environment, work);
+    for (std::size_t i = 0; i < count; ++i) guarded([&] { work(i); });
+  } else {
+#pragma omp parallel num_threads(used)
+    {
+      std::optional<FloatEnvironment> environment;
+      Worker work;
+      begin(environment, work);
 #pragma omp for schedule(dynamic)
-    for (std::int64_t i = 0; i < static_cast<std::int64_t>(count); ++i)
-      guarded([&] { work(static_cast<std::size_t>(i)); });
+      for (std::int64_t i = 0; i < static_cast<std::int64_t>(count); ++i)
+        guarded([&] { work(static_cast<std::size_t>(i)); });
+    }
   }
   if (error) std::rethrow_exception(error);
 }

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import types
 import unittest
+from dataclasses import replace
 from unittest import mock
 
 try:
@@ -351,7 +352,14 @@ class PapersTest(unittest.TestCase):
         ):
             self.assertEqual(found[place].paper, paper)
             self.assertAlmostEqual(found[place].figure, figure)
-        self.assertEqual(papers.table("grazzi3"), papers.table("grazzi5"))
+        for place, figure in (
+            (("grazzi3", "modular arithmetic without brackets", "sLSTM"), 0.787),
+            (("grazzi3", "parity", "mLSTM"), 0.087),
+            (("grazzi3", "modular arithmetic with brackets", "fla's DeltaNet [-1, 1]"), 0.200),
+        ):
+            self.assertAlmostEqual(found[place].figure, figure)
+        self.assertEqual([replace(cell, figure=None) for cell in papers.table("grazzi3").cells],
+                         [replace(cell, figure=None) for cell in papers.table("grazzi5").cells])  # fmt: skip
         self.assertEqual(sum(place[0] == "ebrahimi1" for place in found), 8 * 6 * 3)
         with self.assertRaisesRegex(ValueError, "grazzi5"):
             papers.table("ebrahimi3")
@@ -397,9 +405,9 @@ class CommandTest(unittest.TestCase):
                                   check=True, capture_output=True, text=True)  # fmt: skip
             self.assertLess(abs(json.loads(done.stdout)["lengths"][0]["right"] - test["right"]), 3, done.stdout)  # the last bits differ
 
-    def tiny(self, steps=3):
+    def tiny(self, steps=3, rates=(1e-2,)):
         """A table of two models on two tasks whose runs take milliseconds."""
-        options = training.Options(steps=steps, words=4, length=(1, 4), rates=(1e-2,), test_lengths=(4, 6), test_words=4)
+        options = training.Options(steps=steps, words=4, length=(1, 4), rates=rates, test_lengths=(4, 6), test_words=4)
         cells = [papers.Cell(task, model, papers.stem_of(model, task), task, f"{model}:hidden=4", options, "0.03 → 0.50", 0.5)
                  for task in ("parity", "rsm:m=2,seed=1") for model in ("lstm", "gru")]  # fmt: skip
         return mock.patch.dict(papers.TABLES, {"tiny": lambda is_paper: papers.Table("Nobody, Table 0", cells, "A note.")})
@@ -449,6 +457,25 @@ class CommandTest(unittest.TestCase):
             with open(path, "w", encoding="utf-8") as file:
                 json.dump(facts, file)
             self.assertEqual(tables.kept_run(cell, 1, folder)[2], run)
+
+    def test_a_run_that_diverged_has_no_loss_and_is_not_the_best(self):
+        folder, cells = os.path.join(self.folder, "diverged"), os.path.join(self.folder, "diverged.json")
+        with self.tiny(rates=(1e37,)):
+            cell = papers.table("tiny").cells[0]
+            os.mkdir(folder)
+            run = tables.run_once(cell, 1, folder)
+            self.assertEqual((run["state"], run["validation_loss"]), ("diverged", None))
+            kept = os.path.join(folder, f"{cell.stem}.seed=2.json")
+            with open(os.path.join(folder, f"{cell.stem}.seed=1.json"), encoding="utf-8") as file:
+                facts = json.load(file)
+            facts["options"]["seed"], facts["run"]["seed"], facts["run"]["validation_loss"] = 2, 2, 0.0
+            with open(kept, "w", encoding="utf-8") as file:
+                json.dump(facts, file)
+            self.said("table", "tiny", "-o", folder, "--seeds", "2", "--seed", "1", "--only", f"{cell.row}, {cell.column}", "--json", cells)
+        with open(cells, encoding="utf-8") as file:
+            facts = json.load(file, parse_constant=self.fail)["cells"][0]
+        self.assertEqual(facts["best"], 1)
+        self.assertIsNone(facts["runs"][0]["validation_loss"])
 
     def test_a_page_has_what_was_run_and_names_what_was_not(self):
         text = "# Mine\n<!-- krohn.rivals tiny -->\nold\n<!-- end -->\nMine, too.\n"

@@ -69,3 +69,14 @@ TEST_CASE("threads compute alike that another library left rounding otherwise, a
   CHECK(nearest == 1000);
   CHECK(kept == threads);
 }
+
+TEST_CASE("what one thread does is in no parallel region, so that regions within it are not nested") {
+  const auto level_within = [](std::size_t count, unsigned threads) {
+    std::atomic<int> level = -1;
+    parallel_for(count, threads, [&](std::size_t) { level = omp_get_level(); });
+    return level.load();
+  };
+  CHECK(level_within(1, 8) == 0);
+  CHECK(level_within(8, 1) == 0);
+  CHECK(level_within(2, 2) == 1);
+}

@@ -1,31 +1,20 @@
 // The loops of training: every instruction set in float, the portable loops in double, and the formulas written out;
 // on small integers, where nothing rounds, for scans and products.
 
-#include "krohn/simulate/learned/deterministic_layers.h"
-#include "krohn/simulate/models/kernels/training_kernel_table.h"
-
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <complex>
 #include <span>
 
-#include "krohn/groups/random.h"
 #include "krohn/simulate/evaluate/lanes/lane_kernel_table.h"
 #include "krohn/simulate/learned/deterministic_layers.h"
+#include "krohn/simulate/models/kernels/training_kernel_table.h"
+#include "tests/simulate/models/kernels/small_integers.h"
 
 using namespace krohn;
 
 namespace {
-
-template <class Real>
-std::vector<Real> integers(std::size_t count, int spread, std::uint64_t seed) {
-  Random random(seed);
-  std::vector<Real> numbers(count);
-  for (Real& number : numbers)
-    number = static_cast<Real>(static_cast<int>(random.below(2 * static_cast<unsigned>(spread) + 1)) - spread);
-  return numbers;
-}
 
 template <class Real>
 using Lists = std::vector<std::vector<Real>>;

@@ -6,24 +6,11 @@
 #include <cmath>
 #include <vector>
 
-#include "krohn/groups/random.h"
 #include "krohn/simulate/evaluate/lanes/lane_kernel_table.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
+#include "tests/simulate/models/kernels/small_integers.h"
 
 using namespace krohn;
-
-namespace {
-
-template <class Real>
-std::vector<Real> integers(std::size_t count, int spread, std::uint64_t seed) {
-  Random random(seed);
-  std::vector<Real> numbers(count);
-  for (Real& number : numbers)
-    number = static_cast<Real>(static_cast<int>(random.below(2 * static_cast<unsigned>(spread) + 1)) - spread);
-  return numbers;
-}
-
-}  // namespace
 
 TEST_CASE("products of every extent and order, on every instruction set") {
   struct Extent {

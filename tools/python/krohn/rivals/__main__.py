@@ -50,8 +50,9 @@ def report(facts: dict) -> None:
     for run in facts["runs"]:
         scores = ", ".join(f"{score['scaled_accuracy']:.4f} at {score['length']} ({score['words_right']}/{score['words']} words)"
                            for score in run["test"])  # fmt: skip
-        print(f"  rate {run['rate']:g}, seed {run['seed']}: {run['state']} after {run['steps']} steps, validation loss "
-              f"{run['validation_loss']:.3g}; scaled accuracy {scores}{'; kept' if run['best'] else ''}")  # fmt: skip
+        loss = "none" if run["validation_loss"] is None else f"{run['validation_loss']:.3g}"
+        print(f"  rate {run['rate']:g}, seed {run['seed']}: {run['state']} after {run['steps']} steps, validation loss {loss}; "
+              f"scaled accuracy {scores}{'; kept' if run['best'] else ''}")  # fmt: skip
     family = facts["model"].split(":")[1]
     if models.FAMILIES[family].is_imported:
         print(f"  krohn examines it: krohn import FOLDER/model.safetensors --as {family} --against {facts['task']} -o NEW-FOLDER")
@@ -82,7 +83,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
     evaluate.add_argument("--lengths", type=whole_numbers, default=[40, 256])
     evaluate.add_argument("--words", type=int, default=100)
     table = verbs.add_parser("table", help="train every model of a table")
-    table.add_argument("name", choices=list(papers.TABLES))
+    table.add_argument("name", help=f"one of {', '.join(papers.TABLES)}")
     table.add_argument("-o", "--output", required=True, help="folder that keeps the runs; the same command goes on after them")
     table.add_argument("--only", default="", help="cells whose \"row, column\" has this text")
     table.add_argument("--scale", choices=["small", "paper"], default="small")

@@ -43,7 +43,7 @@ def run_once(cell: Cell, seed: int, folder: str) -> Dict[str, Any]:
     if run is None:
         options = replace(cell.options, seed=seed)
         runs = [training.train_one(cell.model, cell.task, rate, seed, options)[1] for rate in options.rates]
-        run = json.loads(json.dumps(min(runs, key=lambda each: each.validation_loss), default=vars))
+        run = json.loads(json.dumps(training.facts_of(min(runs, key=lambda each: each.validation_loss)), allow_nan=False))
         with open(path + ".part", "w", encoding="utf-8") as file:
             json.dump({**asked, "run": run}, file, indent=1, ensure_ascii=False)
         os.replace(path + ".part", path)
@@ -141,7 +141,8 @@ def as_krohn_has_them(table: Table, found: Sequence[Result], seeds: Sequence[int
     cells = []
     for result in (each for each in found if each.runs):
         cell = result.cell
-        best = min(range(len(result.runs)), key=lambda i: result.runs[i]["validation_loss"])
+        losses = [math.inf if run["validation_loss"] is None else run["validation_loss"] for run in result.runs]
+        best = min(range(len(losses)), key=lambda i: losses[i])
         last = cell.options.test_lengths[-1]
         facts: Dict[str, Any] = {"row": cell.row, "column": cell.column, "task": cell.task, "model": f"torch:{cell.model}",
                                  "trained": "by PyTorch", "seeds": list(seeds), "paper_length": last}  # fmt: skip

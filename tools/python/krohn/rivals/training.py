@@ -70,6 +70,11 @@ class Run:
     best: bool = False
 
 
+def facts_of(run: Run) -> Dict[str, Any]:
+    """For JSON, which has no infinity: a run that diverged before it had a loss has none."""
+    return {**asdict(run), "validation_loss": run.validation_loss if math.isfinite(run.validation_loss) else None}
+
+
 def rate_at(step: int, rate: float, options: Options) -> float:
     """Of the step that comes: linear from 0 while it warms up, then constant or a half cosine to the least rate."""
     if step < options.warm_up:
@@ -181,12 +186,12 @@ def train(task: Any, model: str, output: str, options: Optional[Options] = None,
     facts = {
         "schema": 1, "task": str(task), "model": "torch:" + models.full_name(model), "framework": f"torch {torch.__version__}",
         "source": models.FAMILIES[family].source, "parameters": sum(p.numel() for p in runs[best][0].parameters()),
-        **{key: value for key, value in asdict(options).items()}, "runs": [asdict(run) for _, run in runs],
+        **{key: value for key, value in asdict(options).items()}, "runs": [facts_of(run) for _, run in runs],
     }  # fmt: skip
     os.makedirs(output)
     save_file({key: value.contiguous() for key, value in runs[best][0].state_dict().items()}, os.path.join(output, "model.safetensors"))
     with open(os.path.join(output, "run.json"), "w", encoding="utf-8") as file:
-        json.dump(facts, file, indent=2, ensure_ascii=False)
+        json.dump(facts, file, indent=2, ensure_ascii=False, allow_nan=False)
         file.write("\n")
     return facts
 
