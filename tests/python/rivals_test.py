@@ -223,6 +223,22 @@ class EquationTest(unittest.TestCase):
         theirs.load_state_dict(layer.state_dict())
         self.near(layer(words()), theirs(words()), 1e-6)  # which takes e^A in single precision
 
+    def test_the_derivative_of_the_selective_scan_is_that_of_its_recurrence(self):
+        for length, signed in ((1, False), (1, True), (2, False), (5, False), (5, True)):
+            torch.manual_seed(length)
+            shapes = ((length, 2, 3), (4, 3), (length, 2, 3), (length, 2, 4), (length, 2, 4))
+            delta, rates, u, b, c = ends = [torch.randn(shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
+            state, outputs = torch.zeros(2, 4, 3, dtype=torch.float64), []
+            for t in range(length):
+                decay = torch.exp(rates * delta[t].unsqueeze(1))
+                state = (2 * decay - 1 if signed else decay) * state + b[t].unsqueeze(-1) * u[t].unsqueeze(1)
+                outputs.append((c[t].unsqueeze(-1) * state).sum(1))
+            dense, scanned = torch.stack(outputs), mixers.SelectiveScan.apply(*ends, signed)
+            self.assertLess((dense - scanned).abs().max().item(), 1e-12)
+            weights = torch.randn_like(dense)
+            for wanted, given in zip(*(torch.autograd.grad((y * weights).sum(), ends, allow_unused=True) for y in (dense, scanned))):
+                self.assertLess(((0 if wanted is None else wanted) - given).abs().max().item(), 1e-11)
+
     def test_signed_mamba_has_eigenvalues_down_to_minus_one(self):
         plain, signed = double(mixers.Mamba(8, 4)), mixers.Mamba(8, 4, signed=True).double()
         signed.load_state_dict(plain.state_dict())

@@ -1,7 +1,7 @@
 """What mixes tokens in the rivals: x [batch, length, width] ↦ the same shape, causal. One class a paper, by its equations."""
 
 import math
-from typing import Optional
+from typing import Any, Optional, Tuple
 
 import torch
 import torch.nn.functional as F
@@ -49,7 +49,41 @@ class CausalConvolution(nn.Conv1d):
         super().__init__(width, width, taps, groups=width, padding=taps - 1)
 
     def forward(self, x: Tensor) -> Tensor:
-        return super().forward(x.transpose(1, 2))[..., : x.shape[1]].transpose(1, 2)
+        """A product a tap: the library's convolution has no fast derivative for so few taps of one channel each."""
+        taps = self.weight.shape[-1]
+        padded = F.pad(x, (0, 0, taps - 1, 0))
+        shifted = (self.weight[:, 0, tap] * padded[:, tap : tap + x.shape[1]] for tap in range(taps))
+        return sum(shifted, self.bias)
+
+
+class SelectiveScan(torch.autograd.Function):
+    """x_t = a_t ∘ x_{t−1} + b_t u_tᵀ from x_{−1} = 0 and y_t = c_tᵀ x_t, for a_t = exp(A ∘ Δ_t), or 2 exp(A ∘ Δ_t) − 1; Δ, u [length,
+    batch, width], b, c [length, batch, states], A [states, width] ↦ y [length, batch, width]. The derivative is written out: one such
+    recurrence backwards, where recording every operation takes three times as long."""
+
+    @staticmethod
+    def forward(ctx: Any, delta: Tensor, rates: Tensor, u: Tensor, b: Tensor, c: Tensor, signed: bool) -> Tensor:
+        powers = (delta.unsqueeze(-2) * rates).exp_()
+        a = 2 * powers - 1 if signed else powers
+        x = b.unsqueeze(-1) * u.unsqueeze(-2)
+        for t in range(1, len(x)):
+            x[t].addcmul_(a[t], x[t - 1])
+        ctx.save_for_backward(delta, rates, u, b, c, powers, a, x)
+        ctx.signed = signed
+        return (c.unsqueeze(-2) @ x).squeeze(-2)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Tuple[Optional[Tensor], ...]:
+        delta, rates, u, b, c, powers, a, x = ctx.saved_tensors
+        by_y = gradients[0].contiguous()
+        by_x = c.unsqueeze(-1) * by_y.unsqueeze(-2)
+        for t in range(len(x) - 1, 0, -1):
+            by_x[t - 1].addcmul_(a[t], by_x[t])
+        by_logs = by_x[1:] * x[:-1] * powers[1:] * (2 if ctx.signed else 1)  # of A ∘ Δ; the first token's state has nothing to decay
+        by_delta = torch.zeros_like(delta)
+        by_delta[1:] = (by_logs * rates).sum(-2)
+        return (by_delta, (by_logs * delta[1:].unsqueeze(-2)).sum((0, 1)), (b.unsqueeze(-2) @ by_x).squeeze(-2),
+                (by_x @ u.unsqueeze(-1)).squeeze(-1), (x @ by_y.unsqueeze(-1)).squeeze(-1), None)  # fmt: skip
 
 
 class Mamba(nn.Module):
@@ -74,14 +108,9 @@ class Mamba(nn.Module):
         u = F.silu(self.conv1d(u))
         step, b, c = self.x_proj(u).split([self.rank, self.states, self.states], -1)
         step = F.softplus(self.dt_proj(step))
-        rates, outputs = -torch.exp(self.A_log), []
-        state = torch.zeros(x.shape[0], *rates.shape, dtype=x.dtype)
-        for held, new, write, read in zip(step.unbind(1), (step * u).unbind(1), b.unbind(1), c.unbind(1)):
-            decay = torch.exp(held.unsqueeze(-1) * rates)
-            decay = 2 * decay - 1 if self.signed else decay
-            state = torch.addcmul(new.unsqueeze(-1) * write.unsqueeze(1), decay, state)
-            outputs.append((state @ read.unsqueeze(-1)).squeeze(-1))
-        return self.out_proj((torch.stack(outputs, 1) + self.D * u) * F.silu(gate))
+        held, new, write, read = (part.transpose(0, 1).contiguous() for part in (step, step * u, b, c))  # tokens first
+        outputs = SelectiveScan.apply(held, -torch.exp(self.A_log).T.contiguous(), new, write, read, self.signed).transpose(0, 1)
+        return self.out_proj((outputs + self.D * u) * F.silu(gate))
 
 
 class MLSTM(nn.Module):

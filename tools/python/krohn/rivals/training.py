@@ -130,7 +130,7 @@ def train_one(name: str, task: Any, rate: float, seed: int, options: Options,
     began, run = time.process_time(), Run(rate, seed)
     _, _, facts = batch_of(task, 1, options.length, seed, 0)
     model = models.build(name, len(facts.tokens), len(facts.labels), seed)
-    optimiser = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=options.weight_decay)
+    optimiser = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=options.weight_decay, fused=True)
     seen, answers, _ = batch_of(task, options.validation_words, options.length, VALIDATION_SEED, 0)
     kept = {key: value.clone() for key, value in model.state_dict().items()}
     for step in range(options.steps):
