@@ -224,6 +224,7 @@ class EquationTest(unittest.TestCase):
         self.near(layer(words()), theirs(words()), 1e-6)  # which takes e^A in single precision
 
     def test_the_derivative_of_the_selective_scan_is_that_of_its_recurrence(self):
+        torch.set_grad_enabled(True)
         for length, signed in ((1, False), (1, True), (2, False), (5, False), (5, True)):
             torch.manual_seed(length)
             shapes = ((length, 2, 3), (4, 3), (length, 2, 3), (length, 2, 4), (length, 2, 4))
