@@ -17,18 +17,6 @@ def joined(x: Tensor) -> Tensor:
     return x.transpose(1, 2).flatten(2)
 
 
-class Attention(nn.Module):
-    """Softmax attention (Vaswani et al. 2017)."""
-
-    def __init__(self, width: int, heads: int = 4):
-        super().__init__()
-        self.heads, self.qkv, self.out = heads, nn.Linear(width, 3 * width), nn.Linear(width, width)
-
-    def forward(self, x: Tensor) -> Tensor:
-        q, k, v = (heads_of(part, self.heads) for part in self.qkv(x).chunk(3, -1))
-        return self.out(joined(F.scaled_dot_product_attention(q, k, v, is_causal=True)))
-
-
 class LinearAttention(nn.Module):
     """φ(q)ᵀ Σ φ(k) vᵀ over φ(q)ᵀ Σ φ(k), φ = 1 + elu (Katharopoulos et al. 2020)."""
 
@@ -111,63 +99,3 @@ class Mamba(nn.Module):
         held, new, write, read = (part.transpose(0, 1).contiguous() for part in (step, step * u, b, c))  # tokens first
         outputs = SelectiveScan.apply(held, -torch.exp(self.A_log).T.contiguous(), new, write, read, self.signed).transpose(0, 1)
         return self.out_proj((outputs + self.D * u) * F.silu(gate))
-
-
-class MLSTM(nn.Module):
-    """The matrix memory of xLSTM (Beck et al. 2024): C ← f C + i v kᵀ, n ← f n + i k, h = o ∘ C q / max(|nᵀq|, 1), i = exp, f = σ,
-    in the parallel form with its stabiliser."""
-
-    def __init__(self, width: int, heads: int = 4):
-        super().__init__()
-        self.heads, self.qkv = heads, nn.Linear(width, 3 * width, bias=False)
-        self.gates, self.o = nn.Linear(width, 2 * heads), nn.Linear(width, width)
-        self.norm, self.out = nn.GroupNorm(heads, width), nn.Linear(width, width, bias=False)
-        with torch.no_grad():
-            self.gates.weight.zero_()
-            self.gates.bias.copy_(torch.cat([torch.zeros(heads), torch.linspace(3, 6, heads)]))
-
-    def forward(self, x: Tensor) -> Tensor:
-        q, k, v = (heads_of(part, self.heads) for part in self.qkv(x).chunk(3, -1))
-        k = k / math.sqrt(k.shape[-1])
-        gate_in, gate_forget = self.gates(x).transpose(1, 2).chunk(2, 1)  # [batch, heads, length]
-        kept = F.logsigmoid(gate_forget).cumsum(-1)
-        logs = kept.unsqueeze(-1) - kept.unsqueeze(-2) + gate_in.unsqueeze(-2)
-        logs = logs.masked_fill(torch.ones_like(logs, dtype=torch.bool).triu(1), -math.inf)
-        most = logs.amax(-1, keepdim=True)
-        scores = (q @ k.transpose(-1, -2)) * torch.exp(logs - most)
-        h = scores @ v / torch.maximum(scores.sum(-1, keepdim=True).abs(), torch.exp(-most))
-        h = self.norm(joined(h).flatten(0, 1)).view_as(x)
-        return self.out(torch.sigmoid(self.o(x)) * h)
-
-
-class SLSTM(nn.Module):
-    """The scalar memory of xLSTM: c ← f c + i z, n ← f n + i, h = o c / n with z = tanh, o = f = σ, i = exp, stabilised; every head
-    reads its own h of the token before."""
-
-    def __init__(self, width: int, heads: int = 4):
-        super().__init__()
-        self.heads, self.size = heads, width // heads
-        self.inputs, self.norm = nn.Linear(width, 4 * width), nn.GroupNorm(heads, width)
-        self.recurrent = nn.Parameter(torch.randn(heads, 4, self.size, self.size) / math.sqrt(self.size) / 2)
-        self.out = nn.Linear(width, width, bias=False)
-        with torch.no_grad():  # forget gates between σ(3) and σ(6) at first
-            self.inputs.bias.zero_()
-            self.inputs.bias.view(heads, 4, self.size)[:, 1] = torch.linspace(3, 6, self.size)
-
-    def forward(self, x: Tensor) -> Tensor:
-        batch, length, _ = x.shape
-        inputs = self.inputs(x).view(batch, length, self.heads, 4, self.size)
-        h = c = n = torch.zeros(batch, self.heads, self.size)
-        most: Optional[Tensor] = None
-        outputs = []
-        for own in inputs.unbind(1):
-            i, f, z, o = (own + torch.einsum("bhs,hgsr->bhgr", h, self.recurrent)).unbind(2)
-            f = F.logsigmoid(f)
-            greater = i if most is None else torch.maximum(f + most, i)
-            kept = torch.zeros_like(f) if most is None else torch.exp(f + most - greater)
-            new = torch.exp(i - greater)
-            most, c, n = greater, kept * c + new * torch.tanh(z), kept * n + new
-            h = torch.sigmoid(o) * c / n
-            outputs.append(h)
-        y = torch.stack(outputs, 1).flatten(2)
-        return self.out(self.norm(y.flatten(0, 1)).view_as(y))

@@ -2,13 +2,13 @@
 logits [batch, length, labels] and is causal, so that words that are filled up at the end do not disturb each other."""
 
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import torch
 from torch import Tensor, nn
 
-from krohn.rivals import fla
-from krohn.rivals.mixers import MLSTM, SLSTM, Attention, LinearAttention, Mamba
+from krohn.rivals import fla, published
+from krohn.rivals.mixers import LinearAttention, Mamba
 from krohn.rivals.rwkv import RWKV4, RWKV7, RWKV4Channels, RWKV7Channels
 from krohn.rivals.state_spaces import S4, S4D, LinearRecurrence, LiquidS4
 
@@ -72,24 +72,15 @@ def mlp(width: int) -> nn.Module:
 
 
 class Stack(nn.Module):
-    """Embedding, learned positions where there are any (GPT-2's), blocks, a norm, a read-out."""
+    """Embedding, blocks, a norm, a read-out."""
 
-    def __init__(self, blocks: List[nn.Module], tokens: int, labels: int, width: int, positions: int = 0):
+    def __init__(self, blocks: List[nn.Module], tokens: int, labels: int, width: int):
         super().__init__()
         self.embedding = nn.Embedding(tokens, width)
-        self.positions = nn.Embedding(positions, width) if positions else None
         self.blocks, self.norm, self.head = nn.Sequential(*blocks), nn.LayerNorm(width), nn.Linear(width, labels)
-        if positions:
-            nn.init.normal_(self.embedding.weight, std=0.02)
-            nn.init.normal_(self.positions.weight, std=0.02)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        x = self.embedding(tokens)
-        if self.positions is not None:
-            if tokens.shape[1] > self.positions.num_embeddings:
-                raise ValueError(f"words of {tokens.shape[1]} tokens; the model has {self.positions.num_embeddings} positions")
-            x = x + self.positions.weight[: tokens.shape[1]]
-        return self.head(self.norm(self.blocks(x)))
+        return self.head(self.norm(self.blocks(self.embedding(tokens))))
 
 
 @dataclass(frozen=True)
@@ -101,15 +92,17 @@ class Family:
     build: Callable[..., nn.Module]
     is_imported: bool = False
     """Whether `krohn import` reads its state dict, so that every verb examines it."""
-    needs_fla: bool = False
-    """And with it a CUDA device, on which the model is built."""
+    library: Optional[Callable[[], Any]] = None
+    """Gives the package that the model is built of; raises ValueError where it cannot be used here."""
+    is_on_device: bool = False
+    """Whether the model is built on a CUDA device."""
 
 
 def _stacked(block: Callable[..., nn.Module], **more: int) -> Tuple[Dict[str, int], Callable[..., nn.Module]]:
     options = {"layers": 1, "width": 32, **more}
 
-    def build(tokens: int, labels: int, layers: int, width: int, positions: int = 0, **rest: int) -> nn.Module:
-        return Stack([block(width, **rest) for _ in range(layers)], tokens, labels, width, positions)
+    def build(tokens: int, labels: int, layers: int, width: int, **rest: int) -> nn.Module:
+        return Stack([block(width, **rest) for _ in range(layers)], tokens, labels, width)
 
     return options, build
 
@@ -122,15 +115,19 @@ FAMILIES: Dict[str, Family] = {
     "rnn": Family("Elman 1990, torch.nn.RNN", *_cell(nn.RNN), is_imported=True),
     "lstm": Family("Hochreiter & Schmidhuber 1997, torch.nn.LSTM", *_cell(nn.LSTM), is_imported=True),
     "gru": Family("Cho et al. 2014, torch.nn.GRU", *_cell(nn.GRU), is_imported=True),
-    "transformer": Family("Radford et al. 2019 (GPT-2)", *_stacked(
-        lambda width, heads: Block(width, Attention(width, heads), mlp(width)), heads=4, positions=1024)),
+    "transformer": Family("Radford et al. 2019, transformers' GPT2Model", {"layers": 1, "width": 32, "heads": 4, "positions": 1024},
+                          published.gpt2, library=published.transformers),
     "linear-attention": Family("Katharopoulos et al. 2020", *_stacked(
         lambda width, heads: Block(width, LinearAttention(width, heads), mlp(width)), heads=4)),
     "mamba": Family("Gu & Dao 2023", *_stacked(
         lambda width, states, expand, taps, signed: Block(width, Mamba(width, states, expand, taps, bool(signed))),
         states=16, expand=2, taps=4, signed=0)),
-    "mlstm": Family("Beck et al. 2024", *_stacked(lambda width, heads: Block(width, MLSTM(width, heads)), heads=4)),
-    "slstm": Family("Beck et al. 2024", *_stacked(lambda width, heads: Block(width, SLSTM(width, heads)), heads=4)),
+    "hf-mamba": Family("Gu & Dao 2023, transformers' MambaModel", {"layers": 1, "width": 32, "states": 16, "expand": 2, "taps": 4},
+                       published.mamba, library=published.transformers),
+    "mlstm": Family("Beck et al. 2024, xlstm's blocks of mLSTM", {"layers": 1, "width": 32, "heads": 4, "taps": 4, "context": 512},
+                    published.xlstm_blocks(is_scalar=False), library=published.xlstm),
+    "slstm": Family("Beck et al. 2024, xlstm's blocks of sLSTM", {"layers": 1, "width": 32, "heads": 4, "taps": 4, "context": 512},
+                    published.xlstm_blocks(is_scalar=True), library=published.xlstm),
     "s4": Family("Gu, Goel & Ré 2022", *_stacked(lambda width, states: Block(width, Gated(width, S4(width, states))), states=64)),
     "s4d": Family("Gu, Gupta, Goel & Ré 2022", *_stacked(
         lambda width, states: Block(width, Gated(width, S4D(width, states))), states=64)),
@@ -143,10 +140,11 @@ FAMILIES: Dict[str, Family] = {
         lambda width, heads: Block(width, RWKV7(width, heads), RWKV7Channels(width)), heads=4)),
     "full-matrix": Family("Grazzi et al. 2025, E.2.1", {"size": 8}, FullMatrix),
     "deltanet": Family("Yang et al. 2024, flash-linear-attention", *_stacked(
-        lambda width, **options: Block(width, fla.delta_net(width, **options), mlp(width)), heads=4, taps=4, signed=0), needs_fla=True),
+        lambda width, **options: Block(width, fla.delta_net(width, **options), mlp(width)), heads=4, taps=4, signed=0),
+        library=fla.layers, is_on_device=True),
     "deltaproduct": Family("Siems et al. 2025, flash-linear-attention", *_stacked(
         lambda width, **options: Block(width, fla.delta_product(width, **options), mlp(width)),
-        heads=4, taps=4, signed=0, reflections=2, gated=0), needs_fla=True),
+        heads=4, taps=4, signed=0, reflections=2, gated=0), library=fla.layers, is_on_device=True),
 }
 
 
@@ -179,14 +177,15 @@ def build(name: str, tokens: int, labels: int, seed: int) -> nn.Module:
     family, options = parse(name)
     torch.manual_seed(seed)
     model = FAMILIES[family].build(tokens, labels, **options)
-    return model.cuda() if FAMILIES[family].needs_fla else model
+    return model.cuda() if FAMILIES[family].is_on_device else model
 
 
 def obstacle(name: str) -> str:
     """Why the model cannot be built on this machine; empty where it can."""
     try:
-        if FAMILIES[parse(name)[0]].needs_fla:
-            fla.layers()
+        library = FAMILIES[parse(name)[0]].library
+        if library:
+            library()
     except ValueError as error:
         return str(error)
     return ""
