@@ -9,6 +9,10 @@
 
 namespace krohn {
 
+/// The procedure that closes a run: rounding, pulling, and when either is tried. To be raised whenever any of it
+/// changes: a kept run that an older procedure ended is then made again, and does not count as one of this.
+inline constexpr int kClosingProcedure = 1;
+
 struct CertifiedCell {
   std::string family, task, model;
   TrainOptions training;

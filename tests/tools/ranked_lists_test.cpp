@@ -89,6 +89,17 @@ TEST_CASE("a table by ranks has the runs and cells of one process, which goes on
             .status == 0);
 }
 
+TEST_CASE("training to a proof is shared by ranks, and its table is that of one process") {
+  if (!has_mpi()) return;
+  const Workplace place("ranked-certified");
+  const std::string table = "table certified --only 'bilinear, parity' --seed 1000 --seeds 3 ";
+  const Outcome many = place.shell(mpirun(2) + table + "-o cells");
+  CAPTURE(many.err);
+  REQUIRE(many.status == 0);
+  CHECK(place.shell("ls cells | wc -l").out == "3\n");
+  CHECK(place.shell("krohn " + table + "-o cells").out == many.out);  // out of the files
+}
+
 TEST_CASE("rates and seeds are trained by ranks to the models of one process") {
   if (!has_mpi()) return;
   const Workplace place("ranked-training");

@@ -2,12 +2,14 @@
 // diverges.
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "krohn/simulate/closing/certified_cells.h"
 #include "tests/tools/shell.h"
 #include "tools/krohn/training/table_report.h"
 
@@ -344,3 +346,9 @@ TEST_CASE("a table by a paper's code is not called the paper's") {
   CHECK(said("released") ==
         "No option is other than the released code's protocol, which is not the paper's, at the paper's sizes has it.");
 }
+  // A run says which procedure closed it, so that an older one's is not taken for it.
+  const std::string closing = fmt::format(" closing={}", krohn::kClosingProcedure);
+  CHECK(a["cells"][0]["trained"].get<std::string>().ends_with(closing));
+  // A cell whose task has a slash is found by its name as any other.
+  CHECK(contains(place.shell("krohn table certified --only 'DeltaNet, S5/swaps' --seeds 3 --slurm -o cut").out,
+                 "# table, 3 training runs in 3 shards."));

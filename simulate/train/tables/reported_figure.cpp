@@ -9,13 +9,6 @@
 namespace krohn {
 namespace {
 
-/// Of an even number of figures, the mean of the middle two.
-double median_of(std::vector<double> figures) {
-  std::ranges::sort(figures);
-  const std::size_t half = figures.size() / 2;
-  return figures.size() % 2 == 1 ? figures[half] : (figures[half - 1] + figures[half]) / 2;
-}
-
 ReportedFigure mean_of(const std::vector<double>& figures) {
   const Spread spread = spread_of(figures);
   return {spread.mean, spread.deviation, 0};
@@ -36,6 +29,12 @@ ReportedFigure of_median_rate(const std::vector<RunFigure>& runs, bool is_best) 
 }
 
 }  // namespace
+
+double median_of(std::vector<double> figures) {
+  std::ranges::sort(figures);
+  const std::size_t half = figures.size() / 2;
+  return figures.size() % 2 == 1 ? figures[half] : (figures[half - 1] + figures[half]) / 2;
+}
 
 ReportedFigure reported_figure(Reported reported, const std::vector<RunFigure>& runs) {
   if (runs.empty()) throw InputError("a cell without runs reports nothing");

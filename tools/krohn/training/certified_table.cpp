@@ -3,24 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
+#include <cmath>
 #include <filesystem>
-#include <functional>
 #include <map>
-#include <utility>
+#include <numeric>
 #include <vector>
 
 #include "krohn/automata/formats/json.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/interruption.h"
-#include "krohn/simulate/arithmetic/parallel_for.h"
 #include "krohn/simulate/closing/certified_cells.h"
 #include "krohn/simulate/closing/proof_rounds.h"
 #include "krohn/simulate/tasks/tasks.h"
+#include "krohn/simulate/train/tables/reported_figure.h"
 #include "krohn/simulate/train/tables/table_cell.h"
 #include "tools/krohn/models/saved_run.h"
-#include "tools/krohn/progress.h"
 #include "tools/krohn/report/count.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/table.h"
@@ -41,7 +39,8 @@ std::string trained_by(const CertifiedCell& cell) {
   experiment.task = cell.task;
   experiment.model = cell.model;
   experiment.training = cell.training;
-  return fmt::format("{} rate={}", description(experiment), cell.training.optimiser.learning_rate);
+  return fmt::format("{} rate={} closing={}", description(experiment), cell.training.optimiser.learning_rate,
+                     kClosingProcedure);
 }
 
 Json run_json(std::uint64_t seed, const CertifiedRun& run) {
@@ -63,12 +62,26 @@ Json run_json(std::uint64_t seed, const CertifiedRun& run) {
   return json;
 }
 
-/// The run of one seed: its file where an earlier command or another shard wrote it, otherwise trained now.
-Json make_run(const CertifiedCell& cell, const CertifiedTableOptions& options, std::uint64_t seed,
-              const std::function<void()>& on_step) {
-  const std::string
-      trained = trained_by(cell),
-      file = (fs::path(options.folder) / fmt::format("certified-{}-seed={}.json", fingerprint(trained), seed)).string();
+/// One item of the list that the table is.
+struct CertifiedItem {
+  const CertifiedCell* cell;
+  std::uint64_t seed;
+};
+
+/// Cell after cell, the runs of each next to each other.
+std::vector<CertifiedItem> items_of(const std::vector<CertifiedCell>& chosen, const CertifiedTableOptions& options) {
+  std::vector<CertifiedItem> items;
+  for (const CertifiedCell& cell : chosen)
+    for (std::uint64_t i = 0; i < options.count; ++i) items.push_back({&cell, options.first + i});
+  return items;
+}
+
+/// The run of an item: its file where an earlier command or another shard wrote it, otherwise trained now.
+Json make_run(const CertifiedItem& item, const CertifiedTableOptions& options) {
+  const CertifiedCell& cell = *item.cell;
+  const std::string trained = trained_by(cell);
+  const std::string file =
+      (fs::path(options.folder) / fmt::format("certified-{}-seed={}.json", fingerprint(trained), item.seed)).string();
   if (fs::exists(file)) {
     Json kept = Json::parse(read_file(file), nullptr, false);
     if (!kept.is_object() || kept.value("trained", "") != trained || !kept.contains("run"))
@@ -76,8 +89,9 @@ Json make_run(const CertifiedCell& cell, const CertifiedTableOptions& options, s
     return kept["run"];
   }
   TrainOptions training = cell.training;
-  training.seed = seed;
-  Json run = run_json(seed, train_to_proof(*make_task(cell.task), cell.model, training, on_step));
+  training.seed = item.seed;
+  Json run =
+      run_json(item.seed, train_to_proof(*make_task(cell.task), cell.model, training, [] { Interruption::check(); }));
   write_file(
       file,
       json_text(
@@ -85,53 +99,50 @@ Json make_run(const CertifiedCell& cell, const CertifiedTableOptions& options, s
   return run;
 }
 
-Json make_cell(const CertifiedCell& cell, const CertifiedTableOptions& options, const std::string& number) {
-  Progress progress(fmt::format("{}: {}, {}, steps", number, cell.family, cell.task));
-  std::atomic<std::uint64_t> done = 0;
-  std::vector<Json> runs(options.count);
-  parallel_for(runs.size(), options.threads, [&](std::size_t i) {
-    constexpr std::uint64_t kReportEvery = 64;
-    runs[i] = make_run(cell, options, options.first + i, [&] {
-      if (++done % kReportEvery == 0) progress.update(done, runs.size() * cell.training.optimiser.steps);
-    });
+/// All cells with their runs, each made or out of its file.
+std::vector<Json> cells_of(const CertifiedTableOptions& options, const std::vector<CertifiedCell>& chosen) {
+  const std::vector<CertifiedItem> items = items_of(chosen, options);
+  const ListWork training{"training runs", options.threads,
+                          [&](std::uint64_t item) { return make_run(items[item], options).dump(); }};
+  help_with(training);
+  make_folder(options.folder);
+  std::vector<Json> cells;
+  for (const CertifiedCell& cell : chosen) {
+    cells.push_back({{"family", cell.family},
+                     {"task", cell.task},
+                     {"model", cell.model},
+                     {"trained", trained_by(cell)},
+                     {"runs", std::vector<Json>(options.count)}});
+    if (!cell.note.empty()) cells.back()["note"] = cell.note;
+  }
+  std::vector<std::uint64_t> all(items.size());
+  std::iota(all.begin(), all.end(), 0);
+  work_through(training, all, LineOrder::kAsReady, [&](std::uint64_t item, const std::string& line) {
+    cells[item / options.count]["runs"][item % options.count] = Json::parse(line);
   });
-  Json made{{"family", cell.family},
-            {"task", cell.task},
-            {"model", cell.model},
-            {"trained", trained_by(cell)},
-            {"runs", std::move(runs)}};
-  if (!cell.note.empty()) made["note"] = cell.note;
-  return made;
+  return cells;
 }
 
 /// The runs of this shard, each a file in the folder.
 int make_shard(const CertifiedTableOptions& options, const ShardOptions& shards,
                const std::vector<CertifiedCell>& chosen) {
+  const std::vector<CertifiedItem> items = items_of(chosen, options);
   WorkList list{"table", "krohn " KROHN_VERSION, "certified", {}, {}};
-  std::vector<std::pair<const CertifiedCell*, std::uint64_t>> runs;
-  for (const CertifiedCell& cell : chosen)
-    for (std::uint64_t seed = options.first; seed < options.first + options.count; ++seed) {
-      runs.emplace_back(&cell, seed);
-      list.items.push_back(fmt::format("{}, {} seed={}", cell.family, trained_by(cell), seed));
-      const TrainOptions& training = cell.training;  // letters read
-      list.costs.push_back(training.optimiser.steps * training.words *
-                           (training.lengths.least + training.lengths.greatest));
-    }
-  if (shards.slurm) return print_array_script({"table", "training run", runs.size(), options.folder, true}, shards);
+  for (const auto& [cell, seed] : items) {
+    list.items.push_back(fmt::format("{}, {} seed={}", cell->family, trained_by(*cell), seed));
+    const TrainOptions& training = cell->training;  // letters read
+    list.costs.push_back(training.optimiser.steps * training.words *
+                         (training.lengths.least + training.lengths.greatest));
+  }
+  if (shards.slurm) return print_array_script({"table", "training run", items.size(), options.folder, true}, shards);
   make_folder(options.folder);
   return work_on_shard(list, *shards.shard, part_in(options.folder, *shards.shard), options.threads, "training runs",
                        "run", [&](std::uint64_t item) {
-                         const auto& [cell, seed] = runs[item];
-                         Json line{{"family", cell->family}, {"task", cell->task}, {"model", cell->model}};
-                         line.update(make_run(*cell, options, seed, [] { Interruption::check(); }));
+                         const CertifiedCell& cell = *items[item].cell;
+                         Json line{{"family", cell.family}, {"task", cell.task}, {"model", cell.model}};
+                         line.update(make_run(items[item], options));
                          return line.dump();
                        });
-}
-
-double median(std::vector<double> figures) {
-  if (figures.empty()) return 0;
-  std::ranges::sort(figures);
-  return figures[figures.size() / 2];
 }
 
 std::vector<std::string> row_of(const Json& cell) {
@@ -150,9 +161,9 @@ std::vector<std::string> row_of(const Json& cell) {
           cell["task"].get<std::string>(),
           fmt::format("{}/{}", proved, cell["runs"].size()),
           fmt::format("{:.2f} … {:.2f}", interval.low, interval.high),
-          proved > 0 ? with_thousands(static_cast<std::uint64_t>(median(steps))) : "",
+          proved > 0 ? with_thousands(static_cast<std::uint64_t>(std::llround(median_of(steps)))) : "",
           proved > 0 ? fmt::format("{:.2g}", moved) : "",
-          fmt::format("{:.1f}", median(seconds))};
+          fmt::format("{:.1f}", median_of(seconds))};
 }
 
 /// Why runs are not proved, each reason with the number of runs.
@@ -181,10 +192,7 @@ int make_certified_table(const CertifiedTableOptions& options, const ShardOption
                      fmt::format("no cell of certified has \"{}\" in its name, such as \"{}, {}\"", options.only,
                                  certified_cells().front().family, certified_cells().front().task));
   if (shards.any()) return make_shard(options, shards, chosen);
-  make_folder(options.folder);
-  std::vector<Json> cells;
-  for (const CertifiedCell& cell : chosen)
-    cells.push_back(make_cell(cell, options, fmt::format("{} of {}", cells.size() + 1, chosen.size())));
+  const std::vector<Json> cells = cells_of(options, chosen);
   if (options.json) {
     print_json({{"cells", cells}});
     return kDone;

@@ -28,6 +28,13 @@ TEST_CASE("the papers' ways of counting, by hand") {
   CHECK_THROWS_AS(reported_figure(Reported::kBest, {}), InputError);
 }
 
+TEST_CASE("the median of an even number of figures is the mean of the middle two") {
+  CHECK(median_of({3}) == 3);
+  CHECK(median_of({4, 1}) == 2.5);
+  CHECK(median_of({9, 1, 4}) == 4);
+  CHECK(median_of({8, 1, 100, 2}) == 5);
+}
+
 TEST_CASE("of random runs: medians split the seeds, the best rate of a seed is one of its runs") {
   Random random(5);
   for (int round = 0; round < 200; ++round) {
