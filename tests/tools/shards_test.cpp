@@ -220,6 +220,14 @@ TEST_CASE("the script for an array job, run without a cluster") {
   CHECK(contains(table, "# table, 1,080 training runs in 100 shards."));
   CHECK(contains(
       table, "merge table/part-*-of-100.jsonl -o table/runs.jsonl\n    \"$krohn\" table ebrahimi1 --seeds 5 -o table"));
+  // Without -o the folder has the table's name, here and in the shards, which run the same line.
+  const Outcome named = place.shell("krohn table ebrahimi1 --seeds 5 --slurm");
+  CHECK(named.status == 0);
+  CHECK(contains(named.err, "kept in ebrahimi1/"));
+  CHECK(contains(named.out,
+                 "merge ebrahimi1/part-*-of-100.jsonl -o ebrahimi1/runs.jsonl\n    \"$krohn\" table ebrahimi1 "
+                 "--seeds 5 --threads"));
+  CHECK(!std::filesystem::exists(place / "ebrahimi1"));
 }
 
 TEST_CASE("options are taken out of a command line in every form in which they are given") {

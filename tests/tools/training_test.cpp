@@ -177,8 +177,18 @@ TEST_CASE("a table with rivals asks the Python that has them, and shows what it 
   CHECK(contains(place.shell(with + " --json").out, "\"rivals\": ["));
   CHECK(place.shell(with + " --shard 2/3").status == 0);
   CHECK(contains(contents(place / "called"), "--seeds 2 --quiet --shard 2/3"));
-  CHECK(
-      contains(place.shell(with + " --slurm").err, "--only"));  // an array of krohn's own runs, of which there are none
+  // An array is of krohn's own runs, of which there are none; that is what is said.
+  const Outcome array = place.shell(with + " --slurm");
+  CHECK(array.status == 2);
+  CHECK(contains(array.err, "krohn's own runs"));
+  CHECK(contains(array.err, "--shard 1/N"));
+  // Where --only names no rival, no empty table stands there.
+  place.write("cells.json", R"({"cells": []})");
+  const Outcome nothing = place.shell(
+      "export KROHN_PYTHON=./python; krohn table ebrahimi2 --rivals --only 'H = 2' --lengths 400 -o cells --threads 1");
+  CHECK(nothing.status == 0);
+  CHECK(contains(nothing.out, "none: --only names no rival"));
+  CHECK(!contains(nothing.out, "run of least loss"));
   REQUIRE(place.shell("touch fails").status == 0);
   CHECK(place.shell(with).status == 2);
   CHECK(place.shell("krohn table certified --rivals -o cells").status == 2);
@@ -329,6 +339,12 @@ TEST_CASE("the table of training to a proof, cut into shards, is the one that is
   for (auto* table_json : {&a, &b})
     for (auto& run : (*table_json)["cells"][0]["runs"]) run.erase("seconds");
   CHECK(a == b);
+  // A run says which procedure closed it, so that an older one's is not taken for it.
+  const std::string closing = fmt::format(" closing={}", krohn::kClosingProcedure);
+  CHECK(a["cells"][0]["trained"].get<std::string>().ends_with(closing));
+  // A cell whose task has a slash is found by its name as any other.
+  CHECK(contains(place.shell("krohn table certified --only 'DeltaNet, S5/swaps' --seeds 3 --slurm -o cut").out,
+                 "# table, 3 training runs in 3 shards."));
   // What is kept is of the same recipe, or it is refused.
   for (const auto& entry : std::filesystem::directory_iterator(place / "whole")) std::ofstream(entry.path()) << "{}";
   const Outcome other = place.shell(table + "whole");
@@ -346,9 +362,3 @@ TEST_CASE("a table by a paper's code is not called the paper's") {
   CHECK(said("released") ==
         "No option is other than the released code's protocol, which is not the paper's, at the paper's sizes has it.");
 }
-  // A run says which procedure closed it, so that an older one's is not taken for it.
-  const std::string closing = fmt::format(" closing={}", krohn::kClosingProcedure);
-  CHECK(a["cells"][0]["trained"].get<std::string>().ends_with(closing));
-  // A cell whose task has a slash is found by its name as any other.
-  CHECK(contains(place.shell("krohn table certified --only 'DeltaNet, S5/swaps' --seeds 3 --slurm -o cut").out,
-                 "# table, 3 training runs in 3 shards."));

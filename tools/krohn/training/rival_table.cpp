@@ -6,9 +6,9 @@
 
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
-#include "krohn/simulate/train/tables/table_cell.h"
 #include "tools/krohn/models/rival_process.h"
 #include "tools/krohn/report/table.h"
+#include "tools/krohn/training/table_report.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {
@@ -17,15 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string figure(double value) { return fmt::format("{:.2f}", value); }
-
-/// How many hold, mean and deviation of all runs.
-std::string runs_of(const nlohmann::ordered_json& cell, const char* key) {
-  std::vector<double> figures;
-  for (const auto& run : cell["runs"]) figures.push_back(run["at"][key].get<double>());
-  const Spread spread = spread_of(figures);
-  return fmt::format("{}/{}, {:.2f} ± {:.2f}, {:.2f} … {:.2f}", cell["holding_runs"].get<std::uint64_t>(),
-                     figures.size(), spread.mean, spread.deviation, spread.least, spread.greatest);
-}
 
 }  // namespace
 
@@ -59,6 +50,11 @@ void print_rivals(const std::vector<nlohmann::ordered_json>& cells, bool whole_w
   std::vector<std::vector<std::string>> rows{{"", "", "paper", "run of least loss", "", "runs that hold, mean, range"}};
   std::string last;
   for (const auto& cell : cells) {
+  fmt::print("\nThe paper's rivals, trained by PyTorch and measured, nothing proved\n");
+  if (cells.empty()) {
+    fmt::print("  none: --only names no rival, or only those that were left out above\n");
+    return;
+  }
     const std::string row = cell["row"];
     const auto& lengths = cell["lengths"];
     const auto measured = [key](const nlohmann::ordered_json& at) {
@@ -66,10 +62,10 @@ void print_rivals(const std::vector<nlohmann::ordered_json>& cells, bool whole_w
     };
     rows.push_back({row == last ? "" : row, cell["column"],
                     cell.contains("paper") ? figure(cell["paper"].get<double>()) : "", measured(lengths.front()),
-                    measured(lengths.back()), runs_of(cell, key)});
+                    measured(lengths.back()), runs_in_words(cell, key)});
     last = row;
   }
-  fmt::print("\nThe paper's rivals, trained by PyTorch and measured, nothing proved\n{}", format_table(rows));
+  fmt::print("{}", format_table(rows));
 }
 
 }  // namespace krohn

@@ -51,20 +51,6 @@ std::string claim_of(const CellJson& cell) {
 /// The figure that the paper reports: answers, or whole words.
 const char* figure_of(const PaperTable& table) { return table.whole_words ? "words_right" : "scaled_accuracy"; }
 
-/// How many hold, then mean ± deviation and range over the runs that did not diverge, at the paper's length.
-std::string runs_of(const CellJson& cell, const PaperTable& table) {
-  std::vector<double> figures;
-  for (const auto& run : cell["runs"])
-    if (run.contains("at")) figures.push_back(run["at"][figure_of(table)].get<double>());
-  std::string text = fmt::format("{}/{}", cell["holding_runs"].get<std::uint64_t>(), cell["runs"].size());
-  if (cell.contains("expected_share"))
-    return text + fmt::format(", theory {:.3f}", cell["expected_share"].get<double>());
-  const Spread spread = spread_of(figures);
-  if (figures.size() < 2) return text + (cell["runs"].size() == 1 ? ", one seed" : "");
-  return text + fmt::format(", {:.2f} ± {:.2f}, {:.2f} … {:.2f}", spread.mean, spread.deviation, spread.least,
-                            spread.greatest);
-}
-
 /// A run that diverged answers as chance does.
 std::vector<RunFigure> figures_of(const CellJson& cell, const PaperTable& table) {
   std::vector<RunFigure> figures;
@@ -169,6 +155,20 @@ CellJson cell_json(const Experiment& cell, const ExperimentResult& result) {
   return json;
 }
 
+std::string runs_in_words(const CellJson& cell, const char* figure) {
+  std::vector<double> figures;
+  for (const auto& run : cell["runs"])
+    if (run.contains("at")) figures.push_back(run["at"][figure].get<double>());
+  const std::size_t runs = cell["runs"].size();
+  const std::string text = fmt::format("{}/{}", cell["holding_runs"].get<std::uint64_t>(), runs);
+  if (cell.contains("expected_share"))
+    return text + fmt::format(", theory {:.3f}", cell["expected_share"].get<double>());
+  if (figures.size() < 2) return text + (runs == 1 ? ", one seed" : "");
+  const Spread spread = spread_of(figures);
+  return text + fmt::format(", {:.2f} ± {:.2f}, {:.2f} … {:.2f}", spread.mean, spread.deviation, spread.least,
+                            spread.greatest);
+}
+
 CellJson table_json(const TableView& view, const std::vector<CellJson>& cells) {
   CellJson json{{"cells", cells}, {"not_as_the_paper", differences_of(view)}, {"notes", view.table.notes}};
   for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -214,7 +214,7 @@ void print_table(const TableView& view, const std::vector<CellJson>& cells) {
       row.push_back(i < cell["lengths"].size()
                         ? fmt::format("{:.2f}", cell["lengths"][i][figure_of(view.table)].get<double>())
                         : "");
-    row.push_back(runs_of(cell, view.table));
+    row.push_back(runs_in_words(cell, figure_of(view.table)));
     if (!view.table.rescaled) row.insert(row.end(), {claim_of(cell), cell["snapped"].get<std::string>()});
     rows.push_back(std::move(row));
   }

@@ -32,6 +32,10 @@ CellJson options_json(const Experiment& cell);
 /// What its file holds.
 CellJson cell_json(const Experiment& cell, const ExperimentResult& result);
 
+/// How many runs of a cell hold, then mean ± deviation and range of a figure ("scaled_accuracy", "words_right") at the
+/// paper's length, over those that did not diverge.
+std::string runs_in_words(const CellJson& cell, const char* figure);
+
 /// The table with the cells of `view.chosen`, in that order, as their files hold them.
 CellJson table_json(const TableView& view, const std::vector<CellJson>& cells);
 void print_table(const TableView& view, const std::vector<CellJson>& cells);

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
+#include <thread>
 
 #include "krohn/automata/formats/json.h"
 #include "krohn/groups/atomic_file.h"
@@ -36,7 +38,7 @@ namespace fs = std::filesystem;
 
 constexpr VerbHelp kTableHelp = {
     "table", "A paper's table, trained from scratch, next to the paper's numbers",
-    "table NAME -o FOLDER [--seeds N] [--seed S] [--scale small] [--recipe steady] [--only TEXT] [--plot curves.svg]",
+    "table NAME [-o FOLDER] [--seeds N] [--seed S] [--scale small] [--recipe steady] [--only TEXT] [--plot curves.svg]",
     R"(
 krohn table ebrahimi2 --only 'H = 2' --lengths 400 -o parity-by-chance/
 )",
@@ -193,50 +195,61 @@ struct TableRun {
   std::uint64_t seed;
 };
 
-bool has_all_runs(const Experiment& cell, const std::string& place) {
-  for (const double rate : cell.rates)
-    for (const std::uint64_t seed : cell.seeds)
-      if (!fs::exists(model_path(place, rate, seed))) return false;
-  return true;
+std::vector<TableRun> runs_of(std::span<const Experiment> cells) {
+  std::vector<TableRun> runs;
+  for (const Experiment& cell : cells)
+    for (const double rate : cell.rates)
+      for (const std::uint64_t seed : cell.seeds) runs.push_back({&cell, rate, seed});
+  return runs;
+}
+
+bool has_model(const TableArguments& options, const TableRun& run) {
+  return fs::exists(model_path(place_of(options, *run.cell), run.rate, run.seed));
+}
+
+bool has_all_models(const TableArguments& options, const Experiment& cell) {
+  return std::ranges::all_of(runs_of({&cell, 1}), [&](const TableRun& run) { return has_model(options, run); });
+}
+
+/// A run by itself, in the folder of its cell, which is made: the runs share the threads out.
+ExperimentOptions run_options(const TableArguments& options, const Experiment& cell) {
+  const std::string place = place_of(options, cell);
+  make_folder(place);
+  ExperimentOptions run = experiment_options(options, place);
+  run.threads = 1;
+  run.progress = [](std::uint64_t, std::uint64_t) { Interruption::check(); };
+  return run;
 }
 
 /// The runs of this shard, each a model in its cell's folder; cells that are complete are examined here and now, while
 /// other shards still train.
 int train_shard(const TableArguments& options, const std::vector<Experiment>& chosen) {
-  std::vector<TableRun> runs;
+  const std::vector<TableRun> runs = runs_of(chosen);
   WorkList list{"table",
                 "krohn " KROHN_VERSION,
                 fmt::format("{} --scale {} --recipe {}{}", options.cells_of, options.scale, options.recipe,
                             options.rescaled ? " --rescaled" : ""),
                 {},
                 {}};
-  for (const Experiment& cell : chosen)
-    for (const double rate : cell.rates)
-      for (const std::uint64_t seed : cell.seeds) {
-        runs.push_back({&cell, rate, seed});
-        list.items.push_back(
-            fmt::format("{}, {}: {} rate={} seed={}", cell.row, cell.column, description(cell), rate, seed));
-        const TrainOptions& training = cell.training;  // letters read; a model's size is not known before it is made
-        list.costs.push_back(training.optimiser.steps * training.words *
-                             (training.lengths.least + training.lengths.greatest));
-      }
+  for (const auto& [cell, rate, seed] : runs) {
+    list.items.push_back(
+        fmt::format("{}, {}: {} rate={} seed={}", cell->row, cell->column, description(*cell), rate, seed));
+    const TrainOptions& training = cell->training;  // letters read; a model's size is not known before it is made
+    list.costs.push_back(training.optimiser.steps * training.words *
+                         (training.lengths.least + training.lengths.greatest));
+  }
   if (options.shards.slurm)
     return print_array_script({"table", "training run", runs.size(), options.output, true}, options.shards);
   make_folder(options.output);
-  return work_on_shard(list, *options.shards.shard, part_in(options.output, *options.shards.shard), options.threads,
-                       "training runs", "run", [&](std::uint64_t item) {
-                         const TableRun& run = runs[item];
-                         const std::string place = place_of(options, *run.cell);
-                         make_folder(place);
-                         ExperimentOptions experiment = experiment_options(options, place);
-                         experiment.threads = 1;  // the runs share the threads out
-                         experiment.progress = [](std::uint64_t, std::uint64_t) { Interruption::check(); };
-                         const std::string line =
-                             run_json(*run.cell, run_once(*run.cell, run.rate, run.seed, experiment)).dump();
-                         if (has_all_runs(*run.cell, place) && !kept_cell(place + ".json", *run.cell, options))
-                           make_cell(*run.cell, options);
-                         return line;
-                       });
+  return work_on_shard(
+      list, *options.shards.shard, part_in(options.output, *options.shards.shard), options.threads, "training runs",
+      "run", [&](std::uint64_t item) {
+        const auto& [cell, rate, seed] = runs[item];
+        const std::string line = run_json(*cell, run_once(*cell, rate, seed, run_options(options, *cell))).dump();
+        if (has_all_models(options, *cell) && !kept_cell(place_of(options, *cell) + ".json", *cell, options))
+          make_cell(*cell, options);
+        return line;
+      });
 }
 
 /// Ends what is printed, or `json`, with the rivals that were asked for.
@@ -254,29 +267,24 @@ int report_rivals(const std::vector<CellJson>& rivals, const TableArguments& opt
 /// All cells, kept or made: first every run that has no model yet is trained, then every cell that is not kept is
 /// measured and examined.
 std::vector<CellJson> cells_of(const TableArguments& options, const std::vector<Experiment>& chosen) {
-  std::vector<TableRun> runs;
-  for (const Experiment& cell : chosen)
-    for (const double rate : cell.rates)
-      for (const std::uint64_t seed : cell.seeds) runs.push_back({&cell, rate, seed});
-  TableArguments alone = options;
-  alone.threads = 1;  // runs and cells share the threads out
+  const std::vector<TableRun> runs = runs_of(chosen);
   const ListWork training{"training runs", options.threads, [&](std::uint64_t item) {
                             const auto& [cell, rate, seed] = runs[item];
-                            const std::string place = place_of(options, *cell);
-                            make_folder(place);
-                            ExperimentOptions experiment = experiment_options(alone, place);
-                            experiment.progress = [](std::uint64_t, std::uint64_t) { Interruption::check(); };
-                            train_once(*cell, rate, seed, experiment);
+                            train_once(*cell, rate, seed, run_options(options, *cell));
                             return std::string("{}");
                           }};
+  // Cells that are fewer than the threads share them out, each at least one.
+  TableArguments shared = options;
+  const unsigned threads = options.threads != 0 ? options.threads : std::thread::hardware_concurrency();
+  shared.threads = std::max(1U, threads / static_cast<unsigned>(chosen.size()));
   const ListWork examining{
       "examining cells", options.threads, [&](std::uint64_t item) {
         const Experiment& cell = chosen[item];
-        if (const std::string place = place_of(options, cell); !has_all_runs(cell, place))
+        if (!has_all_models(options, cell))
           throw SystemError(fmt::format(
-              "{}: models of \"{}, {}\" are not there; it has to be one folder for all processes of the job", place,
-              cell.row, cell.column));
-        return make_cell(cell, chosen.size() == 1 && !has_ranks() ? options : alone).dump();
+              "{}: models of \"{}, {}\" are not there; it has to be one folder for all processes of the job",
+              place_of(options, cell), cell.row, cell.column));
+        return make_cell(cell, shared).dump();
       }};
   help_with(training);
   help_with(examining);
@@ -289,9 +297,8 @@ std::vector<CellJson> cells_of(const TableArguments& options, const std::vector<
     if (!cells[i]) unexamined.push_back(i);
   }
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const auto& [cell, rate, seed] = runs[i];
-    const bool is_kept = cells[static_cast<std::size_t>(cell - chosen.data())].has_value();
-    if (!is_kept && !fs::exists(model_path(place_of(options, *cell), rate, seed))) untrained.push_back(i);
+    const bool is_kept = cells[static_cast<std::size_t>(runs[i].cell - chosen.data())].has_value();
+    if (!is_kept && !has_model(options, runs[i])) untrained.push_back(i);
   }
   work_through(training, untrained, LineOrder::kAsReady, [](std::uint64_t, const std::string&) {});
   work_through(examining, unexamined, LineOrder::kAsReady,
@@ -303,8 +310,16 @@ std::vector<CellJson> cells_of(const TableArguments& options, const std::vector<
 
 int make_table(TableArguments options) {
   if (options.seeds.count == 0) throw InputError("--seeds", "at least one");
+  const bool is_helping = has_ranks() && !has_helpers();
+  const bool is_unnamed = options.output.empty();
+  if (is_unnamed) options.output = options.name;
+  const auto say_where = [&] {
+    if (is_unnamed && !is_helping)
+      fmt::print(stderr, "krohn: the cells are kept in {}/; -o FOLDER names another\n", options.output);
+  };
   if (options.name == kCertified) {
     if (options.rivals) throw InputError("--rivals", "the table of certified training has none");
+    say_where();
     return make_certified_table(
         {options.output, options.only, options.seeds.first, options.seeds.count, options.threads, options.json},
         options.shards);
@@ -329,12 +344,16 @@ int make_table(TableArguments options) {
   std::vector<Experiment>& chosen = view.chosen;
   for (const Experiment& cell : table.experiments)
     if (fmt::format("{}, {}", cell.row, cell.column).find(options.only) != std::string::npos) chosen.push_back(cell);
+  say_where();
   std::vector<CellJson> rivals;
-  const bool is_helping = has_ranks() && !has_helpers();
   if (options.rivals && !options.shards.slurm && !is_helping)
     rivals =
         rival_cells({options.name, options.output, options.only, options.scale, options.seeds, options.shards.shard});
   if (chosen.empty() && options.rivals && options.shards.shard) return kDone;
+  if (chosen.empty() && options.rivals && options.shards.slurm)
+    throw InputError("--slurm", fmt::format("an array is of krohn's own runs, and no cell of {} that krohn trains has "
+                                            "\"{}\" in its name; rivals alone are shared out by --shard 1/N to N/N",
+                                            options.name, options.only));
   if (chosen.empty() && rivals.empty())
     throw InputError("--only", fmt::format("no cell of {} has \"{}\" in its name, such as \"{}, {}\"", options.name,
                                            options.only, table.experiments[0].row, table.experiments[0].column));
@@ -359,7 +378,8 @@ void add_table(CLI::App& app, Work& chosen) {
   std::vector<std::string> names = paper_table_names();
   names.emplace_back(kCertified);
   verb.add_option("NAME", options->name, "The table").one_of(names).required();
-  verb.add_option("-o,--output", options->output, "The folder that keeps the cells").type_name("FOLDER").required();
+  verb.add_option("-o,--output", options->output, "The folder that keeps the cells; without it NAME")
+      .type_name("FOLDER");
   verb.add_option("--scale", options->scale, "Sizes and steps").one_of({"small", "paper"}).show_default();
   verb.add_option("--recipe", options->recipe, "How models are trained")
       .one_of({"steady", "paper", "released"})
