@@ -324,6 +324,44 @@ class PapersTest(unittest.TestCase):
                 for task, length in {(cell.task, cell.options.length) for cell in cells}:
                     krohn.dataset(task, 1, length=length, seed=1)
 
+    def test_sizes_are_changed_one_at_a_time(self):
+        def cells(name, scale):
+            return papers.table(name, scale).cells
+
+        def told(now, before):
+            """What differs: options by name, and the model."""
+            options = {key: value for key, value in vars(now.options).items() if value != vars(before.options)[key]}
+            return {**options, **({"model": now.model} if now.model != before.model else {})}
+
+        for name, scale, expected in (
+            ("ebrahimi1", "paper,steps=8e3", {"steps": 8000}),
+            ("ebrahimi1", "small,rates=1e-3,1e-5,words=1", {"rates": (1e-3, 1e-5), "words": 1}),
+            ("grazzi5", "paper,steps=200", {"steps": 200, "warm_up": 20}),
+            ("grazzi-figure2", "paper,samples=640,test-words=9", {"samples": 640, "test_words": 9}),
+        ):
+            for now, before in zip(cells(name, scale), cells(name, scale.split(",")[0])):
+                self.assertEqual(told(now, before), expected)
+        for now, before in zip(cells("ebrahimi1", "paper,width=40"), cells("ebrahimi1", "paper")):
+            self.assertEqual(told(now, before), {"model": before.model.replace("=256", "=40")})
+        # What small shrinks, undone.
+        for name in ("ebrahimi1", "fan2", "grazzi5"):
+            undone = cells(name, "small,steps=paper,rates=paper,words=paper,test-words=paper,width=paper")
+            for now, small, paper in zip(undone, cells(name, "small"), cells(name, "paper")):
+                for key, value in vars(now.options).items():
+                    of = paper if key in ("steps", "rates", "words", "test_words") else small
+                    if key != "warm_up":  # a tenth of the steps
+                        self.assertEqual(value, vars(of.options)[key], (name, key))
+                width = papers.WIDTH.search(now.model)
+                self.assertEqual(width and width.group(2), width and papers.WIDTH.search(paper.model).group(2))
+        for scale, text in (("paper,hidden=3", "no size of the rivals"), ("large", "small or paper"), ("paper,steps", "no size|once"),
+                            ("paper,steps=1,steps=2", "once"), ("paper,steps=1.5", "whole number"), ("paper,steps=0", "whole number"),
+                            ("paper,steps=many", "whole number"), ("paper,rates=0", "above 0"), ("paper,rates=1e-3,x", "above 0"),
+                            ("paper,samples=3", "new ones")):  # fmt: skip
+            with self.assertRaisesRegex(ValueError, text):
+                cells("ebrahimi1", scale)
+        with self.assertRaisesRegex(ValueError, "about"):
+            cells("ebrahimi-figure2", "small,samples=3")
+
     def test_figures(self):  # read off the papers once more
         found = {(name, cell.row, cell.column): cell for name in papers.TABLES for cell in papers.table(name).cells}
         for place, paper, figure in (

@@ -177,6 +177,10 @@ TEST_CASE("a table with rivals asks the Python that has them, and shows what it 
   CHECK(contains(place.shell(with + " --json").out, "\"rivals\": ["));
   CHECK(place.shell(with + " --shard 2/3").status == 0);
   CHECK(contains(contents(place / "called"), "--seeds 2 --quiet --shard 2/3"));
+  // Another scale has runs of its own, whose sizes are passed on.
+  CHECK(place.shell(with + " --scale paper,width=32,steps=8e3").status == 0);
+  CHECK(contains(contents(place / "called"),
+                 "-o cells/rivals-paper,steps=8000,width=32 --only Transformer --scale paper,steps=8000,width=32 "));
   // An array is of krohn's own runs, of which there are none; that is what is said.
   const Outcome array = place.shell(with + " --slurm");
   CHECK(array.status == 2);
@@ -321,6 +325,37 @@ TEST_CASE("a table says in what it is not the paper's, and counts as the paper d
   CHECK(place.shell(line + "--rescaled --as-trained").status == 2);
   CHECK(place.shell("krohn table grazzi5 --recipe released -o cells").status == 2);
   CHECK(place.shell("krohn table fan2 --recipe hard -o cells").status == 2);
+}
+
+TEST_CASE("tables of several sizes share a folder, and each says what was shrunk") {
+  const Workplace place("sizes");
+  const std::string line =
+      "krohn table ebrahimi1 --recipe paper --only 'modular addition, full, m = 3' --seeds 1 --threads 1 --lengths 10 "
+      "--json -o cells --scale ";
+  const auto made = [&](const std::string& scale) {
+    const Outcome outcome = place.shell(line + scale);
+    CAPTURE(outcome.err);
+    REQUIRE(outcome.status == 0);
+    return json::parse(outcome.out);
+  };
+  const json few = made("paper,steps=3,width=8,inputs=8,rates=1e-3,test-words=4");
+  CHECK(few["not_as_the_paper"] == json::array({"hidden 256 → 8", "inputs 256 → 8", "steps 100000 → 3",
+                                                "rates 0.001, 0.0001, 1e-05 → 0.001", "test words 300 → 4"}));
+  CHECK(few["cells"][0]["runs"][0]["steps"] == 3);
+  CHECK(few["cells"][0]["runs"][0]["at"]["words"] == 4);
+  const json more = made("paper,rates=1e-3,steps=5,width=8,inputs=8,test-words=4");
+  CHECK(more["cells"][0]["runs"][0]["steps"] == 5);
+  // Spelled otherwise it is the first again; with other words of the test its run is measured, not trained, again.
+  CHECK(made("paper,width=8,steps=3,inputs=8,rates=0.001,test-words=4") == few);
+  const json tested = made("paper,width=8,steps=3,inputs=8,rates=0.001,test-words=7");
+  CHECK(tested["cells"][0]["runs"][0]["at"]["words"] == 7);
+  CHECK(tested["cells"][0]["runs"][0]["seconds"] == few["cells"][0]["runs"][0]["seconds"]);
+  CHECK(place.shell("ls -d cells/*/ | wc -l").out == "2\n");
+  const Outcome unknown = place.shell("krohn table ebrahimi1 --scale paper,stepz=3");
+  CHECK(unknown.status == 2);
+  CHECK(contains(unknown.err, "there are block, channels, "));
+  CHECK(place.shell("krohn table certified --scale paper").status == 2);
+  CHECK(!std::filesystem::exists(place / "ebrahimi1"));
 }
 
 TEST_CASE("the table of training to a proof, cut into shards, is the one that is made at once") {

@@ -111,7 +111,8 @@ PaperTable ebrahimi_table(Recipe recipe, std::string title, std::string place) {
   table.notes = {
       "The paper's parameters within ±0.01 are read as the recurrence's; embeddings and h_0 begin normal, the "
       "read-out within ±1/√H, as PyTorch's modules do.",
-      "How many words are tested the paper does not say; here it is 300. Its best rate is taken by accuracy at the "
+      "How many words are tested the paper does not say; 300 is taken for it. Its best rate is taken by accuracy at "
+      "the "
       "test length, for every seed by itself.",
       "One random state machine a modulus, seed=1; the paper does not say how many it has."};
   return table;

@@ -21,7 +21,9 @@ std::string figure(double value) { return fmt::format("{:.2f}", value); }
 }  // namespace
 
 std::vector<nlohmann::ordered_json> rival_cells(const RivalTable& table) {
-  const fs::path folder = fs::path(table.folder) / "rivals", made = fs::path(table.folder) / "rivals.json";
+  // Runs of other sizes would have the same files.
+  const std::string kept = table.scale == "small" ? "rivals" : "rivals-" + table.scale;
+  const fs::path folder = fs::path(table.folder) / kept, made = fs::path(table.folder) / (kept + ".json");
   std::vector<std::string> line{"table",   table.name,
                                 "-o",      folder.string(),
                                 "--only",  table.only,
@@ -48,13 +50,13 @@ std::vector<nlohmann::ordered_json> rival_cells(const RivalTable& table) {
 void print_rivals(const std::vector<nlohmann::ordered_json>& cells, bool whole_words) {
   const char* const key = whole_words ? "words_right" : "scaled_accuracy";
   std::vector<std::vector<std::string>> rows{{"", "", "paper", "run of least loss", "", "runs that hold, mean, range"}};
-  std::string last;
-  for (const auto& cell : cells) {
   fmt::print("\nThe paper's rivals, trained by PyTorch and measured, nothing proved\n");
   if (cells.empty()) {
     fmt::print("  none: --only names no rival, or only those that were left out above\n");
     return;
   }
+  std::string last;
+  for (const auto& cell : cells) {
     const std::string row = cell["row"];
     const auto& lengths = cell["lengths"];
     const auto measured = [key](const nlohmann::ordered_json& at) {

@@ -13,7 +13,8 @@
 namespace krohn {
 
 struct RivalTable {
-  std::string name, folder;  ///< of the table, and of its cells; the rivals' runs are kept in its folder "rivals"
+  /// Of the table, and of its cells; the rivals' runs are kept in its folder "rivals", or "rivals-SCALE".
+  std::string name, folder;
   std::string only, scale;
   SeedRange seeds;
   std::optional<Shard> shard;

@@ -17,6 +17,7 @@
 #include "krohn/simulate/learned/rotation_planes.h"
 #include "krohn/simulate/models/model_file.h"
 #include "krohn/simulate/train/tables/paper_tables.h"
+#include "krohn/simulate/train/tables/table_scale.h"
 #include "tools/krohn/joined_ranks.h"
 #include "tools/krohn/models/saved_run.h"
 #include "tools/krohn/pictures/spectrum_plot.h"
@@ -38,7 +39,8 @@ namespace fs = std::filesystem;
 
 constexpr VerbHelp kTableHelp = {
     "table", "A paper's table, trained from scratch, next to the paper's numbers",
-    "table NAME [-o FOLDER] [--seeds N] [--seed S] [--scale small] [--recipe steady] [--only TEXT] [--plot curves.svg]",
+    "table NAME [-o FOLDER] [--seeds N] [--seed S] [--scale paper,steps=8000] [--recipe steady] [--only TEXT] [--plot "
+    "curves.svg]",
     R"(
 krohn table ebrahimi2 --only 'H = 2' --lengths 400 -o parity-by-chance/
 )",
@@ -52,10 +54,11 @@ and claims are of the models as trained; --rescaled measures another function, a
 --recipe paper is the paper's protocol: steps, batches, rates, schedule, decay, clipping, lengths, first weights, and how it
 measures and counts; released, of fan2, that of the paper's code, which is another. steady, with small first weights, smoothed
 targets and a cosine schedule, is what makes recurrences hold (docs/MATH.md §8), and was looked for with seeds below 20. --scale
-paper is for a large machine, small for two cores: the same with fewer steps, smaller models and batches. Every table says
-in what it is not the paper's, from what to what, and what could not be done as written (docs/training.md). Accuracies are scaled:
-0 is chance, 1 is perfect; those of the figures of groups are the share of words whose answers are all right. Where a paper
-measures with rescaled states, --recipe paper does, unless --as-trained.
+paper is for a large machine, small for two cores: the same with fewer steps, smaller models and batches. Sizes that are named
+behind it change alone: paper,steps=8000,width=32 shrinks two of the paper's, small,steps=100000 undoes one that small shrinks,
+and so does small,steps=paper (docs/training.md). Every table says in what it is not the paper's, from what to what, and what
+could not be done as written. Accuracies are scaled: 0 is chance, 1 is perfect; those of the figures of groups are the share of
+words whose answers are all right. Where a paper measures with rescaled states, --recipe paper does, unless --as-trained.
 
 First all runs are trained, --threads at a time, then the cells are examined. Every cell is kept as a file in FOLDER, next to a
 folder with the model of every run (for `krohn eval`), and the same command continues after those that are there, and within
@@ -319,6 +322,7 @@ int make_table(TableArguments options) {
   };
   if (options.name == kCertified) {
     if (options.rivals) throw InputError("--rivals", "the table of certified training has none");
+    if (options.scale != "small") throw InputError("--scale", "the cells of certified training have one size each");
     say_where();
     return make_certified_table(
         {options.output, options.only, options.seeds.first, options.seeds.count, options.threads, options.json},
@@ -328,9 +332,10 @@ int make_table(TableArguments options) {
   if (options.again && options.shards.any())
     throw InputError("--examine-again", "is for the whole table, without --shard or --slurm");
   if (options.rescaled && options.as_trained) throw InputError("--as-trained", "is the other one than --rescaled");
-  const auto scale = options.scale == "paper" ? TableScale::kPaper : TableScale::kSmall;
+  const ChangedScale scale = parse_scale(options.scale);
+  options.scale = to_string(scale);
   const Recipe recipe = recipe_of(options.recipe);
-  TableView view{paper_table(options.name, scale, recipe, options.seeds),
+  TableView view{paper_table(options.name, scale.scale, recipe, options.seeds),
                  paper_table(options.name, TableScale::kPaper,
                              recipe == Recipe::kReleased ? Recipe::kReleased : Recipe::kPaper, options.seeds),
                  {},
@@ -344,6 +349,9 @@ int make_table(TableArguments options) {
   std::vector<Experiment>& chosen = view.chosen;
   for (const Experiment& cell : table.experiments)
     if (fmt::format("{}, {}", cell.row, cell.column).find(options.only) != std::string::npos) chosen.push_back(cell);
+  if (!chosen.empty())
+    change_sizes(scale, paper_table(options.name, TableScale::kPaper, recipe, options.seeds), chosen);
+  if (chosen.size() == table.experiments.size()) table.experiments = chosen;
   say_where();
   std::vector<CellJson> rivals;
   if (options.rivals && !options.shards.slurm && !is_helping)
@@ -380,7 +388,9 @@ void add_table(CLI::App& app, Work& chosen) {
   verb.add_option("NAME", options->name, "The table").one_of(names).required();
   verb.add_option("-o,--output", options->output, "The folder that keeps the cells; without it NAME")
       .type_name("FOLDER");
-  verb.add_option("--scale", options->scale, "Sizes and steps").one_of({"small", "paper"}).show_default();
+  verb.add_option("--scale", options->scale, "Sizes and steps; with single ones changed: paper,steps=8000")
+      .suggests({"small", "paper"})
+      .show_default();
   verb.add_option("--recipe", options->recipe, "How models are trained")
       .one_of({"steady", "paper", "released"})
       .show_default();

@@ -2,6 +2,7 @@
 
 Rows and columns are named as `krohn table` names its own. `small` is a scale for two cores; at `paper`, the paper's protocol."""
 
+import re
 from dataclasses import dataclass, replace
 from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
@@ -284,9 +285,86 @@ TABLES: Dict[str, Callable[[bool], Table]] = {
 """Tables 3 and 5 are of the same runs, and so are Figures 2 and 5."""
 
 
+COUNTS = {"steps": "steps", "words": "words", "samples": "samples", "test-words": "test_words"}
+"""Sizes that are numbers of the options."""
+SIZES = (*COUNTS, "rates", "width")
+WIDTH = re.compile(r"\b(width|hidden|size)=(\d+)")
+
+
+def parse_scale(text: str) -> Tuple[bool, Dict[str, str]]:
+    """"paper,steps=8000,rates=1e-3,1e-4" ↦ (True, {"steps": "8000", "rates": "1e-3,1e-4"}), as `krohn table` reads it. Raises
+    ValueError listing the sizes."""
+    scale, *items = text.split(",")
+    if scale not in ("small", "paper"):
+        raise ValueError(f"--scale {text!r}: small or paper comes first, then sizes: paper,steps=8000")
+    changes: Dict[str, str] = {}
+    last = ""
+    for item in items:
+        key, is_new, value = item.partition("=")
+        if not is_new and last == "rates" and key:
+            changes[last] += f",{key}"
+        elif key not in SIZES:
+            raise ValueError(f"--scale: {key!r} is no size of the rivals; there are {', '.join(SIZES)}")
+        elif not value or key in changes:
+            raise ValueError(f"--scale: {item!r}: KEY=NUMBER is expected, once")
+        else:
+            last, changes[key] = key, value
+    return scale == "paper", changes
+
+
+def count_of(key: str, value: str) -> int:
+    try:
+        count = float(value)
+    except ValueError:
+        count = 0.0
+    if not (1 <= count < 1e15 and count == int(count)):
+        raise ValueError(f"--scale: {key}={value}: a whole number above 0, or paper, is expected")
+    return int(count)
+
+
+def rates_of(value: str) -> Tuple[float, ...]:
+    try:
+        rates = tuple(float(part) for part in value.split(","))
+    except ValueError:
+        rates = (0.0,)
+    if not all(0 < rate < float("inf") for rate in rates):
+        raise ValueError(f"--scale: rates={value}: numbers above 0, or paper, are expected")
+    return rates
+
+
+def changed(cell: Cell, changes: Dict[str, str], paper: Optional[Cell]) -> Cell:
+    """The cell with these sizes; `paper` is what the paper's scale has in its place. A warm-up keeps its share of the steps."""
+    options, model = cell.options, cell.model
+    for key, value in changes.items():
+        if value == "paper" and paper is None:
+            raise ValueError(f"--scale: {key}=paper: the paper has no cell {cell.row}, {cell.column}")
+        if key == "rates":
+            options = replace(options, rates=paper.options.rates if value == "paper" else rates_of(value))
+        elif key == "width":
+            found = WIDTH.search(paper.model) if value == "paper" else None
+            model = WIDTH.sub(rf"\g<1>={found.group(2) if found else count_of(key, value)}", model)
+        else:
+            name = COUNTS[key]
+            count = getattr(paper.options, name) if value == "paper" else count_of(key, value)
+            if key == "samples" and options.samples == 0:
+                raise ValueError(f"--scale: samples: {cell.row}, {cell.column} has new ones at every step")
+            if key == "steps":
+                options = replace(options, warm_up=options.warm_up * count // options.steps)
+            options = replace(options, **{name: count})
+    return replace(cell, options=options, model=model)
+
+
 def table(name: str, scale: str = "small", only: str = "") -> Table:
-    """The cells whose "row, column" have the text. Raises ValueError naming the tables."""
+    """The cells whose "row, column" have the text; `scale` as `krohn table` takes it, "paper,steps=8000". Raises ValueError naming
+    the tables, or the sizes."""
     if name not in TABLES:
         raise ValueError(f"no rival is in a table {name!r}; they are in {', '.join(TABLES)}")
-    found = TABLES[name](scale == "paper")
-    return replace(found, cells=[cell for cell in found.cells if only in f"{cell.row}, {cell.column}"])
+    is_paper, changes = parse_scale(scale)
+    found = TABLES[name](is_paper)
+    cells = [cell for cell in found.cells if only in f"{cell.row}, {cell.column}"]
+    if changes:
+        if "samples" in changes and len({cell.options.samples for cell in TABLES[name](True).cells}) > 1:
+            raise ValueError(f"--scale: samples is what the cells of {name} are about, and cannot be one number for all")
+        of_paper = {(cell.row, cell.column): cell for cell in TABLES[name](True).cells}
+        cells = [changed(cell, changes, of_paper.get((cell.row, cell.column))) for cell in cells]
+    return replace(found, cells=cells)
