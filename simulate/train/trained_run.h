@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,13 @@ struct RunRecord {
   std::uint64_t right = 0, targets = 0;  ///< answers in validation
   double seconds = 0;                    ///< of training
 
+  /// Whether there was a validation: with keep_most_right a run may diverge before its first.
+  bool is_validated() const { return targets > 0; }
+  /// Share of right answers in validation, where there was one.
+  std::optional<double> accuracy() const {
+    if (!is_validated()) return std::nullopt;
+    return static_cast<double>(right) / static_cast<double>(targets);
+  }
   bool diverged() const { return end == to_string(Trainer::State::kDiverged); }
 };
 

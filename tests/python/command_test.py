@@ -114,6 +114,17 @@ class Trained(unittest.TestCase):
         with self.assertRaises(AttributeError):
             run.no_such_field
 
+    def test_a_run_that_was_never_validated_has_no_loss(self):
+        with tempfile.TemporaryDirectory() as folder:
+            lost = {"rate": 10.0, "seed": 1, "steps": 7, "state": "diverged", "validation_loss": None, "validation_accuracy": None, "best": False}
+            with open(os.path.join(folder, "run.json"), "w", encoding="utf-8") as file:
+                json.dump({"task": "parity", "model": "rnn:hidden=2", "runs": [lost]}, file)
+            run = krohn.Run(folder)
+            columns = run.arrays()
+            for name in ("validation_loss", "validation_accuracy", "test_accuracy"):
+                self.assertTrue(columns[name][0] != columns[name][0], name)  # NaN
+            self.assertEqual(run._repr_html_().count("none"), 2)
+
     def test_progress_is_told(self):
         self.assertIn("training, steps", {what for what, _, _ in self.steps})
         for what, done, total in self.steps:

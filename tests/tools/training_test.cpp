@@ -102,6 +102,40 @@ TEST_CASE("a rate that diverges is said so, and the last good checkpoint stays")
   CHECK(place.shell(line).err == diverged.err);  // from there it diverges again
 }
 
+TEST_CASE("a run that diverges before its first validation has no loss and no accuracy") {
+  const Workplace place("unvalidated");
+  const std::string line =
+      "krohn train modadd3 --model bilinear:full,hidden=12,inputs=8 --length 30 --rates 10 --steps 500 --threads 1 "
+      "--stop-at 0 --validate-every 500 -o run ";
+  const auto run_of = [&](const std::string& options, const std::string& printed) {
+    const Outcome outcome = place.shell(line + options);
+    CAPTURE(outcome.out);
+    CHECK(outcome.status == 2);
+    CHECK(contains(outcome.out, printed));
+    json run = json::parse(contents(place / "run" / "run.json"))["runs"][0];
+    REQUIRE(place.shell("rm -r run").status == 0);
+    CHECK(run["state"] == "diverged");
+    return run;
+  };
+  const json without = run_of("--keep-most-right", "diverged  none             none");
+  CHECK(without["validation_loss"].is_null());
+  CHECK(without["validation_accuracy"].is_null());
+  const json with = run_of("", "diverged  1.1              0.3");  // one before the first step
+  CHECK(with["validation_loss"] > 1);
+  CHECK(with["validation_accuracy"] > 0.2);
+
+  // The cell of a table has it so, too.
+  const krohn::Experiment cell =
+      krohn::paper_table("fan2", krohn::TableScale::kSmall, krohn::Recipe::kPaper).experiments[0];
+  krohn::ExperimentRun run;
+  run.record.end = "diverged";
+  CHECK(krohn::run_json(cell, run)["validation_accuracy"].is_null());
+  CHECK(krohn::run_json(cell, run)["validation_loss"].is_null());
+  run.record.targets = 10;
+  run.record.right = 6;
+  CHECK(krohn::run_json(cell, run)["validation_accuracy"] == doctest::Approx(0.5));  // a fifth is chance
+}
+
 TEST_CASE("a run that begins with a construction is proved without a step, and goes on from a perturbed one") {
   const Workplace place("beginning");
   REQUIRE(place.shell("krohn compile name:Z5 -o z5.safetensors").status == 0);

@@ -61,7 +61,7 @@ function showAccuracy({accuracy, training}) {
   target.append(scrolled(table(["length", "scaled accuracy", "95 % interval", "words right throughout"], rows,
     `${words} samples of every length, seed ${seed}, ${reading}; 0 is chance, 1 perfect${trained[1] > 0 ? `; trained on lengths ${trained[0]} to ${trained[1]}` : ""}.`), true));
   if (!training?.runs) return;
-  const runs = training.runs.map(run => ({mark: run.best ? "chosen" : "", cells: [run.rate, run.seed, run.steps.toLocaleString("en"), run.state, shown(run.validation_loss),
+  const runs = training.runs.map(run => ({mark: run.best ? "chosen" : "", cells: [run.rate, run.seed, run.steps.toLocaleString("en"), run.state, run.validation_loss === null ? "none" : shown(run.validation_loss),
     run.test ? `${run.test.scaled_accuracy.toFixed(4)} at ${run.test.length}` : ""]}));
   target.append(element("details", {}, element("summary", {}, `Training: ${training.model}, ${training.parameters.toLocaleString("en")} parameters`),
     scrolled(table(["rate", "seed", "steps", "end", "validation loss", "scaled accuracy in the run’s own test"], runs))));

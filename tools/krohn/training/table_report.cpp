@@ -26,14 +26,12 @@ CellJson json_of(const MeasuredLength& at) {
 
 CellJson json_of(const ExperimentRun& run, double chance) {
   const RunRecord& record = run.record;
-  CellJson json{{"rate", record.rate},
-                {"seed", record.seed},
-                {"steps", record.steps},
-                {"end", record.end},
-                {"validation_loss", record.validation_loss},
-                {"validation_accuracy", scaled(static_cast<double>(record.right) /
-                                                   static_cast<double>(std::max<std::uint64_t>(record.targets, 1)),
-                                               chance)}};
+  CellJson json{{"rate", record.rate}, {"seed", record.seed},        {"steps", record.steps},
+                {"end", record.end},   {"validation_loss", nullptr}, {"validation_accuracy", nullptr}};
+  if (const auto accuracy = record.accuracy()) {
+    json["validation_loss"] = record.validation_loss;
+    json["validation_accuracy"] = scaled(*accuracy, chance);
+  }
   if (run.at.words > 0) json["at"] = json_of(run.at);
   json["seconds"] = record.seconds;
   return json;
@@ -55,9 +53,9 @@ const char* figure_of(const PaperTable& table) { return table.whole_words ? "wor
 std::vector<RunFigure> figures_of(const CellJson& cell, const PaperTable& table) {
   std::vector<RunFigure> figures;
   for (const auto& run : cell["runs"]) {
-    const auto loss = run["validation_loss"];
+    const auto loss = run["validation_loss"], accuracy = run["validation_accuracy"];
     figures.push_back({run["rate"], run["seed"], run.contains("at") ? run["at"][figure_of(table)].get<double>() : 0,
-                       run["validation_accuracy"],
+                       accuracy.is_number() ? accuracy.get<double>() : 0,
                        run.contains("at") && loss.is_number() ? loss.get<double>() : INFINITY});
   }
   return figures;

@@ -136,13 +136,15 @@ nlohmann::ordered_json certified_json(const TrainingJob& job, const Task& task, 
 }
 
 nlohmann::ordered_json run_json(const TrainingJob& job) {
-  const BatchLoss& validation = job.trainer->validation();
-  return {{"rate", job.options.optimiser.learning_rate},
-          {"seed", job.options.seed},
-          {"steps", job.trainer->steps()},
-          {"state", job.rounds.is_proved() ? "proved" : to_string(job.trainer->state())},
-          {"validation_loss", validation.loss},
-          {"validation_accuracy", static_cast<double>(validation.right) / static_cast<double>(validation.targets)}};
+  const RunRecord record = record_of(*job.trainer, 0);
+  nlohmann::ordered_json json{{"rate", record.rate},        {"seed", record.seed},
+                              {"steps", record.steps},      {"state", job.rounds.is_proved() ? "proved" : record.end},
+                              {"validation_loss", nullptr}, {"validation_accuracy", nullptr}};
+  if (const auto accuracy = record.accuracy()) {
+    json["validation_loss"] = record.validation_loss;
+    json["validation_accuracy"] = *accuracy;
+  }
+  return json;
 }
 
 nlohmann::ordered_json training_json(const TrainArguments& options, const Task& task,
@@ -202,11 +204,13 @@ void report_training(const TrainArguments& options, const nlohmann::ordered_json
   fmt::print("{}: {} on {}, {} parameters\n", visible(options.output), json["model"].get<std::string>(),
              json["task"].get<std::string>(), with_thousands(json["parameters"].get<std::uint64_t>()));
   std::vector<std::vector<std::string>> rows = {{"rate", "seed", "steps", "", "validation loss", "accuracy", ""}};
+  const auto number = [](const nlohmann::ordered_json& value, const char* form) {
+    return value.is_null() ? "none" : fmt::format(fmt::runtime(form), value.get<double>());
+  };
   for (const auto& run : json["runs"])
     rows.push_back({fmt::format("{}", run["rate"].get<double>()), std::to_string(run["seed"].get<std::uint64_t>()),
                     with_thousands(run["steps"].get<std::uint64_t>()), run["state"].get<std::string>(),
-                    fmt::format("{:.2g}", run["validation_loss"].get<double>()),
-                    fmt::format("{:.4f}", run["validation_accuracy"].get<double>()),
+                    number(run["validation_loss"], "{:.2g}"), number(run["validation_accuracy"], "{:.4f}"),
                     run["best"].get<bool>() ? "best" : ""});
   fmt::print("{}", format_table(rows));
   if (options.certify) report_certified(json["runs"]);

@@ -60,10 +60,10 @@ class Run:
 
     def arrays(self) -> Arrays:
         """The runs, one for each rate and seed: rate, seed, steps, validation_loss, validation_accuracy, and
-        test_accuracy, which is NaN of runs that diverged."""
+        test_accuracy, which is NaN of runs that diverged, as the two before it are where there was no validation."""
         runs = self.facts.get("runs", ())
         names = ("rate", "seed", "steps", "validation_loss", "validation_accuracy")
-        columns = {name: np.array([run[name] for run in runs]) for name in names}
+        columns = {name: np.array([np.nan if run[name] is None else run[name] for run in runs]) for name in names}
         tests = [run["test"]["scaled_accuracy"] if "test" in run else np.nan for run in runs]
         return {**columns, "test_accuracy": np.array(tests)}
 
@@ -82,8 +82,9 @@ class Run:
         return f"<krohn.Run of {facts.get('model', 'a model')} on {facts.get('task', 'a task')}{end}>"
 
     def _repr_html_(self) -> str:
-        rows = [(run.rate, run.seed, f"{run.steps:,}", run.state, f"{run.validation_loss:.2g}",
-                 f"{run.validation_accuracy:.4f}",
+        rows = [(run.rate, run.seed, f"{run.steps:,}", run.state,
+                 "none" if run.validation_loss is None else f"{run.validation_loss:.2g}",
+                 "none" if run.validation_accuracy is None else f"{run.validation_accuracy:.4f}",
                  f"{run.test.scaled_accuracy:.4f} at {run.test.length:,} letters" if "test" in run else "",
                  "the model" if run.best else "")
                 for run in self.facts.get("runs", ())]  # fmt: skip
