@@ -31,6 +31,17 @@ TEST_CASE("a results page is made again by its own commands, or left as it was")
   CHECK(outcome.status == 2);
   CHECK(contains(outcome.err, "tools/again: status 2 of: krohn frobnicate"));
   CHECK(contents(place / "page.md") == bad);
+  // An empty line ends what a command printed: behind one in the middle or at the end the next time would find text.
+  for (const char* printed : {"printf 'a\\n\\nb\\n'", "printf 'a\\n\\n'", "echo"}) {
+    CAPTURE(printed);
+    const std::string empty = page("stale\n", "other\n", std::string(printed) + "\n");
+    place.write("page.md", empty);
+    const Outcome refused = place.shell(again);
+    CHECK(refused.status == 2);
+    CHECK(contains(refused.err, "empty line"));
+    CHECK(contains(refused.err, printed));
+    CHECK(contents(place / "page.md") == empty);
+  }
   CHECK(place.files() == std::vector<std::string>{"cells", "page.md"});
   CHECK(place.shell("'" KROHN_ROOT "/tools/again' nowhere.md").status == 2);
 }
