@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <numeric>
@@ -21,6 +22,7 @@ constexpr float kMeanDecay = 0.9f, kSquareDecay = 0.999f;
 constexpr double kEpsilon = 1e-8;
 
 constexpr std::size_t kStretch = 1 << 15;  ///< parameters that a thread takes at a time
+constexpr std::size_t kDecayed = 1 << 10;  ///< of them, whose gradients it decays at a time
 
 /// 1 − decay^step.
 double correction(float decay, std::uint64_t step) { return 1 - stated::pow(decay, static_cast<double>(step)); }
@@ -68,19 +70,22 @@ bool AdamW::step(const OptimiserOptions& options, std::uint64_t step, std::size_
   });
   const double norm = std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
   if (!std::isfinite(norm)) return false;
-  auto scale = static_cast<float>(options.clip > 0 && norm > options.clip ? options.clip / norm : 1);
-  std::vector<float> decayed;
-  if (options.coupled_decay > 0) {
-    const auto decay = static_cast<float>(options.coupled_decay);
-    for (std::size_t i = 0; i < gradient.size(); ++i) decayed.push_back(scale * gradient[i] + decay * parameters[i]);
-    gradient = decayed;
-    scale = 1;
-  }
+  const auto scale = static_cast<float>(options.clip > 0 && norm > options.clip ? options.clip / norm : 1),
+             decay = static_cast<float>(options.coupled_decay);
   const float rate = corrected_rate(options, step), kept = kept_share(options, step), epsilon = corrected_epsilon(step);
   parallel_for((all - first + kStretch - 1) / kStretch, threads, [&](std::size_t i) {
-    const std::size_t from = first + i * kStretch;
-    kernels.adam({std::min(kStretch, all - from), gradient.data() + from, scale, kMeanDecay, kSquareDecay, rate, kept,
-                  epsilon, mean.data() + from, square.data() + from, parameters.data() + from});
+    const auto move = [&](std::size_t from, std::size_t count, const float* of, float scaled) {
+      kernels.adam({count, of, scaled, kMeanDecay, kSquareDecay, rate, kept, epsilon, mean.data() + from,
+                    square.data() + from, parameters.data() + from});
+    };
+    const std::size_t begin = first + i * kStretch, end = std::min(begin + kStretch, all);
+    if (!(decay > 0)) return move(begin, end - begin, gradient.data() + begin, scale);
+    std::array<float, kDecayed> decayed;
+    for (std::size_t from = begin; from < end; from += kDecayed) {
+      const std::size_t count = std::min(kDecayed, end - from);
+      for (std::size_t j = 0; j < count; ++j) decayed[j] = scale * gradient[from + j] + decay * parameters[from + j];
+      move(from, count, decayed.data(), 1);
+    }
   });
   return true;
 }

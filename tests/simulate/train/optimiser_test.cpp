@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/random.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/trainer.h"
 
@@ -107,6 +108,31 @@ TEST_CASE("a coupled decay is added to the clipped gradient, as torch.optim.Adam
     }
     CHECK(optimiser.step(options, static_cast<std::uint64_t>(step), 0, gradient, parameters));
     for (std::size_t i = 0; i < 2; ++i) CHECK(parameters[i] == doctest::Approx(expected[i]).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("a coupled decay moves every parameter as the gradient with the decay in it does, bit for bit") {
+  OptimiserOptions coupled, alone;
+  coupled.coupled_decay = 0.25;
+  for (const std::size_t count : {1U, 1023U, 1024U, 1025U, 32'768U, 33'793U}) {
+    for (const std::size_t first : {std::size_t{0}, count / 2}) {
+      CAPTURE(count);
+      CAPTURE(first);
+      Random random(count);
+      std::vector<float> gradient(count), sum(count), moved(count);
+      for (std::size_t i = 0; i < count; ++i) {
+        gradient[i] = static_cast<float>(random.next() % 2001) / 1024 - 1;
+        moved[i] = static_cast<float>(random.next() % 2001) / 1024 - 1;
+        sum[i] = gradient[i] + 0.25F * moved[i];
+      }
+      std::vector<float> expected = moved;
+      AdamW one(count), other(count);
+      CHECK(one.step(coupled, 3, first, gradient, moved, 2));
+      CHECK(other.step(alone, 3, first, sum, expected, 1));
+      CHECK(moved == expected);
+      CHECK(one.mean == other.mean);
+      CHECK(one.square == other.square);
+    }
   }
 }
 
