@@ -138,7 +138,7 @@ class DeterministicReleased : public DeterministicModel<Real> {
     return looked;
   }
 
-  /// Every column less its mean, all over the greatest p-norm of a column.
+  /// Every column less its mean, all over the greatest p-norm of a column; 0 where all columns are constant.
   void divide(std::span<Real> block) const {
     double greatest = 0;
     for (std::size_t first = 0; first < block.size(); first += shape_.size) {
@@ -151,6 +151,7 @@ class DeterministicReleased : public DeterministicModel<Real> {
       for (const Real each : column) sum += stated::pow(std::abs(static_cast<double>(each)), shape_.norm);
       greatest = std::max(greatest, sum);
     }
+    if (greatest == 0) return;
     const auto norm = static_cast<Real>(stated::pow(greatest, 1 / shape_.norm));
     for (Real& each : block) each /= norm;
   }

@@ -95,7 +95,8 @@ struct LayerNorm {
   }
 };
 
-/// A block of `size` columns of as many numbers: every column less its mean, all over the greatest p-norm of a column.
+/// A block of `size` columns of as many numbers: every column less its mean, all over the greatest p-norm of a column;
+/// 0 where all columns are constant.
 template <class Real>
 class BlockNorm {
  public:
@@ -105,6 +106,7 @@ class BlockNorm {
   void run(Real* block) const {
     Map numbers(block, size_, size_);
     numbers.rowwise() -= numbers.colwise().mean().eval();
+    if (is_zero(numbers)) return;
     numbers /= greatest_norm(numbers).second;
   }
 
@@ -112,8 +114,9 @@ class BlockNorm {
   void adjoint(const Real* raw, Real* by_block) const {
     Columns centred = Eigen::Map<const Columns>(raw, size_, size_);
     centred.rowwise() -= centred.colwise().mean().eval();
-    const auto [column, norm] = greatest_norm(centred);
     Map by(by_block, size_, size_);
+    if (is_zero(centred)) return void(by.setZero());
+    const auto [column, norm] = greatest_norm(centred);
     const Real along = (centred * by).sum() / (norm * norm);
     by /= norm;
     // ∂‖v‖/∂v = sign(v) |v|^{p−1} ‖v‖^{1−p}
@@ -126,6 +129,9 @@ class BlockNorm {
   using Columns = Eigen::Array<Real, Eigen::Dynamic, Eigen::Dynamic>;
   using Map = Eigen::Map<Columns>;
   static constexpr Real kLeast = Real(1e-30);  ///< whose logarithm is finite
+
+  /// All columns were constant: there is nothing to divide by, and no direction to learn in.
+  static bool is_zero(const auto& block) { return (block == Real{0}).all(); }
 
   /// The first column of the greatest norm, and that.
   std::pair<Eigen::Index, Real> greatest_norm(const auto& block) const {

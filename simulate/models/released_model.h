@@ -2,9 +2,9 @@
 // prints (simulate/models/block_mixer.h).
 //
 // x ← A(u) x + v(u) with h blocks of b×b in A; A = G₂ ReLU(G₁ u + c₁) + c₂, from every column of which its mean is
-// taken, and every block is divided by the greatest p-norm of its columns; v = V₂ ReLU(V₁ u + d₁) + d₂; u is a layer
-// norm of the layer's input. All layers but the last add their input to the state. A layer norm of the last state goes
-// through R₂ ReLU(R₁ · + r₁) + r₂. Parameters begin as PyTorch's modules do.
+// taken, and every block is divided by the greatest p-norm of its columns, or stays 0 where all of them are constant;
+// v = V₂ ReLU(V₁ u + d₁) + d₂; u is a layer norm of the layer's input. All layers but the last add their input to the
+// state. A layer norm of the last state goes through R₂ ReLU(R₁ · + r₁) + r₂. Parameters begin as PyTorch's modules do.
 #pragma once
 
 #include <string>

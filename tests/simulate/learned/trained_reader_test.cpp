@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -14,6 +15,7 @@
 #include "krohn/simulate/learned/deterministic_model.h"
 #include "krohn/simulate/learned/snap_network.h"
 #include "krohn/simulate/models/models.h"
+#include "krohn/simulate/models/released_model.h"
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/machine/reader_run.h"
 #include "krohn/simulate/tasks/tasks.h"
@@ -144,6 +146,37 @@ TEST_CASE("plain arithmetic is the model's, whatever its family") {
       CHECK(plain_loss(*plain_model<double>(*model), batch, model->labels()) == doctest::Approx(loss).epsilon(1e-12));
       CHECK(plain_loss(*plain_model<float>(*model), batch, model->labels()) == doctest::Approx(loss).epsilon(1e-4));
     }
+  }
+}
+
+TEST_CASE("blocks whose columns are constant are 0, in training and in plain arithmetic") {
+  const auto task = make_task("modadd3");
+  const TrainingBatch batch = draw_batch(*task, {2, 9}, 5, 0, 6);
+  for (const char* name : {"fan-released:blocks=2,size=3,norm=1.2", "fan-released:layers=2,blocks=1,size=4,norm=2",
+                           "fan-released:blocks=1,size=2,norm=1", "fan-released:blocks=1,size=2,norm=9"}) {
+    CAPTURE(name);
+    const auto model = made<float>(name, *task);
+    const ReleasedShape shape = parse_released_shape(name);
+    const std::size_t numbers = shape.width() * shape.size;
+    set(*model, "layer0.block_out", std::vector<float>(numbers * numbers, 0));
+    // Columns of 1s in every block but, where there are two, the last, which differs in one number.
+    std::vector<float> bias(numbers, 1);
+    if (shape.blocks == 2) bias.back() = 3;
+    set(*model, "layer0.block_out_bias", bias);
+    const auto precise = made<double>(name, *task);
+    std::ranges::copy(model->parameters(), precise->parameters().begin());
+    std::vector<double> gradient(precise->parameters().size());
+    const double loss = precise->loss(batch, gradient).loss;
+    REQUIRE(std::isfinite(loss));
+    CHECK(plain_loss(*plain_model<double>(*model), batch, model->labels()) == doctest::Approx(loss).epsilon(1e-12));
+    CHECK(plain_loss(*plain_model<float>(*model), batch, model->labels()) == doctest::Approx(loss).epsilon(1e-4));
+    std::vector<float> rounded(gradient.size());
+    CHECK(model->loss(batch, rounded).loss == doctest::Approx(loss).epsilon(1e-4));
+    CHECK(std::ranges::all_of(gradient, [](double each) { return std::isfinite(each); }));
+    CHECK(std::ranges::all_of(rounded, [](float each) { return std::isfinite(each); }));
+    const auto maps = plain_model<float>(*model)->letter_maps(0);
+    CHECK(maps.matrices.front().isZero(0));
+    CHECK(maps.matrices.back().isZero(0) == (shape.blocks == 1));
   }
 }
 
