@@ -7,7 +7,7 @@
 The bilinear model with one dense 64×64 matrix a letter, and one layer of reflections with state 32×32, batches of 64
 words of 10 and of 40 letters, AdamW in fp32. PyTorch's model is written in every way below, plainly and through
 torch.compile (unless --eager), with the fused optimiser; the fastest counts, and every other is named with its rate.
-First all ways are given the same weights and must answer alike.
+What each way is, and what it computes that krohn does not, stands under the last table. First all ways are given the same weights and must answer alike.
 PyTorch is given its letters ready; krohn draws its own. krohn's step is the difference of two runs. Contenders take
 turns, and each one's least time counts: of the processor with one thread, by the clock on the wall with more, where
 only a machine that does nothing else tells the truth.
@@ -138,9 +138,27 @@ class Reflections(nn.Module):
         return self.read(self.norm(x, 3))
 
 
-BILINEAR = ["a matrix gathered a word", "one product, chosen by one-hot", "one product, chosen by index",
-            "spread by one-hot, one product", "words sorted by letter"]
-REFLECTIONS = ["token after token", "all tokens at once", "letters' tables, by index", "letters' tables, by one-hot"]
+# What each way is, and what it computes more than krohn, which makes what a letter determines once a step and reads what
+# words begin with alike once.
+BILINEAR = {
+    "a matrix gathered a word": "every word is given a copy of its letter's matrix, 64 copies of 64×64 at every letter, and a product of its own; "
+                                "no multiplication is wasted, but those of [BOS] and [EOI], which all words read, are gathered too",
+    "one product, chosen by one-hot": "the states times all five inputs' matrices side by side, of which a mask keeps a fifth: five times the "
+                                      "multiplications, in one large product",
+    "one product, chosen by index": "the same product, of which each word's fifth is indexed: five times the multiplications, no mask",
+    "spread by one-hot, one product": "each state in its letter's fifth of a row of 320, times the five matrices one below the other: five times "
+                                      "the multiplications, four of them with zeros",
+    "words sorted by letter": "the words that read the same letter together, a product for each letter; no multiplication is wasted, in up to "
+                              "five small products a letter; the order is found before the clock starts",
+}
+REFLECTIONS = {
+    "token after token": "the recurrence as it is written, one key at a time; norms and maps anew for every token, though the letter "
+                         "determines them; never compiled, since unrolling takes minutes",
+    "all tokens at once": "a triangular system for each word in place of the recurrence, of the square of its letters; norms and maps "
+                          "for every token",
+    "letters' tables, by index": "the same system; norms, maps and the products of keys once for each letter, looked up by index",
+    "letters' tables, by one-hot": "the same system; the same tables, looked up by products with one-hot rows",
+}
 # Compiling what is unrolled over many tokens takes minutes; these have few operations a token.
 COMPILED = {"one product, chosen by one-hot", "one product, chosen by index", "spread by one-hot, one product",
             "all tokens at once", "letters' tables, by index", "letters' tables, by one-hot"}
@@ -269,6 +287,8 @@ def main():
                 print(f"{name}, {length} letters: krohn {1 / own.best:.0f}, PyTorch {1 / best.best:.0f} steps/s, ratio "
                       f"{best.best / own.best:.1f}; fastest: {best.name}")
                 print("    " + "; ".join([f"{rival.name} {1 / rival.best:.0f}" for rival in rivals[1:]] + failed))
+                own_rows, all_rows = prefixes(5 if special == 2 else 4, length, special == 2), WORDS * (length + special)
+                print(f"    krohn computes {own_rows:.0f} of a batch's {all_rows} letters: where words begin alike, once; PyTorch all")
                 if peak and threads == 1:
                     parts = [(what, max(flops / peak["flops"], size / peak["change_4096K"]))
                              for what, flops, size in phases(name, length)]
@@ -277,6 +297,10 @@ def main():
                     print(f"    bound {1e6 * bound:.0f} µs of krohn's {1e6 * own.best:.0f} ({100 * bound / own.best:.0f} "
                           f"%): {flops / 1e6:.1f} MFlop; "
                           + ", ".join(f"{what} {1e6 * seconds:.0f}" for what, seconds in parts), flush=True)
+    print("Every way: fp32, torch.optim.AdamW(fused=True), its letters ready before the clock starts. Compiled: loss and gradient by torch.compile,\n"
+          "whose own time does not count; otherwise eager. All read every word from its first letter on, krohn a common beginning once.")  # fmt: skip
+    for way, note in {**BILINEAR, **REFLECTIONS}.items():
+        print(f"  {way}: {note}")
 
 
 main()
