@@ -18,7 +18,8 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double kLeastShare = 1e-3;  ///< singular values below that of the greatest are noise
+constexpr double kLeastShare = 1e-3;  ///< parts of less than that of the greatest are noise
+constexpr double kLearned = 0.5;      ///< of its length, by which a part that was learned may be off
 
 /// Of one letter and one block: A · from = to where the letter does what the automaton does. A column a point, 0 where
 /// no move is known.
@@ -84,7 +85,6 @@ BlockLetters block_letters(const LinearModel& view, const std::vector<Letter>& i
 /// training left over dies out.
 MatrixXd without_noise(const MatrixXd& means, const BlockLetters& letters,
                        const std::vector<LearnedCode::Move>& moves) {
-  constexpr double kLearned = 0.5;  // of its length, by which a part may be off
   const Parts all = parts_of(means, moves, letters.matrices.size());
   std::vector<MatrixXd> from, off;
   for (std::size_t i = 0; i < letters.matrices.size(); ++i) {
@@ -108,11 +108,20 @@ MatrixXd without_noise(const MatrixXd& means, const BlockLetters& letters,
   return means * kept * kept.transpose();
 }
 
-MatrixXd pseudo_inverse(const MatrixXd& matrix) {
-  const Eigen::BDCSVD<MatrixXd> svd(matrix, Eigen::ComputeThinU | Eigen::ComputeThinV);
-  const Index rank = (svd.singularValues().array() > kLeastShare * svd.singularValues()(0)).count();
-  return svd.matrixV().leftCols(rank) * svd.singularValues().head(rank).cwiseInverse().asDiagonal() *
-         svd.matrixU().leftCols(rank).transpose();
+/// Of the matrices that take `from` to `to` that of least norm, but in directions of `from` that the letter does not
+/// move nearly there: it stays as it is in those, of which a division by their small length would make anything.
+MatrixXd wanted_letter(const MatrixXd& letter, const LetterMoves& by) {
+  constexpr double kRounding = 1e-9;  // singular values below that of the greatest are roundings
+  const Eigen::BDCSVD<MatrixXd> svd(by.from, Eigen::ComputeThinU | Eigen::ComputeThinV);
+  MatrixXd wanted = MatrixXd::Zero(letter.rows(), letter.cols());
+  for (Index i = 0; i < svd.singularValues().size(); ++i) {
+    const double length = svd.singularValues()(i);
+    if (length <= kRounding * svd.singularValues()(0)) break;
+    const VectorXd direction = svd.matrixU().col(i), made = letter * direction,
+                   right = by.to * svd.matrixV().col(i) / length;
+    wanted += ((made - right).norm() <= kLearned ? right : made) * direction.transpose();
+  }
+  return wanted;
 }
 
 }  // namespace
@@ -138,9 +147,9 @@ std::vector<float> pulled_letters(const SequenceModel<float>& model, const Task&
     const MatrixXd clean = without_noise(means, letters, seen.moves);
     if (clean.isZero()) continue;
     for (std::size_t i = 0; i < input.inputs.size(); ++i) {
-      const auto& [from, to] = moves_by(i, letters.additions[i], clean, seen.moves);
-      if (from.isZero()) continue;
-      const MatrixXd pull = share * (to * pseudo_inverse(from) - letters.matrices[i]);
+      const LetterMoves by = moves_by(i, letters.additions[i], clean, seen.moves);
+      if (by.from.isZero()) continue;
+      const MatrixXd pull = share * (wanted_letter(letters.matrices[i], by) - letters.matrices[i]);
       change.row(input.inputs[i]).segment(first * size, size * size) = pull.reshaped<Eigen::RowMajor>().transpose();
     }
   }

@@ -15,7 +15,8 @@ namespace krohn {
 
 /// The parameters, after a step of `share` of the way from A_σ to C_σ C⁺ for the letters of the task: C are the mean
 /// states that σ moves, C_σ those that it moves them to, both without what training left over, and C⁺ is the
-/// pseudo-inverse. C falls into the copies of a group's representations (simulate/closing/group_copies.h), otherwise
+/// pseudo-inverse, in directions that σ moves that way to within half of their length; it keeps what it does to the
+/// others. C falls into the copies of a group's representations (simulate/closing/group_copies.h), otherwise
 /// into singular directions; what the letters move off by more than half its own length was left over. Where the
 /// letters already move the means as the automaton does, nothing changes but what they do beside them. Blocks stay in
 /// which nothing was learned; h_0, the read-out and the letters' embeddings stay. Empty for models other than bilinear

@@ -113,10 +113,9 @@ TEST_CASE("constructions in full matrices, blocks and diagonals, with and withou
 
 TEST_CASE("a part that is moved off by half its own length dies out, by a little less it is put right") {
   const auto task = make_task("parity");
-  // The sign turns by letter 1 to −1 + off, and stays by letter 0: off / √2 in the mean over both.
   for (const double share : {0.49, 0.51}) {
     std::vector<Eigen::MatrixXd> letters(task->alphabet().size(), Eigen::MatrixXd::Identity(2, 2));
-    letters[1](1, 1) = -1 + share * std::sqrt(2);
+    letters[0](1, 1) = 1 - share, letters[1](1, 1) = -1 + share;
     const auto model = made_of("bilinear:full,hidden=2,inputs=8", *task, letters, Eigen::Vector2d(1, 1));
     // Its means are those of a model that is exact.
     LearnedStates seen = seen_of(*model, *task);
@@ -129,6 +128,23 @@ TEST_CASE("a part that is moved off by half its own length dies out, by a little
     CHECK(view.matrices[4 + 3] == doctest::Approx(share < 0.5 ? -1 : 0).epsilon(1e-4));
     CHECK(view.matrices[3] == doctest::Approx(share < 0.5 ? 1 : 0).epsilon(1e-4));
     CHECK(view.matrices[4] == doctest::Approx(1).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("a letter keeps what it does to a direction that it alone moves off by half its length") {
+  const auto task = make_task("parity");
+  for (const double share : {0.49, 0.51}) {
+    std::vector<Eigen::MatrixXd> letters(task->alphabet().size(), Eigen::MatrixXd::Identity(2, 2));
+    letters[1](1, 1) = -1 + share;  // the part as a whole is off by this over √2
+    const auto model = made_of("bilinear:full,hidden=2,inputs=8", *task, letters, Eigen::Vector2d(1, 1));
+    LearnedStates seen = seen_of(*model, *task);
+    for (std::size_t i = 0; i < seen.wanted.size(); ++i)
+      seen.means.col(static_cast<Eigen::Index>(i)) << 2, (i == 0 || seen.wanted[i] == seen.wanted[2] ? 1 : -1);
+    auto pulled = make_model<float>(model->name(), *task, 1);
+    std::ranges::copy(pulled_letters(*model, *task, seen, 1), pulled->parameters().begin());
+    const LinearModel view = *pulled->linear_view();
+    CHECK(view.matrices[3] == doctest::Approx(1).epsilon(1e-4));
+    CHECK(view.matrices[4 + 3] == doctest::Approx(share < 0.5 ? -1 : -1 + share).epsilon(1e-4));
   }
 }
 
