@@ -194,7 +194,9 @@ Closing close_linear(const SequenceModel<float>& model, const Task& task) {
   }
   const auto machine = trained_machine(model, task, Precision::kFp64);
   const TaskAutomaton input = input_machine(task);
-  const LearnedStates seen = learned_states(*machine, task, tracked_automaton(task, input.automaton));
+  closing.seen =
+      std::make_shared<const LearnedStates>(learned_states(*machine, task, tracked_automaton(task, input.automaton)));
+  const LearnedStates& seen = *closing.seen;
   Rounded rounded = round_blocks(*view, seen, input, model.name().starts_with("fan:"));
   closing.kept = rounded.kept;
   closing.dropped = rounded.dropped;

@@ -13,8 +13,8 @@
 #include "krohn/constructions/files/tensor_values.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/float_environment.h"
-#include "krohn/groups/random.h"
 #include "krohn/simulate/closing/dyadic_roots.h"
+#include "krohn/simulate/closing/reflection_heads.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/models/stacked_model.h"
 #include "krohn/simulate/tasks/task_automaton.h"
@@ -37,23 +37,6 @@ VectorXd vector_of(const float* first, std::size_t count) {
   return Eigen::Map<const Eigen::VectorXf>(first, static_cast<Index>(count)).cast<double>();
 }
 
-/// One reflection of one letter in one head.
-struct Reflection {
-  VectorXd key, value;  ///< key of norm 1
-  double beta = 0;
-};
-
-/// What a letter does to a head, and asks of it.
-struct LetterOfHead {
-  std::vector<Reflection> reflections;
-  VectorXd query;
-};
-
-/// A head, learned or rounded. `turned` takes the learned keys to the rounded ones.
-struct Head {
-  std::vector<LetterOfHead> letters;
-};
-
 class Rounding {
  public:
   Rounding(const ReflectionShape& shape, const TaskAutomaton& input) : shape_(shape), input_(input) {}
@@ -61,7 +44,7 @@ class Rounding {
   /// Nothing where no roots have the angles of the keys.
   std::optional<Head> round(const Head& learned) {
     Head rounded = learned;
-    silence_idle(rounded);
+    note(silence_idle(rounded, input_));
     std::vector<Reflection*> parts;
     for (const Letter letter : input_.inputs)
       for (Reflection& part : rounded.letters[letter].reflections) {
@@ -71,7 +54,7 @@ class Rounding {
         part.beta = beta;
         if (beta > 0) parts.push_back(&part);
       }
-    align_turns(rounded);
+    align_turns(rounded, input_.inputs);
     if (parts.empty()) return std::nullopt;
     const auto keys = static_cast<Index>(shape_.keys), count = static_cast<Index>(parts.size());
     MatrixXd trained(keys, count);
@@ -93,64 +76,6 @@ class Rounding {
 
  private:
   void note(double move) { moved_ = std::max(moved_, std::abs(move)); }
-
-  /// β becomes 0 where a reflection does not move the states that words lead to: its key and its value say nothing.
-  void silence_idle(Head& head) {
-    constexpr double kIdle = 0.1;  // of the greatest move of the head
-    constexpr int kWords = 50, kLetters = 12;
-    std::vector<std::vector<double>> moves(head.letters.size(), std::vector<double>(shape_.reflections, 0));
-    double greatest = 0;
-    Random random(1);
-    const auto read = [&](MatrixXd& state, Letter letter) {
-      for (std::size_t j = 0; j < shape_.reflections; ++j) {
-        const Reflection& part = head.letters[letter].reflections[j];
-        const VectorXd move = part.beta * (part.value - state.transpose() * part.key);
-        state += part.key * move.transpose();
-        moves[letter][j] = std::max(moves[letter][j], move.norm());
-      }
-    };
-    for (int word = 0; word < kWords; ++word) {
-      MatrixXd state = MatrixXd::Zero(static_cast<Index>(shape_.keys), static_cast<Index>(shape_.values));
-      for (const Letter letter : input_.before) read(state, letter);
-      for (int i = 0; i < kLetters; ++i) read(state, input_.inputs[random.below(input_.inputs.size())]);
-    }
-    for (const Letter letter : input_.inputs)
-      for (const double move : moves[letter]) greatest = std::max(greatest, move);
-    for (const Letter letter : input_.inputs)
-      for (std::size_t j = 0; j < shape_.reflections; ++j)
-        if (moves[letter][j] <= kIdle * greatest) {
-          head.letters[letter].reflections[j].beta = 0;
-          if (greatest > 0) note(moves[letter][j] / greatest);
-        }
-  }
-
-  /// Of two reflections only the product is determined, a turn by twice the angle between their keys: both may be
-  /// turned in their plane together. They are, until the first key of every letter is that of the first letter.
-  void align_turns(Head& head) const {
-    constexpr double kPlane = 0.1, kShared = 0.5;  // sines: of the keys' angle, and of the planes' common part
-    if (shape_.reflections != 2) return;
-    std::optional<VectorXd> common;
-    for (const Letter letter : input_.inputs) {
-      Reflection &a = head.letters[letter].reflections[0], &b = head.letters[letter].reflections[1];
-      if (a.beta != 2 || b.beta != 2) continue;
-      const double cosine = a.key.dot(b.key);
-      const VectorXd across = b.key - cosine * a.key;
-      const double sine = across.norm();
-      if (sine < kPlane) continue;
-      if (!common) common = a.key;
-      const VectorXd other = across / sine;
-      Eigen::Vector2d wanted(a.key.dot(*common), other.dot(*common));
-      if (wanted.norm() < kShared) continue;
-      wanted.normalize();
-      // The state that both leave alone, as far as it lies in their plane.
-      const MatrixXd fixed = a.key * a.value.transpose() + other * ((b.value - cosine * a.value) / sine).transpose();
-      const VectorXd first = wanted(0) * a.key + wanted(1) * other, second = wanted(0) * other - wanted(1) * a.key;
-      a.key = first;
-      b.key = cosine * first + sine * second;
-      a.value = fixed.transpose() * a.key;
-      b.value = fixed.transpose() * b.key;
-    }
-  }
 
   double rounded_beta(double beta) const {
     const double nearest = std::clamp(std::round(beta), 0.0, shape_.negative ? 2.0 : 1.0);

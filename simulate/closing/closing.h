@@ -9,11 +9,14 @@
 
 namespace krohn {
 
+struct LearnedStates;
+
 /// A model of the same architecture and read-out whose recurrence is rounded to exact numbers, or why there is none.
 /// Whether it is right is for a proof to say.
 struct Closing {
   std::unique_ptr<SequenceModel<float>> model;  ///< null where nothing could be rounded
   std::string what;                             ///< what was rounded, or why not
+  std::shared_ptr<const LearnedStates> seen;    ///< of a linear recurrence: what was rounded
   double moved = 0;           ///< the farthest that a number of the recurrence was moved by rounding, in its basis
   std::uint64_t dropped = 0;  ///< blocks or heads that nothing rounds, silenced
   std::uint64_t kept = 0;     ///< those that do

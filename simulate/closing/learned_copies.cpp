@@ -1,6 +1,5 @@
 #include "krohn/simulate/closing/learned_copies.h"
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <Eigen/QR>
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "krohn/simulate/closing/group_copies.h"
 #include "krohn/simulate/closing/lattice_coordinates.h"
 
 namespace krohn {
@@ -19,11 +19,9 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr Index kMostPoints = 200;
 constexpr std::size_t kMostCongruences = 4000;
 constexpr double kLeastShare = 1e-3;  ///< of the greatest copy; smaller ones are noise
 constexpr double kGap = 1.5;          ///< between the sizes of copies that count and those that do not
-constexpr double kSame = 1e-6;        ///< eigenvalues so near, by the greatest, are one
 constexpr double kExact = 1e-6;       ///< how near to integers letters have to be that are exact but for roundings
 
 /// Point ↦ the least point of its class.
@@ -31,54 +29,6 @@ using Classes = std::vector<std::uint32_t>;
 
 /// next[letter][point].
 using Action = std::vector<std::vector<std::uint32_t>>;
-
-/// Points that letters permute, and the others: what no letter leads to, such as the state before a word where the
-/// empty word is not asked about, moves like one that some letter leads to.
-struct Permuted {
-  std::vector<Index> points;      ///< those that are permuted
-  std::vector<std::uint32_t> at;  ///< point ↦ its place, or that of its like, among them
-  Action next;                    ///< by place
-};
-
-std::optional<Permuted> permuted(const std::vector<LearnedCode::Move>& moves, std::size_t letters, std::size_t points) {
-  constexpr std::uint32_t kNone = UINT32_MAX;
-  Action next(letters, std::vector<std::uint32_t>(points, kNone));
-  std::vector<bool> is_reached(points, false);
-  for (const auto& [from, letter, to] : moves) {
-    next[letter][static_cast<std::size_t>(from)] = static_cast<std::uint32_t>(to);
-    is_reached[static_cast<std::size_t>(to)] = true;
-  }
-  Permuted found{{}, std::vector<std::uint32_t>(points, kNone), {}};
-  for (std::size_t i = 0; i < points; ++i)
-    if (is_reached[i]) {
-      found.at[i] = static_cast<std::uint32_t>(found.points.size());
-      found.points.push_back(static_cast<Index>(i));
-    }
-  for (std::size_t i = 0; i < points; ++i) {
-    const auto moves_alike = [&](Index other) {
-      return std::ranges::all_of(
-          next, [&](const auto& images) { return images[i] == images[static_cast<std::size_t>(other)]; });
-    };
-    if (is_reached[i]) continue;
-    const auto like = std::ranges::find_if(found.points, moves_alike);
-    if (like == found.points.end()) return std::nullopt;
-    found.at[i] = found.at[static_cast<std::size_t>(*like)];
-  }
-  for (const std::vector<std::uint32_t>& images : next) {
-    std::vector<std::uint32_t> own;
-    for (const Index point : found.points) {
-      const std::uint32_t image = images[static_cast<std::size_t>(point)];
-      if (image == kNone) return std::nullopt;
-      own.push_back(found.at[image]);
-    }
-    std::vector<std::uint32_t> sorted = own;
-    std::ranges::sort(sorted);
-    for (std::size_t i = 0; i < sorted.size(); ++i)
-      if (sorted[i] != i) return std::nullopt;
-    found.next.push_back(std::move(own));
-  }
-  return found;
-}
 
 /// The least congruence above `classes` in which a and b are one.
 Classes merged(Classes classes, std::uint32_t a, std::uint32_t b, const Action& next) {
@@ -127,25 +77,6 @@ MatrixXd class_means(const MatrixXd& points, const Classes& classes) {
   return means.leftCols(kept);
 }
 
-/// The mean of g M gᵀ over the group that the letters generate: that over the letters and the identity, again and
-/// again. Nothing where that does not come to rest.
-std::optional<MatrixXd> mean_over_group(MatrixXd matrix, const Action& next) {
-  constexpr int kMostRounds = 1000;
-  const double near = 1e-14 * matrix.cwiseAbs().maxCoeff();
-  for (int round = 0; round < kMostRounds; ++round) {
-    MatrixXd mean = matrix;
-    for (const auto& images : next)
-      for (Index j = 0; j < matrix.cols(); ++j)
-        for (Index i = 0; i < matrix.rows(); ++i)
-          mean(images[static_cast<std::size_t>(i)], images[static_cast<std::size_t>(j)]) += matrix(i, j);
-    mean /= static_cast<double>(next.size() + 1);
-    const double change = (mean - matrix).cwiseAbs().maxCoeff();
-    matrix = std::move(mean);
-    if (change <= near) return matrix;
-  }
-  return std::nullopt;
-}
-
 /// A basis of a lattice of full rank that the letters keep, in the coordinates of `level`; nothing where class means
 /// generate none.
 std::optional<MatrixXd> lattice_of(const MatrixXd& level, const std::vector<Classes>& all, const Action& next) {
@@ -179,67 +110,47 @@ std::optional<MatrixXd> lattice_of(const MatrixXd& level, const std::vector<Clas
   return basis * std::exp2(std::floor(std::log2(points.cwiseAbs().maxCoeff())));
 }
 
-/// Eigenvectors of one size.
-struct Copy {
-  Index first = 0, count = 0;  ///< columns
-  double size = 0;
-};
-
-std::vector<Copy> copies_of(const VectorXd& values) {  // falling
-  std::vector<Copy> copies;
-  for (Index i = 0; i < values.size(); ++i) {
-    const double size = std::sqrt(std::max(values(i), 0.0));
-    if (i > 0 && values(i - 1) - values(i) <= kSame * values(0))
-      ++copies.back().count;
-    else
-      copies.push_back({i, 1, size});
-  }
-  return copies;
-}
-
 }  // namespace
 
 std::vector<LearnedCopies> learned_copies(const MatrixXd& all_points, const std::vector<LearnedCode::Move>& moves,
                                           std::size_t letters) {
-  if (all_points.cols() > kMostPoints) return {};
-  const auto action = permuted(moves, letters, static_cast<std::size_t>(all_points.cols()));
-  if (!action || action->points.empty()) return {};
-  const MatrixXd points = all_points(Eigen::all, action->points);
-  const Action& next = action->next;
+  const auto group = group_copies(all_points, moves, letters);
+  if (!group) return {};
+  const MatrixXd points = all_points(Eigen::all, group->points);
   const Index count = points.cols();
-  const auto shape = mean_over_group(points.transpose() * points, next);
-  if (!shape) return {};
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(*shape);
-  const MatrixXd vectors = solver.eigenvectors().rowwise().reverse();
-  const std::vector<Copy> copies = copies_of(solver.eigenvalues().reverse());
-  const std::vector<Classes> all = congruences(next, static_cast<std::size_t>(count));
+  const std::vector<GroupCopies::Copy>& copies = group->copies;
+  const std::vector<Classes> all = congruences(group->next, static_cast<std::size_t>(count));
   const double least = kLeastShare * copies.front().size;
   std::vector<LearnedCopies> found;
-  LearnedCopies kept{MatrixXd(points.rows(), 0), MatrixXd(0, count), 0};
+  LearnedCopies kept{MatrixXd(points.rows(), 0), MatrixXd(0, count)};
   MatrixXd waiting(count, 0);  // copies that have no lattice by themselves
+  double greatest_waiting = 0;
   for (std::size_t i = 0; i < copies.size() && copies[i].size > least; ++i) {
-    const MatrixXd own = vectors.middleCols(copies[i].first, copies[i].count);
+    const MatrixXd own = group->vectors.middleCols(copies[i].first, copies[i].count);
     MatrixXd both(count, waiting.cols() + own.cols());
     both << waiting, own;
     bool is_kept = false;
     for (const MatrixXd* part : {&own, static_cast<const MatrixXd*>(&both)}) {
-      const auto lattice = lattice_of(part->transpose(), all, next);
+      const auto lattice = lattice_of(part->transpose(), all, group->next);
       if (!lattice) continue;
       const Index rank = kept.points.rows();
       kept.basis.conservativeResize(Eigen::NoChange, rank + part->cols());
       kept.basis.rightCols(part->cols()) = points * *part * *lattice;
       kept.points.conservativeResize(rank + part->cols(), Eigen::NoChange);
       kept.points.bottomRows(part->cols()) = Eigen::PartialPivLU<MatrixXd>(*lattice).solve(part->transpose());
-      if (part == &both) waiting.resize(count, 0);
+      if (part == &both) waiting.resize(count, 0), greatest_waiting = 0;
       is_kept = true;
       break;
     }
-    if (!is_kept) waiting = both;
-    const double below = i + 1 < copies.size() ? std::max(copies[i + 1].size, least) : least;
-    kept.gap = copies[i].size / below;
-    if (kept.gap > kGap && kept.points.rows() > 0) found.push_back(kept);
+    if (!is_kept) {
+      waiting = both;
+      greatest_waiting = std::max(greatest_waiting, copies[i].size);
+      continue;
+    }
+    const double next = i + 1 < copies.size() ? copies[i + 1].size : 0;
+    if (copies[i].size > kGap * std::max({next, least, greatest_waiting})) found.push_back(kept);
   }
-  for (LearnedCopies& copies : found) copies.points = MatrixXd(copies.points(Eigen::all, action->at));
+  for (LearnedCopies& kept_ones : found) kept_ones.points = MatrixXd(kept_ones.points(Eigen::all, group->at));
   std::ranges::reverse(found);
   return found;
 }

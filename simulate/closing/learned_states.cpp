@@ -1,21 +1,29 @@
 #include "krohn/simulate/closing/learned_states.h"
 
+#include <algorithm>
 #include <set>
 #include <tuple>
 
+#include "krohn/simulate/closing/point_moves.h"
 #include "krohn/simulate/tasks/task_automaton.h"
 
 namespace krohn {
 namespace {
 
-constexpr CentreOptions kVisits{.words = 1000, .length = 12, .seed = 1};
+/// So many that no move of a point by a letter is likely to be missed: a group with one that is not known is none.
+CentreOptions visits_of(const Dfa& automaton) {
+  constexpr std::uint64_t kLetters = 12, kLeastWords = 1000, kMostWords = 20'000, kVisitsOfMove = 30;
+  const std::uint64_t moves = std::uint64_t{automaton.states()} * automaton.letters();
+  return {
+      .words = std::clamp(kVisitsOfMove * moves / kLetters, kLeastWords, kMostWords), .length = kLetters, .seed = 1};
+}
 
 }  // namespace
 
 LearnedStates learned_states(const TrainedReader& machine, const Task& task, const TrackedAutomaton& tracked) {
   constexpr std::uint32_t kNone = UINT32_MAX;
   const Dfa& automaton = tracked.automaton;
-  const std::vector<StateVisit> visits = state_visits(machine, task, automaton, kVisits);
+  const std::vector<StateVisit> visits = state_visits(machine, task, automaton, visits_of(automaton));
   LearnedStates seen;
   std::vector<std::uint32_t> point_of(automaton.states(), kNone);
   const auto point = [&](State state) {
@@ -46,6 +54,10 @@ LearnedStates learned_states(const TrainedReader& machine, const Task& task, con
   if (counts[0] == 0) add(0, start);  // nothing leads back to the initial state
   for (std::size_t i = 0; i < counts.size(); ++i) seen.means.col(static_cast<Eigen::Index>(i)) /= counts[i];
   for (const auto& [from, letter, to] : moves) seen.moves.push_back({Eigen::Index{from}, letter, Eigen::Index{to}});
+  const PointMoves by = point_moves(seen.moves, automaton.letters(), seen.states.size());
+  for (std::size_t i = 0; i < seen.states.size(); ++i)
+    if (by.is_repeated(i) && !tracked.is_asked(seen.states[i]))
+      seen.means.col(static_cast<Eigen::Index>(i)) = seen.means.col(by.like[i]);
   return seen;
 }
 

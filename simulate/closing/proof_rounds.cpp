@@ -12,7 +12,10 @@ void ProofRounds::before_step(Trainer& trainer, const Task& task) {
   constexpr double kPull = 0.5;
   if (trainer.steps() == 0 || trainer.steps() % trainer.options().validate_every != 0) return;
   if (!attempt(trainer, task) || is_proved()) return;
-  if (const auto pulled = pulled_letters(trainer.model(), task, kPull); !pulled.empty()) trainer.go_on_from(0, pulled);
+  const auto& seen = last_->closing.seen;
+  if (!seen) return;
+  if (const auto pulled = pulled_letters(trainer.model(), task, *seen, kPull); !pulled.empty())
+    trainer.go_on_from(0, pulled);
 }
 
 void ProofRounds::at_end(const Trainer& trainer, const Task& task) {

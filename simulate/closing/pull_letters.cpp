@@ -5,13 +5,9 @@
 #include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <string_view>
-#include <utility>
 
 #include "krohn/groups/float_environment.h"
-#include "krohn/simulate/closing/learned_copies.h"
-#include "krohn/simulate/closing/learned_states.h"
+#include "krohn/simulate/closing/group_copies.h"
 #include "krohn/simulate/models/bilinear_model.h"
 #include "krohn/simulate/tasks/task_automaton.h"
 
@@ -22,67 +18,116 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double kLeastShare = 1e-3;  ///< singular values below that of the greatest are noise
+constexpr double kLeastShare = 1e-3;  ///< parts of less than that of the greatest are noise
+constexpr double kLearned = 0.5;      ///< of its length, by which a part that was learned may be off
 
-/// Where the tensor begins among the parameters.
-std::size_t begin_of(const SequenceModel<float>& model, std::string_view name) {
-  std::size_t begin = 0;
-  for (const ParameterPart& part : model.tensor_parts()) {
-    if (part.name == name) break;
-    std::size_t count = 1;
-    for (const std::uint64_t extent : part.shape) count *= extent;
-    begin += count;
-  }
-  return begin;
+/// Of one letter and one block: A · from = to where the letter does what the automaton does. A column a point, 0 where
+/// no move is known.
+struct LetterMoves {
+  MatrixXd from, to;
+};
+
+LetterMoves moves_by(std::size_t letter, const VectorXd& addition, const MatrixXd& means,
+                     const std::vector<LearnedCode::Move>& moves) {
+  LetterMoves found{MatrixXd::Zero(means.rows(), means.cols()), MatrixXd::Zero(means.rows(), means.cols())};
+  for (const auto& move : moves)
+    if (move.letter == letter) {
+      found.from.col(move.from) = means.col(move.from);
+      found.to.col(move.from) = means.col(move.to) - addition;
+    }
+  return found;
 }
 
-/// The means without what training left over: of a group's learned copies those above the widest gap of their sizes,
-/// otherwise the directions before the widest gap of the singular values. Empty where no gap is wide.
-MatrixXd without_noise(const MatrixXd& means, const std::vector<LearnedCode::Move>& moves, std::size_t letters) {
-  constexpr double kWide = 2;
-  double widest = kWide;
-  MatrixXd clean;
-  for (const LearnedCopies& copies : learned_copies(means, moves, letters))
-    if (copies.gap > widest) widest = copies.gap, clean = copies.basis * copies.points;
-  if (clean.size() > 0) return clean;
-  const Eigen::BDCSVD<MatrixXd> svd(means, Eigen::ComputeThinU);
-  const VectorXd& values = svd.singularValues();
-  const double noise = kLeastShare * values(0);
-  for (Index i = 0; i < values.size() && values(i) > noise; ++i) {
-    const double gap = values(i) / (i + 1 < values.size() ? std::max(values(i + 1), noise) : noise);
-    if (gap <= widest) continue;
-    widest = gap;
-    const MatrixXd directions = svd.matrixU().leftCols(i + 1);
-    clean = directions * (directions.transpose() * means);
+/// An orthonormal basis of a space of functions of the points in which the means split into parts: copies of a group's
+/// representations, otherwise singular directions.
+struct Parts {
+  MatrixXd vectors;
+  std::vector<GroupCopies::Copy> parts;
+};
+
+Parts parts_of(const MatrixXd& means, const std::vector<LearnedCode::Move>& moves, std::size_t letters) {
+  if (const auto group = group_copies(means, moves, letters)) {
+    Parts found{MatrixXd::Zero(means.cols(), group->vectors.cols()), group->copies};
+    found.vectors(group->points, Eigen::all) = group->vectors;
+    return found;
   }
-  return clean;
+  const Eigen::BDCSVD<MatrixXd> svd(means, Eigen::ComputeThinV);
+  Parts found{svd.matrixV(), {}};
+  for (Index i = 0; i < svd.singularValues().size(); ++i) found.parts.push_back({i, 1, svd.singularValues()(i)});
+  return found;
 }
 
-/// Points that no letter leads to and that move as another point does: the state before a word, where the empty word is
-/// not asked about. It stays where it is, and would only pull its like aside.
-std::vector<bool> repeated_points(const std::vector<LearnedCode::Move>& moves, Index points) {
-  std::vector<std::map<std::size_t, Index>> next(static_cast<std::size_t>(points));
-  std::vector<bool> is_reached(next.size(), false), is_repeated(next.size(), false);
-  for (const auto& [from, letter, to] : moves) {
-    next[static_cast<std::size_t>(from)][letter] = to;
-    is_reached[static_cast<std::size_t>(to)] = true;
+/// A block of the recurrence: A and b by letter.
+struct BlockLetters {
+  std::vector<MatrixXd> matrices;
+  std::vector<VectorXd> additions;
+};
+
+BlockLetters block_letters(const LinearModel& view, const std::vector<Letter>& inputs, Index first) {
+  const Index size = view.block;
+  BlockLetters found;
+  for (const Letter letter : inputs) {
+    MatrixXd matrix(size, size);
+    VectorXd addition = VectorXd::Zero(size);
+    for (Index row = 0; row < size; ++row) {
+      const auto at = letter * view.hidden + static_cast<std::size_t>(first + row);
+      for (Index column = 0; column < size; ++column)
+        matrix(row, column) = double{view.matrices[at * view.block + static_cast<std::size_t>(column)]};
+      if (!view.additions.empty()) addition(row) = double{view.additions[at]};
+    }
+    found.matrices.push_back(std::move(matrix));
+    found.additions.push_back(std::move(addition));
   }
-  for (std::size_t i = 0; i < next.size(); ++i)
-    for (std::size_t other = 0; other < next.size() && !is_reached[i]; ++other)
-      if (is_reached[other] && next[other] == next[i]) is_repeated[i] = true;
-  return is_repeated;
+  return found;
 }
 
-MatrixXd pseudo_inverse(const MatrixXd& matrix) {
-  const Eigen::BDCSVD<MatrixXd> svd(matrix, Eigen::ComputeThinU | Eigen::ComputeThinV);
-  const Index rank = (svd.singularValues().array() > kLeastShare * svd.singularValues()(0)).count();
-  return svd.matrixV().leftCols(rank) * svd.singularValues().head(rank).cwiseInverse().asDiagonal() *
-         svd.matrixU().leftCols(rank).transpose();
+/// The means in the parts that the letters move nearer to where they belong than to 0: those were learned, and what
+/// training left over dies out.
+MatrixXd without_noise(const MatrixXd& means, const BlockLetters& letters,
+                       const std::vector<LearnedCode::Move>& moves) {
+  const Parts all = parts_of(means, moves, letters.matrices.size());
+  std::vector<MatrixXd> from, off;
+  for (std::size_t i = 0; i < letters.matrices.size(); ++i) {
+    const LetterMoves by = moves_by(i, letters.additions[i], means, moves);
+    from.push_back(by.from);
+    off.push_back(letters.matrices[i] * by.from - by.to);
+  }
+  MatrixXd kept(means.cols(), 0);
+  for (const auto& [first, count, size] : all.parts) {
+    if (size <= kLeastShare * all.parts.front().size) break;
+    const MatrixXd part = all.vectors.middleCols(first, count);
+    double wrong = 0, length = 0;
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      wrong += (off[i] * part).squaredNorm();
+      length += (from[i] * part).squaredNorm();
+    }
+    if (wrong > kLearned * kLearned * length) continue;
+    kept.conservativeResize(Eigen::NoChange, kept.cols() + count);
+    kept.rightCols(count) = part;
+  }
+  return means * kept * kept.transpose();
+}
+
+/// Of the matrices that take `from` to `to` that of least norm, but in directions of `from` that the letter does not
+/// move nearly there: it stays as it is in those, of which a division by their small length would make anything.
+MatrixXd wanted_letter(const MatrixXd& letter, const LetterMoves& by) {
+  constexpr double kRounding = 1e-9;  // singular values below that of the greatest are roundings
+  const Eigen::BDCSVD<MatrixXd> svd(by.from, Eigen::ComputeThinU | Eigen::ComputeThinV);
+  MatrixXd wanted = MatrixXd::Zero(letter.rows(), letter.cols());
+  for (Index i = 0; i < svd.singularValues().size(); ++i) {
+    const double length = svd.singularValues()(i);
+    if (length <= kRounding * svd.singularValues()(0)) break;
+    const VectorXd direction = svd.matrixU().col(i), made = letter * direction,
+                   right = by.to * svd.matrixV().col(i) / length;
+    wanted += ((made - right).norm() <= kLearned ? right : made) * direction.transpose();
+  }
+  return wanted;
 }
 
 }  // namespace
 
-std::vector<float> pulled_letters(const SequenceModel<float>& model, const Task& task, double share) {
+std::vector<float> pulled_letters(const SequenceModel<float>& model, const Task& task, const LearnedStates& seen,
+                                  double share) {
   using Form = BilinearShape::Form;
   using Rows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const FloatEnvironment environment;
@@ -92,44 +137,27 @@ std::vector<float> pulled_letters(const SequenceModel<float>& model, const Task&
   if (shape.form != Form::kFull && shape.form != Form::kBlocks) return {};
   const LinearModel view = *model.linear_view();
   const TaskAutomaton input = input_machine(task);
-  const auto machine = trained_machine(model, task, Precision::kFp64);
-  const LearnedStates seen = learned_states(*machine, task, tracked_automaton(task, input.automaton));
   if (!seen.means.allFinite()) return {};
-  const std::vector<bool> is_repeated = repeated_points(seen.moves, seen.means.cols());
   const Index size = view.block, numbers = static_cast<Index>(view.hidden) * size;
   MatrixXd change = MatrixXd::Zero(view.letters, numbers);  // a letter a row
   for (Index first = 0; first < static_cast<Index>(view.hidden); first += size) {
-    MatrixXd means = seen.means.middleRows(first, size);
-    for (Index point = 0; point < means.cols(); ++point)
-      if (is_repeated[static_cast<std::size_t>(point)]) means.col(point).setZero();
+    const MatrixXd means = seen.means.middleRows(first, size);
     if (means.isZero()) continue;
-    const MatrixXd clean = without_noise(means, seen.moves, input.inputs.size());
-    if (clean.size() == 0) continue;
+    const BlockLetters letters = block_letters(view, input.inputs, first);
+    const MatrixXd clean = without_noise(means, letters, seen.moves);
+    if (clean.isZero()) continue;
     for (std::size_t i = 0; i < input.inputs.size(); ++i) {
-      const Letter letter = input.inputs[i];
-      MatrixXd from(size, static_cast<Index>(seen.moves.size())), to = from;
-      Index count = 0;
-      for (const auto& move : seen.moves)
-        if (move.letter == i && !is_repeated[static_cast<std::size_t>(move.from)])
-          from.col(count) = clean.col(move.from), to.col(count++) = clean.col(move.to);
-      if (count == 0) continue;
-      if (!view.additions.empty())
-        for (Index row = 0; row < size; ++row)
-          to.row(row).array() -= double{view.additions[letter * view.hidden + static_cast<std::size_t>(first + row)]};
-      const MatrixXd wanted = to.leftCols(count) * pseudo_inverse(from.leftCols(count));
-      for (Index row = 0; row < size; ++row)
-        for (Index column = 0; column < size; ++column) {
-          const Index at = (first + row) * size + column;
-          const float now = view.matrices[letter * static_cast<std::size_t>(numbers) + static_cast<std::size_t>(at)];
-          change(letter, at) = share * (wanted(row, column) - double{now});
-        }
+      const LetterMoves by = moves_by(i, letters.additions[i], clean, seen.moves);
+      if (by.from.isZero()) continue;
+      const MatrixXd pull = share * (wanted_letter(letters.matrices[i], by) - letters.matrices[i]);
+      change.row(input.inputs[i]).segment(first * size, size * size) = pull.reshaped<Eigen::RowMajor>().transpose();
     }
   }
   std::vector<float> parameters(model.parameters().begin(), model.parameters().end());
-  const Eigen::Map<const Rows> embedding(parameters.data() + begin_of(model, "embedding"), view.letters, shape.inputs);
+  const Eigen::Map<const Rows> embedding(parameters.data() + model.begin_of("embedding"), view.letters, shape.inputs);
   const MatrixXd by_weights = embedding.cast<double>().completeOrthogonalDecomposition().pseudoInverse() * change;
   if (!by_weights.allFinite()) return {};
-  Eigen::Map<Rows>(parameters.data() + begin_of(model, "weights"), shape.inputs, numbers) += by_weights.cast<float>();
+  Eigen::Map<Rows>(parameters.data() + model.begin_of("weights"), shape.inputs, numbers) += by_weights.cast<float>();
   return parameters;
 }
 

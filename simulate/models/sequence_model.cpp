@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <omp.h>
 
+#include <algorithm>
+
 #include "krohn/constructions/files/tensor_values.h"
 #include "krohn/groups/error.h"
 
@@ -31,6 +33,13 @@ SequenceModel<Real>::SequenceModel(Letter letters, std::uint32_t labels, std::ve
 template <class Real>
 unsigned SequenceModel<Real>::used_threads() const {
   return threads_ > 0 ? threads_ : static_cast<unsigned>(omp_get_max_threads());
+}
+
+template <class Real>
+std::size_t SequenceModel<Real>::begin_of(std::string_view name) const {
+  const auto part = std::ranges::find(parts_, name, &ParameterPart::name);
+  if (part == parts_.end()) throw InputError(std::string(name), "no tensor of the model has this name");
+  return begin_[static_cast<std::size_t>(part - parts_.begin())];
 }
 
 template <class Real>

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "krohn/constructions/files/safetensors.h"
@@ -61,6 +62,8 @@ class SequenceModel {
 
   /// The tensors among them, in the order of `parameters`.
   const std::vector<ParameterPart>& tensor_parts() const { return parts_; }
+  /// Where a tensor begins. Throws InputError where there is none of that name.
+  std::size_t begin_of(std::string_view name) const;
 
   /// The loss of a batch, and its gradient by every parameter added to `gradient` (as long as `parameters`, or empty:
   /// no gradient). Targets of the batch are ordered as draw_batch orders them.

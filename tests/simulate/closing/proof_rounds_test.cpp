@@ -5,11 +5,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "krohn/automata/language.h"
 #include "krohn/constructions/build/planner.h"
+#include "krohn/simulate/closing/pull_letters.h"
 #include "krohn/simulate/learned/initialise_model.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/tasks/tasks.h"
@@ -110,4 +112,40 @@ TEST_CASE("what is untrained, or a rotation by a third of a turn in floats, is n
   const ProvedClosing closing = close_and_prove(*model, *task, TrainOptions{});
   CHECK_FALSE(closing.is_proved());
   CHECK(closing.why_not().find("rotates pairs") != std::string::npos);
+}
+
+TEST_CASE("a round without a proof pulls letters half of the way, and without nearly right answers there is none") {
+  const auto task = make_task("Z5");
+  BuildOptions wishes;
+  wishes.construction = "rotation";  // one fifth of a turn: nothing to round
+  const Network network = build(named_language("Z5"), wishes);
+  TrainOptions options = steady({2, 10}, 1e-30, 10);
+  options.validate_every = 1;
+  for (const bool is_right : {true, false}) {
+    Trainer trainer(*task, "bilinear:full,hidden=2,inputs=8", options, [&](SequenceModel<float>& model) {
+      initialise_from(model, network, *task);
+      perturb(model, is_right ? 0.01 : 0.3, 1);
+    });
+    ProofRounds rounds;
+    rounds.before_step(trainer, *task);
+    CHECK(rounds.count() == 0);  // before any step
+    trainer.step();
+    const std::vector<float> before(trainer.model().parameters().begin(), trainer.model().parameters().end());
+    const LearnedStates seen = learned_states(*trained_machine(trainer.model(), *task, Precision::kFp64), *task,
+                                              tracked_automaton(*task, input_machine(*task).automaton));
+    const std::vector<float> half = pulled_letters(trainer.model(), *task, seen, 0.5);
+    REQUIRE(half != before);
+    rounds.before_step(trainer, *task);
+    CHECK(rounds.count() == (is_right ? 1 : 0));
+    CHECK_FALSE(rounds.is_proved());
+    CHECK(std::ranges::equal(trainer.model().parameters(), is_right ? half : before));
+  }
+}
+
+TEST_CASE("a run without a proof goes on twice, each time for all its steps") {
+  const CertifiedRun run =
+      train_to_proof(*make_task("Z5"), "bilinear:rotations,hidden=2,inputs=2", steady({2, 4}, 1e-3, 7));
+  CHECK_FALSE(run.rounds.is_proved());
+  CHECK(run.record.steps == 3 * 7);
+  CHECK(run.record.seed == 1000);
 }

@@ -1,0 +1,106 @@
+// What is silenced in a head of reflections and how pairs of keys are turned: at each bound and one step past it, and
+// never to another product.
+
+#include "krohn/simulate/closing/reflection_heads.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "krohn/automata/dfa/dfa.h"
+#include "krohn/simulate/tasks/tasks.h"
+
+using namespace krohn;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+namespace {
+
+VectorXd unit(Eigen::Index size, double angle) {
+  VectorXd vector = VectorXd::Zero(size);
+  vector.head(2) << std::cos(angle), std::sin(angle);
+  return vector;
+}
+
+VectorXd one(double x) { return VectorXd::Constant(1, x); }
+
+MatrixXd read(MatrixXd state, const LetterOfHead& letter) {
+  for (const Reflection& part : letter.reflections)
+    state += part.beta * part.key * (part.value - state.transpose() * part.key).transpose();
+  return state;
+}
+
+}  // namespace
+
+TEST_CASE("a reflection is silenced that moves states by a tenth of the greatest move, and by more it is not") {
+  const TaskAutomaton input = input_machine(*make_task("parity"));
+  REQUIRE(input.inputs.size() == 2);
+  for (const double share : {0.099, 0.101}) {
+    // Letter 0 swaps 0 and 1 along the first axis, letter 1 swaps 0 and `share` along the second.
+    Head head;
+    head.letters.resize(4);
+    for (LetterOfHead& letter : head.letters) letter.reflections.push_back({unit(2, 0), one(0), 0});
+    head.letters[input.inputs[0]].reflections = {{unit(2, 0), one(0.5), 2}};
+    head.letters[input.inputs[1]].reflections = {{unit(2, std::acos(-1) / 2), one(share / 2), 2}};
+    const double lost = silence_idle(head, input);
+    CHECK(head.letters[input.inputs[0]].reflections[0].beta == 2);
+    CHECK(head.letters[input.inputs[1]].reflections[0].beta == (share < 0.1 ? 0 : 2));
+    CHECK(lost == doctest::Approx(share < 0.1 ? share : 0));
+  }
+}
+
+TEST_CASE("turned pairs have the product that they had, and the first letter's first key where their plane has it") {
+  std::mt19937 random(5);
+  std::normal_distribution<double> normal;
+  const auto numbers = [&](Eigen::Index size) {
+    VectorXd vector(size);
+    for (double& x : vector) x = normal(random);
+    return vector;
+  };
+  for (int round = 0; round < 20; ++round) {
+    Head head;
+    for (int letter = 0; letter < 3; ++letter) {
+      // All letters turn the plane of the first two axes.
+      const double angle = normal(random);
+      head.letters.push_back(
+          {{{unit(4, angle), numbers(3), 2}, {unit(4, angle + 0.3 + letter), numbers(3), 2}}, numbers(4)});
+    }
+    const Head before = head;
+    align_turns(head, {0, 1, 2});
+    MatrixXd state(4, 3);
+    for (double& x : state.reshaped()) x = normal(random);
+    for (std::size_t i = 0; i < 3; ++i) {
+      CHECK((read(state, head.letters[i]) - read(state, before.letters[i])).cwiseAbs().maxCoeff() < 1e-9);
+      CHECK((head.letters[i].reflections[0].key - before.letters[0].reflections[0].key).norm() < 1e-9);
+      CHECK(head.letters[i].reflections[1].key.norm() == doctest::Approx(1));
+    }
+  }
+}
+
+TEST_CASE("keys within a tenth of one direction, and planes with less than half of the first key, are left alone") {
+  const auto pair = [](const VectorXd& a, const VectorXd& b) {
+    return LetterOfHead{{{a, one(0), 2}, {b, one(0), 2}}, VectorXd::Zero(4)};
+  };
+  const auto is_turned = [](const LetterOfHead& first, const LetterOfHead& second) {
+    Head head{{first, second}};
+    align_turns(head, {0, 1});
+    return (head.letters[1].reflections[0].key - second.reflections[0].key).norm() > 1e-9;
+  };
+  const LetterOfHead first = pair(unit(4, 0), unit(4, 1));
+  for (const double sine : {0.099, 0.101})
+    CHECK(is_turned(first, pair(unit(4, 0.5), unit(4, 0.5 + std::asin(sine)))) == (sine > 0.1));
+  for (const double shared : {0.499, 0.501}) {
+    // A plane through the third and fourth axis, tilted so that so much of the first axis lies in it.
+    VectorXd tilted = VectorXd::Zero(4);
+    tilted(0) = shared, tilted(2) = std::sqrt(1 - shared * shared);
+    CHECK(is_turned(first, pair(VectorXd::Unit(4, 3), tilted)) == (shared > 0.5));
+  }
+  // Nothing but two full reflections is a turn.
+  LetterOfHead half = pair(unit(4, 0.5), unit(4, 1));
+  half.reflections[1].beta = 1;
+  CHECK_FALSE(is_turned(first, half));
+  LetterOfHead single{{{unit(4, 0.5), one(0), 2}}, VectorXd::Zero(4)};
+  CHECK_FALSE(is_turned(first, single));
+}
