@@ -17,7 +17,6 @@
 
 using namespace krohn;
 using namespace krohn::hand_built;
-using random_networks::Kind;
 using random_networks::noise;
 using random_networks::uniform;
 
@@ -305,7 +304,7 @@ TEST_CASE("random networks: every claim is confirmed by exhaustive search") {
   };
   Tally tallies[random_networks::kKinds];
   for (int draw = 0; draw < draws; ++draw) {
-    const auto kind = static_cast<Kind>(draw % random_networks::kKinds);
+    const auto kind = static_cast<random_networks::Kind>(draw % random_networks::kKinds);
     const Network network = random_networks::draw(random, kind);
     const auto arithmetics = ArithmeticName::all();
     const ArithmeticName arithmetic =
@@ -337,9 +336,9 @@ TEST_CASE("random networks: every claim is confirmed by exhaustive search") {
   int proved = 0;
   for (int kind = 0; kind < random_networks::kKinds; ++kind) {
     const Tally& tally = tallies[kind];
-    INFO(std::string(random_networks::name_of(static_cast<Kind>(kind))), ": ", tally.drawn, " drawn, ", tally.refuted,
-         " refuted, ", tally.closed, " closed codewords, ", tally.contraction, " contraction, ", tally.searched,
-         " closed reachable set (3,000 pairs), ", tally.both, " both, ", tally.horizon,
+    INFO(std::string(random_networks::name_of(static_cast<random_networks::Kind>(kind))), ": ", tally.drawn, " drawn, ",
+         tally.refuted, " refuted, ", tally.closed, " closed codewords, ", tally.contraction, " contraction, ",
+         tally.searched, " closed reachable set (3,000 pairs), ", tally.both, " both, ", tally.horizon,
          " with a horizon beyond the search");
     CHECK(tally.drawn > 0);
     proved += tally.contraction;
