@@ -45,9 +45,9 @@ class Rounding {
   std::optional<Head> round(const Head& learned) {
     Head rounded = learned;
     note(silence_idle(rounded, input_));
-    std::vector<Reflection*> parts;
+    std::vector<HeadReflection*> parts;
     for (const Letter letter : input_.inputs)
-      for (Reflection& part : rounded.letters[letter].reflections) {
+      for (HeadReflection& part : rounded.letters[letter].reflections) {
         if (part.beta == 0) continue;
         const double beta = rounded_beta(part.beta);
         note(beta - part.beta);
@@ -68,7 +68,7 @@ class Rounding {
     round_values(parts, *roots);
     round_beginning(rounded, learned, turn);
     for (const Letter letter : input_.after)
-      for (Reflection& part : rounded.letters[letter].reflections) part.beta = 0;
+      for (HeadReflection& part : rounded.letters[letter].reflections) part.beta = 0;
     return rounded;
   }
 
@@ -91,7 +91,7 @@ class Rounding {
   double on_grid(double x) const { return std::round(x / grid_) * grid_; }
 
   /// Reflections in hyperplanes generate a finite group only where these meet: kᵀS = v for one state S.
-  void round_values(const std::vector<Reflection*>& parts, const MatrixXd& roots) {
+  void round_values(const std::vector<HeadReflection*>& parts, const MatrixXd& roots) {
     const auto values = static_cast<Index>(shape_.values);
     std::vector<Index> turning;
     for (std::size_t i = 0; i < parts.size(); ++i)
@@ -102,7 +102,7 @@ class Rounding {
       offsets.row(static_cast<Index>(i)) = parts[static_cast<std::size_t>(turning[i])]->value.transpose();
     }
     double greatest = 0;
-    for (const Reflection* part : parts) greatest = std::max(greatest, part->value.cwiseAbs().maxCoeff());
+    for (const HeadReflection* part : parts) greatest = std::max(greatest, part->value.cwiseAbs().maxCoeff());
     grid_ = std::exp2(std::floor(std::log2(std::max(greatest, 1e-3))) - kGridBits);
     MatrixXd fixed = MatrixXd::Zero(roots.rows(), values);
     if (!turning.empty()) fixed = normals.completeOrthogonalDecomposition().solve(offsets);
@@ -123,12 +123,12 @@ class Rounding {
     if (input_.before.empty()) return;
     const LetterOfHead& from = learned.letters[input_.before.front()];
     MatrixXd state = MatrixXd::Zero(turn.rows(), static_cast<Index>(shape_.values));
-    for (const Reflection& part : from.reflections)
+    for (const HeadReflection& part : from.reflections)
       state += part.beta * part.key * (part.value - state.transpose() * part.key).transpose();
     const Eigen::JacobiSVD<MatrixXd> svd(turn * state, Eigen::ComputeThinU | Eigen::ComputeThinV);
     LetterOfHead& to = rounded.letters[input_.before.front()];
-    for (Reflection& part : to.reflections) part.beta = 0;
-    Reflection& first = to.reflections.front();
+    for (HeadReflection& part : to.reflections) part.beta = 0;
+    HeadReflection& first = to.reflections.front();
     first.beta = 1;
     first.key = nearest_dyadic_unit(svd.matrixU().col(0));
     first.value = (turn * state).transpose() * first.key;
@@ -205,7 +205,7 @@ void write_row(const ReflectionShape& shape, std::size_t head, const LetterOfHea
   };
   put(shape.q_column(head), letter.query, 1);
   for (std::size_t j = 0; j < shape.reflections; ++j) {
-    const Reflection& part = letter.reflections[j];
+    const HeadReflection& part = letter.reflections[j];
     put(shape.k_column(head) + j * shape.keys, part.key, double{kLarge});
     put(shape.v_column(head) + j * shape.values, part.value, 1);
     row[shape.beta_column(head) + j] = gate_input(part.beta, shape.negative);

@@ -21,13 +21,13 @@ double silence_idle(Head& head, const TaskAutomaton& input) {
   Random random(1);
   const auto read = [&](MatrixXd& state, Letter letter) {
     for (std::size_t j = 0; j < moves[letter].size(); ++j) {
-      const Reflection& part = head.letters[letter].reflections[j];
+      const HeadReflection& part = head.letters[letter].reflections[j];
       const VectorXd move = part.beta * (part.value - state.transpose() * part.key);
       state += part.key * move.transpose();
       moves[letter][j] = std::max(moves[letter][j], move.norm());
     }
   };
-  const Reflection& any = head.letters[input.inputs.front()].reflections.front();
+  const HeadReflection& any = head.letters[input.inputs.front()].reflections.front();
   for (int word = 0; word < kWords; ++word) {
     MatrixXd state = MatrixXd::Zero(any.key.size(), any.value.size());
     for (const Letter letter : input.before) read(state, letter);
@@ -50,7 +50,7 @@ void align_turns(Head& head, const std::vector<Letter>& letters) {
   std::optional<VectorXd> common;
   for (const Letter letter : letters) {
     if (head.letters[letter].reflections.size() != 2) return;
-    Reflection &a = head.letters[letter].reflections[0], &b = head.letters[letter].reflections[1];
+    HeadReflection &a = head.letters[letter].reflections[0], &b = head.letters[letter].reflections[1];
     if (a.beta != 2 || b.beta != 2) continue;
     const double cosine = a.key.dot(b.key);
     const VectorXd across = b.key - cosine * a.key;

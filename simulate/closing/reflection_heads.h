@@ -10,14 +10,14 @@
 namespace krohn {
 
 /// One reflection of one letter in one head.
-struct Reflection {
+struct HeadReflection {
   Eigen::VectorXd key, value;  ///< key of norm 1
   double beta = 0;
 };
 
 /// What a letter does to a head, and asks of it.
 struct LetterOfHead {
-  std::vector<Reflection> reflections;
+  std::vector<HeadReflection> reflections;
   Eigen::VectorXd query;
 };
 

@@ -27,7 +27,7 @@ VectorXd unit(Eigen::Index size, double angle) {
 VectorXd one(double x) { return VectorXd::Constant(1, x); }
 
 MatrixXd read(MatrixXd state, const LetterOfHead& letter) {
-  for (const Reflection& part : letter.reflections)
+  for (const HeadReflection& part : letter.reflections)
     state += part.beta * part.key * (part.value - state.transpose() * part.key).transpose();
   return state;
 }
