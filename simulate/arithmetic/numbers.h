@@ -41,3 +41,7 @@ template <class Number>
 using Numbers = std::vector<Number, LineAllocator<Number>>;
 
 }  // namespace krohn
+
+// Made once, in numbers.cpp: where optimisation is low, a list of numbers without a value would count through them.
+extern template class std::vector<float, krohn::LineAllocator<float>>;
+extern template class std::vector<double, krohn::LineAllocator<double>>;

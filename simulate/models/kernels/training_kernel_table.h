@@ -162,6 +162,25 @@ struct Rows {
   const Real* x;
 };
 
+/// Rows that are a row of `own` and a combination of the `terms` rows of `table` each: row t is own(source[t], ·) +
+/// Σ_j by(t, j) table(j, ·).
+template <class Real>
+struct Combinations {
+  std::size_t count, columns, terms;
+  const std::uint32_t* source;
+  const Real *by, *table, *own;
+};
+
+/// Rows of coefficients of vectors whose products with each other are known, `terms` numbers every `row`: x stands for
+/// a vector of the square xᵀ gram x, of `width` numbers. `factor` is lower triangular, and gram = factor · factorᵀ;
+/// both are terms × terms.
+template <class Real>
+struct GramRows {
+  std::size_t count, terms, width, row;
+  const Real *gram, *factor;
+  const Real* x;
+};
+
 /// A step of AdamW (simulate/train/optimiser.h) for `count` parameters; the gradient is taken times `scale`.
 template <class Real>
 struct AdamStep {
@@ -194,6 +213,17 @@ struct TrainingKernels {
   void (*silu_adjoint)(const Real* x, std::size_t count, const Real* by_y, Real* by_x);
   void (*gate)(const Rows<Real>&, Real* y);  ///< silu of a row's first half times its second
   void (*gate_adjoint)(const Rows<Real>&, const Real* by_y, Real* by_x);
+  /// The same of rows times `scale`, one number a row. The adjoint writes.
+  void (*scaled_gate)(const Rows<Real>&, const Real* scale, Real* y);
+  void (*scaled_gate_adjoint)(const Rows<Real>&, const Real* scale, const Real* by_y, Real* by_x, Real* by_scale);
+  /// What rms_norm multiplies a row with.
+  void (*rms_scales)(const Rows<Real>&, Real* scale);
+  void (*rms_scales_adjoint)(const Rows<Real>&, const Real* scale, const Real* by_scale, Real* by_x);
+  void (*combine)(const Combinations<Real>&, Real* to);
+  void (*combine_adjoint)(const Combinations<Real>&, const Real* by_to, Real* by_by, Real* by_table, Real* by_own);
+  /// The RMS norm of what the coefficients stand for, without a gain. The adjoint writes by_x, and adds to by_gram.
+  void (*gram_norm)(const GramRows<Real>&, Real* scale, Real* y);
+  void (*gram_norm_adjoint)(const GramRows<Real>&, const Real* scale, const Real* by_y, Real* by_x, Real* by_gram);
   void (*exponentials)(const Real* x, std::size_t count, Real* y);
 
   double (*squares)(const Real* x, std::size_t count);  ///< Σ x², summed in double

@@ -43,12 +43,16 @@ void add_panel(const Product<Real>& product, std::size_t first, std::size_t dept
     tile.add({product.a + row * product.a_row + first * product.a_depth, product.a_row, product.a_depth}, panel,
              kColumns, depth);
     if (whole) return tile.to(c, product.c_row);
-    for (std::size_t r = 0; r < kHeight; ++r)
-      for (std::size_t v = 0; v * kLanes < width; ++v) {
-        Real* const to = c + r * product.c_row + v * kLanes;
-        const std::size_t count = width - v * kLanes;
-        store_some(to, load_some<typename T::V>(to, count) + tile.part[r][v], count);
-      }
+    // All is read before anything is written: short rows lie so near that one would wait for the other.
+    const auto each = [&](const auto& body) {
+#pragma GCC unroll 16
+      for (std::size_t r = 0; r < kHeight; ++r)
+#pragma GCC unroll 2
+        for (std::size_t v = 0; v < kVectors; ++v)
+          if (v * kLanes < width) body(tile.part[r][v], c + r * product.c_row + v * kLanes, width - v * kLanes);
+    };
+    each([](auto& part, const Real* from, std::size_t count) { part += load_some<typename T::V>(from, count); });
+    each([](const auto& part, Real* to, std::size_t count) { store_some(to, part, count); });
   });
 }
 
