@@ -78,7 +78,8 @@ TrainingKernels<Real> kernels() {
           &gram_norm_adjoint<Real, kLanes>,
           &exponentials<Real, kLanes>,
           &squares<Real, kLanes>,
-          &adam<Real, kLanes>};
+          &adam<Real, kLanes>,
+          &outer_adam<Real, kLanes>};
 }
 
 }  // namespace

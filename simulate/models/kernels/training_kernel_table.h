@@ -190,6 +190,18 @@ struct AdamStep {
   Real *mean, *square, *parameters;
 };
 
+/// The same for a matrix of parameters whose gradient is a product: number (i, j) of `rows` × step.count moves by Σ_t
+/// left(t, i) right(t, j), which is written nowhere. step.gradient is not read; its other lists are the first rows'.
+template <class Real>
+struct OuterAdamStep {
+  AdamStep<Real> step;
+  std::size_t rows, row, terms;  ///< row: from one row of the parameters to the next
+  const Real* left;
+  std::size_t left_row;
+  const Real* right;
+  std::size_t right_row;
+};
+
 template <class Real>
 struct TrainingKernels {
   void (*add_product)(const Product<Real>&);
@@ -228,6 +240,7 @@ struct TrainingKernels {
 
   double (*squares)(const Real* x, std::size_t count);  ///< Σ x², summed in double
   void (*adam)(const AdamStep<Real>&);
+  void (*outer_adam)(const OuterAdamStep<Real>&);
 };
 
 /// The fastest of this processor (float), and the portable ones.

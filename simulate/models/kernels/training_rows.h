@@ -330,6 +330,38 @@ void adam(const AdamStep<Real>& step) {
 }
 
 template <class Real, std::size_t kLanes>
+void outer_adam(const OuterAdamStep<Real>& outer) {
+  using V = Vector<Real, kLanes>;
+  constexpr std::size_t kTogether = 4, kStretch = 512;  // of the right rows, which stay in the first-level cache
+  const std::size_t count = outer.step.count;
+  for (std::size_t begin = 0; begin < count; begin += kStretch) {
+    const std::size_t end = count - begin < kStretch ? count : begin + kStretch;
+    for (std::size_t i = 0; i < outer.rows; ++i) {
+      std::size_t j = begin;
+      for (; j + kTogether * kLanes <= end; j += kTogether * kLanes) {
+        V by[kTogether] = {};
+        for (std::size_t t = 0; t < outer.terms; ++t) {
+          const Real left = outer.left[t * outer.left_row + i];
+#pragma GCC unroll 4
+          for (std::size_t v = 0; v < kTogether; ++v)
+            by[v] += left * load<V>(outer.right + t * outer.right_row + j + v * kLanes);
+        }
+#pragma GCC unroll 4
+        for (std::size_t v = 0; v < kTogether; ++v)
+          adam_move<Real, kLanes>(outer.step, by[v], i * outer.row + j + v * kLanes, kLanes);
+      }
+      for (; j < end; j += kLanes) {
+        const std::size_t n = end - j < kLanes ? end - j : kLanes;
+        V by{};
+        for (std::size_t t = 0; t < outer.terms; ++t)
+          by += outer.left[t * outer.left_row + i] * load_some<V>(outer.right + t * outer.right_row + j, n);
+        adam_move<Real, kLanes>(outer.step, by, i * outer.row + j, n);
+      }
+    }
+  }
+}
+
+template <class Real, std::size_t kLanes>
 void exponentials(const Real* x, std::size_t count, Real* y) {
   using V = Vector<Real, kLanes>;
   by_vectors<kLanes>(count, [&](std::size_t i, std::size_t n) {
