@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <new>
 #include <utility>
 #include <vector>
@@ -39,6 +40,14 @@ struct LineAllocator {
 /// `Numbers(n)` and `resize(n)` leave numbers without a value; `Numbers(n, 0)` and `resize(n, 0)` do not.
 template <class Number>
 using Numbers = std::vector<Number, LineAllocator<Number>>;
+
+/// As `Numbers(n, 0)`, in the widest stores that there are.
+template <class Number>
+Numbers<Number> zeros(std::size_t count) {
+  Numbers<Number> result(count);
+  if (count > 0) std::memset(result.data(), 0, count * sizeof(Number));
+  return result;
+}
 
 }  // namespace krohn
 

@@ -212,7 +212,7 @@ void BilinearModel<Real>::add_generator_gradient(const Letters& letters, Letters
 template <class Real>
 Numbers<Real> BilinearModel<Real>::generated() const {
   const std::size_t width = shape_.generated(), inputs = shape_.inputs, count = Model::letters();
-  Numbers<Real> rows(count * width, 0);
+  Numbers<Real> rows = zeros<Real>(count * width);
   parallel_for((width + kStretch - 1) / kStretch, Model::threads(), [&](std::size_t i) {
     const std::size_t first = i * kStretch;
     training_kernels<Real>().add_product({count, std::min(kStretch, width - first), inputs, part(kEmbedding).data(),
@@ -275,7 +275,7 @@ BatchLoss BilinearModel<Real>::loss_through(Recurrence recurrence, const Letters
     const std::span<Real> by_state = recurrence.by_state(targets[i].word, targets[i].position);
     for (std::size_t j = 0; j < hidden; ++j) by_state[j] += by_read[i * hidden + j];
   }
-  Letters by_letters{Numbers<Real>(letters.matrices.size(), 0), Numbers<Real>(letters.additions.size(), 0)};
+  Letters by_letters{zeros<Real>(letters.matrices.size()), zeros<Real>(letters.additions.size())};
   recurrence.run_adjoint(by_letters.matrices, by_letters.additions, part_of(gradient, kInitial));
   add_generator_gradient(letters, std::move(by_letters), gradient, weights_gradient);
   return result;

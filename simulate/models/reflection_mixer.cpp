@@ -135,10 +135,11 @@ class ReflectionMixer : public Mixer<Real> {
           of_head(std::span<const Real>(memory[kGained]), head, heads), of_head(weights[kOut], head, heads), values,
           of_head(std::span<const Real>(by.table), head, heads), by_own, of_head(by_weights[kOut], head, heads));
       const Real* const own = memory[kBasis].data() + head * count * values;
-      for (std::size_t i = 0; i < by_own.size(); ++i) {
-        by_weights[kNorm][i % values] += by_own[i] * own[i];
-        by_own[i] *= weights[kNorm][i % values];  // the gradient by the basis
-      }
+      for (std::size_t first = 0; first < by_own.size(); first += values)
+        for (std::size_t i = 0; i < values; ++i) {
+          by_weights[kNorm][i] += by_own[first + i] * own[first + i];
+          by_own[first + i] *= weights[kNorm][i];  // the gradient by the basis
+        }
       Numbers<Real> by_gram(count * count, 0);
       training_kernels<Real>().gram_norm_adjoint(gram_rows(rows, head, memory), memory[kScale].data() + head * tokens,
                                                  by.by.data() + head * count, by_read.data() + head * count,
@@ -244,7 +245,8 @@ class ReflectionMixer : public Mixer<Real> {
   }
   Numbers<Real> times_gain(const Weights& weights, std::span<const Real> by_values) const {
     Numbers<Real> result(by_values.begin(), by_values.end());
-    for (std::size_t i = 0; i < result.size(); ++i) result[i] *= weights[kNorm][i % shape_.values];
+    for (std::size_t first = 0; first < result.size(); first += shape_.values)
+      for (std::size_t i = 0; i < shape_.values; ++i) result[first + i] *= weights[kNorm][i];
     return result;
   }
   template <class Number>

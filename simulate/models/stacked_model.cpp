@@ -193,8 +193,10 @@ Numbers<Real> StackedModel<Real>::run_combined(const TokenRows& rows, Layer& lay
   kernels.combine(combinations(rows, layer.made, layer.table, width), layer.middle.data());
   Numbers<Real> y = layer.middle;
   if (shape_.mlp == 0) return y;
+  const std::span<const Real> gain = part(mlp + kMlpNorm);
   layer.gained = layer.table;
-  for (std::size_t i = 0; i < layer.gained.size(); ++i) layer.gained[i] *= part(mlp + kMlpNorm)[i % width];
+  for (std::size_t first = 0; first < layer.gained.size(); first += width)
+    for (std::size_t i = 0; i < width; ++i) layer.gained[first + i] *= gain[i];
   layer.hidden_table.resize((terms + rows.sources) * hidden, 0);
   L::linear(layer.gained, part(mlp + kMlpIn), width, layer.hidden_table);
   layer.hidden.resize(rows.tokens() * hidden);
@@ -213,16 +215,17 @@ Numbers<Real> StackedModel<Real>::run_combined_adjoint(const TokenRows& rows, La
   const std::size_t width = shape_.width(), mlp = part_of_mlp(0), hidden = 2 * shape_.mlp, tokens = rows.tokens();
   const auto& kernels = training_kernels<Real>();
   const std::size_t terms = layer.made.terms, own = terms * width;
-  Numbers<Real> by_middle = std::move(by_y), by_table(layer.table.size(), 0);
-  Combined<Real> by{terms, Numbers<Real>(tokens * terms, 0), {}};
+  Numbers<Real> by_middle = std::move(by_y), by_table = zeros<Real>(layer.table.size());
+  Combined<Real> by{terms, zeros<Real>(tokens * terms), {}};
   const auto through = [&](const Numbers<Real>& table, std::size_t columns, const Numbers<Real>& by_rows,
                            Numbers<Real>& by_own_table) {
     kernels.combine_adjoint(combinations(rows, layer.made, table, columns), by_rows.data(), by.by.data(),
                             by_own_table.data(), by_own_table.data() + terms * columns);
   };
   if (shape_.mlp > 0) {
-    Numbers<Real> by_gated(layer.gated.size(), 0), by_hidden(layer.hidden.size()), by_scale(tokens),
-        by_hidden_table(layer.hidden_table.size(), 0), by_gained(layer.gained.size(), 0);
+    Numbers<Real> by_gated = zeros<Real>(layer.gated.size()), by_hidden(layer.hidden.size()), by_scale(tokens),
+                  by_hidden_table = zeros<Real>(layer.hidden_table.size()),
+                  by_gained = zeros<Real>(layer.gained.size());
     L::linear_adjoint(layer.gated, part(mlp + kMlpOut), shape_.mlp, by_middle, by_gated,
                       part_of(gradient, mlp + kMlpOut));
     kernels.scaled_gate_adjoint({tokens, hidden, layer.hidden.data()}, layer.scale.data(), by_gated.data(),
@@ -230,11 +233,13 @@ Numbers<Real> StackedModel<Real>::run_combined_adjoint(const TokenRows& rows, La
     through(layer.hidden_table, hidden, by_hidden, by_hidden_table);
     L::linear_adjoint(layer.gained, part(mlp + kMlpIn), width, by_hidden_table, by_gained,
                       part_of(gradient, mlp + kMlpIn));
+    const std::span<const Real> gain = part(mlp + kMlpNorm);
     const std::span<Real> by_gain = part_of(gradient, mlp + kMlpNorm);
-    for (std::size_t i = 0; i < by_gained.size(); ++i) {
-      by_gain[i % width] += by_gained[i] * layer.table[i];
-      by_table[i] = by_gained[i] * part(mlp + kMlpNorm)[i % width];
-    }
+    for (std::size_t first = 0; first < by_gained.size(); first += width)
+      for (std::size_t i = 0; i < width; ++i) {
+        by_gain[i] += by_gained[first + i] * layer.table[first + i];
+        by_table[first + i] = by_gained[first + i] * gain[i];
+      }
     kernels.rms_scales_adjoint({tokens, width, layer.middle.data()}, layer.scale.data(), by_scale.data(),
                                by_middle.data());
   }
@@ -311,6 +316,7 @@ BatchLoss StackedModel<Real>::loss(const TrainingBatch& batch, std::span<Real> g
   for (std::uint32_t i = 0; i < slices.size(); ++i)
     for (const std::uint32_t word : slices[i].words) slice_of[word] = i;
   std::vector<std::vector<TrainingBatch::Target>> targets(slices.size());
+  for (auto& own : targets) own.reserve(batch.targets.size());
   for (const TrainingBatch::Target& target : batch.targets) targets[slice_of[target.word]].push_back(target);
 
   std::vector<BatchLoss> losses(slices.size());
@@ -318,7 +324,7 @@ BatchLoss StackedModel<Real>::loss(const TrainingBatch& batch, std::span<Real> g
   parallel_for(slices.size(), Model::threads(), [&](std::size_t i) {
     const TokenRows rows =
         shares ? shared_rows_of(batch, slices[i], Model::letters()) : rows_of(batch, slices[i].words, Model::letters());
-    if (!parts.empty()) parts[i].resize(gradient.size(), 0);
+    if (!parts.empty()) parts[i] = zeros<Real>(gradient.size());
     losses[i] =
         slice_loss(rows, targets[i], batch.targets.size(), parts.empty() ? gradient : std::span<Real>(parts[i]));
   });
@@ -349,7 +355,8 @@ BatchLoss StackedModel<Real>::slice_loss(const TokenRows& rows, std::span<const 
   const BatchLoss result = cross_entropy<Real>(by_logits, Model::labels(), asked.targets, asked.counts, all);
   if (gradient.empty()) return result;
 
-  Numbers<Real> by_normed(normed.size(), 0), by_y(up.y.size(), 0), by_copied(copied.size(), 0);
+  Numbers<Real> by_normed = zeros<Real>(normed.size()), by_y = zeros<Real>(up.y.size()),
+                by_copied = zeros<Real>(copied.size());
   const std::span<Real> by_seen = in_place ? std::span<Real>(by_y).subspan(first, seen.size()) : by_copied;
   L::linear_adjoint(normed, part(end + kReadout), width, by_logits, by_normed, part_of(gradient, end + kReadout));
   const std::span<Real> by_bias = part_of(gradient, end + kReadoutBias);

@@ -31,6 +31,9 @@ Numbers<Real> transposed(std::span<const Real> matrix, std::size_t rows) {
   return result;
 }
 
+/// Rows for which a matrix is not transposed: that takes as long as to multiply so many with it.
+constexpr std::size_t kFewRows = 16;
+
 }  // namespace
 
 template <class Real>
@@ -47,6 +50,10 @@ void TokenLayers<Real>::linear_adjoint(std::span<const Real> x, std::span<const 
   const std::size_t outputs = weights.size() / inputs, rows = x.size() / inputs;
   const auto& kernels = training_kernels<Real>();
   kernels.add_product({inputs, outputs, rows, x.data(), 1, inputs, by_y.data(), outputs, by_weights.data(), outputs});
+  if (rows <= kFewRows) {
+    kernels.add_dots({rows, inputs, outputs, by_y.data(), outputs, weights.data(), outputs, by_x.data(), inputs, 1});
+    return;
+  }
   const Numbers<Real> back = transposed(weights, inputs);
   kernels.add_product({rows, inputs, outputs, by_y.data(), outputs, 1, back.data(), inputs, by_x.data(), inputs});
 }

@@ -15,7 +15,9 @@ std::vector<Slice> slices_of(const TrainingBatch& batch, std::span<const std::ui
                              std::span<const std::uint32_t> shared) {
   std::size_t tokens = 0;
   for (const std::uint32_t length : batch.lengths) tokens += length;
-  const std::size_t count = std::clamp<std::size_t>(tokens / kSliceTokens, 1, std::max<std::size_t>(words.size(), 1));
+  std::size_t count = tokens / kSliceTokens;
+  count += count % 2;  // two threads take as many each
+  count = std::clamp<std::size_t>(count, 1, std::max<std::size_t>(words.size(), 1));
   std::vector<Slice> slices;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t first = words.size() * i / count, end = words.size() * (i + 1) / count;

@@ -302,7 +302,7 @@ inline Vector<Real, kLanes> square_roots(Vector<Real, kLanes> x) {
     return root + (x - root * root) * (inverse * 0.5f);
   }
 #endif
-  V root;
+  V root{};
   for (std::size_t i = 0; i < kLanes; ++i) root[i] = square_root(x[i]);
   return root;
 }
@@ -312,13 +312,15 @@ template <class Real, std::size_t kLanes>
 inline void adam_move(const AdamStep<Real>& step, Vector<Real, kLanes> by, std::size_t at, std::size_t n) {
   using V = Vector<Real, kLanes>;
   by *= step.scale;
+  // All is read before anything is written: the three lists may lie a whole number of pages apart.
+  const V here = load_some<V>(step.parameters + at, n);
   V mean = load_some<V>(step.mean + at, n), square = load_some<V>(step.square + at, n);
   mean += (1 - step.mean_decay) * (by - mean);
   square += (1 - step.square_decay) * (by * by - square);
   store_some(step.mean + at, mean, n);
   store_some(step.square + at, square, n);
   const V move = step.rate * mean * inverse<Real, kLanes>(square_roots<Real, kLanes>(square) + step.epsilon);
-  store_some(step.parameters + at, step.kept * load_some<V>(step.parameters + at, n) - move, n);
+  store_some(step.parameters + at, step.kept * here - move, n);
 }
 
 template <class Real, std::size_t kLanes>
@@ -332,30 +334,38 @@ void adam(const AdamStep<Real>& step) {
 template <class Real, std::size_t kLanes>
 void outer_adam(const OuterAdamStep<Real>& outer) {
   using V = Vector<Real, kLanes>;
-  constexpr std::size_t kTogether = 4, kStretch = 512;  // of the right rows, which stay in the first-level cache
-  const std::size_t count = outer.step.count;
-  for (std::size_t begin = 0; begin < count; begin += kStretch) {
-    const std::size_t end = count - begin < kStretch ? count : begin + kStretch;
+  constexpr std::size_t kTogether = 4, kWide = kTogether * kLanes, kPacked = 4096;
+  // Stretches of the right rows are packed: these may lie a whole number of pages apart, and then the first-level cache
+  // holds few of them.
+  alignas(64) Real packed[kPacked];
+  const std::size_t count = outer.step.count, most = outer.terms == 0 ? 0 : kPacked / outer.terms / kWide * kWide;
+  const std::size_t stretch = most == 0 ? count : most < 512 ? most : 512;
+  for (std::size_t begin = 0; begin < count; begin += stretch) {
+    const std::size_t width = count - begin < stretch ? count - begin : stretch,
+                      right_row = most == 0 ? outer.right_row : stretch;
+    const Real* const right = most == 0 ? outer.right + begin : packed;
+    for (std::size_t t = 0; most > 0 && t < outer.terms; ++t)
+      std::memcpy(packed + t * stretch, outer.right + t * outer.right_row + begin, width * sizeof(Real));
     for (std::size_t i = 0; i < outer.rows; ++i) {
-      std::size_t j = begin;
-      for (; j + kTogether * kLanes <= end; j += kTogether * kLanes) {
+      const std::size_t first = i * outer.row + begin;
+      std::size_t j = 0;
+      for (; j + kWide <= width; j += kWide) {
         V by[kTogether] = {};
         for (std::size_t t = 0; t < outer.terms; ++t) {
           const Real left = outer.left[t * outer.left_row + i];
 #pragma GCC unroll 4
-          for (std::size_t v = 0; v < kTogether; ++v)
-            by[v] += left * load<V>(outer.right + t * outer.right_row + j + v * kLanes);
+          for (std::size_t v = 0; v < kTogether; ++v) by[v] += left * load<V>(right + t * right_row + j + v * kLanes);
         }
 #pragma GCC unroll 4
         for (std::size_t v = 0; v < kTogether; ++v)
-          adam_move<Real, kLanes>(outer.step, by[v], i * outer.row + j + v * kLanes, kLanes);
+          adam_move<Real, kLanes>(outer.step, by[v], first + j + v * kLanes, kLanes);
       }
-      for (; j < end; j += kLanes) {
-        const std::size_t n = end - j < kLanes ? end - j : kLanes;
+      for (; j < width; j += kLanes) {
+        const std::size_t n = width - j < kLanes ? width - j : kLanes;
         V by{};
         for (std::size_t t = 0; t < outer.terms; ++t)
-          by += outer.left[t * outer.left_row + i] * load_some<V>(outer.right + t * outer.right_row + j, n);
-        adam_move<Real, kLanes>(outer.step, by, i * outer.row + j, n);
+          by += outer.left[t * outer.left_row + i] * load_some<V>(right + t * right_row + j, n);
+        adam_move<Real, kLanes>(outer.step, by, first + j, n);
       }
     }
   }

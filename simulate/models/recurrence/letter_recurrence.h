@@ -12,7 +12,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <cstring>
 #include <span>
 #include <vector>
 
@@ -72,10 +71,7 @@ class LetterRecurrence {
   }
 
   /// Gradients by the states as the loss sees them, which start from 0: to be added to.
-  void begin_adjoint() {
-    by_to_.resize(tree_.size() * wide_);
-    std::memset(by_to_.data(), 0, by_to_.size() * sizeof(Real));
-  }
+  void begin_adjoint() { by_to_ = zeros<Real>(tree_.size() * wide_); }
   std::span<Real> by_state(std::size_t word, std::size_t position) {
     return {by_to_.data() + tree_.node(word, position) * wide_, hidden_};
   }
@@ -197,7 +193,7 @@ class LetterRecurrence {
   void place_gradients() {
     std::size_t others = 0;
     for (std::size_t node = 0; node < tree_.size(); ++node) others += !is_first(node);
-    by_others_.assign(others * wide_, 0);
+    by_others_ = zeros<Real>(others * wide_);
     Real* other = by_others_.data();
     for (std::size_t node = 0; node < tree_.size(); ++node) {
       if (is_first(node))
