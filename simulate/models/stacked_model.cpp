@@ -204,7 +204,9 @@ Numbers<Real> StackedModel<Real>::run_combined(const TokenRows& rows, Layer& lay
   layer.scale.resize(rows.tokens());
   kernels.rms_scales({rows.tokens(), width, layer.middle.data()}, layer.scale.data());
   layer.gated.resize(rows.tokens() * shape_.mlp);
-  kernels.scaled_gate({rows.tokens(), hidden, layer.hidden.data()}, layer.scale.data(), layer.gated.data());
+  layer.logistics.resize(layer.gated.size());
+  kernels.scaled_gate({rows.tokens(), hidden, layer.hidden.data()}, layer.scale.data(), layer.logistics.data(),
+                      layer.gated.data());
   L::linear(layer.gated, part(mlp + kMlpOut), shape_.mlp, y);
   return y;
 }
@@ -228,8 +230,8 @@ Numbers<Real> StackedModel<Real>::run_combined_adjoint(const TokenRows& rows, La
                   by_gained = zeros<Real>(layer.gained.size());
     L::linear_adjoint(layer.gated, part(mlp + kMlpOut), shape_.mlp, by_middle, by_gated,
                       part_of(gradient, mlp + kMlpOut));
-    kernels.scaled_gate_adjoint({tokens, hidden, layer.hidden.data()}, layer.scale.data(), by_gated.data(),
-                                by_hidden.data(), by_scale.data());
+    kernels.scaled_gate_adjoint({tokens, hidden, layer.hidden.data()}, layer.scale.data(), layer.logistics.data(),
+                                by_gated.data(), by_hidden.data(), by_scale.data());
     through(layer.hidden_table, hidden, by_hidden, by_hidden_table);
     L::linear_adjoint(layer.gained, part(mlp + kMlpIn), width, by_hidden_table, by_gained,
                       part_of(gradient, mlp + kMlpIn));

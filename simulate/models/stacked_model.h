@@ -57,7 +57,7 @@ class StackedModel : public SequenceModel<Real> {
     /// norm's gain; and those that hidden combines, before the norm's scale. What is nearly all of a layer's arithmetic
     /// is so done for a few rows instead of for every token.
     Combined<Real> made;
-    Numbers<Real> table, gained, hidden_table, scale;
+    Numbers<Real> table, gained, hidden_table, scale, logistics;
   };
   struct Forward;
   class Reader;

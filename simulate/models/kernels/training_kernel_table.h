@@ -225,9 +225,11 @@ struct TrainingKernels {
   void (*silu_adjoint)(const Real* x, std::size_t count, const Real* by_y, Real* by_x);
   void (*gate)(const Rows<Real>&, Real* y);  ///< silu of a row's first half times its second
   void (*gate_adjoint)(const Rows<Real>&, const Real* by_y, Real* by_x);
-  /// The same of rows times `scale`, one number a row. The adjoint writes.
-  void (*scaled_gate)(const Rows<Real>&, const Real* scale, Real* y);
-  void (*scaled_gate_adjoint)(const Rows<Real>&, const Real* scale, const Real* by_y, Real* by_x, Real* by_scale);
+  /// The same of rows times `scale`, one number a row; the logistic function of first halves is kept for the adjoint,
+  /// which writes.
+  void (*scaled_gate)(const Rows<Real>&, const Real* scale, Real* logistics, Real* y);
+  void (*scaled_gate_adjoint)(const Rows<Real>&, const Real* scale, const Real* logistics, const Real* by_y, Real* by_x,
+                              Real* by_scale);
   /// What rms_norm multiplies a row with.
   void (*rms_scales)(const Rows<Real>&, Real* scale);
   void (*rms_scales_adjoint)(const Rows<Real>&, const Real* scale, const Real* by_scale, Real* by_x);

@@ -230,31 +230,35 @@ void gate_adjoint(const Rows<Real>& rows, const Real* by_y, Real* by_x) {
 }
 
 template <class Real, std::size_t kLanes>
-void scaled_gate(const Rows<Real>& rows, const Real* scale, Real* y) {
+void scaled_gate(const Rows<Real>& rows, const Real* scale, Real* logistics, Real* y) {
   using V = Vector<Real, kLanes>;
   const std::size_t half = rows.width / 2;
   for (std::size_t row = 0; row < rows.count; ++row) {
     const Real* const x = rows.x + row * rows.width;
-    Real* const to = y + row * half;
+    const std::size_t first = row * half;
     by_vectors<kLanes>(half, [&](std::size_t i, std::size_t n) {
       const V left = load_some<V>(x + i, n) * scale[row], right = load_some<V>(x + half + i, n) * scale[row];
-      store_some(to + i, left * logistic<Real, kLanes>(left) * right, n);
+      const V s = logistic<Real, kLanes>(left);
+      store_some(logistics + first + i, s, n);
+      store_some(y + first + i, left * s * right, n);
     });
   }
 }
 
 template <class Real, std::size_t kLanes>
-void scaled_gate_adjoint(const Rows<Real>& rows, const Real* scale, const Real* by_y, Real* by_x, Real* by_scale) {
+void scaled_gate_adjoint(const Rows<Real>& rows, const Real* scale, const Real* logistics, const Real* by_y, Real* by_x,
+                         Real* by_scale) {
   using V = Vector<Real, kLanes>;
   const std::size_t half = rows.width / 2;
   for (std::size_t row = 0; row < rows.count; ++row) {
-    const Real *const x = rows.x + row * rows.width, *const by = by_y + row * half;
+    const Real* const x = rows.x + row * rows.width;
+    const std::size_t first = row * half;
     Real* const to = by_x + row * rows.width;
     V along{};
     by_vectors<kLanes>(half, [&](std::size_t i, std::size_t n) {
       const V raw_left = load_some<V>(x + i, n), raw_right = load_some<V>(x + half + i, n);
       const V left = raw_left * scale[row], right = raw_right * scale[row];
-      const V s = logistic<Real, kLanes>(left), through = load_some<V>(by + i, n) * s;
+      const V s = load_some<V>(logistics + first + i, n), through = load_some<V>(by_y + first + i, n) * s;
       const V by_left = through * right * (Real{1} + left * (Real{1} - s)), by_right = through * left;
       along += by_left * raw_left + by_right * raw_right;
       store_some(to + i, by_left * scale[row], n);
@@ -324,16 +328,18 @@ inline void adam_move(const AdamStep<Real>& step, Vector<Real, kLanes> by, std::
 }
 
 template <class Real, std::size_t kLanes>
-void adam(const AdamStep<Real>& step) {
+void adam(const AdamStep<Real>& given) {
   using V = Vector<Real, kLanes>;
+  const AdamStep<Real> step = given;  // a copy is not changed by what is written, and stays in registers
   by_vectors<kLanes>(step.count, [&](std::size_t i, std::size_t n) {
     adam_move<Real, kLanes>(step, load_some<V>(step.gradient + i, n), i, n);
   });
 }
 
 template <class Real, std::size_t kLanes>
-void outer_adam(const OuterAdamStep<Real>& outer) {
+void outer_adam(const OuterAdamStep<Real>& given) {
   using V = Vector<Real, kLanes>;
+  const OuterAdamStep<Real> outer = given;
   constexpr std::size_t kTogether = 4, kWide = kTogether * kLanes, kPacked = 4096;
   // Stretches of the right rows are packed: these may lie a whole number of pages apart, and then the first-level cache
   // holds few of them.

@@ -216,10 +216,11 @@ TEST_CASE("gates of scaled rows, and the scale of a norm, are those written out"
     with_all_kernels([&]<class Real>(const TrainingKernels<Real>& kernels, double allowed) {
       const auto x = as<Real>(given[0]), scale = as<Real>(given[1]);
       const Rows<Real> rows{kRows, width, x.data()};
-      std::vector<Real> y(kRows * half), by_x(x.size(), 7), by(kRows, 7), norm(kRows), through(x.size(), 1);
-      kernels.scaled_gate(rows, scale.data(), y.data());
+      std::vector<Real> y(kRows * half), logistics(y.size()), by_x(x.size(), 7), by(kRows, 7), norm(kRows),
+          through(x.size(), 1);
+      kernels.scaled_gate(rows, scale.data(), logistics.data(), y.data());
       CHECK(difference({as<double>(y)}, {gated(given)}) < allowed);
-      kernels.scaled_gate_adjoint(rows, scale.data(), as<Real>(by_y).data(), by_x.data(), by.data());
+      kernels.scaled_gate_adjoint(rows, scale.data(), logistics.data(), as<Real>(by_y).data(), by_x.data(), by.data());
       CHECK(difference({as<double>(by_x), as<double>(by)}, expected) < allowed);
       kernels.rms_scales(rows, norm.data());
       CHECK(difference({as<double>(norm)}, {scaled(given)}) < allowed);
