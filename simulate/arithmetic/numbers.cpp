@@ -77,3 +77,6 @@ void give_block(void* block, std::size_t bytes) noexcept {
 }
 
 }  // namespace krohn
+
+template class std::vector<float, krohn::LineAllocator<float>>;
+template class std::vector<double, krohn::LineAllocator<double>>;

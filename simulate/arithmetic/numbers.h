@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <new>
 #include <utility>
 #include <vector>
@@ -40,4 +41,16 @@ struct LineAllocator {
 template <class Number>
 using Numbers = std::vector<Number, LineAllocator<Number>>;
 
+/// As `Numbers(n, 0)`, in the widest stores that there are.
+template <class Number>
+Numbers<Number> zeros(std::size_t count) {
+  Numbers<Number> result(count);
+  if (count > 0) std::memset(result.data(), 0, count * sizeof(Number));
+  return result;
+}
+
 }  // namespace krohn
+
+// Made once, in numbers.cpp: where optimisation is low, a list of numbers without a value would count through them.
+extern template class std::vector<float, krohn::LineAllocator<float>>;
+extern template class std::vector<double, krohn::LineAllocator<double>>;

@@ -141,8 +141,8 @@ typename BilinearModel<Real>::Letters BilinearModel<Real>::letter_matrices() con
 
 /// The adjoint of letter_matrices: gradients by matrices and additions become gradients by the parameters.
 template <class Real>
-void BilinearModel<Real>::add_generator_gradient(const Letters& letters, const Letters& gradient,
-                                                 std::span<Real> parameters) const {
+void BilinearModel<Real>::add_generator_gradient(const Letters& letters, Letters gradient, std::span<Real> parameters,
+                                                 OuterGradient<Real>* weights) const {
   const std::size_t hidden = shape_.hidden, count = Model::letters();
   const auto embedding = matrix(part(kEmbedding), count);
   auto embedding_gradient = matrix(part_of(parameters, kEmbedding), count);
@@ -188,8 +188,10 @@ void BilinearModel<Real>::add_generator_gradient(const Letters& letters, const L
   const std::size_t width = shape_.generated(), inputs = shape_.inputs;
   const auto& kernels = training_kernels<Real>();
   const std::size_t stretches = (width + kStretch - 1) / kStretch, groups = (inputs + kInputs - 1) / kInputs;
+  const bool apart = weights != nullptr && by_numbers.size() == 0;
   parallel_for(stretches + groups, Model::threads(), [&](std::size_t i) {
     if (i < stretches) {
+      if (apart) return;
       const std::size_t first = i * kStretch;
       kernels.add_product({inputs, std::min(kStretch, width - first), count, part(kEmbedding).data(), 1, inputs,
                            by_given + first, width, part_of(parameters, kWeights).data() + first, width});
@@ -200,13 +202,17 @@ void BilinearModel<Real>::add_generator_gradient(const Letters& letters, const L
                         inputs, 1});
     }
   });
+  if (!apart) return;
+  const std::span<const Real> given = part(kEmbedding);
+  *weights = {Model::begin_of(kWeights),   inputs, width, count, Numbers<Real>(given.begin(), given.end()),
+              std::move(gradient.matrices)};
 }
 
 /// embedding · weights.
 template <class Real>
 Numbers<Real> BilinearModel<Real>::generated() const {
   const std::size_t width = shape_.generated(), inputs = shape_.inputs, count = Model::letters();
-  Numbers<Real> rows(count * width, 0);
+  Numbers<Real> rows = zeros<Real>(count * width);
   parallel_for((width + kStretch - 1) / kStretch, Model::threads(), [&](std::size_t i) {
     const std::size_t first = i * kStretch;
     training_kernels<Real>().add_product({count, std::min(kStretch, width - first), inputs, part(kEmbedding).data(),
@@ -217,21 +223,32 @@ Numbers<Real> BilinearModel<Real>::generated() const {
 
 template <class Real>
 BatchLoss BilinearModel<Real>::loss(const TrainingBatch& batch, std::span<Real> gradient) const {
+  return loss_with(batch, gradient, nullptr);
+}
+template <class Real>
+BatchLoss BilinearModel<Real>::loss(const TrainingBatch& batch, std::span<Real> gradient,
+                                    OuterGradient<Real>& weights) const {
+  return loss_with(batch, gradient, &weights);
+}
+
+template <class Real>
+BatchLoss BilinearModel<Real>::loss_with(const TrainingBatch& batch, std::span<Real> gradient,
+                                         OuterGradient<Real>* weights) const {
   const Letters letters = letter_matrices();
   if (shape_.block_size() == shape_.hidden)
     return loss_through(
         LetterRecurrence<Real>(batch, shape_.hidden, letters.matrices, letters.additions, Model::used_threads()),
-        letters, batch.targets, gradient);
+        letters, batch.targets, gradient, weights);
   return loss_through(
       BlockRecurrence<Real>(batch, shape_.hidden, shape_.block_size(), letters.matrices, letters.additions), letters,
-      batch.targets, gradient);
+      batch.targets, gradient, weights);
 }
 
 template <class Real>
 template <class Recurrence>
 BatchLoss BilinearModel<Real>::loss_through(Recurrence recurrence, const Letters& letters,
-                                            std::span<const TrainingBatch::Target> targets,
-                                            std::span<Real> gradient) const {
+                                            std::span<const TrainingBatch::Target> targets, std::span<Real> gradient,
+                                            OuterGradient<Real>* weights_gradient) const {
   const auto& kernels = training_kernels<Real>();
   const std::size_t hidden = shape_.hidden, labels = Model::labels(), count = targets.size();
   recurrence.run(part(kInitial));
@@ -258,9 +275,9 @@ BatchLoss BilinearModel<Real>::loss_through(Recurrence recurrence, const Letters
     const std::span<Real> by_state = recurrence.by_state(targets[i].word, targets[i].position);
     for (std::size_t j = 0; j < hidden; ++j) by_state[j] += by_read[i * hidden + j];
   }
-  Letters by_letters{Numbers<Real>(letters.matrices.size(), 0), Numbers<Real>(letters.additions.size(), 0)};
+  Letters by_letters{zeros<Real>(letters.matrices.size()), zeros<Real>(letters.additions.size())};
   recurrence.run_adjoint(by_letters.matrices, by_letters.additions, part_of(gradient, kInitial));
-  add_generator_gradient(letters, by_letters, gradient);
+  add_generator_gradient(letters, std::move(by_letters), gradient, weights_gradient);
   return result;
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "krohn/simulate/arithmetic/numbers.h"
+#include "krohn/simulate/models/kernels/outer_gradient.h"
 #include "krohn/simulate/models/sequence_model.h"
 
 namespace krohn {
@@ -57,6 +58,8 @@ class BilinearModel : public SequenceModel<Real> {
 
   /// O(words · positions · H · block + letters · D · H · block).
   BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const override;
+  /// The same without the gradient by the weights, which `weights` becomes, where it is a product.
+  BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient, OuterGradient<Real>& weights) const;
   std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> readers(bool rescaled) const override;
   std::optional<LinearModel> linear_view() const override;
 
@@ -73,11 +76,13 @@ class BilinearModel : public SequenceModel<Real> {
   enum Part { kEmbedding, kWeights, kLeft, kRight, kBias, kInputBias, kInitial, kReadout, kReadoutBias };
   static std::vector<ParameterPart> parts(const BilinearShape& shape, Letter letters, std::uint32_t labels);
   Numbers<Real> generated() const;  ///< what the embedding gives, a row a letter
-  /// `recurrence` runs the batch with the letters' matrices.
+  /// `recurrence` runs the batch with the letters' matrices; `weights` may be null.
   template <class Recurrence>
   BatchLoss loss_through(Recurrence recurrence, const Letters& letters, std::span<const TrainingBatch::Target> targets,
-                         std::span<Real> gradient) const;
-  void add_generator_gradient(const Letters& letters, const Letters& gradient, std::span<Real> parameters) const;
+                         std::span<Real> gradient, OuterGradient<Real>* weights) const;
+  BatchLoss loss_with(const TrainingBatch& batch, std::span<Real> gradient, OuterGradient<Real>* weights) const;
+  void add_generator_gradient(const Letters& letters, Letters gradient, std::span<Real> parameters,
+                              OuterGradient<Real>* weights) const;
 
   BilinearShape shape_;
 };

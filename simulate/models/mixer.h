@@ -14,6 +14,14 @@
 
 namespace krohn {
 
+/// Rows of `width` numbers each, as combinations of those of a table: row t is Σ_j by(t, j) · table(j, ·). Or the
+/// gradient by both.
+template <class Real>
+struct Combined {
+  std::size_t terms = 0;  ///< rows of the table
+  Numbers<Real> by, table;
+};
+
 template <class Real>
 class Mixer {
  public:
@@ -29,8 +37,8 @@ class Mixer {
   virtual void initialise(const Gradients& weights, Random& random) const = 0;
   /// Whether a token's row of the input must be its own, because tokens are mixed before the recurrence.
   virtual bool needs_own_rows() const { return false; }
-  /// Whether it reads rows that words share, with so many rows of the input: words that begin and end here alone.
-  virtual bool reads_shared(std::size_t) const { return false; }
+  /// Whether it combines rows that words share, with so many rows of the input: words that begin and end here alone.
+  virtual bool combines(std::size_t) const { return false; }
 
   /// Adds to y, a row a token. `carry`, empty at the beginning of all words, becomes what they carry on; null: the
   /// words begin and end here.
@@ -40,6 +48,12 @@ class Mixer {
   /// For words that begin and end here: adds the gradients by x (a row a source) and by the weights.
   virtual void run_adjoint(const Weights& weights, const TokenRows& rows, std::span<const Real> x, Memory& memory,
                            std::span<const Real> by_y, std::span<Real> by_x, const Gradients& by_weights) const = 0;
+
+  /// What `run` would add to y, where it combines: few rows, of which all others are combinations.
+  virtual Memory combine(const Weights&, const TokenRows&, std::span<const Real>, Combined<Real>&) const { return {}; }
+  /// Adds the gradients by x and by the weights.
+  virtual void combine_adjoint(const Weights&, const TokenRows&, std::span<const Real>, Memory&, const Combined<Real>&,
+                               std::span<Real>, const Gradients&) const {}
 
   /// What `run` adds to y, as the state of a linear recurrence over the rows of x; where it is that. Leaves the
   /// read-out empty.

@@ -32,7 +32,7 @@ class ReflectionMixer : public Mixer<Real> {
   }
 
   bool needs_own_rows() const override { return shape_.taps > 0; }
-  bool reads_shared(std::size_t sources) const override {
+  bool combines(std::size_t sources) const override {
     return shape_.taps == 0 && sources * shape_.reflections <= kMostLetterRows;
   }
 
@@ -46,18 +46,10 @@ class ReflectionMixer : public Mixer<Real> {
     const std::size_t tokens = rows.tokens(), values = shape_.heads * shape_.values;
     memory[kLacks].resize(tokens * values * shape_.reflections);
     memory[kRead].resize(tokens * values);
-    if (rows.sharing) memory[kBefores].resize(memory[kLacks].size());
     Real* const state =
         carry == nullptr ? nullptr : carried(*carry, kState, rows.words() * shape_.heads * shape_.state_size()).data();
     for (std::size_t head = 0; head < shape_.heads; ++head) {
       Reflections<Real> run = reflections(rows, head, memory);
-      if (rows.sharing) {
-        LetterReflections<Real> letters = by_letter(rows, head, run, memory);
-        Numbers<Real> scratch(letter_reflection_scratch(letters));
-        letters.run.scratch = scratch.data();
-        training_kernels<Real>().reflect_letters(letters);
-        continue;
-      }
       if (state != nullptr) run.state = state + head * shape_.state_size();
       if (state == nullptr && reflection_chunks(run) > rows.words()) {
         // Words of one chunk begin at 0.
@@ -90,13 +82,6 @@ class ReflectionMixer : public Mixer<Real> {
                                              by + shape_.v_column(head),
                                              by + shape_.beta_column(head),
                                              nullptr};
-      if (rows.sharing) {
-        LetterReflections<Real> letters = by_letter(rows, head, run, memory);
-        Numbers<Real> scratch(letter_reflection_scratch(letters));
-        letters.run.scratch = scratch.data();
-        training_kernels<Real>().reflect_letters_adjoint(letters, adjoint);
-        continue;
-      }
       if (!memory[kStarts].empty()) run.starts = starts(run, head, memory);
       Numbers<Real> scratch(reflection_scratch(run));
       run.scratch = scratch.data();
@@ -107,11 +92,100 @@ class ReflectionMixer : public Mixer<Real> {
     L::linear_adjoint(x, weights[kIn], shape_.width, by_raw, by_x, by_weights[kIn]);
   }
 
+  Memory combine(const Weights& weights, const TokenRows& rows, std::span<const Real> x,
+                 Combined<Real>& to) const override {
+    Memory memory(kMemory);
+    memory[kRaw].resize(rows.sources * shape_.columns(), 0);
+    L::linear(x, weights[kIn], shape_.width, memory[kRaw]);
+    make_ready(rows, memory);
+    const std::size_t tokens = rows.tokens(), heads = shape_.heads, count = terms(rows);
+    to.terms = heads * count;
+    memory[kBasis] = basis(rows, memory);
+    memory[kGained] = times_gain(weights, memory[kBasis]);
+    make_gram(rows, memory);
+    memory[kLacks].resize(tokens * to.terms * shape_.reflections);
+    memory[kBefores].resize(memory[kLacks].size());
+    memory[kRead].resize(tokens * to.terms);
+    memory[kScale].resize(tokens * heads);
+    to.by.resize(tokens * to.terms);
+    to.table.resize(to.terms * shape_.width, 0);
+    const Numbers<Real> vectors = axes(count);
+    for (std::size_t head = 0; head < heads; ++head) {
+      LetterReflections<Real> letters = by_letter(rows, head, vectors, memory);
+      Numbers<Real> scratch(letter_reflection_scratch(letters));
+      letters.run.scratch = scratch.data();
+      training_kernels<Real>().reflect_letters(letters);
+      training_kernels<Real>().gram_norm(gram_rows(rows, head, memory), memory[kScale].data() + head * tokens,
+                                         to.by.data() + head * count);
+      L::linear(of_head(std::span<const Real>(memory[kGained]), head, heads), of_head(weights[kOut], head, heads),
+                shape_.values, of_head(std::span<Real>(to.table), head, heads));
+    }
+    return memory;
+  }
+
+  void combine_adjoint(const Weights& weights, const TokenRows& rows, std::span<const Real> x, Memory& memory,
+                       const Combined<Real>& by, std::span<Real> by_x, const Gradients& by_weights) const override {
+    const std::size_t tokens = rows.tokens(), heads = shape_.heads, count = terms(rows), values = shape_.values;
+    Numbers<Real> by_read(memory[kRead].size()), by_gained(memory[kGained].size(), 0);
+    Numbers<Real> by_ready(memory[kReady].size(), 0), by_vectors(count * count, 0);
+    const Numbers<Real> vectors = axes(count);
+    for (std::size_t head = 0; head < heads; ++head) {
+      const std::span<Real> by_own = of_head(std::span<Real>(by_gained), head, heads);
+      L::linear_adjoint(
+          of_head(std::span<const Real>(memory[kGained]), head, heads), of_head(weights[kOut], head, heads), values,
+          of_head(std::span<const Real>(by.table), head, heads), by_own, of_head(by_weights[kOut], head, heads));
+      const Real* const own = memory[kBasis].data() + head * count * values;
+      for (std::size_t first = 0; first < by_own.size(); first += values)
+        for (std::size_t i = 0; i < values; ++i) {
+          by_weights[kNorm][i] += by_own[first + i] * own[first + i];
+          by_own[first + i] *= weights[kNorm][i];  // the gradient by the basis
+        }
+      Numbers<Real> by_gram(count * count, 0);
+      training_kernels<Real>().gram_norm_adjoint(gram_rows(rows, head, memory), memory[kScale].data() + head * tokens,
+                                                 by.by.data() + head * count, by_read.data() + head * count,
+                                                 by_gram.data());
+      for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t j = 0; j < count; ++j)
+          for (std::size_t k = 0; k < values; ++k)
+            by_own[i * values + k] += 2 * by_gram[i * count + j] * own[j * values + k];
+
+      LetterReflections<Real> letters = by_letter(rows, head, vectors, memory);
+      Numbers<Real> scratch(letter_reflection_scratch(letters));
+      letters.run.scratch = scratch.data();
+      Real* const ready = by_ready.data();
+      training_kernels<Real>().reflect_letters_adjoint(
+          letters, {by_read.data() + head * count, ready + shape_.q_column(head), ready + shape_.k_column(head),
+                    combines_values(rows) ? by_vectors.data() : ready + shape_.v_column(head),
+                    ready + shape_.beta_column(head), nullptr});
+      if (combines_values(rows))
+        for (std::size_t row = 0; row < count; ++row)
+          for (std::size_t k = 0; k < values; ++k) ready[value_at(head, row) + k] += by_own[row * values + k];
+    }
+    const Numbers<Real> by_raw = by_ready_to_raw(rows, memory, by_ready);
+    L::linear_adjoint(x, weights[kIn], shape_.width, by_raw, by_x, by_weights[kIn]);
+  }
+
  private:
   using L = TokenLayers<Real>;
   enum Part { kIn, kTaps, kNorm, kOut };
   /// raw: the map's columns q, k, v, β; mixed: after the convolution; ready: as the recurrence reads them.
-  enum { kRaw, kMixed, kReady, kLacks, kBefores, kStarts, kRead, kNormed, kMemory };
+  /// Where rows are combined, `read` are coefficients; basis: the rows that they combine; gained: these times the gain.
+  enum {
+    kRaw,
+    kMixed,
+    kReady,
+    kLacks,
+    kBefores,
+    kStarts,
+    kRead,
+    kNormed,
+    kBasis,
+    kGained,
+    kGram,
+    kFactor,
+    kScale,
+    kMemory
+  };
   enum { kState, kBefore };
 
   /// Without states.
@@ -139,17 +213,99 @@ class ReflectionMixer : public Mixer<Real> {
     return run;
   }
 
-  LetterReflections<Real> by_letter(const TokenRows& rows, std::size_t head, const Reflections<Real>& run,
+  /// Values of a head, a row for every source and reflection, are few: whatever the recurrence makes is a combination
+  /// of them, and it makes the coefficients alone, as if these rows were the axes. Where they are more than a row has
+  /// numbers, the axes themselves are fewer.
+  std::size_t terms(const TokenRows& rows) const {
+    return std::min<std::size_t>(rows.sources * shape_.reflections, shape_.values);
+  }
+  bool combines_values(const TokenRows& rows) const { return rows.sources * shape_.reflections <= shape_.values; }
+  std::size_t value_at(std::size_t head, std::size_t row) const {
+    return row / shape_.reflections * shape_.columns() + shape_.v_column(head) +
+           row % shape_.reflections * shape_.values;
+  }
+  static Numbers<Real> axes(std::size_t count) {
+    Numbers<Real> result(count * count, 0);
+    for (std::size_t i = 0; i < count; ++i) result[i * count + i] = 1;
+    return result;
+  }
+  /// The rows that are combined: of all heads, terms × values each.
+  Numbers<Real> basis(const TokenRows& rows, const Memory& memory) const {
+    Numbers<Real> result;
+    for (std::size_t head = 0; head < shape_.heads; ++head) {
+      const Numbers<Real> own = combines_values(rows) ? Numbers<Real>() : axes(terms(rows));
+      result.insert(result.end(), own.begin(), own.end());
+      if (combines_values(rows))
+        for (std::size_t row = 0; row < terms(rows); ++row) {
+          const Real* const value = memory[kReady].data() + value_at(head, row);
+          result.insert(result.end(), value, value + shape_.values);
+        }
+    }
+    return result;
+  }
+  Numbers<Real> times_gain(const Weights& weights, std::span<const Real> by_values) const {
+    Numbers<Real> result(by_values.begin(), by_values.end());
+    for (std::size_t first = 0; first < result.size(); first += shape_.values)
+      for (std::size_t i = 0; i < shape_.values; ++i) result[first + i] *= weights[kNorm][i];
+    return result;
+  }
+  template <class Number>
+  static std::span<Number> of_head(std::span<Number> all, std::size_t head, std::size_t heads) {
+    return all.subspan(all.size() / heads * head, all.size() / heads);
+  }
+
+  /// `vectors` are the axes where values are combined.
+  LetterReflections<Real> by_letter(const TokenRows& rows, std::size_t head, const Numbers<Real>& vectors,
                                     Memory& memory) const {
+    const std::size_t count = terms(rows), all = shape_.heads * count;
     LetterReflections<Real> letters{};
-    letters.run = run;
-    letters.run.words = rows.sharing->length.size();
+    Reflections<Real>& run = letters.run = reflections(rows, head, memory);
+    run.words = rows.sharing->length.size();
+    if (combines_values(rows)) run.v = vectors.data(), run.v_row = shape_.reflections * count;
+    run.values = count;
+    run.o_row = all, run.o = memory[kRead].data() + head * count;
+    run.lacks_row = all * shape_.reflections, run.lacks = memory[kLacks].data() + head * count * shape_.reflections;
     letters.positions = rows.sharing->positions;
     letters.path = rows.sharing->path.data();
     letters.length = rows.sharing->length.data();
     letters.shared = rows.sharing->shared.data();
-    letters.befores = memory[kBefores].data() + head * shape_.values * shape_.reflections;
+    letters.befores = memory[kBefores].data() + head * count * shape_.reflections;
     return letters;
+  }
+  GramRows<Real> gram_rows(const TokenRows& rows, std::size_t head, const Memory& memory) const {
+    const std::size_t count = terms(rows), at = head * count * count;
+    return {rows.tokens(),
+            count,
+            shape_.values,
+            shape_.heads * count,
+            memory[kGram].data() + at,
+            memory[kFactor].data() + at,
+            memory[kRead].data() + head * count};
+  }
+  /// The products of the basis' rows with each other, and their Cholesky factor; in double, because what is small among
+  /// great numbers is not to be lost twice. Rows that are combinations of those before them have no column.
+  void make_gram(const TokenRows& rows, Memory& memory) const {
+    const std::size_t count = terms(rows), values = shape_.values;
+    std::vector<double> gram(count * count), factor(count * count);
+    for (std::size_t head = 0; head < shape_.heads; ++head) {
+      const Real* const basis = memory[kBasis].data() + head * count * values;
+      std::ranges::fill(factor, 0.0);
+      for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t j = 0; j <= i; ++j) {
+          double sum = 0;
+          for (std::size_t k = 0; k < values; ++k)
+            sum += static_cast<double>(basis[i * values + k]) * static_cast<double>(basis[j * values + k]);
+          gram[i * count + j] = gram[j * count + i] = sum;
+          for (std::size_t k = 0; k < j; ++k) sum -= factor[i * count + k] * factor[j * count + k];
+          const double corner = factor[j * count + j];
+          if (i == j)
+            factor[i * count + i] = sum > 1e-14 * gram[i * count + i] ? std::sqrt(sum) : 0;
+          else
+            factor[i * count + j] = corner > 0 ? sum / corner : 0;
+        }
+      for (const double number : gram) memory[kGram].push_back(static_cast<Real>(number));
+      for (const double number : factor) memory[kFactor].push_back(static_cast<Real>(number));
+    }
   }
 
   Real* starts(const Reflections<Real>& run, std::size_t head, Memory& memory) const {

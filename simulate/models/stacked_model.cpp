@@ -9,8 +9,10 @@
 #include "krohn/simulate/arithmetic/parallel_for.h"
 #include "krohn/simulate/models/cross_entropy.h"
 #include "krohn/simulate/models/initialise.h"
+#include "krohn/simulate/models/kernels/training_kernel_table.h"
 #include "krohn/simulate/models/linear_model_step.h"
 #include "krohn/simulate/models/recurrence/prefix_tree.h"
+#include "krohn/simulate/models/token_slices.h"
 
 namespace krohn {
 namespace {
@@ -25,97 +27,24 @@ std::unique_ptr<Mixer<Real>> make_mixer(const StackedShape& shape) {
   return block_mixer<Real>(std::get<BlockShape>(shape.mixer));
 }
 
-/// Some words of a batch, which a step reads apart from the others: few enough that what it keeps of them stays in the
-/// second-level cache, and for threads to take. How a batch is cut depends on nothing but the batch.
-struct Slice {
-  std::span<const std::uint32_t> words;   ///< of the batch
-  std::span<const std::uint32_t> shared;  ///< tokens that each has in common with the one before, where rows are shared
-};
-
-constexpr std::size_t kSliceTokens = 352;
-
-std::vector<Slice> slices_of(const TrainingBatch& batch, std::span<const std::uint32_t> words,
-                             std::span<const std::uint32_t> shared) {
-  std::size_t tokens = 0;
-  for (const std::uint32_t length : batch.lengths) tokens += length;
-  const std::size_t count = std::clamp<std::size_t>(tokens / kSliceTokens, 1, std::max<std::size_t>(words.size(), 1));
-  std::vector<Slice> slices;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t first = words.size() * i / count, end = words.size() * (i + 1) / count;
-    slices.push_back({words.subspan(first, end - first), {}});
-    if (!shared.empty()) slices.back().shared = shared.subspan(first, end - first);
-  }
-  return slices;
-}
-
-/// The words one after another, each token reading its letter's row.
-TokenRows rows_of(const TrainingBatch& batch, std::span<const std::uint32_t> words, std::size_t letters) {
-  TokenRows rows;
-  rows.sources = letters;
-  rows.place.resize(batch.words);
-  for (const std::uint32_t word : words) {
-    rows.place[word] = static_cast<std::uint32_t>(rows.words());
-    for (std::uint32_t t = 0; t < batch.lengths[word]; ++t)
-      rows.source.push_back(batch.letters[std::size_t{t} * batch.words + word]);
-    rows.first.push_back(rows.source.size());
-  }
-  return rows;
-}
-
-/// The same with one row for the tokens that words share.
-TokenRows shared_rows_of(const TrainingBatch& batch, const Slice& slice, std::size_t letters) {
-  TokenRows rows;
-  rows.sources = letters;
-  rows.place.resize(batch.words);
-  SharedTokens sharing;
-  sharing.positions = batch.positions;
-  sharing.path.resize(slice.words.size() * batch.positions);
-  for (std::size_t w = 0; w < slice.words.size(); ++w) {
-    const std::uint32_t word = slice.words[w], shared = w == 0 ? 0 : slice.shared[w];
-    std::uint32_t* const path = sharing.path.data() + w * batch.positions;
-    if (w > 0) std::copy_n(path - batch.positions, shared, path);
-    for (std::size_t t = shared; t < batch.lengths[word]; ++t) {
-      path[t] = static_cast<std::uint32_t>(rows.source.size());
-      rows.source.push_back(batch.letters[t * batch.words + word]);
-    }
-    sharing.length.push_back(batch.lengths[word]);
-    sharing.shared.push_back(shared);
-    rows.place[word] = static_cast<std::uint32_t>(w);
-  }
-  rows.sharing = std::move(sharing);
-  return rows;
-}
-
-/// Targets at one row that ask for the same are one, which counts so often.
-struct DistinctTargets {
-  std::vector<TrainingBatch::Target> targets;
-  std::vector<std::size_t> rows;
-  std::vector<std::uint32_t> counts;
-};
-
-DistinctTargets distinct_targets(std::span<const TrainingBatch::Target> targets, const TokenRows& rows) {
-  DistinctTargets distinct;
-  std::vector<std::size_t> last(rows.tokens(), targets.size());  // row ↦ the last one there
-  for (const TrainingBatch::Target& target : targets) {
-    const std::size_t row = rows.row(target.word, target.position), found = last[row];
-    if (found < distinct.targets.size() && distinct.targets[found].label == target.label &&
-        distinct.targets[found].smoothing == target.smoothing) {
-      ++distinct.counts[found];
-      continue;
-    }
-    last[row] = distinct.targets.size();
-    distinct.targets.push_back(target);
-    distinct.rows.push_back(row);
-    distinct.counts.push_back(1);
-  }
-  return distinct;
-}
-
 TokenRows with_own_rows(const TokenRows& rows) {
   TokenRows own = rows;
   own.sources = rows.tokens();
   for (std::size_t i = 0; i < own.sources; ++i) own.source[i] = static_cast<std::uint32_t>(i);
   return own;
+}
+
+/// Rows that are one row of the table's end, by the letter, and a combination of those before it.
+template <class Real>
+Combinations<Real> combinations(const TokenRows& rows, const Combined<Real>& made, const Numbers<Real>& table,
+                                std::size_t columns) {
+  return {rows.tokens(),
+          columns,
+          made.terms,
+          rows.source.data(),
+          made.by.data(),
+          table.data(),
+          table.data() + made.terms * columns};
 }
 
 template <class Real>
@@ -251,6 +180,82 @@ Numbers<Real> StackedModel<Real>::run_layer_adjoint(std::size_t index, const Tok
 }
 
 template <class Real>
+Numbers<Real> StackedModel<Real>::run_combined(const TokenRows& rows, Layer& layer) const {
+  const std::size_t width = shape_.width(), mlp = part_of_mlp(0), hidden = 2 * shape_.mlp;
+  const auto& kernels = training_kernels<Real>();
+  layer.normed.resize(layer.x.size());
+  L::rms_norm(layer.x, part(part_of_layer(0)), layer.normed);
+  layer.memory = mixer_->combine(mixer_parts(Model::parameters(), 0), rows, layer.normed, layer.made);
+  const std::size_t terms = layer.made.terms;
+  layer.table = layer.made.table;
+  layer.table.insert(layer.table.end(), layer.x.begin(), layer.x.end());
+  layer.middle.resize(rows.tokens() * width);
+  kernels.combine(combinations(rows, layer.made, layer.table, width), layer.middle.data());
+  Numbers<Real> y = layer.middle;
+  if (shape_.mlp == 0) return y;
+  const std::span<const Real> gain = part(mlp + kMlpNorm);
+  layer.gained = layer.table;
+  for (std::size_t first = 0; first < layer.gained.size(); first += width)
+    for (std::size_t i = 0; i < width; ++i) layer.gained[first + i] *= gain[i];
+  layer.hidden_table.resize((terms + rows.sources) * hidden, 0);
+  L::linear(layer.gained, part(mlp + kMlpIn), width, layer.hidden_table);
+  layer.hidden.resize(rows.tokens() * hidden);
+  kernels.combine(combinations(rows, layer.made, layer.hidden_table, hidden), layer.hidden.data());
+  layer.scale.resize(rows.tokens());
+  kernels.rms_scales({rows.tokens(), width, layer.middle.data()}, layer.scale.data());
+  layer.gated.resize(rows.tokens() * shape_.mlp);
+  layer.logistics.resize(layer.gated.size());
+  kernels.scaled_gate({rows.tokens(), hidden, layer.hidden.data()}, layer.scale.data(), layer.logistics.data(),
+                      layer.gated.data());
+  L::linear(layer.gated, part(mlp + kMlpOut), shape_.mlp, y);
+  return y;
+}
+
+template <class Real>
+Numbers<Real> StackedModel<Real>::run_combined_adjoint(const TokenRows& rows, Layer& layer, Numbers<Real> by_y,
+                                                       std::span<Real> gradient) const {
+  const std::size_t width = shape_.width(), mlp = part_of_mlp(0), hidden = 2 * shape_.mlp, tokens = rows.tokens();
+  const auto& kernels = training_kernels<Real>();
+  const std::size_t terms = layer.made.terms, own = terms * width;
+  Numbers<Real> by_middle = std::move(by_y), by_table = zeros<Real>(layer.table.size());
+  Combined<Real> by{terms, zeros<Real>(tokens * terms), {}};
+  const auto through = [&](const Numbers<Real>& table, std::size_t columns, const Numbers<Real>& by_rows,
+                           Numbers<Real>& by_own_table) {
+    kernels.combine_adjoint(combinations(rows, layer.made, table, columns), by_rows.data(), by.by.data(),
+                            by_own_table.data(), by_own_table.data() + terms * columns);
+  };
+  if (shape_.mlp > 0) {
+    Numbers<Real> by_gated = zeros<Real>(layer.gated.size()), by_hidden(layer.hidden.size()), by_scale(tokens),
+                  by_hidden_table = zeros<Real>(layer.hidden_table.size()),
+                  by_gained = zeros<Real>(layer.gained.size());
+    L::linear_adjoint(layer.gated, part(mlp + kMlpOut), shape_.mlp, by_middle, by_gated,
+                      part_of(gradient, mlp + kMlpOut));
+    kernels.scaled_gate_adjoint({tokens, hidden, layer.hidden.data()}, layer.scale.data(), layer.logistics.data(),
+                                by_gated.data(), by_hidden.data(), by_scale.data());
+    through(layer.hidden_table, hidden, by_hidden, by_hidden_table);
+    L::linear_adjoint(layer.gained, part(mlp + kMlpIn), width, by_hidden_table, by_gained,
+                      part_of(gradient, mlp + kMlpIn));
+    const std::span<const Real> gain = part(mlp + kMlpNorm);
+    const std::span<Real> by_gain = part_of(gradient, mlp + kMlpNorm);
+    for (std::size_t first = 0; first < by_gained.size(); first += width)
+      for (std::size_t i = 0; i < width; ++i) {
+        by_gain[i] += by_gained[first + i] * layer.table[first + i];
+        by_table[first + i] = by_gained[first + i] * gain[i];
+      }
+    kernels.rms_scales_adjoint({tokens, width, layer.middle.data()}, layer.scale.data(), by_scale.data(),
+                               by_middle.data());
+  }
+  through(layer.table, width, by_middle, by_table);
+  by.table.assign(by_table.begin(), by_table.begin() + static_cast<std::ptrdiff_t>(own));
+  Numbers<Real> by_x(by_table.begin() + static_cast<std::ptrdiff_t>(own), by_table.end()), by_normed(by_x.size(), 0);
+  mixer_->combine_adjoint(mixer_parts(Model::parameters(), 0), rows, layer.normed, layer.memory, by, by_normed,
+                          mixer_parts(gradient, 0));
+  const std::size_t norm = part_of_layer(0);
+  L::rms_norm_adjoint(layer.x, part(norm), by_normed, by_x, part_of(gradient, norm));
+  return by_x;
+}
+
+template <class Real>
 typename StackedModel<Real>::Forward StackedModel<Real>::forward(TokenRows letters, std::span<Memory> carries) const {
   Forward result;
   result.letters = std::move(letters);
@@ -263,7 +268,8 @@ typename StackedModel<Real>::Forward StackedModel<Real>::forward(TokenRows lette
   for (std::size_t i = 0; i < shape_.layers; ++i) {
     Layer& layer = result.layers[i];
     layer.x = std::move(result.y);
-    result.y = run_layer(i, result.rows(i), layer, carries.empty() ? nullptr : &carries[i]);
+    result.y = result.letters.sharing ? run_combined(result.letters, layer)
+                                      : run_layer(i, result.rows(i), layer, carries.empty() ? nullptr : &carries[i]);
   }
   return result;
 }
@@ -299,7 +305,7 @@ template <class Real>
 BatchLoss StackedModel<Real>::loss(const TrainingBatch& batch, std::span<Real> gradient) const {
   // Only the first layer's mixer reads letters.
   const bool shares =
-      shape_.layers == 1 && batch.positions <= kMostSharedPositions && mixer_->reads_shared(Model::letters());
+      shape_.layers == 1 && batch.positions <= kMostSharedPositions && mixer_->combines(Model::letters());
   PrefixOrder order;
   if (shares) {
     order = prefix_order(batch);
@@ -312,6 +318,7 @@ BatchLoss StackedModel<Real>::loss(const TrainingBatch& batch, std::span<Real> g
   for (std::uint32_t i = 0; i < slices.size(); ++i)
     for (const std::uint32_t word : slices[i].words) slice_of[word] = i;
   std::vector<std::vector<TrainingBatch::Target>> targets(slices.size());
+  for (auto& own : targets) own.reserve(batch.targets.size());
   for (const TrainingBatch::Target& target : batch.targets) targets[slice_of[target.word]].push_back(target);
 
   std::vector<BatchLoss> losses(slices.size());
@@ -319,7 +326,7 @@ BatchLoss StackedModel<Real>::loss(const TrainingBatch& batch, std::span<Real> g
   parallel_for(slices.size(), Model::threads(), [&](std::size_t i) {
     const TokenRows rows =
         shares ? shared_rows_of(batch, slices[i], Model::letters()) : rows_of(batch, slices[i].words, Model::letters());
-    if (!parts.empty()) parts[i].resize(gradient.size(), 0);
+    if (!parts.empty()) parts[i] = zeros<Real>(gradient.size());
     losses[i] =
         slice_loss(rows, targets[i], batch.targets.size(), parts.empty() ? gradient : std::span<Real>(parts[i]));
   });
@@ -340,28 +347,35 @@ BatchLoss StackedModel<Real>::slice_loss(const TokenRows& rows, std::span<const 
   const std::size_t width = shape_.width(), end = part_at_end();
   Forward up = forward(rows, {});
   const DistinctTargets asked = distinct_targets(targets, up.letters);
-  const Numbers<Real> seen = read(up, asked.rows), normed = final_norm(seen);
+  const bool in_place = asked.is_range();
+  const std::size_t first = in_place ? asked.rows.front() * width : 0;
+  const Numbers<Real> copied = in_place ? Numbers<Real>() : read(up, asked.rows);
+  const std::span<const Real> seen =
+      in_place ? std::span<const Real>(up.y).subspan(first, asked.rows.size() * width) : copied;
+  const Numbers<Real> normed = final_norm(seen);
   Numbers<Real> by_logits = logits(normed);
   const BatchLoss result = cross_entropy<Real>(by_logits, Model::labels(), asked.targets, asked.counts, all);
   if (gradient.empty()) return result;
 
-  Numbers<Real> by_normed(normed.size(), 0), by_seen(seen.size(), 0);
+  Numbers<Real> by_normed = zeros<Real>(normed.size()), by_y = zeros<Real>(up.y.size()),
+                by_copied = zeros<Real>(copied.size());
+  const std::span<Real> by_seen = in_place ? std::span<Real>(by_y).subspan(first, seen.size()) : by_copied;
   L::linear_adjoint(normed, part(end + kReadout), width, by_logits, by_normed, part_of(gradient, end + kReadout));
   const std::span<Real> by_bias = part_of(gradient, end + kReadoutBias);
-  for (std::size_t first = 0; first < by_logits.size(); first += by_bias.size())
-    for (std::size_t i = 0; i < by_bias.size(); ++i) by_bias[i] += by_logits[first + i];
+  for (std::size_t at = 0; at < by_logits.size(); at += by_bias.size())
+    for (std::size_t i = 0; i < by_bias.size(); ++i) by_bias[i] += by_logits[at + i];
   if (shape_.is_bare())
-    by_seen = by_normed;
+    std::ranges::copy(by_normed, by_seen.begin());
   else
     L::rms_norm_adjoint(seen, part(end + kFinalNorm), by_normed, by_seen, part_of(gradient, end + kFinalNorm));
-
-  Numbers<Real> by_y(up.y.size(), 0);
-  for (std::size_t i = 0; i < asked.rows.size(); ++i) {
-    Real* const row = by_y.data() + asked.rows[i] * width;
-    for (std::size_t j = 0; j < width; ++j) row[j] += by_seen[i * width + j];
-  }
+  if (!in_place)
+    for (std::size_t i = 0; i < asked.rows.size(); ++i) {
+      Real* const row = by_y.data() + asked.rows[i] * width;
+      for (std::size_t j = 0; j < width; ++j) row[j] += by_seen[i * width + j];
+    }
   for (std::size_t i = shape_.layers; i-- > 0;)
-    by_y = run_layer_adjoint(i, up.rows(i), up.layers[i], std::move(by_y), gradient);
+    by_y = up.letters.sharing ? run_combined_adjoint(up.letters, up.layers[i], std::move(by_y), gradient)
+                              : run_layer_adjoint(i, up.rows(i), up.layers[i], std::move(by_y), gradient);
   const std::span<Real> by_embedding = part_of(gradient, 0);
   if (up.gathered)
     scatter<Real>(by_y, width, up.letters, by_embedding);

@@ -53,6 +53,11 @@ class StackedModel : public SequenceModel<Real> {
   struct Layer {
     Numbers<Real> x, normed, middle, mlp_normed, hidden, gated;
     Memory memory;
+    /// Where the mixer combines rows: the rows that middle combines, those of the letters at the end; these times the
+    /// norm's gain; and those that hidden combines, before the norm's scale. What is nearly all of a layer's arithmetic
+    /// is so done for a few rows instead of for every token.
+    Combined<Real> made;
+    Numbers<Real> table, gained, hidden_table, scale, logistics;
   };
   struct Forward;
   class Reader;
@@ -74,6 +79,10 @@ class StackedModel : public SequenceModel<Real> {
   /// From the gradient by what the layer gives to that by its x.
   Numbers<Real> run_layer_adjoint(std::size_t index, const TokenRows& rows, Layer& layer, Numbers<Real> by_y,
                                   std::span<Real> gradient) const;
+  /// The same of a single layer whose mixer combines.
+  Numbers<Real> run_combined(const TokenRows& rows, Layer& layer) const;
+  Numbers<Real> run_combined_adjoint(const TokenRows& rows, Layer& layer, Numbers<Real> by_y,
+                                     std::span<Real> gradient) const;
   /// What the targets read, a row each, and with the final norm.
   Numbers<Real> read(const Forward& forward, std::span<const std::size_t> rows) const;
   Numbers<Real> final_norm(std::span<const Real> read) const;

@@ -31,6 +31,11 @@ Numbers<Real> transposed(std::span<const Real> matrix, std::size_t rows) {
   return result;
 }
 
+/// Rows for which a matrix is not transposed: that takes as long as to multiply so many with it.
+constexpr std::size_t kFewRows = 16;
+/// Outputs that leave most of a vector empty, so that the gradient by weights is made the other way round.
+constexpr std::size_t kFewOutputs = 8;
+
 }  // namespace
 
 template <class Real>
@@ -46,7 +51,18 @@ void TokenLayers<Real>::linear_adjoint(std::span<const Real> x, std::span<const 
                                        std::span<const Real> by_y, std::span<Real> by_x, std::span<Real> by_weights) {
   const std::size_t outputs = weights.size() / inputs, rows = x.size() / inputs;
   const auto& kernels = training_kernels<Real>();
-  kernels.add_product({inputs, outputs, rows, x.data(), 1, inputs, by_y.data(), outputs, by_weights.data(), outputs});
+  if (outputs <= kFewOutputs) {
+    Numbers<Real> across = zeros<Real>(weights.size());
+    kernels.add_product({outputs, inputs, rows, by_y.data(), 1, outputs, x.data(), inputs, across.data(), inputs});
+    for (std::size_t i = 0; i < inputs; ++i)
+      for (std::size_t j = 0; j < outputs; ++j) by_weights[i * outputs + j] += across[j * inputs + i];
+  } else {
+    kernels.add_product({inputs, outputs, rows, x.data(), 1, inputs, by_y.data(), outputs, by_weights.data(), outputs});
+  }
+  if (rows <= kFewRows) {
+    kernels.add_dots({rows, inputs, outputs, by_y.data(), outputs, weights.data(), outputs, by_x.data(), inputs, 1});
+    return;
+  }
   const Numbers<Real> back = transposed(weights, inputs);
   kernels.add_product({rows, inputs, outputs, by_y.data(), outputs, 1, back.data(), inputs, by_x.data(), inputs});
 }

@@ -61,14 +61,21 @@ class AutomatonTask : public Task {
 class AutomatonTask::Stream : public SampleStream {
  public:
   Stream(const AutomatonTask& task, std::uint64_t length, std::uint64_t seed, std::uint64_t index)
-      : task_(task), shape_(task.shape_(length)), seed_(seed), index_(index), state_(task.oracle_.initial()) {}
+      : task_(task),
+        shape_(task.shape_(length)),
+        seed_(seed),
+        index_(index),
+        next_due_(task.before_.size() + 1),
+        state_(task.oracle_.initial()) {}
 
   std::optional<TaskToken> next() override {
     const std::uint64_t content_end = task_.before_.size() + shape_.content;
     const std::uint64_t close = content_end + task_.after_.size(), end = close + shape_.padding;
-    if (at_ == end) return std::nullopt;
+    std::optional<TaskToken>
+        result;  // returned as it is: what is written in parts waits until it can be read as a whole
+    if (at_ == end) return result;
     const bool in_content = at_ >= task_.before_.size() && at_ < content_end;
-    TaskToken token;
+    TaskToken& token = result.emplace();
     if (at_ < task_.before_.size())
       token.letter = task_.before_[at_];
     else if (in_content)
@@ -77,11 +84,10 @@ class AutomatonTask::Stream : public SampleStream {
       token.letter = at_ < close ? task_.after_[at_ - content_end] : task_.padding_;
     state_ = task_.oracle_.next(state_, token.letter);
     ++at_;
-    const bool due = task_.info_.place == TargetPlace::kEnd
-                         ? at_ == close
-                         : in_content && (at_ - 1 - task_.before_.size()) % task_.due_every_ == 0;
+    const bool due = task_.info_.place == TargetPlace::kEnd ? at_ == close : in_content && at_ == next_due_;
+    if (at_ == next_due_) next_due_ += task_.due_every_;
     if (due) token.target = task_.oracle_.output(state_);
-    return token;
+    return result;
   }
 
  private:
@@ -96,7 +102,7 @@ class AutomatonTask::Stream : public SampleStream {
 
   const AutomatonTask& task_;
   TaskShape shape_;
-  std::uint64_t seed_, index_, at_ = 0;
+  std::uint64_t seed_, index_, at_ = 0, next_due_;
   State state_;
   std::vector<Letter> buffer_;
 };

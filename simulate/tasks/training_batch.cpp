@@ -11,25 +11,30 @@ TrainingBatch draw_batch(const Task& task, LengthRange lengths, std::uint64_t se
   DatasetOptions options;
   options.lengths = lengths;
   options.seed = seed;
-  std::vector<TaskToken> tokens;  // of all samples
+  constexpr TaskLabel kNone = UINT32_MAX;
+  std::vector<Letter> letters;    // of all samples
+  std::vector<TaskLabel> labels;  // due there, or none
   std::vector<std::size_t> first;
   TrainingBatch batch;
   batch.words = words;
   for (std::uint32_t word = 0; word < words; ++word) {
     const std::uint64_t index = first_index + word;
-    first.push_back(tokens.size());
+    first.push_back(letters.size());
     const auto sample = task.open(sample_length(task, options, index), seed, index);
-    while (const auto token = sample->next()) tokens.push_back(*token);
-    batch.lengths.push_back(static_cast<std::uint32_t>(tokens.size() - first.back()));
+    while (const auto token = sample->next()) {
+      letters.push_back(token->letter);
+      labels.push_back(token->target ? *token->target : kNone);
+    }
+    batch.lengths.push_back(static_cast<std::uint32_t>(letters.size() - first.back()));
     batch.positions = std::max(batch.positions, batch.lengths.back());
   }
   batch.letters.assign(std::size_t{batch.positions} * words, 0);
   for (std::uint32_t t = 0; t < batch.positions; ++t)
     for (std::uint32_t word = 0; word < words; ++word) {
       if (t >= batch.lengths[word]) continue;
-      const TaskToken& token = tokens[first[word] + t];
-      batch.letters[std::size_t{t} * words + word] = token.letter;
-      if (token.target) batch.targets.push_back({t, word, *token.target});
+      batch.letters[std::size_t{t} * words + word] = letters[first[word] + t];
+      const TaskLabel label = labels[first[word] + t];
+      if (label != kNone) batch.targets.push_back({t, word, label});
     }
   return batch;
 }

@@ -12,7 +12,6 @@
 #include "krohn/groups/error.h"
 #include "krohn/groups/stated_functions.h"
 #include "krohn/simulate/arithmetic/parallel_for.h"
-#include "krohn/simulate/models/kernels/training_kernel_table.h"
 
 namespace krohn {
 namespace {
@@ -21,8 +20,52 @@ namespace {
 constexpr float kMeanDecay = 0.9f, kSquareDecay = 0.999f;
 constexpr double kEpsilon = 1e-8;
 
-constexpr std::size_t kStretch = 1 << 15;  ///< parameters that a thread takes at a time
-constexpr std::size_t kDecayed = 1 << 10;  ///< of them, whose gradients it decays at a time
+/// What a thread takes at a time: parameters, and columns of a matrix whose gradient is a product.
+constexpr std::size_t kStretch = 1 << 15, kColumns = 512;
+constexpr std::size_t kDecayed = 1 << 10;  ///< parameters whose gradients it decays at a time
+
+struct Stretch {
+  std::size_t first, count;
+};
+
+std::vector<Stretch> stretches(std::size_t first, std::size_t end) {
+  std::vector<Stretch> result;
+  for (; first < end; first += kStretch) result.push_back({first, std::min(kStretch, end - first)});
+  return result;
+}
+
+double squares_of(const std::vector<Stretch>& parts, std::span<const float> numbers, unsigned threads) {
+  std::vector<double> squares(parts.size());
+  parallel_for(parts.size(), threads, [&](std::size_t i) {
+    squares[i] = training_kernels<float>().squares(numbers.data() + parts[i].first, parts[i].count);
+  });
+  return std::accumulate(squares.begin(), squares.end(), 0.0);
+}
+
+/// Of all parameters, those from `first` on.
+AdamStep<float> part_of(AdamStep<float> all, std::size_t first, std::size_t count) {
+  all.count = count;
+  all.mean += first, all.square += first, all.parameters += first;
+  return all;
+}
+
+void move_stretch(const AdamStep<float>& all, const Stretch& part, std::span<const float> gradient, float decay = 0) {
+  const auto move = [&](std::size_t from, std::size_t count, const float* of, float scale) {
+    AdamStep<float> own = part_of(all, from, count);
+    own.gradient = of;
+    own.scale = scale;
+    training_kernels<float>().adam(own);
+  };
+  if (!(decay > 0)) return move(part.first, part.count, gradient.data() + part.first, all.scale);
+  std::array<float, kDecayed> decayed;
+  const std::size_t end = part.first + part.count;
+  for (std::size_t from = part.first; from < end; from += kDecayed) {
+    const std::size_t count = std::min(kDecayed, end - from);
+    for (std::size_t j = 0; j < count; ++j)
+      decayed[j] = all.scale * gradient[from + j] + decay * all.parameters[from + j];
+    move(from, count, decayed.data(), 1);
+  }
+}
 
 /// 1 − decay^step.
 double correction(float decay, std::uint64_t step) { return 1 - stated::pow(decay, static_cast<double>(step)); }
@@ -60,32 +103,52 @@ float kept_share(const OptimiserOptions& options, std::uint64_t step) {
   return static_cast<float>(1 - learning_rate_at(options, step) * options.weight_decay);
 }
 
+AdamStep<float> AdamW::move(const OptimiserOptions& options, std::uint64_t step, float scale,
+                            std::span<float> parameters) {
+  return {0,
+          nullptr,
+          scale,
+          kMeanDecay,
+          kSquareDecay,
+          corrected_rate(options, step),
+          kept_share(options, step),
+          corrected_epsilon(step),
+          mean.data(),
+          square.data(),
+          parameters.data()};
+}
+
 bool AdamW::step(const OptimiserOptions& options, std::uint64_t step, std::size_t first,
                  std::span<const float> gradient, std::span<float> parameters, unsigned threads) {
-  const auto& kernels = training_kernels<float>();
-  const std::size_t all = gradient.size();
-  std::vector<double> squares((all + kStretch - 1) / kStretch);
-  parallel_for(squares.size(), threads, [&](std::size_t i) {
-    squares[i] = kernels.squares(gradient.data() + i * kStretch, std::min(kStretch, all - i * kStretch));
-  });
-  const double norm = std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
+  const double norm = std::sqrt(squares_of(stretches(0, gradient.size()), gradient, threads));
   if (!std::isfinite(norm)) return false;
   const auto scale = static_cast<float>(options.clip > 0 && norm > options.clip ? options.clip / norm : 1),
              decay = static_cast<float>(options.coupled_decay);
-  const float rate = corrected_rate(options, step), kept = kept_share(options, step), epsilon = corrected_epsilon(step);
-  parallel_for((all - first + kStretch - 1) / kStretch, threads, [&](std::size_t i) {
-    const auto move = [&](std::size_t from, std::size_t count, const float* of, float scaled) {
-      kernels.adam({count, of, scaled, kMeanDecay, kSquareDecay, rate, kept, epsilon, mean.data() + from,
-                    square.data() + from, parameters.data() + from});
-    };
-    const std::size_t begin = first + i * kStretch, end = std::min(begin + kStretch, all);
-    if (!(decay > 0)) return move(begin, end - begin, gradient.data() + begin, scale);
-    std::array<float, kDecayed> decayed;
-    for (std::size_t from = begin; from < end; from += kDecayed) {
-      const std::size_t count = std::min(kDecayed, end - from);
-      for (std::size_t j = 0; j < count; ++j) decayed[j] = scale * gradient[from + j] + decay * parameters[from + j];
-      move(from, count, decayed.data(), 1);
-    }
+  const AdamStep<float> all = move(options, step, scale, parameters);
+  const std::vector<Stretch> parts = stretches(first, gradient.size());
+  parallel_for(parts.size(), threads, [&](std::size_t i) { move_stretch(all, parts[i], gradient, decay); });
+  return true;
+}
+
+bool AdamW::step(const OptimiserOptions& options, std::uint64_t step, std::size_t first,
+                 std::span<const float> gradient, const OuterGradient<float>& outer, std::span<float> parameters,
+                 unsigned threads) {
+  if (outer.terms == 0) return this->step(options, step, first, gradient, parameters, threads);
+  const std::size_t end = outer.first + outer.rows * outer.columns;
+  std::vector<Stretch> parts = stretches(std::min(first, outer.first), outer.first);
+  for (const Stretch& part : stretches(end, gradient.size())) parts.push_back(part);
+  const double sum = squares_of(parts, gradient, threads) +
+                     squares_of(stretches(0, outer.left.size()), outer.left, threads) +
+                     squares_of(stretches(0, outer.right.size()), outer.right, threads);
+  if (!std::isfinite(sum)) return false;
+  const AdamStep<float> all = move(options, step, 1, parameters);
+  const std::size_t blocks = (outer.columns + kColumns - 1) / kColumns;
+  parallel_for(blocks + parts.size(), threads, [&](std::size_t i) {
+    if (i >= blocks) return move_stretch(all, parts[i - blocks], gradient);
+    const std::size_t column = i * kColumns;
+    training_kernels<float>().outer_adam(
+        {part_of(all, outer.first + column, std::min(kColumns, outer.columns - column)), outer.rows, outer.columns,
+         outer.terms, outer.left.data(), outer.rows, outer.right.data() + column, outer.columns});
   });
   return true;
 }

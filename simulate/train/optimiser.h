@@ -8,6 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "krohn/simulate/models/kernels/outer_gradient.h"
+#include "krohn/simulate/models/kernels/training_kernel_table.h"
+
 namespace krohn {
 
 enum class Schedule : std::uint8_t {
@@ -52,8 +55,16 @@ class AdamW {
   /// norm is not finite. The threads change no bit.
   bool step(const OptimiserOptions& options, std::uint64_t step, std::size_t first, std::span<const float> gradient,
             std::span<float> parameters, unsigned threads = 1);
+  /// The same, where the gradient by some parameters is `outer`, and that in the list is not read. Of its norm no more
+  /// is known than whether it is finite: not for options that takes_outer refuses.
+  bool step(const OptimiserOptions& options, std::uint64_t step, std::size_t first, std::span<const float> gradient,
+            const OuterGradient<float>& outer, std::span<float> parameters, unsigned threads);
+  static bool takes_outer(const OptimiserOptions& options) { return options.clip == 0 && options.coupled_decay == 0; }
 
   std::vector<float> mean, square;
+
+ private:
+  AdamStep<float> move(const OptimiserOptions& options, std::uint64_t step, float scale, std::span<float> parameters);
 };
 
 }  // namespace krohn

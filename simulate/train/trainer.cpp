@@ -10,6 +10,7 @@
 #include "krohn/constructions/files/tensor_values.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/float_environment.h"
+#include "krohn/simulate/models/bilinear_model.h"
 #include "krohn/simulate/models/models.h"
 
 namespace krohn {
@@ -127,10 +128,17 @@ void Trainer::step() {
   const FloatEnvironment environment;
   if (state_ != State::kRunning) return;
   const TrainingBatch batch = batch_of(steps_);
-  std::memset(gradient_.data(), 0, gradient_.size() * sizeof(float));  // a loop of stores costs a tenth of a step
-  loss_ = model_->loss(batch, gradient_);
+  // A loop of stores would cost a tenth of a step.
+  const auto clear = [&](std::size_t first, std::size_t end) {
+    std::memset(gradient_.data() + first, 0, (end - first) * sizeof(float));
+  };
+  clear(0, outer_.first);
+  clear(outer_.first + outer_.rows * outer_.columns, gradient_.size());
+  const auto* const bilinear =
+      AdamW::takes_outer(options_.optimiser) ? dynamic_cast<const BilinearModel<float>*>(model_.get()) : nullptr;
+  loss_ = bilinear != nullptr ? bilinear->loss(batch, gradient_, outer_) : model_->loss(batch, gradient_);
   if (!std::isfinite(loss_.loss) || !optimiser_.step(options_.optimiser, steps_ + 1, model_->first_trained(), gradient_,
-                                                     model_->parameters(), options_.threads))
+                                                     outer_, model_->parameters(), options_.threads))
     return return_to_kept(State::kDiverged);
   ++steps_;
   end_step();

@@ -99,6 +99,7 @@ class Trainer {
   std::unique_ptr<SequenceModel<float>> model_;
   AdamW optimiser_;
   std::vector<float> gradient_, kept_;
+  OuterGradient<float> outer_;            ///< of parameters for which gradient_ has always been 0
   std::uint64_t steps_ = 0, waited_ = 0;  ///< waited: validations since the best
   State state_ = State::kRunning;
   BatchLoss loss_, validation_;

@@ -239,11 +239,12 @@ def phases(name, length):
         nodes, weights = prefixes(5, length, True), H * H * H
         return [("matrices", 2 * 7 * weights, 4 * weights),
                 ("recurrence and adjoint", 3 * 2 * H * H * nodes, 0),
-                ("by matrices", 2 * 2 * 7 * weights, 4 * weights * 4),
-                ("optimiser", 0, 4 * weights * 8)]
+                ("by embedding", 2 * 7 * weights, 4 * weights),
+                ("optimiser, with the gradient by weights", 2 * 7 * weights, 4 * weights * 6)]
+    # A token's state and all that is linear in it are combinations of the letters' rows.
     tokens, rows = prefixes(4, length, False), 5
-    maps = 3 * 2 * (32 * 32 + 32 * 64 + 32 * 32 + 32 * 6)
-    recurrence = 32 * (4 * rows + 2) + 32 * (8 * rows + 6)
+    maps = 3 * 2 * (rows * 32 + rows * 64 + 32 * 32 + 32 * 6)
+    recurrence = rows * (4 * rows + 2) + rows * (8 * rows + 6) + 3 * 2 * rows * rows
     return [("maps", maps * tokens, 0), ("recurrence and adjoint", recurrence * tokens, 0)]
 
 

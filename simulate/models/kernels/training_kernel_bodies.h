@@ -2,6 +2,7 @@
 // and products in tiles of kRows rows. Included by one translation unit for every instruction set, and nothing else.
 #pragma once
 
+#include "krohn/simulate/models/kernels/training_combinations.h"
 #include "krohn/simulate/models/kernels/training_letter_reflections.h"
 #include "krohn/simulate/models/kernels/training_products.h"
 #include "krohn/simulate/models/kernels/training_reflections.h"
@@ -23,16 +24,27 @@ void reflect_adjoint(const Reflections<Real>& run, const ReflectionsAdjoint<Real
                      [&](auto lanes) { ReflectionChunks<Real, decltype(lanes)::count, kRows>(run).adjoint(adjoint); });
 }
 
+/// body(ReflectionsByLetter), with C's rows counted when compiling where coefficients are all that is asked for.
+template <class Real, std::size_t kLanes, class Body>
+void by_letter(const LetterReflections<Real>& letters, const Body& body) {
+  const std::size_t values = letters.run.values, rows = letters.run.sources * letters.run.reflections;
+  with_lanes<kLanes>(values, [&](auto lanes) {
+    constexpr std::size_t kOwn = decltype(lanes)::count, kMost = kOwn < kMostLetterRows ? kOwn : kMostLetterRows;
+    constexpr std::size_t kLeast = kOwn > 4 ? kOwn / 2 + 1 : 1;
+    if (values != rows || values > kMost) return body(ReflectionsByLetter<Real, kOwn, 0>(letters));
+    with_extent<kMost, kLeast>(
+        rows, [&](auto extent) { body(ReflectionsByLetter<Real, kOwn, decltype(extent)::count>(letters)); });
+  });
+}
+
 template <class Real, std::size_t kLanes>
 void reflect_letters(const LetterReflections<Real>& letters) {
-  with_lanes<kLanes>(letters.run.values,
-                     [&](auto lanes) { ReflectionsByLetter<Real, decltype(lanes)::count>(letters).forward(); });
+  by_letter<Real, kLanes>(letters, [](auto&& run) { run.forward(); });
 }
 
 template <class Real, std::size_t kLanes>
 void reflect_letters_adjoint(const LetterReflections<Real>& letters, const ReflectionsAdjoint<Real>& adjoint) {
-  with_lanes<kLanes>(letters.run.values,
-                     [&](auto lanes) { ReflectionsByLetter<Real, decltype(lanes)::count>(letters).adjoint(adjoint); });
+  by_letter<Real, kLanes>(letters, [&](auto&& run) { run.adjoint(adjoint); });
 }
 
 template <class Real, std::size_t kLanes, std::size_t kRows>
@@ -56,9 +68,18 @@ TrainingKernels<Real> kernels() {
           &silu_adjoint<Real, kLanes>,
           &gate<Real, kLanes>,
           &gate_adjoint<Real, kLanes>,
+          &scaled_gate<Real, kLanes>,
+          &scaled_gate_adjoint<Real, kLanes>,
+          &rms_scales<Real, kLanes>,
+          &rms_scales_adjoint<Real, kLanes>,
+          &combine<Real, kLanes>,
+          &combine_adjoint<Real, kLanes>,
+          &gram_norm<Real, kLanes>,
+          &gram_norm_adjoint<Real, kLanes>,
           &exponentials<Real, kLanes>,
           &squares<Real, kLanes>,
-          &adam<Real, kLanes>};
+          &adam<Real, kLanes>,
+          &outer_adam<Real, kLanes>};
 }
 
 }  // namespace

@@ -162,6 +162,25 @@ struct Rows {
   const Real* x;
 };
 
+/// Rows that are a row of `own` and a combination of the `terms` rows of `table` each: row t is own(source[t], ·) +
+/// Σ_j by(t, j) table(j, ·).
+template <class Real>
+struct Combinations {
+  std::size_t count, columns, terms;
+  const std::uint32_t* source;
+  const Real *by, *table, *own;
+};
+
+/// Rows of coefficients of vectors whose products with each other are known, `terms` numbers every `row`: x stands for
+/// a vector of the square xᵀ gram x, of `width` numbers. `factor` is lower triangular, and gram = factor · factorᵀ;
+/// both are terms × terms.
+template <class Real>
+struct GramRows {
+  std::size_t count, terms, width, row;
+  const Real *gram, *factor;
+  const Real* x;
+};
+
 /// A step of AdamW (simulate/train/optimiser.h) for `count` parameters; the gradient is taken times `scale`.
 template <class Real>
 struct AdamStep {
@@ -169,6 +188,18 @@ struct AdamStep {
   const Real* gradient;
   Real scale, mean_decay, square_decay, rate, kept, epsilon;
   Real *mean, *square, *parameters;
+};
+
+/// The same for a matrix of parameters whose gradient is a product: number (i, j) of `rows` × step.count moves by Σ_t
+/// left(t, i) right(t, j), which is written nowhere. step.gradient is not read; its other lists are the first rows'.
+template <class Real>
+struct OuterAdamStep {
+  AdamStep<Real> step;
+  std::size_t rows, row, terms;  ///< row: from one row of the parameters to the next
+  const Real* left;
+  std::size_t left_row;
+  const Real* right;
+  std::size_t right_row;
 };
 
 template <class Real>
@@ -194,10 +225,24 @@ struct TrainingKernels {
   void (*silu_adjoint)(const Real* x, std::size_t count, const Real* by_y, Real* by_x);
   void (*gate)(const Rows<Real>&, Real* y);  ///< silu of a row's first half times its second
   void (*gate_adjoint)(const Rows<Real>&, const Real* by_y, Real* by_x);
+  /// The same of rows times `scale`, one number a row; the logistic function of first halves is kept for the adjoint,
+  /// which writes.
+  void (*scaled_gate)(const Rows<Real>&, const Real* scale, Real* logistics, Real* y);
+  void (*scaled_gate_adjoint)(const Rows<Real>&, const Real* scale, const Real* logistics, const Real* by_y, Real* by_x,
+                              Real* by_scale);
+  /// What rms_norm multiplies a row with.
+  void (*rms_scales)(const Rows<Real>&, Real* scale);
+  void (*rms_scales_adjoint)(const Rows<Real>&, const Real* scale, const Real* by_scale, Real* by_x);
+  void (*combine)(const Combinations<Real>&, Real* to);
+  void (*combine_adjoint)(const Combinations<Real>&, const Real* by_to, Real* by_by, Real* by_table, Real* by_own);
+  /// The RMS norm of what the coefficients stand for, without a gain. The adjoint writes by_x, and adds to by_gram.
+  void (*gram_norm)(const GramRows<Real>&, Real* scale, Real* y);
+  void (*gram_norm_adjoint)(const GramRows<Real>&, const Real* scale, const Real* by_y, Real* by_x, Real* by_gram);
   void (*exponentials)(const Real* x, std::size_t count, Real* y);
 
   double (*squares)(const Real* x, std::size_t count);  ///< Σ x², summed in double
   void (*adam)(const AdamStep<Real>&);
+  void (*outer_adam)(const OuterAdamStep<Real>&);
 };
 
 /// The fastest of this processor (float), and the portable ones.

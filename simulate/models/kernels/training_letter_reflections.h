@@ -22,33 +22,34 @@
 namespace krohn {
 namespace {
 
-template <class Real, std::size_t kLanes>
+/// kRows: rows of C, which are then as long as they are many and fill one vector; 0: any.
+template <class Real, std::size_t kLanes, std::size_t kRows>
 class ReflectionsByLetter {
  public:
   using V = Vector<Real, kLanes>;
 
   explicit ReflectionsByLetter(const LetterReflections<Real>& letters)
-      : letters_(letters), run_(letters.run), rows_(run_.sources * run_.reflections) {
+      : letters_(letters), run_(letters.run), any_rows_(run_.sources * run_.reflections) {
     free_ = run_.scratch + (64 - reinterpret_cast<std::uintptr_t>(run_.scratch) % 64) % 64 / sizeof(Real);
     const std::size_t wide = 2 * kLanes;
-    c_ = take(rows_ * wide), by_c_ = take(rows_ * wide), by_v_ = take(rows_ * wide), by_beta_ = take(rows_ * wide);
-    by_kk_ = take(rows_ * rows_ * wide), by_qk_ = take(run_.sources * rows_ * wide);
-    handed_ = take((letters.positions + 1) * rows_ * wide), has_handed_ = take(letters.positions + 1);
-    kk_ = take(rows_ * rows_), qk_ = take(run_.sources * rows_);
-    for (std::size_t row = 0; row < rows_; ++row)
-      for (std::size_t other = 0; other < rows_; ++other) kk_[row * rows_ + other] = dot_of(key(row), key(other));
+    c_ = take(rows() * wide), by_c_ = take(rows() * wide), by_v_ = take(rows() * wide), by_beta_ = take(rows() * wide);
+    by_kk_ = take(rows() * rows() * wide), by_qk_ = take(run_.sources * rows() * wide);
+    handed_ = take((letters.positions + 1) * rows() * wide), has_handed_ = take(letters.positions + 1);
+    kk_ = take(rows() * rows()), qk_ = take(run_.sources * rows());
+    for (std::size_t row = 0; row < rows(); ++row)
+      for (std::size_t other = 0; other < rows(); ++other) kk_[row * rows() + other] = dot_of(key(row), key(other));
     for (std::size_t letter = 0; letter < run_.sources; ++letter)
-      for (std::size_t row = 0; row < rows_; ++row)
-        qk_[letter * rows_ + row] = dot_of(run_.q + letter * run_.q_row, key(row));
+      for (std::size_t row = 0; row < rows(); ++row)
+        qk_[letter * rows() + row] = dot_of(run_.q + letter * run_.q_row, key(row));
   }
 
   void forward() {
     by_stripes([&](auto stripe) {
-      clear(c_, rows_ * stripe.kWide);
+      clear(c_, rows() * stripe.kWide);
       for (std::size_t word = 0; word < run_.words; ++word) {
         const std::size_t shared = letters_.shared[word];
         if (shared == 0)
-          clear(c_, rows_ * stripe.kWide);
+          clear(c_, rows() * stripe.kWide);
         else
           for (std::size_t at = letters_.length[word - 1]; at-- > shared;) take_back(stripe, token(word - 1, at));
         for (std::size_t at = shared; at < letters_.length[word]; ++at) read(stripe, token(word, at));
@@ -58,22 +59,22 @@ class ReflectionsByLetter {
 
   void adjoint(const ReflectionsAdjoint<Real>& adjoint) {
     adjoint_ = adjoint;
-    for (std::size_t i = 0; i < rows_; ++i) by_beta_sum_[i] = 0;
-    for (std::size_t i = 0; i < rows_ * rows_; ++i) by_kk_sum_[i] = 0;
-    for (std::size_t i = 0; i < run_.sources * rows_; ++i) by_qk_sum_[i] = 0;
+    for (std::size_t i = 0; i < rows(); ++i) by_beta_sum_[i] = 0;
+    for (std::size_t i = 0; i < rows() * rows(); ++i) by_kk_sum_[i] = 0;
+    for (std::size_t i = 0; i < run_.sources * rows(); ++i) by_qk_sum_[i] = 0;
     by_stripes([&](auto stripe) {
-      clear(c_, rows_ * stripe.kWide);
-      clear(by_v_, rows_ * stripe.kWide);
-      clear(by_beta_, rows_ * stripe.kWide);
-      clear(by_kk_, rows_ * rows_ * stripe.kWide);
-      clear(by_qk_, run_.sources * rows_ * stripe.kWide);
-      clear(handed_, (letters_.positions + 1) * rows_ * stripe.kWide);
+      clear(c_, rows() * stripe.kWide);
+      clear(by_v_, rows() * stripe.kWide);
+      clear(by_beta_, rows() * stripe.kWide);
+      clear(by_kk_, rows() * rows() * stripe.kWide);
+      clear(by_qk_, run_.sources * rows() * stripe.kWide);
+      clear(handed_, (letters_.positions + 1) * rows() * stripe.kWide);
       clear(has_handed_, letters_.positions + 1);
       std::size_t known = 0;  // tokens of the word whose steps C has
       for (std::size_t word = run_.words; word-- > 0;) {
         const std::size_t shared = letters_.shared[word], length = letters_.length[word];
         for (; known < length; ++known) take_again(stripe, token(word, known));
-        clear(by_c_, rows_ * stripe.kWide);
+        clear(by_c_, rows() * stripe.kWide);
         for (; known > shared; --known) {
           take_over(stripe, known);
           read_back(stripe, token(word, known - 1));
@@ -121,8 +122,12 @@ class ReflectionsByLetter {
     }
   };
 
+  /// Rows of K and of C.
+  std::size_t rows() const { return kRows > 0 ? kRows : any_rows_; }
+
   template <class Body>
   void by_stripes(const Body& body) const {
+    if constexpr (kRows > 0) return body(Stripe<1>{0, kRows});
     const std::size_t values = (run_.values + kLanes - 1) / kLanes * kLanes;
     by_columns<kLanes>(values, [&](std::size_t column, auto width) {
       body(Stripe<decltype(width)::count>{column, run_.values});
@@ -161,7 +166,7 @@ class ReflectionsByLetter {
   void read(S stripe, std::size_t token) const {
     for (std::size_t step = 0; step < run_.reflections; ++step) {
       const std::size_t row = row_of(token, step);
-      const Real* const g = kk_ + row * rows_;
+      const Real* const g = kk_ + row * rows();
       auto change = stripe.load_row(run_.v + run_.source[token] * run_.v_row + step * run_.values);
       S::add(change, -1, combined<S>(g));
       auto own = S::own(c_ + row * S::kWide);
@@ -170,7 +175,7 @@ class ReflectionsByLetter {
       S::add(own, beta(row), change);
       S::keep(c_ + row * S::kWide, own);
     }
-    stripe.store_row(run_.o + token * run_.o_row, combined<S>(qk_ + run_.source[token] * rows_));
+    stripe.store_row(run_.o + token * run_.o_row, combined<S>(qk_ + run_.source[token] * rows()));
   }
 
   /// Σ_j by_j C_j, in two sums that do not wait for each other: steps of a word do.
@@ -178,11 +183,11 @@ class ReflectionsByLetter {
   typename S::Row combined(const Real* by) const {
     typename S::Row even{}, odd{};
     std::size_t j = 0;
-    for (; j + 2 <= rows_; j += 2) {
+    for (; j + 2 <= rows(); j += 2) {
       S::add(even, by[j], S::own(c_ + j * S::kWide));
       S::add(odd, by[j + 1], S::own(c_ + (j + 1) * S::kWide));
     }
-    if (j < rows_) S::add(even, by[j], S::own(c_ + j * S::kWide));
+    if (j < rows()) S::add(even, by[j], S::own(c_ + j * S::kWide));
     S::add(even, 1, odd);
     return even;
   }
@@ -205,17 +210,17 @@ class ReflectionsByLetter {
   template <class S>
   void read_back(S stripe, std::size_t token) {
     const std::size_t letter = run_.source[token];
-    const Real* const q = qk_ + letter * rows_;
+    const Real* const q = qk_ + letter * rows();
     const auto by_o = stripe.load_row(adjoint_.by_o + token * run_.o_row);
     for (std::size_t step = run_.reflections; step-- > 0;) {
       // The answer stands behind the last step, and is walked through with it.
       const bool last = step + 1 == run_.reflections;
       const std::size_t row = row_of(token, step);
-      const Real* const g = kk_ + row * rows_;
+      const Real* const g = kk_ + row * rows();
       auto by = S::own(by_c_ + row * S::kWide);
       if (last) {
         S::add(by, q[row], by_o);
-        S::add_products(by_qk_ + (letter * rows_ + row) * S::kWide, by_o, S::own(c_ + row * S::kWide));
+        S::add_products(by_qk_ + (letter * rows() + row) * S::kWide, by_o, S::own(c_ + row * S::kWide));
       }
       S::add_products(by_beta_ + row * S::kWide, by, stripe.load_row(lack(token, step)));
       typename S::Row by_lack{};
@@ -224,16 +229,16 @@ class ReflectionsByLetter {
       S::add(sum, 1, by_lack);
       S::keep(by_v_ + row * S::kWide, sum);
       S::keep(c_ + row * S::kWide, stripe.load_row(before(token, step)));
-      for (std::size_t j = 0; j < rows_; ++j) {
+      for (std::size_t j = 0; j < rows(); ++j) {
         const auto own = S::own(c_ + j * S::kWide);
         auto through = S::own(by_c_ + j * S::kWide);
         if (last) {
           S::add(through, q[j], by_o);
-          if (j != row) S::add_products(by_qk_ + (letter * rows_ + j) * S::kWide, by_o, own);
+          if (j != row) S::add_products(by_qk_ + (letter * rows() + j) * S::kWide, by_o, own);
         }
         S::add(through, -g[j], by_lack);
         S::keep(by_c_ + j * S::kWide, through);
-        S::add_products(by_kk_ + (row * rows_ + j) * S::kWide, by_lack, own);
+        S::add_products(by_kk_ + (row * rows() + j) * S::kWide, by_lack, own);
       }
     }
   }
@@ -243,8 +248,8 @@ class ReflectionsByLetter {
   void take_over(S, std::size_t known) const {
     if (has_handed_[known] == 0) return;
     has_handed_[known] = 0;
-    Real* const from = handed_ + known * rows_ * S::kWide;
-    for (std::size_t i = 0; i < rows_ * S::kWide; i += kLanes) {
+    Real* const from = handed_ + known * rows() * S::kWide;
+    for (std::size_t i = 0; i < rows() * S::kWide; i += kLanes) {
       store(by_c_ + i, load<V>(by_c_ + i) + load<V>(from + i));
       store(from + i, V{});
     }
@@ -252,8 +257,8 @@ class ReflectionsByLetter {
   template <class S>
   void hand_on(S, std::size_t shared) const {
     has_handed_[shared] = 1;
-    Real* const to = handed_ + shared * rows_ * S::kWide;
-    for (std::size_t i = 0; i < rows_ * S::kWide; i += kLanes) store(to + i, load<V>(to + i) + load<V>(by_c_ + i));
+    Real* const to = handed_ + shared * rows() * S::kWide;
+    for (std::size_t i = 0; i < rows() * S::kWide; i += kLanes) store(to + i, load<V>(to + i) + load<V>(by_c_ + i));
   }
 
   template <class S>
@@ -264,33 +269,33 @@ class ReflectionsByLetter {
   }
   template <class S>
   void sum_up(S stripe) {
-    for (std::size_t row = 0; row < rows_; ++row) {
+    for (std::size_t row = 0; row < rows(); ++row) {
       by_beta_sum_[row] += total<S>(by_beta_ + row * S::kWide);
       Real* const by_v = adjoint_.by_v + row / run_.reflections * run_.v_row + row % run_.reflections * run_.values;
       auto sum = stripe.load_row(by_v);
       S::add(sum, 1, S::own(by_v_ + row * S::kWide));
       stripe.store_row(by_v, sum);
     }
-    for (std::size_t i = 0; i < rows_ * rows_; ++i) by_kk_sum_[i] += total<S>(by_kk_ + i * S::kWide);
-    for (std::size_t i = 0; i < run_.sources * rows_; ++i) by_qk_sum_[i] += total<S>(by_qk_ + i * S::kWide);
+    for (std::size_t i = 0; i < rows() * rows(); ++i) by_kk_sum_[i] += total<S>(by_kk_ + i * S::kWide);
+    for (std::size_t i = 0; i < run_.sources * rows(); ++i) by_qk_sum_[i] += total<S>(by_qk_ + i * S::kWide);
   }
 
   /// From the gradients by products of keys, of which by_kk_sum_ has the other sign, to those by keys.
   void by_tables() const {
-    for (std::size_t row = 0; row < rows_; ++row) {
+    for (std::size_t row = 0; row < rows(); ++row) {
       const std::size_t letter = row / run_.reflections, step = row % run_.reflections;
       adjoint_.by_beta[letter * run_.beta_row + step] += by_beta_sum_[row];
       Real* const by_k = adjoint_.by_k + letter * run_.k_row + step * run_.keys;
-      for (std::size_t other = 0; other < rows_; ++other) {
-        const Real by = by_kk_sum_[row * rows_ + other] + by_kk_sum_[other * rows_ + row];
+      for (std::size_t other = 0; other < rows(); ++other) {
+        const Real by = by_kk_sum_[row * rows() + other] + by_kk_sum_[other * rows() + row];
         for (std::size_t i = 0; i < run_.keys; ++i) by_k[i] -= by * key(other)[i];
       }
     }
     for (std::size_t letter = 0; letter < run_.sources; ++letter) {
       const Real* const q = run_.q + letter * run_.q_row;
       Real* const by_q = adjoint_.by_q + letter * run_.q_row;
-      for (std::size_t row = 0; row < rows_; ++row) {
-        const Real by = by_qk_sum_[letter * rows_ + row];
+      for (std::size_t row = 0; row < rows(); ++row) {
+        const Real by = by_qk_sum_[letter * rows() + row];
         Real* const by_k = adjoint_.by_k + row / run_.reflections * run_.k_row + row % run_.reflections * run_.keys;
         for (std::size_t i = 0; i < run_.keys; ++i) {
           by_q[i] += by * key(row)[i];
@@ -303,7 +308,7 @@ class ReflectionsByLetter {
   const LetterReflections<Real>& letters_;
   const Reflections<Real>& run_;
   ReflectionsAdjoint<Real> adjoint_{};
-  std::size_t rows_;  ///< of K and of C
+  std::size_t any_rows_;
   Real* free_;
   Real *c_, *by_c_, *by_v_, *by_beta_, *by_kk_, *by_qk_;  ///< rows of a stripe
   Real *handed_, *has_handed_;  ///< number of tokens that words share ↦ a gradient by C, and whether there is one

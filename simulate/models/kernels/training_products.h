@@ -43,33 +43,48 @@ void add_panel(const Product<Real>& product, std::size_t first, std::size_t dept
     tile.add({product.a + row * product.a_row + first * product.a_depth, product.a_row, product.a_depth}, panel,
              kColumns, depth);
     if (whole) return tile.to(c, product.c_row);
-    for (std::size_t r = 0; r < kHeight; ++r)
-      for (std::size_t v = 0; v * kLanes < width; ++v) {
-        Real* const to = c + r * product.c_row + v * kLanes;
-        const std::size_t count = width - v * kLanes;
-        store_some(to, load_some<typename T::V>(to, count) + tile.part[r][v], count);
-      }
+    // All is read before anything is written: short rows lie so near that one would wait for the other.
+    const auto each = [&](const auto& body) {
+#pragma GCC unroll 16
+      for (std::size_t r = 0; r < kHeight; ++r)
+#pragma GCC unroll 2
+        for (std::size_t v = 0; v < kVectors; ++v)
+          if (v * kLanes < width) body(tile.part[r][v], c + r * product.c_row + v * kLanes, width - v * kLanes);
+    };
+    each([](auto& part, const Real* from, std::size_t count) { part += load_some<typename T::V>(from, count); });
+    each([](const auto& part, Real* to, std::size_t count) { store_some(to, part, count); });
   });
 }
 
-/// Where b or c is long and read once, it is walked along its rows, a few side by side, as it lies in memory.
+/// Where b or c is long and read once, it is walked along its rows, a few side by side, as it lies in memory. Sums of
+/// few rows and much depth are packed meanwhile: c's rows may lie a whole number of pages apart, and then the
+/// first-level cache holds few of them.
 template <class Real, std::size_t kLanes, std::size_t kRows>
 void add_wide_product(const Product<Real>& product, std::size_t columns) {
   constexpr std::size_t kStretch = 512, kDepth = 8;
+  alignas(64) Real packed[kRows * kStretch];
   for (std::size_t left = 0; left < columns; left += kStretch) {
-    const std::size_t right = columns - left < kStretch ? columns : left + kStretch;
+    const std::size_t width = columns - left < kStretch ? columns - left : kStretch;
     by_even_rows<kRows>(product.rows, [&](std::size_t row, auto height) {
-      using T = Tile<Real, kLanes, decltype(height)::count, 2>;
+      constexpr std::size_t kHeight = decltype(height)::count;
+      using T = Tile<Real, kLanes, kHeight, 2>;
+      Real* const whole = product.c + row * product.c_row + left;
+      const bool packs = product.depth > kDepth;
+      Real* const sums = packs ? packed : whole;
+      const std::size_t sums_row = packs ? kStretch : product.c_row;
+      for (std::size_t r = 0; packs && r < kHeight; ++r)
+        std::memcpy(packed + r * kStretch, whole + r * product.c_row, width * sizeof(Real));
       for (std::size_t first = 0; first < product.depth; first += kDepth) {
         const std::size_t depth = product.depth - first < kDepth ? product.depth - first : kDepth;
         const Factor<Real> a{product.a + row * product.a_row + first * product.a_depth, product.a_row, product.a_depth};
-        for (std::size_t column = left; column < right; column += 2 * kLanes) {
-          Real* const c = product.c + row * product.c_row + column;
-          T tile = T::from(c, product.c_row);
-          tile.add(a, product.b + first * product.b_row + column, product.b_row, depth);
-          tile.to(c, product.c_row);
+        for (std::size_t column = 0; column < width; column += 2 * kLanes) {
+          T tile = T::from(sums + column, sums_row);
+          tile.add(a, product.b + first * product.b_row + left + column, product.b_row, depth);
+          tile.to(sums + column, sums_row);
         }
       }
+      for (std::size_t r = 0; packs && r < kHeight; ++r)
+        std::memcpy(whole + r * product.c_row, packed + r * kStretch, width * sizeof(Real));
     });
   }
 }

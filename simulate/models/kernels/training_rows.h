@@ -41,19 +41,42 @@ inline Real dot(const Real* x, const Real* y, std::size_t width) {
 inline float square_root(float x) { return __builtin_sqrtf(x); }
 inline double square_root(double x) { return __builtin_sqrt(x); }
 
-/// Of numbers whose squares overflow too: they are divided by the greatest first.
+/// Of `count` numbers as of `width`, the others 0, with the sum of their squares; where that overflows, they are
+/// divided by the greatest first.
 template <class Real, std::size_t kLanes>
-inline Real rms_scale(const Real* x, std::size_t width) {
+inline Real rms_scale(Real squares, const Real* x, std::size_t count, std::size_t width) {
   constexpr Real kMost = std::numeric_limits<Real>::max();
-  const Real squares = dot<Real, kLanes>(x, x, width);
   if (squares <= kMost) return 1 / square_root(squares / static_cast<Real>(width) + Real(1e-5));
   Real greatest = 0, sum = 0;
-  for (std::size_t i = 0; i < width; ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     const Real size = x[i] < 0 ? -x[i] : x[i];
     if (size > greatest) greatest = size;
   }
-  for (std::size_t i = 0; i < width; ++i) sum += x[i] / greatest * (x[i] / greatest);
+  for (std::size_t i = 0; i < count; ++i) sum += x[i] / greatest * (x[i] / greatest);
   return 1 / square_root(sum / static_cast<Real>(width)) / greatest;
+}
+template <class Real, std::size_t kLanes>
+inline Real rms_scale(const Real* x, std::size_t width) {
+  return rms_scale<Real, kLanes>(dot<Real, kLanes>(x, x, width), x, width, width);
+}
+
+template <class Real, std::size_t kLanes>
+void rms_scales(const Rows<Real>& rows, Real* scale) {
+  for (std::size_t row = 0; row < rows.count; ++row)
+    scale[row] = rms_scale<Real, kLanes>(rows.x + row * rows.width, rows.width);
+}
+
+template <class Real, std::size_t kLanes>
+void rms_scales_adjoint(const Rows<Real>& rows, const Real* scale, const Real* by_scale, Real* by_x) {
+  using V = Vector<Real, kLanes>;
+  for (std::size_t row = 0; row < rows.count; ++row) {
+    const Real along = by_scale[row] * scale[row] * scale[row] * scale[row] / static_cast<Real>(rows.width);
+    const Real* const x = rows.x + row * rows.width;
+    Real* const to = by_x + row * rows.width;
+    by_vectors<kLanes>(rows.width, [&](std::size_t i, std::size_t n) {
+      store_some(to + i, load_some<V>(to + i, n) - along * load_some<V>(x + i, n), n);
+    });
+  }
 }
 
 template <class Real, std::size_t kLanes>
@@ -207,6 +230,45 @@ void gate_adjoint(const Rows<Real>& rows, const Real* by_y, Real* by_x) {
 }
 
 template <class Real, std::size_t kLanes>
+void scaled_gate(const Rows<Real>& rows, const Real* scale, Real* logistics, Real* y) {
+  using V = Vector<Real, kLanes>;
+  const std::size_t half = rows.width / 2;
+  for (std::size_t row = 0; row < rows.count; ++row) {
+    const Real* const x = rows.x + row * rows.width;
+    const std::size_t first = row * half;
+    by_vectors<kLanes>(half, [&](std::size_t i, std::size_t n) {
+      const V left = load_some<V>(x + i, n) * scale[row], right = load_some<V>(x + half + i, n) * scale[row];
+      const V s = logistic<Real, kLanes>(left);
+      store_some(logistics + first + i, s, n);
+      store_some(y + first + i, left * s * right, n);
+    });
+  }
+}
+
+template <class Real, std::size_t kLanes>
+void scaled_gate_adjoint(const Rows<Real>& rows, const Real* scale, const Real* logistics, const Real* by_y, Real* by_x,
+                         Real* by_scale) {
+  using V = Vector<Real, kLanes>;
+  const std::size_t half = rows.width / 2;
+  for (std::size_t row = 0; row < rows.count; ++row) {
+    const Real* const x = rows.x + row * rows.width;
+    const std::size_t first = row * half;
+    Real* const to = by_x + row * rows.width;
+    V along{};
+    by_vectors<kLanes>(half, [&](std::size_t i, std::size_t n) {
+      const V raw_left = load_some<V>(x + i, n), raw_right = load_some<V>(x + half + i, n);
+      const V left = raw_left * scale[row], right = raw_right * scale[row];
+      const V s = load_some<V>(logistics + first + i, n), through = load_some<V>(by_y + first + i, n) * s;
+      const V by_left = through * right * (Real{1} + left * (Real{1} - s)), by_right = through * left;
+      along += by_left * raw_left + by_right * raw_right;
+      store_some(to + i, by_left * scale[row], n);
+      store_some(to + half + i, by_right * scale[row], n);
+    });
+    by_scale[row] = sum_of<Real, kLanes>(along);
+  }
+}
+
+template <class Real, std::size_t kLanes>
 double squares(const Real* x, std::size_t count) {
   constexpr std::size_t kHalf = kLanes / 2,
                         kSums = 4;  // doubles of a register, and sums that do not wait for each other
@@ -244,24 +306,75 @@ inline Vector<Real, kLanes> square_roots(Vector<Real, kLanes> x) {
     return root + (x - root * root) * (inverse * 0.5f);
   }
 #endif
-  V root;
+  V root{};
   for (std::size_t i = 0; i < kLanes; ++i) root[i] = square_root(x[i]);
   return root;
 }
 
+/// Moves `n` parameters from `at` on by their gradient.
 template <class Real, std::size_t kLanes>
-void adam(const AdamStep<Real>& step) {
+inline void adam_move(const AdamStep<Real>& step, Vector<Real, kLanes> by, std::size_t at, std::size_t n) {
   using V = Vector<Real, kLanes>;
+  by *= step.scale;
+  // All is read before anything is written: the three lists may lie a whole number of pages apart.
+  const V here = load_some<V>(step.parameters + at, n);
+  V mean = load_some<V>(step.mean + at, n), square = load_some<V>(step.square + at, n);
+  mean += (1 - step.mean_decay) * (by - mean);
+  square += (1 - step.square_decay) * (by * by - square);
+  store_some(step.mean + at, mean, n);
+  store_some(step.square + at, square, n);
+  const V move = step.rate * mean * inverse<Real, kLanes>(square_roots<Real, kLanes>(square) + step.epsilon);
+  store_some(step.parameters + at, step.kept * here - move, n);
+}
+
+template <class Real, std::size_t kLanes>
+void adam(const AdamStep<Real>& given) {
+  using V = Vector<Real, kLanes>;
+  const AdamStep<Real> step = given;  // a copy is not changed by what is written, and stays in registers
   by_vectors<kLanes>(step.count, [&](std::size_t i, std::size_t n) {
-    const V by = load_some<V>(step.gradient + i, n) * step.scale;
-    V mean = load_some<V>(step.mean + i, n), square = load_some<V>(step.square + i, n);
-    mean += (1 - step.mean_decay) * (by - mean);
-    square += (1 - step.square_decay) * (by * by - square);
-    store_some(step.mean + i, mean, n);
-    store_some(step.square + i, square, n);
-    const V move = step.rate * mean / (square_roots<Real, kLanes>(square) + step.epsilon);
-    store_some(step.parameters + i, step.kept * load_some<V>(step.parameters + i, n) - move, n);
+    adam_move<Real, kLanes>(step, load_some<V>(step.gradient + i, n), i, n);
   });
+}
+
+template <class Real, std::size_t kLanes>
+void outer_adam(const OuterAdamStep<Real>& given) {
+  using V = Vector<Real, kLanes>;
+  const OuterAdamStep<Real> outer = given;
+  constexpr std::size_t kTogether = 4, kWide = kTogether * kLanes, kPacked = 4096;
+  // Stretches of the right rows are packed: these may lie a whole number of pages apart, and then the first-level cache
+  // holds few of them.
+  alignas(64) Real packed[kPacked];
+  const std::size_t count = outer.step.count, most = outer.terms == 0 ? 0 : kPacked / outer.terms / kWide * kWide;
+  const std::size_t stretch = most == 0 ? count : most < 512 ? most : 512;
+  for (std::size_t begin = 0; begin < count; begin += stretch) {
+    const std::size_t width = count - begin < stretch ? count - begin : stretch,
+                      right_row = most == 0 ? outer.right_row : stretch;
+    const Real* const right = most == 0 ? outer.right + begin : packed;
+    for (std::size_t t = 0; most > 0 && t < outer.terms; ++t)
+      std::memcpy(packed + t * stretch, outer.right + t * outer.right_row + begin, width * sizeof(Real));
+    for (std::size_t i = 0; i < outer.rows; ++i) {
+      const std::size_t first = i * outer.row + begin;
+      std::size_t j = 0;
+      for (; j + kWide <= width; j += kWide) {
+        V by[kTogether] = {};
+        for (std::size_t t = 0; t < outer.terms; ++t) {
+          const Real left = outer.left[t * outer.left_row + i];
+#pragma GCC unroll 4
+          for (std::size_t v = 0; v < kTogether; ++v) by[v] += left * load<V>(right + t * right_row + j + v * kLanes);
+        }
+#pragma GCC unroll 4
+        for (std::size_t v = 0; v < kTogether; ++v)
+          adam_move<Real, kLanes>(outer.step, by[v], first + j + v * kLanes, kLanes);
+      }
+      for (; j < width; j += kLanes) {
+        const std::size_t n = width - j < kLanes ? width - j : kLanes;
+        V by{};
+        for (std::size_t t = 0; t < outer.terms; ++t)
+          by += outer.left[t * outer.left_row + i] * load_some<V>(right + t * right_row + j, n);
+        adam_move<Real, kLanes>(outer.step, by, first + j, n);
+      }
+    }
+  }
 }
 
 template <class Real, std::size_t kLanes>

@@ -13,11 +13,11 @@ struct Extent {
   static constexpr std::size_t count = kCount;
 };
 
-/// body(Extent<count>) for a count from 1 to kMost.
-template <std::size_t kMost, class Body>
+/// body(Extent<count>) for a count from kLeast to kMost.
+template <std::size_t kMost, std::size_t kLeast = 1, class Body>
 inline void with_extent(std::size_t count, const Body& body) {
-  if constexpr (kMost > 1) {
-    if (count < kMost) return with_extent<kMost - 1>(count, body);
+  if constexpr (kMost > kLeast) {
+    if (count < kMost) return with_extent<kMost - 1, kLeast>(count, body);
   }
   body(Extent<kMost>{});
 }

@@ -4,8 +4,9 @@
 //
 // Every prefix of the words is read once. A product reads the states of its prefixes as they lie and writes each one
 // where the prefix that goes on from it reads it, so that nothing is gathered; the gradients by a letter's matrix are
-// one product over all its prefixes. Threads share the rows of every position; what one row gives does not depend on
-// the others, so neither do the bits on the threads.
+// one product over all its prefixes. Threads share the words, in the order of a dictionary, so that they need each
+// other only where their words begin alike; what one row gives does not depend on the others, so neither do the bits on
+// the threads.
 #pragma once
 
 #include <omp.h>
@@ -35,6 +36,7 @@ class LetterRecurrence {
         given_(matrices),
         has_additions_(!additions.empty()),
         threads_(hidden < kLeastShared ? 1 : static_cast<int>(threads)) {
+    share_words(batch);
     for (std::uint32_t node = static_cast<std::uint32_t>(tree_.size()); node-- > 0;)
       if (tree_.parent[node] != PrefixTree::kRoot) first_child_[tree_.parent[node]] = node;
     if (has_additions_) additions_ = padded(additions, letters_);
@@ -56,7 +58,9 @@ class LetterRecurrence {
                                                   has_additions_ ? additions_.data() + letter * wide_ : nullptr,
                                                   to_.data() + begin, false});
         });
+        if (t < alike_) {
 #pragma omp barrier
+        }
       }
     }
   }
@@ -67,7 +71,7 @@ class LetterRecurrence {
   }
 
   /// Gradients by the states as the loss sees them, which start from 0: to be added to.
-  void begin_adjoint() { by_to_.assign(tree_.size() * wide_, 0); }
+  void begin_adjoint() { by_to_ = zeros<Real>(tree_.size() * wide_); }
   std::span<Real> by_state(std::size_t word, std::size_t position) {
     return {by_to_.data() + tree_.node(word, position) * wide_, hidden_};
   }
@@ -86,9 +90,14 @@ class LetterRecurrence {
                                                   straight + letter * hidden_ * wide_, wide_, nullptr,
                                                   to_.data() + begin, true});
         });
+        if (t > alike_) {
+          for_own(t, [&](std::size_t, std::size_t begin, std::size_t end) { gather_gradients(begin, end, nullptr); });
+          continue;
+        }
 #pragma omp barrier
 #pragma omp single
-        gather_gradients(t, by_first.data());
+        for (std::size_t letter = 0; letter < letters_; ++letter)
+          gather_gradients(tree_.begin(letter, t), tree_.end(letter, t), by_first.data());
       }
 #pragma omp for schedule(dynamic)
       for (std::int64_t part = 0; part < static_cast<std::int64_t>(2 * letters_); ++part)
@@ -127,19 +136,33 @@ class LetterRecurrence {
     return parent != PrefixTree::kRoot && first_child_[parent] == node;
   }
 
+  /// Cuts the words, in their order, into one part for every thread. Prefixes of more than alike_ letters belong to
+  /// words of one part alone.
+  void share_words(const TrainingBatch& batch) {
+    const auto& [words, shared] = tree_.order;
+    const auto parts = static_cast<std::size_t>(threads_);
+    cuts_.assign(1, {tree_.first.begin(), tree_.first.end() - 1});
+    std::vector<std::uint32_t> next = cuts_.front();
+    for (std::size_t part = 1, i = 0; part < parts; ++part) {
+      const std::size_t end = words.size() * part / parts;
+      for (; i < end; ++i)
+        for (std::size_t t = shared[i]; t < batch.lengths[words[i]]; ++t)
+          ++next[batch.letters[t * batch.words + words[i]] * tree_.positions + t];
+      if (end < words.size()) alike_ = std::max<std::size_t>(alike_, shared[end]);
+      cuts_.push_back(next);
+    }
+    cuts_.emplace_back(tree_.first.begin() + 1, tree_.first.end());
+  }
+
   /// body(letter, first node, end) for the calling thread's share of the nodes at a position.
   template <class Body>
   void for_own(std::size_t t, const Body& body) const {
     const auto threads = static_cast<std::size_t>(omp_get_num_threads()),
-               thread = static_cast<std::size_t>(omp_get_thread_num());
-    std::size_t all = 0;
-    for (std::size_t letter = 0; letter < letters_; ++letter) all += tree_.end(letter, t) - tree_.begin(letter, t);
-    const std::size_t first = all * thread / threads, end = all * (thread + 1) / threads;
-    for (std::size_t letter = 0, before = 0; letter < letters_; ++letter) {
-      const std::size_t begin = tree_.begin(letter, t), count = tree_.end(letter, t) - begin;
-      const std::size_t from = std::max(before, first), to = std::min(before + count, end);
-      if (from < to) body(letter, begin + from - before, begin + to - before);
-      before += count;
+               thread = static_cast<std::size_t>(omp_get_thread_num()), parts = cuts_.size() - 1;
+    const auto &first = cuts_[parts * thread / threads], &last = cuts_[parts * (thread + 1) / threads];
+    for (std::size_t letter = 0; letter < letters_; ++letter) {
+      const std::size_t slot = letter * tree_.positions + t;
+      if (first[slot] < last[slot]) body(letter, first[slot], last[slot]);
     }
   }
 
@@ -170,7 +193,7 @@ class LetterRecurrence {
   void place_gradients() {
     std::size_t others = 0;
     for (std::size_t node = 0; node < tree_.size(); ++node) others += !is_first(node);
-    by_others_.assign(others * wide_, 0);
+    by_others_ = zeros<Real>(others * wide_);
     Real* other = by_others_.data();
     for (std::size_t node = 0; node < tree_.size(); ++node) {
       if (is_first(node))
@@ -179,14 +202,13 @@ class LetterRecurrence {
         to_[node] = other, other += wide_;
     }
   }
-  void gather_gradients(std::size_t t, Real* by_start) {
-    for (std::size_t letter = 0; letter < letters_; ++letter)
-      for (std::size_t node = tree_.begin(letter, t); node < tree_.end(letter, t); ++node) {
-        if (is_first(node)) continue;
-        const std::uint32_t parent = tree_.parent[node];
-        Real* const sum = parent == PrefixTree::kRoot ? by_start : by_to_.data() + parent * wide_;
-        for (std::size_t i = 0; i < wide_; ++i) sum[i] += to_[node][i];
-      }
+  void gather_gradients(std::size_t begin, std::size_t end, Real* by_start) {
+    for (std::size_t node = begin; node < end; ++node) {
+      if (is_first(node)) continue;
+      const std::uint32_t parent = tree_.parent[node];
+      Real* const sum = parent == PrefixTree::kRoot ? by_start : by_to_.data() + parent * wide_;
+      for (std::size_t i = 0; i < wide_; ++i) sum[i] += to_[node][i];
+    }
   }
 
   /// Σ ȳ xᵀ over all prefixes of a letter, in one product: its upper or lower half.
@@ -207,6 +229,8 @@ class LetterRecurrence {
 
   std::size_t hidden_, wide_, letters_;  ///< wide: in whole vectors
   PrefixTree tree_;
+  std::vector<std::vector<std::uint32_t>> cuts_;  ///< part ↦ letter and position ↦ its first node
+  std::size_t alike_ = 0;
   std::vector<std::uint32_t> first_child_;
   std::span<const Real> given_;
   bool has_additions_;

@@ -48,10 +48,11 @@ PrefixOrder prefix_order(const TrainingBatch& batch) { return order_of(Texts(bat
 
 PrefixTree prefix_tree(const TrainingBatch& batch, std::size_t letters) {
   const Texts texts(batch);
-  const auto [words, shared] = order_of(texts, batch.words);
   const std::size_t positions = batch.positions;
   PrefixTree tree;
   tree.positions = positions, tree.letters = letters;
+  tree.order = order_of(texts, batch.words);
+  const auto& [words, shared] = tree.order;
   tree.first.assign(letters * positions + 1, 0);
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto own = texts[words[i]];

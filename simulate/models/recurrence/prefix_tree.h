@@ -27,6 +27,7 @@ struct PrefixTree {
   static constexpr std::uint32_t kRoot = UINT32_MAX;
 
   std::size_t positions = 0, letters = 0;
+  PrefixOrder order;  ///< within a letter and position, nodes are numbered in it
   std::vector<std::uint32_t> parent;
   std::vector<std::uint32_t> first;  ///< letter · positions + position ↦ its first node, and at the end of all
   std::vector<std::uint32_t> nodes;  ///< word · positions + position ↦ the prefix that ends there

@@ -82,6 +82,29 @@ TEST_CASE("an interrupted run goes on bit for bit") {
   CHECK_THROWS_WITH_AS(other.resume(whole.checkpoint()), doctest::Contains("another run"), InputError);
 }
 
+TEST_CASE("the gradient by the weights, left as a product, is the one written out") {
+  const auto task = make_task("modadd3");
+  const TrainingBatch batch = draw_batch(*task, {2, 6}, 5, 0, 5);
+  for (const char* const shape : kShapes) {
+    CAPTURE(shape);
+    const BilinearModel<double> model(parse_bilinear_shape(shape), task->alphabet().size(),
+                                      static_cast<std::uint32_t>(task->labels().size()), 9);
+    std::vector<double> whole(model.parameters().size(), 0), rest = whole;
+    OuterGradient<double> weights;
+    const BatchLoss loss = model.loss(batch, whole), same = model.loss(batch, rest, weights);
+    CHECK(loss.loss == same.loss);
+    CHECK((weights.terms > 0) ==
+          (model.shape().form == BilinearShape::Form::kFull || model.shape().form == BilinearShape::Form::kBlocks));
+    for (std::size_t i = 0; i < weights.rows * weights.columns; ++i) {
+      REQUIRE(rest[weights.first + i] == 0);
+      for (std::size_t t = 0; t < weights.terms; ++t)
+        rest[weights.first + i] += weights.left[t * weights.rows + i / weights.columns] *
+                                   weights.right[t * weights.columns + i % weights.columns];
+    }
+    for (std::size_t i = 0; i < whole.size(); ++i) CHECK(rest[i] == doctest::Approx(whole[i]).epsilon(1e-12));
+  }
+}
+
 TEST_CASE("a learning rate that diverges is said, and the last good parameters stay") {
   const auto task = make_task("modadd3");
   TrainOptions options;

@@ -27,7 +27,10 @@ const std::vector<const char*> kModels = {
     "bilinear:rotations,hidden=6,inputs=3",
     "bilinear:rotations,hidden=6,inputs=3,bias",
     "dense:size=3",
+    // One layer without a convolution combines values, or where letters' are more than a value has numbers, axes.
     "deltaproduct:width=4,heads=2,keys=3,values=3,mlp=3",
+    "deltaproduct:width=4,heads=2,keys=3,values=5,signed,mlp=3",
+    "deltaproduct:width=3,heads=1,keys=3,values=12,reflections=2,mlp=0",
     "deltaproduct:width=4,heads=1,keys=3,values=8,reflections=2,signed,conv=2,mlp=0",
     "deltaproduct:layers=2,width=4,heads=2,keys=2,values=2,plain,signed,mlp=2",
     "diagonal:width=3,channels=4,states=2,conv=0",

@@ -136,6 +136,51 @@ TEST_CASE("a coupled decay moves every parameter as the gradient with the decay 
   }
 }
 
+TEST_CASE("a gradient that is a product moves parameters as the same one written out") {
+  OptimiserOptions options;
+  options.learning_rate = 0.01;
+  options.weight_decay = 0.3;
+  REQUIRE(AdamW::takes_outer(options));
+  // Less and more than a vector, several together, a stretch and one number past it; other parameters on both sides.
+  for (const std::size_t columns : {1u, 15u, 16u, 63u, 64u, 65u, 511u, 512u, 513u, 1100u})
+    for (const std::size_t terms : {1u, 7u}) {
+      CAPTURE(columns);
+      CAPTURE(terms);
+      constexpr std::size_t kFirst = 5, kRows = 3, kAfter = 4;
+      const std::size_t end = kFirst + kRows * columns, all = end + kAfter;
+      OuterGradient<float> outer{kFirst, kRows, columns, terms, {}, {}};
+      AdamW one(all), other(all);
+      std::vector<float> moved(all), expected(all);
+      for (std::size_t i = 0; i < all; ++i) moved[i] = expected[i] = std::sin(static_cast<float>(i));
+      for (std::uint64_t step = 1; step <= 3; ++step) {
+        const auto wave = [&](std::size_t i) { return std::sin(static_cast<float>(i * step + i)); };
+        outer.left.clear(), outer.right.clear();
+        for (std::size_t i = 0; i < terms * kRows; ++i) outer.left.push_back(wave(3 * i + 1));
+        for (std::size_t i = 0; i < terms * columns; ++i) outer.right.push_back(wave(i + 2));
+        std::vector<float> apart(all), whole(all);
+        for (std::size_t i = 0; i < all; ++i) {
+          const bool inside = i >= kFirst && i < end;
+          apart[i] = inside ? NAN : wave(i);  // not read
+          double sum = inside ? 0 : wave(i);
+          for (std::size_t t = 0; inside && t < terms; ++t)
+            sum += double{outer.left[t * kRows + (i - kFirst) / columns]} *
+                   outer.right[t * columns + (i - kFirst) % columns];
+          whole[i] = static_cast<float>(sum);
+        }
+        REQUIRE(one.step(options, step, 0, apart, outer, moved, 2));
+        REQUIRE(other.step(options, step, 0, whole, expected));
+      }
+      for (std::size_t i = 0; i < all; ++i) {
+        REQUIRE(one.mean[i] == doctest::Approx(other.mean[i]).epsilon(1e-4));
+        REQUIRE(std::abs(moved[i] - expected[i]) < 2e-4);  // of moves of 0.01
+      }
+      const std::vector<float> before = moved;
+      outer.right[terms * columns - 1] = INFINITY;
+      CHECK_FALSE(one.step(options, 4, 0, std::vector<float>(all, 0), outer, moved, 1));
+      CHECK(moved == before);
+    }
+}
+
 TEST_CASE("the validation with the most right answers counts, and all right ends a run") {
   const auto task = make_task("modadd2");
   TrainOptions options;

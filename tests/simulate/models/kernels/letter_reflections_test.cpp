@@ -179,7 +179,7 @@ double difference(const std::vector<std::vector<double>>& left, const std::vecto
 }  // namespace
 
 TEST_CASE("reflections by letter are those written out, with words that share their beginnings") {
-  const std::vector<Drawn> cases = {
+  std::vector<Drawn> cases = {
       {1, 1, 2, 1, {{0}}},
       {2, 1, 3, 5, some_words(2, 12, 5, 1)},
       {5, 1, 4, 32, some_words(5, 10, 6, 2)},
@@ -189,8 +189,14 @@ TEST_CASE("reflections by letter are those written out, with words that share th
       {2, 1, 3, 4, {{}, {}, {0, 1, 1}, {0, 1, 1}, {0, 1, 1, 0}, {1}}},
       {2, 1, 3, 4, {{0, 0, 0, 1}, {0, 0, 1}, {0, 1, 0, 0}, {0, 1, 0, 0, 1}, {0, 1, 1}, {1, 0}}},
   };
+  // As many values as rows: loops of their own.
+  for (std::size_t rows = 1; rows <= kMostLetterRows; ++rows)
+    for (std::size_t reflections = 1; reflections <= std::min<std::size_t>(rows, 2); ++reflections)
+      if (rows % reflections == 0)
+        cases.push_back({rows / reflections, reflections, 3, rows, some_words(rows / reflections, 5, 4, rows)});
   for (const Drawn& from : cases) {
     CAPTURE(from.letters);
+    CAPTURE(from.reflections);
     CAPTURE(from.values);
     const auto expected = by_differences(from), exact = by_kernels(training_kernels<double>(), from);
     CHECK(difference({exact[0]}, {expected[0]}) < 1e-13);

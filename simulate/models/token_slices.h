@@ -1,0 +1,43 @@
+// simulate/models/token_slices.h — how a step cuts a batch into slices of words, where their tokens stand, and what is
+// asked of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "krohn/simulate/models/token_layers.h"
+#include "krohn/simulate/tasks/training_batch.h"
+
+namespace krohn {
+
+/// Some words of a batch, which a step reads apart from the others: few enough that what it keeps of them stays in the
+/// second-level cache, and for threads to take. How a batch is cut depends on nothing but the batch.
+struct Slice {
+  std::span<const std::uint32_t> words;   ///< of the batch
+  std::span<const std::uint32_t> shared;  ///< tokens that each has in common with the one before, where rows are shared
+};
+
+/// `shared` is empty where no rows are.
+std::vector<Slice> slices_of(const TrainingBatch& batch, std::span<const std::uint32_t> words,
+                             std::span<const std::uint32_t> shared);
+
+/// The words one after another, each token reading its letter's row.
+TokenRows rows_of(const TrainingBatch& batch, std::span<const std::uint32_t> words, std::size_t letters);
+/// The same with one row for the tokens that words share.
+TokenRows shared_rows_of(const TrainingBatch& batch, const Slice& slice, std::size_t letters);
+
+/// Targets at one row that ask for the same are one, which counts so often. In the order of the rows.
+struct DistinctTargets {
+  std::vector<TrainingBatch::Target> targets;
+  std::vector<std::size_t> rows;
+  std::vector<std::uint32_t> counts;
+
+  /// One target at every row from one to another: nearly always at every token, or at all but the first.
+  bool is_range() const;
+};
+
+DistinctTargets distinct_targets(std::span<const TrainingBatch::Target> targets, const TokenRows& rows);
+
+}  // namespace krohn
