@@ -75,10 +75,11 @@ void add_reflections(std::vector<CertifiedCell>& cells) {
   for (const char* task : {"Z3", "S3/swaps"}) cells.push_back({"DeltaProduct, 2", task, two, training, ""});
   training.optimiser.steps = 500;
   for (const char* task : {"Z5", "Z12"}) cells.push_back({"DeltaProduct, 2", task, two, training, kOrders});
-  const char* const kRankOne = "one reflection moves all the states that a head holds along one key";
+  const char* const kTwoNeeded =
+      "a letter merges states and has order 2 on those left, which takes two reflections: `krohn smallest`";
   for (const char* task : {"rsm:m=2,seed=1", "rsm:m=3,seed=1", "rsm:m=5,seed=1"})
     cells.push_back({"DeltaNet", task, one, of_reflections(kOfMachines, 1e-2, 3000),
-                     task == std::string("rsm:m=2,seed=1") ? "" : kRankOne});
+                     task == std::string("rsm:m=2,seed=1") ? "" : kTwoNeeded});
 }
 
 void add_blocks(std::vector<CertifiedCell>& cells) {
