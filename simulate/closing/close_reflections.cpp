@@ -297,6 +297,9 @@ Closing close_reflections(const SequenceModel<float>& model, const Task& task, s
         "0, ½ and 1, or there is too little room for them";
     return closing;
   }
+  const std::size_t strays = silence_strays(heads, input, tracked_automaton(task, input.automaton));
+  closing.kept -= strays;
+  closing.dropped += strays;
   write_heads(shape, heads, model.letters(), tensors);
   closing.model = make_model<float>(model.name(), task, /*seed=*/0);
   closing.model->load(tensors.file());

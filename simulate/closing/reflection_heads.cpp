@@ -11,6 +11,30 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
+constexpr double kSame = 1e-9;  ///< of the greatest number of all, in which what is equal may differ by roundings
+
+/// S after the letter; the greatest move of each of its reflections is kept in `moves`, where there is room.
+void read(const LetterOfHead& letter, MatrixXd& state, std::vector<double>* moves = nullptr) {
+  for (std::size_t j = 0; j < letter.reflections.size(); ++j) {
+    const Reflection& part = letter.reflections[j];
+    const VectorXd move = part.beta * (part.value - state.transpose() * part.key);
+    state += part.key * move.transpose();
+    if (moves != nullptr) (*moves)[j] = std::max((*moves)[j], move.norm());
+  }
+}
+
+/// Before a word.
+MatrixXd first_state(const Head& head, const TaskAutomaton& input) {
+  const Reflection& any = head.letters[input.inputs.front()].reflections.front();
+  MatrixXd state = MatrixXd::Zero(any.key.size(), any.value.size());
+  for (const Letter letter : input.before) read(head.letters[letter], state);
+  return state;
+}
+
+bool differ(const MatrixXd& a, const MatrixXd& b, double greatest) {
+  return !((a - b).cwiseAbs().maxCoeff() <= kSame * greatest);
+}
+
 }  // namespace
 
 double silence_idle(Head& head, const TaskAutomaton& input) {
@@ -19,19 +43,12 @@ double silence_idle(Head& head, const TaskAutomaton& input) {
   std::vector<std::vector<double>> moves;
   for (const LetterOfHead& letter : head.letters) moves.emplace_back(letter.reflections.size(), 0);
   Random random(1);
-  const auto read = [&](MatrixXd& state, Letter letter) {
-    for (std::size_t j = 0; j < moves[letter].size(); ++j) {
-      const HeadReflection& part = head.letters[letter].reflections[j];
-      const VectorXd move = part.beta * (part.value - state.transpose() * part.key);
-      state += part.key * move.transpose();
-      moves[letter][j] = std::max(moves[letter][j], move.norm());
-    }
-  };
-  const HeadReflection& any = head.letters[input.inputs.front()].reflections.front();
   for (int word = 0; word < kWords; ++word) {
-    MatrixXd state = MatrixXd::Zero(any.key.size(), any.value.size());
-    for (const Letter letter : input.before) read(state, letter);
-    for (int i = 0; i < kLetters; ++i) read(state, input.inputs[random.below(input.inputs.size())]);
+    MatrixXd state = first_state(head, input);
+    for (int i = 0; i < kLetters; ++i) {
+      const Letter letter = input.inputs[random.below(input.inputs.size())];
+      read(head.letters[letter], state, &moves[letter]);
+    }
   }
   double greatest = 0, lost = 0;
   for (const Letter letter : input.inputs)
@@ -69,6 +86,58 @@ void align_turns(Head& head, const std::vector<Letter>& letters) {
     a.value = fixed.transpose() * a.key;
     b.value = fixed.transpose() * b.key;
   }
+}
+
+std::optional<MatrixXd> held_states(const Head& head, const TaskAutomaton& input, const TrackedAutomaton& tracked) {
+  const Dfa& automaton = tracked.automaton;
+  const MatrixXd first = first_state(head, input);
+  double greatest = first.cwiseAbs().maxCoeff();
+  MatrixXd held = MatrixXd::Zero(first.size(), static_cast<Eigen::Index>(automaton.states()));
+  std::vector<bool> is_known(automaton.states(), false);
+  std::vector<State> queue{automaton.initial()};
+  held.col(automaton.initial()) = first.reshaped();
+  is_known[automaton.initial()] = true;
+  for (std::size_t i = 0; i < queue.size(); ++i)
+    for (Letter letter = 0; letter < automaton.letters(); ++letter) {
+      const State to = automaton.next(queue[i], letter);
+      if (tracked.wanted[to] == TrackedAutomaton::kNoSuchWord) continue;
+      MatrixXd state = held.col(queue[i]).reshaped(first.rows(), first.cols());
+      read(head.letters[input.inputs[letter]], state);
+      greatest = std::max(greatest, state.cwiseAbs().maxCoeff());
+      if (is_known[to]) {
+        if (differ(state.reshaped(), held.col(to), greatest)) return std::nullopt;
+        continue;
+      }
+      held.col(to) = state.reshaped();
+      is_known[to] = true;
+      queue.push_back(to);
+    }
+  return held;
+}
+
+std::size_t silence_strays(std::vector<std::optional<Head>>& heads, const TaskAutomaton& input,
+                           const TrackedAutomaton& tracked) {
+  constexpr std::size_t kMostStates = 2000;
+  if (tracked.automaton.states() > kMostStates) return 0;
+  std::vector<MatrixXd> followers;
+  std::vector<std::size_t> strays;
+  for (std::size_t i = 0; i < heads.size(); ++i)
+    if (heads[i]) {
+      if (auto held = held_states(*heads[i], input, tracked))
+        followers.push_back(*std::move(held));
+      else
+        strays.push_back(i);
+    }
+  const auto are_told_apart = [&](State p, State q) {
+    return std::ranges::any_of(
+        followers, [&](const MatrixXd& held) { return differ(held.col(p), held.col(q), held.cwiseAbs().maxCoeff()); });
+  };
+  for (State p = 0; p < tracked.automaton.states(); ++p)
+    for (State q = 0; q < p; ++q)
+      if (tracked.is_asked(p) && tracked.is_asked(q) && tracked.wanted[p] != tracked.wanted[q] && !are_told_apart(p, q))
+        return 0;
+  for (const std::size_t stray : strays) heads[stray].reset();
+  return strays.size();
 }
 
 }  // namespace krohn

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "krohn/simulate/tasks/task_automaton.h"
@@ -35,5 +37,15 @@ double silence_idle(Head& head, const TaskAutomaton& input);
 /// near to it as the plane comes. Letters stay as they are whose keys are within 0.1 (a sine) of one direction, or
 /// whose plane has less than half of the first key. The state that both leave alone stays; nothing for other heads.
 void align_turns(Head& head, const std::vector<Letter>& letters);
+
+/// What the head holds in each state of the automaton, a column a state. Nothing where two words that lead to one state
+/// leave different numbers behind: what it holds is no matter of the automaton, or of no finite number of states.
+std::optional<Eigen::MatrixXd> held_states(const Head& head, const TaskAutomaton& input,
+                                           const TrackedAutomaton& tracked);
+
+/// Silences the heads that hold no function of the automaton's state, where the others tell all answers apart. Returns
+/// how many; 0 for automata of more than 2,000 states.
+std::size_t silence_strays(std::vector<std::optional<Head>>& heads, const TaskAutomaton& input,
+                           const TrackedAutomaton& tracked);
 
 }  // namespace krohn

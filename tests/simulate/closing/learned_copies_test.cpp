@@ -109,6 +109,19 @@ TEST_CASE("a fifth of a turn has no lattice alone, both fifths have one together
   check_letters(found[0], moves_of_counter(5), 1);
 }
 
+TEST_CASE("a copy that has no lattice counts as left out: beside a greater one no smaller is a candidate") {
+  for (const double constant : {0.5, 4.0}) {
+    MatrixXd points(3, 5);
+    for (Index q = 0; q < 5; ++q) {
+      const double angle = 2 * std::numbers::pi * static_cast<double>(q) / 5;
+      points.col(q) << constant, std::cos(angle), std::sin(angle);
+    }
+    const auto found = learned_copies(points, moves_of_counter(5), 1);
+    REQUIRE(found.size() == (constant > 1 ? 1 : 0));
+    if (constant > 1) CHECK(found[0].basis.cols() == 1);
+  }
+}
+
 TEST_CASE("letters that are no permutations have no copies, and neither have more than 200 points") {
   std::vector<Move> moves = moves_of_counter(3);
   CHECK_FALSE(learned_copies(MatrixXd::Identity(3, 3), moves, 1).empty());

@@ -5,7 +5,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -103,4 +105,44 @@ TEST_CASE("keys within a tenth of one direction, and planes with less than half 
   CHECK_FALSE(is_turned(first, half));
   LetterOfHead single{{{unit(4, 0.5), one(0), 2}}, VectorXd::Zero(4)};
   CHECK_FALSE(is_turned(first, single));
+}
+
+TEST_CASE("a head that follows the automaton is kept, one that does not is silenced where the rest is enough") {
+  const auto task = make_task("Z3");
+  const TaskAutomaton input = input_machine(*task);
+  const TrackedAutomaton tracked = tracked_automaton(*task, input.automaton);
+  // Letter k turns the plane by `angle` k; a word begins at (1, 0), written by the token before it.
+  const auto counter = [&](double angle) {
+    Head head;
+    head.letters.resize(task->alphabet().size(), LetterOfHead{{{unit(2, 0), one(0), 0}, {unit(2, 0), one(0), 0}}, {}});
+    for (std::size_t k = 0; k < input.inputs.size(); ++k)
+      head.letters[input.inputs[k]].reflections = {{unit(2, 0), one(0), 2},
+                                                   {unit(2, angle * static_cast<double>(k) / 2), one(0), 2}};
+    for (const Letter letter : input.before) head.letters[letter].reflections[0] = {unit(2, 0), one(1), 1};
+    return head;
+  };
+  const double third = 2 * std::acos(-1) / 3;
+  const Head right = counter(third), still = counter(0), half = counter(1.5 * third), never = counter(1);
+  const auto held = held_states(right, input, tracked);
+  REQUIRE(held);
+  for (State a = 0; a < tracked.automaton.states(); ++a)
+    for (State b = 0; b < a; ++b)
+      if (tracked.is_asked(a) && tracked.is_asked(b)) CHECK((held->col(a) - held->col(b)).norm() > 1);
+  CHECK(held_states(still, input, tracked));  // it holds the same in every state
+  CHECK_FALSE(held_states(half, input, tracked));
+  CHECK_FALSE(held_states(never, input, tracked));
+  CHECK_FALSE(held_states(counter(third + 1e-6), input, tracked));
+  struct Fact {
+    std::vector<Head> heads;
+    std::vector<bool> stays;
+  };
+  for (const auto& [given, stays] :
+       {Fact{{right, never, half}, {true, false, false}}, Fact{{still, never, right}, {true, false, true}},
+        Fact{{still, half}, {true, true}},  // nothing else tells answers apart
+        Fact{{never}, {true}}}) {
+    std::vector<std::optional<Head>> heads(given.begin(), given.end());
+    const auto gone = static_cast<std::size_t>(std::ranges::count(stays, false));
+    CHECK(silence_strays(heads, input, tracked) == gone);
+    for (std::size_t i = 0; i < heads.size(); ++i) CHECK(heads[i].has_value() == stays[i]);
+  }
 }
