@@ -16,7 +16,7 @@ constexpr double kSame = 1e-9;  ///< of the greatest number of all, in which wha
 /// S after the letter; the greatest move of each of its reflections is kept in `moves`, where there is room.
 void read(const LetterOfHead& letter, MatrixXd& state, std::vector<double>* moves = nullptr) {
   for (std::size_t j = 0; j < letter.reflections.size(); ++j) {
-    const Reflection& part = letter.reflections[j];
+    const HeadReflection& part = letter.reflections[j];
     const VectorXd move = part.beta * (part.value - state.transpose() * part.key);
     state += part.key * move.transpose();
     if (moves != nullptr) (*moves)[j] = std::max((*moves)[j], move.norm());
@@ -25,7 +25,7 @@ void read(const LetterOfHead& letter, MatrixXd& state, std::vector<double>* move
 
 /// Before a word.
 MatrixXd first_state(const Head& head, const TaskAutomaton& input) {
-  const Reflection& any = head.letters[input.inputs.front()].reflections.front();
+  const HeadReflection& any = head.letters[input.inputs.front()].reflections.front();
   MatrixXd state = MatrixXd::Zero(any.key.size(), any.value.size());
   for (const Letter letter : input.before) read(head.letters[letter], state);
   return state;
