@@ -7,7 +7,7 @@
 namespace krohn {
 namespace {
 
-constexpr std::size_t kSliceTokens = 352;
+constexpr std::size_t kSliceTokens = 656;
 
 }  // namespace
 
