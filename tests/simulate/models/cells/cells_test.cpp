@@ -114,7 +114,7 @@ TEST_CASE("every cell is every small automaton, proved for words of every length
 }
 
 TEST_CASE("a saturated cell answers as its automaton does, word by word and at the start") {
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
     Dice dice(seed);
     const Dfa automaton = random_moore(dice, 5, 2, 3);
     for (const char* cell : kCells) {
