@@ -12,7 +12,8 @@
 
 namespace krohn {
 
-void parallel_workers(std::size_t count, unsigned threads, const std::function<Worker()>& make_worker) {
+void parallel_workers(std::size_t count, unsigned threads, const std::function<Worker()>& make_worker,
+                      Sharing sharing) {
   const std::size_t wanted = threads == 0 ? static_cast<std::size_t>(omp_get_max_threads()) : threads;
   const int used = static_cast<int>(std::clamp<std::size_t>(count, 1, wanted));
   std::exception_ptr error;
@@ -46,9 +47,14 @@ void parallel_workers(std::size_t count, unsigned threads, const std::function<W
       std::optional<FloatEnvironment> environment;
       Worker work;
       begin(environment, work);
+      const auto pieces = static_cast<std::int64_t>(count);
+      if (sharing == Sharing::kSame) {
+#pragma omp for schedule(static)
+        for (std::int64_t i = 0; i < pieces; ++i) guarded([&] { work(static_cast<std::size_t>(i)); });
+      } else {
 #pragma omp for schedule(dynamic)
-      for (std::int64_t i = 0; i < static_cast<std::int64_t>(count); ++i)
-        guarded([&] { work(static_cast<std::size_t>(i)); });
+        for (std::int64_t i = 0; i < pieces; ++i) guarded([&] { work(static_cast<std::size_t>(i)); });
+      }
     }
   }
   if (error) std::rethrow_exception(error);

@@ -213,11 +213,12 @@ template <class Real>
 Numbers<Real> BilinearModel<Real>::generated() const {
   const std::size_t width = shape_.generated(), inputs = shape_.inputs, count = Model::letters();
   Numbers<Real> rows = zeros<Real>(count * width);
-  parallel_for((width + kStretch - 1) / kStretch, Model::threads(), [&](std::size_t i) {
+  const auto make_stretch = [&](std::size_t i) {
     const std::size_t first = i * kStretch;
     training_kernels<Real>().add_product({count, std::min(kStretch, width - first), inputs, part(kEmbedding).data(),
                                           inputs, 1, part(kWeights).data() + first, width, rows.data() + first, width});
-  });
+  };
+  parallel_for((width + kStretch - 1) / kStretch, Model::threads(), make_stretch, Sharing::kSame);
   return rows;
 }
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "krohn/simulate/arithmetic/numbers.h"
-#include "krohn/simulate/models/kernels/outer_gradient.h"
+#include "krohn/simulate/arithmetic/outer_gradient.h"
 #include "krohn/simulate/models/sequence_model.h"
 
 namespace krohn {

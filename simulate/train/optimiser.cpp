@@ -12,6 +12,7 @@
 #include "krohn/groups/error.h"
 #include "krohn/groups/stated_functions.h"
 #include "krohn/simulate/arithmetic/parallel_for.h"
+#include "krohn/simulate/models/kernels/training_kernel_table.h"
 
 namespace krohn {
 namespace {
@@ -103,8 +104,11 @@ float kept_share(const OptimiserOptions& options, std::uint64_t step) {
   return static_cast<float>(1 - learning_rate_at(options, step) * options.weight_decay);
 }
 
-AdamStep<float> AdamW::move(const OptimiserOptions& options, std::uint64_t step, float scale,
-                            std::span<float> parameters) {
+namespace {
+
+/// For all parameters.
+AdamStep<float> move_of(AdamW& moments, const OptimiserOptions& options, std::uint64_t step, float scale,
+                        std::span<float> parameters) {
   return {0,
           nullptr,
           scale,
@@ -113,10 +117,12 @@ AdamStep<float> AdamW::move(const OptimiserOptions& options, std::uint64_t step,
           corrected_rate(options, step),
           kept_share(options, step),
           corrected_epsilon(step),
-          mean.data(),
-          square.data(),
+          moments.mean.data(),
+          moments.square.data(),
           parameters.data()};
 }
+
+}  // namespace
 
 bool AdamW::step(const OptimiserOptions& options, std::uint64_t step, std::size_t first,
                  std::span<const float> gradient, std::span<float> parameters, unsigned threads) {
@@ -124,9 +130,10 @@ bool AdamW::step(const OptimiserOptions& options, std::uint64_t step, std::size_
   if (!std::isfinite(norm)) return false;
   const auto scale = static_cast<float>(options.clip > 0 && norm > options.clip ? options.clip / norm : 1),
              decay = static_cast<float>(options.coupled_decay);
-  const AdamStep<float> all = move(options, step, scale, parameters);
+  const AdamStep<float> all = move_of(*this, options, step, scale, parameters);
   const std::vector<Stretch> parts = stretches(first, gradient.size());
-  parallel_for(parts.size(), threads, [&](std::size_t i) { move_stretch(all, parts[i], gradient, decay); });
+  parallel_for(
+      parts.size(), threads, [&](std::size_t i) { move_stretch(all, parts[i], gradient, decay); }, Sharing::kSame);
   return true;
 }
 
@@ -141,15 +148,16 @@ bool AdamW::step(const OptimiserOptions& options, std::uint64_t step, std::size_
                      squares_of(stretches(0, outer.left.size()), outer.left, threads) +
                      squares_of(stretches(0, outer.right.size()), outer.right, threads);
   if (!std::isfinite(sum)) return false;
-  const AdamStep<float> all = move(options, step, 1, parameters);
+  const AdamStep<float> all = move_of(*this, options, step, 1, parameters);
   const std::size_t blocks = (outer.columns + kColumns - 1) / kColumns;
-  parallel_for(blocks + parts.size(), threads, [&](std::size_t i) {
+  const auto move_part = [&](std::size_t i) {
     if (i >= blocks) return move_stretch(all, parts[i - blocks], gradient);
     const std::size_t column = i * kColumns;
     training_kernels<float>().outer_adam(
         {part_of(all, outer.first + column, std::min(kColumns, outer.columns - column)), outer.rows, outer.columns,
          outer.terms, outer.left.data(), outer.rows, outer.right.data() + column, outer.columns});
-  });
+  };
+  parallel_for(blocks + parts.size(), threads, move_part, Sharing::kSame);
   return true;
 }
 

@@ -8,8 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "krohn/simulate/models/kernels/outer_gradient.h"
-#include "krohn/simulate/models/kernels/training_kernel_table.h"
+#include "krohn/simulate/arithmetic/outer_gradient.h"
 
 namespace krohn {
 
@@ -62,9 +61,6 @@ class AdamW {
   static bool takes_outer(const OptimiserOptions& options) { return options.clip == 0 && options.coupled_decay == 0; }
 
   std::vector<float> mean, square;
-
- private:
-  AdamStep<float> move(const OptimiserOptions& options, std::uint64_t step, float scale, std::span<float> parameters);
 };
 
 }  // namespace krohn

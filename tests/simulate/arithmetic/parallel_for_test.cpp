@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cfenv>
 #include <utility>
@@ -14,13 +15,25 @@ using namespace krohn;
 
 TEST_CASE("every piece is done once, whatever the numbers of pieces and threads") {
   for (const std::size_t count : {0, 1, 2, 7, 1000})
-    for (const unsigned threads : {0U, 1U, 2U, 16U}) {
-      CAPTURE(count);
-      CAPTURE(threads);
-      std::vector<std::atomic<int>> done(count);
-      parallel_for(count, threads, [&](std::size_t i) { ++done[i]; });
-      for (const auto& times : done) CHECK(times == 1);
-    }
+    for (const unsigned threads : {0U, 1U, 2U, 16U})
+      for (const Sharing sharing : {Sharing::kWhoIsFree, Sharing::kSame}) {
+        CAPTURE(count);
+        CAPTURE(threads);
+        std::vector<std::atomic<int>> done(count);
+        parallel_for(
+            count, threads, [&](std::size_t i) { ++done[i]; }, sharing);
+        for (const auto& times : done) CHECK(times == 1);
+      }
+}
+
+TEST_CASE("the same thread does the same pieces at every call, and they follow each other") {
+  std::vector<int> first(100), again(100);
+  for (std::vector<int>* owner : {&first, &again})
+    parallel_for(
+        100, 4, [&](std::size_t i) { (*owner)[i] = omp_get_thread_num(); }, Sharing::kSame);
+  CHECK(first == again);
+  CHECK(std::ranges::is_sorted(first));
+  CHECK(first.back() == 3);
 }
 
 TEST_CASE("a worker is its thread's own") {

@@ -1,4 +1,4 @@
-// simulate/models/kernels/outer_gradient.h — a part of a gradient that is a product of few rows, as a model hands it to
+// simulate/arithmetic/outer_gradient.h — a part of a gradient that is a product of few rows, as a model hands it to
 // the optimiser: to write it out would take longer than to make it.
 #pragma once
 
