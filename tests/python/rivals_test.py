@@ -482,6 +482,11 @@ class CommandTest(unittest.TestCase):
             with open(path, "w", encoding="utf-8") as file:
                 json.dump(facts, file)
             self.assertEqual(tables.kept_run(cell, 1, folder)[2], run)
+            facts["source"] = "another package's layer of that name"
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(facts, file)
+            with self.assertRaisesRegex(ValueError, "another package"):
+                tables.kept_run(cell, 1, folder)
 
     def test_a_run_that_diverged_has_no_loss_and_is_not_the_best(self):
         folder, cells = os.path.join(self.folder, "diverged"), os.path.join(self.folder, "diverged.json")

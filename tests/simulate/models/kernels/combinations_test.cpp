@@ -11,6 +11,7 @@
 #include "krohn/groups/random.h"
 #include "krohn/simulate/evaluate/lanes/lane_kernel_table.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
+#include "tests/simulate/models/kernels/lists_difference.h"
 
 using namespace krohn;
 
@@ -31,19 +32,6 @@ std::vector<To> as(const std::vector<From>& numbers) {
   std::vector<To> result;
   for (const From number : numbers) result.push_back(static_cast<To>(number));
   return result;
-}
-
-double difference(const Lists<double>& left, const Lists<double>& right) {
-  REQUIRE(left.size() == right.size());
-  double worst = 0;
-  for (std::size_t i = 0; i < left.size(); ++i) {
-    REQUIRE(left[i].size() == right[i].size());
-    double greatest = 1;
-    for (const double number : right[i]) greatest = std::max(greatest, std::abs(number));
-    for (std::size_t j = 0; j < left[i].size(); ++j)
-      worst = std::max(worst, std::abs(left[i][j] - right[i][j]) / greatest);
-  }
-  return worst;
 }
 
 /// Slopes of by · of(lists) by every number of every list.

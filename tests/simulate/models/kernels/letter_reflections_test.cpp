@@ -10,6 +10,7 @@
 #include "krohn/groups/random.h"
 #include "krohn/simulate/evaluate/lanes/lane_kernel_table.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
+#include "tests/simulate/models/kernels/lists_difference.h"
 
 using namespace krohn;
 
@@ -162,18 +163,6 @@ std::vector<std::vector<double>> by_differences(const Drawn& from) {
     result.push_back(slopes);
   }
   return result;
-}
-
-double difference(const std::vector<std::vector<double>>& left, const std::vector<std::vector<double>>& right) {
-  double worst = 0;
-  for (std::size_t i = 0; i < left.size(); ++i) {
-    REQUIRE(left[i].size() == right[i].size());
-    double greatest = 1;
-    for (const double number : right[i]) greatest = std::max(greatest, std::abs(number));
-    for (std::size_t j = 0; j < left[i].size(); ++j)
-      worst = std::max(worst, std::abs(left[i][j] - right[i][j]) / greatest);
-  }
-  return worst;
 }
 
 }  // namespace

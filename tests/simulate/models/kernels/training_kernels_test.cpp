@@ -10,6 +10,7 @@
 #include "krohn/simulate/evaluate/lanes/lane_kernel_table.h"
 #include "krohn/simulate/learned/deterministic_layers.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
+#include "tests/simulate/models/kernels/lists_difference.h"
 #include "tests/simulate/models/kernels/small_integers.h"
 
 using namespace krohn;
@@ -170,19 +171,6 @@ Lists<double> reflected_as_written(const Drawn& drawn_as) {
         }
     }
   return {lists.o, after, lists.by_q, lists.by_k, lists.by_v, lists.by_beta, lists.by_state};
-}
-
-/// The greatest difference of two lists of the same kind, beside the greatest number there.
-double difference(const Lists<double>& left, const Lists<double>& right, std::size_t lists) {
-  double worst = 0;
-  for (std::size_t i = 0; i < lists; ++i) {
-    REQUIRE(left[i].size() == right[i].size());
-    double greatest = 1;
-    for (const double number : right[i]) greatest = std::max(greatest, std::abs(number));
-    for (std::size_t j = 0; j < left[i].size(); ++j)
-      worst = std::max(worst, std::abs(left[i][j] - right[i][j]) / greatest);
-  }
-  return worst;
 }
 
 template <class Real>

@@ -9,7 +9,7 @@ import os
 from dataclasses import dataclass, replace
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
-from krohn.rivals import papers, training
+from krohn.rivals import models, papers, training
 from krohn.rivals.papers import Cell, Table
 
 
@@ -24,16 +24,17 @@ def interval(successes: int, runs: int) -> Tuple[float, float]:
 def kept_run(cell: Cell, seed: int, folder: str) -> Tuple[str, Dict[str, Any], Optional[Dict[str, Any]]]:
     """The run's file, what was asked for, and the run if it is there. Raises ValueError where the file is of another."""
     options = replace(cell.options, seed=seed)
-    asked = {"task": cell.task, "model": cell.model, "options": json.loads(json.dumps(vars(options)))}
+    source = models.FAMILIES[models.parse(cell.model)[0]].source  # another package's layer is another model of the same name
+    asked = {"task": cell.task, "model": cell.model, "source": source, "options": json.loads(json.dumps(vars(options)))}
     path = os.path.join(folder, f"{cell.stem}.seed={seed}.json")
     if not os.path.exists(path):
         return path, asked, None
     with open(path, encoding="utf-8") as file:
         facts = json.load(file)
-    made = {"task": facts.get("task"), "model": facts.get("model"),
+    made = {"task": facts.get("task"), "model": facts.get("model"), "source": facts.get("source"),
             "options": {**json.loads(json.dumps(vars(training.Options()))), **facts.get("options", {})}}  # fmt: skip
     if made != asked:
-        raise ValueError(f"{path}: made by other options; give another folder, or remove it")
+        raise ValueError(f"{path}: made by other options, or by another package's model; give another folder, or remove it")
     return path, asked, facts["run"]
 
 
@@ -93,7 +94,7 @@ def train(table: Table, folder: str, seeds: Sequence[int], shard: str = "", prog
             continue
         family = cell.model.split(":")[0]
         if family not in unable:
-            unable[family] = training.models.obstacle(cell.model)
+            unable[family] = models.obstacle(cell.model)
             if unable[family]:
                 progress(f"{cell.model} is left out: {unable[family]}")
         if not unable[family] and kept_run(cell, seed, folder)[2] is None:
