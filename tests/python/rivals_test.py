@@ -437,21 +437,28 @@ class CommandTest(unittest.TestCase):
                  for task in ("parity", "rsm:m=2,seed=1") for model in ("lstm", "gru")]  # fmt: skip
         return mock.patch.dict(papers.TABLES, {"tiny": lambda is_paper: papers.Table("Nobody, Table 0", cells, "A note.")})
 
+    def kept_lines(self, folder):
+        counts = {}
+        for name in os.listdir(folder):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                counts[name] = len(file.readlines())
+        return counts
+
     def test_a_table_goes_on_after_its_runs_and_is_shared_out(self):
         folder, cells = os.path.join(self.folder, "tiny"), os.path.join(self.folder, "cells.json")
         line = ["table", "tiny", "-o", folder, "--seeds", "2", "--seed", "1"]
         with self.tiny():
             for part in ("1/3", "3/3"):
                 self.assertNotIn("Nobody", self.said(*line, "--shard", part))
-            self.assertEqual(len(os.listdir(folder)), 5)
+            self.assertEqual(self.kept_lines(folder), {"runs.1-of-3.jsonl": 3, "runs.3-of-3.jsonl": 2})
             partly = tables.markdown(papers.table("tiny"), tables.results(papers.table("tiny"), folder, range(1, 3)))
             first = self.said(*line, "--json", cells)
-            self.assertEqual(len(os.listdir(folder)), 8)
-            before = {name: os.stat(os.path.join(folder, name)).st_mtime_ns for name in os.listdir(folder)}
+            lines = {"runs.1-of-3.jsonl": 3, "runs.3-of-3.jsonl": 2, "runs.jsonl": 3}
+            self.assertEqual(self.kept_lines(folder), lines)
             again = self.said(*line)
             self.assertTrue(first.startswith(again), again)
             self.assertEqual((first.count(" of 8: "), again.count(" of 8: ")), (3, 0))  # only what was missing is trained
-            self.assertEqual({name: os.stat(os.path.join(folder, name)).st_mtime_ns for name in os.listdir(folder)}, before)
+            self.assertEqual(self.kept_lines(folder), lines)
             self.assertEqual(self.said(*line, "--only", "parity, gru").count("| parity |"), 1)
             for wrong in ("0/3", "4/3", "x", "1/"):
                 self.assertIn("--shard", self.said(*line, "--shard", wrong, status=2))
@@ -469,38 +476,63 @@ class CommandTest(unittest.TestCase):
         with self.tiny(steps=4):
             self.assertIn("other options", self.said(*line, status=2))
 
+    def kept(self, folder, *made):
+        """The runs of a new folder: of `made`, the cell, the seed and what a run has."""
+        os.mkdir(folder)
+        kept = tables.Kept(folder)
+        for cell, seed, run in made:
+            kept.add(cell, seed, run)
+        return kept
+
+    def changed(self, kept, change):
+        """What a reader finds after `change` of the only line."""
+        with open(kept.path, encoding="utf-8") as file:
+            facts = json.loads(file.read())
+        change(facts)
+        with open(kept.path, "w", encoding="utf-8") as file:
+            file.write(json.dumps(facts) + "\n")
+        return tables.Kept(os.path.dirname(kept.path))
+
     def test_a_run_of_before_an_option_came_is_known_again(self):
-        folder = os.path.join(self.folder, "old")
         with self.tiny():
             cell = papers.table("tiny").cells[0]
-            os.mkdir(folder)
-            run = tables.run_once(cell, 1, folder)
-            path = os.path.join(folder, f"{cell.stem}.seed=1.json")
-            with open(path, encoding="utf-8") as file:
-                facts = json.load(file)
-            del facts["options"]["samples"]
-            with open(path, "w", encoding="utf-8") as file:
-                json.dump(facts, file)
-            self.assertEqual(tables.kept_run(cell, 1, folder)[2], run)
-            facts["source"] = "another package's layer of that name"
-            with open(path, "w", encoding="utf-8") as file:
-                json.dump(facts, file)
-            with self.assertRaisesRegex(ValueError, "another package"):
-                tables.kept_run(cell, 1, folder)
+        run = tables.run_once(cell, 1)
+        kept = self.kept(os.path.join(self.folder, "old"), (cell, 1, run))
+        self.assertEqual(self.changed(kept, lambda facts: facts["options"].pop("samples")).run(cell, 1), run)
+        self.assertIsNone(tables.Kept(os.path.dirname(kept.path)).run(cell, 2))
+        for change in (lambda facts: facts.update(source="another package's layer of that name"), lambda facts: facts.pop("source"),
+                       lambda facts: facts["options"].update(samples=1)):  # fmt: skip
+            with self.assertRaisesRegex(ValueError, "runs.jsonl:1: made by other options, or by another package"):
+                self.changed(kept, change).run(cell, 1)
+
+    def test_a_line_that_was_cut_off_is_run_again_and_any_other_defect_is_named(self):
+        with self.tiny():
+            cell = papers.table("tiny").cells[0]
+        run = tables.run_once(cell, 1)
+        kept = self.kept(os.path.join(self.folder, "cut"), (cell, 1, run), (cell, 2, {**run, "seed": 2}))
+        with open(kept.path, "rb") as file:
+            lines = file.readlines()
+        for size in range(len(lines[1])):
+            with open(kept.path, "wb") as file:
+                file.write(lines[0] + lines[1][:size])
+            again = tables.Kept(os.path.dirname(kept.path))
+            self.assertEqual((again.run(cell, 1), again.run(cell, 2)), (run, None))
+            again.add(cell, 2, {**run, "seed": 2})
+            with open(kept.path, "rb") as file:
+                self.assertEqual(file.readlines(), lines)
+        for wrong in (b"{}\n", b"[]\n", b"no\n", b"\n", lines[1][: len(lines[1]) // 2] + b"\n"):
+            with open(kept.path, "wb") as file:
+                file.write(lines[0] + wrong)
+            with self.assertRaisesRegex(ValueError, "runs.jsonl:2: no run"):
+                tables.Kept(os.path.dirname(kept.path))
 
     def test_a_run_that_diverged_has_no_loss_and_is_not_the_best(self):
         folder, cells = os.path.join(self.folder, "diverged"), os.path.join(self.folder, "diverged.json")
         with self.tiny(rates=(1e37,)):
             cell = papers.table("tiny").cells[0]
-            os.mkdir(folder)
-            run = tables.run_once(cell, 1, folder)
+            run = tables.run_once(cell, 1)
             self.assertEqual((run["state"], run["validation_loss"]), ("diverged", None))
-            kept = os.path.join(folder, f"{cell.stem}.seed=2.json")
-            with open(os.path.join(folder, f"{cell.stem}.seed=1.json"), encoding="utf-8") as file:
-                facts = json.load(file)
-            facts["options"]["seed"], facts["run"]["seed"], facts["run"]["validation_loss"] = 2, 2, 0.0
-            with open(kept, "w", encoding="utf-8") as file:
-                json.dump(facts, file)
+            self.kept(folder, (cell, 1, run), (cell, 2, {**run, "seed": 2, "validation_loss": 0.0}))
             self.said("table", "tiny", "-o", folder, "--seeds", "2", "--seed", "1", "--only", f"{cell.row}, {cell.column}", "--json", cells)
         with open(cells, encoding="utf-8") as file:
             facts = json.load(file, parse_constant=self.fail)["cells"][0]

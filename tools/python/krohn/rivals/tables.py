@@ -1,8 +1,9 @@
-"""Runs the cells of a paper's table, several seeds each, keeps a file of every run, and says what came out.
+"""Runs the cells of a paper's table, several seeds each, keeps a line of every run, and says what came out.
 
 What is measured is the run with the least validation loss among the rates: its scaled accuracy at every test length, and whether it is
 right on every word of the last one."""
 
+import glob
 import json
 import math
 import os
@@ -21,34 +22,63 @@ def interval(successes: int, runs: int) -> Tuple[float, float]:
     return max(0.0, (middle - half) / size), min(1.0, (middle + half) / size)
 
 
-def kept_run(cell: Cell, seed: int, folder: str) -> Tuple[str, Dict[str, Any], Optional[Dict[str, Any]]]:
-    """The run's file, what was asked for, and the run if it is there. Raises ValueError where the file is of another."""
+def asked_of(cell: Cell, seed: int) -> Dict[str, Any]:
+    """What a kept run must have been made by: another package's layer is another model of the same name."""
+    source = models.FAMILIES[models.parse(cell.model)[0]].source
+    return {"cell": cell.stem, "task": cell.task, "model": cell.model, "source": source,
+            "options": json.loads(json.dumps(vars(replace(cell.options, seed=seed))))}  # fmt: skip
+
+
+class Kept:
+    """The runs of a folder, a line of JSON each. Every share of the runs has a file of its own, so that processes that share a folder
+    write into different ones; `runs.jsonl` has those of the whole list, and files that are put together are one, too."""
+
+    def __init__(self, folder: str, shard: str = ""):
+        """Reads them all. Raises ValueError for a line that is no run, saying which."""
+        self.path = os.path.join(folder, f"runs.{shard.replace('/', '-of-')}.jsonl" if shard else "runs.jsonl")
+        self.runs: Dict[Tuple[str, int], Tuple[str, Dict[str, Any]]] = {}
+        for path in sorted(glob.glob(os.path.join(glob.escape(folder), "*.jsonl"))):
+            with open(path, encoding="utf-8") as file:
+                for number, line in enumerate(file, 1):
+                    if line.endswith("\n"):  # without, its writer was stopped in the middle of it
+                        self._read(f"{path}:{number}", line)
+
+    def _read(self, place: str, line: str) -> None:
+        try:
+            facts = json.loads(line)
+            self.runs.setdefault((facts["cell"], facts["options"]["seed"]), (place, facts))
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"{place}: no run of krohn.rivals; remove the line") from error
+
+    def run(self, cell: Cell, seed: int) -> Optional[Dict[str, Any]]:
+        """None where it is not there yet. Raises ValueError where it was made by other options."""
+        place, facts = self.runs.get((cell.stem, seed), ("", {}))
+        if not place:
+            return None
+        made = {**facts, "options": {**json.loads(json.dumps(vars(training.Options()))), **facts["options"]}}
+        run = made.pop("run", None)
+        if run is None or made != asked_of(cell, seed):
+            raise ValueError(f"{place}: made by other options, or by another package's model; give another folder, or remove the line")
+        return run
+
+    def add(self, cell: Cell, seed: int, run: Dict[str, Any]) -> None:
+        """In one write at the end of the file."""
+        facts = {**asked_of(cell, seed), "run": run}
+        line = json.dumps(facts, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+        with open(self.path, "ab+", buffering=0) as file:
+            file.seek(0)
+            before = file.read()
+            if before and not before.endswith(b"\n"):  # the last line was not written to its end
+                file.truncate(before.rfind(b"\n") + 1)
+            file.write(line)
+        self.runs[cell.stem, seed] = (self.path, facts)
+
+
+def run_once(cell: Cell, seed: int) -> Dict[str, Any]:
+    """Trains and measures one run of one cell."""
     options = replace(cell.options, seed=seed)
-    source = models.FAMILIES[models.parse(cell.model)[0]].source  # another package's layer is another model of the same name
-    asked = {"task": cell.task, "model": cell.model, "source": source, "options": json.loads(json.dumps(vars(options)))}
-    path = os.path.join(folder, f"{cell.stem}.seed={seed}.json")
-    if not os.path.exists(path):
-        return path, asked, None
-    with open(path, encoding="utf-8") as file:
-        facts = json.load(file)
-    made = {"task": facts.get("task"), "model": facts.get("model"), "source": facts.get("source"),
-            "options": {**json.loads(json.dumps(vars(training.Options()))), **facts.get("options", {})}}  # fmt: skip
-    if made != asked:
-        raise ValueError(f"{path}: made by other options, or by another package's model; give another folder, or remove it")
-    return path, asked, facts["run"]
-
-
-def run_once(cell: Cell, seed: int, folder: str) -> Dict[str, Any]:
-    """One run of one cell, trained or out of its file."""
-    path, asked, run = kept_run(cell, seed, folder)
-    if run is None:
-        options = replace(cell.options, seed=seed)
-        runs = [training.train_one(cell.model, cell.task, rate, seed, options)[1] for rate in options.rates]
-        run = json.loads(json.dumps(training.facts_of(min(runs, key=lambda each: each.validation_loss)), allow_nan=False))
-        with open(path + ".part", "w", encoding="utf-8") as file:
-            json.dump({**asked, "run": run}, file, indent=1, ensure_ascii=False)
-        os.replace(path + ".part", path)
-    return run
+    runs = [training.train_one(cell.model, cell.task, rate, seed, options)[1] for rate in options.rates]
+    return json.loads(json.dumps(training.facts_of(min(runs, key=lambda each: each.validation_loss)), allow_nan=False))
 
 
 @dataclass(frozen=True)
@@ -71,7 +101,8 @@ class Result:
 
 def results(table: Table, folder: str, seeds: Sequence[int]) -> List[Result]:
     """What is in the folder; nothing is trained."""
-    return [Result(cell, [run for seed in seeds for run in [kept_run(cell, seed, folder)[2]] if run is not None]) for cell in table.cells]
+    kept = Kept(folder)
+    return [Result(cell, [run for seed in seeds for run in [kept.run(cell, seed)] if run is not None]) for cell in table.cells]
 
 
 def shard_of(text: str) -> Tuple[int, int]:
@@ -87,6 +118,7 @@ def train(table: Table, folder: str, seeds: Sequence[int], shard: str = "", prog
     `progress` is told why."""
     os.makedirs(folder, exist_ok=True)
     part, parts = shard_of(shard) if shard else (1, 1)
+    kept = Kept(folder, shard)
     runs = [(cell, seed) for cell in table.cells for seed in seeds]
     unable: Dict[str, str] = {}
     for place, (cell, seed) in enumerate(runs):
@@ -97,8 +129,9 @@ def train(table: Table, folder: str, seeds: Sequence[int], shard: str = "", prog
             unable[family] = models.obstacle(cell.model)
             if unable[family]:
                 progress(f"{cell.model} is left out: {unable[family]}")
-        if not unable[family] and kept_run(cell, seed, folder)[2] is None:
-            run = run_once(cell, seed, folder)
+        if not unable[family] and kept.run(cell, seed) is None:
+            run = run_once(cell, seed)
+            kept.add(cell, seed, run)
             progress(f"{place + 1} of {len(runs)}: {cell.row}, {cell.column}, seed {seed}: {run['test'][-1]['scaled_accuracy']:.3f} "
                      f"at {run['test'][-1]['length']}")  # fmt: skip
 
