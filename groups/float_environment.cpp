@@ -36,6 +36,9 @@ bool is_set() {
   return (_mm_getcsr() & kControlBits) == kControl && (long_control & kLongControlBits) == kLongControl;
 }
 
+constexpr unsigned kFlushes = 0x8040;
+thread_local int as_zero = 0;  ///< SubnormalsAsZero that live
+
 void set() {
   std::fesetenv(FE_DFL_ENV);  // long double's, and whatever else the system knows of
   _mm_setcsr(kControl);       // old C libraries leave the two flushes as they are
@@ -72,5 +75,30 @@ FloatEnvironment::FloatEnvironment() {
 FloatEnvironment::~FloatEnvironment() {
   if (before_) std::fesetenv(&*before_);
 }
+
+#if defined(__x86_64__)
+
+SubnormalsAsZero::SubnormalsAsZero(bool wanted) {
+  if (!wanted) return;
+  before_ = _mm_getcsr() & kFlushes;
+  _mm_setcsr(_mm_getcsr() | kFlushes);
+  ++as_zero;
+}
+
+SubnormalsAsZero::~SubnormalsAsZero() {
+  if (!before_) return;
+  _mm_setcsr((_mm_getcsr() & ~kFlushes) | *before_);
+  --as_zero;
+}
+
+bool SubnormalsAsZero::here() { return as_zero > 0 && (_mm_getcsr() & kFlushes) == kFlushes; }
+
+#else
+
+SubnormalsAsZero::SubnormalsAsZero(bool) {}
+SubnormalsAsZero::~SubnormalsAsZero() = default;
+bool SubnormalsAsZero::here() { return false; }
+
+#endif
 
 }  // namespace krohn

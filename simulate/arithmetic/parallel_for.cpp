@@ -28,23 +28,29 @@ void parallel_workers(std::size_t count, unsigned threads, const std::function<W
       failed = true;
     }
   };
-  const auto begin = [&](std::optional<FloatEnvironment>& environment, Worker& work) {
+  const bool as_zero = SubnormalsAsZero::here();
+  struct Environment {
+    std::optional<FloatEnvironment> kept;
+    std::optional<SubnormalsAsZero> or_not;
+  };
+  const auto begin = [&](Environment& environment, Worker& work) {
     guarded([&] {
-      environment.emplace();
+      environment.kept.emplace();
+      environment.or_not.emplace(as_zero);
       work = make_worker();
     });
   };
   if (used == 1) {
     // A region of one thread would make what is parallel within nested, and OpenMP starts threads of nested regions
     // anew every time.
-    std::optional<FloatEnvironment> environment;
+    Environment environment;
     Worker work;
     begin(environment, work);
     for (std::size_t i = 0; i < count; ++i) guarded([&] { work(i); });
   } else {
 #pragma omp parallel num_threads(used)
     {
-      std::optional<FloatEnvironment> environment;
+      Environment environment;
       Worker work;
       begin(environment, work);
       const auto pieces = static_cast<std::int64_t>(count);

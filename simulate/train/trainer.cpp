@@ -134,14 +134,18 @@ void Trainer::step() {
   };
   clear(0, outer_.first);
   clear(outer_.first + outer_.rows * outer_.columns, gradient_.size());
+  if (!learn(batch)) return return_to_kept(State::kDiverged);
+  ++steps_;
+  end_step();
+}
+
+bool Trainer::learn(const TrainingBatch& batch) {
+  const SubnormalsAsZero as_zero;
   const auto* const bilinear =
       AdamW::takes_outer(options_.optimiser) ? dynamic_cast<const BilinearModel<float>*>(model_.get()) : nullptr;
   loss_ = bilinear != nullptr ? bilinear->loss(batch, gradient_, outer_) : model_->loss(batch, gradient_);
-  if (!std::isfinite(loss_.loss) || !optimiser_.step(options_.optimiser, steps_ + 1, model_->first_trained(), gradient_,
-                                                     outer_, model_->parameters(), options_.threads))
-    return return_to_kept(State::kDiverged);
-  ++steps_;
-  end_step();
+  return std::isfinite(loss_.loss) && optimiser_.step(options_.optimiser, steps_ + 1, model_->first_trained(),
+                                                      gradient_, outer_, model_->parameters(), options_.threads);
 }
 
 void Trainer::end_step() {

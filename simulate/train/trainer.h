@@ -91,6 +91,8 @@ class Trainer {
   void validate();
   void keep(const BatchLoss& validation);
   bool all_right() const;
+  /// One step down the gradient; false where it diverges.
+  bool learn(const TrainingBatch& batch);
   void end_step();
   void return_to_kept(State state);
 

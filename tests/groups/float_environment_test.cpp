@@ -9,6 +9,7 @@
 #endif
 
 using krohn::FloatEnvironment;
+using krohn::SubnormalsAsZero;
 
 namespace {
 
@@ -87,6 +88,35 @@ TEST_CASE("each bit of MXCSR that changes a result is put right, and back") {
     CHECK(nearest);
     CHECK(after == mine);
   }
+}
+
+TEST_CASE("subnormal numbers are 0 while a guard lives, but not in an environment within") {
+  const unsigned before = _mm_getcsr();
+  const auto flushes = [] { return product(0x1p-100F, 0x1p-40F) == 0 && product(0x1p-140F, 2) == 0; };
+  for (const unsigned mine : {before & ~0x3FU, (before | 0x8000U) & ~0x3FU, (before | 0x8040U) & ~0x3FU}) {
+    CAPTURE(mine);
+    _mm_setcsr(mine);
+    CHECK(!SubnormalsAsZero::here());  // where another library flushes, too
+    {
+      const SubnormalsAsZero as_zero;
+      CHECK((flushes() && SubnormalsAsZero::here()));
+      {
+        const FloatEnvironment environment;
+        CHECK((keeps_subnormals() && !SubnormalsAsZero::here()));
+        {
+          const SubnormalsAsZero again, and_not(false);
+          CHECK((flushes() && SubnormalsAsZero::here()));
+        }
+        CHECK((keeps_subnormals() && !SubnormalsAsZero::here()));
+      }
+      CHECK((flushes() && SubnormalsAsZero::here()));
+    }
+    const unsigned after = _mm_getcsr() & ~0x3FU;
+    _mm_setcsr(before);
+    CHECK(after == mine);
+  }
+  const SubnormalsAsZero not_wanted(false);
+  CHECK((keeps_subnormals() && !SubnormalsAsZero::here()));
 }
 
 TEST_CASE("long double has its 64 digits, and its rounding, whatever the control word was") {

@@ -47,9 +47,11 @@ class LetterRecurrence {
     from_.resize(tree_.size() * wide_);
     place_results();
     const Numbers<Real> first = padded(start, 1);
+    const bool as_zero = SubnormalsAsZero::here();
 #pragma omp parallel num_threads(threads_)
     {
       const FloatEnvironment environment;
+      const SubnormalsAsZero or_not(as_zero);
       for (std::size_t t = 0; t < tree_.positions; ++t) {
         for_own(t, [&](std::size_t letter, std::size_t begin, std::size_t end) {
           bring_states(begin, end, first.data());
@@ -81,9 +83,11 @@ class LetterRecurrence {
     const Real* const straight = wide_ == hidden_ ? given_.data() : straight_.data();
     Numbers<Real> by_first(wide_, 0);
     place_gradients();
+    const bool as_zero = SubnormalsAsZero::here();
 #pragma omp parallel num_threads(threads_)
     {
       const FloatEnvironment environment;
+      const SubnormalsAsZero or_not(as_zero);
       for (std::size_t t = tree_.positions; t-- > 0;) {
         for_own(t, [&](std::size_t letter, std::size_t begin, std::size_t end) {
           training_kernels<Real>().multiply_rows({end - begin, wide_, hidden_, by_to_.data() + begin * wide_, wide_,

@@ -1,4 +1,5 @@
 #include "krohn/simulate/arithmetic/parallel_for.h"
+#include "krohn/groups/float_environment.h"
 
 #include <doctest/doctest.h>
 #include <omp.h>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 
 using namespace krohn;
 
@@ -92,4 +94,23 @@ TEST_CASE("what one thread does is in no parallel region, so that regions within
   CHECK(level_within(1, 8) == 0);
   CHECK(level_within(8, 1) == 0);
   CHECK(level_within(2, 2) == 1);
+}
+
+TEST_CASE("threads take subnormal numbers for 0 where who asks them does, and nowhere else") {
+  const auto everywhere = [](bool expected) {
+    for (const unsigned threads : {1U, 2U, 3U}) {
+      std::vector<int> found(12, -1);
+      parallel_for(found.size(), threads, [&](std::size_t i) { found[i] = SubnormalsAsZero::here(); });
+      CHECK(found == std::vector<int>(found.size(), expected));
+    }
+  };
+  everywhere(false);
+  {
+    const SubnormalsAsZero as_zero;
+    const bool can = SubnormalsAsZero::here();
+    everywhere(can);
+    const FloatEnvironment within;
+    everywhere(false);
+  }
+  everywhere(false);
 }

@@ -6,6 +6,8 @@ import json
 import sys
 from typing import List, Optional
 
+import torch
+
 from krohn.rivals import models, page, papers, tables, timing, training
 
 
@@ -99,6 +101,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
     timed = verbs.add_parser("time", help="Fan et al.'s recurrence by a parallel scan and letter after letter")
     timed.add_argument("--words", type=int, default=1, help="at once")
     chosen = parser.parse_args(arguments)
+    torch.set_flush_denormal(True)  # as krohn's own steps: on some processors a subnormal number takes a hundred cycles
     try:
         if chosen.verb == "train":
             report(training.train(chosen.task, chosen.model, chosen.output, options_of(chosen)))
