@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
+#include "krohn/simulate/arithmetic/numbers.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
 
 namespace krohn {
@@ -10,33 +12,38 @@ namespace krohn {
 template <class Real>
 BatchLoss cross_entropy(std::span<Real> logits, std::uint32_t labels, std::span<const TrainingBatch::Target> targets,
                         std::span<const std::uint32_t> counts, std::uint64_t all) {
+  const std::size_t rows = targets.size();
   const auto count_of = [&](std::size_t i) { return counts.empty() ? 1 : counts[i]; };
   BatchLoss result;
-  for (std::size_t i = 0; i < targets.size(); ++i) result.targets += count_of(i);
+  for (std::size_t i = 0; i < rows; ++i) result.targets += count_of(i);
   const auto mean = static_cast<Real>(std::max<std::uint64_t>(all > 0 ? all : result.targets, 1));
   const Real count = static_cast<Real>(labels);
-  double loss = 0;
-  for (std::size_t i = 0; i < targets.size(); ++i) {
-    const std::span<Real> row = logits.subspan(i * labels, labels);
-    const std::size_t best = static_cast<std::size_t>(std::ranges::max_element(row) - row.begin());
-    const Real greatest = row[best], smoothing = static_cast<Real>(targets[i].smoothing);
-    Real sum = 0;
-    for (Real& logit : row) sum += logit -= greatest;
-    loss -= count_of(i) * static_cast<double>((1 - smoothing) * row[targets[i].label] + smoothing * sum / count);
-    if (best == targets[i].label) result.right += count_of(i);
-  }
-  training_kernels<Real>().exponentials(logits.data(), targets.size() * labels, logits.data());
-  for (std::size_t i = 0; i < targets.size(); ++i) {
-    const std::span<Real> row = logits.subspan(i * labels, labels);
+
+  Numbers<Real> share(rows), away(rows), greatest(rows), sum(rows);
+  std::vector<double> wanted(rows);  // the logits, by what each answer should get
+  std::vector<std::uint32_t> best(rows);
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::span<const Real> row = logits.subspan(i * labels, labels);
     const Real smoothing = static_cast<Real>(targets[i].smoothing), others = smoothing / count;
-    Real sum = 0;
-    for (const Real power : row) sum += power;
-    loss += count_of(i) * static_cast<double>(std::log(sum));
-    const Real share = static_cast<Real>(count_of(i)) / mean, scale = share / sum, away = others * share;
-    for (Real& power : row) power = power * scale - away;
-    row[targets[i].label] -= (1 - smoothing) * share;
+    share[i] = static_cast<Real>(count_of(i)) / mean;
+    away[i] = others * share[i];
+    wanted[i] = static_cast<double>(1 - smoothing) * static_cast<double>(row[targets[i].label]);
+    if (smoothing > 0)
+      for (const Real logit : row) wanted[i] += static_cast<double>(others) * static_cast<double>(logit);
   }
-  result.loss = loss / static_cast<double>(mean);
+  training_kernels<Real>().softmax(
+      {rows, labels, logits.data(), share.data(), away.data(), greatest.data(), sum.data(), best.data()});
+  double loss = 0, product = 1;  // of sums that count once: a logarithm for many of them
+  for (std::size_t i = 0; i < rows; ++i) {
+    logits[i * labels + targets[i].label] -= (1 - static_cast<Real>(targets[i].smoothing)) * share[i];
+    if (best[i] == targets[i].label) result.right += count_of(i);
+    loss += count_of(i) * (static_cast<double>(greatest[i]) - wanted[i]);
+    if (count_of(i) == 1 && product < 1e200)
+      product *= static_cast<double>(sum[i]);
+    else
+      loss += count_of(i) * std::log(static_cast<double>(sum[i]));
+  }
+  result.loss = (loss + std::log(product)) / static_cast<double>(mean);
   return result;
 }
 

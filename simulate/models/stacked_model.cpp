@@ -225,11 +225,10 @@ Numbers<Real> StackedModel<Real>::run_combined_adjoint(const TokenRows& rows, La
                             by_own_table.data(), by_own_table.data() + terms * columns);
   };
   if (shape_.mlp > 0) {
-    Numbers<Real> by_gated = zeros<Real>(layer.gated.size()), by_hidden(layer.hidden.size()), by_scale(tokens),
-                  by_hidden_table = zeros<Real>(layer.hidden_table.size()),
-                  by_gained = zeros<Real>(layer.gained.size());
+    Numbers<Real> by_gated(layer.gated.size()), by_hidden(layer.hidden.size()), by_scale(tokens),
+        by_hidden_table = zeros<Real>(layer.hidden_table.size()), by_gained = zeros<Real>(layer.gained.size());
     L::linear_adjoint(layer.gated, part(mlp + kMlpOut), shape_.mlp, by_middle, by_gated,
-                      part_of(gradient, mlp + kMlpOut));
+                      part_of(gradient, mlp + kMlpOut), true);
     kernels.scaled_gate_adjoint({tokens, hidden, layer.hidden.data()}, layer.scale.data(), layer.logistics.data(),
                                 by_gated.data(), by_hidden.data(), by_scale.data());
     through(layer.hidden_table, hidden, by_hidden, by_hidden_table);
@@ -357,10 +356,9 @@ BatchLoss StackedModel<Real>::slice_loss(const TokenRows& rows, std::span<const 
   const BatchLoss result = cross_entropy<Real>(by_logits, Model::labels(), asked.targets, asked.counts, all);
   if (gradient.empty()) return result;
 
-  Numbers<Real> by_normed = zeros<Real>(normed.size()), by_y = zeros<Real>(up.y.size()),
-                by_copied = zeros<Real>(copied.size());
+  Numbers<Real> by_normed(normed.size()), by_y = zeros<Real>(up.y.size()), by_copied = zeros<Real>(copied.size());
   const std::span<Real> by_seen = in_place ? std::span<Real>(by_y).subspan(first, seen.size()) : by_copied;
-  L::linear_adjoint(normed, part(end + kReadout), width, by_logits, by_normed, part_of(gradient, end + kReadout));
+  L::linear_adjoint(normed, part(end + kReadout), width, by_logits, by_normed, part_of(gradient, end + kReadout), true);
   const std::span<Real> by_bias = part_of(gradient, end + kReadoutBias);
   for (std::size_t at = 0; at < by_logits.size(); at += by_bias.size())
     for (std::size_t i = 0; i < by_bias.size(); ++i) by_bias[i] += by_logits[at + i];

@@ -1,6 +1,7 @@
 #include "krohn/simulate/models/token_layers.h"
 
 #include <Eigen/Core>
+#include <algorithm>
 
 #include "krohn/simulate/arithmetic/numbers.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
@@ -48,7 +49,8 @@ void TokenLayers<Real>::linear(std::span<const Real> x, std::span<const Real> we
 
 template <class Real>
 void TokenLayers<Real>::linear_adjoint(std::span<const Real> x, std::span<const Real> weights, std::size_t inputs,
-                                       std::span<const Real> by_y, std::span<Real> by_x, std::span<Real> by_weights) {
+                                       std::span<const Real> by_y, std::span<Real> by_x, std::span<Real> by_weights,
+                                       bool sets) {
   const std::size_t outputs = weights.size() / inputs, rows = x.size() / inputs;
   const auto& kernels = training_kernels<Real>();
   if (outputs <= kFewOutputs) {
@@ -60,11 +62,12 @@ void TokenLayers<Real>::linear_adjoint(std::span<const Real> x, std::span<const 
     kernels.add_product({inputs, outputs, rows, x.data(), 1, inputs, by_y.data(), outputs, by_weights.data(), outputs});
   }
   if (rows <= kFewRows) {
+    if (sets) std::ranges::fill(by_x, Real{0});
     kernels.add_dots({rows, inputs, outputs, by_y.data(), outputs, weights.data(), outputs, by_x.data(), inputs, 1});
     return;
   }
   const Numbers<Real> back = transposed(weights, inputs);
-  kernels.add_product({rows, inputs, outputs, by_y.data(), outputs, 1, back.data(), inputs, by_x.data(), inputs});
+  kernels.add_product({rows, inputs, outputs, by_y.data(), outputs, 1, back.data(), inputs, by_x.data(), inputs, sets});
 }
 
 template <class Real>

@@ -42,8 +42,10 @@ template <class Real>
 struct TokenLayers {
   /// y += x W, with W inputs × outputs.
   static void linear(std::span<const Real> x, std::span<const Real> weights, std::size_t inputs, std::span<Real> y);
+  /// `sets`: by_x is written, not added to.
   static void linear_adjoint(std::span<const Real> x, std::span<const Real> weights, std::size_t inputs,
-                             std::span<const Real> by_y, std::span<Real> by_x, std::span<Real> by_weights);
+                             std::span<const Real> by_y, std::span<Real> by_x, std::span<Real> by_weights,
+                             bool sets = false);
 
   /// y = gain ∘ x / √(mean x² + 10⁻⁵), for every `gain.size()` numbers.
   static void rms_norm(std::span<const Real> x, std::span<const Real> gain, std::span<Real> y);

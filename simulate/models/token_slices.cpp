@@ -69,7 +69,14 @@ bool DistinctTargets::is_range() const {
   return !rows.empty();
 }
 
-DistinctTargets distinct_targets(std::span<const TrainingBatch::Target> targets, const TokenRows& rows) {
+namespace {
+
+bool asks_the_same(const TrainingBatch::Target& left, const TrainingBatch::Target& right) {
+  return left.label == right.label && left.smoothing == right.smoothing;
+}
+
+/// Where one row asks for different things.
+DistinctTargets several_at_a_row(std::span<const TrainingBatch::Target> targets, const TokenRows& rows) {
   struct Asked {
     TrainingBatch::Target target;
     std::size_t row;
@@ -81,8 +88,7 @@ DistinctTargets distinct_targets(std::span<const TrainingBatch::Target> targets,
   std::vector<std::size_t> before(rows.tokens() + 1, 0);         // row ↦ those at rows before it
   for (const TrainingBatch::Target& target : targets) {
     const std::size_t row = rows.row(target.word, target.position), found = last[row];
-    if (found < asked.size() && asked[found].target.label == target.label &&
-        asked[found].target.smoothing == target.smoothing) {
+    if (found < asked.size() && asks_the_same(asked[found].target, target)) {
       ++asked[found].count;
       continue;
     }
@@ -99,6 +105,32 @@ DistinctTargets distinct_targets(std::span<const TrainingBatch::Target> targets,
     distinct.targets[at] = one.target;
     distinct.rows[at] = one.row;
     distinct.counts[at] = one.count;
+  }
+  return distinct;
+}
+
+}  // namespace
+
+DistinctTargets distinct_targets(std::span<const TrainingBatch::Target> targets, const TokenRows& rows) {
+  struct Asked {
+    std::uint32_t first = 0, count = 0;
+  };
+  std::vector<Asked> asked(rows.tokens());  // of every row
+  std::size_t count = 0;
+  for (std::uint32_t i = 0; i < targets.size(); ++i) {
+    Asked& here = asked[rows.row(targets[i].word, targets[i].position)];
+    if (here.count++ == 0)
+      here.first = i, ++count;
+    else if (!asks_the_same(targets[here.first], targets[i]))
+      return several_at_a_row(targets, rows);
+  }
+  DistinctTargets distinct;
+  distinct.targets.reserve(count), distinct.rows.reserve(count), distinct.counts.reserve(count);
+  for (std::size_t row = 0; row < asked.size(); ++row) {
+    if (asked[row].count == 0) continue;
+    distinct.targets.push_back(targets[asked[row].first]);
+    distinct.rows.push_back(row);
+    distinct.counts.push_back(asked[row].count);
   }
   return distinct;
 }

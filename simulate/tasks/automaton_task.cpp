@@ -30,6 +30,8 @@ class AutomatonTask : public Task {
   const Dfa* oracle() const override { return &oracle_; }
   std::optional<Dfa> asked_inputs(std::uint64_t least_length) const override;
   std::unique_ptr<SampleStream> open(std::uint64_t length, std::uint64_t seed, std::uint64_t index) const override;
+  void draw(std::uint64_t length, std::uint64_t seed, std::uint64_t index, std::vector<Letter>& letters,
+            std::vector<TaskLabel>& due) const override;
 
   std::optional<SamplePlan> plan(std::uint64_t length) const {
     check_length(length);
@@ -136,6 +138,33 @@ std::optional<Dfa> AutomatonTask::asked_inputs(std::uint64_t least_length) const
 std::unique_ptr<SampleStream> AutomatonTask::open(std::uint64_t length, std::uint64_t seed, std::uint64_t index) const {
   check_length(length);
   return std::make_unique<Stream>(*this, length, seed, index);
+}
+
+void AutomatonTask::draw(std::uint64_t length, std::uint64_t seed, std::uint64_t index, std::vector<Letter>& letters,
+                         std::vector<TaskLabel>& due) const {
+  check_length(length);
+  const TaskShape shape = shape_(length);
+  const std::size_t first = letters.size(), content = first + before_.size(), close = content + shape.content;
+  const std::size_t answered = close + after_.size();
+  letters.insert(letters.end(), before_.begin(), before_.end());
+  letters.resize(close);
+  content_->fill(seed, index, 0, std::span(letters).subspan(content));
+  letters.insert(letters.end(), after_.begin(), after_.end());
+  letters.resize(answered + shape.padding, padding_);
+  due.resize(letters.size(), kNoLabel);
+  State state = oracle_.initial();
+  if (info_.place == TargetPlace::kEnd) {
+    for (std::size_t at = first; at < answered; ++at) state = oracle_.next(state, letters[at]);
+    if (answered > first) due[answered - 1] = oracle_.output(state);
+    return;
+  }
+  for (std::size_t at = first; at < content; ++at) state = oracle_.next(state, letters[at]);
+  for (std::size_t at = content, next = content; at < close; ++at) {
+    state = oracle_.next(state, letters[at]);
+    if (at != next) continue;
+    due[at] = oracle_.output(state);
+    next += due_every_;
+  }
 }
 
 }  // namespace

@@ -13,6 +13,15 @@ std::vector<TaskToken> Task::sample(std::uint64_t length, std::uint64_t seed, st
   return tokens;
 }
 
+void Task::draw(std::uint64_t length, std::uint64_t seed, std::uint64_t index, std::vector<Letter>& letters,
+                std::vector<TaskLabel>& due) const {
+  const auto stream = open(length, seed, index);
+  while (const auto token = stream->next()) {
+    letters.push_back(token->letter);
+    due.push_back(token->target.value_or(kNoLabel));
+  }
+}
+
 bool Task::has_length(std::uint64_t length) const {
   return length >= info().least_length && (length - info().least_length) % info().length_step == 0;
 }

@@ -76,6 +76,12 @@ class Task {
   /// Throws InputError when the length is not one of the task's.
   virtual std::unique_ptr<SampleStream> open(std::uint64_t length, std::uint64_t seed, std::uint64_t index) const = 0;
 
+  /// The same at once, for batches of many: adds its letters to a list, and to another the answer due at each of them,
+  /// or kNoLabel.
+  static constexpr TaskLabel kNoLabel = UINT32_MAX;
+  virtual void draw(std::uint64_t length, std::uint64_t seed, std::uint64_t index, std::vector<Letter>& letters,
+                    std::vector<TaskLabel>& due) const;
+
   /// The whole sample at once. Memory O(length).
   std::vector<TaskToken> sample(std::uint64_t length, std::uint64_t seed, std::uint64_t index) const;
 

@@ -11,7 +11,6 @@ TrainingBatch draw_batch(const Task& task, LengthRange lengths, std::uint64_t se
   DatasetOptions options;
   options.lengths = lengths;
   options.seed = seed;
-  constexpr TaskLabel kNone = UINT32_MAX;
   std::vector<Letter> letters;    // of all samples
   std::vector<TaskLabel> labels;  // due there, or none
   std::vector<std::size_t> first;
@@ -20,11 +19,7 @@ TrainingBatch draw_batch(const Task& task, LengthRange lengths, std::uint64_t se
   for (std::uint32_t word = 0; word < words; ++word) {
     const std::uint64_t index = first_index + word;
     first.push_back(letters.size());
-    const auto sample = task.open(sample_length(task, options, index), seed, index);
-    while (const auto token = sample->next()) {
-      letters.push_back(token->letter);
-      labels.push_back(token->target ? *token->target : kNone);
-    }
+    task.draw(sample_length(task, options, index), seed, index, letters, labels);
     batch.lengths.push_back(static_cast<std::uint32_t>(letters.size() - first.back()));
     batch.positions = std::max(batch.positions, batch.lengths.back());
   }
@@ -34,7 +29,7 @@ TrainingBatch draw_batch(const Task& task, LengthRange lengths, std::uint64_t se
       if (t >= batch.lengths[word]) continue;
       batch.letters[std::size_t{t} * words + word] = letters[first[word] + t];
       const TaskLabel label = labels[first[word] + t];
-      if (label != kNone) batch.targets.push_back({t, word, label});
+      if (label != Task::kNoLabel) batch.targets.push_back({t, word, label});
     }
   return batch;
 }

@@ -8,6 +8,7 @@
 #include "krohn/simulate/models/kernels/training_reflections.h"
 #include "krohn/simulate/models/kernels/training_rows.h"
 #include "krohn/simulate/models/kernels/training_scans.h"
+#include "krohn/simulate/models/kernels/training_softmax.h"
 
 namespace krohn {
 namespace {
@@ -76,7 +77,7 @@ TrainingKernels<Real> kernels() {
           &combine_adjoint<Real, kLanes>,
           &gram_norm<Real, kLanes>,
           &gram_norm_adjoint<Real, kLanes>,
-          &exponentials<Real, kLanes>,
+          &softmax<Real, kLanes>,
           &squares<Real, kLanes>,
           &adam<Real, kLanes>,
           &outer_adam<Real, kLanes>};

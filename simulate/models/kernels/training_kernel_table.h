@@ -20,6 +20,7 @@ struct Product {
   std::size_t b_row;
   Real* c;
   std::size_t c_row;
+  bool sets = false;  ///< c(i, j) = …, whatever stands there; the depth is not 0
 };
 
 /// Row i of x · b, with a row added to each, goes to to[i] or is added to what stands there. Rows of b, of the addition
@@ -162,6 +163,16 @@ struct Rows {
   const Real* x;
 };
 
+/// `count` rows of `labels` logits x, at least one. Each becomes share · softmax(x) − away.
+template <class Real>
+struct SoftmaxRows {
+  std::size_t count, labels;
+  Real* x;
+  const Real *share, *away;  ///< one number a row
+  Real *greatest, *sum;      ///< of a row's logits; of e to what each lacks to the greatest
+  std::uint32_t* best;       ///< the first of the greatest
+};
+
 /// Rows that are a row of `own` and a combination of the `terms` rows of `table` each: row t is own(source[t], ·) +
 /// Σ_j by(t, j) table(j, ·).
 template <class Real>
@@ -238,7 +249,7 @@ struct TrainingKernels {
   /// The RMS norm of what the coefficients stand for, without a gain. The adjoint writes by_x, and adds to by_gram.
   void (*gram_norm)(const GramRows<Real>&, Real* scale, Real* y);
   void (*gram_norm_adjoint)(const GramRows<Real>&, const Real* scale, const Real* by_y, Real* by_x, Real* by_gram);
-  void (*exponentials)(const Real* x, std::size_t count, Real* y);
+  void (*softmax)(const SoftmaxRows<Real>&);
 
   double (*squares)(const Real* x, std::size_t count);  ///< Σ x², summed in double
   void (*adam)(const AdamStep<Real>&);

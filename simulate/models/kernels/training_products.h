@@ -34,12 +34,12 @@ template <class Real, std::size_t kLanes, std::size_t kRows, std::size_t kVector
 void add_panel(const Product<Real>& product, std::size_t first, std::size_t depth, std::size_t column,
                std::size_t width, const Real* panel) {
   constexpr std::size_t kColumns = kVectors * kLanes;
-  const bool whole = width == kColumns;
+  const bool whole = width == kColumns, adds = first > 0 || !product.sets;
   by_even_rows<kTallest<Real, kLanes, kRows>>(product.rows, [&](std::size_t row, auto height) {
     constexpr std::size_t kHeight = decltype(height)::count;
     using T = Tile<Real, kLanes, kHeight, kVectors>;
     Real* const c = product.c + row * product.c_row + column;
-    T tile = whole ? T::from(c, product.c_row) : T::zero();
+    T tile = whole && adds ? T::from(c, product.c_row) : T::zero();
     tile.add({product.a + row * product.a_row + first * product.a_depth, product.a_row, product.a_depth}, panel,
              kColumns, depth);
     if (whole) return tile.to(c, product.c_row);
@@ -51,7 +51,8 @@ void add_panel(const Product<Real>& product, std::size_t first, std::size_t dept
         for (std::size_t v = 0; v < kVectors; ++v)
           if (v * kLanes < width) body(tile.part[r][v], c + r * product.c_row + v * kLanes, width - v * kLanes);
     };
-    each([](auto& part, const Real* from, std::size_t count) { part += load_some<typename T::V>(from, count); });
+    if (adds)
+      each([](auto& part, const Real* from, std::size_t count) { part += load_some<typename T::V>(from, count); });
     each([](const auto& part, Real* to, std::size_t count) { store_some(to, part, count); });
   });
 }
@@ -94,7 +95,11 @@ void add_product(const Product<Real>& product) {
   alignas(64) Real panel[kDepthBlock * 2 * kLanes];
   const bool wide = product.columns >= 512 && (product.rows <= 4 * kRows || product.depth <= 4 * kRows);
   const std::size_t done = wide ? product.columns / (2 * kLanes) * (2 * kLanes) : 0;
-  if (wide) add_wide_product<Real, kLanes, kRows>(product, done);
+  if (wide) {
+    for (std::size_t row = 0; product.sets && row < product.rows; ++row)
+      std::memset(product.c + row * product.c_row, 0, done * sizeof(Real));
+    add_wide_product<Real, kLanes, kRows>(product, done);
+  }
   for (std::size_t first = 0; first < product.depth; first += kDepthBlock) {
     const std::size_t depth = product.depth - first < kDepthBlock ? product.depth - first : kDepthBlock;
     for (std::size_t column = done; column < product.columns;) {

@@ -377,13 +377,5 @@ void outer_adam(const OuterAdamStep<Real>& given) {
   }
 }
 
-template <class Real, std::size_t kLanes>
-void exponentials(const Real* x, std::size_t count, Real* y) {
-  using V = Vector<Real, kLanes>;
-  by_vectors<kLanes>(count, [&](std::size_t i, std::size_t n) {
-    store_some(y + i, exponential<Real, kLanes>(load_some<V>(x + i, n)), n);
-  });
-}
-
 }  // namespace
 }  // namespace krohn

@@ -323,6 +323,23 @@ TEST_CASE("samples are pure functions of length, seed and index") {
     CHECK(sample != task->sample(info.train.greatest, 2, 5));
     CHECK(sample != task->sample(info.train.greatest, 1, 6));
   }
+  // Drawn at once or letter by letter, behind what is there.
+  for (const TaskInfo& info : tasks()) {
+    CAPTURE(info.name);
+    const auto task = make_task(info.name);
+    std::uint64_t length = info.least_length;
+    for (int i = 0; i < 60; ++i, length += info.length_step) {
+      const std::uint64_t own = i < 59 ? length : info.least_length + (9000 / info.length_step) * info.length_step;
+      std::vector<Letter> letters{7};
+      std::vector<TaskLabel> due{9};
+      task->draw(own, 3, 11, letters, due);
+      std::vector<TaskToken> tokens;
+      for (std::size_t t = 1; t < letters.size(); ++t)
+        tokens.push_back({letters[t], due[t] == Task::kNoLabel ? std::nullopt : std::optional(due[t])});
+      CHECK((letters[0] == 7 && due[0] == 9 && due.size() == letters.size()));
+      CHECK(tokens == task->sample(own, 3, 11));
+    }
+  }
   // A longer input begins with the shorter one where the layout allows, across the buffers of the stream.
   for (const char* name : {"sum5", "S5/tokens=4", "modarith5", "ltrarith10"}) {
     CAPTURE(name);

@@ -289,7 +289,7 @@ template <class Real>
 Lists<double> tokens_seen(const TrainingKernels<Real>& kernels, std::size_t width) {
   const std::size_t rows = 6, count = rows * width;
   const auto x = drawn<Real>(count, 1, 3), gain = drawn<Real>(width, 2), by = drawn<Real>(count, 3);
-  Lists<Real> lists(7, std::vector<Real>(count, 1));
+  Lists<Real> lists(6, std::vector<Real>(count, 1));
   std::vector<Real> by_gain(width, 1), gated(count / 2), by_gated(count, 1);
   const Rows<Real> all{rows, width, x.data()};
   kernels.rms_norm(all, gain.data(), lists[0].data());
@@ -298,7 +298,6 @@ Lists<double> tokens_seen(const TrainingKernels<Real>& kernels, std::size_t widt
   kernels.unit_norm_adjoint(all, by.data(), lists[3].data());
   kernels.silu(x.data(), count, lists[4].data());
   kernels.silu_adjoint(x.data(), count, by.data(), lists[5].data());
-  kernels.exponentials(x.data(), count, lists[6].data());
   const Rows<Real> pairs{rows / 2, 2 * width, x.data()};
   kernels.gate(pairs, gated.data());
   kernels.gate_adjoint(pairs, by.data(), by_gated.data());
@@ -311,8 +310,8 @@ Lists<double> tokens_seen(const TrainingKernels<Real>& kernels, std::size_t widt
 Lists<double> tokens_as_written(std::size_t width) {
   const std::size_t rows = 6, count = rows * width;
   const auto x = drawn<double>(count, 1, 3), gain = drawn<double>(width, 2), by = drawn<double>(count, 3);
-  Lists<double> lists(10);
-  lists[7].assign(width, 1);
+  Lists<double> lists(9);
+  lists[6].assign(width, 1);
   const auto w = static_cast<double>(width);
   for (std::size_t row = 0; row < rows; ++row) {
     const auto own = std::span(x).subspan(row * width, width), by_own = std::span(by).subspan(row * width, width);
@@ -323,21 +322,20 @@ Lists<double> tokens_as_written(std::size_t width) {
     for (std::size_t i = 0; i < width; ++i) {
       lists[0].push_back(own[i] * gain[i] * scale);
       lists[1].push_back(1 + by_own[i] * gain[i] * scale - own[i] * along * std::pow(scale, 3) / w);
-      lists[7][i] += by_own[i] * own[i] * scale;
+      lists[6][i] += by_own[i] * own[i] * scale;
       lists[2].push_back(own[i] * unit);
       lists[3].push_back(1 + by_own[i] * unit - own[i] * along_unit * std::pow(unit, 3));
       lists[4].push_back(silu_of(own[i]));
       lists[5].push_back(1 + by_own[i] * silu_slope(own[i]));
-      lists[6].push_back(std::exp(own[i]));
     }
   }
-  lists[9].assign(count, 1);
+  lists[8].assign(count, 1);
   for (std::size_t row = 0; row < rows / 2; ++row)
     for (std::size_t i = 0; i < width; ++i) {
       const std::size_t left = 2 * row * width + i, right = left + width;
-      lists[8].push_back(silu_of(x[left]) * x[right]);
-      lists[9][left] += by[row * width + i] * x[right] * silu_slope(x[left]);
-      lists[9][right] += by[row * width + i] * silu_of(x[left]);
+      lists[7].push_back(silu_of(x[left]) * x[right]);
+      lists[8][left] += by[row * width + i] * x[right] * silu_slope(x[left]);
+      lists[8][right] += by[row * width + i] * silu_of(x[left]);
     }
   return lists;
 }
@@ -377,17 +375,81 @@ TEST_CASE("numbers whose squares overflow are normalised like any others") {
   }
 }
 
+namespace {
+
+/// What softmax says of rows of `labels` logits, beside the same in double.
+template <class Real>
+void check_softmax(const TrainingKernels<Real>& kernels, std::vector<Real> logits, std::size_t labels,
+                   double tolerance) {
+  const std::size_t rows = logits.size() / labels;
+  const auto share = drawn<Real>(rows, 4), away = drawn<Real>(rows, 5);
+  std::vector<Real> x = logits, greatest(rows + 1, 7), sum(rows + 1, 7);
+  std::vector<std::uint32_t> best(rows + 1, 7);
+  x.push_back(7);  // what stands behind a list is left alone
+  kernels.softmax({rows, labels, x.data(), share.data(), away.data(), greatest.data(), sum.data(), best.data()});
+  CHECK((x.back() == 7 && greatest.back() == 7 && sum.back() == 7 && best.back() == 7));
+  double worst = 0;
+  for (std::size_t row = 0; row < rows; ++row) {
+    const std::span<const Real> own = std::span<const Real>(logits).subspan(row * labels, labels);
+    const auto most = std::ranges::max_element(own);
+    CHECK(best[row] == static_cast<std::size_t>(most - own.begin()));
+    CHECK(greatest[row] == *most);
+    double all = 0;
+    for (const Real logit : own) all += std::exp(double{logit} - double{*most});
+    worst = std::max(worst, std::abs(double{sum[row]} / all - 1));
+    for (std::size_t label = 0; label < labels; ++label) {
+      const double power = std::exp(double{own[label]} - double{*most}) / all * double{share[row]};
+      const double found = double{x[row * labels + label]} + double{away[row]};
+      worst = std::max(worst, std::abs(found - power) / (std::abs(power) + std::abs(double{away[row]})));
+    }
+  }
+  CHECK(worst < tolerance);
+}
+
+}  // namespace
+
+TEST_CASE("softmax of rows of every number of labels, the first of equal logits the best") {
+  for (std::size_t labels = 1; labels <= 40; ++labels)
+    for (const std::size_t rows : {1, 2, 3, 7, 8, 15, 16, 17, 33}) {
+      CAPTURE(labels);
+      CAPTURE(rows);
+      for (const int kind : {0, 1, 2}) {  // any, all equal, whole numbers of which many are equal
+        CAPTURE(kind);
+        std::vector<float> logits = drawn<float>(rows * labels, labels + rows, 3);
+        for (float& logit : logits) logit = kind == 0 ? logit : kind == 1 ? 0.5F : std::round(logit);
+        for (const InstructionSet set : available_instruction_sets()) {
+          CAPTURE(to_string(set));
+          check_softmax(training_kernels(set), logits, labels, 1e-6);
+        }
+        check_softmax(portable_double_training_kernels(), std::vector<double>(logits.begin(), logits.end()), labels,
+                      1e-14);
+      }
+    }
+  for (const InstructionSet set : available_instruction_sets())
+    for (const std::size_t labels : {2, 5, 20})
+      for (std::size_t place = 0; place < labels; ++place) {  // what diverged stays so
+        std::vector<float> x(labels, 1), number(4, 1);
+        std::uint32_t best = 0;
+        x[place] = NAN;
+        training_kernels(set).softmax(
+            {1, labels, x.data(), number.data(), number.data() + 1, number.data() + 2, number.data() + 3, &best});
+        CHECK(!std::isfinite(number[3]));
+      }
+}
+
 TEST_CASE("exponentials to two units of the last place, and no surprise beyond their range") {
   for (const InstructionSet set : available_instruction_sets()) {
     CAPTURE(to_string(set));
-    std::vector<float> x;
-    for (float at = -86.9f; at < 87.9f; at += 0.0137f) x.push_back(at);
-    std::vector<float> y(x.size());
-    training_kernels(set).exponentials(x.data(), x.size(), y.data());
+    std::vector<float> x;  // beside each a 0, whose power is 1
+    for (float at = -86.9f; at < 0; at += 0.0137f) x.insert(x.end(), {0, at});
+    std::vector<float> y = x, one(x.size(), 1), none(x.size(), 0), greatest(x.size()), sum(x.size());
+    std::vector<std::uint32_t> best(x.size());
+    training_kernels(set).softmax(
+        {x.size() / 2, 2, y.data(), one.data(), none.data(), greatest.data(), sum.data(), best.data()});
     double worst = 0;
-    for (std::size_t i = 0; i < x.size(); ++i)
-      worst = std::max(worst, std::abs(double{y[i]} / std::exp(double{x[i]}) - 1));
-    CHECK(worst < 2 * 0x1p-23);
+    for (std::size_t i = 1; i < x.size(); i += 2)  // e to x over 1
+      worst = std::max(worst, std::abs(double{y[i]} / double{y[i - 1]} / std::exp(double{x[i]}) - 1));
+    CHECK(worst < 3 * 0x1p-23);
     const std::vector<float> far = {-1e30f, -200, 0, 200, 1e30f};
     std::vector<float> silu(far.size());
     training_kernels(set).silu(far.data(), far.size(), silu.data());

@@ -30,9 +30,14 @@ TEST_CASE("products of every extent and order, on every instruction set") {
           for (std::size_t j = 0; j < columns; ++j)
             for (std::size_t k = 0; k < depth; ++k)
               expected[i * columns + j] += a[i * a_row + k * a_depth] * b[k * columns + j];
+        std::vector<float> alone = expected, fresh(c.size(), NAN);
+        for (std::size_t i = 0; i < c.size(); ++i) alone[i] -= c[i];
         training_kernels(set).add_product(
             {rows, columns, depth, a.data(), a_row, a_depth, b.data(), columns, c.data(), columns});
         CHECK(c == expected);
+        training_kernels(set).add_product(
+            {rows, columns, depth, a.data(), a_row, a_depth, b.data(), columns, fresh.data(), columns, true});
+        CHECK(fresh == alone);
       }
     }
   }
