@@ -88,8 +88,9 @@ BilinearModel<Real>::BilinearModel(const BilinearShape& shape, Letter letters, s
       shape.spread > 0 ? shape.spread : std::sqrt(3.0 / std::sqrt(double{1} * shape.rank * shape.hidden));
   fill_uniform(part(kLeft), factor, random);
   fill_uniform(part(kRight), factor, random);
-  fill_uniform(part(kBias), spread, random);
-  fill_uniform(part(kInputBias), spread, random);
+  const double added = shape.bias_spread > 0 ? shape.bias_spread : spread;
+  fill_uniform(part(kBias), added, random);
+  fill_uniform(part(kInputBias), added, random);
   fill_normal(part(kInitial), random);
   const double readout = 1 / std::sqrt(static_cast<double>(shape.hidden));
   fill_uniform(part(kReadout), readout, random);

@@ -33,7 +33,8 @@ struct BilinearShape {
   bool bias = false, input_bias = false;  ///< b(x) = bias + (input_bias) V x
   /// Recurrent parameters are uniform in ±spread; 0: so that the spectral radius of a random A is about 1.
   double spread = 0;
-  bool frozen = false;  ///< only the read-out is trained
+  double bias_spread = 0;  ///< the same of b; 0: as the recurrent parameters
+  bool frozen = false;     ///< only the read-out is trained
 
   std::uint32_t block_size() const;
   std::uint32_t generated() const;  ///< numbers that the embedding gives linearly, per letter

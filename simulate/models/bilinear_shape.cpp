@@ -10,7 +10,7 @@ using Form = BilinearShape::Form;
 
 constexpr char kGrammar[] =
     "a bilinear model is `bilinear:PART,PART,…` with one of full, diagonal, rotations, block=B, rank=R, and hidden=H, "
-    "inputs=D, bias, input-bias, spread=S, frozen";
+    "inputs=D, bias, input-bias, spread=S, bias-spread=S, frozen";
 
 void read_form(BilinearShape& shape, ModelParts& parts) {
   int forms = parts.has("full");
@@ -33,6 +33,10 @@ BilinearShape parse_bilinear_shape(std::string_view text) {
   shape.bias = parts.has("bias");
   shape.input_bias = parts.has("input-bias");
   shape.spread = parts.positive("spread").value_or(0);
+  shape.bias_spread = parts.positive("bias-spread").value_or(0);
+  if (shape.bias_spread > 0 && !shape.bias && !shape.input_bias)
+    parts.refuse(
+        "bias-spread is the first size of what is added to the state; add bias or input-bias, or leave it out");
   shape.frozen = parts.has("frozen");
   parts.require_all_taken();
   if (shape.hidden % shape.block_size() != 0)
@@ -51,6 +55,7 @@ std::string to_string(const BilinearShape& shape) {
   if (shape.bias) text += ",bias";
   if (shape.input_bias) text += ",input-bias";
   if (shape.spread > 0) text += fmt::format(",spread={}", shape.spread);
+  if (shape.bias_spread > 0) text += fmt::format(",bias-spread={}", shape.bias_spread);
   if (shape.frozen) text += ",frozen";
   return text;
 }

@@ -121,7 +121,7 @@ PaperTable ebrahimi2_additive(TableScale scale, Recipe recipe) {
       ebrahimi_table(recipe, "Scaled accuracy at 500 letters, by what is added to the state", "Table 2 (left)");
   table.notes.emplace_back(
       "The paper draws first additions \"across various intervals\" that it does not name; here they are the "
-      "recurrence's.");
+      "recurrence's, and in rows of their own smaller, by constants alone.");
   for (const auto& [part, task] : {std::pair("", "modadd{}"), {"state machine, ", "rsm:m={},seed=1"}})
     for (const char* const form : {"rotations", "full"})
       for (const Row& row : kRows)
@@ -133,6 +133,16 @@ PaperTable ebrahimi2_additive(TableScale scale, Recipe recipe) {
           if (cell.may_prune && form == std::string_view("rotations")) cell.paper = row.paper[i];
           table.experiments.push_back(ebrahimi_experiment(scale, recipe, cell));
         }
+  // §3.3: a constant does no harm where it begins very small.
+  for (const char* const spread : {"0.1", "0.01", "0.001", "0.0001"})
+    for (const int m : std::span(kEbrahimiModuli).first<5>())
+      table.experiments.push_back(ebrahimi_experiment(scale, recipe,
+                                                      {.row = fmt::format("rotations, constant within ±{}", spread),
+                                                       .column = fmt::format("m = {}", m),
+                                                       .task = fmt::format("modadd{}", m),
+                                                       .form = fmt::format("rotations,bias,bias-spread={}", spread),
+                                                       .modulus = m,
+                                                       .may_prune = true}));
   return table;
 }
 

@@ -7,6 +7,8 @@
 
 #include <cmath>
 #include <filesystem>
+#include <functional>
+#include <numeric>
 
 #include "krohn/groups/error.h"
 #include "krohn/groups/random.h"
@@ -56,6 +58,33 @@ TEST_CASE("a batch holds the task's own samples") {
   CHECK(targets == batch.targets.size());
   CHECK(draw_batch(*task, {3, 9}, 2, 100, 20).letters == batch.letters);
   CHECK(draw_batch(*task, {3, 9}, 3, 100, 20).letters != batch.letters);
+}
+
+TEST_CASE("what is added to a state begins within its own bounds, and nothing else by others") {
+  for (const std::string shape : {"bilinear:rotations,hidden=6,inputs=3,bias,input-bias",
+                                  "bilinear:full,hidden=6,inputs=3,input-bias,spread=0.5"}) {
+    const auto usual = make_model<float>(shape, 3, 2, 5),
+               small = make_model<float>(shape + ",bias-spread=0.001", 3, 2, 5);
+    CHECK(small->name() == shape + ",bias-spread=0.001");
+    std::size_t place = 0;
+    for (const ParameterPart& part : usual->tensor_parts()) {
+      CAPTURE(part.name);
+      const std::size_t end =
+          place + std::accumulate(part.shape.begin(), part.shape.end(), std::size_t{1}, std::multiplies<>());
+      for (; place < end; ++place) {
+        const float before = usual->parameters()[place], after = small->parameters()[place];
+        if (part.name == "bias" || part.name == "input_bias") {
+          CHECK(std::abs(after) <= 0.001F);
+          CHECK(after != before);
+        } else {
+          CHECK(after == before);
+        }
+      }
+    }
+    CHECK(place == usual->parameters().size());
+  }
+  CHECK_THROWS_WITH_AS(parse_bilinear_shape("bilinear:full,bias-spread=0.001"),
+                       doctest::Contains("add bias or input-bias"), InputError);
 }
 
 TEST_CASE("an interrupted run goes on bit for bit") {

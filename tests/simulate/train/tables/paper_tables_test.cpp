@@ -179,7 +179,10 @@ TEST_CASE("Ebrahimi & Memisevic, Tables 2 and 3: cells and numbers") {
   CHECK(value(cell_of(factors, "R = 2048", "m = 50"), "rank") == "2048");
 
   const PaperTable left = paper_scale("ebrahimi2-additive");
-  CHECK(left.experiments.size() == 2 * 2 * 4 * 5);  // two tasks, two models, four kinds, five moduli
+  CHECK(left.experiments.size() ==
+        2 * 2 * 4 * 5 + 4 * 5);  // two tasks, two models, four kinds, five moduli; four first sizes
+  CHECK(value(cell_of(left, "rotations, constant within ±0.001", "m = 25"), "bias-spread") == "0.001");
+  CHECK(!cell_of(left, "rotations, constant within ±0.1", "m = 2").paper);
   CHECK(cell_of(left, "rotations, constant", "m = 2").paper == 0.03);
   CHECK(cell_of(left, "rotations, none", "m = 25").paper == 0.98);
   CHECK(!cell_of(left, "full, none", "m = 25").paper);
