@@ -540,7 +540,7 @@ class CommandTest(unittest.TestCase):
         self.assertIsNone(facts["runs"][0]["validation_loss"])
 
     def test_a_page_has_what_was_run_and_names_what_was_not(self):
-        text = "# Mine\n<!-- krohn.rivals tiny -->\nold\n<!-- end -->\nMine, too.\n"
+        text = "# Mine\n<!-- krohn.rivals tiny -->\nold\n<!-- end -->\nMine, too.\n<!-- krohn.rivals tiny parity, gru -->\n<!-- end -->\n"
         path = os.path.join(self.folder, "page.md")
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
@@ -553,8 +553,10 @@ class CommandTest(unittest.TestCase):
             self.said(*line)
             with open(path, encoding="utf-8") as file:
                 self.assertEqual(file.read(), made)
+        made, _, only_gru = made.partition("<!-- krohn.rivals tiny parity, gru -->\n| |")
         self.assertTrue(made.startswith("# Mine\n<!-- krohn.rivals tiny -->\n| |") and made.endswith("<!-- end -->\nMine, too.\n"), made)
         self.assertNotIn("old", made)
+        self.assertEqual((only_gru.count("| parity | gru |"), only_gru.count("| parity |")), (1, 1))
         self.assertEqual(made.count("| parity |"), 2)
         self.assertIn("Not run, 2 of 4 cells. rsm:m=2,seed=1: lstm, gru.", made)
         run = {"test": [{"length": 6, "words": 4, "words_right": 3, "scaled_accuracy": 0.9}], "seed": 1}

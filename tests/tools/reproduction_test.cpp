@@ -15,12 +15,14 @@ namespace {
 
 const std::string kDocs = KROHN_ROOT "/docs/";
 
-std::vector<std::string> lines_of(const std::string& path) {
+std::vector<std::string> split(const std::string& whole) {
   std::vector<std::string> lines;
-  std::istringstream text(contents(path));
+  std::istringstream text(whole);
   for (std::string line; std::getline(text, line);) lines.push_back(line);
   return lines;
 }
+
+std::vector<std::string> lines_of(const std::string& path) { return split(contents(path)); }
 
 /// The cells of a row of a table; none where the line is none, or the rule under its head.
 std::vector<std::string> cells_of(const std::string& line) {
@@ -48,6 +50,17 @@ std::vector<std::vector<std::string>> matches(const std::string& text, const cha
   for (std::sregex_iterator match(text.begin(), text.end(), expression), end; match != end; ++match)
     found.emplace_back(match->begin(), match->end());
   return found;
+}
+
+/// All results pages of a kind, one after another.
+std::string pages(const std::string& kind) {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& page : std::filesystem::directory_iterator(kDocs + "results"))
+    if (page.path().filename().string().starts_with(kind + "-2")) paths.push_back(page.path());
+  std::ranges::sort(paths);
+  std::string all;
+  for (const auto& path : paths) all += contents(path.string()) + "\n";
+  return all;
 }
 
 std::string with_single_blanks(const std::string& text) { return std::regex_replace(text, std::regex("\\s+"), " "); }
@@ -134,6 +147,7 @@ TEST_CASE("every page that the claims name exists, and results are in the index 
   const std::string index = contents(kDocs + "README.md");
   CHECK(contains(index, "(reproduction.md)"));
   for (const auto& page : std::filesystem::directory_iterator(kDocs + "results")) {
+    if (page.is_directory()) continue;  // what a page is made of
     const std::string name = page.path().filename().string();
     CHECK_MESSAGE(contains(index, "`" + name.substr(0, name.find('-') + 1)), name);
     std::string top;  // names the command that makes the page again
@@ -146,9 +160,8 @@ TEST_CASE("every page that the claims name exists, and results are in the index 
 }
 
 TEST_CASE("the figures of the claims are those of the results") {
-  const std::vector<std::string> tables = lines_of(kDocs + "results/tables-2026-11-22.md");
-  const std::string learned = contents(kDocs + "results/learned-2026-11-22.txt");
-  const std::string rivals = contents(kDocs + "results/rivals-2026-11-22.md");
+  const std::vector<std::string> tables = split(pages("tables"));
+  const std::string learned = pages("learned"), rivals = pages("rivals");
   std::string command;
   int compared = 0, rivals_compared = 0;
   for (const std::string& line : lines_of(kDocs + "reproduction.md")) {
@@ -182,8 +195,7 @@ TEST_CASE("the figures of the claims are those of the results") {
 TEST_CASE("the commands of the claims do what is said") {
   const Workplace place("reproduction");
   const std::string page = contents(kDocs + "reproduction.md");
-  const std::string tables = contents(kDocs + "results/tables-2026-11-22.md");
-  const std::string learned = contents(kDocs + "results/learned-2026-11-22.txt");
+  const std::string tables = pages("tables"), learned = pages("learned");
   std::map<std::string, std::string> printed;
   int said = 0;
   for (const auto& found : matches(page, "`(krohn [a-z]+ [^`]+)`( prints “([^”]*)”)?")) {

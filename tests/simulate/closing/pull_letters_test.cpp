@@ -131,6 +131,24 @@ TEST_CASE("a part that is moved off by half its own length dies out, by a little
   }
 }
 
+TEST_CASE("a part of a thousandth of the greatest is noise and dies out, a hundredth more of it is put right") {
+  const auto task = make_task("parity");
+  for (const double size : {0.99e-3, 1.01e-3}) {
+    std::vector<Eigen::MatrixXd> letters(task->alphabet().size(), Eigen::MatrixXd::Identity(2, 2));
+    letters[0](1, 1) = 0.9, letters[1](1, 1) = -0.9;
+    const auto model = made_of("bilinear:full,hidden=2,inputs=8", *task, letters, Eigen::Vector2d(1, size));
+    LearnedStates seen = seen_of(*model, *task);
+    for (std::size_t i = 0; i < seen.wanted.size(); ++i)
+      seen.means.col(static_cast<Eigen::Index>(i)) << 1, (i == 0 || seen.wanted[i] == seen.wanted[2] ? size : -size);
+    auto pulled = make_model<float>(model->name(), *task, 1);
+    std::ranges::copy(pulled_letters(*model, *task, seen, 1), pulled->parameters().begin());
+    const LinearModel view = *pulled->linear_view();
+    CHECK(view.matrices[4 + 3] == doctest::Approx(size > 1e-3 ? -1 : 0).epsilon(1e-4));
+    CHECK(view.matrices[3] == doctest::Approx(size > 1e-3 ? 1 : 0).epsilon(1e-4));
+    CHECK(view.matrices[0] == doctest::Approx(1).epsilon(1e-4));
+  }
+}
+
 TEST_CASE("a letter keeps what it does to a direction that it alone moves off by half its length") {
   const auto task = make_task("parity");
   for (const double share : {0.49, 0.51}) {

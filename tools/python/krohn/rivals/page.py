@@ -1,5 +1,5 @@
-"""The tables inside a page, made from the folders of their cells: what stands between `<!-- krohn.rivals NAME -->` and `<!-- end -->` is
-replaced, the rest of the page is its writer's."""
+"""The tables inside a page, made from the folders of their cells: what stands between `<!-- krohn.rivals NAME -->`, or for the cells whose
+"row, column" have a text `<!-- krohn.rivals NAME TEXT -->`, and `<!-- end -->` is replaced, the rest of the page is its writer's."""
 
 import os
 import re
@@ -7,7 +7,7 @@ from typing import Sequence
 
 from krohn.rivals import papers, tables
 
-MARKED = re.compile(r"(<!-- krohn\.rivals (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+MARKED = re.compile(r"(<!-- krohn\.rivals (\S+)(?: ([^\n]+))? -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def rewritten(text: str, cells: str, seeds: Sequence[int]) -> str:
@@ -16,8 +16,8 @@ def rewritten(text: str, cells: str, seeds: Sequence[int]) -> str:
         raise ValueError("the page has no <!-- krohn.rivals NAME --> … <!-- end -->")
 
     def table_of(place: "re.Match[str]") -> str:
-        table = papers.table(place[2])
-        return place[1] + tables.markdown(table, tables.results(table, os.path.join(cells, place[2]), seeds)) + "\n" + place[3]
+        table = papers.table(place[2], only=place[3] or "")
+        return place[1] + tables.markdown(table, tables.results(table, os.path.join(cells, place[2]), seeds)) + "\n" + place[4]
 
     return MARKED.sub(table_of, text)
 
