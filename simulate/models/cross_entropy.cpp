@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "krohn/simulate/arithmetic/numbers.h"
@@ -33,15 +34,16 @@ BatchLoss cross_entropy(std::span<Real> logits, std::uint32_t labels, std::span<
   }
   training_kernels<Real>().softmax(
       {rows, labels, logits.data(), share.data(), away.data(), greatest.data(), sum.data(), best.data()});
-  double loss = 0, product = 1;  // of sums that count once: a logarithm for many of them
+  constexpr double kGreatestProduct = 1e200;  // a sum is at most the number of labels, so that none overflows
+  double loss = 0, product = 1;               // of sums that count once: a logarithm for many of them
   for (std::size_t i = 0; i < rows; ++i) {
     logits[i * labels + targets[i].label] -= (1 - static_cast<Real>(targets[i].smoothing)) * share[i];
     if (best[i] == targets[i].label) result.right += count_of(i);
     loss += count_of(i) * (static_cast<double>(greatest[i]) - wanted[i]);
-    if (count_of(i) == 1 && product < 1e200)
-      product *= static_cast<double>(sum[i]);
-    else
+    if (count_of(i) > 1)
       loss += count_of(i) * std::log(static_cast<double>(sum[i]));
+    else if ((product *= static_cast<double>(sum[i])) > kGreatestProduct)
+      loss += std::log(std::exchange(product, 1));
   }
   result.loss = (loss + std::log(product)) / static_cast<double>(mean);
   return result;

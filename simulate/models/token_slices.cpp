@@ -69,69 +69,36 @@ bool DistinctTargets::is_range() const {
   return !rows.empty();
 }
 
-namespace {
-
-bool asks_the_same(const TrainingBatch::Target& left, const TrainingBatch::Target& right) {
-  return left.label == right.label && left.smoothing == right.smoothing;
-}
-
-/// Where one row asks for different things.
-DistinctTargets several_at_a_row(std::span<const TrainingBatch::Target> targets, const TokenRows& rows) {
+DistinctTargets distinct_targets(std::span<const TrainingBatch::Target> targets, const TokenRows& rows) {
+  constexpr std::uint32_t kNone = UINT32_MAX;
   struct Asked {
-    TrainingBatch::Target target;
-    std::size_t row;
-    std::uint32_t count;
+    std::uint32_t target, count, next;  ///< the first that asks for this, how many do, and what else its row asks for
   };
   std::vector<Asked> asked;
   asked.reserve(targets.size());
-  std::vector<std::size_t> last(rows.tokens(), targets.size());  // row ↦ the last one there
-  std::vector<std::size_t> before(rows.tokens() + 1, 0);         // row ↦ those at rows before it
-  for (const TrainingBatch::Target& target : targets) {
-    const std::size_t row = rows.row(target.word, target.position), found = last[row];
-    if (found < asked.size() && asks_the_same(asked[found].target, target)) {
-      ++asked[found].count;
-      continue;
-    }
-    last[row] = asked.size();
-    asked.push_back({target, row, 1});
-    ++before[row + 1];
-  }
-  std::partial_sum(before.begin(), before.end(), before.begin());
-  const std::size_t count = asked.size();
-  DistinctTargets distinct{std::vector<TrainingBatch::Target>(count), std::vector<std::size_t>(count),
-                           std::vector<std::uint32_t>(count)};
-  for (const Asked& one : asked) {
-    const std::size_t at = before[one.row]++;
-    distinct.targets[at] = one.target;
-    distinct.rows[at] = one.row;
-    distinct.counts[at] = one.count;
-  }
-  return distinct;
-}
-
-}  // namespace
-
-DistinctTargets distinct_targets(std::span<const TrainingBatch::Target> targets, const TokenRows& rows) {
-  struct Asked {
-    std::uint32_t first = 0, count = 0;
-  };
-  std::vector<Asked> asked(rows.tokens());  // of every row
-  std::size_t count = 0;
+  std::vector<std::uint32_t> of_row(rows.tokens(), kNone);
   for (std::uint32_t i = 0; i < targets.size(); ++i) {
-    Asked& here = asked[rows.row(targets[i].word, targets[i].position)];
-    if (here.count++ == 0)
-      here.first = i, ++count;
-    else if (!asks_the_same(targets[here.first], targets[i]))
-      return several_at_a_row(targets, rows);
+    const TrainingBatch::Target& target = targets[i];
+    std::uint32_t& first = of_row[rows.row(target.word, target.position)];
+    std::uint32_t at = first;
+    while (at != kNone &&
+           (targets[asked[at].target].label != target.label || targets[asked[at].target].smoothing != target.smoothing))
+      at = asked[at].next;
+    if (at != kNone) {
+      ++asked[at].count;
+    } else {
+      asked.push_back({i, 1, first});
+      first = static_cast<std::uint32_t>(asked.size() - 1);
+    }
   }
   DistinctTargets distinct;
-  distinct.targets.reserve(count), distinct.rows.reserve(count), distinct.counts.reserve(count);
-  for (std::size_t row = 0; row < asked.size(); ++row) {
-    if (asked[row].count == 0) continue;
-    distinct.targets.push_back(targets[asked[row].first]);
-    distinct.rows.push_back(row);
-    distinct.counts.push_back(asked[row].count);
-  }
+  distinct.targets.reserve(asked.size()), distinct.rows.reserve(asked.size()), distinct.counts.reserve(asked.size());
+  for (std::size_t row = 0; row < of_row.size(); ++row)
+    for (std::uint32_t at = of_row[row]; at != kNone; at = asked[at].next) {
+      distinct.targets.push_back(targets[asked[at].target]);
+      distinct.rows.push_back(row);
+      distinct.counts.push_back(asked[at].count);
+    }
   return distinct;
 }
 

@@ -42,6 +42,31 @@ TEST_CASE("smoothed cross-entropy: by hand, its gradient by differences, and non
   }
 }
 
+TEST_CASE("cross-entropy of more rows than one product of their sums holds, each counted once or several times") {
+  for (const std::uint32_t rows : {1U, 285U, 286U, 287U, 288U, 2000U})  // 5^286 < 10^200 < 5^287
+    for (const bool counted : {false, true}) {
+      CAPTURE(rows);
+      CAPTURE(counted);
+      std::vector<double> logits(std::size_t{rows} * 5, 0.25);  // every sum is 5, or less
+      for (std::uint32_t i = 0; rows == 2000 && i < rows; i += 7) logits[std::size_t{i} * 5 + i % 5] = -1.5;
+      std::vector<TrainingBatch::Target> targets;
+      std::vector<std::uint32_t> counts;
+      double loss = 0, all = 0;
+      for (std::uint32_t i = 0; i < rows; ++i) {
+        targets.push_back({0, i, i % 3});
+        counts.push_back(counted ? 1 + i % 4 : 1);
+        double sum = 0;
+        for (std::size_t k = 0; k < 5; ++k) sum += std::exp(logits[std::size_t{i} * 5 + k]);
+        loss += counts.back() * (std::log(sum) - logits[std::size_t{i} * 5 + i % 3]);
+        all += counts.back();
+      }
+      if (!counted) counts.clear();
+      const BatchLoss found = cross_entropy<double>(logits, 5, targets, counts);
+      CHECK(found.loss == doctest::Approx(loss / all).epsilon(1e-13));
+      CHECK(found.targets == static_cast<std::uint64_t>(all));
+    }
+}
+
 TEST_CASE("smoothed targets keep the modulus at 1 and the angles exact, far past the lengths of training") {
   const auto task = make_task("modadd3");
   TrainOptions options;
