@@ -8,6 +8,7 @@
 #include "krohn/simulate/models/kernels/training_reflections.h"
 #include "krohn/simulate/models/kernels/training_rows.h"
 #include "krohn/simulate/models/kernels/training_scans.h"
+#include "krohn/simulate/models/kernels/training_selective_scan.h"
 #include "krohn/simulate/models/kernels/training_softmax.h"
 
 namespace krohn {
@@ -59,6 +60,8 @@ TrainingKernels<Real> kernels() {
           &reflect_letters_adjoint<Real, kLanes>,
           &scan_diagonal<Real>,
           &scan_diagonal_adjoint<Real>,
+          &scan_selectively<Real, kLanes>,
+          &scan_selectively_adjoint<Real, kLanes>,
           &scan_blocks<Real>,
           &scan_blocks_adjoint<Real>,
           &rms_norm<Real, kLanes>,

@@ -139,6 +139,26 @@ struct DiagonalAdjoint {
   Real *by_a, *by_k, *by_u, *by_q, *by_state;
 };
 
+/// One word of h ← a ∘ h + b uᵀ from 0 with states × channels numbers h, as Mamba has it: a(n, c) = e^(Δ(c) A(n, c)),
+/// or twice that less 1, and then y(c) = Σ_n q(n) h(n, c). Token t has row t of Δ, u, b, q and y.
+template <class Real>
+struct SelectiveScan {
+  std::size_t tokens, states, channels;
+  bool is_signed;
+  const Real* rates;              ///< A
+  const Real *delta, *u, *b, *q;  ///< channels, channels, states, states a row
+  Real* history;                  ///< the states after every token
+  Real* y;
+};
+
+/// Its gradients: by y given, by Δ and u written, by the others added.
+template <class Real>
+struct SelectiveScanAdjoint {
+  const Real* by_y;
+  Real *by_rates, *by_delta, *by_u, *by_b, *by_q;
+  Real* scratch;  ///< states × channels numbers
+};
+
 /// One word of x ← A x + u with `blocks` blocks of size × size in A: entry (row, column) of a block at column · size +
 /// row. Token t reads row source[t] of A and u and has row t of x.
 template <class Real>
@@ -224,6 +244,8 @@ struct TrainingKernels {
   void (*reflect_letters_adjoint)(const LetterReflections<Real>&, const ReflectionsAdjoint<Real>&);
   void (*scan_diagonal)(const Diagonal<Real>&);
   void (*scan_diagonal_adjoint)(const Diagonal<Real>&, const DiagonalAdjoint<Real>&);
+  void (*scan_selectively)(const SelectiveScan<Real>&);
+  void (*scan_selectively_adjoint)(const SelectiveScan<Real>&, const SelectiveScanAdjoint<Real>&);
   void (*scan_blocks)(const BlockScan<Real>&);
   void (*scan_blocks_adjoint)(const BlockScan<Real>&, const BlockScanAdjoint<Real>&);
 

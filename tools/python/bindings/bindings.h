@@ -69,6 +69,7 @@ void bind_command(nb::module_& module);
 void bind_learner(nb::module_& module);
 void bind_network(nb::module_& module);
 void bind_probe(nb::module_& module);
+void bind_scan(nb::module_& module);
 void bind_verify(nb::module_& module);
 void bind_tasks(nb::module_& module);
 

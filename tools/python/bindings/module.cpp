@@ -98,6 +98,7 @@ NB_MODULE(_krohn, module) {
   python::bind_learner(module);
   python::bind_network(module);
   python::bind_probe(module);
+  python::bind_scan(module);
   python::bind_verify(module);
   python::bind_tasks(module);
 }

@@ -7,6 +7,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from krohn import _krohn
+
 
 def heads_of(x: Tensor, heads: int) -> Tensor:
     """[batch, length, width] ↦ [batch, heads, length, width / heads]."""
@@ -44,34 +46,38 @@ class CausalConvolution(nn.Conv1d):
         return sum(shifted, self.bias)
 
 
-class SelectiveScan(torch.autograd.Function):
-    """x_t = a_t ∘ x_{t−1} + b_t u_tᵀ from x_{−1} = 0 and y_t = c_tᵀ x_t, for a_t = exp(A ∘ Δ_t), or 2 exp(A ∘ Δ_t) − 1; Δ, u [length,
-    batch, width], b, c [length, batch, states], A [states, width] ↦ y [length, batch, width]. The derivative is written out: one such
-    recurrence backwards, where recording every operation takes three times as long."""
+class CompiledScan(torch.autograd.Function):
+    """x_t = a_t ∘ x_{t−1} + b_t u_tᵀ from x_{−1} = 0 and y_t = c_tᵀ x_t, for a_t = exp(A ∘ Δ_t), or 2 exp(A ∘ Δ_t) − 1; Δ, u [batch,
+    length, width], b, c [batch, length, states], A [states, width] ↦ y [batch, length, width]. By krohn's loops: PyTorch would write
+    and read every eigenvalue and every gradient by one, many times what the recurrence itself costs."""
 
     @staticmethod
     def forward(ctx: Any, delta: Tensor, rates: Tensor, u: Tensor, b: Tensor, c: Tensor, signed: bool) -> Tensor:
-        powers = (delta.unsqueeze(-2) * rates).exp_()
-        a = 2 * powers - 1 if signed else powers
-        x = b.unsqueeze(-1) * u.unsqueeze(-2)
-        for t in range(1, len(x)):
-            x[t].addcmul_(a[t], x[t - 1])
-        ctx.save_for_backward(delta, rates, u, b, c, powers, a, x)
+        given = tuple(each.contiguous() for each in (delta, rates, u, b, c))
+        states, outputs = delta.new_empty(*b.shape, delta.shape[-1]), torch.empty_like(given[0])
+        _krohn.selective_scan(*(each.numpy() for each in given), signed, states.numpy(), outputs.numpy())
+        ctx.save_for_backward(*given, states)
         ctx.signed = signed
-        return (c.unsqueeze(-2) @ x).squeeze(-2)
+        return outputs
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Tuple[Optional[Tensor], ...]:
-        delta, rates, u, b, c, powers, a, x = ctx.saved_tensors
-        by_y = gradients[0].contiguous()
-        by_x = c.unsqueeze(-1) * by_y.unsqueeze(-2)
-        for t in range(len(x) - 1, 0, -1):
-            by_x[t - 1].addcmul_(a[t], by_x[t])
-        by_logs = by_x[1:] * x[:-1] * powers[1:] * (2 if ctx.signed else 1)  # of A ∘ Δ; the first token's state has nothing to decay
-        by_delta = torch.zeros_like(delta)
-        by_delta[1:] = (by_logs * rates).sum(-2)
-        return (by_delta, (by_logs * delta[1:].unsqueeze(-2)).sum((0, 1)), (b.unsqueeze(-2) @ by_x).squeeze(-2),
-                (by_x @ u.unsqueeze(-1)).squeeze(-1), (x @ by_y.unsqueeze(-1)).squeeze(-1), None)  # fmt: skip
+        *given, states = ctx.saved_tensors
+        delta, rates, u, b, c = given
+        found = torch.empty_like(delta), torch.zeros_like(rates), torch.empty_like(u), torch.zeros_like(b), torch.zeros_like(c)
+        _krohn.selective_scan_adjoint(*(each.numpy() for each in given), ctx.signed, states.numpy(), gradients[0].contiguous().numpy(),
+                                      *(each.numpy() for each in found))  # fmt: skip
+        return (*found, None)
+
+
+def recorded_scan(delta: Tensor, rates: Tensor, u: Tensor, b: Tensor, c: Tensor, signed: bool) -> Tensor:
+    """The same on any device, letter after letter."""
+    powers = torch.exp(delta.unsqueeze(-2) * rates)
+    decay, new = 2 * powers - 1 if signed else powers, b.unsqueeze(-1) * u.unsqueeze(-2)
+    states = [new[:, 0]]
+    for t in range(1, delta.shape[1]):
+        states.append(decay[:, t] * states[-1] + new[:, t])
+    return (c.unsqueeze(-2) @ torch.stack(states, 1)).squeeze(-2)
 
 
 class Mamba(nn.Module):
@@ -96,6 +102,6 @@ class Mamba(nn.Module):
         u = F.silu(self.conv1d(u))
         step, b, c = self.x_proj(u).split([self.rank, self.states, self.states], -1)
         step = F.softplus(self.dt_proj(step))
-        held, new, write, read = (part.transpose(0, 1).contiguous() for part in (step, step * u, b, c))  # tokens first
-        outputs = SelectiveScan.apply(held, -torch.exp(self.A_log).T.contiguous(), new, write, read, self.signed).transpose(0, 1)
+        scan = CompiledScan.apply if x.device.type == "cpu" else recorded_scan
+        outputs = scan(step, -torch.exp(self.A_log).T, step * u, b, c, self.signed)
         return self.out_proj((outputs + self.D * u) * F.silu(gate))

@@ -1,0 +1,105 @@
+// simulate/models/kernels/training_selective_scan.h — Mamba's recurrence with its eigenvalues made on the way, which
+// are as many numbers as the states and would be read from memory otherwise. Included by the translation unit of every
+// instruction set, and nothing else.
+#pragma once
+
+#include "krohn/simulate/models/kernels/training_kernel_table.h"
+#include "krohn/simulate/models/kernels/training_vectors.h"
+
+namespace krohn {
+namespace {
+
+template <class Real, std::size_t kLanes, bool kSigned>
+Vector<Real, kLanes> eigenvalues(const Vector<Real, kLanes>& powers) {
+  if constexpr (kSigned) return powers + powers - Real{1};
+  return powers;
+}
+
+template <class Real, std::size_t kLanes, bool kSigned>
+void scan_word(const SelectiveScan<Real>& run) {
+  using V = Vector<Real, kLanes>;
+  const std::size_t states = run.states, channels = run.channels, numbers = states * channels;
+  for (std::size_t t = 0; t < run.tokens; ++t) {
+    const Real *const delta = run.delta + t * channels, *const u = run.u + t * channels;
+    const Real *const b = run.b + t * states, *const q = run.q + t * states;
+    Real* const after = run.history + t * numbers;
+    for (std::size_t c = 0; c < channels; c += kLanes) {
+      const std::size_t count = channels - c < kLanes ? channels - c : kLanes;
+      const V step = load_some<V>(delta + c, count), in = load_some<V>(u + c, count);
+      V y{};
+      for (std::size_t n = 0, at = c; n < states; ++n, at += channels) {
+        V h = in * b[n];
+        if (t > 0)
+          h += eigenvalues<Real, kLanes, kSigned>(
+                   exponential<Real, kLanes>(step * load_some<V>(run.rates + at, count))) *
+               load_some<V>(after - numbers + at, count);
+        store_some(after + at, h, count);
+        y += h * q[n];
+      }
+      store_some(run.y + t * channels + c, y, count);
+    }
+  }
+}
+
+/// States whose sums over all channels are taken at once.
+inline constexpr std::size_t kScanStates = 8;
+
+/// One token of states from `first` on, at most kScanStates of them: the gradients by Δ and u of earlier states stand
+/// where these are added.
+template <class Real, std::size_t kLanes, bool kSigned>
+void scan_token_adjoint(const SelectiveScan<Real>& run, const SelectiveScanAdjoint<Real>& adjoint, std::size_t t,
+                        std::size_t first) {
+  using V = Vector<Real, kLanes>;
+  const std::size_t states = run.states, channels = run.channels, numbers = states * channels;
+  const std::size_t some = states - first < kScanStates ? states - first : kScanStates;
+  const Real *const b = run.b + t * states + first, *const q = run.q + t * states + first;
+  const Real* const after = run.history + t * numbers;
+  V by_b[kScanStates] = {}, by_q[kScanStates] = {};
+  for (std::size_t c = 0; c < channels; c += kLanes) {
+    const std::size_t count = channels - c < kLanes ? channels - c : kLanes, own = t * channels + c;
+    const V step = load_some<V>(run.delta + own, count), in = load_some<V>(run.u + own, count),
+            by = load_some<V>(adjoint.by_y + own, count);
+    Real *const by_delta = adjoint.by_delta + own, *const by_u = adjoint.by_u + own;
+    V by_step = first == 0 ? V{} : load_some<V>(by_delta, count), by_in = first == 0 ? V{} : load_some<V>(by_u, count);
+    for (std::size_t n = 0, at = first * channels + c; n < some; ++n, at += channels) {
+      Real* const by_state = adjoint.scratch + at;  // of the token that comes after
+      const V by_h = load_some<V>(by_state, count) + by * q[n];
+      by_b[n] += by_h * in;
+      by_q[n] += load_some<V>(after + at, count) * by;
+      by_in += by_h * b[n];
+      if (t == 0) continue;  // there is no state before
+      const V rate = load_some<V>(run.rates + at, count), power = exponential<Real, kLanes>(step * rate);
+      const V by_log = by_h * load_some<V>(after - numbers + at, count) * (kSigned ? power + power : power);
+      by_step += by_log * rate;
+      Real* const by_rate = adjoint.by_rates + at;
+      store_some(by_rate, load_some<V>(by_rate, count) + by_log * step, count);
+      store_some(by_state, by_h * eigenvalues<Real, kLanes, kSigned>(power), count);
+    }
+    store_some(by_delta, by_step, count);
+    store_some(by_u, by_in, count);
+  }
+  add_sums<Real, kLanes>(by_b, adjoint.by_b + t * states + first, some);
+  add_sums<Real, kLanes>(by_q, adjoint.by_q + t * states + first, some);
+}
+
+template <class Real, std::size_t kLanes, bool kSigned>
+void scan_word_adjoint(const SelectiveScan<Real>& run, const SelectiveScanAdjoint<Real>& adjoint) {
+  std::memset(adjoint.scratch, 0, run.states * run.channels * sizeof(Real));
+  for (std::size_t t = run.tokens; t-- > 0;)
+    for (std::size_t first = 0; first < run.states; first += kScanStates)
+      scan_token_adjoint<Real, kLanes, kSigned>(run, adjoint, t, first);
+}
+
+template <class Real, std::size_t kLanes>
+void scan_selectively(const SelectiveScan<Real>& run) {
+  run.is_signed ? scan_word<Real, kLanes, true>(run) : scan_word<Real, kLanes, false>(run);
+}
+
+template <class Real, std::size_t kLanes>
+void scan_selectively_adjoint(const SelectiveScan<Real>& run, const SelectiveScanAdjoint<Real>& adjoint) {
+  run.is_signed ? scan_word_adjoint<Real, kLanes, true>(run, adjoint)
+                : scan_word_adjoint<Real, kLanes, false>(run, adjoint);
+}
+
+}  // namespace
+}  // namespace krohn
