@@ -22,6 +22,13 @@
 #include "krohn/simulate/many/varint.h"
 
 namespace krohn {
+
+/// Not in the unnamed namespace, since PairParts::Writer has one.
+struct PartFileCloser {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using PartFile = std::unique_ptr<std::FILE, PartFileCloser>;
+
 namespace {
 
 constexpr const char* kFormat = "krohn pairs 3";
@@ -56,11 +63,6 @@ std::vector<std::uint8_t> code_keys(std::span<const std::uint64_t> keys) {
 std::string damaged(const std::string& path) {
   return fmt::format("{}: the pairs in it are damaged; remove the folder and start again", path);
 }
-
-struct FileCloser {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-using File = std::unique_ptr<std::FILE, FileCloser>;
 
 /// The pieces of one part, up to the bytes that count.
 class PartReader {
@@ -97,7 +99,7 @@ class PartReader {
 
   std::string path_;
   std::uint64_t left_, words_;
-  File file_;
+  PartFile file_;
   std::vector<std::uint8_t> coded_;
 };
 
@@ -155,7 +157,7 @@ class PairParts::Writer {
   }
 
   std::string path_;
-  File file_;
+  PartFile file_;
   std::uint64_t bytes_ = 0;
   int error_ = 0;
 };

@@ -40,7 +40,7 @@ std::uint64_t count_of(const TensorFile& file, const char* key) {
 }  // namespace
 
 TrainingBatch Trainer::draw(LengthRange lengths, std::uint64_t first_sample, std::uint32_t words) const {
-  TrainingBatch batch = draw_batch(task_, lengths, options_.seed, first_sample, words);
+  TrainingBatch batch = draw_batch(task_, lengths, options_.sample_seed.value_or(options_.seed), first_sample, words);
   for (TrainingBatch::Target& target : batch.targets) target.smoothing = static_cast<float>(options_.smoothing);
   return batch;
 }
@@ -51,6 +51,7 @@ std::string Trainer::fingerprint() const {
                                  model_->name(), options_.lengths.least, options_.lengths.greatest, options_.words,
                                  by.learning_rate, by.clip, options_.seed);
   if (options_.smoothing > 0) text += fmt::format(" smoothing={}", options_.smoothing);
+  if (options_.sample_seed) text += fmt::format(" sample_seed={}", *options_.sample_seed);
   if (options_.samples > 0) text += fmt::format(" samples={}", options_.samples);
   if (by.schedule == Schedule::kCosine) text += fmt::format(" cosine={}-{}", by.steps, by.least_rate);
   if (by.warm_up > 0) text += fmt::format(" warm_up={}", by.warm_up);

@@ -38,7 +38,9 @@ struct TrainOptions {
   /// with patience.
   bool keep_most_right = false;
   std::uint64_t seed = 1;  ///< of the parameters and of the samples
-  unsigned threads = 1;    ///< of a step; 0: as many as OpenMP gives. They change no bit
+  /// Of the samples alone: runs that differ in `seed` then read the same.
+  std::optional<std::uint64_t> sample_seed;
+  unsigned threads = 1;  ///< of a step; 0: as many as OpenMP gives. They change no bit
   /// What the first parameters are, where they are not random: by it checkpoints tell runs apart.
   std::string start;
 };

@@ -139,6 +139,7 @@ std::string description(const Experiment& experiment) {
       experiment.task, experiment.model, t.lengths.least, t.lengths.greatest, t.words, by.steps, to_string(by.schedule),
       by.warm_up, by.least_rate, by.weight_decay, by.clip, t.smoothing, t.samples, t.stop_at, t.validate_every,
       t.patience);
+  if (t.sample_seed) text += fmt::format(" sample_seed={}", *t.sample_seed);
   if (t.validation_lengths)
     text += fmt::format(" validation={}-{}", t.validation_lengths->least, t.validation_lengths->greatest);
   if (by.coupled_decay > 0) text += fmt::format(" coupled_decay={}", by.coupled_decay);

@@ -47,6 +47,7 @@ std::vector<Setting> settings(const Experiment& experiment) {
   add("words of a batch", training.words);
   all.push_back({"rates", fmt::format("{}", fmt::join(experiment.rates, ", "))});
   add("samples", training.samples);
+  add("samples of all seeds", training.sample_seed ? "the same" : "their own");
   add("lengths", text_of(training.lengths));
   add("schedule", to_string(by.schedule));
   add("warm-up", by.warm_up);

@@ -236,7 +236,8 @@ TEST_CASE("exported models read chunks as they read tokens, bit for bit") {
         std::mt19937 random(7);
         for (std::size_t chunk = 0; chunk < 3; ++chunk) {
           std::vector<std::uint32_t> tokens(kDeltaChunk);
-          for (std::uint32_t& token : tokens) token = random() % checkpoint.automaton->letters();
+          for (std::uint32_t& token : tokens)
+            token = static_cast<std::uint32_t>(random() % checkpoint.automaton->letters());
           if (chunk == 0) tokens[0] = *checkpoint.tokens.begin;
           std::vector<std::vector<float>> expected;
           for (const std::uint32_t token : tokens) expected.push_back(model.step(token, one_by_one));

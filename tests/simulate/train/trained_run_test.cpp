@@ -79,6 +79,26 @@ TEST_CASE("a run that is interrupted after any step ends as one that is not, bit
   }
 }
 
+TEST_CASE("runs share their samples where a seed of the samples is given, and nothing else") {
+  const auto task = make_task("modadd2");
+  const auto letters_of = [&](std::uint64_t seed, std::optional<std::uint64_t> sample_seed) {
+    TrainOptions options = options_of(0, 0);
+    options.seed = seed;
+    options.sample_seed = sample_seed;
+    return Trainer(*task, kModel, options).batch_of(3).letters;
+  };
+  CHECK(letters_of(4, {}) != letters_of(5, {}));
+  CHECK(letters_of(4, 9) == letters_of(5, 9));
+  CHECK(letters_of(4, 9) == letters_of(9, {}));
+  TrainOptions options = options_of(0, 0);
+  options.optimiser.steps = 20;
+  const Trainer own(*task, kModel, options);
+  options.sample_seed = 4;
+  Trainer shared(*task, kModel, options);
+  CHECK(std::ranges::equal(own.model().parameters(), shared.model().parameters()));
+  CHECK_THROWS_AS(shared.resume(own.checkpoint()), InputError);
+}
+
 TEST_CASE("a table's run that is stopped leaves its checkpoint, and at its end only its model") {
   const Scratch place("stopped-cell");
   Experiment cell;

@@ -90,6 +90,7 @@ TrainOptions training_options(const TrainArguments& options, const Task& task, d
   training.stop_at = options.stop_at;
   training.smoothing = options.smoothing;
   training.samples = options.samples;
+  training.sample_seed = options.sample_seed;
   // Runs side by side need nothing of each other, and threads within a step wait for each other: only where a number of
   // threads was asked for and one run would leave most of them idle.
   if (options.rates.size() * options.seeds == 1 && options.threads > 0) training.threads = options.threads;

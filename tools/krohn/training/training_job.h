@@ -26,6 +26,7 @@ struct TrainArguments {
   double stop_at = 1e-5, smoothing = 0, perturb = 0;
   std::uint64_t samples = 0, checkpoint_every = 0, validation_words = TrainOptions{}.validation_words;
   unsigned threads = 0;
+  std::optional<std::uint64_t> sample_seed;
   LanguageOptions reading;
   ShardOptions shards;
   bool json = false, certify = false, validate_last = false, keep_most_right = false;

@@ -162,6 +162,7 @@ std::string training_command(const ReportArguments& options, const nlohmann::ord
                         run["validation_lengths"].at(1).get<std::uint64_t>());
   if (run.value("coupled_decay", 0.0) > 0) line += " --coupled-decay " + number("coupled_decay");
   if (run.contains("validation_words")) line += " --validation-words " + count("validation_words");
+  if (run.contains("sample_seed")) line += " --sample-seed " + count("sample_seed");
   if (run.value("validate_last", false)) line += " --validate-last";
   if (run.value("keep_most_right", false)) line += " --keep-most-right";
   if (run.contains("init"))

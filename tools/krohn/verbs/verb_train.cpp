@@ -175,6 +175,7 @@ nlohmann::ordered_json training_json(const TrainArguments& options, const Task& 
                               {"certify", options.certify},
                               {"device", options.device}};
   if (!options.init.empty()) json["init"] = {{"file", options.init}, {"perturb", options.perturb}};
+  if (options.sample_seed) json["sample_seed"] = *options.sample_seed;
   if (const auto& lengths = jobs.front().options.validation_lengths)
     json["validation_lengths"] = {lengths->least, lengths->greatest};
   for (const TrainingJob& job : jobs) {
@@ -288,6 +289,7 @@ int train_rival(const TrainArguments& options) {
   add("--steps", std::to_string(by.steps));
   add("--words", std::to_string(options.words));
   add("--seed", std::to_string(options.seed));
+  if (options.sample_seed) add("--sample-seed", std::to_string(*options.sample_seed));
   add("--schedule", options.schedule);
   add("--warm-up", std::to_string(by.warm_up));
   add("--least-rate", fmt::format("{}", by.least_rate));
@@ -401,6 +403,7 @@ void add_train(CLI::App& app, Work& chosen) {
       .between(0.0, 0.9)
       .show_default();
   add_count(verb, "--samples", options->samples, "Train on so many samples again and again; 0: on new ones");
+  add_optional_count(verb, "--sample-seed", options->sample_seed, "Of the samples, which all runs then share");
   verb.add_option("--stop-at", options->stop_at, "Validation loss that ends a run").show_default();
   verb.add_option("--clip", options->optimiser.clip, "Greatest norm of a gradient; 0: any").show_default();
   verb.add_option("--schedule", options->schedule, "constant, or cosine: falling to --least-rate at the last step")

@@ -359,6 +359,7 @@ TEST_CASE("Grazzi et al., Figures 2, 5 and 6: groups, methods, protocol") {
       CHECK(cell.training.optimiser.steps * cell.training.words == 100 * 1'600'000);
       CHECK(value(cell, "words of a batch") == "512");
       CHECK(value(cell, "samples") == "1600000");
+      CHECK(value(cell, "samples of all seeds") == "the same");
       CHECK(value(cell, "weight decay") == "0.01");
       CHECK(value(cell, "clip") == "1");
       CHECK(cell.rates == std::vector<double>{1e-4});

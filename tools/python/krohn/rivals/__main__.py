@@ -31,6 +31,7 @@ def train_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--steps", type=int, default=default.steps)
     parser.add_argument("--rates", type=numbers, default=default.rates, help="the run with the least validation loss is kept")
     parser.add_argument("--seed", type=int, default=default.seed)
+    parser.add_argument("--sample-seed", type=int, default=default.sample_seed, help="of the words; without it --seed")
     parser.add_argument("--schedule", choices=["constant", "cosine"], default=default.schedule)
     parser.add_argument("--warm-up", type=int, default=default.warm_up, help="steps")
     parser.add_argument("--least-rate", type=float, default=default.least_rate)

@@ -158,7 +158,7 @@ def word_problems(setups: Sequence[Setup], is_paper: bool) -> List[Cell]:
             lengths = (8, 16, 32, 64, 128, 256, 500)
             if is_paper:
                 options = Options(length=length, steps=100 * (1_600_000 // 512), words=512, rates=(1e-4,), weight_decay=0.01, clip=1.0,
-                                  stop_at=0, samples=1_600_000, test_lengths=lengths, test_words=40_000)  # fmt: skip
+                                  stop_at=0, samples=1_600_000, sample_seed=1, test_lengths=lengths, test_words=40_000)  # fmt: skip
             else:
                 options = Options(length=length, steps=2000, rates=(model.rate,), clip=1.0, schedule="cosine", warm_up=100,
                                   test_lengths=lengths)  # fmt: skip

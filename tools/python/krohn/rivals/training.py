@@ -37,6 +37,8 @@ class Options:
     stop_at: float = 1e-5
     samples: int = 0
     """Train on so many words again and again; 0: on new ones at every step."""
+    sample_seed: Optional[int] = None
+    """Of the words, which all seeds then share."""
     test_lengths: Sequence[int] = (40, 256)
     test_words: int = 100
 
@@ -129,6 +131,7 @@ def train_one(name: str, task: Any, rate: float, seed: int, options: Options,
     `stop_at`, and is "diverged" where a loss is not finite."""
     began, run = time.process_time(), Run(rate, seed)
     _, _, facts = batch_of(task, 1, options.length, seed, 0)
+    of_words = seed if options.sample_seed is None else options.sample_seed
     model = models.build(name, len(facts.tokens), len(facts.labels), seed)
     optimiser = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=options.weight_decay, fused=True)
     seen, answers, _ = batch_of(task, options.validation_words, options.length, VALIDATION_SEED, 0)
@@ -138,7 +141,7 @@ def train_one(name: str, task: Any, rate: float, seed: int, options: Options,
         for group in optimiser.param_groups:
             group["lr"] = rate_at(step, rate, options)
         words, first = words_of_step(step, options)
-        inputs, targets, _ = batch_of(task, words, options.length, seed, first)
+        inputs, targets, _ = batch_of(task, words, options.length, of_words, first)
         optimiser.zero_grad(set_to_none=True)
         loss = loss_of(model, inputs, targets)
         if not math.isfinite(loss.item()):
