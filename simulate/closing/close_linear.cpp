@@ -11,6 +11,7 @@
 #include "krohn/groups/float_environment.h"
 #include "krohn/simulate/closing/integer_code.h"
 #include "krohn/simulate/closing/learned_states.h"
+#include "krohn/simulate/closing/state_code.h"
 #include "krohn/simulate/learned/construction_target.h"
 #include "krohn/simulate/learned/initialise_model.h"
 #include "krohn/simulate/learned/trained_reader.h"
@@ -82,6 +83,7 @@ struct Rounded {
   MatrixXd points;
   double moved = 0;
   std::uint64_t kept = 0, dropped = 0;
+  std::uint64_t lifted = 0;  ///< of those kept: by a coordinate for every class of states
 };
 
 MatrixXd beside(const MatrixXd& a, const MatrixXd& b) {
@@ -122,9 +124,16 @@ Rounded round_blocks(const LinearModel& view, const LearnedStates& seen, const T
   for (std::size_t block = 0; block * view.block < view.hidden; ++block) {
     const auto own = seen.means.middleRows(static_cast<Index>(block) * size, size);
     if (own.cwiseAbs().maxCoeff() < kDead * seen.means.cwiseAbs().maxCoeff()) continue;
-    const auto code = integer_code(code_of(seen, letters, block, adds), size, [&](const IntegerCode& found) {
+    const LearnedCode learned = code_of(seen, letters, block, adds);
+    MatrixXd reads = MatrixXd::Zero(view.labels, size + adds);
+    reads.leftCols(size) = readout.weights.middleCols(static_cast<Index>(block) * size, size);
+    auto code = integer_code(learned, size, [&](const IntegerCode& found) {
       return !shortens || std::ranges::all_of(found.letters, has_short_columns);
     });
+    if (!code && shortens) {
+      code = state_code(learned, reads, size);
+      result.lifted += code.has_value();
+    }
     if (!code) {
       ++result.dropped;
       continue;
@@ -137,8 +146,7 @@ Rounded round_blocks(const LinearModel& view, const LearnedStates& seen, const T
       matrix = beside(matrix, code->letters[i]);
     }
     result.target.readout.conservativeResize(Eigen::NoChange, before + rank);
-    result.target.readout.rightCols(rank) =
-        readout.weights.middleCols(static_cast<Index>(block) * size, size) * code->basis.topRows(size);
+    result.target.readout.rightCols(rank) = reads * code->basis;
     result.points.conservativeResize(before + rank, seen.means.cols());
     result.points.bottomRows(rank) = code->points;
   }
@@ -218,6 +226,9 @@ Closing close_linear(const SequenceModel<float>& model, const Task& task) {
     write_linear(*closing.model, rounded.target);
     closing.what = fmt::format("letters' matrices to integers, in a basis of {} state{}", rounded.points.rows(),
                                rounded.points.rows() == 1 ? "" : "s");
+    if (rounded.lifted > 0)
+      closing.what += fmt::format(", {} of {} blocks with a coordinate for every state that the block tells apart",
+                                  rounded.lifted, rounded.kept);
   } catch (const InputError& error) {
     closing.model.reset();
     closing.what = error.what();
