@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "krohn/groups/error.h"
@@ -81,9 +82,8 @@ ReadOut readout_of(const LinearModel& view, const std::vector<Letter>& after) {
 struct Rounded {
   LinearTarget target;
   MatrixXd points;
-  double moved = 0;
-  std::uint64_t kept = 0, dropped = 0;
-  std::uint64_t lifted = 0;  ///< of those kept: by a coordinate for every class of states
+  double moved = 0, share = 0;
+  std::uint64_t kept = 0, by_states = 0, dropped = 0;
 };
 
 MatrixXd beside(const MatrixXd& a, const MatrixXd& b) {
@@ -109,6 +109,13 @@ LearnedCode code_of(const LearnedStates& seen, const std::vector<Maps>& letters,
 /// Integers of p-norm at most 1, whatever p.
 bool has_short_columns(const MatrixXd& matrix) { return (matrix.cwiseAbs().colwise().sum().array() <= 1).all(); }
 
+/// How many points it tells apart.
+std::size_t places(const IntegerCode& code) {
+  std::set<std::vector<double>> places;
+  for (const auto& point : code.points.colwise()) places.emplace(point.begin(), point.end());
+  return places.size();
+}
+
 /// `shortens`: a column of p-norm above 1 is divided by it, as Fan et al.'s are.
 Rounded round_blocks(const LinearModel& view, const LearnedStates& seen, const TaskAutomaton& input, bool shortens) {
   constexpr double kDead = 1e-3;  // a block whose means are so much smaller than the greatest carries nothing
@@ -130,9 +137,13 @@ Rounded round_blocks(const LinearModel& view, const LearnedStates& seen, const T
     auto code = integer_code(learned, size, [&](const IntegerCode& found) {
       return !shortens || std::ranges::all_of(found.letters, has_short_columns);
     });
-    if (!code && shortens) {
-      code = state_code(learned, reads, size);
-      result.lifted += code.has_value();
+    if (shortens) {
+      auto by_states = state_code(learned, reads, size);
+      if (by_states && (!code || places(by_states->code) > places(*code))) {
+        code = std::move(by_states->code);
+        result.share = std::max(result.share, by_states->share);
+        ++result.by_states;
+      }
     }
     if (!code) {
       ++result.dropped;
@@ -207,8 +218,10 @@ Closing close_linear(const SequenceModel<float>& model, const Task& task) {
   const LearnedStates& seen = *closing.seen;
   Rounded rounded = round_blocks(*view, seen, input, model.name().starts_with("fan:"));
   closing.kept = rounded.kept;
+  closing.by_states = rounded.by_states;
   closing.dropped = rounded.dropped;
   closing.moved = rounded.moved;
+  closing.share = rounded.share;
   if (rounded.kept == 0) {
     closing.what = fmt::format(
         "no basis makes the letters of {} nearly integers: what was learned is not yet a representation of the "
@@ -224,11 +237,13 @@ Closing close_linear(const SequenceModel<float>& model, const Task& task) {
   try {
     closing.model = make_model<float>(model.name(), task, /*seed=*/0);
     write_linear(*closing.model, rounded.target);
-    closing.what = fmt::format("letters' matrices to integers, in a basis of {} state{}", rounded.points.rows(),
+    closing.what = fmt::format("letters' matrices to integers, in {} coordinate{}", rounded.points.rows(),
                                rounded.points.rows() == 1 ? "" : "s");
-    if (rounded.lifted > 0)
-      closing.what += fmt::format(", {} of {} blocks with a coordinate for every state that the block tells apart",
-                                  rounded.lifted, rounded.kept);
+    if (rounded.by_states > 0)
+      closing.what += fmt::format(
+          ", {} of {} block{} with one for every state that it tells apart, which trained letters miss by at most "
+          "{:.2g} of the way to the next",
+          rounded.by_states, rounded.kept, rounded.kept == 1 ? "" : "s", rounded.share);
   } catch (const InputError& error) {
     closing.model.reset();
     closing.what = error.what();

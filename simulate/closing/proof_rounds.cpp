@@ -53,6 +53,7 @@ CertifiedRun train_to_proof(const Task& task, std::string_view model, const Trai
   for (std::uint64_t part = 0; part < kMostParts; ++part) {
     TrainOptions own = options;
     own.seed += part << 32;  // another draw
+    if (own.sample_seed) *own.sample_seed += part << 32;
     Trainer trainer(task, model, own, [&](SequenceModel<float>& begun) {
       if (part > 0) std::ranges::copy(reached, begun.parameters().begin());
     });

@@ -21,8 +21,8 @@ std::uint64_t refine_readout(SequenceModel<float>& model, const Task& task, cons
   AdamW optimiser(model.parameters().size());
   std::vector<float> gradient(model.parameters().size());
   for (std::uint64_t step = 1; step <= most; ++step) {
-    TrainingBatch batch =
-        draw_batch(task, options.lengths, options.seed, kFirstSample + step * options.words, options.words);
+    TrainingBatch batch = draw_batch(task, options.lengths, options.seed_of_samples(),
+                                     kFirstSample + step * options.words, options.words);
     for (TrainingBatch::Target& target : batch.targets) target.smoothing = static_cast<float>(options.smoothing);
     std::ranges::fill(gradient, 0.f);
     const BatchLoss loss = model.loss(batch, gradient);

@@ -15,7 +15,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double kMostMove = 0.35;  ///< as in integer_code: at half of the distance another class is as near
+constexpr double kMostShare = 0.35;  ///< as integer_code's: at half of the distance another class is as near
 
 /// S such that |S δ|² is what δ makes of the logits' differences, squared, summed over 0 … kAhead letters ahead and
 /// averaged over words of each length.
@@ -84,12 +84,20 @@ class Congruence {
   Index classes_;
 };
 
-/// Maps of classes, their means, and how far off the learned ones are; nothing where that is too far.
-std::optional<IntegerCode> code_of(const LearnedCode& learned, const MatrixXd& sight,
-                                   const std::vector<Index>& class_of, Index classes) {
+/// Classes, their means, and how far off the learned ones are.
+struct Attempt {
+  StateCode found;
+  VectorXd worst;              ///< class ↦ its share
+  std::vector<Index> nearest;  ///< class ↦ another
+};
+
+Attempt attempt(const LearnedCode& learned, const MatrixXd& sight, const std::vector<Index>& class_of, Index classes) {
   const Index points = learned.points.cols();
-  IntegerCode code{MatrixXd::Zero(learned.points.rows(), classes), MatrixXd::Zero(classes, points), {}, 0};
-  VectorXd counts = VectorXd::Zero(classes);
+  Attempt made{{{MatrixXd::Zero(learned.points.rows(), classes), MatrixXd::Zero(classes, points), {}, 0}, 0},
+               VectorXd::Zero(classes),
+               std::vector<Index>(static_cast<std::size_t>(classes))};
+  IntegerCode& code = made.found.code;
+  VectorXd counts = VectorXd::Zero(classes), apart(classes);
   for (Index q = 0; q < points; ++q) {
     const Index own = class_of[static_cast<std::size_t>(q)];
     code.basis.col(own) += learned.points.col(q);
@@ -98,52 +106,64 @@ std::optional<IntegerCode> code_of(const LearnedCode& learned, const MatrixXd& s
   }
   code.basis.array().rowwise() /= counts.transpose().array();
   const MatrixXd seen = sight * code.basis;
-  VectorXd apart(classes);  // from the nearest other class
   for (Index c = 0; c < classes; ++c) {
     VectorXd distances = (seen.colwise() - seen.col(c)).colwise().norm();
     distances(c) = std::numeric_limits<double>::infinity();
-    apart(c) = distances.minCoeff();
+    apart(c) = distances.minCoeff(&made.nearest[static_cast<std::size_t>(c)]);
   }
-  const auto off = [&](const VectorXd& found, Index c) {
-    // Not a number, and two classes in one place, are too far, too.
-    const double share = (sight * found - seen.col(c)).norm() / apart(c);
-    if (!(share <= kMostMove)) return false;
-    code.moved = std::max(code.moved, share);
-    return true;
+  const auto look = [&](const VectorXd& found, Index c) {
+    const double off = (sight * found - seen.col(c)).norm();
+    made.worst(c) = std::max(made.worst(c), apart(c) > 0 ? off / apart(c) : std::numeric_limits<double>::infinity());
   };
-  for (Index q = 0; q < points; ++q)
-    if (!off(learned.points.col(q), class_of[static_cast<std::size_t>(q)])) return std::nullopt;
-  for (const MatrixXd& letter : learned.letters) {
-    code.letters.push_back(MatrixXd::Identity(classes, classes));
-    if (letter.cols() != code.basis.rows()) return std::nullopt;
-  }
+  for (Index q = 0; q < points; ++q) look(learned.points.col(q), class_of[static_cast<std::size_t>(q)]);
+  code.letters.assign(learned.letters.size(), MatrixXd::Identity(classes, classes));
   for (const auto& [from, letter, to] : learned.moves) {
     const Index source = class_of[static_cast<std::size_t>(from)], goal = class_of[static_cast<std::size_t>(to)];
     code.letters[letter].col(source) = VectorXd::Unit(classes, goal);
-    if (!off(learned.letters[letter] * code.basis.col(source), goal)) return std::nullopt;
+    look(learned.letters[letter] * code.basis.col(source), goal);
   }
-  return code;
+  made.found.share = made.worst.maxCoeff();
+  return made;
+}
+
+/// Merges the nearest pairs until few enough classes are left.
+void merge_nearest(Congruence& congruence, const MatrixXd& seen, Index most_classes) {
+  std::vector<std::tuple<double, std::uint32_t, std::uint32_t>> pairs;
+  for (Index a = 0; a < seen.cols(); ++a)
+    for (Index b = a + 1; b < seen.cols(); ++b)
+      pairs.emplace_back((seen.col(a) - seen.col(b)).squaredNorm(), static_cast<std::uint32_t>(a),
+                         static_cast<std::uint32_t>(b));
+  std::ranges::sort(pairs);
+  for (auto next = pairs.begin(); congruence.classes() > most_classes; ++next)
+    congruence.merge(std::get<1>(*next), std::get<2>(*next));
 }
 
 }  // namespace
 
-std::optional<IntegerCode> state_code(const LearnedCode& learned, const MatrixXd& reads, Index most_classes) {
+std::optional<StateCode> state_code(const LearnedCode& learned, const MatrixXd& reads, Index most_classes) {
+  constexpr Index kMostPoints = 4096;  // all pairs are compared
   const Index points = learned.points.cols();
-  if (learned.points.size() == 0 || !learned.points.allFinite()) return std::nullopt;
+  const auto fits = [&](const MatrixXd& letter) {
+    return letter.rows() == learned.points.rows() && letter.cols() == learned.points.rows();
+  };
+  if (learned.points.size() == 0 || points > kMostPoints || most_classes < 2 || reads.cols() != learned.points.rows() ||
+      !std::ranges::all_of(learned.letters, fits))
+    return std::nullopt;
   const MatrixXd sight = seen_by(reads, learned.letters), seen = sight * learned.points;
-  std::vector<std::tuple<double, std::uint32_t, std::uint32_t>> pairs;  // nearest first
-  for (Index a = 0; a < points; ++a)
-    for (Index b = a + 1; b < points; ++b)
-      pairs.emplace_back((seen.col(a) - seen.col(b)).squaredNorm(), static_cast<std::uint32_t>(a),
-                         static_cast<std::uint32_t>(b));
-  std::ranges::sort(pairs);
+  if (!seen.allFinite() || !std::ranges::all_of(learned.letters, [](const MatrixXd& a) { return a.allFinite(); }))
+    return std::nullopt;
   Congruence congruence(learned.moves, static_cast<std::size_t>(points), learned.letters.size());
-  auto next = pairs.begin();
+  if (points > most_classes) merge_nearest(congruence, seen, most_classes);
   while (congruence.classes() > 1) {
-    if (congruence.classes() <= most_classes)
-      if (auto code = code_of(learned, sight, congruence.numbered(), congruence.classes())) return code;
-    while (congruence.root(std::get<1>(*next)) == congruence.root(std::get<2>(*next))) ++next;
-    congruence.merge(std::get<1>(*next), std::get<2>(*next));
+    const std::vector<Index> class_of = congruence.numbered();
+    Attempt made = attempt(learned, sight, class_of, congruence.classes());
+    if (made.found.share <= kMostShare) return std::move(made.found);
+    Index worst = 0;
+    made.worst.maxCoeff(&worst);
+    const auto point_of = [&](Index c) {
+      return static_cast<std::uint32_t>(std::ranges::find(class_of, c) - class_of.begin());
+    };
+    congruence.merge(point_of(worst), point_of(made.nearest[static_cast<std::size_t>(worst)]));
   }
   return std::nullopt;
 }

@@ -1,9 +1,10 @@
 // simulate/closing/state_code.h — a code with a coordinate for every class of points, of which the learned space is an
-// image: where the mean states depend linearly on each other, they have no basis that letters of short columns permute.
+// image. Where mean states depend linearly on each other, they may have no basis that letters of short columns permute.
 //
-// Letters whose powers stay bounded and whose columns have norm at most 1 are, in integers, maps of coordinates up to
-// signs. A learned space of smaller dimension than it has states (a turn by a fifth, say, whose matrix is irrational)
-// is the image of such coordinates under the mean states: U e_q = c_q and A U ≈ U T, where T maps the classes.
+// Integer matrices whose columns have norm at most 1 map coordinates to coordinates, up to signs, or to 0. A learned
+// space of smaller dimension than it has states (a turn by a fifth, say, whose matrix is irrational) is the image of
+// such coordinates under the mean states: U e_q = c_q and A U ≈ U T, where T maps the classes. T is the automaton's;
+// the learned letters say which classes there are, and whether it is what they do.
 #pragma once
 
 #include <optional>
@@ -12,16 +13,23 @@
 
 namespace krohn {
 
-/// Columns of `basis` are the classes' mean points, and may depend on each other. `reads`: labels × numbers, what makes
-/// logits of a point. Two points are as far apart as what they make of the logits, of twelve letters ahead: what a
-/// model keeps of a word's past beside that, no answer shows.
+struct StateCode {
+  /// Columns of `basis` are the classes' mean points, and may depend on each other; `moved` is 0.
+  IntegerCode code;
+  /// The greatest share of the distance from a class to the next that one of its points, or what the learned letters
+  /// make of the mean of a class that goes there, is off: at most 0.35.
+  double share = 0;
+};
+
+/// `reads`: labels × numbers, what makes logits of a point. Two points are as far apart as what they make of the
+/// logits, now and up to twelve letters later: what a model keeps of a word's past beside that, no answer shows.
 ///
-/// The finest congruence of the known moves, points merged by how near they are, with at most `most_classes` classes
-/// and at least two of them, in which every point, and whatever the trained letters make of a class's mean, is nearer
-/// to its class than 0.35 of the distance to the next; `moved` is the greatest such share. A move of a class that no
-/// move of its points is known of stays there. Nothing where there is none. O(points² log points + points · letters ·
-/// numbers²).
-std::optional<IntegerCode> state_code(const LearnedCode& learned, const Eigen::MatrixXd& reads,
-                                      Eigen::Index most_classes);
+/// From all points apart on, the class that is farthest off is merged with its nearest, and with them whatever the
+/// known moves then say is one, until no class is too far off: the first such congruence with at most `most_classes`
+/// classes, and at least two. (From more points than that on, the nearest are merged first.) Where no point of a class
+/// has a known move by a letter, the letter leaves the class where it is. Nothing where there is none, and for more
+/// than 4096 points. O(points² log points + letters · numbers³ + most_classes · (most_classes + moves) · numbers²).
+std::optional<StateCode> state_code(const LearnedCode& learned, const Eigen::MatrixXd& reads,
+                                    Eigen::Index most_classes);
 
 }  // namespace krohn

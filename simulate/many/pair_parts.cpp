@@ -22,13 +22,6 @@
 #include "krohn/simulate/many/varint.h"
 
 namespace krohn {
-
-/// Not in the unnamed namespace, since PairParts::Writer has one.
-struct PartFileCloser {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-using PartFile = std::unique_ptr<std::FILE, PartFileCloser>;
-
 namespace {
 
 constexpr const char* kFormat = "krohn pairs 3";
@@ -63,6 +56,11 @@ std::vector<std::uint8_t> code_keys(std::span<const std::uint64_t> keys) {
 std::string damaged(const std::string& path) {
   return fmt::format("{}: the pairs in it are damaged; remove the folder and start again", path);
 }
+
+struct FileCloser {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, FileCloser>;
 
 /// The pieces of one part, up to the bytes that count.
 class PartReader {
@@ -99,7 +97,7 @@ class PartReader {
 
   std::string path_;
   std::uint64_t left_, words_;
-  PartFile file_;
+  File file_;
   std::vector<std::uint8_t> coded_;
 };
 
@@ -157,7 +155,7 @@ class PairParts::Writer {
   }
 
   std::string path_;
-  PartFile file_;
+  File file_;
   std::uint64_t bytes_ = 0;
   int error_ = 0;
 };

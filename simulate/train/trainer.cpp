@@ -40,7 +40,7 @@ std::uint64_t count_of(const TensorFile& file, const char* key) {
 }  // namespace
 
 TrainingBatch Trainer::draw(LengthRange lengths, std::uint64_t first_sample, std::uint32_t words) const {
-  TrainingBatch batch = draw_batch(task_, lengths, options_.sample_seed.value_or(options_.seed), first_sample, words);
+  TrainingBatch batch = draw_batch(task_, lengths, options_.seed_of_samples(), first_sample, words);
   for (TrainingBatch::Target& target : batch.targets) target.smoothing = static_cast<float>(options_.smoothing);
   return batch;
 }

@@ -37,12 +37,13 @@ struct TrainOptions {
   /// ends where all are right; every validation has words of its own, and none is made before the first step. Never
   /// with patience.
   bool keep_most_right = false;
-  std::uint64_t seed = 1;  ///< of the parameters and of the samples
-  /// Of the samples alone: runs that differ in `seed` then read the same.
-  std::optional<std::uint64_t> sample_seed;
-  unsigned threads = 1;  ///< of a step; 0: as many as OpenMP gives. They change no bit
+  std::uint64_t seed = 1;                    ///< of the parameters, and without sample_seed of the samples
+  std::optional<std::uint64_t> sample_seed;  ///< runs that differ in `seed` alone then read the same samples
+  unsigned threads = 1;                      ///< of a step; 0: as many as OpenMP gives. They change no bit
   /// What the first parameters are, where they are not random: by it checkpoints tell runs apart.
   std::string start;
+
+  std::uint64_t seed_of_samples() const { return sample_seed.value_or(seed); }
 };
 
 /// One training run, a step at a time. Deterministic: model, task, options and the number of steps done determine every

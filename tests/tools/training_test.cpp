@@ -59,6 +59,15 @@ TEST_CASE("a run that is killed goes on from its checkpoint, bit for bit") {
   CHECK(contents(place / "killed" / kCheckpoint) == contents(place / "straight" / kCheckpoint));
 }
 
+TEST_CASE("the seed of the samples is kept with the run, and is in the command that a report makes it by") {
+  const Workplace place("samples");
+  REQUIRE(place.shell(std::string(kTrain) + "--steps 3 --sample-seed 9 -o run").status == 0);
+  CHECK(contains(contents(place / "run/run.json"), "\"sample_seed\": 9"));
+  REQUIRE(place.shell("krohn report run -o run.html").status == 0);
+  CHECK(contains(contents(place / "run.html"), "--sample-seed 9"));
+  CHECK(place.shell(std::string(kTrain) + "--steps 3 --sample-seed 8 -o run").status == 2);
+}
+
 TEST_CASE("checkpoints that are cut short, damaged or another run's are refused, and stay") {
   const Workplace place("foreign");
   REQUIRE(place.shell(std::string(kTrain) + "--steps 20 -o run").status == 0);

@@ -70,6 +70,20 @@ TEST_CASE("trained models become proved models of the same architecture, right f
   }
 }
 
+TEST_CASE("blocks whose states depend on each other get a coordinate for each, and the model is proved") {
+  const auto task = make_task("sum5");
+  const CertifiedRun run = train_to_proof(*task, "fan:blocks=4,size=8,norm=1.2", steady({2, 20}, 3e-3, 4000));
+  CAPTURE(run.rounds.why_not());
+  REQUIRE(run.rounds.is_proved());
+  const Closing& closing = run.rounds.last()->closing;
+  CHECK(closing.by_states > 0);
+  CHECK(closing.by_states <= closing.kept);
+  CHECK(closing.share > 0);
+  CHECK(closing.share <= 0.35);
+  CHECK(closing.what.find("with one for every state that it tells apart") != std::string::npos);
+  for (const std::uint64_t length : {1, 2, 3, 5, 1000}) CHECK(is_right(*closing.model, *task, length, 50));
+}
+
 TEST_CASE("a construction in other coordinates and with noise is rounded back, and proved without a step of training") {
   const auto task = make_task("S3");
   BuildOptions wishes;

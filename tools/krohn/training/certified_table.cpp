@@ -54,6 +54,8 @@ Json run_json(std::uint64_t seed, const CertifiedRun& run) {
   if (const auto& last = run.rounds.last()) {
     json["greatest_move"] = last->closing.moved;
     json["parts_kept"] = last->closing.kept;
+    json["greatest_share"] = last->closing.share;
+    json["parts_by_states"] = last->closing.by_states;
     json["parts_silenced"] = last->closing.dropped;
     json["readout_steps"] = last->closing.readout_steps;
     json["pairs"] = last->certificate.pairs;
@@ -146,15 +148,17 @@ int make_shard(const CertifiedTableOptions& options, const ShardOptions& shards,
 }
 
 std::vector<std::string> row_of(const Json& cell) {
-  std::uint64_t proved = 0;
+  std::uint64_t proved = 0, by_states = 0;
   std::vector<double> steps, seconds;
-  double moved = 0;
+  double moved = 0, share = 0;
   for (const Json& run : cell["runs"]) {
     seconds.push_back(run["seconds"].get<double>());
     if (!run["proved"].get<bool>()) continue;
     ++proved;
     steps.push_back(run["steps"].get<double>());
     moved = std::max(moved, run["greatest_move"].get<double>());
+    share = std::max(share, run["greatest_share"].get<double>());
+    by_states += run["parts_by_states"].get<std::uint64_t>() > 0;
   }
   const ProportionInterval interval = confidence(proved, cell["runs"].size());
   return {cell["family"].get<std::string>(),
@@ -163,6 +167,7 @@ std::vector<std::string> row_of(const Json& cell) {
           fmt::format("{:.2f} … {:.2f}", interval.low, interval.high),
           proved > 0 ? with_thousands(static_cast<std::uint64_t>(std::llround(median_of(steps)))) : "",
           proved > 0 ? fmt::format("{:.2g}", moved) : "",
+          by_states > 0 ? fmt::format("{}, {:.2g}", by_states, share) : "",
           fmt::format("{:.1f}", median_of(seconds))};
 }
 
@@ -200,7 +205,7 @@ int make_certified_table(const CertifiedTableOptions& options, const ShardOption
   fmt::print("Training that ends in a proof for words of every length, fp32, letter after letter; seeds {} to {}\n",
              options.first, options.first + options.count - 1);
   std::vector<std::vector<std::string>> rows = {
-      {"model", "task", "proved", "95 % interval", "steps, median", "greatest move", "s, median"}};
+      {"model", "task", "proved", "95 % interval", "steps, median", "greatest move", "by states", "s, median"}};
   for (const Json& cell : cells) rows.push_back(row_of(cell));
   fmt::print("{}", format_table(rows));
   report_reasons(cells);

@@ -69,9 +69,10 @@ Python package (docs/rivals.md).
 --certify ends in a proof. At every validation that is answered to 99 % the model is rounded to one of the same
 architecture whose states are finitely many, and that one is verified in fp32 for words of every length, as `krohn verify`
 does; training goes on until it is proved. Linear recurrences are rounded to integers in a basis of their own states,
-reflections to exact keys, behind which the read-out is trained further (docs/training.md). FOLDER then has the proved model
-in parameters.safetensors and the one that was rounded in trained.safetensors; run.json says what was rounded, how far it
-moved, and where nothing was proved, why: then the trained model stays.
+or in fan's blocks to a coordinate for every state that a block tells apart; reflections to exact keys, behind which
+the read-out is trained further (docs/training.md). FOLDER then has the proved model in parameters.safetensors and the
+one that was rounded in trained.safetensors; run.json says what was rounded, how far it moved, and where nothing was
+proved, why: then the trained model stays.
 
 MODEL is a family with PART,PART,… after a colon: bilinear, deltaproduct, diagonal, dense, fan, or a usual name for one of
 them (deltanet, mamba, s4d). `krohn train --model list` prints their parts, docs/training.md what they compute. `signed`
@@ -126,6 +127,8 @@ nlohmann::ordered_json certified_json(const TrainingJob& job, const Task& task, 
   json["rounded"] = closing.what;
   json["greatest_move"] = closing.moved;
   json["parts_kept"] = closing.kept;
+  json["greatest_share"] = closing.share;
+  json["parts_by_states"] = closing.by_states;
   json["parts_silenced"] = closing.dropped;
   json["readout_steps"] = closing.readout_steps;
   if (!job.rounds.is_proved()) return json;
@@ -403,7 +406,8 @@ void add_train(CLI::App& app, Work& chosen) {
       .between(0.0, 0.9)
       .show_default();
   add_count(verb, "--samples", options->samples, "Train on so many samples again and again; 0: on new ones");
-  add_optional_count(verb, "--sample-seed", options->sample_seed, "Of the samples, which all runs then share");
+  add_optional_count(verb, "--sample-seed", options->sample_seed,
+                     "Seed of the samples, shared by all runs; without it each has its own");
   verb.add_option("--stop-at", options->stop_at, "Validation loss that ends a run").show_default();
   verb.add_option("--clip", options->optimiser.clip, "Greatest norm of a gradient; 0: any").show_default();
   verb.add_option("--schedule", options->schedule, "constant, or cosine: falling to --least-rate at the last step")

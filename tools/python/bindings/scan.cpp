@@ -12,6 +12,14 @@ using nb::literals::operator""_a;
 template <class Real, std::size_t kDimensions>
 using Written = nb::ndarray<Real, nb::ndim<kDimensions>, nb::c_contig, nb::device::cpu>;
 
+template <class One, class Other>
+bool alike(const One& one, const Other& other) {
+  if (one.ndim() != other.ndim()) return false;
+  for (std::size_t i = 0; i < one.ndim(); ++i)
+    if (one.shape(i) != other.shape(i)) return false;
+  return true;
+}
+
 /// Every word's recurrence, all of whose arrays have their words side by side.
 template <class Real>
 struct Scan {
@@ -58,8 +66,10 @@ void scan(Given<Real, 3> delta, Given<Real, 2> rates, Given<Real, 3> u, Given<Re
           bool is_signed, Written<Real, 4> history, Written<Real, 3> y) {
   const Scan<Real> all{delta, rates, u, b, c, is_signed, history};
   all.check();
-  if (y.size() != delta.size()) throw InputError("selective_scan: y is [words, length, channels]");
+  if (!alike(y, delta)) throw InputError("selective_scan: y is [words, length, channels]");
   const nb::gil_scoped_release unlocked;
+  const FloatEnvironment environment;
+  const SubnormalsAsZero flushed;
   for (std::size_t word = 0; word < delta.shape(0); ++word)
     training_kernels<Real>().scan_selectively(all.of_word(word, y.data() + word * all.tokens() * all.channels()));
 }
@@ -70,10 +80,12 @@ void scan_adjoint(Given<Real, 3> delta, Given<Real, 2> rates, Given<Real, 3> u, 
                   Written<Real, 2> by_rates, Written<Real, 3> by_u, Written<Real, 3> by_b, Written<Real, 3> by_c) {
   const Scan<Real> all{delta, rates, u, b, c, is_signed, history};
   all.check();
-  if (by_y.size() != delta.size() || by_delta.size() != delta.size() || by_rates.size() != rates.size() ||
-      by_u.size() != u.size() || by_b.size() != b.size() || by_c.size() != c.size())
+  if (!alike(by_y, delta) || !alike(by_delta, delta) || !alike(by_rates, rates) || !alike(by_u, u) || !alike(by_b, b) ||
+      !alike(by_c, c))
     throw InputError("selective_scan: a gradient has the shape of what it is the gradient by");
   const nb::gil_scoped_release unlocked;
+  const FloatEnvironment environment;
+  const SubnormalsAsZero flushed;
   std::vector<Real> scratch(all.states() * all.channels());
   for (std::size_t word = 0; word < delta.shape(0); ++word) {
     const std::size_t wide = word * all.tokens() * all.channels(), narrow = word * all.tokens() * all.states();

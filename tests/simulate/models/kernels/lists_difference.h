@@ -20,7 +20,8 @@ inline double difference(const std::vector<std::vector<double>>& left, const std
     double greatest = 1;
     for (const double number : right[i]) greatest = std::max(greatest, std::abs(number));
     for (std::size_t j = 0; j < left[i].size(); ++j)
-      worst = std::max(worst, std::abs(left[i][j] - right[i][j]) / greatest);
+      if (const double own = std::abs(left[i][j] - right[i][j]) / greatest; !(own <= worst))
+        worst = std::isnan(own) ? INFINITY : own;
   }
   return worst;
 }

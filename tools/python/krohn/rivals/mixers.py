@@ -6,6 +6,7 @@ from typing import Any, Optional, Tuple
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 
 from krohn import _krohn
 
@@ -49,7 +50,7 @@ class CausalConvolution(nn.Conv1d):
 class CompiledScan(torch.autograd.Function):
     """x_t = a_t ∘ x_{t−1} + b_t u_tᵀ from x_{−1} = 0 and y_t = c_tᵀ x_t, for a_t = exp(A ∘ Δ_t), or 2 exp(A ∘ Δ_t) − 1; Δ, u [batch,
     length, width], b, c [batch, length, states], A [states, width] ↦ y [batch, length, width]. By krohn's loops: PyTorch would write
-    and read every eigenvalue and every gradient by one, many times what the recurrence itself costs."""
+    and read every eigenvalue and every gradient by one, three quarters of a step of training."""
 
     @staticmethod
     def forward(ctx: Any, delta: Tensor, rates: Tensor, u: Tensor, b: Tensor, c: Tensor, signed: bool) -> Tensor:
@@ -61,6 +62,7 @@ class CompiledScan(torch.autograd.Function):
         return outputs
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> Tuple[Optional[Tensor], ...]:
         *given, states = ctx.saved_tensors
         delta, rates, u, b, c = given
@@ -78,6 +80,12 @@ def recorded_scan(delta: Tensor, rates: Tensor, u: Tensor, b: Tensor, c: Tensor,
     for t in range(1, delta.shape[1]):
         states.append(decay[:, t] * states[-1] + new[:, t])
     return (c.unsqueeze(-2) @ torch.stack(states, 1)).squeeze(-2)
+
+
+def selective_scan(*given: Any) -> Tensor:
+    """By the loops where they are compiled for: a processor, and numbers of one kind."""
+    kinds = {(each.device.type, each.dtype) for each in given[:-1]}
+    return (CompiledScan.apply if kinds in ({("cpu", torch.float32)}, {("cpu", torch.float64)}) else recorded_scan)(*given)
 
 
 class Mamba(nn.Module):
@@ -102,6 +110,5 @@ class Mamba(nn.Module):
         u = F.silu(self.conv1d(u))
         step, b, c = self.x_proj(u).split([self.rank, self.states, self.states], -1)
         step = F.softplus(self.dt_proj(step))
-        scan = CompiledScan.apply if x.device.type == "cpu" else recorded_scan
-        outputs = scan(step, -torch.exp(self.A_log).T, step * u, b, c, self.signed)
+        outputs = selective_scan(step, -torch.exp(self.A_log).T, step * u, b, c, self.signed)
         return self.out_proj((outputs + self.D * u) * F.silu(gate))
