@@ -22,7 +22,7 @@ struct Architecture {
   std::string exact;
   std::string reason;  ///< with kNo: the obstruction and its witness; otherwise a remark
   /// With kYes, once somebody who can prove it has: how the networks of `construction` and `exact` were proved.
-  std::string checked;
+  std::string checked{};
 };
 
 /// The table of MATH.md §4 for one automaton: its algebra decides, its plan says which construction shows a yes. Depth

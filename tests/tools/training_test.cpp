@@ -63,7 +63,7 @@ TEST_CASE("the seed of the samples is kept with the run, and is in the command t
   const Workplace place("samples");
   REQUIRE(place.shell(std::string(kTrain) + "--steps 3 --sample-seed 9 -o run").status == 0);
   CHECK(contains(contents(place / "run/run.json"), "\"sample_seed\": 9"));
-  REQUIRE(place.shell("krohn report run -o run.html").status == 0);
+  CHECK(place.shell("krohn report run -o run.html").status == 1);  // three steps teach nothing
   CHECK(contains(contents(place / "run.html"), "--sample-seed 9"));
   CHECK(place.shell(std::string(kTrain) + "--steps 3 --sample-seed 8 -o run").status == 2);
 }
