@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <tuple>
 #include <utility>
+
+#include "krohn/groups/union_find.h"
 
 namespace krohn {
 namespace {
@@ -37,26 +38,20 @@ MatrixXd seen_by(const MatrixXd& reads, const std::vector<MatrixXd>& letters) {
 class Congruence {
  public:
   Congruence(const std::vector<LearnedCode::Move>& moves, std::size_t points, std::size_t letters)
-      : letters_(letters), parent_(points), image_(points * letters, kNone), classes_(points) {
-    std::iota(parent_.begin(), parent_.end(), 0U);
+      : letters_(letters), together_(static_cast<std::uint32_t>(points)), image_(points * letters, kNone) {
     for (const auto& [from, letter, to] : moves)
       at(static_cast<std::uint32_t>(from), letter) = static_cast<std::uint32_t>(to);
   }
 
-  std::uint32_t root(std::uint32_t point) const {
-    while (parent_[point] != point) point = parent_[point];
-    return point;
-  }
-  Index classes() const { return classes_; }
-
-  void merge(std::uint32_t one, std::uint32_t other) {
+  /// How many classes fewer there are then.
+  Index merge(std::uint32_t one, std::uint32_t other) {
+    Index fewer = 0;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> due{{one, other}};
     while (!due.empty()) {
-      const std::uint32_t a = root(due.back().first), b = root(due.back().second);
+      const std::uint32_t a = together_.find(due.back().first), b = together_.find(due.back().second);
       due.pop_back();
-      if (a == b) continue;
-      parent_[std::max(a, b)] = std::min(a, b);
-      --classes_;
+      if (!together_.unite(a, b)) continue;
+      ++fewer;
       for (std::size_t letter = 0; letter < letters_; ++letter) {
         std::uint32_t& kept = at(std::min(a, b), letter);
         const std::uint32_t lost = at(std::max(a, b), letter);
@@ -64,24 +59,19 @@ class Congruence {
         if (kept == kNone) kept = lost;
       }
     }
+    return fewer;
   }
 
-  /// Point ↦ class, by the classes' least points.
-  std::vector<Index> numbered() const {
-    std::vector<Index> number(parent_.size());
-    Index next = 0;
-    for (std::uint32_t point = 0; point < parent_.size(); ++point)
-      number[point] = root(point) == point ? next++ : number[root(point)];
-    return number;
-  }
+  /// Point ↦ class, and how many there are.
+  std::pair<std::vector<std::uint32_t>, std::uint32_t> classes() { return together_.classes(); }
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
   std::uint32_t& at(std::uint32_t point, std::size_t letter) { return image_[point * letters_ + letter]; }
 
   std::size_t letters_;
-  std::vector<std::uint32_t> parent_, image_;  ///< of roots: some point of the class that the letter leads to
-  Index classes_;
+  UnionFind<std::uint32_t> together_;
+  std::vector<std::uint32_t> image_;  ///< of the classes' least points: some point of the class that a letter leads to
 };
 
 /// Classes, their means, and how far off the learned ones are.
@@ -91,7 +81,8 @@ struct Attempt {
   std::vector<Index> nearest;  ///< class ↦ another
 };
 
-Attempt attempt(const LearnedCode& learned, const MatrixXd& sight, const std::vector<Index>& class_of, Index classes) {
+Attempt attempt(const LearnedCode& learned, const MatrixXd& sight, const std::vector<std::uint32_t>& class_of,
+                Index classes) {
   const Index points = learned.points.cols();
   Attempt made{{{MatrixXd::Zero(learned.points.rows(), classes), MatrixXd::Zero(classes, points), {}, 0}, 0},
                VectorXd::Zero(classes),
@@ -134,8 +125,9 @@ void merge_nearest(Congruence& congruence, const MatrixXd& seen, Index most_clas
       pairs.emplace_back((seen.col(a) - seen.col(b)).squaredNorm(), static_cast<std::uint32_t>(a),
                          static_cast<std::uint32_t>(b));
   std::ranges::sort(pairs);
-  for (auto next = pairs.begin(); congruence.classes() > most_classes; ++next)
-    congruence.merge(std::get<1>(*next), std::get<2>(*next));
+  Index left = seen.cols();
+  for (auto next = pairs.begin(); left > most_classes; ++next)
+    left -= congruence.merge(std::get<1>(*next), std::get<2>(*next));
 }
 
 }  // namespace
@@ -154,18 +146,18 @@ std::optional<StateCode> state_code(const LearnedCode& learned, const MatrixXd& 
     return std::nullopt;
   Congruence congruence(learned.moves, static_cast<std::size_t>(points), learned.letters.size());
   if (points > most_classes) merge_nearest(congruence, seen, most_classes);
-  while (congruence.classes() > 1) {
-    const std::vector<Index> class_of = congruence.numbered();
-    Attempt made = attempt(learned, sight, class_of, congruence.classes());
+  while (true) {
+    const auto [class_of, classes] = congruence.classes();
+    if (classes < 2) return std::nullopt;
+    Attempt made = attempt(learned, sight, class_of, classes);
     if (made.found.share <= kMostShare) return std::move(made.found);
     Index worst = 0;
     made.worst.maxCoeff(&worst);
-    const auto point_of = [&](Index c) {
-      return static_cast<std::uint32_t>(std::ranges::find(class_of, c) - class_of.begin());
+    const auto point_of = [&, &of = class_of](Index c) {
+      return static_cast<std::uint32_t>(std::ranges::find(of, static_cast<std::uint32_t>(c)) - of.begin());
     };
     congruence.merge(point_of(worst), point_of(made.nearest[static_cast<std::size_t>(worst)]));
   }
-  return std::nullopt;
 }
 
 }  // namespace krohn

@@ -11,6 +11,7 @@ try:
 except ImportError:
     raise unittest.SkipTest("the rivals need torch and safetensors")
 
+from krohn import _krohn
 from krohn.rivals import fla, mixers, models, rwkv, state_spaces, tables, training
 
 
@@ -201,6 +202,15 @@ class EquationTest(unittest.TestCase):
                 given = torch.autograd.grad((scanned * weights).sum(), ends, allow_unused=True)
                 for one, other in zip(wanted, given):
                     self.assertLess(((0 if one is None else one) - (0 if other is None else other)).abs().max().item(), 1e-11)
+
+    def test_a_scan_of_other_shapes_is_refused_and_of_other_numbers_recorded(self):
+        wide, narrow = torch.randn(2, 5, 3), torch.randn(2, 5, 4)
+        given = [each.numpy() for each in (wide, torch.randn(4, 3), wide, narrow, narrow)]
+        for states, outputs in ((torch.empty(2, 5, 4, 3), torch.empty(5, 2, 3)), (torch.empty(2, 5, 3, 4), torch.empty(2, 5, 3))):
+            with self.assertRaisesRegex(ValueError, "selective_scan"):
+                _krohn.selective_scan(*given, False, states.numpy(), outputs.numpy())
+        layer = mixers.Mamba(8, 4).bfloat16()
+        self.assertEqual(layer(torch.randn(2, 5, 8, dtype=torch.bfloat16)).dtype, torch.bfloat16)
 
     def test_signed_mamba_has_eigenvalues_down_to_minus_one(self):
         plain, signed = double(mixers.Mamba(8, 4)), mixers.Mamba(8, 4, signed=True).double()

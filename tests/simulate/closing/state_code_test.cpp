@@ -169,6 +169,13 @@ TEST_CASE("the classes that are too far off are merged, and no others") {
   check_exact(code->code, learned);
 }
 
+TEST_CASE("no more than 4096 points are compared") {
+  for (const auto& [copies, is_found] : {std::pair{Index{2048}, true}, std::pair{Index{2049}, false}}) {
+    const LearnedCode learned = polygon(2, copies);
+    CHECK(state_code(learned, all_of(learned), 8).has_value() == is_found);
+  }
+}
+
 TEST_CASE("what does not fit together is refused") {
   LearnedCode learned = polygon(3);
   CHECK(state_code(learned, all_of(learned), 3));

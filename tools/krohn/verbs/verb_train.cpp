@@ -197,8 +197,10 @@ void report_certified(const nlohmann::ordered_json& runs) {
     const std::string which =
         fmt::format("rate {}, seed {}", run["rate"].get<double>(), run["seed"].get<std::uint64_t>());
     if (certified["proved"].get<bool>())
-      fmt::print("  {}: proved for words of every length; {}, moved by at most {:.2g}\n", which,
-                 certified["rounded"].get<std::string>(), certified["greatest_move"].get<double>());
+      fmt::print("  {}: proved for words of every length; {}{}\n", which, certified["rounded"].get<std::string>(),
+                 certified["parts_by_states"] == certified["parts_kept"]  // which move no number
+                     ? ""
+                     : fmt::format(", moved by at most {:.2g}", certified["greatest_move"].get<double>()));
     else
       fmt::print("  {}: not proved: {}\n", which, visible(certified["why_not"].get<std::string>()));
   }

@@ -50,7 +50,7 @@ class CausalConvolution(nn.Conv1d):
 class CompiledScan(torch.autograd.Function):
     """x_t = a_t ∘ x_{t−1} + b_t u_tᵀ from x_{−1} = 0 and y_t = c_tᵀ x_t, for a_t = exp(A ∘ Δ_t), or 2 exp(A ∘ Δ_t) − 1; Δ, u [batch,
     length, width], b, c [batch, length, states], A [states, width] ↦ y [batch, length, width]. By krohn's loops: PyTorch would write
-    and read every eigenvalue and every gradient by one, three quarters of a step of training."""
+    and read every eigenvalue and every gradient by one, and a step of training take twice as long."""
 
     @staticmethod
     def forward(ctx: Any, delta: Tensor, rates: Tensor, u: Tensor, b: Tensor, c: Tensor, signed: bool) -> Tensor:
