@@ -1,6 +1,7 @@
 #include "krohn/simulate/models/diagonal_mixer.h"
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -69,11 +70,11 @@ class DiagonalMixer : public Mixer<Real> {
     select(weights, rows, memory);
     scan(rows, memory, *carry, weights);
     memory[kGated].resize(rows.tokens() * channels);
-    for (std::size_t token = 0; token < rows.tokens(); ++token) {
-      const std::size_t source = rows.source[token] * channels;
-      const auto z = array(memory[kGate], source), read = array(memory[kRead], token * channels);
-      array(memory[kGated], token * channels) = read * z * sigmoid(z);
-    }
+    memory[kOpen].resize(memory[kGate].size());
+    L::silu(memory[kGate], memory[kOpen]);
+    for (std::size_t token = 0; token < rows.tokens(); ++token)
+      array(memory[kGated], token * channels) =
+          array(memory[kRead], token * channels) * array(memory[kOpen], rows.source[token] * channels);
     L::linear(memory[kGated], weights[kOut], channels, y);
     return memory;
   }
@@ -81,18 +82,17 @@ class DiagonalMixer : public Mixer<Real> {
   void run_adjoint(const Weights& weights, const TokenRows& rows, std::span<const Real> x, Memory& memory,
                    std::span<const Real> by_y, std::span<Real> by_x, const Gradients& by_weights) const override {
     const std::size_t channels = shape_.channels;
-    Numbers<Real> by_gated(memory[kGated].size(), 0), by_read(by_gated.size()), by_gate(memory[kGate].size(), 0),
-        by_input(memory[kInput].size(), 0);
+    Numbers<Real> by_gated(memory[kGated].size(), 0), by_read(by_gated.size()), by_open(memory[kGate].size(), 0),
+        by_gate(by_open), by_input(memory[kInput].size(), 0);
     L::linear_adjoint(memory[kGated], weights[kOut], channels, by_y, by_gated, by_weights[kOut]);
     for (std::size_t token = 0; token < rows.tokens(); ++token) {
       const std::size_t source = rows.source[token] * channels, own = token * channels;
-      const auto z = array(memory[kGate], source), by = array(by_gated, own);
-      const List s = sigmoid(z);
-      array(by_read, own) = by * z * s;
-      array(by_gate, source) += by * array(memory[kRead], own) * s * (Real{1} + z * (Real{1} - s));
+      array(by_read, own) = array(by_gated, own) * array(memory[kOpen], source);
+      array(by_open, source) += array(by_gated, own) * array(memory[kRead], own);
       array(by_input, source) += array(by_read, own) * array(weights[kSkip], 0);
       array(by_weights[kSkip], 0) += array(by_read, own) * array(memory[kInput], source);
     }
+    L::silu_adjoint(memory[kGate], by_open, by_gate);
     scan_adjoint(weights, rows, memory, by_read, by_input, by_weights);
     Numbers<Real> by_raw(by_input.size(), 0);
     L::silu_adjoint(before_activation(memory), by_input, by_raw);
@@ -111,8 +111,8 @@ class DiagonalMixer : public Mixer<Real> {
   using List = Eigen::Array<Real, Eigen::Dynamic, 1>;
   using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   enum Part { kIn, kTaps, kSelect, kStep, kDecay, kSkip, kOut, kAngle };
-  /// selected: Δ before its softplus, k, q; step: Δ; scaled: Δ ∘ u; decay: a.
-  enum { kRaw, kGate, kMixed, kInput, kSelected, kSteps, kScaled, kDecays, kHistory, kRead, kGated, kMemory };
+  /// selected: Δ before its bias, k, q; shifted: Δ before its softplus; steps: Δ; open: of gate, after its SiLU; scaled: Δ ∘ u; decays: a, or where the scan makes it from Δ −eʷ.
+  enum { kRaw, kGate, kMixed, kInput, kSelected, kShifted, kSteps, kScaled, kDecays, kHistory, kRead, kOpen, kGated, kMemory };
   enum { kState, kBefore };
 
   static Eigen::Index at(std::size_t index) { return static_cast<Eigen::Index>(index); }
@@ -126,6 +126,7 @@ class DiagonalMixer : public Mixer<Real> {
   auto array(std::span<const Real> numbers, std::size_t first) const {
     return Eigen::Map<const List>(numbers.data() + first, shape_.channels);
   }
+  static Eigen::Map<List> all(Numbers<Real>& numbers) { return {numbers.data(), at(numbers.size())}; }
   Eigen::Map<const Matrix> view(const Numbers<Real>& numbers) const {
     return {numbers.data(), at(numbers.size() / shape_.channels), shape_.channels};
   }
@@ -134,12 +135,11 @@ class DiagonalMixer : public Mixer<Real> {
     memory[index].resize(static_cast<std::size_t>(columns.size()));
     Eigen::Map<Matrix>(memory[index].data(), columns.rows(), columns.cols()) = columns;
   }
-  static auto sigmoid(const auto& x) { return (Real{1} + (-x).exp()).inverse(); }
-
   std::size_t parts_of_state() const { return shape_.complex ? 2 : 1; }
   std::size_t selected() const { return shape_.channels + (1 + parts_of_state()) * shape_.states; }
   std::size_t state_size() const { return parts_of_state() * shape_.states * shape_.channels; }
   std::size_t decay_row() const { return shape_.fixed ? 0 : state_size(); }
+  bool is_selective() const { return !shape_.fixed && !shape_.complex; }
   std::span<const Real> before_activation(const Memory& memory) const {
     return memory[shape_.taps > 0 ? kMixed : kRaw];
   }
@@ -149,21 +149,22 @@ class DiagonalMixer : public Mixer<Real> {
     const std::size_t channels = shape_.channels;
     memory[kSelected].resize(rows.sources * selected(), 0);
     L::linear(memory[kInput], weights[kSelect], channels, memory[kSelected]);
-    memory[kSteps].resize(rows.sources * channels);
-    memory[kScaled].resize(rows.sources * channels);
-    for (std::size_t row = 0; row < rows.sources; ++row) {
-      const auto raw = array(memory[kSelected], row * selected()) + array(weights[kStep], 0);
-      array(memory[kSteps], row * channels) =
-          raw.max(Real{0}) + ((-raw.abs()).exp() + Real{1}).log();  // softplus, without overflow
-      array(memory[kScaled], row * channels) =
-          array(memory[kSteps], row * channels) * array(memory[kInput], row * channels);
+    for (const std::size_t each : {kShifted, kSteps, kScaled}) memory[each].resize(rows.sources * channels);
+    for (std::size_t row = 0; row < rows.sources; ++row)
+      array(memory[kShifted], row * channels) = array(memory[kSelected], row * selected()) + array(weights[kStep], 0);
+    L::softplus(memory[kShifted], memory[kSteps]);
+    all(memory[kScaled]) = all(memory[kSteps]) * all(memory[kInput]);
+    if (is_selective()) {
+      memory[kDecays].resize(state_size());
+      all(memory[kDecays]) = -Eigen::Map<const List>(weights[kDecay].data(), at(state_size())).exp();
+      return;
     }
     const std::size_t decays = shape_.fixed ? 1 : rows.sources;
     memory[kDecays].resize(decays * state_size());
-    for (std::size_t row = 0; row < decays; ++row)
-      for (std::size_t i = 0; i < shape_.states; ++i) {
+    for (std::size_t i = 0; i < shape_.states; ++i) {
+      const List rate = array(weights[kDecay], i * channels).exp();
+      for (std::size_t row = 0; row < decays; ++row) {
         auto a = array(memory[kDecays], row * state_size() + i * parts_of_state() * channels);
-        const auto rate = array(weights[kDecay], i * channels).exp();
         if (shape_.fixed)
           a = (-rate).exp();
         else
@@ -175,6 +176,29 @@ class DiagonalMixer : public Mixer<Real> {
         array(memory[kDecays], row * state_size() + (2 * i + 1) * channels) = a * angle.sin();
         a *= angle.cos();
       }
+    }
+  }
+
+  /// Of one word, after which `state` has the states; `after_row` as in SelectiveScan.
+  SelectiveScan<Real> selective(const TokenRows& rows, std::size_t word, Memory& memory, Real* state,
+                                std::size_t after_row) const {
+    const std::size_t channels = shape_.channels, first = rows.first[word];
+    SelectiveScan<Real> run{};
+    run.tokens = rows.length(word);
+    run.states = shape_.states;
+    run.channels = channels;
+    run.is_signed = shape_.negative;
+    run.source = rows.source.data() + first;
+    run.rates = memory[kDecays].data();
+    run.delta = memory[kSteps].data();
+    run.u = memory[kScaled].data();
+    run.b = memory[kSelected].data() + channels;
+    run.q = run.b + shape_.states;
+    run.narrow_row = selected();
+    run.after = state;
+    run.after_row = after_row;
+    run.y = memory[kRead].data() + first * channels;
+    return run;
   }
 
   Diagonal<Real> diagonal(const TokenRows& rows, std::size_t word, Memory& memory, Numbers<Real>& state) const {
@@ -202,11 +226,16 @@ class DiagonalMixer : public Mixer<Real> {
     const std::size_t channels = shape_.channels;
     memory[kRead].resize(rows.tokens() * channels);
     auto& state = carried(carry, kState, rows.words() * state_size());
-    for (std::size_t word = 0; word < rows.words(); ++word) {
-      Diagonal<Real> run = diagonal(rows, word, memory, state);
-      run.history = nullptr;
-      training_kernels<Real>().scan_diagonal(run);
-    }
+    for (std::size_t word = 0; word < rows.words(); ++word)
+      if (is_selective()) {
+        SelectiveScan<Real> run = selective(rows, word, memory, state.data() + word * state_size(), 0);
+        run.start = run.after;
+        training_kernels<Real>().scan_selectively(run);
+      } else {
+        Diagonal<Real> run = diagonal(rows, word, memory, state);
+        run.history = nullptr;
+        training_kernels<Real>().scan_diagonal(run);
+      }
     for (std::size_t token = 0; token < rows.tokens(); ++token)
       array(memory[kRead], token * channels) +=
           array(weights[kSkip], 0) * array(memory[kInput], rows.source[token] * channels);
@@ -218,23 +247,49 @@ class DiagonalMixer : public Mixer<Real> {
                     Numbers<Real>& by_input, const Gradients& by_weights) const {
     const std::size_t channels = shape_.channels;
     Numbers<Real> by_decays(memory[kDecays].size(), 0), by_selected(memory[kSelected].size(), 0),
-        by_scaled(memory[kScaled].size(), 0), state(rows.words() * state_size(), 0), by_state(state_size());
+        by_scaled(memory[kScaled].size(), 0), by_steps(memory[kSteps].size(), 0), by_state(state_size()), state;
+    if (!is_selective()) state.resize(rows.words() * state_size(), 0);
     for (std::size_t word = 0; word < rows.words(); ++word) {
-      memory[kHistory].resize(rows.length(word) * state_size());
+      memory[kHistory].resize(std::max(memory[kHistory].size(), rows.length(word) * state_size()));
+      const Real* const by_y = by_read.data() + rows.first[word] * channels;
+      Real *const by_k = by_selected.data() + channels, *const by_q = by_k + shape_.states;
+      if (is_selective()) {
+        const SelectiveScan<Real> run = selective(rows, word, memory, memory[kHistory].data(), state_size());
+        training_kernels<Real>().scan_selectively(run);
+        training_kernels<Real>().scan_selectively_adjoint(
+            run, {by_y, by_decays.data(), by_steps.data(), by_scaled.data(), by_k, by_q, by_state.data()});
+        continue;
+      }
       const Diagonal<Real> run = diagonal(rows, word, memory, state);
       training_kernels<Real>().scan_diagonal(run);
       std::ranges::fill(by_state, Real{0});
       training_kernels<Real>().scan_diagonal_adjoint(
-          run, {by_read.data() + rows.first[word] * channels, by_decays.data(), by_selected.data() + channels,
-                by_scaled.data(), by_selected.data() + channels + shape_.states, by_state.data()});
+          run, {by_y, by_decays.data(), by_k, by_scaled.data(), by_q, by_state.data()});
     }
-    const std::size_t decays = shape_.fixed ? 1 : rows.sources;
-    Numbers<Real> by_steps(memory[kSteps].size(), 0);
-    for (std::size_t row = 0; row < decays; ++row)
-      for (std::size_t i = 0; i < shape_.states; ++i) {
+    if (is_selective())
+      Eigen::Map<List>(by_weights[kDecay].data(), at(state_size())) += all(by_decays) * all(memory[kDecays]);
+    else
+      decay_adjoint(weights, rows, memory, by_decays, by_steps, by_weights);
+    all(by_steps) += all(by_scaled) * all(memory[kInput]);
+    all(by_input) += all(by_scaled) * all(memory[kSteps]);
+    Numbers<Real> by_shifted(by_steps.size(), 0);
+    L::softplus_adjoint(memory[kShifted], by_steps, by_shifted);
+    for (std::size_t row = 0; row < rows.sources; ++row) {
+      array(by_selected, row * selected()) = array(by_shifted, row * channels);
+      array(by_weights[kStep], 0) += array(by_shifted, row * channels);
+    }
+    L::linear_adjoint(memory[kInput], weights[kSelect], channels, by_selected, by_input, by_weights[kSelect]);
+  }
+
+  /// Adds to the gradients by Δ and by the weights that choose a.
+  void decay_adjoint(const Weights& weights, const TokenRows& rows, Memory& memory, Numbers<Real>& by_decays,
+                     Numbers<Real>& by_steps, const Gradients& by_weights) const {
+    const std::size_t channels = shape_.channels, decays = shape_.fixed ? 1 : rows.sources;
+    for (std::size_t i = 0; i < shape_.states; ++i) {
+      const List rate = array(weights[kDecay], i * channels).exp();
+      for (std::size_t row = 0; row < decays; ++row) {
         const std::size_t at = row * state_size() + i * parts_of_state() * channels;
         const auto a = array(memory[kDecays], at), by = array(by_decays, at);
-        const List rate = array(weights[kDecay], i * channels).exp();
         List by_log(channels);  // by log s = −Δ · rate
         if (shape_.complex) {
           const auto turn = array(memory[kDecays], at + channels), by_turn = array(by_decays, at + channels);
@@ -258,15 +313,7 @@ class DiagonalMixer : public Mixer<Real> {
           array(by_steps, row * channels) -= by_log * rate;
         }
       }
-    for (std::size_t row = 0; row < rows.sources; ++row) {
-      const std::size_t own = row * channels;
-      array(by_steps, own) += array(by_scaled, own) * array(memory[kInput], own);
-      array(by_input, own) += array(by_scaled, own) * array(memory[kSteps], own);
-      // The derivative of softplus is 1 − exp(−softplus).
-      array(by_selected, row * selected()) += array(by_steps, own) * (Real{1} - (-array(memory[kSteps], own)).exp());
-      array(by_weights[kStep], 0) += array(by_selected, row * selected());
     }
-    L::linear_adjoint(memory[kInput], weights[kSelect], channels, by_selected, by_input, by_weights[kSelect]);
   }
 
   DiagonalShape shape_;

@@ -104,6 +104,16 @@ void TokenLayers<Real>::silu_adjoint(std::span<const Real> x, std::span<const Re
 }
 
 template <class Real>
+void TokenLayers<Real>::softplus(std::span<const Real> x, std::span<Real> y) {
+  training_kernels<Real>().softplus(x.data(), x.size(), y.data());
+}
+
+template <class Real>
+void TokenLayers<Real>::softplus_adjoint(std::span<const Real> x, std::span<const Real> by_y, std::span<Real> by_x) {
+  training_kernels<Real>().softplus_adjoint(x.data(), x.size(), by_y.data(), by_x.data());
+}
+
+template <class Real>
 void TokenLayers<Real>::gate(std::span<const Real> x, std::size_t width, std::span<Real> y) {
   training_kernels<Real>().gate({x.size() / (2 * width), 2 * width, x.data()}, y.data());
 }

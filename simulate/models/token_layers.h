@@ -61,6 +61,10 @@ struct TokenLayers {
   static void silu(std::span<const Real> x, std::span<Real> y);
   static void silu_adjoint(std::span<const Real> x, std::span<const Real> by_y, std::span<Real> by_x);
 
+  /// log(1 + eˣ), elementwise.
+  static void softplus(std::span<const Real> x, std::span<Real> y);
+  static void softplus_adjoint(std::span<const Real> x, std::span<const Real> by_y, std::span<Real> by_x);
+
   /// silu(first half) ∘ second half, row by row of 2 · width: SwiGLU's middle.
   static void gate(std::span<const Real> x, std::size_t width, std::span<Real> y);
   static void gate_adjoint(std::span<const Real> x, std::size_t width, std::span<const Real> by_y,

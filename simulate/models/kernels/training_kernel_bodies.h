@@ -70,6 +70,8 @@ TrainingKernels<Real> kernels() {
           &unit_norm_adjoint<Real, kLanes>,
           &silu<Real, kLanes>,
           &silu_adjoint<Real, kLanes>,
+          &softplus<Real, kLanes>,
+          &softplus_adjoint<Real, kLanes>,
           &gate<Real, kLanes>,
           &gate_adjoint<Real, kLanes>,
           &scaled_gate<Real, kLanes>,

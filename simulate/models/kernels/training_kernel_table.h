@@ -139,19 +139,24 @@ struct DiagonalAdjoint {
   Real *by_a, *by_k, *by_u, *by_q, *by_state;
 };
 
-/// One word of h ← a ∘ h + b uᵀ from 0 with states × channels numbers h, as Mamba has it: a(n, c) = e^(Δ(c) A(n, c)),
-/// or twice that less 1, and then y(c) = Σ_n q(n) h(n, c). Token t has row t of Δ, u, b, q and y.
+/// One word of h ← a ∘ h + b uᵀ with states × channels numbers h, as Mamba has it: a(n, c) = e^(Δ(c) A(n, c)), or twice
+/// that less 1, and then y(c) = Σ_n q(n) h(n, c). Token t reads row source[t] of Δ, u, b and q and has row t of y.
 template <class Real>
 struct SelectiveScan {
   std::size_t tokens, states, channels;
   bool is_signed;
-  const Real* rates;              ///< A
-  const Real *delta, *u, *b, *q;  ///< channels, channels, states, states a row
-  Real* history;                  ///< the states after every token
+  const std::uint32_t* source;  ///< null: row t
+  const Real* rates;            ///< A
+  const Real *delta, *u;        ///< channels a row
+  const Real *b, *q;            ///< states a row
+  std::size_t narrow_row;       ///< from one row of b, or of q, to the next
+  const Real* start;            ///< the states before the first token; null: 0, as the adjoint takes them to be
+  Real* after;                  ///< the states after tokens, which the adjoint reads
+  std::size_t after_row;        ///< from those after one token to those after the next; 0: the last ones are kept, no more
   Real* y;
 };
 
-/// Its gradients: by y given, by Δ and u written, by the others added.
+/// Its gradients: by y given, the others added.
 template <class Real>
 struct SelectiveScanAdjoint {
   const Real* by_y;
@@ -256,6 +261,8 @@ struct TrainingKernels {
   void (*unit_norm_adjoint)(const Rows<Real>&, const Real* by_y, Real* by_x);
   void (*silu)(const Real* x, std::size_t count, Real* y);
   void (*silu_adjoint)(const Real* x, std::size_t count, const Real* by_y, Real* by_x);
+  void (*softplus)(const Real* x, std::size_t count, Real* y);  ///< log(1 + eˣ)
+  void (*softplus_adjoint)(const Real* x, std::size_t count, const Real* by_y, Real* by_x);
   void (*gate)(const Rows<Real>&, Real* y);  ///< silu of a row's first half times its second
   void (*gate_adjoint)(const Rows<Real>&, const Real* by_y, Real* by_x);
   /// The same of rows times `scale`, one number a row; the logistic function of first halves is kept for the adjoint,

@@ -200,6 +200,23 @@ void silu_adjoint(const Real* x, std::size_t count, const Real* by_y, Real* by_x
 }
 
 template <class Real, std::size_t kLanes>
+void softplus(const Real* x, std::size_t count, Real* y) {
+  using V = Vector<Real, kLanes>;
+  by_vectors<kLanes>(count, [&](std::size_t i, std::size_t n) {
+    store_some(y + i, softplus_of<Real, kLanes>(load_some<V>(x + i, n)), n);
+  });
+}
+
+template <class Real, std::size_t kLanes>
+void softplus_adjoint(const Real* x, std::size_t count, const Real* by_y, Real* by_x) {
+  using V = Vector<Real, kLanes>;
+  by_vectors<kLanes>(count, [&](std::size_t i, std::size_t n) {
+    const V slope = logistic<Real, kLanes>(load_some<V>(x + i, n));
+    store_some(by_x + i, load_some<V>(by_x + i, n) + load_some<V>(by_y + i, n) * slope, n);
+  });
+}
+
+template <class Real, std::size_t kLanes>
 void gate(const Rows<Real>& rows, Real* y) {
   using V = Vector<Real, kLanes>;
   const std::size_t half = rows.width / 2;

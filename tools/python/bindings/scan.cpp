@@ -51,12 +51,16 @@ struct Scan {
             states(),
             channels(),
             is_signed,
+            nullptr,
             rates.data(),
             delta.data() + wide,
             u.data() + wide,
             b.data() + narrow,
             q.data() + narrow,
+            states(),
+            nullptr,
             history.data() + wide * states(),
+            states() * channels(),
             y};
   }
 };
@@ -103,7 +107,7 @@ void bind(nb::module_& module) {
   module.def("selective_scan_adjoint", &scan_adjoint<Real>, "delta"_a.noconvert(), "rates"_a.noconvert(),
              "u"_a.noconvert(), "b"_a.noconvert(), "c"_a.noconvert(), "is_signed"_a, "states"_a.noconvert(),
              "by_y"_a.noconvert(), "by_delta"_a.noconvert(), "by_rates"_a.noconvert(), "by_u"_a.noconvert(),
-             "by_b"_a.noconvert(), "by_c"_a.noconvert(), "Writes by_delta and by_u; adds to the other gradients.");
+             "by_b"_a.noconvert(), "by_c"_a.noconvert(), "Adds to the gradients.");
 }
 
 }  // namespace

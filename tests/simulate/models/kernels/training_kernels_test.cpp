@@ -289,7 +289,7 @@ template <class Real>
 Lists<double> tokens_seen(const TrainingKernels<Real>& kernels, std::size_t width) {
   const std::size_t rows = 6, count = rows * width;
   const auto x = drawn<Real>(count, 1, 3), gain = drawn<Real>(width, 2), by = drawn<Real>(count, 3);
-  Lists<Real> lists(6, std::vector<Real>(count, 1));
+  Lists<Real> lists(8, std::vector<Real>(count, 1));
   std::vector<Real> by_gain(width, 1), gated(count / 2), by_gated(count, 1);
   const Rows<Real> all{rows, width, x.data()};
   kernels.rms_norm(all, gain.data(), lists[0].data());
@@ -298,6 +298,8 @@ Lists<double> tokens_seen(const TrainingKernels<Real>& kernels, std::size_t widt
   kernels.unit_norm_adjoint(all, by.data(), lists[3].data());
   kernels.silu(x.data(), count, lists[4].data());
   kernels.silu_adjoint(x.data(), count, by.data(), lists[5].data());
+  kernels.softplus(x.data(), count, lists[6].data());
+  kernels.softplus_adjoint(x.data(), count, by.data(), lists[7].data());
   const Rows<Real> pairs{rows / 2, 2 * width, x.data()};
   kernels.gate(pairs, gated.data());
   kernels.gate_adjoint(pairs, by.data(), by_gated.data());
@@ -310,8 +312,8 @@ Lists<double> tokens_seen(const TrainingKernels<Real>& kernels, std::size_t widt
 Lists<double> tokens_as_written(std::size_t width) {
   const std::size_t rows = 6, count = rows * width;
   const auto x = drawn<double>(count, 1, 3), gain = drawn<double>(width, 2), by = drawn<double>(count, 3);
-  Lists<double> lists(9);
-  lists[6].assign(width, 1);
+  Lists<double> lists(11);
+  lists[8].assign(width, 1);
   const auto w = static_cast<double>(width);
   for (std::size_t row = 0; row < rows; ++row) {
     const auto own = std::span(x).subspan(row * width, width), by_own = std::span(by).subspan(row * width, width);
@@ -322,20 +324,22 @@ Lists<double> tokens_as_written(std::size_t width) {
     for (std::size_t i = 0; i < width; ++i) {
       lists[0].push_back(own[i] * gain[i] * scale);
       lists[1].push_back(1 + by_own[i] * gain[i] * scale - own[i] * along * std::pow(scale, 3) / w);
-      lists[6][i] += by_own[i] * own[i] * scale;
+      lists[8][i] += by_own[i] * own[i] * scale;
       lists[2].push_back(own[i] * unit);
       lists[3].push_back(1 + by_own[i] * unit - own[i] * along_unit * std::pow(unit, 3));
       lists[4].push_back(silu_of(own[i]));
       lists[5].push_back(1 + by_own[i] * silu_slope(own[i]));
+      lists[6].push_back(std::log1p(std::exp(own[i])));
+      lists[7].push_back(1 + by_own[i] / (1 + std::exp(-own[i])));
     }
   }
-  lists[8].assign(count, 1);
+  lists[10].assign(count, 1);
   for (std::size_t row = 0; row < rows / 2; ++row)
     for (std::size_t i = 0; i < width; ++i) {
       const std::size_t left = 2 * row * width + i, right = left + width;
-      lists[7].push_back(silu_of(x[left]) * x[right]);
-      lists[8][left] += by[row * width + i] * x[right] * silu_slope(x[left]);
-      lists[8][right] += by[row * width + i] * silu_of(x[left]);
+      lists[9].push_back(silu_of(x[left]) * x[right]);
+      lists[10][left] += by[row * width + i] * x[right] * silu_slope(x[left]);
+      lists[10][right] += by[row * width + i] * silu_of(x[left]);
     }
   return lists;
 }
@@ -458,6 +462,18 @@ TEST_CASE("exponentials to two units of the last place, and no surprise beyond t
     CHECK(silu[2] == 0);
     CHECK(silu[3] == 200);
     CHECK(silu[4] == 1e30f);
+    std::vector<float> points, plus(far.size());
+    for (float at = -86.9f; at < 87; at += 0.0137f) points.push_back(at);
+    std::vector<float> steps(points.size());
+    training_kernels(set).softplus(points.data(), points.size(), steps.data());
+    for (std::size_t i = 0; i < points.size(); ++i)
+      worst = std::max(worst, std::abs(double{steps[i]} / std::log1p(std::exp(double{points[i]})) - 1));
+    CHECK(worst < 4 * 0x1p-23);
+    training_kernels(set).softplus(far.data(), far.size(), plus.data());
+    CHECK(plus[0] < 1e-30);
+    CHECK(plus[0] >= 0);
+    CHECK(plus[3] == 200);
+    CHECK(plus[4] == 1e30f);
     const float wrong[] = {NAN, INFINITY};  // what diverged stays so
     float seen[2];
     training_kernels(set).silu(wrong, 2, seen);

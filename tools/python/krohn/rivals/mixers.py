@@ -66,7 +66,7 @@ class CompiledScan(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> Tuple[Optional[Tensor], ...]:
         *given, states = ctx.saved_tensors
         delta, rates, u, b, c = given
-        found = torch.empty_like(delta), torch.zeros_like(rates), torch.empty_like(u), torch.zeros_like(b), torch.zeros_like(c)
+        found = tuple(torch.zeros_like(each) for each in given)
         _krohn.selective_scan_adjoint(*(each.numpy() for each in given), ctx.signed, states.numpy(), gradients[0].contiguous().numpy(),
                                       *(each.numpy() for each in found))  # fmt: skip
         return (*found, None)
