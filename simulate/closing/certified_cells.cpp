@@ -58,7 +58,7 @@ void add_reflections(std::vector<CertifiedCell>& cells) {
   const std::string one = "deltaproduct:signed,plain,width=32,heads=1,keys=8,values=16,mlp=64",
                     two = "deltaproduct:signed,plain,reflections=2,width=32,heads=8,keys=8,values=8,mlp=64";
   // Several heads: one that learned no turn of the right kind is silenced, or unlearned.
-  cells.push_back({"DeltaNet", "parity", "deltaproduct:signed,plain,width=16,heads=2,mlp=0",
+  cells.push_back({"DeltaNet", "parity", "deltaproduct:signed,plain,width=16,heads=4,mlp=0",
                    of_reflections({2, 32}, 1e-2, 2000), ""});
   cells.push_back({"DeltaNet", "S3/swaps", one, of_reflections({2, 32}, 1e-2, 3000), ""});
   CertifiedCell s5{"DeltaNet", "S5/swaps", "deltaproduct:signed,plain,width=64,heads=2,keys=16,values=32,mlp=128",

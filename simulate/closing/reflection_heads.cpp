@@ -1,5 +1,6 @@
 #include "krohn/simulate/closing/reflection_heads.h"
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <optional>
 
@@ -10,8 +11,6 @@ namespace {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-constexpr double kSame = 1e-9;  ///< of the greatest number of all, in which what is equal may differ by roundings
 
 /// S after the letter; the greatest move of each of its reflections is kept in `moves`, where there is room.
 void read(const LetterOfHead& letter, MatrixXd& state, std::vector<double>* moves = nullptr) {
@@ -29,10 +28,6 @@ MatrixXd first_state(const Head& head, const TaskAutomaton& input) {
   MatrixXd state = MatrixXd::Zero(any.key.size(), any.value.size());
   for (const Letter letter : input.before) read(head.letters[letter], state);
   return state;
-}
-
-bool differ(const MatrixXd& a, const MatrixXd& b, double greatest) {
-  return !((a - b).cwiseAbs().maxCoeff() <= kSame * greatest);
 }
 
 }  // namespace
@@ -62,82 +57,155 @@ double silence_idle(Head& head, const TaskAutomaton& input) {
   return greatest > 0 ? lost / greatest : 0;
 }
 
+namespace {
+
+/// A letter's turn by two reflections: an orthonormal basis of its plane, of which the first is the first key.
+struct Turn {
+  Letter letter;
+  VectorXd key, across;
+  double cosine, sine;  ///< of the angle between both keys
+
+  Eigen::Vector2d along(const VectorXd& direction) const { return {key.dot(direction), across.dot(direction)}; }
+};
+
+/// A direction that all planes share, or nearly: the first letter's first key where it is one, since planes that are
+/// all the same share every one of theirs.
+VectorXd shared_direction(const std::vector<Turn>& turns) {
+  constexpr double kFirst = 0.95, kMeeting = 0.9;
+  MatrixXd planes = MatrixXd::Zero(turns.front().key.size(), turns.front().key.size());
+  for (const Turn& turn : turns) planes += turn.key * turn.key.transpose() + turn.across * turn.across.transpose();
+  const VectorXd meeting = Eigen::SelfAdjointEigenSolver<MatrixXd>(planes).eigenvectors().rightCols(1);
+  const auto least = [&](const VectorXd& direction) {
+    double norm = 1;
+    for (const Turn& turn : turns) norm = std::min(norm, turn.along(direction).norm());
+    return norm;
+  };
+  const VectorXd& first = turns.front().key;
+  return least(first) < kFirst && least(meeting) >= kMeeting ? meeting : first;
+}
+
+}  // namespace
+
 void align_turns(Head& head, const std::vector<Letter>& letters) {
   constexpr double kPlane = 0.1, kShared = 0.5;
-  std::optional<VectorXd> common;
+  std::vector<Turn> turns;
   for (const Letter letter : letters) {
-    if (head.letters[letter].reflections.size() != 2) return;
-    HeadReflection &a = head.letters[letter].reflections[0], &b = head.letters[letter].reflections[1];
-    if (a.beta != 2 || b.beta != 2) continue;
-    const double cosine = a.key.dot(b.key);
-    const VectorXd across = b.key - cosine * a.key;
+    const std::vector<HeadReflection>& parts = head.letters[letter].reflections;
+    if (parts.size() != 2) return;
+    if (parts[0].beta != 2 || parts[1].beta != 2) continue;
+    const double cosine = parts[0].key.dot(parts[1].key);
+    const VectorXd across = parts[1].key - cosine * parts[0].key;
     const double sine = across.norm();
-    if (sine < kPlane) continue;
-    if (!common) common = a.key;
-    const VectorXd other = across / sine;
-    Eigen::Vector2d wanted(a.key.dot(*common), other.dot(*common));
+    if (sine >= kPlane) turns.push_back({letter, parts[0].key, across / sine, cosine, sine});
+  }
+  if (turns.empty()) return;
+  const VectorXd common = shared_direction(turns);
+  for (const Turn& turn : turns) {
+    Eigen::Vector2d wanted = turn.along(common);
     if (wanted.norm() < kShared) continue;
     wanted.normalize();
+    HeadReflection &a = head.letters[turn.letter].reflections[0], &b = head.letters[turn.letter].reflections[1];
     // The state that both leave alone, as far as it lies in their plane.
-    const MatrixXd fixed = a.key * a.value.transpose() + other * ((b.value - cosine * a.value) / sine).transpose();
-    const VectorXd first = wanted(0) * a.key + wanted(1) * other, second = wanted(0) * other - wanted(1) * a.key;
-    a.key = first;
-    b.key = cosine * first + sine * second;
+    const MatrixXd fixed =
+        a.key * a.value.transpose() + turn.across * ((b.value - turn.cosine * a.value) / turn.sine).transpose();
+    const VectorXd second = wanted(0) * turn.across - wanted(1) * turn.key;
+    a.key = wanted(0) * turn.key + wanted(1) * turn.across;
+    b.key = turn.cosine * a.key + turn.sine * second;
     a.value = fixed.transpose() * a.key;
     b.value = fixed.transpose() * b.key;
   }
 }
 
-std::optional<MatrixXd> held_states(const Head& head, const TaskAutomaton& input, const TrackedAutomaton& tracked) {
+std::optional<HeldStates> held_states(std::span<const Head* const> heads, const TaskAutomaton& input,
+                                      const TrackedAutomaton& tracked, std::size_t most) {
   const Dfa& automaton = tracked.automaton;
-  const MatrixXd first = first_state(head, input);
-  double greatest = first.cwiseAbs().maxCoeff();
-  MatrixXd held = MatrixXd::Zero(first.size(), static_cast<Eigen::Index>(automaton.states()));
-  std::vector<bool> is_known(automaton.states(), false);
-  std::vector<State> queue{automaton.initial()};
-  held.col(automaton.initial()) = first.reshaped();
-  is_known[automaton.initial()] = true;
-  for (std::size_t i = 0; i < queue.size(); ++i)
+  HeldStates held;
+  std::vector<std::vector<std::size_t>> nodes_at(automaton.states());
+  // False where there is no room for another.
+  const auto reach = [&](State state, std::vector<MatrixXd> numbers) {
+    held.greatest.resize(numbers.size(), 0);
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      held.greatest[i] = std::max(held.greatest[i], numbers[i].cwiseAbs().maxCoeff());
+    const auto is_here = [&](std::size_t node) { return !held.differ(held.numbers[node], numbers); };
+    if (std::ranges::any_of(nodes_at[state], is_here)) return true;
+    if (held.at.size() == most) return false;
+    nodes_at[state].push_back(held.at.size());
+    held.at.push_back(state);
+    held.numbers.push_back(std::move(numbers));
+    return true;
+  };
+  std::vector<MatrixXd> first;
+  for (const Head* const head : heads) first.push_back(first_state(*head, input));
+  if (!reach(automaton.initial(), std::move(first))) return std::nullopt;
+  for (std::size_t node = 0; node < held.at.size(); ++node)
     for (Letter letter = 0; letter < automaton.letters(); ++letter) {
-      const State to = automaton.next(queue[i], letter);
+      const State to = automaton.next(held.at[node], letter);
       if (tracked.wanted[to] == TrackedAutomaton::kNoSuchWord) continue;
-      MatrixXd state = held.col(queue[i]).reshaped(first.rows(), first.cols());
-      read(head.letters[input.inputs[letter]], state);
-      greatest = std::max(greatest, state.cwiseAbs().maxCoeff());
-      if (is_known[to]) {
-        if (differ(state.reshaped(), held.col(to), greatest)) return std::nullopt;
-        continue;
-      }
-      held.col(to) = state.reshaped();
-      is_known[to] = true;
-      queue.push_back(to);
+      std::vector<MatrixXd> numbers = held.numbers[node];
+      for (std::size_t i = 0; i < heads.size(); ++i) read(heads[i]->letters[input.inputs[letter]], numbers[i]);
+      if (!reach(to, std::move(numbers))) return std::nullopt;
     }
   return held;
+}
+
+bool HeldStates::differ(const std::vector<MatrixXd>& a, const std::vector<MatrixXd>& b) const {
+  constexpr double kSame = 1e-9;  // of the greatest number of a head, in which what is equal may differ by roundings
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (!((a[i] - b[i]).cwiseAbs().maxCoeff() <= kSame * greatest[i])) return true;
+  return false;
+}
+
+bool HeldStates::tell_answers(const TrackedAutomaton& tracked) const {
+  for (std::size_t p = 0; p < at.size(); ++p)
+    for (std::size_t q = 0; q < p; ++q)
+      if (tracked.is_asked(at[p]) && tracked.is_asked(at[q]) && tracked.wanted[at[p]] != tracked.wanted[at[q]] &&
+          !differ(numbers[p], numbers[q]))
+        return false;
+  return true;
 }
 
 std::size_t silence_strays(std::vector<std::optional<Head>>& heads, const TaskAutomaton& input,
                            const TrackedAutomaton& tracked) {
   constexpr std::size_t kMostStates = 2000;
-  if (tracked.automaton.states() > kMostStates) return 0;
-  std::vector<MatrixXd> followers;
-  std::vector<std::size_t> strays;
+  const std::size_t states = held_states({}, input, tracked, kMostStates + 1)->at.size();
+  if (states > kMostStates) return 0;
+  struct Finite {
+    std::size_t head, held;
+  };
+  std::vector<Finite> finite;
   for (std::size_t i = 0; i < heads.size(); ++i)
     if (heads[i]) {
-      if (auto held = held_states(*heads[i], input, tracked))
-        followers.push_back(*std::move(held));
-      else
-        strays.push_back(i);
+      const Head* const own = &*heads[i];
+      if (const auto held = held_states({&own, 1}, input, tracked, kMostStates)) finite.push_back({i, held->at.size()});
     }
-  const auto are_told_apart = [&](State p, State q) {
-    return std::ranges::any_of(
-        followers, [&](const MatrixXd& held) { return differ(held.col(p), held.col(q), held.cwiseAbs().maxCoeff()); });
+  std::ranges::stable_sort(finite, {}, &Finite::held);
+  std::vector<const Head*> kept;
+  std::vector<bool> stays(heads.size(), false);
+  const auto is_enough = [&] {
+    const auto held = held_states(kept, input, tracked, kMostStates);
+    return held && held->tell_answers(tracked);
   };
-  for (State p = 0; p < tracked.automaton.states(); ++p)
-    for (State q = 0; q < p; ++q)
-      if (tracked.is_asked(p) && tracked.is_asked(q) && tracked.wanted[p] != tracked.wanted[q] && !are_told_apart(p, q))
-        return 0;
-  for (const std::size_t stray : strays) heads[stray].reset();
-  return strays.size();
+  bool tell = false;
+  for (std::size_t i = 0; i < finite.size() && !tell; ++i) {
+    const auto [head, held] = finite[i];
+    kept.push_back(&*heads[head]);
+    stays[head] = true;
+    const bool last_that_follows = held == states && (i + 1 == finite.size() || finite[i + 1].held > states);
+    if (held > states && !held_states(kept, input, tracked, kMostStates)) {
+      kept.pop_back();
+      stays[head] = false;
+    } else if (held > states || last_that_follows) {
+      tell = is_enough();
+    }
+  }
+  if (!tell) return 0;
+  std::size_t silenced = 0;
+  for (std::size_t i = 0; i < heads.size(); ++i)
+    if (heads[i] && !stays[i]) {
+      heads[i].reset();
+      ++silenced;
+    }
+  return silenced;
 }
 
 }  // namespace krohn

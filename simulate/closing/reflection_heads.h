@@ -5,6 +5,7 @@
 #include <Eigen/Core>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "krohn/simulate/tasks/task_automaton.h"
@@ -33,18 +34,34 @@ struct Head {
 double silence_idle(Head& head, const TaskAutomaton& input);
 
 /// Of two reflections, β = 2, only the product is determined, a turn by twice the angle between their keys: both may be
-/// turned in their plane together. They are, until the first key of every letter is that of the first letter, or as
-/// near to it as the plane comes. Letters stay as they are whose keys are within 0.1 (a sine) of one direction, or
-/// whose plane has less than half of the first key. The state that both leave alone stays; nothing for other heads.
+/// turned in their plane together. They are, until the first key of every letter is the direction that all planes
+/// share, or as near to it as the letter's comes: turns of a plane share the first letter's first key, those of a
+/// tetrahedron the line in which their planes meet. Letters stay as they are whose keys are within 0.1 (a sine) of one
+/// direction, or whose plane has less than half of the shared one. The state that both leave alone stays; nothing for
+/// other heads.
 void align_turns(Head& head, const std::vector<Letter>& letters);
 
-/// What the head holds in each state of the automaton, a column a state. Nothing where two words that lead to one state
-/// leave different numbers behind: what it holds is no matter of the automaton, or of no finite number of states.
-std::optional<Eigen::MatrixXd> held_states(const Head& head, const TaskAutomaton& input,
-                                           const TrackedAutomaton& tracked);
+/// What heads hold together after words, each time with the automaton's state there.
+struct HeldStates {
+  std::vector<State> at;
+  std::vector<std::vector<Eigen::MatrixXd>> numbers;  ///< keys × values of every head
+  std::vector<double> greatest;                       ///< of every head's numbers
 
-/// Silences the heads that hold no function of the automaton's state, where the others tell all answers apart. Returns
-/// how many; 0 for automata of more than 2,000 states.
+  /// By more than roundings.
+  bool differ(const std::vector<Eigen::MatrixXd>& a, const std::vector<Eigen::MatrixXd>& b) const;
+  /// Whether words that are answered otherwise leave other numbers behind.
+  bool tell_answers(const TrackedAutomaton& tracked) const;
+};
+
+/// Nothing where they are more than `most`. A head follows the automaton where they are as many as its states, those
+/// of no head at all.
+std::optional<HeldStates> held_states(std::span<const Head* const> heads, const TaskAutomaton& input,
+                                      const TrackedAutomaton& tracked, std::size_t most);
+
+/// Silences the heads that are not needed to tell all answers apart and take up more states than the automaton has:
+/// those of infinitely many, or of so many that the proof would be of their products. Heads that follow the automaton
+/// stay; where they are not enough, those of fewest states follow, such as one that holds a tetrahedron's twelve turns for
+/// Z_3. Returns how many are silenced: none where no heads of up to 2,000 states together tell all answers apart.
 std::size_t silence_strays(std::vector<std::optional<Head>>& heads, const TaskAutomaton& input,
                            const TrackedAutomaton& tracked);
 

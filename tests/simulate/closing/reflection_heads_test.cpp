@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -107,31 +108,54 @@ TEST_CASE("keys within a tenth of one direction, and planes with less than half 
   CHECK_FALSE(is_turned(first, single));
 }
 
+namespace {
+
+/// Two reflections a letter: letter k turns the plane by `angle` k, and a word begins at (1, 0), written by the token
+/// before it.
+Head counting_head(const Task& task, double angle) {
+  const TaskAutomaton input = input_machine(task);
+  Head head;
+  head.letters.resize(task.alphabet().size(), LetterOfHead{{{unit(2, 0), one(0), 0}, {unit(2, 0), one(0), 0}}, {}});
+  for (std::size_t k = 0; k < input.inputs.size(); ++k)
+    head.letters[input.inputs[k]].reflections = {{unit(2, 0), one(0), 2},
+                                                 {unit(2, angle * static_cast<double>(k) / 2), one(0), 2}};
+  for (const Letter letter : input.before) head.letters[letter].reflections[0] = {unit(2, 0), one(1), 1};
+  return head;
+}
+
+}  // namespace
+
 TEST_CASE("a head that follows the automaton is kept, one that does not is silenced where the rest is enough") {
   const auto task = make_task("Z3");
   const TaskAutomaton input = input_machine(*task);
   const TrackedAutomaton tracked = tracked_automaton(*task, input.automaton);
-  // Letter k turns the plane by `angle` k; a word begins at (1, 0), written by the token before it.
-  const auto counter = [&](double angle) {
-    Head head;
-    head.letters.resize(task->alphabet().size(), LetterOfHead{{{unit(2, 0), one(0), 0}, {unit(2, 0), one(0), 0}}, {}});
-    for (std::size_t k = 0; k < input.inputs.size(); ++k)
-      head.letters[input.inputs[k]].reflections = {{unit(2, 0), one(0), 2},
-                                                   {unit(2, angle * static_cast<double>(k) / 2), one(0), 2}};
-    for (const Letter letter : input.before) head.letters[letter].reflections[0] = {unit(2, 0), one(1), 1};
-    return head;
-  };
+  const auto counter = [&](double angle) { return counting_head(*task, angle); };
   const double third = 2 * std::acos(-1) / 3;
   const Head right = counter(third), still = counter(0), half = counter(1.5 * third), never = counter(1);
-  const auto held = held_states(right, input, tracked);
+  const auto held_by = [&](const Head& head, std::size_t most) {
+    const Head* const own = &head;
+    return held_states({&own, 1}, input, tracked, most);
+  };
+  const auto states = held_states({}, input, tracked, 100);
+  REQUIRE(states);
+  CHECK_FALSE(states->tell_answers(tracked));
+  const auto held = held_by(right, 100);
   REQUIRE(held);
-  for (State a = 0; a < tracked.automaton.states(); ++a)
-    for (State b = 0; b < a; ++b)
-      if (tracked.is_asked(a) && tracked.is_asked(b)) CHECK((held->col(a) - held->col(b)).norm() > 1);
-  CHECK(held_states(still, input, tracked));  // it holds the same in every state
-  CHECK_FALSE(held_states(half, input, tracked));
-  CHECK_FALSE(held_states(never, input, tracked));
-  CHECK_FALSE(held_states(counter(third + 1e-6), input, tracked));
+  CHECK(held->at.size() == states->at.size());
+  CHECK(held->tell_answers(tracked));
+  CHECK(held_by(still, 100)->at.size() == states->at.size());  // it holds the same in every state
+  CHECK_FALSE(held_by(still, 100)->tell_answers(tracked));
+  // The empty word's state is one of its own, and all others have two: letter 1 has order 2 there.
+  const std::size_t doubled = 2 * states->at.size() - 1;
+  CHECK(held_by(half, 100)->at.size() == doubled);
+  CHECK_FALSE(held_by(half, 100)->tell_answers(tracked));
+  CHECK(held_by(half, doubled));
+  CHECK_FALSE(held_by(half, doubled - 1));
+  CHECK_FALSE(held_by(never, 2000));
+  CHECK_FALSE(held_by(counter(third + 1e-6), 2000));
+  const Head sixths = counter(third / 2), ninths = counter(third / 3);  // they count modulo 6 and 9
+  CHECK(held_by(sixths, 100)->at.size() == 7);
+  CHECK(held_by(sixths, 100)->tell_answers(tracked));
   struct Fact {
     std::vector<Head> heads;
     std::vector<bool> stays;
@@ -139,10 +163,49 @@ TEST_CASE("a head that follows the automaton is kept, one that does not is silen
   for (const auto& [given, stays] :
        {Fact{{right, never, half}, {true, false, false}}, Fact{{still, never, right}, {true, false, true}},
         Fact{{still, half}, {true, true}},  // nothing else tells answers apart
-        Fact{{never}, {true}}}) {
+        Fact{{never}, {true}},
+        Fact{{sixths, never}, {true, false}}, Fact{{ninths, never, sixths}, {false, false, true}},
+        Fact{{still, sixths, right}, {true, false, true}}, Fact{{half, never, still, sixths}, {true, false, true, true}}}) {
     std::vector<std::optional<Head>> heads(given.begin(), given.end());
     const auto gone = static_cast<std::size_t>(std::ranges::count(stays, false));
     CHECK(silence_strays(heads, input, tracked) == gone);
     for (std::size_t i = 0; i < heads.size(); ++i) CHECK(heads[i].has_value() == stays[i]);
+  }
+}
+
+TEST_CASE("two heads that tell answers apart together alone are kept, the fewest states first") {
+  const auto task = make_task("Z6");
+  const TaskAutomaton input = input_machine(*task);
+  const TrackedAutomaton tracked = tracked_automaton(*task, input.automaton);
+  const double turn = 2 * std::acos(-1);
+  // Modulo 4 and 9: neither follows a count modulo 6, and neither says what it is.
+  std::vector<std::optional<Head>> heads;
+  for (const double angle : {1.0, turn / 9, turn / 25, turn / 4}) heads.push_back(counting_head(*task, angle));
+  CHECK(silence_strays(heads, input, tracked) == 2);
+  CHECK(heads[1]);
+  CHECK(heads[3]);
+}
+
+TEST_CASE("turns of a tetrahedron share the line in which their planes meet, and keep their products") {
+  // Turns by a third about two corners: planes at right angles to (1, 1, 1) and (1, −1, −1), which meet in (0, 1, −1).
+  const auto turn = [](const VectorXd& axis, double from) {
+    const Eigen::Vector3d normal = axis.normalized();
+    const Eigen::Vector3d u = normal.unitOrthogonal(), w = normal.cross(u);
+    const double third = std::acos(-1) / 3;
+    const auto key = [&](double angle) -> VectorXd { return std::cos(angle) * u + std::sin(angle) * w; };
+    return LetterOfHead{{{key(from), one(0.5), 2}, {key(from + third), one(-0.2), 2}}, VectorXd::Zero(3)};
+  };
+  for (int i = 0; i < 24; ++i) {
+    Head head{{turn(Eigen::Vector3d(1, 1, 1), 0.1 + i), turn(Eigen::Vector3d(1, -1, -1), 0.4 + 2 * i)}};
+    const Head before = head;
+    align_turns(head, {0, 1});
+    for (std::size_t letter = 0; letter < 2; ++letter) {
+      const VectorXd state = Eigen::Vector3d(0.3, -0.7, 0.9);
+      CHECK((read(state, head.letters[letter]) - read(state, before.letters[letter])).norm() < 1e-9);
+    }
+    const double along = head.letters[0].reflections[0].key.dot(head.letters[1].reflections[0].key);
+    CHECK(std::abs(along) > 0.99 * 0.95);
+    const bool is_first = std::abs(before.letters[0].reflections[0].key.dot(Eigen::Vector3d(0, 1, -1).normalized())) > 0.9;
+    if (!is_first) CHECK(std::abs(along) == doctest::Approx(1));
   }
 }
