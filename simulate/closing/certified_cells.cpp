@@ -56,7 +56,7 @@ void add_bilinear(std::vector<CertifiedCell>& cells) {
 
 void add_reflections(std::vector<CertifiedCell>& cells) {
   const std::string one = "deltaproduct:signed,plain,width=32,heads=1,keys=8,values=16,mlp=64",
-                    two = "deltaproduct:signed,plain,reflections=2,width=32,heads=8,keys=8,values=8,mlp=64";
+                    two = "deltaproduct:signed,plain,reflections=2,width=32,heads=16,keys=8,values=4,mlp=64";
   // Several heads: one that learned no turn of the right kind is silenced, or unlearned.
   cells.push_back({"DeltaNet", "parity", "deltaproduct:signed,plain,width=16,heads=4,mlp=0",
                    of_reflections({2, 32}, 1e-2, 2000), ""});
@@ -70,13 +70,23 @@ void add_reflections(std::vector<CertifiedCell>& cells) {
       "a key is a unit vector of dyadic numbers, so that the cosine between two is rational, and twice its angle is a "
       "turn of finite order for 0, ±1/2 and ±1 alone (Niven's theorem): a product of two reflections has order 1, 2, 3 "
       "or none";
-  TrainOptions training = of_reflections({2, 24}, 1e-2, 3000);
+  TrainOptions training = of_reflections({2, 40}, 1e-2, 3000);
   training.validate_every = 500;
   for (const char* task : {"Z3", "S3/swaps"}) cells.push_back({"DeltaProduct, 2", task, two, training, ""});
   training.optimiser.steps = 500;
   for (const char* task : {"Z5", "Z12"}) cells.push_back({"DeltaProduct, 2", task, two, training, kOrders});
   const char* const kTwoNeeded =
       "a letter merges states and has order 2 on those left, which takes two reflections: `krohn smallest`";
+  const char* const kContracting =
+      "letters merge states, and are learned as contractions in all heads, with keys at no angles of exact roots";
+  training.lengths = kOfMachines;
+  training.optimiser.steps = 3000;
+  for (const char* task : {"rsm:m=3,seed=1", "rsm:m=5,seed=1"})
+    cells.push_back({"DeltaProduct, 2", task, two, training, kContracting});
+  const std::string three = "deltaproduct:signed,plain,reflections=3,width=32,heads=8,keys=8,values=8,mlp=64";
+  cells.push_back({"DeltaProduct, 3", "rsm:m=10,seed=1", three, training, kContracting});
+  training.lengths = {1, 19};
+  cells.push_back({"DeltaProduct, 3", "modarith5", three, training, kContracting});
   for (const char* task : {"rsm:m=2,seed=1", "rsm:m=3,seed=1", "rsm:m=5,seed=1"})
     cells.push_back({"DeltaNet", task, one, of_reflections(kOfMachines, 1e-2, 3000),
                      task == std::string("rsm:m=2,seed=1") ? "" : kTwoNeeded});
