@@ -78,7 +78,7 @@ void add_reflections(std::vector<CertifiedCell>& cells) {
   const char* const kTwoNeeded =
       "a letter merges states and has order 2 on those left, which takes two reflections: `krohn smallest`";
   const char* const kContracting =
-      "letters merge states, and are learned as contractions in all heads, with keys at no angles of exact roots";
+      "letters merge states: most β are learned between 0, 1 and 2, where a head contracts and is no finite machine";
   training.lengths = kOfMachines;
   training.optimiser.steps = 3000;
   for (const char* task : {"rsm:m=3,seed=1", "rsm:m=5,seed=1"})
