@@ -9,27 +9,31 @@ namespace krohn {
 namespace {
 
 struct Model {
-  const char *name, *steady, *family;
+  const char *name, *steady, *deep, *family;  ///< steady, deep: at the small scale, the second of three layers
   std::array<double, 3> median, best;  ///< Table 5's, Table 3's, by language
 };
 
 constexpr std::array<Model, 4> kModels{{{"Mamba [0, 1]",
                                          "diagonal:width=32,channels=32,states=4",
+                                         "diagonal:width=32",
                                          "diagonal:width={0}",
                                          {0, 0.066, 0.072},
                                          {0, 0.095, 0.092}},
                                         {"Mamba [-1, 1]",
                                          "diagonal:signed,width=32,channels=32,states=4",
+                                         "diagonal:signed,width=32",
                                          "diagonal:signed,width={0}",
                                          {1, 0.214, 0.126},
                                          {1, 0.241, 0.136}},
                                         {"DeltaNet [0, 1]",
                                          "deltaproduct:width=32,heads=1,mlp=32",
+                                         "deltaproduct:width=32,heads=4,mlp=64,conv=4",
                                          "deltaproduct:width={0},heads=4,conv=4",
                                          {0.010, 0.214, 0.113},
                                          {0.017, 0.314, 0.137}},
                                         {"DeltaNet [-1, 1]",
                                          "deltaproduct:signed,width=32,heads=1,mlp=32",
+                                         "deltaproduct:signed,width=32,heads=4,mlp=64,conv=4",
                                          "deltaproduct:signed,width={0},heads=4,conv=4",
                                          {0.999, 0.826, 0.129},
                                          {1, 0.971, 0.200}}}};
@@ -39,19 +43,23 @@ struct Language {
   std::uint32_t small_layers, layers;
   std::uint64_t steps;
   double rate;
+  LengthRange small_lengths{3, 40};  ///< of training
 };
 
 constexpr std::array<Language, 3> kLanguages{
     {{"parity", "parity", 1, 2, 6'000, 1e-2},
-     {"modular arithmetic without brackets", "modarith-equals5", 2, 3, 8'000, 3e-3},
+     // Of words of up to 40 letters no model learns anything in so few steps.
+     {"modular arithmetic without brackets", "modarith-equals5", 3, 3, 32'000, 3e-3, {3, 20}},
      {"modular arithmetic with brackets", "modarith-brackets5", 2, 3, 8'000, 3e-3}}};
 
 /// Smoothed targets, half a cosine after a warm-up of a twentieth, gradients clipped; at the small scale one rate, and
 /// models that two cores train.
 void train_steadily(Experiment& cell, const Language& language, const Model& model, TableScale scale) {
   const bool is_small = scale == TableScale::kSmall;
-  cell.model = fmt::format("{},layers={}", is_small ? model.steady : fmt::format(fmt::runtime(model.family), 128),
+  const char* const small = language.small_layers == 3 ? model.deep : model.steady;
+  cell.model = fmt::format("{},layers={}", is_small ? small : fmt::format(fmt::runtime(model.family), 128),
                            is_small ? language.small_layers : language.layers);
+  if (is_small) cell.training.lengths = language.small_lengths;
   TrainOptions& training = cell.training;
   training.words = is_small ? 64 : 1024;
   training.optimiser.steps = is_small ? language.steps : 100'000;
@@ -93,7 +101,7 @@ void train_as_written(Experiment& cell, const Language& language, const Model& m
 PaperTable grazzi5(TableScale scale, Recipe recipe) {
   PaperTable table{{},
                    recipe == Recipe::kSteady
-                       ? "Scaled accuracy at 256 letters after training on 3 to 40 (the paper: medians over 40 to 256)"
+                       ? "Scaled accuracy at 256 letters (the paper: medians over 40 to 256)"
                        : "Scaled accuracy at 40 to 256 letters after training on 3 to 40, medians over seeds",
                    "Grazzi et al. 2025, Table 5",
                    {}};

@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+"""Tests of tools/check/krohn_check.py on what certificates say of answers: languages that they bring along, and operations."""
+import contextlib
+import io
+import json
+import math
+import random
+import struct
+import unittest
+from fractions import Fraction
+
+from krohn_check_case import BAD, Case, ESTABLISHED, REFUSED, as_its_own
+
+import certificates  # noqa: E402
+import models  # noqa: E402
+import mutate  # noqa: E402
+import operations  # noqa: E402
+from certificates import check  # noqa: E402
+
+
+class Languages(Case):
+    def language(self, **changes):
+        about = {"format": "krohn automaton", "version": 1, "alphabet": ["1", {"name": "0", "characters": [[48, 48]]}], "states": 4,
+                 "initial": 1, "output_names": ["q3", "q0", "q1", "q2"], "outputs": [0, 1, 2, 3],
+                 "transitions": [[1, 0], [2, 1], [3, 2], [0, 3]], **changes}
+        return self.file("language.json", json.dumps(about))
+
+    def test_letters_and_outputs_go_by_name(self):
+        certificate = certificates.closed_codewords(self.model(models.cascade()))
+        self.assert_verdict(ESTABLISHED, certificate, "--against", self.language())
+        self.assert_verdict(REFUSED, certificate, "--against", self.language(initial=2))
+        self.assert_verdict(REFUSED, certificate, "--against", self.language(transitions=[[1, 0], [2, 1], [3, 2], [0, 2]]))
+        self.assertIn("'1 1 0'", self.said)
+        for changes in ({"alphabet": ["1", "2"]}, {"alphabet": ["1"]}, {"version": 2}, {"initial": 4}, {"transitions": [[1, 0]]},
+                        {"alphabet": [1, 2]}, {"outputs": [0, 1, 2, 4]}, {"states": None}, {"alphabet": None},
+                        {"transitions": [[1, [0, 1]], [2, 1], [3, 2], [0, 3]]}, {"outputs": [0, 1, 2, -1]}):
+            self.assert_verdict(BAD, certificate, "--against", self.language(**changes))
+
+    def test_acceptors(self):
+        tables = [[0, 1], [1, 0]]
+        layer = models.layer(1, 1, [[[1]], [[-1]]], "signed-permutation", {
+            "structured.signed.map": ("U32", [2, 1], [0, 0]), "structured.signed.sign": ("I8", [2, 1], [1, -1])}, [0, 1])
+        certificate = certificates.closed_codewords(self.model(models.network(
+            ["0", "1"], tables, [layer], [[[0, 1]]], outputs=[0, 1], names=["reject", "accept"])))
+        about = {"format": "krohn automaton", "version": 1, "alphabet": ["0", "1"], "states": 4, "initial": 0,
+                 "accepting": [1, 3], "transitions": [[2, 1], [3, 2], [0, 3], [1, 0]]}
+        self.assert_verdict(ESTABLISHED, certificate, "--against", self.file("language.json", json.dumps(about)))
+        about["transitions"][3] = [None, 0]
+        self.assert_verdict(REFUSED, certificate, "--against", self.file("language.json", json.dumps(about)))
+
+
+class Answers(Case):
+    """Operations, and languages that certificates bring along."""
+
+    def edited_at(self, certificate, kind, edit, which=0):
+        """The certificate with one step of a kind changed."""
+        def change(lines):
+            edit([x for x in lines if x.get("step") == kind][which])
+        return self.edited(certificate, change)
+
+    def certificate(self, described, steps_of, **claim):
+        certificate = described.certificate(self.folder, steps_of, **claim)
+        self.file("model.safetensors", described.data)
+        return certificate
+
+    def proved(self, described, arithmetic="fp32"):
+        return self.certificate(described, certificates.pair_steps, arithmetic=arithmetic, claim="proved",
+                                method="closed reachable set")
+
+    def refuse(self, certificate, kind, which=0, status=REFUSED, **members):
+        self.assert_verdict(status, self.edited_at(certificate, kind, lambda step: step.update(members), which))
+
+    def test_every_subject_is_established_and_right(self):
+        for name, data, certificate in operations.subjects(self.folder):
+            with self.subTest(name):
+                self.file("model.safetensors", data)
+                self.assert_verdict(ESTABLISHED, certificate)
+                self.assertIsNone(mutate.falsehood(self.folder, data, certificate))
+
+    def test_functions_against_floats(self):
+        of = {"fp32": operations.single, "fp64": float}
+        r = random.Random(7)
+        for name, o in of.items():
+            to = check.FORMATS[name]
+
+            def units(x):
+                return check.FP64.decode(struct.unpack("<Q", struct.pack("<d", x))[0])
+            for i in range(3000):
+                a, b = (o(r.choice([-1, 1]) * r.random() * 2.0**r.randrange(-40, 40)) for _ in range(2))
+                facts = {"add": o(a + b), "subtract": o(a - b), "multiply": o(a * b), "divide": o(a / b), "greater": max(a, b)}
+                for kind, right in facts.items():
+                    self.assertEqual(check.COMPUTED[kind][1](to, units(a), units(b)), units(right), (kind, a, b))
+                self.assertEqual(check.square_root(units(abs(a)), to), units(o(math.sqrt(abs(a)))))
+                if name == "fp32":
+                    self.assertEqual(check.COMPUTED["bf16"][1](to, units(a)), units(operations.bfloat(a)))
+        # Quotients and roots at ties and among the least numbers: half a unit more or less decides.
+        least = 1 << check.FP32.grain
+        self.assertEqual(check.quotient(least, 2 << check.UNIT, check.FP32), 0)  # a tie, to even
+        self.assertEqual(check.quotient(least + 1, 2 << check.UNIT, check.FP32), least)
+        self.assertEqual(check.quotient(3 * least, 2 << check.UNIT, check.FP32), 2 * least)
+        self.assertEqual(check.quotient(-3 * least, 2 << check.UNIT, check.FP32), -2 * least)
+        with self.assertRaises(check.Refused):
+            check.quotient(1, 0, check.FP32)
+        with self.assertRaises(check.Refused):
+            check.square_root(-1, check.FP32)
+
+    def test_exponentials_are_within_a_unit_and_end_where_they_should(self):
+        r = random.Random(8)
+        for i in range(2000):
+            x = r.uniform(-700, 700) if i % 2 else r.gauss(0, 2)
+            value = float(Fraction(check.exp64(int(Fraction(x) * 2**check.UNIT)), 1 << check.UNIT))
+            self.assertLessEqual(abs(value - math.exp(x)), 1.1 * math.ulp(value))
+            x = operations.single(r.uniform(-87, 88))
+            value = float(Fraction(check.exp32(int(Fraction(x) * 2**check.UNIT)), 1 << check.UNIT))
+            self.assertLessEqual(abs(value - math.exp(x)), 0.51 * math.ulp(value) * 2**29)
+        for function, low, high in ((check.exp64, -746 << check.UNIT, 710 << check.UNIT),
+                                    (check.exp32, check.FP64.decode(0xC059FE3680000000), check.FP64.decode(0x40562E42E0000000))):
+            self.assertIsNotNone(function(high) or function(high - (1 << check.UNIT)))
+            self.assertIsNone(function(high + 1))
+            self.assertEqual(function(low - 1), 0)
+        self.assertEqual(check.sigmoid(1 << check.UNIT, None, check.FP32), 0)
+
+    def test_one_bit_of_what_is_remembered(self):
+        for described, arithmetic in ((operations.parity(), "fp32"), (operations.parity(bits=64), "fp64")):
+            certificate = self.proved(described, arithmetic)
+            self.assert_verdict(ESTABLISHED, certificate)
+            for which in range(2):
+                bits = json.loads(certificate.splitlines()[-3 + which])["bits"][0]
+                for at in range(len(bits)):
+                    other = format(int(bits[at], 16) ^ 1, "x")
+                    text = self.edited_at(certificate, "pair", lambda s: s.update(bits=[bits[:at] + other + bits[at + 1:]]), which)
+                    self.assertIn(self.verdict(text), (REFUSED, BAD))
+
+    def test_numbers_that_other_lists_have_and_one_past(self):
+        certificate = self.proved(operations.parity())
+        # A h: [2, 2] of a row of four numbers and of the memory's two.
+        self.refuse(certificate, "dot", of=[[2, 1, 2, 1], [1, 0, 0, 1]])
+        self.refuse(certificate, "dot", of=[[2, 0, 3, 1], [1, 0, 0, 1]])
+        self.refuse(certificate, "dot", terms=3)
+        self.refuse(certificate, "dot", shape=[3])
+        self.refuse(certificate, "dot", of=[[2, 0, 2, 1], [1, 0, 0]])
+        self.refuse(certificate, "dot", of=[[2, 0, 2, 1]])
+        self.refuse(certificate, "dot", of=[[3, 0, 2, 1], [1, 0, 0, 1]])  # itself
+        self.refuse(certificate, "copy", of=[[16, 1, 1]])
+        self.refuse(certificate, "copy", of=[[16, 0]])
+        self.refuse(certificate, "row", size=3)  # then the dot has not enough
+        self.refuse(certificate, "row", of=1)  # of the memory
+        self.refuse(certificate, "operations", tokens=[0, 2])  # two rows
+        self.refuse(certificate, "operations", tokens=[0])
+        self.refuse(certificate, "memory", size=1)
+        self.refuse(certificate, "memory", size=3)
+        self.refuse(certificate, "answer by", start=[3])  # depends on a token
+        self.refuse(certificate, "answer by", keep=[3, 3])
+        self.refuse(certificate, "answer by", logits=18)
+        self.refuse(certificate, "tensor", status=BAD, name="b")
+        self.refuse(certificate, "root", status=BAD, step="sine")
+        # Another order of the two numbers that are remembered is another model.
+        self.refuse(certificate, "dot", of=[[2, 0, 2, 1], [1, 1, 0, 0]])
+
+    def test_numbers_that_are_not_finite(self):
+        certificate = self.proved(operations.parity())
+        self.refuse(certificate, "divide", of=[[3, 0, 1], [5, 0, 1]])  # by (1, 0)
+        # √(h·h − 1) is 0, and of half that a negative number has no root.
+        self.refuse(certificate, "root", of=[[5, 1]])  # √0, by which the next step divides
+
+    def test_greatest_logits_and_ties(self):
+        after = check.FP32.decode(0x40A00001)  # the number after 5
+        for past, status in ((5, REFUSED), (Fraction(after, 1 << check.UNIT), ESTABLISHED), (6, ESTABLISHED)):
+            certificate = self.proved(operations.counter(5, past))
+            self.assert_verdict(status, certificate)
+
+    def test_letters_that_cannot_stand(self):
+        certificate = self.proved(operations.counter(4, 9))
+        self.refuse(certificate, "pair", which=4, next=[4])  # the last state has no letter
+        self.refuse(certificate, "pair", which=3, next=[check.NOWHERE])  # the one before has
+        # A language that goes on: its state after the last letter has no pair, and `next` is missing.
+        self.refuse(certificate, "language", table=[[1], [2], [3], [4], [4]])
+        word = self.certificate(operations.counter(4, 3), lambda net: operations.answer_of(net, [0] * 3, True), claim="refuted",
+                                shortest=True, method="failing word")
+        self.assert_verdict(ESTABLISHED, word)
+        self.refuse(word, "word", times=4)  # another answer than the one that is stated
+        self.refuse(word, "word", times=5)  # cannot stand
+
+    def test_what_is_right_in_the_certificate(self):
+        certificate = self.proved(operations.parity())
+        self.refuse(certificate, "language", logits=[1, 0])
+        self.refuse(certificate, "language", logits=[0, 2])  # never given
+        self.refuse(certificate, "language", status=BAD, logits=[1, 1])  # one logit, two outputs
+        self.refuse(certificate, "language", table=[[1, 0], [1, 0]])
+        self.refuse(certificate, "language", status=BAD, logits=[None, 1])
+        self.refuse(certificate, "language", status=BAD, logits=[0])
+        self.refuse(certificate, "language", status=BAD, table=[[0, 2], [1, 0]])
+        self.refuse(certificate, "language", status=BAD, letters=["0", "0"])
+        self.refuse(certificate, "language", status=BAD, table=[[0], [1]])
+        nothing = self.edited_at(certificate, "language", lambda s: s.update(outputs=[None, "odd"], logits=[None, 1]))
+        self.assert_verdict(ESTABLISHED, nothing)  # less is claimed
+        self.assertIn("asks in 1 of its 2 states", self.said)
+        other = self.edited(certificate, lambda lines: lines[0].update(weights="0" * 64))
+        self.assertNotEqual(self.verdict(other), ESTABLISHED)
+        self.assert_verdict(BAD, self.edited(certificate, lambda lines: lines[0].update(method="closed codewords")))
+        self.assert_verdict(BAD, self.edited(certificate, lambda lines: lines[0].pop("against")))
+        self.assert_verdict(BAD, self.edited(certificate, lambda lines: lines[0].update(order="any")))
+        self.assert_verdict(BAD, self.edited(certificate, lambda lines: lines[0].update(arithmetic="fp16")))
+        self.assert_verdict(BAD, self.edited(certificate, lambda lines: lines[0].update(form="structured")))
+
+    def test_a_language_of_its_own_beside_a_network(self):
+        data, right = operations.coarse_parity()
+        model = self.model(data)
+        proved = operations.of_network(model, right, certificates.pair_steps, claim="proved", method="closed reachable set")
+        self.assert_verdict(ESTABLISHED, proved)
+        self.refuse(proved, "language", outputs=["odd", "even"])
+        self.refuse(proved, "language", outputs=["even", "even"])
+        self.refuse(proved, "language", outputs=["even", "other"])
+        self.refuse(proved, "language", table=[[0, 0], [1, 1]])
+        self.refuse(proved, "language", status=BAD, logits=[0, 1])
+        self.refuse(proved, "language", status=BAD, outputs=["even", None])  # every word is asked about
+        self.refuse(proved, "language", status=BAD, table=[[0, 1], [1, check.NOWHERE]])
+        self.assertNotEqual(self.verdict(self.edited_at(proved, "language", lambda s: s.update(letters=["1", "0"]))), ESTABLISHED)
+        self.refuse(proved, "pair", next=[0, 0])
+        without = self.edited(proved, lambda lines: (lines[0].pop("against"), lines.pop(1)))
+        self.assert_verdict(REFUSED, without)  # its own automaton says something else
+        up_to = {T: operations.of_network(model, right, lambda net: certificates.pair_steps(net, T), claim="proved up to a length",
+                                          length=T, method="closed reachable set") for T in (1, 2)}
+        self.assert_verdict(ESTABLISHED, up_to[1])
+        self.assert_verdict(ESTABLISHED, up_to[2])
+        self.assertNotEqual(self.verdict(up_to[2].replace('"length": 2', '"length": 3')), ESTABLISHED)
+        modulo_3 = {"table": [[0, 1], [1, 2], [2, 0]], "outputs": ["even", "odd", "odd"]}
+        for word, shortest, status in (([1, 1], True, ESTABLISHED), ([0, 1, 1], True, REFUSED), ([0, 1, 1], False, ESTABLISHED),
+                                       ([1], False, REFUSED)):
+            text = operations.of_network(model, modulo_3, lambda net: operations.answer_of(net, word, shortest), claim="refuted",
+                                         shortest=shortest, method="failing word")
+            self.assert_verdict(status, text)
+        self.refuse(text, "answer", status=REFUSED, given=0)  # a state instead of a name
+
+    def test_languages_are_compared_where_something_is_asked(self):
+        certificate = self.proved(operations.counter(2, 9))
+        language = {"format": "krohn automaton", "version": 1, "alphabet": ["a"], "states": 4, "initial": 0,
+                    "transitions": [[1], [2], [3], [3]], "output_names": ["below", "nothing"], "outputs": [1, 0, 0, 1]}
+        for outputs, status in (([1, 0, 0, 1], ESTABLISHED), ([0, 0, 0, 0], ESTABLISHED), ([0, 0, 1, 0], REFUSED)):
+            path = self.file("language.json", json.dumps({**language, "outputs": outputs}))
+            self.assert_verdict(status, certificate, "--against", path)
+
+    def test_exchanged_arguments(self):
+        certificate = self.file("certificate.json", self.proved(operations.parity()))
+        printed = io.StringIO()
+        with contextlib.redirect_stderr(printed):
+            self.assertEqual(check.main([str(self.folder / "model.safetensors"), certificate]), BAD)
+        self.assertIn("the certificate is the first argument, the model the second", printed.getvalue())
+
+
+load_tests = as_its_own
+
+if __name__ == "__main__":
+    unittest.main()
