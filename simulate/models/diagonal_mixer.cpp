@@ -111,8 +111,24 @@ class DiagonalMixer : public Mixer<Real> {
   using List = Eigen::Array<Real, Eigen::Dynamic, 1>;
   using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   enum Part { kIn, kTaps, kSelect, kStep, kDecay, kSkip, kOut, kAngle };
-  /// selected: Δ before its bias, k, q; shifted: Δ before its softplus; steps: Δ; open: of gate, after its SiLU; scaled: Δ ∘ u; decays: a, or where the scan makes it from Δ −eʷ.
-  enum { kRaw, kGate, kMixed, kInput, kSelected, kShifted, kSteps, kScaled, kDecays, kHistory, kRead, kOpen, kGated, kMemory };
+  /// selected: Δ before its bias, k, q; shifted: Δ before its softplus; steps: Δ; open: of gate, after its SiLU;
+  /// scaled: Δ ∘ u; decays: a, or where the scan makes it from Δ −eʷ.
+  enum {
+    kRaw,
+    kGate,
+    kMixed,
+    kInput,
+    kSelected,
+    kShifted,
+    kSteps,
+    kScaled,
+    kDecays,
+    kHistory,
+    kRead,
+    kOpen,
+    kGated,
+    kMemory
+  };
   enum { kState, kBefore };
 
   static Eigen::Index at(std::size_t index) { return static_cast<Eigen::Index>(index); }

@@ -152,7 +152,7 @@ struct SelectiveScan {
   std::size_t narrow_row;       ///< from one row of b, or of q, to the next
   const Real* start;            ///< the states before the first token; null: 0, as the adjoint takes them to be
   Real* after;                  ///< the states after tokens, which the adjoint reads
-  std::size_t after_row;        ///< from those after one token to those after the next; 0: the last ones are kept, no more
+  std::size_t after_row;  ///< from those after one token to those after the next; 0: the last ones are kept, no more
   Real* y;
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 struct Model {
   const char *name, *steady, *deep, *family;  ///< steady, deep: at the small scale, the second of three layers
-  std::array<double, 3> median, best;  ///< Table 5's, Table 3's, by language
+  std::array<double, 3> median, best;         ///< Table 5's, Table 3's, by language
 };
 
 constexpr std::array<Model, 4> kModels{{{"Mamba [0, 1]",

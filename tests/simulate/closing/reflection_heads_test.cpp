@@ -163,9 +163,9 @@ TEST_CASE("a head that follows the automaton is kept, one that does not is silen
   for (const auto& [given, stays] :
        {Fact{{right, never, half}, {true, false, false}}, Fact{{still, never, right}, {true, false, true}},
         Fact{{still, half}, {true, true}},  // nothing else tells answers apart
-        Fact{{never}, {true}},
-        Fact{{sixths, never}, {true, false}}, Fact{{ninths, never, sixths}, {false, false, true}},
-        Fact{{still, sixths, right}, {true, false, true}}, Fact{{half, never, still, sixths}, {true, false, true, true}}}) {
+        Fact{{never}, {true}}, Fact{{sixths, never}, {true, false}},
+        Fact{{ninths, never, sixths}, {false, false, true}}, Fact{{still, sixths, right}, {true, false, true}},
+        Fact{{half, never, still, sixths}, {true, false, true, true}}}) {
     std::vector<std::optional<Head>> heads(given.begin(), given.end());
     const auto gone = static_cast<std::size_t>(std::ranges::count(stays, false));
     CHECK(silence_strays(heads, input, tracked) == gone);
@@ -205,7 +205,8 @@ TEST_CASE("turns of a tetrahedron share the line in which their planes meet, and
     }
     const double along = head.letters[0].reflections[0].key.dot(head.letters[1].reflections[0].key);
     CHECK(std::abs(along) > 0.99 * 0.95);
-    const bool is_first = std::abs(before.letters[0].reflections[0].key.dot(Eigen::Vector3d(0, 1, -1).normalized())) > 0.9;
+    const bool is_first =
+        std::abs(before.letters[0].reflections[0].key.dot(Eigen::Vector3d(0, 1, -1).normalized())) > 0.9;
     if (!is_first) CHECK(std::abs(along) == doctest::Approx(1));
   }
 }

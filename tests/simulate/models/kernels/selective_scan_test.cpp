@@ -81,7 +81,8 @@ Lists computed(const TrainingKernels<Real>& kernels, const Extents& e) {
   kernels.scan_selectively_adjoint(run, {given.by_y.data(), by_rates.data(), by_delta.data(), by_u.data(), by_b.data(),
                                          by_q.data(), scratch.data()});
   Lists lists;
-  for (const auto& list : {after, y, by_rates, by_delta, by_u, by_b, by_q}) lists.emplace_back(list.begin(), list.end());
+  for (const auto& list : {after, y, by_rates, by_delta, by_u, by_b, by_q})
+    lists.emplace_back(list.begin(), list.end());
   return lists;
 }
 
@@ -145,7 +146,8 @@ TEST_CASE("a selective scan and its adjoint are the recurrence and its derivativ
           }
 }
 
-TEST_CASE("a selective scan goes on from the states of another, and keeps the last ones alone where no more are asked") {
+TEST_CASE(
+    "a selective scan goes on from the states of another, and keeps the last ones alone where no more are asked") {
   for (const bool is_signed : {false, true})
     for (const std::size_t channels : {7u, 16u, 17u})
       for (std::size_t first = 0; first <= 5; ++first) {
