@@ -167,42 +167,36 @@ bool HeldStates::tell_answers(const TrackedAutomaton& tracked) const {
 std::size_t silence_strays(std::vector<std::optional<Head>>& heads, const TaskAutomaton& input,
                            const TrackedAutomaton& tracked) {
   constexpr std::size_t kMostStates = 2000;
-  const std::size_t states = held_states({}, input, tracked, kMostStates + 1)->at.size();
-  if (states > kMostStates) return 0;
+  const auto alone = held_states({}, input, tracked, kMostStates);
+  if (!alone) return 0;
+  const std::size_t states = alone->at.size();
   struct Finite {
-    std::size_t head, held;
+    const Head* head;
+    std::size_t held;
   };
   std::vector<Finite> finite;
-  for (std::size_t i = 0; i < heads.size(); ++i)
-    if (heads[i]) {
-      const Head* const own = &*heads[i];
-      if (const auto held = held_states({&own, 1}, input, tracked, kMostStates)) finite.push_back({i, held->at.size()});
+  for (const std::optional<Head>& head : heads)
+    if (head) {
+      const Head* const own = &*head;
+      if (const auto held = held_states({&own, 1}, input, tracked, kMostStates))
+        finite.push_back({own, held->at.size()});
     }
   std::ranges::stable_sort(finite, {}, &Finite::held);
   std::vector<const Head*> kept;
-  std::vector<bool> stays(heads.size(), false);
-  const auto is_enough = [&] {
-    const auto held = held_states(kept, input, tracked, kMostStates);
-    return held && held->tell_answers(tracked);
-  };
   bool tell = false;
   for (std::size_t i = 0; i < finite.size() && !tell; ++i) {
-    const auto [head, held] = finite[i];
-    kept.push_back(&*heads[head]);
-    stays[head] = true;
-    const bool last_that_follows = held == states && (i + 1 == finite.size() || finite[i + 1].held > states);
-    if (held > states && !held_states(kept, input, tracked, kMostStates)) {
+    kept.push_back(finite[i].head);
+    if (i + 1 < finite.size() && finite[i + 1].held == states) continue;  // all that follow stay
+    if (const auto held = held_states(kept, input, tracked, kMostStates))
+      tell = held->tell_answers(tracked);
+    else
       kept.pop_back();
-      stays[head] = false;
-    } else if (held > states || last_that_follows) {
-      tell = is_enough();
-    }
   }
   if (!tell) return 0;
   std::size_t silenced = 0;
-  for (std::size_t i = 0; i < heads.size(); ++i)
-    if (heads[i] && !stays[i]) {
-      heads[i].reset();
+  for (std::optional<Head>& head : heads)
+    if (head && std::ranges::find(kept, &*head) == kept.end()) {
+      head.reset();
       ++silenced;
     }
   return silenced;

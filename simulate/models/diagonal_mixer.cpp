@@ -195,46 +195,44 @@ class DiagonalMixer : public Mixer<Real> {
     }
   }
 
+  /// What all scans of a word have in common.
+  template <class Scan>
+  Scan scan_of(const TokenRows& rows, std::size_t word, Memory& memory) const {
+    Scan run{};
+    run.tokens = rows.length(word);
+    run.states = shape_.states;
+    run.channels = shape_.channels;
+    run.source = rows.source.data() + rows.first[word];
+    run.u = memory[kScaled].data();
+    run.q = memory[kSelected].data() + shape_.channels + shape_.states;
+    run.y = memory[kRead].data() + rows.first[word] * shape_.channels;
+    return run;
+  }
+
   /// Of one word, after which `state` has the states; `after_row` as in SelectiveScan.
   SelectiveScan<Real> selective(const TokenRows& rows, std::size_t word, Memory& memory, Real* state,
                                 std::size_t after_row) const {
-    const std::size_t channels = shape_.channels, first = rows.first[word];
-    SelectiveScan<Real> run{};
-    run.tokens = rows.length(word);
-    run.states = shape_.states;
-    run.channels = channels;
+    auto run = scan_of<SelectiveScan<Real>>(rows, word, memory);
     run.is_signed = shape_.negative;
-    run.source = rows.source.data() + first;
     run.rates = memory[kDecays].data();
     run.delta = memory[kSteps].data();
-    run.u = memory[kScaled].data();
-    run.b = memory[kSelected].data() + channels;
-    run.q = run.b + shape_.states;
+    run.b = memory[kSelected].data() + shape_.channels;
     run.narrow_row = selected();
     run.after = state;
     run.after_row = after_row;
-    run.y = memory[kRead].data() + first * channels;
     return run;
   }
 
   Diagonal<Real> diagonal(const TokenRows& rows, std::size_t word, Memory& memory, Numbers<Real>& state) const {
-    const std::size_t channels = shape_.channels, first = rows.first[word];
-    Diagonal<Real> run{};
-    run.tokens = rows.length(word);
-    run.states = shape_.states;
-    run.channels = channels;
+    auto run = scan_of<Diagonal<Real>>(rows, word, memory);
     run.complex = shape_.complex;
-    run.source = rows.source.data() + first;
     run.a = memory[kDecays].data();
     run.a_row = decay_row();
-    run.k = memory[kSelected].data() + channels;
-    run.q = run.k + shape_.states;
+    run.k = memory[kSelected].data() + shape_.channels;
     run.k_row = run.q_row = selected();
-    run.u = memory[kScaled].data();
-    run.u_row = run.y_row = channels;
+    run.u_row = run.y_row = shape_.channels;
     run.state = state.data() + word * state_size();
     run.history = memory[kHistory].data();
-    run.y = memory[kRead].data() + first * channels;
     return run;
   }
 

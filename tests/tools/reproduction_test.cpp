@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <regex>
@@ -190,6 +191,29 @@ TEST_CASE("the figures of the claims are those of the results") {
   CHECK(compared > 100);
   CHECK(rivals_compared > 15);
   for (const char* count : {"38/200", "52/200", "48/200", "72/200", "76/200"}) CHECK(contains(learned, count));
+}
+
+TEST_CASE("so many figures of Table 1, both halves, are within 0.15 of the paper's as is said") {
+  const std::vector<std::string> tables = split(pages("tables"));
+  int figures = 0, near_as_trained = 0, near_at_500 = 0;
+  for (const char* task : {"modular addition", "state machine", "modular arithmetic"})
+    for (const char* model :
+         {"full", "factored", "rotations", "blocks of 1", "blocks of 2", "blocks of 8", "blocks of 64"})
+      for (const std::string& line :
+           printed_under(tables, std::string("krohn table ebrahimi1 --only '") + task + ", " + model + "' -o cells"))
+        for (const auto& row :
+             matches(line, R"(m = \d+ +(\S+) +(-?\d\.\d\d)(?: ± \d\.\d\d)? +(\S+) +500 +(-?\d\.\d\d))")) {
+          const auto is_near = [&](int paper, int ours) {
+            return std::abs(std::stod(row[paper]) - std::stod(row[ours])) < 0.155;
+          };
+          ++figures;
+          near_as_trained += is_near(1, 2);
+          near_at_500 += is_near(3, 4);
+        }
+  const std::string page = contents(kDocs + "reproduction.md");
+  CHECK(contains(page, "at 2 to 10 letters: " + std::to_string(figures) + " figures |"));
+  CHECK(contains(page, ": " + std::to_string(near_as_trained) + " within 0.15 of the paper's, and " +
+                           std::to_string(near_at_500) + " at 500 letters"));
 }
 
 TEST_CASE("the commands of the claims do what is said") {

@@ -48,7 +48,7 @@ struct Language {
 
 constexpr std::array<Language, 3> kLanguages{
     {{"parity", "parity", 1, 2, 6'000, 1e-2},
-     // Of words of up to 40 letters no model learns anything in so few steps.
+     // Of words of up to 40 letters DeltaNet of two layers learned nothing in 8,000 steps.
      {"modular arithmetic without brackets", "modarith-equals5", 3, 3, 32'000, 3e-3, {3, 20}},
      {"modular arithmetic with brackets", "modarith-brackets5", 2, 3, 8'000, 3e-3}}};
 

@@ -210,3 +210,48 @@ TEST_CASE("turns of a tetrahedron share the line in which their planes meet, and
     if (!is_first) CHECK(std::abs(along) == doctest::Approx(1));
   }
 }
+
+TEST_CASE("planes share the first key where it is within 0.95 of all, their meeting where that is within 0.9") {
+  const auto pair = [](const VectorXd& a, const VectorXd& b) {
+    return LetterOfHead{{{a, one(0), 2}, {b, one(0), 2}}, VectorXd::Zero(4)};
+  };
+  const auto first_key = [](const LetterOfHead& first, const LetterOfHead& second) -> VectorXd {
+    Head head{{first, second}};
+    align_turns(head, {0, 1});
+    return head.letters[0].reflections[0].key;
+  };
+  // Two planes through the first axis, and a first key so near to the second.
+  for (const double near : {0.949, 0.951}) {
+    const VectorXd key = unit(4, std::acos(near));
+    const VectorXd found = first_key(pair(key, VectorXd::Unit(4, 1)), pair(VectorXd::Unit(4, 0), VectorXd::Unit(4, 2)));
+    CHECK(((found - key).norm() < 1e-9) == (near > 0.95));
+    CHECK(std::abs(found(0)) == doctest::Approx(near > 0.95 ? near : 1));
+  }
+  // Two planes whose nearest directions have twice the angle that their meeting has with each.
+  for (const double near : {0.899, 0.901}) {
+    const double both = 2 * near * near - 1;
+    VectorXd tilted = VectorXd::Zero(4);
+    tilted(0) = both, tilted(2) = std::sqrt(1 - both * both);
+    const VectorXd key = VectorXd::Unit(4, 1);
+    const VectorXd found = first_key(pair(key, unit(4, 0.5)), pair(VectorXd::Unit(4, 3), tilted));
+    CHECK(((found - key).norm() < 1e-9) == (near < 0.9));
+  }
+}
+
+TEST_CASE("automata of 2,000 states are looked at, and those of more are left alone") {
+  const auto task = make_task("Z2");
+  const TaskAutomaton input = input_machine(*task);
+  REQUIRE(input.inputs.size() == 2);
+  REQUIRE(!input.before.empty());
+  for (const State states : {2000u, 2001u, 2002u, 3000u}) {
+    // A count of letter 1, which the first head turns by and the second does not hold.
+    std::vector<State> next;
+    for (State state = 0; state < states; ++state) next.insert(next.end(), {state, (state + 1) % states});
+    std::vector<bool> is_odd;
+    for (State state = 0; state < states; ++state) is_odd.push_back(state % 2 == 1);
+    TrackedAutomaton tracked{Dfa::acceptor(Alphabet::of_characters("01"), next, 0, is_odd), {}};
+    for (State state = 0; state < states; ++state) tracked.wanted.push_back(state % 2);
+    std::vector<std::optional<Head>> heads{counting_head(*task, std::acos(-1)), counting_head(*task, 1)};
+    CHECK(silence_strays(heads, input, tracked) == (states == 2000 ? 1 : 0));
+  }
+}

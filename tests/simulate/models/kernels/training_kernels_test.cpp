@@ -466,9 +466,10 @@ TEST_CASE("exponentials to two units of the last place, and no surprise beyond t
     for (float at = -86.9f; at < 87; at += 0.0137f) points.push_back(at);
     std::vector<float> steps(points.size());
     training_kernels(set).softplus(points.data(), points.size(), steps.data());
+    worst = 0;
     for (std::size_t i = 0; i < points.size(); ++i)
       worst = std::max(worst, std::abs(double{steps[i]} / std::log1p(std::exp(double{points[i]})) - 1));
-    CHECK(worst < 4 * 0x1p-23);
+    CHECK(worst < 3 * 0x1p-23);
     training_kernels(set).softplus(far.data(), far.size(), plus.data());
     CHECK(plus[0] < 1e-30);
     CHECK(plus[0] >= 0);
