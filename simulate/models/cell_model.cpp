@@ -4,11 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
+#include "krohn/simulate/arithmetic/numbers.h"
+#include "krohn/simulate/arithmetic/transposed.h"
 #include "krohn/simulate/models/cross_entropy.h"
 #include "krohn/simulate/models/initialise.h"
+#include "krohn/simulate/models/kernels/training_kernel_table.h"
 #include "krohn/simulate/models/linear_model_step.h"
 #include "krohn/simulate/models/model_parts.h"
+#include "krohn/simulate/models/recurrence/prefix_tree.h"
+#include "krohn/simulate/models/token_slices.h"
 
 namespace krohn {
 namespace {
@@ -29,20 +36,55 @@ std::vector<ParameterPart> parts_of(const CellShape& shape, Letter letters, std:
   return parts;
 }
 
-/// For y = W x + b with W rows × columns: adds to the gradients by W and b, and to that by x unless null.
+/// `count` rows of the bias, or of `width` zeros where there is none.
 template <class Real>
-void affine_adjoint(std::span<const Real> by_y, std::span<const Real> weights, const Real* x, std::size_t columns,
-                    std::span<Real> by_weights, std::span<Real> by_bias, Real* by_x) {
-  for (std::size_t i = 0; i < by_y.size(); ++i) {
-    const Real by = by_y[i];
-    if (!by_bias.empty()) by_bias[i] += by;
-    Real* const row = by_weights.data() + i * columns;
-    for (std::size_t j = 0; j < columns; ++j) row[j] += by * x[j];
-    if (by_x == nullptr) continue;
-    const Real* const w = weights.data() + i * columns;
-    for (std::size_t j = 0; j < columns; ++j) by_x[j] += by * w[j];
-  }
+void fill_rows(std::span<const Real> bias, std::size_t width, std::size_t count, Real* to) {
+  for (std::size_t row = 0; row < count; ++row, to += width)
+    bias.empty() ? std::fill_n(to, width, Real{0}) : std::copy_n(bias.data(), width, to);
 }
+
+/// Adds the sum of rows as wide as `to`, which may be empty.
+template <class Real>
+void add_rows(std::span<const Real> rows, std::span<Real> to) {
+  if (!to.empty())
+    for (std::size_t first = 0; first < rows.size(); first += to.size())
+      for (std::size_t i = 0; i < to.size(); ++i) to[i] += rows[first + i];
+}
+
+/// Distinct prefixes of words, a row each, position after position: what a step does at one position it does in one
+/// product for all words, and once for words that have begun alike.
+struct PrefixRows {
+  std::vector<std::size_t> first;       ///< position ↦ its first row, and at the end of all
+  std::vector<std::uint32_t> letter;    ///< row ↦ the prefix's last letter
+  std::vector<std::uint32_t> parent;    ///< row ↦ the prefix without it; none at position 0
+  std::vector<std::uint32_t> of_token;  ///< row of TokenRows ↦ row here
+
+  explicit PrefixRows(const TokenRows& tokens)
+      : first(tokens.sharing->positions + 1), letter(tokens.tokens()), parent(letter), of_token(letter) {
+    each_prefix(*tokens.sharing, [&](std::size_t t, const std::uint32_t*) { ++first[t + 1]; });
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    std::vector<std::size_t> next = first;
+    each_prefix(*tokens.sharing, [&](std::size_t t, const std::uint32_t* path) {
+      const std::size_t row = next[t]++;
+      of_token[path[t]] = static_cast<std::uint32_t>(row);
+      letter[row] = tokens.source[path[t]];
+      if (t > 0) parent[row] = of_token[path[t - 1]];
+    });
+    while (first.size() > 1 && first.back() == first[first.size() - 2]) first.pop_back();  // positions of other words
+  }
+
+  std::size_t size() const { return letter.size(); }
+  std::size_t positions() const { return first.size() - 1; }
+  std::size_t count(std::size_t t) const { return first[t + 1] - first[t]; }
+
+ private:
+  template <class Body>
+  static void each_prefix(const SharedTokens& words, const Body& body) {
+    for (std::size_t word = 0; word < words.length.size(); ++word)
+      for (std::size_t t = words.shared[word]; t < words.length[word]; ++t)
+        body(t, words.path.data() + word * words.positions);
+  }
+};
 
 }  // namespace
 
@@ -76,97 +118,206 @@ CellModel<Real>::CellModel(const CellShape& shape, Letter letters, std::uint32_t
     fill_uniform(part(i), 1 / std::sqrt(static_cast<double>(shape.hidden)), random);
 }
 
-/// Backwards through one word, whose memories and products the forward has left.
+/// Forward and backward through some words; a row of numbers for every prefix.
 template <class Real>
-class CellModel<Real>::Adjoint {
+class CellModel<Real>::Pass {
  public:
-  Adjoint(const CellModel& model, std::span<Real> gradient)
-      : model_(model), cell_(*find_cell<Real>(model.shape_.cell)), gradient_(gradient) {}
+  Pass(const CellModel& model, const PrefixRows& rows)
+      : model_(model),
+        cell_(*find_cell<Real>(model.shape_.cell)),
+        hidden_(model.shape_.hidden),
+        gates_(cell_.gates * hidden_),
+        kept_(cell_.kept * hidden_),
+        rows_(rows),
+        layers_(model.shape_.layers) {
+    for (std::size_t i = 0; i < layers_.size(); ++i) forward(i);
+  }
 
-  /// memories[t] before letter t; by_memories[t + 1] holds what the read-out asks for after it.
-  void run(const std::vector<Letter>& letters, const std::vector<std::vector<Real>>& memories,
-           const std::vector<std::vector<Real>>& products, std::vector<std::vector<Real>>& by_memories) const {
-    for (std::size_t t = letters.size(); t-- > 0;)
-      step(letters[t], memories[t], memories[t + 1], products[t], by_memories[t + 1], by_memories[t]);
+  /// What the last layer gives after a row's prefix.
+  const Real* output(std::size_t row) const { return layers_.back().after.data() + row * kept_; }
+
+  /// By that, `hidden` numbers a row.
+  void adjoint(Numbers<Real> by_output, std::span<Real> gradient) {
+    for (std::size_t i = layers_.size(); i-- > 0;) by_output = layer_adjoint(i, by_output, gradient);
   }
 
  private:
-  std::span<Real> by(std::size_t part) const { return model_.part_of(gradient_, part); }
+  /// Memories before and after a prefix's last letter, and the products in between, in `state` what became of them; the
+  /// first layer has its input's by letter.
+  struct Layer {
+    Numbers<Real> before, input, state, after;
+  };
 
-  void step(Letter letter, const std::vector<Real>& before, const std::vector<Real>& after,
-            const std::vector<Real>& products, std::vector<Real>& by_after, std::vector<Real>& by_before) const {
-    const std::size_t hidden = model_.shape_.hidden, rows = cell_.gates * hidden, kept = cell_.kept * hidden;
-    std::vector<Real> by_products(2 * rows);
-    const std::span<const Real> by_input(by_products.data(), rows), by_state(by_products.data() + rows, rows);
-    for (std::size_t i = model_.shape_.layers; i-- > 0;) {
-      const std::size_t own = i * kept;
-      cell_.adjoint(hidden, products.data() + 2 * rows * i, products.data() + 2 * rows * i + rows, before.data() + own,
-                    by_after.data() + own, by_products.data(), by_products.data() + rows, by_before.data() + own);
-      affine_adjoint<Real>(by_state, model_.part(model_.of_layer(i, kState)), before.data() + own, hidden,
-                           by(model_.of_layer(i, kState)), by(model_.of_layer(i, kStateBias)), by_before.data() + own);
-      if (i > 0)
-        affine_adjoint<Real>(by_input, model_.part(model_.of_layer(i, kInput)), after.data() + own - kept, hidden,
-                             by(model_.of_layer(i, kInput)), by(model_.of_layer(i, kInputBias)),
-                             by_after.data() + own - kept);
-      else
-        first_layer(letter, by_input);
+  std::span<const Real> part(std::size_t layer, std::size_t which) const {
+    return model_.part(model_.of_layer(layer, which));
+  }
+  std::span<Real> part_of(std::span<Real> gradient, std::size_t layer, std::size_t which) const {
+    return model_.part_of(gradient, model_.of_layer(layer, which));
+  }
+
+  CellRows<Real> cells(std::size_t layer, std::size_t t) {
+    Layer& own = layers_[layer];
+    const std::size_t first = rows_.first[t];
+    return {cell_.kind,
+            rows_.count(t),
+            hidden_,
+            layer == 0 ? rows_.letter.data() + first : nullptr,
+            own.input.data() + (layer == 0 ? 0 : first * gates_),
+            own.state.data() + first * gates_,
+            t == 0 ? nullptr : own.before.data() + first * kept_,
+            nullptr};
+  }
+
+  /// W x + b by letter.
+  Numbers<Real> by_letter() const {
+    const std::size_t letters = model_.letters(), width = model_.shape_.inputs;
+    const Numbers<Real> weights = transposed(part(0, kInput), width == 0 ? letters : width);
+    Numbers<Real> result(letters * gates_);
+    fill_rows(part(0, kInputBias), gates_, letters, result.data());
+    if (width == 0)
+      for (std::size_t i = 0; i < weights.size(); ++i) result[i] += weights[i];
+    else
+      kernels_.add_product({letters, gates_, width, model_.part(kEmbedding).data(), width, 1, weights.data(), gates_,
+                            result.data(), gates_});
+    return result;
+  }
+
+  void forward(std::size_t i) {
+    Layer& own = layers_[i];
+    own.before.resize(rows_.size() * kept_), own.after.resize(rows_.size() * kept_);
+    own.state.resize(rows_.size() * gates_);
+    if (i == 0) {
+      own.input = by_letter();
+    } else {
+      const Numbers<Real> weights = transposed(part(i, kInput), hidden_);
+      own.input.resize(rows_.size() * gates_);
+      fill_rows(part(i, kInputBias), gates_, rows_.size(), own.input.data());
+      kernels_.add_product({rows_.size(), gates_, hidden_, layers_[i - 1].after.data(), kept_, 1, weights.data(),
+                            gates_, own.input.data(), gates_});
+    }
+    const Numbers<Real> weights = transposed(part(i, kState), hidden_);
+    for (std::size_t t = 0; t < rows_.positions(); ++t) {
+      const std::size_t first = rows_.first[t], count = rows_.count(t);
+      Real* const state = own.state.data() + first * gates_;
+      fill_rows(part(i, kStateBias), gates_, count, state);
+      if (t > 0) {
+        for (std::size_t row = first; row < first + count; ++row)
+          std::copy_n(own.after.data() + rows_.parent[row] * kept_, kept_, own.before.data() + row * kept_);
+        kernels_.add_product({count, gates_, hidden_, own.before.data() + first * kept_, kept_, 1, weights.data(),
+                              gates_, state, gates_});
+      }
+      CellRows<Real> cells = this->cells(i, t);
+      cells.after = own.after.data() + first * kept_;
+      kernels_.step_cells(cells);
     }
   }
 
-  void first_layer(Letter letter, std::span<const Real> by_input) const {
-    const std::size_t width = model_.shape_.inputs;
-    if (width > 0)
-      return affine_adjoint<Real>(by_input, model_.part(kInput), model_.part(kEmbedding).data() + letter * width, width,
-                                  by(kInput), by(kInputBias), by(kEmbedding).data() + letter * width);
-    const std::span<Real> by_weights = by(kInput), by_bias = by(kInputBias);
-    for (std::size_t i = 0; i < by_input.size(); ++i) {
-      by_weights[i * model_.letters() + letter] += by_input[i];
-      if (!by_bias.empty()) by_bias[i] += by_input[i];
+  /// Gives the gradient by what the layer below gives, nothing in the first one.
+  Numbers<Real> layer_adjoint(std::size_t i, const Numbers<Real>& by_output, std::span<Real> gradient) {
+    Layer& own = layers_[i];
+    const std::span<const Real> weights = part(i, kState);
+    Numbers<Real> by_memory = zeros<Real>(rows_.size() * kept_), apart(cell_.sums ? 0 : own.state.size());
+    const Numbers<Real>&by_state = own.state, &by_input = cell_.sums ? by_state : apart;
+    for (std::size_t t = rows_.positions(); t-- > 0;) {
+      const std::size_t first = rows_.first[t];
+      Real* const by_own = by_memory.data() + first * kept_;
+      kernels_.step_cells_adjoint(cells(i, t), {by_output.data() + first * hidden_, by_own,
+                                                apart.empty() ? nullptr : apart.data() + first * gates_});
+      if (t == 0) break;
+      kernels_.add_product({rows_.count(t), hidden_, gates_, by_state.data() + first * gates_, gates_, 1,
+                            weights.data(), hidden_, by_own, kept_});
+      for (std::size_t row = first; row < rows_.first[t + 1]; ++row) {
+        const Real* const from = by_memory.data() + row * kept_;
+        Real* const to = by_memory.data() + rows_.parent[row] * kept_;
+        for (std::size_t j = 0; j < kept_; ++j) to[j] += from[j];
+      }
     }
+    if (rows_.positions() > 1) {
+      const std::size_t first = rows_.first[1];
+      kernels_.add_product({gates_, hidden_, rows_.size() - first, by_state.data() + first * gates_, 1, gates_,
+                            own.before.data() + first * kept_, kept_, part_of(gradient, i, kState).data(), hidden_});
+    }
+    add_rows<Real>(by_state, part_of(gradient, i, kStateBias));
+    if (i == 0) {
+      letters_adjoint(by_input, gradient);
+      return {};
+    }
+    add_rows<Real>(by_input, part_of(gradient, i, kInputBias));
+    kernels_.add_product({gates_, hidden_, rows_.size(), by_input.data(), 1, gates_, layers_[i - 1].after.data(), kept_,
+                          part_of(gradient, i, kInput).data(), hidden_});
+    Numbers<Real> by_below = zeros<Real>(rows_.size() * hidden_);
+    kernels_.add_product({rows_.size(), hidden_, gates_, by_input.data(), gates_, 1, part(i, kInput).data(), hidden_,
+                          by_below.data(), hidden_});
+    return by_below;
+  }
+
+  void letters_adjoint(const Numbers<Real>& by_input, std::span<Real> gradient) const {
+    const std::size_t letters = model_.letters(), width = model_.shape_.inputs;
+    Numbers<Real> by_table = zeros<Real>(letters * gates_);
+    for (std::size_t row = 0; row < rows_.size(); ++row)
+      for (std::size_t j = 0; j < gates_; ++j) by_table[rows_.letter[row] * gates_ + j] += by_input[row * gates_ + j];
+    add_rows<Real>(by_table, part_of(gradient, 0, kInputBias));
+    const std::span<Real> by_weights = part_of(gradient, 0, kInput);
+    if (width == 0) {
+      for (std::size_t letter = 0; letter < letters; ++letter)
+        for (std::size_t j = 0; j < gates_; ++j) by_weights[j * letters + letter] += by_table[letter * gates_ + j];
+      return;
+    }
+    const std::span<const Real> embedding = model_.part(kEmbedding);
+    kernels_.add_product(
+        {gates_, width, letters, by_table.data(), 1, gates_, embedding.data(), width, by_weights.data(), width});
+    kernels_.add_product({letters, width, gates_, by_table.data(), gates_, 1, part(0, kInput).data(), width,
+                          model_.part_of(gradient, kEmbedding).data(), width});
   }
 
   const CellModel& model_;
+  const TrainingKernels<Real>& kernels_ = training_kernels<Real>();
   const Cell<Real>& cell_;
-  std::span<Real> gradient_;
+  std::size_t hidden_, gates_, kept_;
+  const PrefixRows& rows_;
+  std::vector<Layer> layers_;
 };
 
 template <class Real>
 BatchLoss CellModel<Real>::loss(const TrainingBatch& batch, std::span<Real> gradient) const {
-  const CellNetwork<Real> network(shape_, Model::letters(), Model::tensors());
-  const std::size_t labels = Model::labels();
-  // By word: the memory before every letter and after the last, and the products in between.
-  std::vector<std::vector<std::vector<Real>>> memories(batch.words), products(batch.words);
-  std::vector<std::vector<Letter>> letters(batch.words);
-  for (std::uint32_t word = 0; word < batch.words; ++word) {
-    memories[word].emplace_back(network.memory(), Real{0});
-    for (std::size_t t = 0; t < batch.lengths[word]; ++t) {
-      letters[word].push_back(batch.letters[t * batch.words + word]);
-      memories[word].push_back(memories[word].back());
-      network.read(letters[word].back(), memories[word].back(), &products[word].emplace_back());
-    }
-  }
-  std::vector<Real> logits(batch.targets.size() * labels);
-  const auto after = [&](const TrainingBatch::Target& target) -> const std::vector<Real>& {
-    return memories[target.word][target.position + 1];
-  };
-  for (std::size_t i = 0; i < batch.targets.size(); ++i)
-    network.answer(after(batch.targets[i]), std::span(logits).subspan(i * labels, labels));
-  const BatchLoss result = cross_entropy<Real>(logits, Model::labels(), batch.targets);
+  const PrefixOrder order = prefix_order(batch);
+  return loss_of_slices<Real>(
+      batch, slices_of(batch, order.words, order.shared), Model::threads(), gradient,
+      [&](const Slice& slice, std::span<const TrainingBatch::Target> targets, std::span<Real> own) {
+        return slice_loss(shared_rows_of(batch, slice, Model::letters()), targets, batch.targets.size(), own);
+      });
+}
+
+template <class Real>
+BatchLoss CellModel<Real>::slice_loss(const TokenRows& tokens, std::span<const TrainingBatch::Target> targets,
+                                      std::uint64_t all, std::span<Real> gradient) const {
+  const PrefixRows rows(tokens);
+  Pass pass(*this, rows);
+  const DistinctTargets asked = distinct_targets(targets, tokens);
+  const std::size_t labels = Model::labels(), hidden = shape_.hidden, count = asked.rows.size();
+  const auto& kernels = training_kernels<Real>();
+
+  Numbers<Real> outputs(count * hidden), logits(count * labels);
+  for (std::size_t i = 0; i < count; ++i)
+    std::copy_n(pass.output(rows.of_token[asked.rows[i]]), hidden, outputs.data() + i * hidden);
+  fill_rows(part(head() + 1), labels, count, logits.data());
+  const Numbers<Real> weights = transposed(part(head()), hidden);
+  kernels.add_product(
+      {count, labels, hidden, outputs.data(), hidden, 1, weights.data(), labels, logits.data(), labels});
+  const BatchLoss result = cross_entropy<Real>(logits, Model::labels(), asked.targets, asked.counts, all);
   if (gradient.empty()) return result;
 
-  std::vector<std::vector<std::vector<Real>>> by_memories(batch.words);
-  for (std::uint32_t word = 0; word < batch.words; ++word)
-    by_memories[word].assign(memories[word].size(), std::vector<Real>(network.memory(), 0));
-  const std::size_t top = network.memory() - network.kept();  // where the last layer's output begins
-  for (std::size_t i = 0; i < batch.targets.size(); ++i) {
-    const TrainingBatch::Target& target = batch.targets[i];
-    affine_adjoint<Real>(std::span(logits).subspan(i * labels, labels), part(head()), after(target).data() + top,
-                         shape_.hidden, part_of(gradient, head()), part_of(gradient, head() + 1),
-                         by_memories[target.word][target.position + 1].data() + top);
+  kernels.add_product({labels, hidden, count, logits.data(), 1, labels, outputs.data(), hidden,
+                       part_of(gradient, head()).data(), hidden});
+  add_rows<Real>(logits, part_of(gradient, head() + 1));
+  Numbers<Real> by_outputs = zeros<Real>(count * hidden), by_rows = zeros<Real>(rows.size() * hidden);
+  kernels.add_product(
+      {count, hidden, labels, logits.data(), labels, 1, part(head()).data(), hidden, by_outputs.data(), hidden});
+  for (std::size_t i = 0; i < count; ++i) {
+    Real* const to = by_rows.data() + rows.of_token[asked.rows[i]] * hidden;
+    for (std::size_t j = 0; j < hidden; ++j) to[j] += by_outputs[i * hidden + j];
   }
-  const Adjoint adjoint(*this, gradient);
-  for (std::uint32_t word = 0; word < batch.words; ++word)
-    adjoint.run(letters[word], memories[word], products[word], by_memories[word]);
+  pass.adjoint(std::move(by_rows), gradient);
   return result;
 }
 

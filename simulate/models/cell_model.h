@@ -7,6 +7,7 @@
 
 #include "krohn/simulate/models/cells/cell_network.h"
 #include "krohn/simulate/models/sequence_model.h"
+#include "krohn/simulate/models/token_layers.h"
 
 namespace krohn {
 
@@ -31,7 +32,10 @@ class CellModel : public SequenceModel<Real> {
   using Model::part;
   using Model::part_of;
   class Reader;
-  class Adjoint;
+  class Pass;
+  /// `all`: the targets of which the loss is the mean, those of other words too.
+  BatchLoss slice_loss(const TokenRows& tokens, std::span<const TrainingBatch::Target> targets, std::uint64_t all,
+                       std::span<Real> gradient) const;
   // The parts: the embedding, four of every layer, the read-out's two.
   enum { kEmbedding, kInput, kState, kInputBias, kStateBias };
   std::size_t of_layer(std::size_t layer, std::size_t which) const { return 4 * layer + which; }

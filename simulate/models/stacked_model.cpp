@@ -6,7 +6,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "krohn/simulate/arithmetic/parallel_for.h"
 #include "krohn/simulate/models/cross_entropy.h"
 #include "krohn/simulate/models/initialise.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
@@ -312,32 +311,13 @@ BatchLoss StackedModel<Real>::loss(const TrainingBatch& batch, std::span<Real> g
     order.words.resize(batch.words);
     std::iota(order.words.begin(), order.words.end(), 0U);
   }
-  const std::vector<Slice> slices = slices_of(batch, order.words, order.shared);
-  std::vector<std::uint32_t> slice_of(batch.words);
-  for (std::uint32_t i = 0; i < slices.size(); ++i)
-    for (const std::uint32_t word : slices[i].words) slice_of[word] = i;
-  std::vector<std::vector<TrainingBatch::Target>> targets(slices.size());
-  for (auto& own : targets) own.reserve(batch.targets.size());
-  for (const TrainingBatch::Target& target : batch.targets) targets[slice_of[target.word]].push_back(target);
-
-  std::vector<BatchLoss> losses(slices.size());
-  std::vector<Numbers<Real>> parts(gradient.empty() || slices.size() == 1 ? 0 : slices.size());
-  parallel_for(slices.size(), Model::threads(), [&](std::size_t i) {
-    const TokenRows rows =
-        shares ? shared_rows_of(batch, slices[i], Model::letters()) : rows_of(batch, slices[i].words, Model::letters());
-    if (!parts.empty()) parts[i] = zeros<Real>(gradient.size());
-    losses[i] =
-        slice_loss(rows, targets[i], batch.targets.size(), parts.empty() ? gradient : std::span<Real>(parts[i]));
-  });
-  BatchLoss result;
-  for (std::size_t i = 0; i < slices.size(); ++i) {
-    result.loss += losses[i].loss;
-    result.right += losses[i].right;
-    result.targets += losses[i].targets;
-    if (!parts.empty())
-      for (std::size_t j = 0; j < gradient.size(); ++j) gradient[j] += parts[i][j];
-  }
-  return result;
+  return loss_of_slices<Real>(
+      batch, slices_of(batch, order.words, order.shared), Model::threads(), gradient,
+      [&](const Slice& slice, std::span<const TrainingBatch::Target> targets, std::span<Real> own) {
+        return slice_loss(
+            shares ? shared_rows_of(batch, slice, Model::letters()) : rows_of(batch, slice.words, Model::letters()),
+            targets, batch.targets.size(), own);
+      });
 }
 
 template <class Real>

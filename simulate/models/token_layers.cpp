@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "krohn/simulate/arithmetic/numbers.h"
+#include "krohn/simulate/arithmetic/transposed.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
 
 namespace krohn {
@@ -21,15 +22,6 @@ Array<Real> array(std::span<Real> numbers, std::size_t first, std::size_t count)
 template <class Real>
 ConstArray<Real> array(std::span<const Real> numbers, std::size_t first, std::size_t count) {
   return {numbers.data() + first, static_cast<Eigen::Index>(count)};
-}
-
-template <class Real>
-Numbers<Real> transposed(std::span<const Real> matrix, std::size_t rows) {
-  const std::size_t columns = matrix.size() / rows;
-  Numbers<Real> result(matrix.size());
-  for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t j = 0; j < columns; ++j) result[j * rows + i] = matrix[i * columns + j];
-  return result;
 }
 
 /// Rows for which a matrix is not transposed: that takes as long as to multiply so many with it.
@@ -66,7 +58,7 @@ void TokenLayers<Real>::linear_adjoint(std::span<const Real> x, std::span<const 
     kernels.add_dots({rows, inputs, outputs, by_y.data(), outputs, weights.data(), outputs, by_x.data(), inputs, 1});
     return;
   }
-  const Numbers<Real> back = transposed(weights, inputs);
+  const Numbers<Real> back = transposed(weights, outputs);
   kernels.add_product({rows, inputs, outputs, by_y.data(), outputs, 1, back.data(), inputs, by_x.data(), inputs, sets});
 }
 

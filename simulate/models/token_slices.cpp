@@ -4,6 +4,9 @@
 #include <numeric>
 #include <utility>
 
+#include "krohn/simulate/arithmetic/numbers.h"
+#include "krohn/simulate/arithmetic/parallel_for.h"
+
 namespace krohn {
 namespace {
 
@@ -26,6 +29,41 @@ std::vector<Slice> slices_of(const TrainingBatch& batch, std::span<const std::ui
   }
   return slices;
 }
+
+template <class Real>
+BatchLoss loss_of_slices(
+    const TrainingBatch& batch, std::span<const Slice> slices, unsigned threads, std::span<Real> gradient,
+    const std::function<BatchLoss(const Slice&, std::span<const TrainingBatch::Target>, std::span<Real>)>& slice_loss) {
+  std::vector<std::uint32_t> slice_of(batch.words);
+  for (std::uint32_t i = 0; i < slices.size(); ++i)
+    for (const std::uint32_t word : slices[i].words) slice_of[word] = i;
+  std::vector<std::vector<TrainingBatch::Target>> targets(slices.size());
+  for (auto& own : targets) own.reserve(batch.targets.size());
+  for (const TrainingBatch::Target& target : batch.targets) targets[slice_of[target.word]].push_back(target);
+
+  std::vector<BatchLoss> losses(slices.size());
+  std::vector<Numbers<Real>> parts(gradient.empty() || slices.size() == 1 ? 0 : slices.size());
+  parallel_for(slices.size(), threads, [&](std::size_t i) {
+    if (!parts.empty()) parts[i] = zeros<Real>(gradient.size());
+    losses[i] = slice_loss(slices[i], targets[i], parts.empty() ? gradient : std::span<Real>(parts[i]));
+  });
+  BatchLoss result;
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    result.loss += losses[i].loss;
+    result.right += losses[i].right;
+    result.targets += losses[i].targets;
+    if (!parts.empty())
+      for (std::size_t j = 0; j < gradient.size(); ++j) gradient[j] += parts[i][j];
+  }
+  return result;
+}
+
+template BatchLoss loss_of_slices(
+    const TrainingBatch&, std::span<const Slice>, unsigned, std::span<float>,
+    const std::function<BatchLoss(const Slice&, std::span<const TrainingBatch::Target>, std::span<float>)>&);
+template BatchLoss loss_of_slices(
+    const TrainingBatch&, std::span<const Slice>, unsigned, std::span<double>,
+    const std::function<BatchLoss(const Slice&, std::span<const TrainingBatch::Target>, std::span<double>)>&);
 
 TokenRows rows_of(const TrainingBatch& batch, std::span<const std::uint32_t> words, std::size_t letters) {
   TokenRows rows;

@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
+#include "krohn/simulate/models/sequence_model.h"
 #include "krohn/simulate/models/token_layers.h"
 #include "krohn/simulate/tasks/training_batch.h"
 
@@ -22,6 +24,13 @@ struct Slice {
 /// `shared` is empty where no rows are.
 std::vector<Slice> slices_of(const TrainingBatch& batch, std::span<const std::uint32_t> words,
                              std::span<const std::uint32_t> shared);
+
+/// The sum of what every slice gives for its words' targets, in at most so many threads, which change no bit of it;
+/// 0: as many as OpenMP gives. `slice_loss` adds to the gradient that it is given, or where that is empty needs none.
+template <class Real>
+BatchLoss loss_of_slices(
+    const TrainingBatch& batch, std::span<const Slice> slices, unsigned threads, std::span<Real> gradient,
+    const std::function<BatchLoss(const Slice&, std::span<const TrainingBatch::Target>, std::span<Real>)>& slice_loss);
 
 /// The words one after another, each token reading its letter's row.
 TokenRows rows_of(const TrainingBatch& batch, std::span<const std::uint32_t> words, std::size_t letters);
@@ -39,5 +48,12 @@ struct DistinctTargets {
 };
 
 DistinctTargets distinct_targets(std::span<const TrainingBatch::Target> targets, const TokenRows& rows);
+
+extern template BatchLoss loss_of_slices(
+    const TrainingBatch&, std::span<const Slice>, unsigned, std::span<float>,
+    const std::function<BatchLoss(const Slice&, std::span<const TrainingBatch::Target>, std::span<float>)>&);
+extern template BatchLoss loss_of_slices(
+    const TrainingBatch&, std::span<const Slice>, unsigned, std::span<double>,
+    const std::function<BatchLoss(const Slice&, std::span<const TrainingBatch::Target>, std::span<double>)>&);
 
 }  // namespace krohn

@@ -2,10 +2,10 @@
 """Steps of training a second beside PyTorch's CPU, in one run: pip install torch
 
     tools/bench/peer_train.py build/tools/krohn/krohn [build-bench/tools/bench/bench_peak] [--threads=1,2]
-        [--letters=10,40] [--eager]
+        [--letters=10,40] [--models=bilinear,reflections,LSTM] [--eager]
 
-The bilinear model with one dense 64×64 matrix a letter, and one layer of reflections with state 32×32, batches of 64
-words of 10 and of 40 letters, AdamW in fp32. PyTorch's model is written in every way below, plainly and through
+The bilinear model with one dense 64×64 matrix a letter, one layer of reflections with state 32×32, and an LSTM of 32
+units, batches of 64 words of 10 and of 40 letters, AdamW in fp32. PyTorch's model is written in every way below, plainly and through
 torch.compile (unless --eager), with the fused optimiser; the fastest counts, and every other is named with its rate.
 What each way is, and what it computes that krohn does not, stands under the last table. First all ways are given the same weights and must answer alike.
 PyTorch is given its letters ready, and drops subnormal numbers, as krohn does; krohn draws its own letters. krohn's step is the difference of two runs. Contenders take
@@ -139,6 +139,34 @@ class Reflections(nn.Module):
         return self.read(self.norm(x, 3))
 
 
+class Lstm(nn.Module):
+    """modadd5, as Bilinear."""
+
+    def __init__(self, way, width=32, letters=7, labels=5):
+        super().__init__()
+        self.way = way
+        self.embedding = nn.Embedding(letters, width)
+        self.cell = nn.LSTM(width, width, batch_first=True)
+        self.read = nn.Linear(width, labels)
+
+    def prepare(self, letters):
+        self.columns = letters.T.contiguous()
+        return letters
+
+    def forward(self, letters):
+        if self.way == "torch.nn.LSTM":
+            return self.read(self.cell(self.embedding(letters))[0][:, -1])
+        cell = self.cell
+        table = F.linear(self.embedding.weight, cell.weight_ih_l0, cell.bias_ih_l0 + cell.bias_hh_l0)
+        h = c = torch.zeros(len(letters), cell.hidden_size)
+        back = cell.weight_hh_l0.T
+        for column in self.columns:
+            i, f, g, o = torch.addmm(table[column], h, back).chunk(4, -1)
+            c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+            h = torch.sigmoid(o) * torch.tanh(c)
+        return self.read(h)
+
+
 # What each way is, and what it computes more than krohn, which makes what a letter determines once a step and reads what
 # words begin with alike once.
 BILINEAR = {
@@ -160,9 +188,14 @@ REFLECTIONS = {
     "letters' tables, by index": "the same system; norms, maps and the products of keys once for each letter, looked up by index",
     "letters' tables, by one-hot": "the same system; the same tables, looked up by products with one-hot rows",
 }
+LSTM = {
+    "torch.nn.LSTM": "PyTorch's own, with its kernel for this processor; the input's products for every token, though the letter determines "
+                     "them; never compiled, since it is one operation",
+    "letter after letter, inputs from a table": "the equations unrolled; the input's products once for each letter",
+}
 # Compiling what is unrolled over many tokens takes minutes; these have few operations a token.
 COMPILED = {"one product, chosen by one-hot", "one product, chosen by index", "spread by one-hot, one product",
-            "all tokens at once", "letters' tables, by index", "letters' tables, by one-hot"}
+            "letter after letter, inputs from a table", "all tokens at once", "letters' tables, by index", "letters' tables, by one-hot"}
 
 
 def check_alike(make, ways, tokens, special):
@@ -242,6 +275,10 @@ def phases(name, length):
                 ("recurrence and adjoint", 3 * 2 * H * H * nodes, 0),
                 ("by embedding", 2 * 7 * weights, 4 * weights),
                 ("optimiser, with the gradient by weights", 2 * 7 * weights, 4 * weights * 6)]
+    if name.startswith("LSTM"):
+        # Five functions a unit, forward and again backward, of about 20 operations each.
+        nodes = prefixes(5, length, True)
+        return [("products and adjoint", 3 * 2 * 4 * 32 * 32 * nodes, 0), ("functions", 2 * 5 * 20 * 32 * nodes, 0)]
     # A token's state and all that is linear in it are combinations of the letters' rows.
     tokens, rows = prefixes(4, length, False), 5
     maps = 3 * 2 * (rows * 32 + rows * 64 + 32 * 32 + 32 * 6)
@@ -254,6 +291,7 @@ def main():
     programs = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
     threads_of = next((option[len("--threads="):] for option in options if option.startswith("--threads=")), "1,2")
     lengths = next((option[len("--letters="):] for option in options if option.startswith("--letters=")), "10,40")
+    wanted = next((option[len("--models="):].split(",") for option in options if option.startswith("--models=")), None)
     krohn, peak = programs[0], None
     if len(programs) > 1:
         peak = json.loads(subprocess.run([programs[1]], check=True, capture_output=True, text=True).stdout)
@@ -268,7 +306,10 @@ def main():
             for name, task, model, make, ways, labels, special in [
                     ("bilinear, full, H=64", "modadd5", "bilinear:hidden=64", Bilinear, BILINEAR, 5, 2),
                     ("reflections, state 32×32", "S3/swaps", "deltaproduct:signed,width=32,heads=1,mlp=32",
-                     Reflections, REFLECTIONS, 6, 1)]:
+                     Reflections, REFLECTIONS, 6, 1),
+                    ("LSTM, 32 units", "modadd5", "lstm:hidden=32,inputs=32", Lstm, LSTM, 5, 2)]:
+                if wanted and name.split(",")[0] not in wanted:
+                    continue
                 check_alike(make, ways, length + special, special)
                 own, rivals, failed = Krohn(krohn, task, model, length, threads), [], []
                 for way in ways:
@@ -301,7 +342,7 @@ def main():
                           + ", ".join(f"{what} {1e6 * seconds:.0f}" for what, seconds in parts), flush=True)
     print("Every way: fp32, torch.optim.AdamW(fused=True), its letters ready before the clock starts. Compiled: loss and gradient by torch.compile,\n"
           "whose own time does not count; otherwise eager. All read every word from its first letter on, krohn a common beginning once.")  # fmt: skip
-    for way, note in {**BILINEAR, **REFLECTIONS}.items():
+    for way, note in {**BILINEAR, **REFLECTIONS, **LSTM}.items():
         print(f"  {way}: {note}")
 
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "krohn/groups/stated_functions.h"
+#include "krohn/simulate/models/cells/cell_units.h"
 
 namespace krohn {
 
@@ -40,18 +41,17 @@ Real cell_sigmoid(Real x) {
 }
 
 /// All units of a layer at once. Of `gates` · `hidden` products and of what is remembered, gate g of unit j is at
-/// g · hidden + j. Real is float or double; proofs step in Eigen::bfloat16, too.
+/// g · hidden + j. Real is float, double or Eigen::bfloat16.
 template <class Real>
 struct Cell {
+  CellKind kind;
   std::string_view name;
   std::size_t gates;  ///< products that a unit takes, from the input and from the state alike
+  bool sums;          ///< it takes them added up alone
   std::size_t kept;   ///< numbers that a unit remembers; the first is its output, and the state of the products
 
   /// Moves the memory on by W x + b (`by_input`) and U h + c (`by_state`).
   void (*step)(std::size_t hidden, const Real* by_input, const Real* by_state, Real* memory);
-  /// Adds to `by_before`, and sets the other two, from the gradient `by_after` by the memory after the step.
-  void (*adjoint)(std::size_t hidden, const Real* input, const Real* state, const Real* before, const Real* by_after,
-                  Real* by_input, Real* by_state, Real* by_before);
 };
 
 /// Every cell, and the one of that name or null.

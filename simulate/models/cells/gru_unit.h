@@ -6,34 +6,33 @@
 // The last line is how PyTorch computes (1 − z) n + z h; the two round differently.
 #pragma once
 
-#include <array>
-
-#include "krohn/simulate/models/cells/cell.h"
+#include <cstddef>
+#include <string_view>
 
 namespace krohn {
 
 struct GruUnit {
   static constexpr std::string_view kName = "gru";
   static constexpr std::size_t kGates = 3, kKept = 1;
+  static constexpr bool kSums = false;
 
-  template <class Real>
-  static void step(const std::array<Real, 3>& a, const std::array<Real, 3>& b, std::array<Real, 1>& memory) {
-    const Real r = cell_sigmoid<Real>(a[0] + b[0]), z = cell_sigmoid<Real>(a[1] + b[1]);
-    const Real n = cell_tanh<Real>(a[2] + b[2] * r);
-    memory[0] = (memory[0] - n) * z + n;
+  template <class F, class Number>
+  static void step(const Number (&a)[3], Number (&b)[3], Number (&memory)[1]) {
+    b[0] = F::logistic(a[0] + b[0]), b[1] = F::logistic(a[1] + b[1]);
+    const Number n = F::tanh(a[2] + b[2] * b[0]);
+    memory[0] = (memory[0] - n) * b[1] + n;
   }
 
-  template <class Real>
-  static void adjoint(const std::array<Real, 3>& a, const std::array<Real, 3>& b, const std::array<Real, 1>& before,
-                      const std::array<Real, 1>& by_after, std::array<Real, 3>& by_a, std::array<Real, 3>& by_b,
-                      std::array<Real, 1>& by_before) {
-    const Real r = cell_sigmoid<Real>(a[0] + b[0]), z = cell_sigmoid<Real>(a[1] + b[1]);
-    const Real n = cell_tanh<Real>(a[2] + b[2] * r);
-    by_before[0] += by_after[0] * z;
-    by_a[1] = by_b[1] = by_after[0] * (before[0] - n) * z * (1 - z);
-    by_a[2] = by_after[0] * (1 - z) * (1 - n * n);
+  template <class F, class Number>
+  static void adjoint(const Number (&a)[3], const Number (&b)[3], const Number (&before)[1],
+                      const Number (&by_after)[1], Number (&by_a)[3], Number (&by_b)[3], Number (&by_before)[1]) {
+    const Number one = F::one();
+    const Number r = b[0], z = b[1], n = F::tanh(a[2] + b[2] * r);
+    by_before[0] = by_after[0] * z;
+    by_a[1] = by_b[1] = by_after[0] * (before[0] - n) * z * (one - z);
+    by_a[2] = by_after[0] * (one - z) * (one - n * n);
     by_b[2] = by_a[2] * r;
-    by_a[0] = by_b[0] = by_a[2] * b[2] * r * (1 - r);
+    by_a[0] = by_b[0] = by_a[2] * b[2] * r * (one - r);
   }
 };
 

@@ -2,45 +2,45 @@
 // the input and b of the state.
 #pragma once
 
-#include <array>
-
-#include "krohn/simulate/models/cells/cell.h"
+#include <cstddef>
+#include <string_view>
 
 namespace krohn {
 
 struct TanhUnit {
   static constexpr std::string_view kName = "rnn";
   static constexpr std::size_t kGates = 1, kKept = 1;
+  static constexpr bool kSums = true;
 
-  template <class Real>
-  static void step(const std::array<Real, 1>& a, const std::array<Real, 1>& b, std::array<Real, 1>& memory) {
-    memory[0] = cell_tanh<Real>(a[0] + b[0]);
+  template <class F, class Number>
+  static void step(const Number (&a)[1], Number (&b)[1], Number (&memory)[1]) {
+    memory[0] = b[0] = F::tanh(a[0] + b[0]);
   }
 
-  template <class Real>
-  static void adjoint(const std::array<Real, 1>& a, const std::array<Real, 1>& b, const std::array<Real, 1>&,
-                      const std::array<Real, 1>& by_after, std::array<Real, 1>& by_a, std::array<Real, 1>& by_b,
-                      std::array<Real, 1>&) {
-    const Real h = cell_tanh<Real>(a[0] + b[0]);
-    by_a[0] = by_b[0] = by_after[0] * (1 - h * h);
+  template <class F, class Number>
+  static void adjoint(const Number (&)[1], const Number (&b)[1], const Number (&)[1], const Number (&by_after)[1],
+                      Number (&by_a)[1], Number (&by_b)[1], Number (&by_before)[1]) {
+    by_before[0] = F::zero();
+    by_a[0] = by_b[0] = by_after[0] * (F::one() - b[0] * b[0]);
   }
 };
 
 struct ReluUnit {
   static constexpr std::string_view kName = "rnn-relu";
   static constexpr std::size_t kGates = 1, kKept = 1;
+  static constexpr bool kSums = true;
 
-  template <class Real>
-  static void step(const std::array<Real, 1>& a, const std::array<Real, 1>& b, std::array<Real, 1>& memory) {
-    const Real sum = a[0] + b[0];
-    memory[0] = sum < Real(0) ? Real(0) : sum;  // no number stays none
+  template <class F, class Number>
+  static void step(const Number (&a)[1], Number (&b)[1], Number (&memory)[1]) {
+    b[0] = a[0] + b[0];
+    memory[0] = b[0] < F::zero() ? F::zero() : b[0];  // no number stays none
   }
 
-  template <class Real>
-  static void adjoint(const std::array<Real, 1>& a, const std::array<Real, 1>& b, const std::array<Real, 1>&,
-                      const std::array<Real, 1>& by_after, std::array<Real, 1>& by_a, std::array<Real, 1>& by_b,
-                      std::array<Real, 1>&) {
-    by_a[0] = by_b[0] = a[0] + b[0] > Real(0) ? by_after[0] : Real(0);
+  template <class F, class Number>
+  static void adjoint(const Number (&)[1], const Number (&b)[1], const Number (&)[1], const Number (&by_after)[1],
+                      Number (&by_a)[1], Number (&by_b)[1], Number (&by_before)[1]) {
+    by_before[0] = F::zero();
+    by_a[0] = by_b[0] = b[0] > F::zero() ? by_after[0] : F::zero();
   }
 };
 

@@ -2,6 +2,7 @@
 // and products in tiles of kRows rows. Included by one translation unit for every instruction set, and nothing else.
 #pragma once
 
+#include "krohn/simulate/models/kernels/training_cells.h"
 #include "krohn/simulate/models/kernels/training_combinations.h"
 #include "krohn/simulate/models/kernels/training_letter_reflections.h"
 #include "krohn/simulate/models/kernels/training_products.h"
@@ -62,6 +63,8 @@ TrainingKernels<Real> kernels() {
           &scan_diagonal_adjoint<Real>,
           &scan_selectively<Real, kLanes>,
           &scan_selectively_adjoint<Real, kLanes>,
+          &step_cells<Real, kLanes>,
+          &step_cells_adjoint<Real, kLanes>,
           &scan_blocks<Real>,
           &scan_blocks_adjoint<Real>,
           &rms_norm<Real, kLanes>,

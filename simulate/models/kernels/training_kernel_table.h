@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "krohn/simulate/models/cells/cell_units.h"
+
 namespace krohn {
 
 enum class InstructionSet : std::uint8_t;
@@ -181,6 +183,26 @@ struct BlockScanAdjoint {
   Real *by_a, *by_u, *by_start;
 };
 
+/// `count` rows of the cells of one kind, `hidden` units each: of a row's `gates` or `kept` · hidden numbers
+/// (simulate/models/cells/cell_units.h), number g of unit j is at g · hidden + j.
+template <class Real>
+struct CellRows {
+  CellKind kind;
+  std::size_t count, hidden;
+  const std::uint32_t* source;  ///< row t reads row source[t] of `input`; null: row t
+  const Real* input;            ///< the units' products: gates a row
+  Real* state;                  ///< the same; then what the adjoint reads; then the gradient by them
+  const Real* before;           ///< kept a row; null: 0
+  Real* after;                  ///< kept a row; the adjoint does not read it
+};
+
+template <class Real>
+struct CellRowsAdjoint {
+  const Real* by_output;  ///< what is asked of a unit's output besides `by_memory`: hidden numbers a row
+  Real* by_memory;        ///< by the memory after; becomes that by the memory before, the products' share left out
+  Real* by_input;         ///< set; null where it is that by `state`: a unit takes their sums alone
+};
+
 /// Rows of `width` numbers, one after another.
 template <class Real>
 struct Rows {
@@ -251,6 +273,8 @@ struct TrainingKernels {
   void (*scan_diagonal_adjoint)(const Diagonal<Real>&, const DiagonalAdjoint<Real>&);
   void (*scan_selectively)(const SelectiveScan<Real>&);
   void (*scan_selectively_adjoint)(const SelectiveScan<Real>&, const SelectiveScanAdjoint<Real>&);
+  void (*step_cells)(const CellRows<Real>&);
+  void (*step_cells_adjoint)(const CellRows<Real>&, const CellRowsAdjoint<Real>&);
   void (*scan_blocks)(const BlockScan<Real>&);
   void (*scan_blocks_adjoint)(const BlockScan<Real>&, const BlockScanAdjoint<Real>&);
 
