@@ -33,6 +33,7 @@ PaperTable ebrahimi1(TableScale scale, Recipe recipe) {
                           model.longer[i],
                           model.trained[i]};
         cell.may_prune = part.name == std::string_view("modular addition");
+        cell.may_take_longer = true;
         table.experiments.push_back(ebrahimi_experiment(scale, recipe, cell));
       }
   table.notes.emplace_back(
@@ -157,7 +158,7 @@ PaperTable ebrahimi3(TableScale scale, Recipe recipe) {
           scale, recipe,
           {row.factors > 0 ? fmt::format("R = {}", row.factors) : "full", fmt::format("m = {}", m),
            fmt::format("rsm:m={},seed=1", m), row.factors > 0 ? fmt::format("rank={}", row.factors) : "full", m,
-           row.longer[i], row.trained[i]}));
+           row.longer[i], row.trained[i], false, true}));
     }
   return table;
 }

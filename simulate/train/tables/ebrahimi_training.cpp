@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <utility>
@@ -26,10 +27,22 @@ struct Sizes {
   int hidden = kWidth, inputs = kWidth;
 };
 
+/// At the small scale a block of 64 is a full matrix of 64 units, as a full model of more than ten states has.
+bool is_large_matrix(const EbrahimiCell& cell) {
+  return cell.form == "block=64" || (cell.may_take_longer && cell.form == "full" && cell.modulus > 10);
+}
+
+bool takes_longer(TableScale scale, Recipe recipe, const EbrahimiCell& cell) {
+  const bool is_bilinear = cell.form == "full" || cell.form == "diagonal" || cell.form.starts_with("block=") ||
+                           cell.form.starts_with("rotations");
+  return scale == TableScale::kSmall && recipe == Recipe::kSteady && cell.may_take_longer && cell.modulus > 10 &&
+         is_bilinear;
+}
+
 /// One block of 64 is all of a model with as many hidden units; a code of 25 or 50 states needs more than 32.
-Sizes sizes_of(TableScale scale, const EbrahimiCell& cell) {
+Sizes sizes_of(TableScale scale, Recipe recipe, const EbrahimiCell& cell) {
   if (scale == TableScale::kPaper) return {};
-  return {cell.form == "block=64" || cell.modulus > 10 ? 64 : 32, 32};
+  return {cell.form == "block=64" || cell.modulus > 10 ? 64 : 32, takes_longer(scale, recipe, cell) ? 64 : 32};
 }
 
 /// The spectral radius of the first matrices is about spread · √(D s / 3) with blocks of s numbers, of angles √(D / 3);
@@ -43,9 +56,17 @@ double spread_like_the_papers(std::string_view form, Sizes sizes, int rank) {
   return kSpread * std::sqrt(block * kWidth / sizes.inputs);
 }
 
+/// Three factors of numbers within ±0.24, with 64 of them, 32 hidden units and 32 inputs, whose matrices have a
+/// spectral radius of about 0.7 at first; where there are more, so much smaller that it is no greater: states that grow
+/// with every letter are not learned.
+double spread_of_factors(Sizes sizes, int rank) {
+  constexpr double kMost = 0.24, kNumbers = 64.0 * 32 * 32;
+  return kMost * std::min(1.0, std::cbrt(std::sqrt(kNumbers / (double(sizes.hidden) * rank * sizes.inputs))));
+}
+
 std::string bilinear(TableScale scale, Recipe recipe, const EbrahimiCell& cell) {
   const bool is_small = scale == TableScale::kSmall;
-  const Sizes sizes = sizes_of(scale, cell);
+  const Sizes sizes = sizes_of(scale, recipe, cell);
   std::string form = cell.form;
   int rank = factors_of(form);
   if (form == "factored" && (is_small || recipe == Recipe::kSteady)) rank = 64;
@@ -53,14 +74,14 @@ std::string bilinear(TableScale scale, Recipe recipe, const EbrahimiCell& cell) 
   std::string model = fmt::format("bilinear:{},hidden={},inputs={}", form, sizes.hidden, sizes.inputs);
   if (recipe == Recipe::kSteady) {
     if (form.starts_with("rotations")) return model;
-    if (rank > 0) return model + (is_small ? ",spread=0.24" : ",spread=0.08");
-    return model + (is_small ? ",spread=0.02" : ",spread=0.0025");
+    if (rank > 0) return model + fmt::format(",spread={:.3g}", spread_of_factors(sizes, rank));
+    return model + (is_small ? fmt::format(",spread={:.3g}", 0.02 * std::sqrt(32.0 / sizes.inputs)) : ",spread=0.0025");
   }
   return model + fmt::format(",spread={:.3g}", spread_like_the_papers(cell.form, sizes, rank));
 }
 
 std::string model_of(TableScale scale, Recipe recipe, const EbrahimiCell& cell) {
-  const Sizes sizes = sizes_of(scale, cell);
+  const Sizes sizes = sizes_of(scale, recipe, cell);
   if (cell.form == "lstm" || cell.form == "rnn")
     return fmt::format("{}:hidden={},inputs={}", cell.form, sizes.hidden, sizes.inputs);
   if (const int layers = number_after(cell.form, "mamba="); layers > 0)
@@ -94,6 +115,8 @@ Experiment ebrahimi_experiment(TableScale scale, Recipe recipe, const EbrahimiCe
     experiment.training.optimiser.schedule = Schedule::kCosine;
     experiment.training.stop_at = 0;
   }
+  if (takes_longer(scale, recipe, cell)) experiment.training.optimiser.steps *= 3;
+  if (is_small && recipe == Recipe::kSteady && is_large_matrix(cell)) experiment.rates = {3e-4};
   if (prunes(scale, recipe, cell)) {
     experiment.training.optimiser.weight_decay = 1;
     experiment.rates = {3e-3};

@@ -18,6 +18,11 @@ struct EbrahimiCell {
   /// Steady training lets modes die that are not needed, by weight decay: of several for one harmonic only their sum is
   /// trained, and beyond the lengths of training the greatest is left with an angle of its own.
   bool may_prune = false;
+  /// At the small scale, bilinear models of more than ten states, but for factored ones, are trained steadily for
+  /// longer and with as many inputs as hidden units: the matrices of fifty letters are combinations of as many as there
+  /// are inputs. Full matrices of 64 units are trained by a lower rate, too: by that of the others many runs learn
+  /// little.
+  bool may_take_longer = false;
 };
 
 /// App. B.2: H = D = 256, bilinear parameters uniform in ±0.01, Adam with the best of three rates, no schedule, no

@@ -149,6 +149,44 @@ TEST_CASE("Ebrahimi & Memisevic, Table 1: 36 rows of both halves, their sums in 
   CHECK(cell_of(table, "modular arithmetic, Mamba, 4 layers", "m = 5").paper == 0.48);
 }
 
+TEST_CASE("steadily and small, models of large machines train longer, and many factors begin smaller") {
+  const auto small = [](const char* name, Recipe recipe = Recipe::kSteady) {
+    return paper_table(name, TableScale::kSmall, recipe);
+  };
+  struct Row {
+    const char *table, *row, *column, *inputs, *steps, *spread;
+    double rate;
+  };
+  for (const Row& row : {Row{"ebrahimi1", "modular addition, full", "m = 10", "32", "8000", "0.02", 1e-3},
+                         {"ebrahimi1", "modular addition, full", "m = 25", "64", "24000", "0.0141", 3e-4},
+                         {"ebrahimi1", "modular arithmetic, full", "m = 50", "64", "24000", "0.0141", 3e-4},
+                         {"ebrahimi1", "state machine, blocks of 64", "m = 10", "32", "8000", "0.02", 3e-4},
+                         {"ebrahimi1", "state machine, blocks of 64", "m = 25", "64", "24000", "0.0141", 3e-4},
+                         {"ebrahimi1", "modular addition, blocks of 8", "m = 10", "32", "8000", "0.02", 1e-3},
+                         {"ebrahimi1", "modular addition, blocks of 8", "m = 25", "64", "24000", "0.0141", 1e-3},
+                         {"ebrahimi1", "modular arithmetic, blocks of 1", "m = 50", "64", "24000", "0.0141", 1e-3},
+                         {"ebrahimi1", "modular addition, rotations", "m = 50", "64", "24000", "", 1e-3},
+                         {"ebrahimi1", "state machine, factored", "m = 25", "32", "8000", "0.214", 1e-3},
+                         {"ebrahimi1", "state machine, LSTM", "m = 50", "32", "8000", "", 1e-3},
+                         {"ebrahimi2-additive", "full, none", "m = 25", "32", "8000", "0.02", 1e-3},
+                         {"ebrahimi3", "full", "m = 50", "64", "24000", "0.0141", 3e-4},
+                         {"ebrahimi3", "R = 1", "m = 50", "32", "8000", "0.24", 1e-3},
+                         {"ebrahimi3", "R = 64", "m = 10", "32", "8000", "0.24", 1e-3},
+                         {"ebrahimi3", "R = 64", "m = 25", "32", "8000", "0.214", 1e-3},
+                         {"ebrahimi3", "R = 128", "m = 10", "32", "8000", "0.214", 1e-3},
+                         {"ebrahimi3", "R = 2048", "m = 2", "32", "8000", "0.135", 1e-3}}) {
+    const PaperTable table = small(row.table);
+    const Experiment& cell = cell_of(table, row.row, row.column);
+    CAPTURE(row.row);
+    CAPTURE(row.column);
+    CHECK(value(cell, "inputs") == row.inputs);
+    CHECK(value(cell, "steps") == row.steps);
+    CHECK(value(cell, "spread") == row.spread);
+    CHECK(cell.rates == std::vector<double>{row.rate});
+  }
+  CHECK(value(cell_of(small("ebrahimi1", Recipe::kPaper), "modular addition, full", "m = 50"), "steps") == "8000");
+}
+
 TEST_CASE("Ebrahimi & Memisevic, Tables 2 and 3: cells and numbers") {
   const PaperTable factors = paper_scale("ebrahimi3");
   CHECK(factors.experiments.size() == 12 * 6);
