@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "krohn/constructions/files/tensor_values.h"
+#include "krohn/simulate/arithmetic/transposed.h"
 
 namespace krohn {
 namespace {
@@ -25,8 +26,7 @@ template <class Real>
 std::vector<Real> transposed(const std::vector<Real>& rows, std::size_t columns) {
   const std::size_t count = columns == 0 ? 0 : rows.size() / columns;
   std::vector<Real> result(rows.size());
-  for (std::size_t i = 0; i < count; ++i)
-    for (std::size_t j = 0; j < columns; ++j) result[j * count + i] = rows[i * columns + j];
+  transpose(rows.data(), count, columns, result.data(), count);
   return result;
 }
 

@@ -17,6 +17,7 @@
 
 #include "krohn/groups/float_environment.h"
 #include "krohn/simulate/arithmetic/numbers.h"
+#include "krohn/simulate/arithmetic/transposed.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
 #include "krohn/simulate/models/recurrence/prefix_tree.h"
 
@@ -119,18 +120,12 @@ class LetterRecurrence {
     return result;
   }
 
-  /// Column by column, in squares that the first-level cache holds.
   Numbers<Real> transposed() const {
-    constexpr std::size_t kSquare = 16;
     Numbers<Real> result(given_.size() / hidden_ * wide_);
     if (wide_ != hidden_) std::ranges::fill(result, Real{0});
-    for (std::size_t letter = 0; letter < letters_; ++letter) {
-      const Real* const from = given_.data() + letter * hidden_ * hidden_;
-      Real* const to = result.data() + letter * hidden_ * wide_;
-      for (std::size_t i = 0; i < hidden_; i += kSquare)
-        for (std::size_t j = 0; j < hidden_; ++j)
-          for (std::size_t k = i; k < std::min(i + kSquare, hidden_); ++k) to[j * wide_ + k] = from[k * hidden_ + j];
-    }
+    for (std::size_t letter = 0; letter < letters_; ++letter)
+      transpose(given_.data() + letter * hidden_ * hidden_, hidden_, hidden_, result.data() + letter * hidden_ * wide_,
+                wide_);
     return result;
   }
 

@@ -21,7 +21,10 @@ TEST_CASE("threads change no bit of a run") {
                                           {"S3/swaps", "bilinear:hidden=35,inputs=3,bias"},
                                           {"S3/swaps", "deltaproduct:signed,width=8,heads=2,keys=4,values=5,mlp=6"},
                                           {"parity", "deltaproduct:layers=2,width=8,heads=1,keys=4,values=4,mlp=6"},
-                                          {"parity", "diagonal:width=6,channels=4,states=2"}}) {
+                                          {"parity", "diagonal:width=6,channels=4,states=2"},
+                                          {"modadd5", "lstm:layers=2,hidden=35,inputs=3"},
+                                          {"S3/swaps", "gru:layers=2,hidden=9"},
+                                          {"parity", "rnn:hidden=17,one-hot"}}) {
     CAPTURE(model);
     const auto task = make_task(name);
     TrainOptions options;
