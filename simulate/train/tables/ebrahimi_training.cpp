@@ -39,9 +39,17 @@ bool takes_longer(TableScale scale, Recipe recipe, const EbrahimiCell& cell) {
          is_bilinear;
 }
 
+bool is_cell(std::string_view form) { return form == "lstm" || form == "rnn"; }
+
+/// Nonlinear cells are right on most words of ten letters early and on those of 500 late, if at all; steps are quick.
+bool is_long_cell(TableScale scale, Recipe recipe, const EbrahimiCell& cell) {
+  return scale == TableScale::kSmall && recipe == Recipe::kSteady && cell.may_take_longer && is_cell(cell.form);
+}
+
 /// One block of 64 is all of a model with as many hidden units; a code of 25 or 50 states needs more than 32.
 Sizes sizes_of(TableScale scale, Recipe recipe, const EbrahimiCell& cell) {
   if (scale == TableScale::kPaper) return {};
+  if (is_long_cell(scale, recipe, cell)) return cell.modulus < 10 ? Sizes{32, 32} : Sizes{64, 64};
   return {cell.form == "block=64" || cell.modulus > 10 ? 64 : 32, takes_longer(scale, recipe, cell) ? 64 : 32};
 }
 
@@ -82,8 +90,7 @@ std::string bilinear(TableScale scale, Recipe recipe, const EbrahimiCell& cell) 
 
 std::string model_of(TableScale scale, Recipe recipe, const EbrahimiCell& cell) {
   const Sizes sizes = sizes_of(scale, recipe, cell);
-  if (cell.form == "lstm" || cell.form == "rnn")
-    return fmt::format("{}:hidden={},inputs={}", cell.form, sizes.hidden, sizes.inputs);
+  if (is_cell(cell.form)) return fmt::format("{}:hidden={},inputs={}", cell.form, sizes.hidden, sizes.inputs);
   if (const int layers = number_after(cell.form, "mamba="); layers > 0)
     return fmt::format("diagonal:layers={},width={},channels={},states=16,conv=4", layers, sizes.hidden,
                        2 * sizes.hidden);
@@ -117,6 +124,8 @@ Experiment ebrahimi_experiment(TableScale scale, Recipe recipe, const EbrahimiCe
   }
   if (takes_longer(scale, recipe, cell)) experiment.training.optimiser.steps *= 3;
   if (is_small && recipe == Recipe::kSteady && is_large_matrix(cell)) experiment.rates = {3e-4};
+  if (is_small && recipe == Recipe::kSteady && cell.form == "lstm") experiment.rates = {3e-3};
+  if (is_long_cell(scale, recipe, cell)) experiment.training.optimiser.steps *= 5;
   if (prunes(scale, recipe, cell)) {
     experiment.training.optimiser.weight_decay = 1;
     experiment.rates = {3e-3};

@@ -100,7 +100,10 @@ TEST_CASE("steadily and small, models of large machines train longer, and many f
                          {"ebrahimi1", "modular arithmetic, blocks of 1", "m = 50", "64", "24000", "0.0141", 1e-3},
                          {"ebrahimi1", "modular addition, rotations", "m = 50", "64", "24000", "", 1e-3},
                          {"ebrahimi1", "state machine, factored", "m = 25", "32", "8000", "0.214", 1e-3},
-                         {"ebrahimi1", "state machine, LSTM", "m = 50", "32", "8000", "", 1e-3},
+                         {"ebrahimi1", "state machine, LSTM", "m = 50", "64", "40000", "", 3e-3},
+                         {"ebrahimi1", "modular addition, LSTM", "m = 10", "64", "40000", "", 3e-3},
+                         {"ebrahimi1", "modular arithmetic, RNN", "m = 5", "32", "40000", "", 1e-3},
+                         {"ebrahimi-figure2", "state machine, LSTM", "64 words", "32", "4000", "", 3e-3},
                          {"ebrahimi2-additive", "full, none", "m = 25", "32", "8000", "0.02", 1e-3},
                          {"ebrahimi3", "full", "m = 50", "64", "24000", "0.0141", 3e-4},
                          {"ebrahimi3", "R = 1", "m = 50", "32", "8000", "0.24", 1e-3},
@@ -180,9 +183,12 @@ TEST_CASE("Ebrahimi & Memisevic, Tables 2 and 3: cells and numbers") {
   CHECK(paper_table("ebrahimi2", TableScale::kSmall, Recipe::kSteady, {7, 2}).experiments[0].seeds.size() == 200);
 
   const PaperTable figure = paper_scale("ebrahimi-figure2");
-  for (const Experiment& each : figure.experiments)  // a thousand times each word
+  CHECK(figure.experiments.size() == (3 * 5 + 2) * 13);
+  for (const Experiment& each : figure.experiments) {  // a thousand times each word
     CHECK(each.training.optimiser.steps * std::min<std::uint64_t>(each.training.words, each.training.samples) ==
           1000 * each.training.samples);
+    CHECK(value(each, "lengths") == (each.row.ends_with("10 inputs alone") ? "10" : "2–10"));
+  }
   const PaperTable angles = paper_scale("ebrahimi-figure3");
   REQUIRE(angles.experiments.size() == 1);
   CHECK(angles.cells_of == "ebrahimi1");
