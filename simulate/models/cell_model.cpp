@@ -118,12 +118,39 @@ CellModel<Real>::CellModel(const CellShape& shape, Letter letters, std::uint32_t
     fill_uniform(part(i), 1 / std::sqrt(static_cast<double>(shape.hidden)), random);
 }
 
+/// What all words read: weights, a row an input, and by letter W x + b of the first layer.
+template <class Real>
+struct CellModel<Real>::Across {
+  std::vector<Numbers<Real>> input, state;
+  Numbers<Real> by_letter, head;
+
+  explicit Across(const CellModel& model) {
+    const CellShape& shape = model.shape_;
+    const std::size_t letters = model.letters(), hidden = shape.hidden,
+                      gates = find_cell<Real>(shape.cell)->gates * hidden;
+    for (std::size_t i = 0; i < shape.layers; ++i) {
+      const std::size_t inputs = i > 0 ? hidden : shape.inputs == 0 ? letters : shape.inputs;
+      input.push_back(transposed(model.part(model.of_layer(i, kInput)), inputs));
+      state.push_back(transposed(model.part(model.of_layer(i, kState)), hidden));
+    }
+    head = transposed(model.part(model.head()), hidden);
+    by_letter.resize(letters * gates);
+    fill_rows(model.part(model.of_layer(0, kInputBias)), gates, letters, by_letter.data());
+    if (shape.inputs == 0)
+      for (std::size_t i = 0; i < by_letter.size(); ++i) by_letter[i] += input[0][i];
+    else
+      training_kernels<Real>().add_product({letters, gates, shape.inputs, model.part(kEmbedding).data(), shape.inputs,
+                                            1, input[0].data(), gates, by_letter.data(), gates});
+  }
+};
+
 /// Forward and backward through some words; a row of numbers for every prefix.
 template <class Real>
 class CellModel<Real>::Pass {
  public:
-  Pass(const CellModel& model, const PrefixRows& rows)
+  Pass(const CellModel& model, const Across& across, const PrefixRows& rows)
       : model_(model),
+        across_(across),
         cell_(*find_cell<Real>(model.shape_.cell)),
         hidden_(model.shape_.hidden),
         gates_(cell_.gates * hidden_),
@@ -143,7 +170,7 @@ class CellModel<Real>::Pass {
 
  private:
   /// Memories before and after a prefix's last letter, and the products in between, in `state` what became of them; the
-  /// first layer has its input's by letter.
+  /// first layer's input is by letter.
   struct Layer {
     Numbers<Real> before, input, state, after;
   };
@@ -162,40 +189,22 @@ class CellModel<Real>::Pass {
             rows_.count(t),
             hidden_,
             layer == 0 ? rows_.letter.data() + first : nullptr,
-            own.input.data() + (layer == 0 ? 0 : first * gates_),
+            layer == 0 ? across_.by_letter.data() : own.input.data() + first * gates_,
             own.state.data() + first * gates_,
             t == 0 ? nullptr : own.before.data() + first * kept_,
             nullptr};
-  }
-
-  /// W x + b by letter.
-  Numbers<Real> by_letter() const {
-    const std::size_t letters = model_.letters(), width = model_.shape_.inputs;
-    const Numbers<Real> weights = transposed(part(0, kInput), width == 0 ? letters : width);
-    Numbers<Real> result(letters * gates_);
-    fill_rows(part(0, kInputBias), gates_, letters, result.data());
-    if (width == 0)
-      for (std::size_t i = 0; i < weights.size(); ++i) result[i] += weights[i];
-    else
-      kernels_.add_product({letters, gates_, width, model_.part(kEmbedding).data(), width, 1, weights.data(), gates_,
-                            result.data(), gates_});
-    return result;
   }
 
   void forward(std::size_t i) {
     Layer& own = layers_[i];
     own.before.resize(rows_.size() * kept_), own.after.resize(rows_.size() * kept_);
     own.state.resize(rows_.size() * gates_);
-    if (i == 0) {
-      own.input = by_letter();
-    } else {
-      const Numbers<Real> weights = transposed(part(i, kInput), hidden_);
+    if (i > 0) {
       own.input.resize(rows_.size() * gates_);
       fill_rows(part(i, kInputBias), gates_, rows_.size(), own.input.data());
-      kernels_.add_product({rows_.size(), gates_, hidden_, layers_[i - 1].after.data(), kept_, 1, weights.data(),
-                            gates_, own.input.data(), gates_});
+      kernels_.add_product({rows_.size(), gates_, hidden_, layers_[i - 1].after.data(), kept_, 1,
+                            across_.input[i].data(), gates_, own.input.data(), gates_});
     }
-    const Numbers<Real> weights = transposed(part(i, kState), hidden_);
     for (std::size_t t = 0; t < rows_.positions(); ++t) {
       const std::size_t first = rows_.first[t], count = rows_.count(t);
       Real* const state = own.state.data() + first * gates_;
@@ -203,8 +212,8 @@ class CellModel<Real>::Pass {
       if (t > 0) {
         for (std::size_t row = first; row < first + count; ++row)
           std::copy_n(own.after.data() + rows_.parent[row] * kept_, kept_, own.before.data() + row * kept_);
-        kernels_.add_product({count, gates_, hidden_, own.before.data() + first * kept_, kept_, 1, weights.data(),
-                              gates_, state, gates_});
+        kernels_.add_product({count, gates_, hidden_, own.before.data() + first * kept_, kept_, 1,
+                              across_.state[i].data(), gates_, state, gates_});
       }
       CellRows<Real> cells = this->cells(i, t);
       cells.after = own.after.data() + first * kept_;
@@ -271,6 +280,7 @@ class CellModel<Real>::Pass {
   }
 
   const CellModel& model_;
+  const Across& across_;
   const TrainingKernels<Real>& kernels_ = training_kernels<Real>();
   const Cell<Real>& cell_;
   std::size_t hidden_, gates_, kept_;
@@ -281,18 +291,20 @@ class CellModel<Real>::Pass {
 template <class Real>
 BatchLoss CellModel<Real>::loss(const TrainingBatch& batch, std::span<Real> gradient) const {
   const PrefixOrder order = prefix_order(batch);
+  const Across across(*this);
   return loss_of_slices<Real>(
-      batch, slices_of(batch, order.words, order.shared), Model::threads(), gradient,
+      batch, slices_of(batch, order.words, order.shared, Model::parameters().size()), Model::threads(), gradient,
       [&](const Slice& slice, std::span<const TrainingBatch::Target> targets, std::span<Real> own) {
-        return slice_loss(shared_rows_of(batch, slice, Model::letters()), targets, batch.targets.size(), own);
+        return slice_loss(shared_rows_of(batch, slice, Model::letters()), across, targets, batch.targets.size(), own);
       });
 }
 
 template <class Real>
-BatchLoss CellModel<Real>::slice_loss(const TokenRows& tokens, std::span<const TrainingBatch::Target> targets,
-                                      std::uint64_t all, std::span<Real> gradient) const {
+BatchLoss CellModel<Real>::slice_loss(const TokenRows& tokens, const Across& across,
+                                      std::span<const TrainingBatch::Target> targets, std::uint64_t all,
+                                      std::span<Real> gradient) const {
   const PrefixRows rows(tokens);
-  Pass pass(*this, rows);
+  Pass pass(*this, across, rows);
   const DistinctTargets asked = distinct_targets(targets, tokens);
   const std::size_t labels = Model::labels(), hidden = shape_.hidden, count = asked.rows.size();
   const auto& kernels = training_kernels<Real>();
@@ -301,9 +313,8 @@ BatchLoss CellModel<Real>::slice_loss(const TokenRows& tokens, std::span<const T
   for (std::size_t i = 0; i < count; ++i)
     std::copy_n(pass.output(rows.of_token[asked.rows[i]]), hidden, outputs.data() + i * hidden);
   fill_rows(part(head() + 1), labels, count, logits.data());
-  const Numbers<Real> weights = transposed(part(head()), hidden);
   kernels.add_product(
-      {count, labels, hidden, outputs.data(), hidden, 1, weights.data(), labels, logits.data(), labels});
+      {count, labels, hidden, outputs.data(), hidden, 1, across.head.data(), labels, logits.data(), labels});
   const BatchLoss result = cross_entropy<Real>(logits, Model::labels(), asked.targets, asked.counts, all);
   if (gradient.empty()) return result;
 

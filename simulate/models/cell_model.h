@@ -1,6 +1,7 @@
 // simulate/models/cell_model.h — PyTorch's nonlinear cells as models to train, to measure and to judge: RNN, GRU, LSTM
-// (simulate/models/cells/). Trained by backpropagation through time; read everywhere in the one arithmetic of
-// simulate/models/cells/cell_network.h, so that accuracies and verdicts speak of the same function.
+// (simulate/models/cells/). Trained, and validated meanwhile, by kernels and backpropagation through time; readers and
+// proofs compute in the one arithmetic of simulate/models/cells/cell_network.h, so that measured accuracies and
+// verdicts speak of the same function.
 #pragma once
 
 #include <string_view>
@@ -33,9 +34,10 @@ class CellModel : public SequenceModel<Real> {
   using Model::part_of;
   class Reader;
   class Pass;
+  struct Across;
   /// `all`: the targets of which the loss is the mean, those of other words too.
-  BatchLoss slice_loss(const TokenRows& tokens, std::span<const TrainingBatch::Target> targets, std::uint64_t all,
-                       std::span<Real> gradient) const;
+  BatchLoss slice_loss(const TokenRows& tokens, const Across& across, std::span<const TrainingBatch::Target> targets,
+                       std::uint64_t all, std::span<Real> gradient) const;
   // The parts: the embedding, four of every layer, the read-out's two.
   enum { kEmbedding, kInput, kState, kInputBias, kStateBias };
   std::size_t of_layer(std::size_t layer, std::size_t which) const { return 4 * layer + which; }

@@ -5,6 +5,7 @@
 #include <Eigen/Core>
 #include <cmath>
 
+#include "krohn/simulate/arithmetic/transposed.h"
 #include "krohn/simulate/models/cross_entropy.h"
 #include "krohn/simulate/models/initialise.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
@@ -115,15 +116,14 @@ BatchLoss DenseModel<Real>::loss(const TrainingBatch& batch, std::span<Real> gra
     project_adjoint<Real>(state(states, t, word), row(by_projected, i), state(by_states, t, word));
   }
   const auto& kernels = training_kernels<Real>();
-  std::vector<Real> transposed(size);
+  std::vector<Real> across(size);
   for (std::size_t word = 0; word < words; ++word)
     for (std::size_t t = batch.lengths[word]; t-- > 0;) {
       const Letter letter = batch.letters[t * words + word];
       const std::span<const Real> from = state(states, t, word), by_to = state(by_states, t + 1, word);
-      for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t j = 0; j < n; ++j) transposed[j * n + i] = from[i * n + j];
+      transpose(from.data(), n, n, across.data(), n);
       Real* const by_matrix = part_of(gradient, kMatrices).data() + letter * size;
-      kernels.add_product({n, n, n, by_to.data(), n, 1, transposed.data(), n, by_matrix, n});
+      kernels.add_product({n, n, n, by_to.data(), n, 1, across.data(), n, by_matrix, n});
       kernels.add_product({n, n, n, matrix(letter).data(), 1, n, by_to.data(), n, state(by_states, t, word).data(), n});
     }
   return result;

@@ -11,7 +11,7 @@
 namespace krohn {
 namespace {
 
-/// 1 GB of floats; training holds five times that.
+/// 1 GB of floats; training holds five times that, and what its words take.
 constexpr double kMostParameters = 1 << 28;
 
 }  // namespace

@@ -312,7 +312,7 @@ BatchLoss StackedModel<Real>::loss(const TrainingBatch& batch, std::span<Real> g
     std::iota(order.words.begin(), order.words.end(), 0U);
   }
   return loss_of_slices<Real>(
-      batch, slices_of(batch, order.words, order.shared), Model::threads(), gradient,
+      batch, slices_of(batch, order.words, order.shared, Model::parameters().size()), Model::threads(), gradient,
       [&](const Slice& slice, std::span<const TrainingBatch::Target> targets, std::span<Real> own) {
         return slice_loss(
             shares ? shared_rows_of(batch, slice, Model::letters()) : rows_of(batch, slice.words, Model::letters()),

@@ -10,15 +10,15 @@
 namespace krohn {
 namespace {
 
-constexpr std::size_t kSliceTokens = 656;
+constexpr std::size_t kSliceTokens = 656, kParametersOfToken = 512;
 
 }  // namespace
 
 std::vector<Slice> slices_of(const TrainingBatch& batch, std::span<const std::uint32_t> words,
-                             std::span<const std::uint32_t> shared) {
+                             std::span<const std::uint32_t> shared, std::size_t parameters) {
   std::size_t tokens = 0;
   for (const std::uint32_t length : batch.lengths) tokens += length;
-  std::size_t count = tokens / kSliceTokens;
+  std::size_t count = tokens / std::max(kSliceTokens, parameters / kParametersOfToken);
   count += count % 2;  // two threads take as many each
   count = std::clamp<std::size_t>(count, 1, std::max<std::size_t>(words.size(), 1));
   std::vector<Slice> slices;

@@ -15,7 +15,8 @@
 namespace krohn {
 
 /// Some words of a batch, which a step reads apart from the others: few enough that what it keeps of them stays in the
-/// second-level cache, and for threads to take. How a batch is cut depends on nothing but the batch.
+/// second-level cache, and for threads to take. How a batch is cut depends on nothing but the batch and the number of
+/// parameters: each slice has a gradient of its own, and these take no more than some hundred numbers a token.
 struct Slice {
   std::span<const std::uint32_t> words;   ///< of the batch
   std::span<const std::uint32_t> shared;  ///< tokens that each has in common with the one before, where rows are shared
@@ -23,7 +24,7 @@ struct Slice {
 
 /// `shared` is empty where no rows are.
 std::vector<Slice> slices_of(const TrainingBatch& batch, std::span<const std::uint32_t> words,
-                             std::span<const std::uint32_t> shared);
+                             std::span<const std::uint32_t> shared, std::size_t parameters);
 
 /// The sum of what every slice gives for its words' targets, in at most so many threads, which change no bit of it;
 /// 0: as many as OpenMP gives. `slice_loss` adds to the gradient that it is given, or where that is empty needs none.

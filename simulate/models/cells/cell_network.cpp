@@ -101,22 +101,20 @@ CellNetwork<Real>::CellNetwork(const CellShape& shape, Letter letters, const Ten
 }
 
 template <class Real>
-void CellNetwork<Real>::read(Letter letter, std::span<Real> memory, std::vector<Real>* products) const {
+void CellNetwork<Real>::read(Letter letter, std::span<Real> memory) const {
   const std::size_t rows = cell_->gates * hidden_;
-  std::vector<Real> own(products == nullptr ? 2 * rows : 2 * rows * layers_.size());
-  std::vector<Real>& all = products == nullptr ? own : *products;
-  if (products != nullptr) all.resize(own.size());
+  std::vector<Real> products(2 * rows);  // W x + b and U h + c of a layer
+  const std::span<Real> input = std::span(products).first(rows), state = std::span(products).last(rows);
   const Real* below = nullptr;  // the output of the layer below
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const Layer& layer = layers_[i];
     Real* const remembered = memory.data() + i * kept();
-    const std::span<Real> both = std::span(all).subspan(products == nullptr ? 0 : i * 2 * rows, 2 * rows);
     if (i == 0)
-      std::copy_n(by_letter_.begin() + static_cast<std::ptrdiff_t>(letter * rows), rows, both.begin());
+      std::copy_n(by_letter_.begin() + static_cast<std::ptrdiff_t>(letter * rows), rows, input.begin());
     else
-      affine(below, hidden_, layer.input, layer.input_bias, both.first(rows));
-    affine<Real>(remembered, hidden_, layer.state, layer.state_bias, both.last(rows));
-    cell_->step(hidden_, both.data(), both.data() + rows, remembered);
+      affine(below, hidden_, layer.input, layer.input_bias, input);
+    affine<Real>(remembered, hidden_, layer.state, layer.state_bias, state);
+    cell_->step(hidden_, input.data(), state.data(), remembered);
     below = remembered;
   }
 }

@@ -1,5 +1,5 @@
 // simulate/models/cells/cell_network.h — layers of a cell between an embedding and a linear read-out, in a stated
-// arithmetic: what training, accuracy and proofs about them all compute.
+// arithmetic: what accuracy and proofs about them compute.
 //
 // In a layer, a ← W x + b of the layer's input x and a' ← U h + c of its own output h, then the cell's units
 // (simulate/models/cells/cell.h); the layer's output is the next one's input. Every product and every sum is rounded by
@@ -45,9 +45,8 @@ class CellNetwork {
   std::size_t kept() const { return cell_->kept * hidden_; }
   std::size_t hidden() const { return hidden_; }
 
-  /// Moves the memory on. `products`, unless null, becomes W x + b and U h + c of every layer, 2 · gates · hidden
-  /// numbers each, for the adjoint.
-  void read(Letter letter, std::span<Real> memory, std::vector<Real>* products = nullptr) const;
+  /// Moves the memory on.
+  void read(Letter letter, std::span<Real> memory) const;
   void answer(std::span<const Real> memory, std::span<Real> logits) const;
 
  private:
