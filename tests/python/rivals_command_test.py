@@ -283,7 +283,23 @@ class CommandTest(unittest.TestCase):
     def test_mistakes(self):
         self.assertIn("no rival", self.said("train", "parity", "--model", "nosuch", "-o", os.path.join(self.folder, "x"), status=2))
         self.assertIn("parity", self.said("train", "paritty", "--model", "gru", "-o", os.path.join(self.folder, "x"), status=2))
+        for options in (["--clip", "-1"], ["--clip", "nan"], ["--words", "0"], ["--seed", "-1"], ["--warm-up", "3"], ["--rates", "0"],
+                        ["--test-lengths", "0"], ["--length", "5..2"], ["--validate-every", "0"]):  # fmt: skip
+            said = self.said("train", "parity", "--model", "gru", "--steps", "2", "-o", os.path.join(self.folder, "x"), *options, status=2)
+            self.assertIn(options[0], said)
+        self.assertIn("at least 1", self.said("train", "parity", "--model", "gru:hidden=0", "-o", os.path.join(self.folder, "x"), status=2))
+        self.assertIn("--only", self.said("table", "fan2", "--only", "nothing", "-o", os.path.join(self.folder, "x"), status=2))
         self.assertEqual(os.listdir(self.folder), [])
+
+    def test_a_page_without_its_runs_stays_as_it_is(self):
+        path, text = os.path.join(self.folder, "page.md"), "<!-- krohn.rivals fan2 -->\nold\n<!-- end -->\n"
+        other = text.replace("fan2", "fan2 NoSuch")
+        for written, cells in ((text, os.path.join(self.folder, "none")), (other, self.folder)):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(written)
+            self.said("page", path, "--cells", cells, status=2)
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual(file.read(), written)
 
 
 if __name__ == "__main__":

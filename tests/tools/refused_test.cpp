@@ -54,6 +54,22 @@ TEST_CASE("compile and snap refuse at once where they cannot write") {
   CHECK(place.files() == std::vector<std::string>{"z5.safetensors"});
 }
 
+TEST_CASE("training and tables refuse numbers that they could not use in the end") {
+  const Workplace place("refused-numbers");
+  for (const char* line : {"table fan2 --lengths 0 --only Even --scale small,steps=1 --seeds 1 -o w",
+                           "train parity --model rnn --clip -1 -o w", "train parity --model rnn --clip nan -o w",
+                           "train parity --model rnn --validation-length 9..2 -o w"}) {
+    CAPTURE(line);
+    const Outcome refused = place.shell(std::string("krohn ") + line);
+    CHECK(refused.status == 2);
+    const std::string text = line, option = contains(text, "--lengths") ? "--lengths:"
+                                            : contains(text, "--clip")  ? "--clip:"
+                                                                        : "--validation-length:";
+    CHECK(contains(refused.err, option));
+  }
+  CHECK(place.files().empty());
+}
+
 TEST_CASE("a checkpoint without a token that begins words is not asked about the empty word, and says so") {
   const Workplace place("no-begin");
   REQUIRE(place.shell("krohn compile name:parity --target fla-deltanet -o c").status == 0);

@@ -184,8 +184,25 @@ TEST_CASE("models of PyTorch are trained by the Python that has them, or it is s
   REQUIRE(place.shell("chmod +x python").status == 0);
   const Outcome called = place.shell("export KROHN_PYTHON=./python; " + line);
   CHECK(called.status == 3);
-  CHECK(contains(called.out, "-m krohn.rivals train parity --model lstm:hidden=8 -o run --rates 0.01,0.003 --steps 7"));
-  CHECK(contains(place.shell("export KROHN_PYTHON=./python; " + line + " --smoothing 0.1").err, "--smoothing"));
+  CHECK(contains(called.out,
+                 "-m krohn.rivals train parity --model lstm:hidden=8 -o run --length 3..40 --test-lengths 256 --rates "
+                 "0.01,0.003 --steps 7"));
+  // What the Python would not obey is no option.
+  for (const char* option : {"--smoothing 0.1", "--perturb 2", "--patience 3", "--validation-length 9", "--json"}) {
+    CAPTURE(option);
+    const Outcome refused = place.shell("export KROHN_PYTHON=./python; " + line + " " + option);
+    CHECK(refused.status == 2);
+    CHECK(contains(refused.err, std::string(option).substr(0, std::string(option).find(' '))));
+  }
+  CHECK(place.shell("export KROHN_PYTHON=./python; krohn train 'regex:a*' --alphabet abc --model torch:rnn -o x")
+            .status == 2);
+  // An interrupt ends the Python, too.
+  place.write(
+      "python",
+      "#!/bin/sh\n[ \"$1\" = -c ] && exit 0\ntrap 'echo ended > ended; exit 1' TERM\nwhile :; do sleep 0.1; done\n");
+  place.shell("export KROHN_PYTHON=./python; timeout -s TERM 2 '" KROHN_COMMAND
+              "' train parity --model torch:lstm -o x");
+  CHECK(std::ranges::count(place.files(), "ended") == 1);
 }
 
 TEST_CASE("a table with rivals asks the Python that has them, and shows what it says below krohn's rows") {

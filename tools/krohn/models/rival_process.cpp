@@ -2,14 +2,18 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/interruption.h"
+#include "tools/krohn/interrupt.h"
 
 namespace krohn {
 namespace {
@@ -28,9 +32,21 @@ int status_of(std::vector<std::string> command, bool is_quiet) {
   const int failed = posix_spawnp(&process, arguments[0], &files, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&files);
   if (failed != 0) return 127;
+  const InterruptibleWork work;  // so that an interrupt ends that process first
+  constexpr timespec kMoment{0, 20'000'000};
   int status = 0;
-  while (waitpid(process, &status, 0) < 0)
-    if (errno != EINTR) throw SystemError(fmt::format("{}: {}", command[0], std::strerror(errno)));
+  for (pid_t ended = 0; ended == 0;) {
+    ended = waitpid(process, &status, WNOHANG);
+    if (ended < 0 && errno != EINTR) throw SystemError(fmt::format("{}: {}", command[0], std::strerror(errno)));
+    if (ended < 0) ended = 0;
+    if (ended == 0 && Interruption::requested) {
+      kill(process, SIGTERM);
+      while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
+      }
+      Interruption::check();
+    }
+    if (ended == 0) nanosleep(&kMoment, nullptr);
+  }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

@@ -106,15 +106,14 @@ std::unique_ptr<TaskWriter> csv_writer(const Task& task, AtomicFile& file) {
   return std::make_unique<CsvWriter>(task, file);
 }
 
-LengthRange parse_lengths(const std::string& text) {
+LengthRange parse_lengths(const std::string& text, const char* option) {
   const std::size_t dots = text.find("..");
   if (dots == std::string::npos) {
-    const std::uint64_t length = parse_count(text, "--length");
+    const std::uint64_t length = parse_count(text, option);
     return {length, length};
   }
-  const LengthRange range = {parse_count(text.substr(0, dots), "--length"),
-                             parse_count(text.substr(dots + 2), "--length")};
-  if (range.least > range.greatest) throw InputError("--length", fmt::format("the range {} is reversed", text));
+  const LengthRange range = {parse_count(text.substr(0, dots), option), parse_count(text.substr(dots + 2), option)};
+  if (range.least > range.greatest) throw InputError(option, fmt::format("the range {} is reversed", text));
   return range;
 }
 

@@ -31,7 +31,7 @@ std::unique_ptr<TaskWriter> json_lines_writer(const Task& task, AtomicFile& file
 /// no answer is due.
 std::unique_ptr<TaskWriter> csv_writer(const Task& task, AtomicFile& file);
 
-/// The value of --length: "N" or "M..N". Throws InputError for anything else and for reversed ranges.
-LengthRange parse_lengths(const std::string& text);
+/// The value of an option: "N" or "M..N". Throws InputError for anything else and for reversed ranges.
+LengthRange parse_lengths(const std::string& text, const char* option = "--length");
 
 }  // namespace krohn

@@ -83,7 +83,8 @@ TrainOptions training_options(const TrainArguments& options, const Task& task, d
   training.optimiser.learning_rate = rate;
   training.patience = options.patience;
   training.validate_every = options.validate_every;
-  if (!options.validation_lengths.empty()) training.validation_lengths = parse_lengths(options.validation_lengths);
+  if (!options.validation_lengths.empty())
+    training.validation_lengths = parse_lengths(options.validation_lengths, "--validation-length");
   training.validation_words = static_cast<std::uint32_t>(options.validation_words);
   training.validate_last = options.validate_last;
   training.keep_most_right = options.keep_most_right;

@@ -52,6 +52,7 @@ struct Measurement {
 Measurement measure(const EvalArguments& options, const std::string& folder) {
   MeasureOptions asked = options.measure;
   asked.folder = folder;
+  if (asked.words == 0) throw InputError("--words", "at least one");
   Measurement measured{folder, {}, load_measured_model(asked), {}};
   for (const std::string& text : options.lengths)
     measured.lengths.push_back(measured.model->at(parse_count(text, "--lengths")));

@@ -366,6 +366,8 @@ int make_table(TableArguments options) {
     throw InputError("--only", fmt::format("no cell of {} has \"{}\" in its name, such as \"{}, {}\"", options.name,
                                            options.only, table.experiments[0].row, table.experiments[0].column));
   if (chosen.empty()) return report_rivals(rivals, options, table, CellJson::object());
+  for (const std::string& length : options.lengths)
+    if (parse_count(length, "--lengths") == 0) throw InputError("--lengths", "lengths are 1 and up");
   if (options.lengths.empty()) options.lengths = default_lengths(table, chosen[0]);
   view.lengths = options.lengths;
   if (options.shards.any()) return train_shard(options, chosen);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <numeric>
@@ -233,6 +234,7 @@ std::string save_best(const TrainArguments& options, const Task& task, const Tra
     save_network(network_of(model, task), (fs::path(options.output) / "network.safetensors").string());
     return "";
   } catch (const InputError& error) {
+    fs::remove(fs::path(options.output) / "network.safetensors");  // an earlier run's, of another model
     return error.what();
   }
 }
@@ -253,6 +255,7 @@ void check_training(const TrainArguments& options) {
   if (!(by.weight_decay >= 0) || by.weight_decay > 10) throw InputError("--weight-decay", "a number from 0 to 10");
   if (!(by.coupled_decay >= 0) || by.coupled_decay > 10) throw InputError("--coupled-decay", "a number from 0 to 10");
   if (!(by.least_rate >= 0) || by.least_rate > 10) throw InputError("--least-rate", "a number from 0 to 10");
+  if (!(by.clip >= 0) || !std::isfinite(by.clip)) throw InputError("--clip", "0, or the greatest norm of a gradient");
   if (by.warm_up > by.steps)
     throw InputError("--warmup", fmt::format("{} steps are more than the run's {}", by.warm_up, by.steps));
 }
@@ -278,6 +281,15 @@ int train_rival(const TrainArguments& options) {
   refuse(options.keep_most_right, "--keep-most-right");
   refuse(options.validation_words != TrainOptions{}.validation_words, "--validation-words");
   refuse(options.seeds != 1, "--seeds");
+  refuse(options.perturb != 0, "--perturb");
+  refuse(options.patience != 0, "--patience");
+  refuse(!options.validation_lengths.empty(), "--validation-length");
+  refuse(options.json, "--json");
+  const LanguageOptions& reading = options.reading;
+  if (reading.alphabet || reading.symbols || reading.format || reading.generators || reading.mealy_as_labels ||
+      reading.max_states != LanguageOptions{}.max_states)
+    throw InputError("--model torch:…",
+                     "reads a language as it is named, without options of reading; convert it to a file");
   refuse(options.shards.any(), "--shard");
   refuse(wants_cuda(options.device), "--device");
   std::string model = options.model.substr(kRivalPrefix.size());
@@ -289,7 +301,10 @@ int train_rival(const TrainArguments& options) {
     line.emplace_back(option);
     line.push_back(std::move(value));
   };
-  if (!options.lengths.empty()) add("--length", options.lengths);
+  const TaskInfo task = make_task(options.task, options.reading)->info();
+  add("--length",
+      options.lengths.empty() ? fmt::format("{}..{}", task.train.least, task.train.greatest) : options.lengths);
+  add("--test-lengths", std::to_string(task.test.greatest));
   add("--rates", fmt::format("{}", fmt::join(options.rates, ",")));
   add("--steps", std::to_string(by.steps));
   add("--words", std::to_string(options.words));

@@ -3,6 +3,7 @@
 
 import argparse
 import json
+import shlex
 import sys
 from typing import List, Optional
 
@@ -16,7 +17,10 @@ def numbers(text: str) -> List[float]:
 
 
 def whole_numbers(text: str) -> List[int]:
-    return [int(float(part)) for part in text.split(",")]
+    values = [float(part) for part in text.split(",")]
+    if not all(value.is_integer() for value in values):  # nor is one that is not finite
+        raise argparse.ArgumentTypeError(f"{text}: whole numbers")
+    return [int(value) for value in values]
 
 
 def length_range(text: str):
@@ -33,7 +37,7 @@ def train_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=default.seed)
     parser.add_argument("--sample-seed", type=int, default=default.sample_seed, help="of the words; without it --seed")
     parser.add_argument("--schedule", choices=["constant", "cosine"], default=default.schedule)
-    parser.add_argument("--warm-up", type=int, default=default.warm_up, help="steps")
+    parser.add_argument("--warm-up", "--warmup", type=int, default=default.warm_up, help="steps")
     parser.add_argument("--least-rate", type=float, default=default.least_rate)
     parser.add_argument("--weight-decay", type=float, default=default.weight_decay)
     parser.add_argument("--clip", type=float, default=default.clip, help="norm of gradients; 0: none")
@@ -48,7 +52,7 @@ def options_of(arguments: argparse.Namespace) -> training.Options:
     return training.Options(**{name: value for name, value in vars(arguments).items() if name in names})
 
 
-def report(facts: dict) -> None:
+def report(facts: dict, folder: str) -> None:
     print(f"{facts['model']} on {facts['task']}, {facts['parameters']:,} parameters, {facts['framework']}")
     for run in facts["runs"]:
         scores = ", ".join(f"{score['scaled_accuracy']:.4f} at {score['length']} ({score['words_right']}/{score['words']} words)"
@@ -58,7 +62,8 @@ def report(facts: dict) -> None:
               f"scaled accuracy {scores}{'; kept' if run['best'] else ''}")  # fmt: skip
     family = facts["model"].split(":")[1]
     if models.FAMILIES[family].is_imported:
-        print(f"  krohn examines it: krohn import FOLDER/model.safetensors --as {family} --against {facts['task']} -o NEW-FOLDER")
+        print(f"  krohn examines it: krohn import {shlex.quote(folder)}/model.safetensors --as {family} "
+              f"--against {shlex.quote(facts['task'])} -o NEW-FOLDER")  # fmt: skip
     else:
         print("  measured by PyTorch; krohn tests such a model as a black box, krohn.test, and proves nothing of it")
 
@@ -105,8 +110,10 @@ def main(arguments: Optional[List[str]] = None) -> int:
     torch.set_flush_denormal(True)  # as krohn's own steps: on some processors a subnormal number takes a hundred cycles
     try:
         if chosen.verb == "train":
-            report(training.train(chosen.task, chosen.model, chosen.output, options_of(chosen)))
+            report(training.train(chosen.task, chosen.model, chosen.output, options_of(chosen)), chosen.output)
         elif chosen.verb == "eval":
+            if chosen.words < 1 or min(chosen.lengths) < 1:
+                raise ValueError("--words and --lengths are at least 1")
             model, facts = training.load(chosen.run)
             for length in chosen.lengths:
                 print(json.dumps(vars(training.measure(model, facts["task"], length, chosen.words))))
@@ -118,6 +125,9 @@ def main(arguments: Optional[List[str]] = None) -> int:
             make_table(chosen)
     except (ValueError, OSError) as error:  # krohn's own errors are ValueErrors
         print(f"krohn.rivals: {error}", file=sys.stderr)
+        return 2
+    except (RuntimeError, LookupError, TypeError, ArithmeticError) as error:  # torch's own, of sizes that it cannot build
+        print(f"krohn.rivals: {chosen.verb}: {type(error).__name__}: {error}", file=sys.stderr)
         return 2
     return 0
 

@@ -161,6 +161,8 @@ def parse(name: str) -> Tuple[str, Dict[str, int]]:
         if not (value or "1").isdecimal():
             raise ValueError(f"{family}: {key} is a whole number, not {value!r}")
         options[key] = int(value or "1")
+        if options[key] < 1 and key in ("layers", "width", "hidden", "size", "heads", "states"):
+            raise ValueError(f"{family}: {key} is at least 1")
     if options.get("width", 0) % options.get("heads", 1):
         raise ValueError(f"{family}: {options['heads']} heads do not divide a width of {options['width']}")
     return family, options

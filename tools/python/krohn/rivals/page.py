@@ -11,12 +11,18 @@ MARKED = re.compile(r"(<!-- krohn\.rivals (\S+)(?: ([^\n]+))? -->\n).*?(<!-- end
 
 
 def rewritten(text: str, cells: str, seeds: Sequence[int]) -> str:
-    """The page with the tables of CELLS/NAME, small scale. Raises ValueError where it has no place for one."""
+    """The page with the tables of CELLS/NAME, small scale. Raises ValueError where it has no place for one, and where
+    there is no such folder or no such cell."""
     if not MARKED.search(text):
         raise ValueError("the page has no <!-- krohn.rivals NAME --> … <!-- end -->")
 
+    if not os.path.isdir(cells):
+        raise ValueError(f"--cells {cells}: no such folder")
+
     def table_of(place: "re.Match[str]") -> str:
         table = papers.table(place[2], only=place[3] or "")
+        if not table.cells:
+            raise ValueError(f"no cell of {place[2]} has {place[3]!r} in its name")
         return place[1] + tables.markdown(table, tables.results(table, os.path.join(cells, place[2]), seeds)) + "\n" + place[4]
 
     return MARKED.sub(table_of, text)

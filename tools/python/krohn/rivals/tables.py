@@ -202,6 +202,10 @@ def run(name: str, folder: str, seeds: int, seed: int, only: str, scale: str, sh
         progress: Callable[[str], None] = lambda line: None) -> Tuple[Table, List[Result]]:  # fmt: skip
     """Trains what is missing of a table, and says what there is then."""
     table = papers.table(name, scale, only)
+    if not table.cells:
+        raise ValueError(f"--only: no rival's cell of {name} has {only!r} in its name")
+    if seeds < 1 or seed < 0:
+        raise ValueError("--seeds is at least 1, --seed at least 0")
     chosen = range(seed, seed + seeds)
     train(table, folder, chosen, shard, progress)
     return table, results(table, folder, chosen)

@@ -20,7 +20,7 @@ VALIDATION_SEED = 1_000_002
 
 @dataclass
 class Options:
-    """The defaults are those of `krohn train`, but for the rates."""
+    """What `krohn train` calls by the same names. Raises ValueError naming what is out of range."""
 
     length: Tuple[int, int] = (3, 40)
     words: int = 64
@@ -41,6 +41,28 @@ class Options:
     """Of the words, which all seeds then share."""
     test_lengths: Sequence[int] = (40, 256)
     test_words: int = 100
+
+    def check(self) -> None:
+        least = {"words": 1, "steps": 1, "seed": 0, "warm_up": 0, "validate_every": 1, "validation_words": 1, "samples": 0, "test_words": 1}
+        for name, value in least.items():
+            if not value <= getattr(self, name) < 2**63:
+                raise ValueError(f"--{name.replace('_', '-')} {getattr(self, name)}: at least {value}, and below 2^63")
+        if self.sample_seed is not None and not 0 <= self.sample_seed < 2**63:
+            raise ValueError(f"--sample-seed {self.sample_seed}: at least 0, and below 2^63")
+        for name in ("least_rate", "weight_decay"):
+            if not 0 <= getattr(self, name) <= 10:
+                raise ValueError(f"--{name.replace('_', '-')} {getattr(self, name)}: a number from 0 to 10")
+        for name in ("clip", "stop_at"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise ValueError(f"--{name.replace('_', '-')} {getattr(self, name)}: a number, at least 0")
+        if not self.rates or not all(0 < rate <= 10 for rate in self.rates):
+            raise ValueError("--rates: numbers above 0, at most 10")
+        if not 1 <= self.length[0] <= self.length[1]:
+            raise ValueError(f"--length {self.length[0]}..{self.length[1]}: from 1 up")
+        if not self.test_lengths or min(self.test_lengths) < 1:
+            raise ValueError("--test-lengths: at least 1")
+        if self.warm_up > self.steps:
+            raise ValueError(f"--warm-up {self.warm_up}: more than the run's {self.steps} steps")
 
 
 @dataclass
@@ -178,9 +200,14 @@ def train(task: Any, model: str, output: str, options: Optional[Options] = None,
     """Trains `model` ("lstm:hidden=64") with every rate on a task of `krohn.tasks()` or a language, keeps the run with the least
     validation loss (test words choose nothing) and writes OUTPUT/model.safetensors and OUTPUT/run.json. Returns the latter."""
     options = options or Options()
+    options.check()
     if os.path.exists(output):
         raise FileExistsError(f"{output}: is there already; give another name")
     from safetensors.torch import save_file
+
+    parent = os.path.dirname(os.path.abspath(output))
+    if not os.access(parent if os.path.isdir(parent) else os.path.dirname(parent), os.W_OK):
+        raise PermissionError(f"{output}: cannot be written there")
 
     runs = [train_one(model, task, rate, options.seed, options, progress) for rate in options.rates]
     best = min(range(len(runs)), key=lambda i: runs[i][1].validation_loss)
@@ -191,11 +218,13 @@ def train(task: Any, model: str, output: str, options: Optional[Options] = None,
         "source": models.FAMILIES[family].source, "parameters": sum(p.numel() for p in runs[best][0].parameters()),
         **{key: value for key, value in asdict(options).items()}, "runs": [facts_of(run) for _, run in runs],
     }  # fmt: skip
-    os.makedirs(output)
-    save_file({key: value.contiguous() for key, value in runs[best][0].state_dict().items()}, os.path.join(output, "model.safetensors"))
-    with open(os.path.join(output, "run.json"), "w", encoding="utf-8") as file:
-        json.dump(facts, file, indent=2, ensure_ascii=False, allow_nan=False)
-        file.write("\n")
+    text = json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    part = output.rstrip("/") + ".part"  # whole, or not there
+    os.makedirs(part, exist_ok=True)
+    save_file({key: value.contiguous() for key, value in runs[best][0].state_dict().items()}, os.path.join(part, "model.safetensors"))
+    with open(os.path.join(part, "run.json"), "w", encoding="utf-8") as file:
+        file.write(text)
+    os.rename(part, output)
     return facts
 
 
@@ -203,8 +232,14 @@ def load(folder: str) -> Tuple[nn.Module, Dict[str, Any]]:
     """The model of a folder that `train` wrote, and its run.json."""
     from safetensors.torch import load_file
 
-    with open(os.path.join(folder, "run.json"), encoding="utf-8") as file:
-        facts = json.load(file)
+    path = os.path.join(folder, "run.json")
+    try:
+        with open(path, encoding="utf-8") as file:
+            facts = json.load(file)
+        if not str(facts["model"]).startswith("torch:"):
+            raise ValueError("no run of krohn.rivals")
+    except (ValueError, LookupError, TypeError) as error:
+        raise ValueError(f"{path}: {error}") from error
     name = facts["model"].partition(":")[2]
     _, _, data = batch_of(facts["task"], 1, tuple(facts["length"]), facts["seed"], 0)
     model = models.build(name, len(data.tokens), len(data.labels), facts["seed"])
