@@ -290,6 +290,23 @@ class CommandTest(unittest.TestCase):
         self.assertIn("at least 1", self.said("train", "parity", "--model", "gru:hidden=0", "-o", os.path.join(self.folder, "x"), status=2))
         self.assertIn("--only", self.said("table", "fan2", "--only", "nothing", "-o", os.path.join(self.folder, "x"), status=2))
         self.assertEqual(os.listdir(self.folder), [])
+        file = os.path.join(self.folder, "file")
+        open(file, "w", encoding="utf-8").close()
+        said = self.said("train", "parity", "--model", "gru", "--steps", "2", "-o", os.path.join(file, "x"), status=2)
+        self.assertIn("no folder can be made", said)
+
+    def test_folders_on_the_way_to_a_run_are_made(self):
+        path = os.path.join(self.folder, "a", "b", "run")
+        self.said("train", "parity", "--model", "gru:hidden=2", "--steps", "1", "--length", "1..2", "--test-lengths", "2", "-o", path)
+        self.assertEqual(sorted(os.listdir(path)), ["model.safetensors", "run.json"])
+        self.assertEqual(os.listdir(os.path.dirname(path)), ["run"])
+
+    def test_bounds_of_options_are_where_they_are_said_to_be(self):
+        for inside in ({"rates": (10.0,)}, {"warm_up": 2000}, {"clip": 0.0}, {"weight_decay": 10.0}, {"test_words": 1}, {"length": (1, 1)}):
+            replace(training.Options(), **inside).check()
+        for outside in ({"rates": (10.01,)}, {"warm_up": 2001}, {"clip": -1e-9}, {"weight_decay": 10.01}, {"test_words": 0}, {"length": (0, 1)}):
+            with self.assertRaises(ValueError):
+                replace(training.Options(), **outside).check()
 
     def test_a_page_without_its_runs_stays_as_it_is(self):
         path, text = os.path.join(self.folder, "page.md"), "<!-- krohn.rivals fan2 -->\nold\n<!-- end -->\n"

@@ -176,9 +176,8 @@ PaperTable ebrahimi_figure2(TableScale scale, Recipe recipe) {
       "The figure has no numbers of words that could be read off it; here they are powers of 2, or of 4.");
   table.notes.emplace_back(
       "The paper trains on \"an input sequence length of 10\" and keeps its other settings; 2 to 10 is taken for it. "
-      "Words of 10 inputs alone leave open what a recurrence without additions does at other lengths (docs/MATH.md "
-      "§8); "
-      "two rows have them.");
+      "Words of 10 inputs alone, which two rows have, leave open what a recurrence without additions does at other "
+      "lengths (docs/MATH.md §8).");
   const auto add = [&](const std::string& row, const char* task, const char* form, LengthRange lengths) {
     for (std::uint64_t samples = 16; samples <= (is_small ? 4096U : 65'536U); samples *= is_small ? 4 : 2) {
       EbrahimiCell asked{row, fmt::format("{} words", samples), task, form, 5};

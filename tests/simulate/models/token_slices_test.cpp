@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <tuple>
 
 #include "krohn/groups/random.h"
@@ -47,4 +48,18 @@ TEST_CASE("what is asked at each row, once, and how often") {
   }
   CHECK(several > 300);
   CHECK(several < 2700);
+}
+
+TEST_CASE("slices are as long as the cache wants, and longer where parameters are many") {
+  // Three slices of 656 tokens, made even: the 336,384th parameter lengthens them by one, so that there are two.
+  TrainingBatch batch;
+  batch.words = 1968;
+  batch.lengths.assign(batch.words, 1);
+  std::vector<std::uint32_t> words(batch.words);
+  std::iota(words.begin(), words.end(), 0);
+  const auto count = [&](std::size_t parameters) { return slices_of(batch, words, {}, parameters).size(); };
+  CHECK(count(0) == 4);
+  CHECK(count(657 * 512 - 1) == 4);
+  CHECK(count(657 * 512) == 2);
+  CHECK(count(std::size_t{1} << 28) == 1);
 }

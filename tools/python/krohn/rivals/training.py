@@ -206,8 +206,10 @@ def train(task: Any, model: str, output: str, options: Optional[Options] = None,
     from safetensors.torch import save_file
 
     parent = os.path.dirname(os.path.abspath(output))
-    if not os.access(parent if os.path.isdir(parent) else os.path.dirname(parent), os.W_OK):
-        raise PermissionError(f"{output}: cannot be written there")
+    while not os.path.exists(parent):
+        parent = os.path.dirname(parent)
+    if not (os.path.isdir(parent) and os.access(parent, os.W_OK)):
+        raise PermissionError(f"{output}: no folder can be made in {parent}")
 
     runs = [train_one(model, task, rate, options.seed, options, progress) for rate in options.rates]
     best = min(range(len(runs)), key=lambda i: runs[i][1].validation_loss)
