@@ -8,8 +8,11 @@ namespace krohn {
 
 void record_model(StepProgram& program, const SequenceModel<float>& model) {
   const std::string name = model.name(), family = name.substr(0, name.find(':'));
-  if (const auto* bilinear = dynamic_cast<const BilinearModel<float>*>(&model))
+  if (const auto* bilinear = dynamic_cast<const BilinearModel<float>*>(&model)) {
+    if (bilinear->shape().scale_free)
+      throw InputError("--device", "scale-free models are not trained on a device; take --device cpu");
     return record_bilinear_model(program, plan_of(*bilinear));
+  }
   if (family == "dense")
     record_dense_model(program, parse_dense_shape(name), model.labels());
   else if (family == "deltaproduct" || family == "diagonal" || family == "fan")

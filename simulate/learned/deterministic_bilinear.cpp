@@ -20,6 +20,7 @@ class DeterministicBilinear : public DeterministicModel<Real> {
         initial_(plain_numbers<Real>(tensors, "initial")),
         readout_(plain_numbers<Real>(tensors, "readout")),
         bias_(plain_numbers<Real>(tensors, "readout_bias")) {
+    if (shape.scale_free) bias_.assign(readout_.size() / hidden_, 0);
     const auto embedding = plain_numbers<Real>(tensors, "embedding"), weights = plain_numbers<Real>(tensors, "weights"),
                left = plain_numbers<Real>(tensors, "left"), right = plain_numbers<Real>(tensors, "right"),
                constant = plain_numbers<Real>(tensors, "bias"), by_input = plain_numbers<Real>(tensors, "input_bias");

@@ -98,6 +98,8 @@ class BilinearStart {
  public:
   BilinearStart(BilinearModel<float>& model, const LinearTarget& target)
       : model_(model), shape_(model.shape()), target_(target), parameters_(model) {
+    if (target_.has_bias() && shape_.scale_free)
+      refuse(model_, "rotates only and has no bias, which the construction's read-out needs; leave out scale-free");
     if (target_.has_additions() && !shape_.input_bias)
       refuse(model_,
              "rotates only, and the construction adds; give the model input-bias, or take a --construction of "
@@ -122,7 +124,7 @@ class BilinearStart {
     for (Eigen::Index label = 0; label < target_.readout.rows(); ++label)
       for (const float number : placed(target_.readout.row(label), places_, shape_.hidden)) readout.push_back(number);
     parameters_.write("readout", readout);
-    parameters_.write("readout_bias", {target_.bias.begin(), target_.bias.end()});
+    if (parameters_.has("readout_bias")) parameters_.write("readout_bias", {target_.bias.begin(), target_.bias.end()});
     parameters_.load();
   }
 

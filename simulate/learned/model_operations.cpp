@@ -40,10 +40,10 @@ class Writer {
     List added = shape.bias ? tensor("bias") : b_.numbers({0}, hidden);
     if (shape.input_bias) added = b_.product(x, tensor("input_bias"), added);
     next = b_.each("add", next, added);
-    const List bias = tensor("readout_bias");
+    const List readout = tensor("readout"),
+               bias = shape.scale_free ? b_.numbers({0}, readout.size / hidden) : tensor("readout_bias");
     b_.operations.logits =
-        b_.make("dot", {bias.size},
-                {b_.view(tensor("readout"), {hidden, 1}), b_.view(next, {0, 1}), b_.view(bias, {1})}, hidden)
+        b_.make("dot", {bias.size}, {b_.view(readout, {hidden, 1}), b_.view(next, {0, 1}), b_.view(bias, {1})}, hidden)
             .number;
     start(tensor("initial"));
     keep(next);

@@ -37,6 +37,34 @@ MapOf<Real> matrix(std::span<Real> numbers, std::size_t rows) {
   return {numbers.data(), static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(numbers.size() / rows)};
 }
 
+/// Divides rows by their Euclidean norms, and returns the inverses of these; a row of zeros, which has no direction,
+/// stays as it is.
+template <class Real>
+Numbers<Real> keep_directions(std::span<Real> rows, std::size_t width) {
+  Numbers<Real> inverses(rows.size() / width);
+  for (std::size_t row = 0; row < inverses.size(); ++row) {
+    const std::span<Real> own = rows.subspan(row * width, width);
+    double squares = 0;
+    for (const Real x : own) squares += static_cast<double>(x) * static_cast<double>(x);
+    inverses[row] = squares > 0 ? static_cast<Real>(1 / std::sqrt(squares)) : 0;
+    for (Real& x : own) x *= inverses[row];
+  }
+  return inverses;
+}
+
+/// u = h / ‖h‖ turns by what the gradient has at right angles to u.
+template <class Real>
+void by_directions_to_by_states(std::span<const Real> directions, std::span<const Real> inverse_norms,
+                                std::size_t width, std::span<Real> by) {
+  for (std::size_t row = 0; row < inverse_norms.size(); ++row) {
+    const std::span<const Real> u = directions.subspan(row * width, width);
+    const std::span<Real> own = by.subspan(row * width, width);
+    Real along = 0;
+    for (std::size_t i = 0; i < width; ++i) along += u[i] * own[i];
+    for (std::size_t i = 0; i < width; ++i) own[i] = (own[i] - along * u[i]) * inverse_norms[row];
+  }
+}
+
 }  // namespace
 
 std::uint32_t BilinearShape::block_size() const {
@@ -69,7 +97,7 @@ std::vector<ParameterPart> BilinearModel<Real>::parts(const BilinearShape& shape
           {"input_bias", {shape.input_bias ? inputs : 0, hidden}},
           {"initial", {hidden}},
           {"readout", {labels, hidden}},
-          {"readout_bias", {labels}}};
+          {"readout_bias", {shape.scale_free ? 0 : labels}}};
 }
 
 template <class Real>
@@ -238,12 +266,12 @@ BatchLoss BilinearModel<Real>::loss_with(const TrainingBatch& batch, std::span<R
                                          OuterGradient<Real>* weights) const {
   const Letters letters = letter_matrices();
   if (shape_.block_size() == shape_.hidden)
-    return loss_through(
-        LetterRecurrence<Real>(batch, shape_.hidden, letters.matrices, letters.additions, Model::used_threads()),
-        letters, batch.targets, gradient, weights);
-  return loss_through(
-      BlockRecurrence<Real>(batch, shape_.hidden, shape_.block_size(), letters.matrices, letters.additions), letters,
-      batch.targets, gradient, weights);
+    return loss_through(LetterRecurrence<Real>(batch, shape_.hidden, letters.matrices, letters.additions,
+                                               Model::used_threads(), shape_.scale_free),
+                        letters, batch.targets, gradient, weights);
+  return loss_through(BlockRecurrence<Real>(batch, shape_.hidden, shape_.block_size(), letters.matrices,
+                                            letters.additions, shape_.scale_free),
+                      letters, batch.targets, gradient, weights);
 }
 
 template <class Real>
@@ -254,11 +282,14 @@ BatchLoss BilinearModel<Real>::loss_through(Recurrence recurrence, const Letters
   const auto& kernels = training_kernels<Real>();
   const std::size_t hidden = shape_.hidden, labels = Model::labels(), count = targets.size();
   recurrence.run(part(kInitial));
-  Numbers<Real> read(count * hidden), logits(count * labels);
+  Numbers<Real> read(count * hidden), logits(count * labels, 0);
+  const std::span<const Real> bias = part(kReadoutBias);
   for (std::size_t i = 0; i < count; ++i) {
     std::ranges::copy(recurrence.state(targets[i].word, targets[i].position), read.data() + i * hidden);
-    std::ranges::copy(part(kReadoutBias), logits.data() + i * labels);
+    std::ranges::copy(bias, logits.data() + i * labels);
   }
+  Numbers<Real> inverse_norms;
+  if (shape_.scale_free) inverse_norms = keep_directions(std::span<Real>(read), hidden);
   const Real* const weights = part(kReadout).data();
   kernels.add_dots({labels, count, hidden, weights, hidden, read.data(), hidden, logits.data(), 1, labels});
   const BatchLoss result = cross_entropy(std::span<Real>(logits), Model::labels(), targets);
@@ -268,10 +299,11 @@ BatchLoss BilinearModel<Real>::loss_through(Recurrence recurrence, const Letters
                        part_of(gradient, kReadout).data(), hidden});
   const std::span<Real> by_bias = part_of(gradient, kReadoutBias);
   for (std::size_t first = 0; first < logits.size(); first += labels)
-    for (std::size_t i = 0; i < labels; ++i) by_bias[i] += logits[first + i];
+    for (std::size_t i = 0; i < by_bias.size(); ++i) by_bias[i] += logits[first + i];
   if (shape_.frozen) return result;
   Numbers<Real> by_read(count * hidden, 0);
   kernels.add_product({count, hidden, labels, logits.data(), labels, 1, weights, hidden, by_read.data(), hidden});
+  if (shape_.scale_free) by_directions_to_by_states<Real>(read, inverse_norms, hidden, by_read);
   recurrence.begin_adjoint();
   for (std::size_t i = 0; i < count; ++i) {
     const std::span<Real> by_state = recurrence.by_state(targets[i].word, targets[i].position);
@@ -292,16 +324,43 @@ template <class Real>
 std::optional<LinearModel> BilinearModel<Real>::linear_view() const {
   const Letters own = letter_matrices();
   const auto floats = [](std::span<const Real> numbers) { return std::vector<float>(numbers.begin(), numbers.end()); };
-  return LinearModel{shape_.hidden,
-                     shape_.block_size(),
-                     Model::letters(),
-                     Model::labels(),
-                     floats(own.matrices),
-                     floats(own.additions),
-                     floats(part(kInitial)),
-                     floats(part(kReadout)),
-                     floats(part(kReadoutBias)),
-                     "Ebrahimi & Memisevic 2025, eq. 2"};
+  std::vector<float> bias = floats(part(kReadoutBias));
+  bias.resize(Model::labels(), 0);
+  return LinearModel{shape_.hidden,          shape_.block_size(),
+                     Model::letters(),       Model::labels(),
+                     floats(own.matrices),   floats(own.additions),
+                     floats(part(kInitial)), floats(part(kReadout)),
+                     std::move(bias),        "Ebrahimi & Memisevic 2025, eq. 2"};
+}
+
+template <class Real>
+void BilinearModel<Real>::settle(const TrainingBatch& words) {
+  if (!settles()) return;
+  const LinearModel view = *linear_view();
+  const std::size_t hidden = view.hidden, block = view.block;
+  std::vector<double> growth(view.letters, 0), seen(view.letters, 0), next(hidden);
+  for (std::uint32_t word = 0; word < words.words; ++word) {
+    std::vector<double> state(view.initial.begin(), view.initial.end());
+    for (std::uint32_t t = 0; t < words.lengths[word]; ++t) {
+      const Letter letter = words.letters[std::size_t{t} * words.words + word];
+      double before = 0, after = 0;
+      for (std::size_t row = 0; row < hidden; ++row) {
+        next[row] = 0;
+        for (std::size_t column = 0; column < block; ++column)
+          next[row] += static_cast<double>(view.matrices[(letter * hidden + row) * block + column]) *
+                       state[row / block * block + column];
+        before += state[row] * state[row], after += next[row] * next[row];
+      }
+      if (!(before > 0 && after > 0 && std::isfinite(after))) return;
+      growth[letter] += std::log(after / before) / 2, seen[letter] += 1;
+      for (std::size_t i = 0; i < hidden; ++i) state[i] = next[i] / std::sqrt(after);
+    }
+  }
+  const std::span<Real> embedding = part(kEmbedding);
+  for (Letter letter = 0; letter < view.letters; ++letter)
+    if (seen[letter] > 0)
+      for (Real& x : embedding.subspan(letter * std::size_t{shape_.inputs}, shape_.inputs))
+        x = static_cast<Real>(static_cast<double>(x) * std::exp(-growth[letter] / seen[letter]));
 }
 
 template class BilinearModel<float>;

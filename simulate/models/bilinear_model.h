@@ -35,6 +35,9 @@ struct BilinearShape {
   double spread = 0;
   double bias_spread = 0;  ///< the same of b; 0: as the recurrent parameters
   bool frozen = false;     ///< only the read-out is trained
+  /// The read-out has no bias, and the loss reads h / ‖h‖: without additions the scale of a state tells nothing, and
+  /// answers are the same whatever it is.
+  bool scale_free = false;
 
   std::uint32_t block_size() const;
   std::uint32_t generated() const;  ///< numbers that the embedding gives linearly, per letter
@@ -63,6 +66,10 @@ class BilinearModel : public SequenceModel<Real> {
   BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient, OuterGradient<Real>& weights) const;
   std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> readers(bool rescaled) const override;
   std::optional<LinearModel> linear_view() const override;
+  /// Of a scale-free model with other letters than rotations: divides every letter's embedding, in which its matrix is
+  /// linear, by the factor by which the letter enlarges states of these words, in the geometric mean.
+  void settle(const TrainingBatch& words) override;
+  bool settles() const override { return shape_.scale_free && shape_.form != BilinearShape::Form::kRotations; }
 
   /// The matrices and additions of every letter, laid out as in LinearModel.
   struct Letters {

@@ -10,7 +10,7 @@ using Form = BilinearShape::Form;
 
 constexpr char kGrammar[] =
     "a bilinear model is `bilinear:PART,PART,…` with one of full, diagonal, rotations, block=B, rank=R, and hidden=H, "
-    "inputs=D, bias, input-bias, spread=S, bias-spread=S, frozen";
+    "inputs=D, bias, input-bias, spread=S, bias-spread=S, frozen, scale-free";
 
 void read_form(BilinearShape& shape, ModelParts& parts) {
   int forms = parts.has("full");
@@ -38,6 +38,9 @@ BilinearShape parse_bilinear_shape(std::string_view text) {
     parts.refuse(
         "bias-spread is the first size of what is added to the state; add bias or input-bias, or leave it out");
   shape.frozen = parts.has("frozen");
+  shape.scale_free = parts.has("scale-free");
+  if (shape.scale_free && (shape.bias || shape.input_bias))
+    parts.refuse("what is added to a state gives it a scale; leave out scale-free, or bias and input-bias");
   parts.require_all_taken();
   if (shape.hidden % shape.block_size() != 0)
     parts.refuse(fmt::format("blocks of {} do not divide {} hidden units; change hidden= or block=", shape.block_size(),
@@ -57,6 +60,7 @@ std::string to_string(const BilinearShape& shape) {
   if (shape.spread > 0) text += fmt::format(",spread={}", shape.spread);
   if (shape.bias_spread > 0) text += fmt::format(",bias-spread={}", shape.bias_spread);
   if (shape.frozen) text += ",frozen";
+  if (shape.scale_free) text += ",scale-free";
   return text;
 }
 

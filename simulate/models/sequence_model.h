@@ -73,6 +73,11 @@ class SequenceModel {
   /// trained, or `rescaled` (simulate/models/linear_model_reader.h): then it may be another function than the model.
   virtual std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> readers(bool rescaled) const = 0;
 
+  /// Where the scale of a state tells nothing, `settle` changes the parameters to others, over the reals of the same
+  /// answers, whose states neither grow nor shrink on such words. For a model that is trained no further.
+  virtual bool settles() const { return false; }
+  virtual void settle(const TrainingBatch& words) { static_cast<void>(words); }
+
   /// The model as h_t = A(x_t) h_{t−1} + b(x_t) with a linear read-out, where it is that.
   virtual std::optional<LinearModel> linear_view() const { return std::nullopt; }
 

@@ -19,6 +19,11 @@ namespace {
 /// Validation samples lie far behind those of any training run.
 constexpr std::uint64_t kFirstValidationSample = std::uint64_t{1} << 60;
 
+/// And those by whose words a model settles.
+constexpr std::uint64_t kFirstSettlingSample = std::uint64_t{1} << 61;
+constexpr LengthRange kSettlingLengths{512, 1024};
+constexpr std::uint32_t kSettlingWords = 16;
+
 /// What tells runs of one configuration apart from others, and where one stands; kept in a checkpoint's metadata.
 constexpr char kRunKey[] = "run", kStepsKey[] = "steps", kStateKey[] = "state", kWaitedKey[] = "waited";
 
@@ -67,6 +72,7 @@ std::string Trainer::fingerprint() const {
   if (options_.validate_last) text += " validate_last";
   if (options_.keep_most_right)
     text += fmt::format(" keep_most_right of {} every {}", by.steps, options_.validate_every);
+  if (model_->settles()) text += fmt::format(" settled after {}", by.steps);
   if (!options_.start.empty()) text += fmt::format(" start={}", options_.start);
   return text;
 }
@@ -104,7 +110,7 @@ void Trainer::validate() {
     if (all_right() || validation_.loss < options_.stop_at) return_to_kept(State::kStopped);
   } else if (options_.patience == 0 || now.loss < validation_.loss) {
     keep(now);
-    if (now.loss < options_.stop_at) state_ = State::kStopped;
+    if (now.loss < options_.stop_at) return_to_kept(State::kStopped);
   } else if (++waited_ >= options_.patience) {
     return_to_kept(State::kStopped);
   }
@@ -123,6 +129,8 @@ void Trainer::keep(const BatchLoss& validation) {
 void Trainer::return_to_kept(State state) {
   std::ranges::copy(kept_, model_->parameters().begin());
   state_ = state;
+  if (state != State::kDiverged && model_->settles())
+    model_->settle(draw(kSettlingLengths, kFirstSettlingSample, kSettlingWords));
 }
 
 void Trainer::step() {

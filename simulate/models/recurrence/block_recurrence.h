@@ -9,6 +9,7 @@
 
 #include "krohn/simulate/arithmetic/numbers.h"
 #include "krohn/simulate/models/recurrence/prefix_tree.h"
+#include "krohn/simulate/models/recurrence/state_scales.h"
 
 namespace krohn {
 
@@ -16,13 +17,16 @@ template <class Real>
 class BlockRecurrence {
  public:
   /// Views of the letters' matrices and additions, laid out as in BilinearModel::Letters; they must outlive it.
+  /// `scale_free`: states may come out at any scale.
   BlockRecurrence(const TrainingBatch& batch, std::size_t hidden, std::size_t block, std::span<const Real> matrices,
-                  std::span<const Real> additions)
+                  std::span<const Real> additions, bool scale_free = false)
       : hidden_(hidden),
         block_(block),
         matrices_(matrices),
         additions_(additions),
-        tree_(prefix_tree(batch, matrices.size() / (hidden * block))) {}
+        tree_(prefix_tree(batch, matrices.size() / (hidden * block))) {
+    if (scale_free) scales_ = StateScales<Real>(tree_.size());
+  }
 
   void run(std::span<const Real> start) {
     start_.assign(start.begin(), start.end());
@@ -38,8 +42,8 @@ class BlockRecurrence {
             for (std::size_t column = 0; column < block_; ++column) sum += a[column] * x[first + column];
             y[first + row] = sum;
           }
-        if (additions_.empty()) return;
-        for (std::size_t i = 0; i < hidden_; ++i) y[i] += additions_[letter * hidden_ + i];
+        for (std::size_t i = 0; i < hidden_ && !additions_.empty(); ++i) y[i] += additions_[letter * hidden_ + i];
+        if (scales_.at(t)) scales_.scale(node, {y, hidden_});
       });
   }
 
@@ -58,7 +62,8 @@ class BlockRecurrence {
     for (std::size_t t = tree_.positions; t-- > 0;)
       for_nodes(t, [&](std::size_t letter, std::size_t node) {
         const Real* const x = before(node);
-        const Real* const by_y = by_states_.data() + node * hidden_;
+        Real* const by_y = by_states_.data() + node * hidden_;
+        if (scales_.at(t)) scales_.scale_gradient(node, {by_y, hidden_});
         const std::uint32_t parent = tree_.parent[node];
         Real* const by_x = parent == PrefixTree::kRoot ? by_start.data() : by_states_.data() + parent * hidden_;
         const Real* a = matrices_.data() + letter * hidden_ * block_;
@@ -90,6 +95,7 @@ class BlockRecurrence {
   std::size_t hidden_, block_;
   std::span<const Real> matrices_, additions_;
   PrefixTree tree_;
+  StateScales<Real> scales_;
   Numbers<Real> start_, states_, by_states_;
 };
 

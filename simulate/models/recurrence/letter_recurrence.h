@@ -20,6 +20,7 @@
 #include "krohn/simulate/arithmetic/transposed.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
 #include "krohn/simulate/models/recurrence/prefix_tree.h"
+#include "krohn/simulate/models/recurrence/state_scales.h"
 
 namespace krohn {
 
@@ -27,8 +28,9 @@ template <class Real>
 class LetterRecurrence {
  public:
   /// `matrices`: letters × hidden × hidden, row by row; `additions`: letters × hidden, or empty. Both must outlive it.
+  /// `scale_free`: states may come out at any scale.
   LetterRecurrence(const TrainingBatch& batch, std::size_t hidden, std::span<const Real> matrices,
-                   std::span<const Real> additions, unsigned threads)
+                   std::span<const Real> additions, unsigned threads, bool scale_free = false)
       : hidden_(hidden),
         wide_((hidden + kWidestVector - 1) / kWidestVector * kWidestVector),
         letters_(matrices.size() / (hidden * hidden)),
@@ -41,6 +43,7 @@ class LetterRecurrence {
     for (std::uint32_t node = static_cast<std::uint32_t>(tree_.size()); node-- > 0;)
       if (tree_.parent[node] != PrefixTree::kRoot) first_child_[tree_.parent[node]] = node;
     if (has_additions_) additions_ = padded(additions, letters_);
+    if (scale_free) scales_ = StateScales<Real>(tree_.size());
   }
 
   void run(std::span<const Real> start) {
@@ -60,6 +63,8 @@ class LetterRecurrence {
                                                   across_.data() + letter * hidden_ * wide_, wide_,
                                                   has_additions_ ? additions_.data() + letter * wide_ : nullptr,
                                                   to_.data() + begin, false});
+          if (!scales_.at(t)) return;
+          for (std::size_t node = begin; node < end; ++node) scales_.scale(node, {to_[node], hidden_});
         });
         if (t < alike_) {
 #pragma omp barrier
@@ -91,6 +96,8 @@ class LetterRecurrence {
       const SubnormalsAsZero or_not(as_zero);
       for (std::size_t t = tree_.positions; t-- > 0;) {
         for_own(t, [&](std::size_t letter, std::size_t begin, std::size_t end) {
+          for (std::size_t node = begin; scales_.at(t) && node < end; ++node)
+            scales_.scale_gradient(node, {by_to_.data() + node * wide_, hidden_});
           training_kernels<Real>().multiply_rows({end - begin, wide_, hidden_, by_to_.data() + begin * wide_, wide_,
                                                   straight + letter * hidden_ * wide_, wide_, nullptr,
                                                   to_.data() + begin, true});
@@ -236,6 +243,7 @@ class LetterRecurrence {
   int threads_;
   Numbers<Real> additions_, across_, straight_;  ///< rows of whole vectors; across: the matrices transposed
   Numbers<Real> from_, ends_, by_to_, by_others_;
+  StateScales<Real> scales_;
   std::vector<Real*> to_;  ///< of every prefix: where its state goes, then its gradient
 };
 

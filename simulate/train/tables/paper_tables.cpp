@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "krohn/groups/error.h"
 #include "krohn/simulate/tasks/tasks.h"
@@ -31,6 +33,10 @@ constexpr std::array<Named, 13> kTables{{{"ebrahimi1", ebrahimi1},
                                          {"grazzi-figure5", grazzi_figure5},
                                          {"grazzi-figure6", grazzi_figure6}}};
 
+/// Whose recurrence is trained.
+constexpr std::array<std::string_view, 5> kNormalisable{"ebrahimi1", "ebrahimi2-additive", "ebrahimi3",
+                                                        "ebrahimi-figure2", "ebrahimi-figure3"};
+
 std::vector<std::uint64_t> seeds_of(const Experiment& cell, SeedRange range) {
   if (cell.training.samples == 2) return seeds_with_both_answers(cell, range.first, range.count);
   std::vector<std::uint64_t> seeds;
@@ -53,6 +59,9 @@ PaperTable paper_table(std::string_view name, TableScale scale, Recipe recipe, S
         throw InputError("--recipe", fmt::format("released is for fan2, whose code does otherwise than the paper says; "
                                                  "of {} there are steady and paper",
                                                  name));
+      if (recipe == Recipe::kNormalised && std::ranges::find(kNormalisable, name) == kNormalisable.end())
+        throw InputError("--recipe", fmt::format("normalised is for {}; of {} there are steady and paper",
+                                                 fmt::join(kNormalisable, ", "), name));
       PaperTable table = each.table(scale, recipe);
       table.name = each.name;
       for (Experiment& cell : table.experiments)

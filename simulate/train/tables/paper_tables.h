@@ -21,6 +21,9 @@ enum class Recipe {
   kSteady,    ///< small first weights, smoothed targets, a cosine schedule: docs/MATH.md §8
   kPaper,     ///< as the paper says
   kReleased,  ///< as the paper's released code does, where it does otherwise: Fan et al.'s
+  /// As the paper says, but that states are normalised in training, too: Ebrahimi & Memisevic's, whose introduction has
+  /// it so and whose §3 has not.
+  kNormalised,
 };
 
 struct PaperTable {

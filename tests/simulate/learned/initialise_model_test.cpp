@@ -50,6 +50,7 @@ TEST_CASE("a model that begins with a construction is right on long words withou
         Fit{"modadd5", "Z5", "permutation", "bilinear:full,hidden=11,inputs=16,bias,input-bias"},
         Fit{"modadd5", "Z5", "rotation", "bilinear:rotations,hidden=8,inputs=8"},
         Fit{"modadd5", "Z5", "rotation", "bilinear:block=2,hidden=6,inputs=8"},
+        Fit{"modadd5", "Z5", "rotation", "bilinear:block=2,hidden=6,inputs=8,scale-free"},
         Fit{"modadd5", "Z5", "permutation", "bilinear:rank=30,hidden=8,inputs=8"},
         Fit{"modadd5", "Z5", "permutation", "dense:size=6"}, Fit{"modadd5", "Z5", "permutation", "fan:blocks=2,size=6"},
         Fit{"modadd5", "Z5", "rotation", "fan:blocks=4,size=2,norm=2"},

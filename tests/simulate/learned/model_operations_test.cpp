@@ -28,8 +28,9 @@ TEST_CASE("the operations of a model give its memory and its answers, bit for bi
   for (const char* name :
        {"bilinear:hidden=6,inputs=3,bias,input-bias", "bilinear:block=2,hidden=6,inputs=3",
         "bilinear:diagonal,hidden=4,inputs=3,bias", "bilinear:rank=4,hidden=5,inputs=3,input-bias",
-        "bilinear:rotations,hidden=6,inputs=3,input-bias", "fan:blocks=2,size=2",
-        "fan:blocks=2,size=3,generator=4,norm=1", "dense:size=3", "deltaproduct:width=4,heads=2,keys=3,values=3,mlp=3",
+        "bilinear:rotations,hidden=6,inputs=3,input-bias", "bilinear:block=2,hidden=6,inputs=3,scale-free",
+        "fan:blocks=2,size=2", "fan:blocks=2,size=3,generator=4,norm=1", "dense:size=3",
+        "deltaproduct:width=4,heads=2,keys=3,values=3,mlp=3",
         "deltaproduct:width=4,heads=1,keys=3,values=8,reflections=2,signed,conv=2,mlp=0",
         "deltaproduct:layers=2,width=4,heads=2,keys=2,values=2,plain,signed,conv=3,mlp=2",
         "deltaproduct:layers=2,width=4,heads=2,keys=2,values=3,reflections=3,conv=1"})

@@ -133,6 +133,25 @@ bool is_right_everywhere(const TrainedReader& machine, const TrackedAutomaton& t
 
 }  // namespace
 
+TEST_CASE("scale-free models answer as their loss counts, word by word") {
+  const auto task = make_task("S3");
+  const TrainingBatch batch = draw_batch(*task, {2, 20}, 5, 0, 40);
+  for (const char* name : {"bilinear:hidden=6,inputs=3,scale-free", "bilinear:block=2,hidden=6,inputs=3,scale-free",
+                           "bilinear:rank=4,hidden=5,inputs=3,scale-free"}) {
+    CAPTURE(name);
+    const auto model = made<float>(name, *task);
+    const auto plain = plain_model<float>(*model);
+    std::uint64_t right = 0;
+    for (const TrainingBatch::Target& target : batch.targets) {
+      std::vector<float> memory = plain->start(), logits(model->labels());
+      for (std::uint32_t t = 0; t <= target.position; ++t)
+        plain->read(batch.letters[std::size_t{t} * batch.words + target.word], memory, logits);
+      right += std::ranges::max_element(logits) - logits.begin() == static_cast<std::ptrdiff_t>(target.label);
+    }
+    CHECK(right == model->loss(batch, {}).right);
+  }
+}
+
 TEST_CASE("plain arithmetic is the model's, whatever its family") {
   for (const char* task_name : {"modadd3", "parity"}) {
     const auto task = make_task(task_name);

@@ -30,7 +30,9 @@ const std::vector<const char*> kShapes = {"bilinear:hidden=6,inputs=3",
                                           "bilinear:block=2,hidden=6,inputs=3,input-bias",
                                           "bilinear:diagonal,hidden=5,inputs=4",
                                           "bilinear:rotations,hidden=6,inputs=3",
-                                          "bilinear:rotations,hidden=6,inputs=3,bias"};
+                                          "bilinear:rotations,hidden=6,inputs=3,bias",
+                                          "bilinear:hidden=6,inputs=3,scale-free",
+                                          "bilinear:block=2,hidden=6,inputs=3,scale-free"};
 
 Trainer trained(const Task& task, const char* shape, TrainOptions options) {
   Trainer trainer(task, shape, options);
@@ -240,7 +242,8 @@ TEST_CASE("models by name, there and back") {
   CHECK(parse_bilinear_shape("bilinear").hidden == 64);
   for (const char* wrong :
        {"transformer", "bilinear:block=0", "bilinear:block=5", "bilinear:hidden=7,rotations", "bilinear:width=3",
-        "bilinear:spread=-1", "bilinear:rank", "bilinear:full=3", "bilinear:full,block=2", "bilinear:bias,bias"})
+        "bilinear:spread=-1", "bilinear:rank", "bilinear:full=3", "bilinear:full,block=2", "bilinear:bias,bias",
+        "bilinear:bias,scale-free", "bilinear:rotations,input-bias,scale-free"})
     CHECK_THROWS_AS(make_model<float>(wrong, 3, 2, 1), InputError);
 }
 

@@ -19,36 +19,25 @@ using namespace krohn;
 namespace {
 
 const std::vector<const char*> kModels = {
-    "bilinear:hidden=6,inputs=3",
-    "bilinear:hidden=6,inputs=3,bias,input-bias",
-    "bilinear:rank=4,hidden=5,inputs=3,bias",
-    "bilinear:block=2,hidden=6,inputs=3,input-bias",
-    "bilinear:diagonal,hidden=5,inputs=4",
-    "bilinear:rotations,hidden=6,inputs=3",
-    "bilinear:rotations,hidden=6,inputs=3,bias",
-    "dense:size=3",
+    "bilinear:hidden=6,inputs=3", "bilinear:hidden=6,inputs=3,bias,input-bias",
+    "bilinear:rank=4,hidden=5,inputs=3,bias", "bilinear:block=2,hidden=6,inputs=3,input-bias",
+    "bilinear:diagonal,hidden=5,inputs=4", "bilinear:rotations,hidden=6,inputs=3",
+    "bilinear:rotations,hidden=6,inputs=3,bias", "bilinear:hidden=6,inputs=3,scale-free",
+    "bilinear:rank=4,hidden=5,inputs=3,scale-free", "bilinear:block=2,hidden=6,inputs=3,scale-free",
+    "bilinear:rotations,hidden=6,inputs=3,scale-free", "dense:size=3",
     // One layer without a convolution combines values, or where letters' are more than a value has numbers, axes.
-    "deltaproduct:width=4,heads=2,keys=3,values=3,mlp=3",
-    "deltaproduct:width=4,heads=2,keys=3,values=5,signed,mlp=3",
+    "deltaproduct:width=4,heads=2,keys=3,values=3,mlp=3", "deltaproduct:width=4,heads=2,keys=3,values=5,signed,mlp=3",
     "deltaproduct:width=3,heads=1,keys=3,values=12,reflections=2,mlp=0",
     "deltaproduct:width=4,heads=1,keys=3,values=8,reflections=2,signed,conv=2,mlp=0",
     "deltaproduct:layers=2,width=4,heads=2,keys=2,values=2,plain,signed,mlp=2",
-    "diagonal:width=3,channels=4,states=2,conv=0",
-    "diagonal:width=3,channels=4,states=2,signed,conv=3,mlp=2",
+    "diagonal:width=3,channels=4,states=2,conv=0", "diagonal:width=3,channels=4,states=2,signed,conv=3,mlp=2",
     "diagonal:layers=2,width=3,channels=3,states=2,fixed,conv=0",
     "diagonal:width=3,channels=4,states=2,complex,conv=2,mlp=2",
-    "diagonal:layers=2,width=3,channels=3,states=2,complex,fixed,conv=0",
-    "fan:blocks=2,size=2",
-    "fan:blocks=2,size=3,generator=4,norm=1",
-    "fan:blocks=2,size=2,layers=2,mlp=3",
-    "fan-released:blocks=2,size=3,norm=1.5",
-    "fan-released:layers=2,blocks=2,size=2",
-    "rnn:hidden=4,inputs=3",
-    "rnn-relu:hidden=4,inputs=3",
-    "gru:hidden=4,inputs=3",
-    "gru:layers=2,hidden=3,one-hot,unbiased",
-    "lstm:hidden=3,inputs=2",
-    "lstm:layers=2,hidden=3,one-hot"};
+    "diagonal:layers=2,width=3,channels=3,states=2,complex,fixed,conv=0", "fan:blocks=2,size=2",
+    "fan:blocks=2,size=3,generator=4,norm=1", "fan:blocks=2,size=2,layers=2,mlp=3",
+    "fan-released:blocks=2,size=3,norm=1.5", "fan-released:layers=2,blocks=2,size=2", "rnn:hidden=4,inputs=3",
+    "rnn-relu:hidden=4,inputs=3", "gru:hidden=4,inputs=3", "gru:layers=2,hidden=3,one-hot,unbiased",
+    "lstm:hidden=3,inputs=2", "lstm:layers=2,hidden=3,one-hot"};
 
 /// Positions first … first + count − 1 of a batch.
 TrainingBatch part_of(const TrainingBatch& batch, std::uint32_t first, std::uint32_t count) {

@@ -19,6 +19,7 @@ TEST_CASE("threads change no bit of a run") {
   for (const auto& [name, model, clip] : {Run{"modadd3", "bilinear:hidden=64,inputs=20"},
                                           {"modadd3", "bilinear:hidden=64,inputs=20", 0},
                                           {"S3/swaps", "bilinear:hidden=35,inputs=3,bias"},
+                                          {"S3/swaps", "bilinear:hidden=35,inputs=3,scale-free"},
                                           {"S3/swaps", "deltaproduct:signed,width=8,heads=2,keys=4,values=5,mlp=6"},
                                           {"parity", "deltaproduct:layers=2,width=8,heads=1,keys=4,values=4,mlp=6"},
                                           {"parity", "diagonal:width=6,channels=4,states=2"},

@@ -52,13 +52,14 @@ chooses it. "Counted as there" is what the paper's own way of choosing among rat
 and claims are of the models as trained; --rescaled measures another function, as `krohn eval` does, and claims nothing.
 
 --recipe paper is the paper's protocol: steps, batches, rates, schedule, decay, clipping, lengths, first weights, and how it
-measures and counts; released, of fan2, that of the paper's code, which is another. steady, with small first weights, smoothed
-targets and a cosine schedule, is what makes recurrences hold (docs/MATH.md §8), and was looked for with seeds below 20. --scale
-paper is for a large machine, small for two cores: the same with fewer steps, smaller models and batches. Sizes that are named
-behind it change alone: paper,steps=8000,width=32 shrinks two of the paper's, small,steps=100000 undoes one that small shrinks,
-and so does small,steps=paper (docs/training.md). Every table says in what it is not the paper's, from what to what, and what
-could not be done as written. Accuracies are scaled: 0 is chance, 1 is perfect; those of the figures of groups are the share of
-words whose answers are all right. Where a paper measures with rescaled states, --recipe paper does, unless --as-trained.
+measures and counts; released, of fan2, that of the paper's code, which is another; normalised, of the tables of Ebrahimi &
+Memisevic, the same with states normalised in training, too. steady, with small first weights, smoothed targets and a cosine
+schedule, is what makes recurrences hold (docs/MATH.md §8), and was looked for with seeds below 20. --scale paper is for a
+large machine, small for two cores: the same with fewer steps, smaller models and batches. Sizes that are named behind it
+change alone: paper,steps=8000,width=32 shrinks two of the paper's, small,steps=100000 undoes one that small shrinks, and so
+does small,steps=paper (docs/training.md). Every table says in what it is not the paper's, from what to what, and what could
+not be done as written. Accuracies are scaled: 0 is chance, 1 is perfect; those of the figures of groups are the share of words
+whose answers are all right. Where a paper measures with rescaled states, --recipe paper does, unless --as-trained.
 
 First all runs are trained, --threads at a time, then the cells are examined. Every cell is kept as a file in FOLDER, next to a
 folder with the model of every run (for `krohn eval`), and the same command continues after those that are there, and within
@@ -146,6 +147,7 @@ std::optional<CellJson> kept_cell(const std::string& file, const Experiment& ask
 
 Recipe recipe_of(const std::string& name) {
   if (name == "paper") return Recipe::kPaper;
+  if (name == "normalised") return Recipe::kNormalised;
   return name == "released" ? Recipe::kReleased : Recipe::kSteady;
 }
 
@@ -394,7 +396,7 @@ void add_table(CLI::App& app, Work& chosen) {
       .suggests({"small", "paper"})
       .show_default();
   verb.add_option("--recipe", options->recipe, "How models are trained")
-      .one_of({"steady", "paper", "released"})
+      .one_of({"steady", "paper", "released", "normalised"})
       .show_default();
   verb.add_option("--only", options->only, "Cells whose row and column have this text").type_name("TEXT");
   verb.add_option("--lengths", options->lengths, "Lengths to measure at; without it the paper's and longer ones")

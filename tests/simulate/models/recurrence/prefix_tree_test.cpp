@@ -94,7 +94,7 @@ TEST_CASE("a batch's loss and gradient are those of its words, each read alone")
        {"bilinear:hidden=17,inputs=3,bias,input-bias", "bilinear:hidden=16,inputs=3",
         "bilinear:block=2,hidden=6,inputs=3,bias", "deltaproduct:width=4,heads=2,keys=3,values=5,mlp=3,signed",
         "deltaproduct:width=4,heads=1,keys=3,values=17,reflections=2,mlp=0", "gru:layers=2,hidden=9",
-        "lstm:hidden=5,one-hot"}) {
+        "lstm:hidden=5,one-hot", "bilinear:hidden=16,inputs=3,scale-free"}) {
     CAPTURE(name);
     const auto model = make_model<double>(name, *task, 9);
     std::vector<double> together(model->parameters().size(), 0), alone = together;

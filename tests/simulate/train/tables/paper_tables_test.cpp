@@ -26,8 +26,11 @@ TEST_CASE("every cell of every table names a task and a model, at both scales an
   std::set<std::string> models;
   for (const std::string& name : paper_table_names())
     for (const TableScale scale : {TableScale::kSmall, TableScale::kPaper})
-      for (const Recipe recipe : {Recipe::kSteady, Recipe::kPaper, Recipe::kReleased}) {
+      for (const Recipe recipe : {Recipe::kSteady, Recipe::kPaper, Recipe::kReleased, Recipe::kNormalised}) {
         if (recipe == Recipe::kReleased && name != "fan2") continue;
+        if (recipe == Recipe::kNormalised &&
+            (!name.starts_with("ebrahimi") || name == "ebrahimi2" || name == "ebrahimi2-parity"))
+          continue;
         std::set<std::pair<std::string, std::string>> places;
         for (const Experiment& cell : paper_table(name, scale, recipe).experiments) {
           CAPTURE(name);
@@ -45,6 +48,26 @@ TEST_CASE("every cell of every table names a task and a model, at both scales an
       }
   CHECK_THROWS_WITH_AS(paper_scale("ebrahimi9"), doctest::Contains("ebrahimi1"), InputError);
   CHECK_THROWS_WITH_AS(paper_scale("grazzi5", Recipe::kReleased), doctest::Contains("fan2"), InputError);
+  CHECK_THROWS_WITH_AS(paper_scale("ebrahimi2-parity", Recipe::kNormalised), doctest::Contains("ebrahimi-figure2"),
+                       InputError);
+}
+
+TEST_CASE("states normalised in training: the paper's protocol, and scale-free models where nothing is added") {
+  for (const char* const name : {"ebrahimi1", "ebrahimi2-additive", "ebrahimi3", "ebrahimi-figure2"}) {
+    const PaperTable written = paper_scale(name), normalised = paper_scale(name, Recipe::kNormalised);
+    REQUIRE(written.experiments.size() == normalised.experiments.size());
+    CHECK(normalised.rescaled);
+    CHECK(normalised.notes.size() == written.notes.size() + 1);
+    for (std::size_t i = 0; i < written.experiments.size(); ++i) {
+      const Experiment &one = written.experiments[i], &other = normalised.experiments[i];
+      CAPTURE(one.model);
+      const bool is_scale_free = one.model.starts_with("bilinear") && one.model.find("bias") == std::string::npos;
+      CHECK(other.model == one.model + (is_scale_free ? ",scale-free" : ""));
+      CHECK(other.rates == one.rates);
+      CHECK(value(other, "steps") == value(one, "steps"));
+      CHECK(value(other, "stop at") == value(one, "stop at"));
+    }
+  }
 }
 
 TEST_CASE("Fan et al.: the paper's protocol and that of the code, two things") {

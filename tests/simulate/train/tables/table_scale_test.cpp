@@ -137,6 +137,7 @@ TEST_CASE("everything that the small scale shrinks can be undone, and is the pap
   };
   for (const auto& [name, recipe] : {Fact{"ebrahimi1", Recipe::kPaper},
                                      {"ebrahimi1", Recipe::kSteady},
+                                     {"ebrahimi1", Recipe::kNormalised},
                                      {"ebrahimi3", Recipe::kPaper},
                                      {"ebrahimi2-additive", Recipe::kPaper},
                                      {"fan2", Recipe::kPaper},
