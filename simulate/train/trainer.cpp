@@ -72,7 +72,7 @@ std::string Trainer::fingerprint() const {
   if (options_.validate_last) text += " validate_last";
   if (options_.keep_most_right)
     text += fmt::format(" keep_most_right of {} every {}", by.steps, options_.validate_every);
-  if (model_->settles()) text += fmt::format(" settled after {}", by.steps);
+  if (model_->settles()) text += fmt::format(" settled after {} or below {}", by.steps, options_.stop_at);
   if (!options_.start.empty()) text += fmt::format(" start={}", options_.start);
   return text;
 }

@@ -140,6 +140,27 @@ class CommandTest(unittest.TestCase):
                                   check=True, capture_output=True, text=True)  # fmt: skip
             self.assertLess(abs(json.loads(done.stdout)["lengths"][0]["right"] - test["right"]), 3, done.stdout)  # the last bits differ
 
+    def test_nothing_is_written_of_runs_that_all_diverged(self):
+        run = os.path.join(self.folder, "all-diverged")
+        line = ["train", "parity", "--model", "lstm:hidden=4", "--steps", "5", "--words", "4", "--rates", "1e37", "-o", run]
+        with mock.patch.object(training.Options, "check"):
+            self.assertIn("every run diverged", self.said(*line, status=2))
+        self.assertFalse(os.path.exists(run) or os.path.exists(run + ".part"))
+
+    def test_words_that_are_too_long_for_a_model_are_refused_before_it_is_trained(self):
+        try:
+            import transformers  # noqa: F401
+        except ImportError:
+            self.skipTest("transformers is not installed")
+        run = os.path.join(self.folder, "too-long")
+        for length, status in (("16", 0), ("17", 2)):
+            line = ["train", "parity", "--model", "transformer:width=8,heads=2,positions=16", "--length", "1..4", "--steps", "1",
+                    "--words", "2", "--test-lengths", length, "-o", run + length]  # fmt: skip
+            with mock.patch.object(training, "train_one", side_effect=training.train_one) as trained:
+                said = self.said(*line, status=status)
+            self.assertEqual(trained.called, status == 0)
+            self.assertEqual("the model has 16 positions" in said, status == 2)
+
     def tiny(self, steps=3, rates=(1e-2,)):
         """A table of two models on two tasks whose runs take milliseconds."""
         options = training.Options(steps=steps, words=4, length=(1, 4), rates=rates, test_lengths=(4, 6), test_words=4)

@@ -111,6 +111,40 @@ TEST_CASE("a rate that diverges is said so, and the last good checkpoint stays")
   CHECK(place.shell(line).err == diverged.err);  // from there it diverges again
 }
 
+TEST_CASE("where every run diverges, a model of an earlier command and its record stay together") {
+  const Workplace place("kept-together");
+  const std::string line =
+      "krohn train modadd3 --model bilinear:full,hidden=12,inputs=8 --length 30 --threads 1 -o run ";
+  REQUIRE(place.shell(line + "--steps 3 --rates 1e-3").status == 0);
+  const std::string record = contents(place / "run" / "run.json"),
+                    model = contents(place / "run" / "parameters.safetensors");
+  const Outcome diverged = place.shell(line + "--steps 500 --stop-at 0 --rates 10");
+  CHECK(diverged.status == 2);
+  CHECK(contains(diverged.err, "diverged"));
+  CHECK(contents(place / "run" / "run.json") == record);
+  CHECK(contents(place / "run" / "parameters.safetensors") == model);
+  const Outcome twice = place.shell(line + "--steps 3 --rates 1e-2,0.01");
+  CHECK(twice.status == 2);
+  CHECK(contains(twice.err, "0.01 stands there twice"));
+}
+
+TEST_CASE("a folder that PyTorch's trainer wrote is no run of krohn's, and what takes it is said") {
+  const Workplace place("rival-folder");
+  REQUIRE(place.shell("mkdir lstm mamba other").status == 0);
+  place.write("lstm/run.json", R"({"model": "torch:lstm:hidden=8", "task": "parity"})");
+  place.write("mamba/run.json", R"({"model": "torch:mamba:layers=1", "task": "parity"})");
+  place.write("other/run.json", R"({"model": ["torch:lstm"]})");
+  for (const char* verb : {"verify lstm", "extract lstm -o x.dot", "snap lstm -o x.safetensors", "eval lstm",
+                           "compare lstm name:parity", "report lstm -o x.html"}) {
+    CAPTURE(verb);
+    const Outcome refused = place.shell(fmt::format("krohn {}", verb));
+    CHECK(refused.status == 2);
+    CHECK(contains(refused.err, "krohn import lstm/model.safetensors --as lstm --against TASK -o FOLDER"));
+  }
+  CHECK(contains(place.shell("krohn verify mamba").err, "mamba, of which nothing is proved"));
+  CHECK(contains(place.shell("krohn verify other").err, "takes a .safetensors model"));
+}
+
 TEST_CASE("a run that diverges before its first validation has no loss and no accuracy") {
   const Workplace place("unvalidated");
   const std::string line =
@@ -179,9 +213,12 @@ TEST_CASE("models of PyTorch are trained by the Python that has them, or it is s
   const Outcome none = place.shell("export KROHN_PYTHON=/nonexistent/python; " + line);
   CHECK(none.status == 2);
   CHECK(contains(none.err, "pip install"));
+  // One that has krohn and safetensors, and no torch.
+  place.write("python", "#!/bin/sh\ncase \"$2\" in *torch | *rivals) exit 1 ;; esac\nexit 0\n");
+  REQUIRE(place.shell("chmod +x python").status == 0);
+  CHECK(contains(place.shell("export KROHN_PYTHON=./python; " + line).err, "./python has no torch:"));
   // A Python that says how it was called.
   place.write("python", "#!/bin/sh\n[ \"$1\" = -c ] && exit 0\necho \"$@\"\nexit 3\n");
-  REQUIRE(place.shell("chmod +x python").status == 0);
   const Outcome called = place.shell("export KROHN_PYTHON=./python; " + line);
   CHECK(called.status == 3);
   CHECK(contains(called.out,

@@ -196,5 +196,11 @@ TEST_CASE("training ends settled, also early, and a run that stopped in between 
     after.resume(before.checkpoint());
     while (after.state() == Trainer::State::kRunning) after.step();
     CHECK(std::ranges::equal(after.model().parameters(), whole.model().parameters()));
+    // A settled model is trained no further, which another end would.
+    options.stop_at /= 2;
+    options.optimiser.steps += stop_at > 0 ? 0 : 1;
+    CHECK_THROWS_WITH_AS(Trainer(*task, name, options).resume(whole.checkpoint()), doctest::Contains("another run"),
+                         InputError);
+    options.optimiser.steps = 400;
   }
 }

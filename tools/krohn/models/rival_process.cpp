@@ -55,12 +55,15 @@ int status_of(std::vector<std::string> command, bool is_quiet) {
 int run_rivals(const std::vector<std::string>& arguments, std::string_view asked) {
   const char* chosen = std::getenv("KROHN_PYTHON");
   const std::string python = chosen == nullptr || *chosen == '\0' ? "python3" : chosen;
-  if (status_of({python, "-c", "import krohn.rivals"}, true) != 0)
+  if (status_of({python, "-c", "import krohn.rivals"}, true) != 0) {
+    std::string missing = "krohn.rivals";
+    for (const char* const each : {"safetensors", "torch", "krohn"})
+      if (status_of({python, "-c", fmt::format("import {}", each)}, true) != 0) missing = each;
     throw InputError(asked,
-                     fmt::format("PyTorch trains these, and {} has no krohn.rivals: `pip install "
-                                 "'./tools/python[rivals]'` in krohn's checkout, or set KROHN_PYTHON to a Python that "
-                                 "has it",
-                                 python));
+                     fmt::format("PyTorch trains these, and {} has no {}: `pip install './tools/python[rivals]'` in "
+                                 "krohn's checkout, or set KROHN_PYTHON to a Python that has it",
+                                 python, missing));
+  }
   std::vector<std::string> command{python, "-m", "krohn.rivals"};
   command.insert(command.end(), arguments.begin(), arguments.end());
   std::fflush(stdout);

@@ -1,9 +1,15 @@
 #include "tools/krohn/models/run_folder.h"
 
-#include <filesystem>
+#include <fmt/format.h>
 
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/constructions/files/safetensors.h"
+#include "krohn/groups/atomic_file.h"
+#include "krohn/groups/error.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "tools/krohn/models/subject.h"
 
@@ -11,9 +17,33 @@ namespace krohn {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// A folder that PyTorch's trainer wrote has no model of krohn's, and says what can be done with it.
+void refuse_rival(const std::string& folder) {
+  const fs::path record = fs::path(folder) / "run.json";
+  if (!fs::is_regular_file(record)) return;
+  const auto run = nlohmann::json::parse(read_file(record.string()), nullptr, false);
+  const std::string model = run.is_object() ? run.value("model", nlohmann::json()).dump() : "";
+  constexpr std::string_view kPrefix = "\"torch:";
+  if (!model.starts_with(kPrefix)) return;
+  const std::string family = model.substr(kPrefix.size(), model.find_first_of(":\"", kPrefix.size()) - kPrefix.size());
+  if (family == "rnn" || family == "gru" || family == "lstm")
+    throw InputError(folder, fmt::format("PyTorch trained this model: `krohn import {}/model.safetensors --as {} "
+                                         "--against TASK -o FOLDER` makes one that krohn reads",
+                                         visible(folder), family));
+  throw InputError(folder, fmt::format("PyTorch trained this model, {}, of which nothing is proved: `python -m "
+                                       "krohn.rivals eval` measures it, and krohn.test tests it (docs/rivals.md)",
+                                       visible(family)));
+}
+
+}  // namespace
+
 std::string file_of_run(const std::string& name) {
   const fs::path parameters = fs::path(name) / "parameters.safetensors";
-  return fs::is_regular_file(parameters) ? parameters.string() : name;
+  if (fs::is_regular_file(parameters)) return parameters.string();
+  refuse_rival(name);
+  return name;
 }
 
 std::vector<std::string_view> files_beside_parameters() {

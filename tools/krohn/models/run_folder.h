@@ -14,7 +14,7 @@ namespace krohn {
 
 /// Of a folder that `krohn train` wrote, the trained model, "RUN/parameters.safetensors", whatever its family; any
 /// other name as it is. "RUN/network.safetensors", its recurrence with another decoder (network_of), is asked for by
-/// name.
+/// name. Throws InputError for a folder whose model PyTorch trained.
 std::string file_of_run(const std::string& name);
 
 /// What may stand in an old folder and must not stay beside other parameters.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -126,6 +127,8 @@ std::vector<RateAndSeed> rates_and_seeds(const TrainArguments& options) {
   for (const double rate : options.rates) {
     if (!(rate > 0) || rate > 10)
       throw InputError("--rates", fmt::format("{} is not a learning rate above 0 and up to 10", rate));
+    if (!all.empty() && std::ranges::count(options.rates, rate) > 1)
+      throw InputError("--rates", fmt::format("{} stands there twice", rate));
     for (std::uint64_t seed = options.seed; seed < options.seed + options.seeds; ++seed) all.emplace_back(rate, seed);
   }
   return all;

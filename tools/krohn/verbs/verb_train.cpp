@@ -230,6 +230,8 @@ std::string save_best(const TrainArguments& options, const Task& task, const Tra
   save_model(task.info().name, model, (fs::path(options.output) / "parameters.safetensors").string());
   if (best.rounds.is_proved())
     save_model(task.info().name, best.trainer->model(), (fs::path(options.output) / "trained.safetensors").string());
+  else
+    fs::remove(fs::path(options.output) / "trained.safetensors");  // an earlier run's, of another model
   try {
     save_network(network_of(model, task), (fs::path(options.output) / "network.safetensors").string());
     return "";
@@ -386,7 +388,10 @@ int train(TrainArguments options) {
   const TrainingJob* const best = best_of(jobs);
   const std::string refusal = best == nullptr ? "" : save_best(options, *task, *best);
   const nlohmann::ordered_json json = training_json(options, *task, jobs, best);
-  write_file((fs::path(options.output) / "run.json").string(), report_text(json));
+  const fs::path folder(options.output);
+  // What stands there of an earlier command is a model and its record, which stay together.
+  if (best != nullptr || !fs::exists(folder / "parameters.safetensors"))
+    write_file((folder / "run.json").string(), report_text(json));
   if (options.json) {
     print_json(json);
   } else {

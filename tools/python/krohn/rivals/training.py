@@ -211,7 +211,15 @@ def train(task: Any, model: str, output: str, options: Optional[Options] = None,
     if not (os.path.isdir(parent) and os.access(parent, os.W_OK)):
         raise PermissionError(f"{output}: no folder can be made in {parent}")
 
+    longest = max(options.test_lengths)
+    _, _, words = batch_of(task, 1, options.length, options.seed, 0)
+    try:  # what has positions for shorter words alone says so before it is trained
+        measure(models.build(model, len(words.tokens), len(words.labels), options.seed), task, longest, 1)
+    except (RuntimeError, LookupError) as error:
+        raise ValueError(f"--test-lengths {longest}: {model} cannot read such words: {error}") from error
     runs = [train_one(model, task, rate, options.seed, options, progress) for rate in options.rates]
+    if not any(math.isfinite(run.validation_loss) for _, run in runs):
+        raise ValueError(f"--rates: every run diverged, the first after {runs[0][1].steps} steps; take smaller rates, or --clip 1")
     best = min(range(len(runs)), key=lambda i: runs[i][1].validation_loss)
     runs[best][1].best = True
     family, _ = models.parse(model)
