@@ -1,6 +1,8 @@
 // tests/scratch.h — an empty folder for a test's files, and what is in a file.
 #pragma once
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -13,14 +15,18 @@ inline std::string contents(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// An empty folder that goes away with it. Files of tests run side by side, so every name is one test's own.
+/// An empty folder that goes away with it. Test programs run side by side, so each has its own, whatever the name.
 class Scratch {
  public:
-  explicit Scratch(const std::string& name) : path_(std::filesystem::path(KROHN_TEST_TMP) / name) {
+  explicit Scratch(const std::string& name) : path_(of_process() / name) {
     std::filesystem::remove_all(path_);
     std::filesystem::create_directories(path_);
   }
-  ~Scratch() { std::filesystem::remove_all(path_); }
+  ~Scratch() {
+    std::filesystem::remove_all(path_);
+    std::error_code others_stay;
+    std::filesystem::remove(of_process(), others_stay);
+  }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
@@ -31,6 +37,10 @@ class Scratch {
   }
 
  private:
+  static std::filesystem::path of_process() {
+    return std::filesystem::path(KROHN_TEST_TMP) / "scratch" / std::to_string(::getpid());
+  }
+
   std::filesystem::path path_;
 };
 

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
-#include <filesystem>
 #include <functional>
 #include <limits>
 #include <random>
@@ -14,8 +13,10 @@
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
 #include "tests/error_of.h"
+#include "tests/scratch.h"
 
 using namespace krohn;
+using krohn::test::Scratch;
 
 namespace {
 
@@ -173,10 +174,10 @@ TEST_CASE("every part of a network survives a file, bit for bit") {
   const TensorFile file = to_tensors(network);
   check_same(from_tensors(file, "f"), network);
   CHECK(to_tensors(from_tensors(file, "f")) == file);
-  const std::string path = std::string(KROHN_TEST_TMP) + "/everything.safetensors";
+  const Scratch scratch("network-everything");
+  const std::string path = (scratch / "everything.safetensors").string();
   save_network(network, path);
   check_same(load_network(path), network);
-  std::filesystem::remove(path);
 }
 
 TEST_CASE("the format has not changed: files written before are read, and written again byte for byte") {

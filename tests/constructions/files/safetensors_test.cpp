@@ -3,14 +3,15 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
-#include <filesystem>
 #include <string>
 
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
 #include "tests/error_of.h"
+#include "tests/scratch.h"
 
 using namespace krohn;
+using krohn::test::Scratch;
 
 namespace {
 
@@ -47,10 +48,10 @@ TEST_CASE("files round trip, and the bytes are a function of the content") {
     CHECK(parse(bytes) == file);
     CHECK(format_safetensors(parse(bytes)) == bytes);
   }
-  const std::string path = std::string(KROHN_TEST_TMP) + "/round.safetensors";
+  const Scratch scratch("safetensors-round");
+  const std::string path = (scratch / "round.safetensors").string();
   write_safetensors(example(), path);
   CHECK(read_safetensors(path) == example());
-  std::filesystem::remove(path);
 }
 
 TEST_CASE("the bytes are the format's: length, JSON, spaces, tensors aligned to their elements") {
@@ -204,5 +205,5 @@ TEST_CASE("what cannot be written is refused") {
 }
 
 TEST_CASE("a file that is not there is a SystemError") {
-  CHECK_THROWS_AS(read_safetensors(std::string(KROHN_TEST_TMP) + "/absent.safetensors"), SystemError);
+  CHECK_THROWS_AS(read_safetensors((Scratch("safetensors-absent") / "absent.safetensors").string()), SystemError);
 }

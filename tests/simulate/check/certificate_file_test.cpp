@@ -7,10 +7,12 @@
 #include "krohn/groups/error.h"
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/steps.h"
+#include "tests/scratch.h"
 #include "tests/simulate/check/sample_certificates.h"
 
 using namespace krohn;
 using namespace krohn::hand_built;
+using krohn::test::Scratch;
 
 namespace {
 
@@ -192,7 +194,8 @@ TEST_CASE("an outcome without a proof is not written") {
 
 TEST_CASE("the file is whole or absent") {
   const Network network = rotation(4, {1});
-  const std::string path = KROHN_TEST_TMP "/saved.cert.json";
+  const Scratch scratch("saved-certificate");
+  const std::string path = (scratch / "saved.cert.json").string();
   const Certificate certificate = certify(network, in_format(Precision::kFp16));
   save_certificate(certificate, network, path);
   CHECK(load_certificate(path, network).proof == certificate.proof);

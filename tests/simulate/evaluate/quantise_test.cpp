@@ -6,10 +6,12 @@
 #include "krohn/groups/error.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/certify.h"
+#include "tests/scratch.h"
 #include "tests/simulate/hand_built.h"
 
 using namespace krohn;
 using namespace krohn::hand_built;
+using krohn::test::Scratch;
 
 namespace {
 
@@ -77,9 +79,10 @@ TEST_CASE("keys become numbers of the format: 1/√2 in bf16 is 181/256") {
 }
 
 TEST_CASE("a file keeps the rounded weights and their name") {
+  const Scratch scratch("quantised");
+  const std::string path = (scratch / "quantised.safetensors").string();
   for (const Network& network : sample_networks()) {
     const Network rounded = quantise(network, Precision::kBf16);
-    const std::string path = std::string(KROHN_TEST_TMP) + "/quantised.safetensors";
     save_network(rounded, path);
     const Network loaded = load_network(path);
     CHECK(loaded.provenance.note == "weights rounded to bf16");

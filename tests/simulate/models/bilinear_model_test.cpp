@@ -6,7 +6,6 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <filesystem>
 #include <functional>
 #include <numeric>
 
@@ -19,8 +18,10 @@
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
 #include "krohn/simulate/train/trainer.h"
+#include "tests/scratch.h"
 
 using namespace krohn;
+using krohn::test::Scratch;
 
 namespace {
 
@@ -217,7 +218,8 @@ TEST_CASE("the network of a model answers as the model does") {
 }
 
 TEST_CASE("models are saved and read back; others are refused") {
-  const std::string path = (std::filesystem::path(KROHN_TEST_TMP) / "model-file.safetensors").string();
+  const Scratch scratch("model-file");
+  const std::string path = (scratch / "model-file.safetensors").string();
   const auto model = make_model<float>("bilinear:rank=3,hidden=4,inputs=2,bias", 5, 3, 7);
   save_model("modadd3", *model, path);
   const TrainedModel read = load_model(path);
@@ -231,7 +233,6 @@ TEST_CASE("models are saved and read back; others are refused") {
   file.metadata.erase("task");
   write_safetensors(file, path);
   CHECK_THROWS_WITH_AS(load_model(path), doctest::Contains("krohn train"), InputError);
-  std::filesystem::remove(path);
 }
 
 TEST_CASE("models by name, there and back") {

@@ -13,8 +13,10 @@
 #include "krohn/simulate/models/cross_entropy.h"
 #include "krohn/simulate/tasks/dataset.h"
 #include "krohn/simulate/tasks/tasks.h"
+#include "tests/scratch.h"
 
 using namespace krohn;
+using krohn::test::Scratch;
 
 TEST_CASE("smoothed cross-entropy: by hand, its gradient by differences, and none when nothing is smoothed") {
   const std::vector<double> logits{0.3, -1.2, 2.0, 0.5, 0.1, -0.4};
@@ -151,13 +153,11 @@ Experiment short_parity() {
 }  // namespace
 
 TEST_CASE("kept runs are examined again without training, and only as what they are") {
-  const auto folder = std::filesystem::path(KROHN_TEST_TMP) / "kept-runs";
-  std::filesystem::remove_all(folder);
-  std::filesystem::create_directories(folder);
+  const Scratch folder("kept-runs");
   Experiment cell = short_parity();
   ExperimentOptions options;
   options.lengths = {20};
-  options.folder = folder.string();
+  options.folder = folder.path().string();
   std::uint64_t steps = 0;
   options.progress = [&steps](std::uint64_t done, std::uint64_t) { steps = done; };
   const ExperimentResult first = run_experiment(cell, options);
@@ -275,9 +275,7 @@ TEST_CASE("words of a range of lengths: each length as often, counted as by hand
 
 TEST_CASE("a run that is interrupted goes on within itself, bit for bit") {
   struct Stop {};
-  const auto folder = std::filesystem::path(KROHN_TEST_TMP) / "interrupted-runs";
-  std::filesystem::remove_all(folder);
-  std::filesystem::create_directories(folder);
+  const Scratch folder("interrupted-runs");
   const auto task = make_task("modadd2");
   TrainOptions training;
   training.optimiser.steps = 60;
@@ -305,7 +303,7 @@ TEST_CASE("a run that is interrupted goes on within itself, bit for bit") {
   Experiment cell = short_parity();
   cell.seeds = {1};
   ExperimentOptions options;
-  options.folder = folder.string();
+  options.folder = folder.path().string();
   options.progress = [](std::uint64_t, std::uint64_t) { throw Stop(); };
   cell.training.optimiser.steps = 100;
   CHECK_THROWS_AS(run_once(cell, 1e-2, 1, options), Stop);
