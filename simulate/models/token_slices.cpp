@@ -35,24 +35,26 @@ BatchLoss loss_of_slices(
     const TrainingBatch& batch, std::span<const Slice> slices, unsigned threads, std::span<Real> gradient,
     const std::function<BatchLoss(const Slice&, std::span<const TrainingBatch::Target>, std::span<Real>)>& slice_loss) {
   std::vector<std::uint32_t> slice_of(batch.words);
-  for (std::uint32_t i = 0; i < slices.size(); ++i)
-    for (const std::uint32_t word : slices[i].words) slice_of[word] = i;
   std::vector<std::vector<TrainingBatch::Target>> targets(slices.size());
-  for (auto& own : targets) own.reserve(batch.targets.size());
+  for (std::uint32_t i = 0; i < slices.size(); ++i) {
+    for (const std::uint32_t word : slices[i].words) slice_of[word] = i;
+    targets[i].reserve(batch.targets.size());
+  }
   for (const TrainingBatch::Target& target : batch.targets) targets[slice_of[target.word]].push_back(target);
 
   std::vector<BatchLoss> losses(slices.size());
-  std::vector<Numbers<Real>> parts(gradient.empty() || slices.size() == 1 ? 0 : slices.size());
+  // The first slice adds to the gradient itself, whatever the number of threads.
+  std::vector<Numbers<Real>> parts(slices.size());
   parallel_for(slices.size(), threads, [&](std::size_t i) {
-    if (!parts.empty()) parts[i] = zeros<Real>(gradient.size());
-    losses[i] = slice_loss(slices[i], targets[i], parts.empty() ? gradient : std::span<Real>(parts[i]));
+    if (i > 0) parts[i] = zeros<Real>(gradient.size());
+    losses[i] = slice_loss(slices[i], targets[i], i == 0 ? gradient : std::span<Real>(parts[i]));
   });
   BatchLoss result;
   for (std::size_t i = 0; i < slices.size(); ++i) {
     result.loss += losses[i].loss;
     result.right += losses[i].right;
     result.targets += losses[i].targets;
-    if (!parts.empty())
+    if (i > 0)
       for (std::size_t j = 0; j < gradient.size(); ++j) gradient[j] += parts[i][j];
   }
   return result;
@@ -109,12 +111,14 @@ bool DistinctTargets::is_range() const {
 
 DistinctTargets distinct_targets(std::span<const TrainingBatch::Target> targets, const TokenRows& rows) {
   constexpr std::uint32_t kNone = UINT32_MAX;
+  // The first target that asks for this, how many do, and what else its row asks for.
   struct Asked {
-    std::uint32_t target, count, next;  ///< the first that asks for this, how many do, and what else its row asks for
+    std::uint32_t target, count, next;
   };
-  std::vector<Asked> asked;
-  asked.reserve(targets.size());
+  // Of their full sizes at once: a vector that might grow cost a third of this function.
+  std::vector<Asked> asked(targets.size());
   std::vector<std::uint32_t> of_row(rows.tokens(), kNone);
+  std::uint32_t size = 0;
   for (std::uint32_t i = 0; i < targets.size(); ++i) {
     const TrainingBatch::Target& target = targets[i];
     std::uint32_t& first = of_row[rows.row(target.word, target.position)];
@@ -125,17 +129,18 @@ DistinctTargets distinct_targets(std::span<const TrainingBatch::Target> targets,
     if (at != kNone) {
       ++asked[at].count;
     } else {
-      asked.push_back({i, 1, first});
-      first = static_cast<std::uint32_t>(asked.size() - 1);
+      asked[size] = {i, 1, first};
+      first = size++;
     }
   }
-  DistinctTargets distinct;
-  distinct.targets.reserve(asked.size()), distinct.rows.reserve(asked.size()), distinct.counts.reserve(asked.size());
+  DistinctTargets distinct{std::vector<TrainingBatch::Target>(size), std::vector<std::size_t>(size),
+                           std::vector<std::uint32_t>(size)};
+  std::size_t next = 0;
   for (std::size_t row = 0; row < of_row.size(); ++row)
-    for (std::uint32_t at = of_row[row]; at != kNone; at = asked[at].next) {
-      distinct.targets.push_back(targets[asked[at].target]);
-      distinct.rows.push_back(row);
-      distinct.counts.push_back(asked[at].count);
+    for (std::uint32_t at = of_row[row]; at != kNone; at = asked[at].next, ++next) {
+      distinct.targets[next] = targets[asked[at].target];
+      distinct.rows[next] = row;
+      distinct.counts[next] = asked[at].count;
     }
   return distinct;
 }

@@ -19,6 +19,7 @@ std::uint64_t sample_length(const Task& task, const DatasetOptions& options, std
                                  greatest, info.least_length,
                                  step == 1 ? "" : fmt::format(", {}, …", info.least_length + step)));
   const std::uint64_t choices = (greatest - first) / step + 1;
+  if (choices == 1) return first;
   if (choices > UINT32_MAX) throw InputError("a range of lengths holds at most 2^32 − 1 of them");
   // A stream of its own, far from the samples' streams 0, 1, 2, ….
   constexpr std::uint64_t kLengthStream = UINT64_MAX;

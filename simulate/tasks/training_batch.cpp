@@ -16,6 +16,7 @@ TrainingBatch draw_batch(const Task& task, LengthRange lengths, std::uint64_t se
   std::vector<std::size_t> first;
   TrainingBatch batch;
   batch.words = words;
+  first.reserve(words), batch.lengths.reserve(words);
   for (std::uint32_t word = 0; word < words; ++word) {
     const std::uint64_t index = first_index + word;
     first.push_back(letters.size());
@@ -23,6 +24,7 @@ TrainingBatch draw_batch(const Task& task, LengthRange lengths, std::uint64_t se
     batch.lengths.push_back(static_cast<std::uint32_t>(letters.size() - first.back()));
     batch.positions = std::max(batch.positions, batch.lengths.back());
   }
+  batch.targets.reserve(letters.size());
   batch.letters.assign(std::size_t{batch.positions} * words, 0);
   for (std::uint32_t t = 0; t < batch.positions; ++t)
     for (std::uint32_t word = 0; word < words; ++word) {

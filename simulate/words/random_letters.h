@@ -54,8 +54,8 @@ KROHN_HOST_DEVICE constexpr std::uint32_t letters_per_byte(std::uint32_t letters
 
 /// k^s for the s letters of a byte; at most 256. 1 of more than 256 letters.
 KROHN_HOST_DEVICE constexpr std::uint32_t combinations_per_byte(std::uint32_t letters) {
-  std::uint32_t power = 1;
-  for (std::uint32_t i = 0; i < letters_per_byte(letters); ++i) power *= letters;
+  std::uint32_t power = letters > 256 ? 1 : letters;
+  while (letters > 1 && power * letters <= 256) power *= letters;
   return power;
 }
 
@@ -74,14 +74,18 @@ KROHN_HOST_DEVICE constexpr std::uint32_t letters_per_block(std::uint32_t letter
   return digits;
 }
 
+/// The bits of a block that its letters are made from.
+KROHN_HOST_DEVICE constexpr std::uint64_t random_bits(std::uint32_t letters) {
+  return letters > 256 || bytes_per_block(letters) == 8 ? ~std::uint64_t{0} : ~std::uint64_t{0xff};
+}
+
 /// The fraction of 2^64 whose first digits in base `letters` are the letters of block `index`. Where four bytes are
 /// taken, each below 256, the last eight bits of the block are dropped: a product with a base of a byte then fits into
 /// 64 bits. No combination of the letters of a block has a probability that is off by more than a part in 2^24 (2^32
 /// above 256 letters), and none where the letters are a power of two up to 256.
 KROHN_HOST_DEVICE constexpr std::uint64_t random_fraction(std::uint64_t key, std::uint64_t index,
                                                           std::uint32_t letters) {
-  const std::uint64_t block = random_block(key, index);
-  return letters > 256 || bytes_per_block(letters) == 8 ? block : block & ~std::uint64_t{0xff};
+  return random_block(key, index) & random_bits(letters);
 }
 
 }  // namespace krohn

@@ -14,8 +14,9 @@ RandomWord::RandomWord(Letter letters, std::uint64_t seed, std::uint64_t stream)
 void RandomWord::fill(std::uint64_t first, std::span<Letter> out) const {
   std::uint64_t block = first / per_block_;
   std::uint64_t skip = first % per_block_;
+  const std::uint64_t bits = random_bits(letters_);
   for (std::size_t done = 0; done < out.size(); ++block, skip = 0) {
-    std::uint64_t fraction = random_fraction(key_, block, letters_);
+    std::uint64_t fraction = random_block(key_, block) & bits;
     for (std::uint64_t digit = 0; digit < per_block_ && done < out.size(); ++digit) {
       const Letter letter = next_letter(fraction, letters_);
       if (digit >= skip) out[done++] = letter;

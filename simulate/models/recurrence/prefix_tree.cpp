@@ -1,6 +1,8 @@
 #include "krohn/simulate/models/recurrence/prefix_tree.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <numeric>
 #include <span>
 
@@ -24,20 +26,60 @@ class Texts {
   std::vector<Letter> letters_;
 };
 
+/// The first letters of every word as one number, so that nearly all comparisons are of two numbers: from the highest
+/// bits on, a letter plus one in so many bits, and 0 where the word has ended.
+struct Beginnings {
+  unsigned bits = 1;
+  std::size_t letters = 64;  ///< that fit into a number
+  std::vector<std::uint64_t> of_word;
+
+  Beginnings(const Texts& texts, std::uint32_t words) : of_word(words, 0) {
+    Letter greatest = 0;
+    for (std::uint32_t word = 0; word < words; ++word)
+      for (const Letter letter : texts[word]) greatest = std::max(greatest, letter);
+    bits = static_cast<unsigned>(std::bit_width(std::uint64_t{greatest} + 1));
+    letters = 64 / bits;
+    for (std::uint32_t word = 0; word < words; ++word) {
+      unsigned shift = 64;
+      for (const Letter letter : texts[word].first(std::min(letters, texts[word].size())))
+        of_word[word] |= (std::uint64_t{letter} + 1) << (shift -= bits);
+    }
+  }
+};
+
 PrefixOrder order_of(const Texts& texts, std::uint32_t words) {
+  const Beginnings beginnings(texts, words);
+  const auto rest = [&](std::uint32_t word) {
+    return texts[word].subspan(std::min(beginnings.letters, texts[word].size()));
+  };
+  struct Entry {
+    std::uint64_t beginning;
+    std::uint32_t word;
+  };
+  std::vector<Entry> entries(words);
+  for (std::uint32_t word = 0; word < words; ++word) entries[word] = {beginnings.of_word[word], word};
+  std::ranges::sort(entries, [&](const Entry& left, const Entry& right) {
+    if (left.beginning != right.beginning) return left.beginning < right.beginning;
+    const auto a = rest(left.word), b = rest(right.word);
+    const auto [at, other] = std::ranges::mismatch(a, b);
+    if (at == a.end() || other == b.end()) return a.size() != b.size() ? a.size() < b.size() : left.word < right.word;
+    return *at < *other;
+  });
   PrefixOrder order;
   order.words.resize(words);
   order.shared.assign(words, 0);
-  std::iota(order.words.begin(), order.words.end(), 0U);
-  std::ranges::sort(order.words, [&](std::uint32_t left, std::uint32_t right) {
-    const auto a = texts[left], b = texts[right];
-    const auto [at, other] = std::ranges::mismatch(a, b);
-    if (at == a.end() || other == b.end()) return a.size() != b.size() ? a.size() < b.size() : left < right;
-    return *at < *other;
-  });
-  for (std::uint32_t i = 1; i < words; ++i) {
-    const auto before = texts[order.words[i - 1]], own = texts[order.words[i]];
-    order.shared[i] = static_cast<std::uint32_t>(std::ranges::mismatch(before, own).in1 - before.begin());
+  for (std::uint32_t i = 0; i < words; ++i) {
+    order.words[i] = entries[i].word;
+    if (i == 0) continue;
+    const std::uint64_t differ = entries[i - 1].beginning ^ entries[i].beginning;
+    if (differ != 0) {
+      order.shared[i] = static_cast<std::uint32_t>(std::countl_zero(differ)) / beginnings.bits;
+      continue;
+    }
+    const auto before = rest(entries[i - 1].word), own = rest(entries[i].word);
+    order.shared[i] =
+        static_cast<std::uint32_t>(texts[entries[i].word].size() - own.size() +
+                                   static_cast<std::size_t>(std::ranges::mismatch(before, own).in1 - before.begin()));
   }
   return order;
 }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "krohn/groups/error.h"
+#include "krohn/simulate/words/random_letters.h"
 
 using namespace krohn;
 
@@ -58,6 +59,23 @@ TEST_CASE("letters and pairs of letters are uniform") {
       const double freedom = static_cast<double>(counts.size()) - 1;
       CHECK(std::fabs(chi_squared - freedom) < 6 * std::sqrt(2 * freedom));
     }
+  }
+}
+
+TEST_CASE("a word's letters are the digits of its blocks' fractions, and a byte's combinations a power") {
+  for (Letter letters = 1; letters <= 1000; ++letters) {
+    std::uint64_t power = 1;
+    for (std::uint32_t i = 0; i < letters_per_byte(letters); ++i) power *= letters;
+    REQUIRE(combinations_per_byte(letters) == power);
+    REQUIRE(power <= 256);
+    REQUIRE((letters == 1 || power * letters > 256 || letters > 256));
+    const RandomWord word(letters, 3, 5);
+    Word expected;
+    for (std::uint64_t block = 0; block < 3; ++block) {
+      std::uint64_t fraction = random_fraction(word.key(), block, letters);
+      for (std::uint32_t i = 0; i < word.letters_per_block(); ++i) expected.push_back(next_letter(fraction, letters));
+    }
+    REQUIRE(word.slice(0, expected.size()) == expected);
   }
 }
 

@@ -5,7 +5,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <numeric>
+#include <random>
 #include <set>
 
 #include "krohn/simulate/models/models.h"
@@ -62,7 +65,54 @@ bool is_tree_of(const PrefixTree& tree, const std::vector<Word>& words) {
   return std::ranges::none_of(of_node, [](const Word& word) { return word.empty(); });
 }
 
+/// A dictionary's order, by its definition.
+bool is_order_of(const PrefixOrder& order, const std::vector<Word>& words) {
+  std::vector<std::uint32_t> expected(words.size());
+  std::iota(expected.begin(), expected.end(), 0U);
+  std::ranges::stable_sort(expected, [&](std::uint32_t a, std::uint32_t b) { return words[a] < words[b]; });
+  if (order.words != expected || order.shared.size() != words.size()) return false;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    std::uint32_t shared = 0;
+    if (i > 0) {
+      const Word &before = words[expected[i - 1]], &own = words[expected[i]];
+      while (shared < std::min(before.size(), own.size()) && before[shared] == own[shared]) ++shared;
+    }
+    if (order.shared[i] != shared) return false;
+  }
+  return true;
+}
+
 }  // namespace
+
+TEST_CASE("the order of words that agree up to where a number of 64 bits ends, and beyond") {
+  std::mt19937_64 random(5);
+  std::size_t batches = 0;
+  for (const std::uint64_t greatest :
+       {0ULL, 1ULL, 2ULL, 3ULL, 6ULL, 7ULL, 14ULL, 254ULL, 255ULL, 0x7ffffffeULL, 0xfffffffeULL, 0xffffffffULL}) {
+    const std::size_t fit = 64 / static_cast<std::size_t>(std::bit_width(greatest + 1));
+    CAPTURE(greatest);
+    for (int turn = 0; turn < 300; ++turn) {
+      // All begin as one word does; lengths and the letter that differs lie around the border.
+      Word stem;
+      for (std::size_t t = 0; t < fit + 3; ++t) stem.push_back(static_cast<Letter>(random() % (greatest + 1)));
+      stem[0] = static_cast<Letter>(greatest);
+      std::vector<Word> words;
+      for (std::size_t w = 0; w < 1 + random() % 6; ++w) {
+        Word word(stem.begin(),
+                  stem.begin() + static_cast<std::ptrdiff_t>(fit - std::min<std::size_t>(fit, 2) + random() % 5));
+        if (!word.empty() && random() % 2 == 0) {
+          const std::size_t at = word.size() - 1 - random() % std::min<std::size_t>(word.size(), 3);
+          word[at] = static_cast<Letter>(random() % (greatest + 1));
+        }
+        words.push_back(word);
+      }
+      REQUIRE(is_order_of(prefix_order(batch_of(words)), words));
+      if (greatest < 255) REQUIRE(is_tree_of(prefix_tree(batch_of(words), greatest + 1), words));
+      ++batches;
+    }
+  }
+  CHECK(batches == 3600);
+}
 
 TEST_CASE("every batch of three small words is the tree of its prefixes, in an order that shares the most") {
   const std::vector<Word> all = small_words();
@@ -72,6 +122,7 @@ TEST_CASE("every batch of three small words is the tree of its prefixes, in an o
         const std::vector<Word> words = {first, second, third};
         const TrainingBatch batch = batch_of(words);
         REQUIRE(is_tree_of(prefix_tree(batch, 2), words));
+        REQUIRE(is_order_of(prefix_order(batch), words));
         const PrefixOrder order = prefix_order(batch);
         std::size_t own = 0;
         for (std::size_t i = 0; i < 3; ++i) {
