@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <Eigen/Core>
-#include <Eigen/QR>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -13,6 +11,7 @@
 #include "krohn/constructions/files/tensor_values.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/float_environment.h"
+#include "krohn/groups/linear/decompositions.h"
 #include "krohn/simulate/closing/dyadic_roots.h"
 #include "krohn/simulate/closing/reflection_heads.h"
 #include "krohn/simulate/models/models.h"
@@ -84,8 +83,8 @@ class Rounding {
 
   /// The orthogonal matrix that takes the first vectors nearest to the second (Schönemann 1966).
   static MatrixXd rotation(const MatrixXd& from, const MatrixXd& to) {
-    const Eigen::JacobiSVD<MatrixXd> svd(to * from.transpose(), Eigen::ComputeFullU | Eigen::ComputeFullV);
-    return svd.matrixU() * svd.matrixV().transpose();
+    const SingularValues svd = singular_value_decomposition(to * from.transpose());
+    return svd.left * svd.right.transpose();
   }
 
   double on_grid(double x) const { return std::round(x / grid_) * grid_; }
@@ -105,7 +104,7 @@ class Rounding {
     for (const HeadReflection* part : parts) greatest = std::max(greatest, part->value.cwiseAbs().maxCoeff());
     grid_ = std::exp2(std::floor(std::log2(std::max(greatest, 1e-3))) - kGridBits);
     MatrixXd fixed = MatrixXd::Zero(roots.rows(), values);
-    if (!turning.empty()) fixed = normals.completeOrthogonalDecomposition().solve(offsets);
+    if (!turning.empty()) fixed = least_squares(normals, offsets);
     for (double& x : fixed.reshaped()) x = on_grid(x);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       VectorXd value = parts[i]->value;
@@ -125,12 +124,12 @@ class Rounding {
     MatrixXd state = MatrixXd::Zero(turn.rows(), static_cast<Index>(shape_.values));
     for (const HeadReflection& part : from.reflections)
       state += part.beta * part.key * (part.value - state.transpose() * part.key).transpose();
-    const Eigen::JacobiSVD<MatrixXd> svd(turn * state, Eigen::ComputeThinU | Eigen::ComputeThinV);
+    const SingularValues svd = thin_singular_values(turn * state);
     LetterOfHead& to = rounded.letters[input_.before.front()];
     for (HeadReflection& part : to.reflections) part.beta = 0;
     HeadReflection& first = to.reflections.front();
     first.beta = 1;
-    first.key = nearest_dyadic_unit(svd.matrixU().col(0));
+    first.key = nearest_dyadic_unit(svd.left.col(0));
     first.value = (turn * state).transpose() * first.key;
     for (double& x : first.value) x = on_grid(x);
     const double greatest = std::max(state.cwiseAbs().maxCoeff(), 1e-3);

@@ -1,9 +1,9 @@
 #include "krohn/simulate/closing/group_copies.h"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
+#include "krohn/groups/linear/decompositions.h"
 #include "krohn/simulate/closing/point_moves.h"
 
 namespace krohn {
@@ -90,9 +90,10 @@ std::optional<GroupCopies> group_copies(const MatrixXd& points, const std::vecto
   const MatrixXd own = points(Eigen::all, found->points);
   const auto shape = mean_over_group(own.transpose() * own, found->next);
   if (!shape) return std::nullopt;
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(*shape);
-  found->vectors = solver.eigenvectors().rowwise().reverse();
-  found->copies = copies_of(solver.eigenvalues().reverse());
+  const auto parts = symmetric_eigen(*shape);
+  if (!parts) return std::nullopt;
+  found->vectors = parts->vectors.rowwise().reverse();
+  found->copies = copies_of(parts->values.reverse());
   return found;
 }
 

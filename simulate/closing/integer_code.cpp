@@ -1,13 +1,11 @@
 #include "krohn/simulate/closing/integer_code.h"
 
-#include <Eigen/LU>
-#include <Eigen/QR>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <utility>
 
+#include "krohn/groups/linear/decompositions.h"
 #include "krohn/simulate/closing/lattice_coordinates.h"
 #include "krohn/simulate/closing/learned_copies.h"
 
@@ -38,10 +36,10 @@ struct LettersInBasis {
 
 std::optional<LettersInBasis> letters_in(const MatrixXd& basis, const LearnedCode& learned,
                                          const MatrixXd& directions) {
-  const Eigen::PartialPivLU<MatrixXd> of_basis(directions.transpose() * basis);
+  const MatrixXd of_basis = directions.transpose() * basis;
   LettersInBasis letters;
   for (const MatrixXd& letter : learned.letters) {
-    letters.trained.push_back(of_basis.solve(directions.transpose() * letter * basis));
+    letters.trained.push_back(solution(of_basis, directions.transpose() * letter * basis));
     if (!letters.trained.back().allFinite() || greatest(letters.trained.back()) > kMostEntry) return std::nullopt;
     letters.rounded.push_back(nearest_integers(letters.trained.back()));
   }
@@ -52,8 +50,7 @@ std::optional<LettersInBasis> letters_in(const MatrixXd& basis, const LearnedCod
 /// too far off: then another representation was found than the learned one.
 std::optional<IntegerCode> checked(MatrixXd basis, MatrixXd points, LettersInBasis letters, const LearnedCode& learned,
                                    const MatrixXd& directions) {
-  const MatrixXd trained =
-      Eigen::PartialPivLU<MatrixXd>(directions.transpose() * basis).solve(directions.transpose() * learned.points);
+  const MatrixXd trained = solution(directions.transpose() * basis, directions.transpose() * learned.points);
   if (!(greatest(trained - points) <= kMostShift * greatest(points))) return std::nullopt;
   IntegerCode code{std::move(basis), std::move(points), std::move(letters.rounded), 0};
   if (!holds(code, learned.moves)) return std::nullopt;
@@ -96,9 +93,7 @@ std::optional<MatrixXd> orbit(const VectorXd& first, const std::vector<MatrixXd>
 
 /// Lattices that the letters keep, where that of the points is none.
 std::optional<IntegerCode> code_of_copies(const LearnedCode& learned, const LearnedCopies& copies) {
-  const Index rank = copies.basis.cols();
-  const Eigen::HouseholderQR<MatrixXd> qr(copies.basis);
-  const MatrixXd directions = qr.householderQ() * MatrixXd::Identity(copies.basis.rows(), rank);
+  const MatrixXd directions = orthonormal_basis(copies.basis);
   auto letters = letters_in(copies.basis, learned, directions);
   if (!letters) return std::nullopt;
   const auto rounded = orbit(copies.points.col(0), letters->rounded, learned.moves, copies.points.cols());
@@ -111,13 +106,13 @@ std::optional<IntegerCode> code_of_copies(const LearnedCode& learned, const Lear
 std::optional<IntegerCode> integer_code(const LearnedCode& learned, Index most_rank,
                                         const std::function<bool(const IntegerCode&)>& fits) {
   if (learned.points.size() == 0 || !learned.points.allFinite()) return std::nullopt;
-  const Eigen::BDCSVD<MatrixXd> svd(learned.points, Eigen::ComputeThinU);
-  const auto& values = svd.singularValues();
+  const SingularValues svd = thin_singular_values(learned.points);
+  const auto& values = svd.values;
   const auto count = std::min(most_rank, values.size());
   const auto is_noise = [&](Index i) { return i >= values.size() || values(i) <= kLeastShare * values(0); };
   for (Index rank = count; rank > 0; --rank)
     if (!is_noise(rank - 1))
-      if (auto code = code_of_points(learned, svd.matrixU().leftCols(rank)); code && fits(*code)) return code;
+      if (auto code = code_of_points(learned, svd.left.leftCols(rank)); code && fits(*code)) return code;
   for (const LearnedCopies& copies : learned_copies(learned.points, learned.moves, learned.letters.size()))
     if (copies.basis.cols() <= most_rank)
       if (auto code = code_of_copies(learned, copies); code && fits(*code)) return code;

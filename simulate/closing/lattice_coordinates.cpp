@@ -1,8 +1,8 @@
 #include "krohn/simulate/closing/lattice_coordinates.h"
 
-#include <Eigen/LU>
-#include <Eigen/QR>
 #include <cmath>
+
+#include "krohn/groups/linear/decompositions.h"
 
 namespace krohn {
 namespace {
@@ -63,10 +63,10 @@ std::optional<LatticeCoordinates> lattice_coordinates(const MatrixXd& pivots, co
 std::optional<LatticeCoordinates> lattice_coordinates(const MatrixXd& points) {
   const Index rank = points.rows();
   if (points.cols() < rank) return std::nullopt;
-  const Eigen::ColPivHouseholderQR<MatrixXd> order(points);
+  const PivotedQr qr = pivoted_qr(points);
   MatrixXd pivots(rank, rank);
-  for (Index i = 0; i < rank; ++i) pivots.col(i) = points.col(order.colsPermutation().indices()(i));
-  return lattice_coordinates(pivots, Eigen::PartialPivLU<MatrixXd>(pivots).solve(points));
+  for (Index i = 0; i < rank; ++i) pivots.col(i) = points.col(qr.order[static_cast<std::size_t>(i)]);
+  return lattice_coordinates(pivots, solution(pivots, points));
 }
 
 }  // namespace krohn

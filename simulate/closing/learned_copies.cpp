@@ -1,7 +1,5 @@
 #include "krohn/simulate/closing/learned_copies.h"
 
-#include <Eigen/LU>
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -9,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "krohn/groups/linear/decompositions.h"
 #include "krohn/simulate/closing/group_copies.h"
 #include "krohn/simulate/closing/lattice_coordinates.h"
 
@@ -86,10 +85,10 @@ std::optional<MatrixXd> lattice_of(const MatrixXd& level, const std::vector<Clas
   for (const Classes& classes : all) {
     MatrixXd means = class_means(level, classes);
     means -= spanned * (spanned.transpose() * means);
-    const Eigen::ColPivHouseholderQR<MatrixXd> qr(means);
-    const Index more = (qr.matrixQR().diagonal().cwiseAbs().array() > least).count();
+    const PivotedQr qr = pivoted_qr(means);
+    const Index more = (qr.diagonal.cwiseAbs().array() > least).count();
     if (more == 0 || basis.cols() + more > rank) continue;
-    const MatrixXd directions = MatrixXd(qr.householderQ()).leftCols(more);
+    const MatrixXd directions = qr.q.leftCols(more);
     const auto part = lattice_coordinates(directions.transpose() * means);
     if (!part) continue;
     basis.conservativeResize(Eigen::NoChange, basis.cols() + more);
@@ -99,8 +98,7 @@ std::optional<MatrixXd> lattice_of(const MatrixXd& level, const std::vector<Clas
     if (basis.cols() == rank) break;
   }
   if (basis.cols() < rank) return std::nullopt;
-  const Eigen::PartialPivLU<MatrixXd> of_basis(basis);
-  const MatrixXd points = of_basis.solve(level);
+  const MatrixXd points = solution(basis, level);
   for (const auto& images : next) {
     MatrixXd moved(points.rows(), points.cols());
     for (std::size_t i = 0; i < images.size(); ++i) moved.col(static_cast<Index>(i)) = points.col(images[i]);
@@ -137,7 +135,7 @@ std::vector<LearnedCopies> learned_copies(const MatrixXd& all_points, const std:
       kept.basis.conservativeResize(Eigen::NoChange, rank + part->cols());
       kept.basis.rightCols(part->cols()) = points * *part * *lattice;
       kept.points.conservativeResize(rank + part->cols(), Eigen::NoChange);
-      kept.points.bottomRows(part->cols()) = Eigen::PartialPivLU<MatrixXd>(*lattice).solve(part->transpose());
+      kept.points.bottomRows(part->cols()) = solution(*lattice, part->transpose());
       if (part == &both) waiting.resize(count, 0), greatest_waiting = 0;
       is_kept = true;
       break;

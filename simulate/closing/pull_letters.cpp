@@ -1,12 +1,11 @@
 #include "krohn/simulate/closing/pull_letters.h"
 
 #include <Eigen/Core>
-#include <Eigen/QR>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 
 #include "krohn/groups/float_environment.h"
+#include "krohn/groups/linear/decompositions.h"
 #include "krohn/simulate/closing/group_copies.h"
 #include "krohn/simulate/models/bilinear_model.h"
 #include "krohn/simulate/tasks/task_automaton.h"
@@ -51,9 +50,9 @@ Parts parts_of(const MatrixXd& means, const std::vector<LearnedCode::Move>& move
     found.vectors(group->points, Eigen::all) = group->vectors;
     return found;
   }
-  const Eigen::BDCSVD<MatrixXd> svd(means, Eigen::ComputeThinV);
-  Parts found{svd.matrixV(), {}};
-  for (Index i = 0; i < svd.singularValues().size(); ++i) found.parts.push_back({i, 1, svd.singularValues()(i)});
+  const SingularValues svd = thin_singular_values(means);
+  Parts found{svd.right, {}};
+  for (Index i = 0; i < svd.values.size(); ++i) found.parts.push_back({i, 1, svd.values(i)});
   return found;
 }
 
@@ -112,13 +111,12 @@ MatrixXd without_noise(const MatrixXd& means, const BlockLetters& letters,
 /// move nearly there: it stays as it is in those, of which a division by their small length would make anything.
 MatrixXd wanted_letter(const MatrixXd& letter, const LetterMoves& by) {
   constexpr double kRounding = 1e-9;  // singular values below that of the greatest are roundings
-  const Eigen::BDCSVD<MatrixXd> svd(by.from, Eigen::ComputeThinU | Eigen::ComputeThinV);
+  const SingularValues svd = thin_singular_values(by.from);
   MatrixXd wanted = MatrixXd::Zero(letter.rows(), letter.cols());
-  for (Index i = 0; i < svd.singularValues().size(); ++i) {
-    const double length = svd.singularValues()(i);
-    if (length <= kRounding * svd.singularValues()(0)) break;
-    const VectorXd direction = svd.matrixU().col(i), made = letter * direction,
-                   right = by.to * svd.matrixV().col(i) / length;
+  for (Index i = 0; i < svd.values.size(); ++i) {
+    const double length = svd.values(i);
+    if (length <= kRounding * svd.values(0)) break;
+    const VectorXd direction = svd.left.col(i), made = letter * direction, right = by.to * svd.right.col(i) / length;
     wanted += ((made - right).norm() <= kLearned ? right : made) * direction.transpose();
   }
   return wanted;
@@ -155,7 +153,7 @@ std::vector<float> pulled_letters(const SequenceModel<float>& model, const Task&
   }
   std::vector<float> parameters(model.parameters().begin(), model.parameters().end());
   const Eigen::Map<const Rows> embedding(parameters.data() + model.begin_of("embedding"), view.letters, shape.inputs);
-  const MatrixXd by_weights = embedding.cast<double>().completeOrthogonalDecomposition().pseudoInverse() * change;
+  const MatrixXd by_weights = pseudo_inverse(embedding.cast<double>()) * change;
   if (!by_weights.allFinite()) return {};
   Eigen::Map<Rows>(parameters.data() + model.begin_of("weights"), shape.inputs, numbers) += by_weights.cast<float>();
   return parameters;

@@ -1,9 +1,9 @@
 #include "krohn/simulate/closing/reflection_heads.h"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <optional>
 
+#include "krohn/groups/linear/decompositions.h"
 #include "krohn/groups/random.h"
 
 namespace krohn {
@@ -74,7 +74,9 @@ VectorXd shared_direction(const std::vector<Turn>& turns) {
   constexpr double kFirst = 0.95, kMeeting = 0.9;
   MatrixXd planes = MatrixXd::Zero(turns.front().key.size(), turns.front().key.size());
   for (const Turn& turn : turns) planes += turn.key * turn.key.transpose() + turn.across * turn.across.transpose();
-  const VectorXd meeting = Eigen::SelfAdjointEigenSolver<MatrixXd>(planes).eigenvectors().rightCols(1);
+  const auto parts = symmetric_eigen(planes);
+  if (!parts) return turns.front().key;
+  const VectorXd meeting = parts->vectors.rightCols(1);
   const auto least = [&](const VectorXd& direction) {
     double norm = 1;
     for (const Turn& turn : turns) norm = std::min(norm, turn.along(direction).norm());

@@ -1,12 +1,12 @@
 #include "krohn/simulate/closing/state_code.h"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <tuple>
 #include <utility>
 
+#include "krohn/groups/linear/decompositions.h"
 #include "krohn/groups/union_find.h"
 
 namespace krohn {
@@ -30,8 +30,9 @@ MatrixXd seen_by(const MatrixXd& reads, const std::vector<MatrixXd>& letters) {
     term = next / static_cast<double>(std::max<std::size_t>(letters.size(), 1));
     sum += term;
   }
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> parts(sum);
-  return parts.eigenvalues().cwiseMax(0).cwiseSqrt().asDiagonal() * parts.eigenvectors().transpose();
+  const auto parts = symmetric_eigen(sum);
+  if (!parts) return MatrixXd::Identity(sum.rows(), sum.cols());
+  return parts->values.cwiseMax(0).cwiseSqrt().asDiagonal() * parts->vectors.transpose();
 }
 
 /// Points merged to classes that the known moves keep.

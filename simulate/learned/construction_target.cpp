@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <deque>
 #include <optional>
@@ -10,6 +9,7 @@
 
 #include "krohn/automata/dfa/same_letters.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/linear/decompositions.h"
 #include "krohn/simulate/tasks/task_automaton.h"
 
 namespace krohn {
@@ -124,7 +124,7 @@ void set_least_squares_readout(LinearTarget& target, const std::vector<Code>& co
     words.row(i) << code.word.transpose(), 1;
     wanted(i, code.label) = 1;
   }
-  const Eigen::MatrixXd solved = words.completeOrthogonalDecomposition().solve(wanted);
+  const Eigen::MatrixXd solved = least_squares(words, wanted);
   target.readout = solved.topRows(size).transpose();
   target.bias = solved.row(size).transpose();
 }

@@ -1,7 +1,5 @@
 #include "krohn/simulate/learned/spectrum.h"
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -106,18 +104,16 @@ double root_mean_square(const auto& row) {
 /// The modes of one block of one letter.
 void add_modes(LetterSpectrum& letter, const Eigen::MatrixXd& a, std::uint32_t block, const Eigen::MatrixXd& decoder,
                const Eigen::MatrixXd& states) {
-  const Eigen::EigenSolver<Eigen::MatrixXd> solver(a);
-  if (solver.info() != Eigen::Success) throw InputError("the eigenvalues of a letter's matrix were not found");
-  const Eigen::MatrixXcd vectors = solver.eigenvectors();
-  const Eigen::FullPivLU<Eigen::MatrixXcd> lu(vectors);
-  const bool is_told_apart = lu.isInvertible() && lu.rcond() > 1 / kWorstCondition;
-  Eigen::MatrixXcd coordinates;
-  if (is_told_apart) coordinates = lu.solve(states.cast<std::complex<double>>());
+  const auto eigen = complex_eigen(a);
+  if (!eigen) throw InputError("the eigenvalues of a letter's matrix were not found");
+  // Nothing where the eigenvectors are not told apart.
+  const auto coordinates =
+      solution_if_conditioned(eigen->vectors, states.cast<std::complex<double>>(), 1 / kWorstCondition);
   for (Eigen::Index i = 0; i < a.rows(); ++i) {
-    Mode mode{solver.eigenvalues()(i), block, 0};
-    mode.weight = is_told_apart ? (decoder.cast<std::complex<double>>() * vectors.col(i)).norm() *
-                                      root_mean_square(coordinates.row(i))
-                                : decoder.norm() * root_mean_square(states);
+    Mode mode{eigen->values(i), block, 0};
+    mode.weight = coordinates ? (decoder.cast<std::complex<double>>() * eigen->vectors.col(i)).norm() *
+                                    root_mean_square(coordinates->row(i))
+                              : decoder.norm() * root_mean_square(states);
     letter.modes.push_back(mode);
   }
 }

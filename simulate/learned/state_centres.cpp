@@ -1,6 +1,5 @@
 #include "krohn/simulate/learned/state_centres.h"
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,6 +9,7 @@
 #include "krohn/automata/dfa/graph.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/float_environment.h"
+#include "krohn/groups/linear/decompositions.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/words/word.h"
 
@@ -145,10 +145,7 @@ double explained_share(const Eigen::MatrixXd& centres, const Eigen::MatrixXd& co
   const Eigen::MatrixXd wanted = centred(centres), given = centred(code);
   if (wanted.squaredNorm() == 0) return 1;
   // T K ≈ C: least squares for Tᵀ in Kᵀ Tᵀ ≈ Cᵀ.
-  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> solver;
-  solver.setThreshold(1e-9);
-  solver.compute(given.transpose());
-  const Eigen::MatrixXd map = solver.solve(wanted.transpose());
+  const Eigen::MatrixXd map = least_squares(given.transpose(), wanted.transpose(), 1e-9);
   return 1 - (wanted.transpose() - given.transpose() * map).squaredNorm() / wanted.squaredNorm();
 }
 
