@@ -170,7 +170,7 @@ Rounded round_blocks(const LinearModel& view, const LearnedStates& seen, const T
 }
 
 /// The least margin of the wanted label over another, and the gradient of the mean cross-entropy.
-double descend(LinearTarget& target, const MatrixXd& points, const LearnedStates& seen, double rate) {
+double descend(LinearTarget& target, const MatrixXd& points, const LearnedStates& seen, double rate, bool has_bias) {
   MatrixXd by_logits = MatrixXd::Zero(target.bias.size(), points.cols());
   double least = INFINITY;
   for (Index q = 0; q < points.cols(); ++q) {
@@ -185,20 +185,21 @@ double descend(LinearTarget& target, const MatrixXd& points, const LearnedStates
   }
   if (least >= kMargin || rate == 0) return least;
   target.readout -= rate * by_logits * points.transpose();
-  target.bias -= rate * by_logits.rowwise().sum();
+  if (has_bias) target.bias -= rate * by_logits.rowwise().sum();
   return least;
 }
 
 /// Gradient descent on the read-out until it tells the points apart. Returns its steps; false where it does not.
-bool refine_readout(Rounded& rounded, const LearnedStates& seen, std::uint64_t& steps) {
-  if (descend(rounded.target, rounded.points, seen, 0) > 0) return true;
+bool refine_readout(Rounded& rounded, const LearnedStates& seen, bool has_bias, std::uint64_t& steps) {
+  const auto step = [&](double rate) { return descend(rounded.target, rounded.points, seen, rate, has_bias); };
+  if (step(0) > 0) return true;
   // The loss is convex, and its second derivative at most half the sum of the squares.
   const double rate = 2 / (rounded.points.squaredNorm() + static_cast<double>(rounded.points.cols()));
   while (steps < kMostReadoutSteps) {
     ++steps;
-    if (descend(rounded.target, rounded.points, seen, rate) >= kMargin) return true;
+    if (step(rate) >= kMargin) return true;
   }
-  return descend(rounded.target, rounded.points, seen, 0) > 0;
+  return step(0) > 0;
 }
 
 }  // namespace
@@ -229,7 +230,9 @@ Closing close_linear(const SequenceModel<float>& model, const Task& task) {
         view->block == view->hidden ? "its state" : "any of its blocks");
     return closing;
   }
-  if (!refine_readout(rounded, seen, closing.readout_steps)) {
+  // The last of a model's tensors, and empty where no scale may tell.
+  const bool has_bias = model.begin_of("readout_bias") < model.parameters().size();
+  if (!refine_readout(rounded, seen, has_bias, closing.readout_steps)) {
     closing.what = fmt::format("{} of its {} blocks round, and what they hold does not tell the answers apart",
                                rounded.kept, rounded.kept + rounded.dropped);
     return closing;

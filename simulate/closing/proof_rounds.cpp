@@ -11,23 +11,24 @@ namespace krohn {
 void ProofRounds::before_step(Trainer& trainer, const Task& task) {
   constexpr double kPull = 0.5;
   if (trainer.steps() == 0 || trainer.steps() % trainer.options().validate_every != 0) return;
-  if (!attempt(trainer, task) || is_proved()) return;
+  const auto settled = trainer.settled_copy();
+  const SequenceModel<float>& model = settled ? *settled : trainer.model();
+  if (!attempt(model, trainer, task) || is_proved()) return;
   const auto& seen = last_->closing.seen;
   if (!seen) return;
-  if (const auto pulled = pulled_letters(trainer.model(), task, *seen, kPull); !pulled.empty())
-    trainer.go_on_from(0, pulled);
+  if (const auto pulled = pulled_letters(model, task, *seen, kPull); !pulled.empty()) trainer.go_on_from(0, pulled);
 }
 
 void ProofRounds::at_end(const Trainer& trainer, const Task& task) {
   const bool has_ended = trainer.state() == Trainer::State::kStopped || trainer.state() == Trainer::State::kFinished;
-  if (has_ended && !is_proved()) attempt(trainer, task);
+  if (has_ended && !is_proved()) attempt(trainer.model(), trainer, task);
 }
 
-bool ProofRounds::attempt(const Trainer& trainer, const Task& task) {
+bool ProofRounds::attempt(const SequenceModel<float>& model, const Trainer& trainer, const Task& task) {
   constexpr double kNearlyAll = 0.99;
   const BatchLoss& validation = trainer.validation();
   if (static_cast<double>(validation.right) < kNearlyAll * static_cast<double>(validation.targets)) return false;
-  last_ = close_and_prove(trainer.model(), task, trainer.options());
+  last_ = close_and_prove(model, task, trainer.options());
   ++count_;
   return true;
 }

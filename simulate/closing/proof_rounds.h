@@ -17,8 +17,9 @@ class ProofRounds {
  public:
   /// Before step 1, 2, …: at every validation the model is rounded and proved, where it answers at least 99 % of the
   /// validation correctly; where that is no proof, its letters are pulled toward a finite monoid
-  /// (simulate/closing/pull_letters.h), and training goes on from there. A pure function of the model: a resumed run
-  /// makes the same attempts.
+  /// (simulate/closing/pull_letters.h), and training goes on from there. A model whose scale is free is settled first:
+  /// its states must come back, not their directions alone. A pure function of the model: a resumed run makes the same
+  /// attempts.
   void before_step(Trainer& trainer, const Task& task);
   /// After the last step.
   void at_end(const Trainer& trainer, const Task& task);
@@ -32,7 +33,7 @@ class ProofRounds {
 
  private:
   /// False where the validation is not answered.
-  bool attempt(const Trainer& trainer, const Task& task);
+  bool attempt(const SequenceModel<float>& model, const Trainer& trainer, const Task& task);
 
   std::optional<ProvedClosing> last_;
   std::uint64_t count_ = 0;

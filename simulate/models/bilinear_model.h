@@ -69,7 +69,9 @@ class BilinearModel : public SequenceModel<Real> {
   /// Of a scale-free model with other letters than rotations: divides every letter's embedding, in which its matrix is
   /// linear, by the factor by which the letter enlarges states of these words, in the geometric mean.
   void settle(const TrainingBatch& words) override;
-  bool settles() const override { return shape_.scale_free && shape_.form != BilinearShape::Form::kRotations; }
+  bool settles() const override {
+    return shape_.scale_free && !shape_.frozen && shape_.form != BilinearShape::Form::kRotations;
+  }
 
   /// The matrices and additions of every letter, laid out as in LinearModel.
   struct Letters {

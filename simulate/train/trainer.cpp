@@ -129,8 +129,19 @@ void Trainer::keep(const BatchLoss& validation) {
 void Trainer::return_to_kept(State state) {
   std::ranges::copy(kept_, model_->parameters().begin());
   state_ = state;
-  if (state != State::kDiverged && model_->settles())
-    model_->settle(draw(kSettlingLengths, kFirstSettlingSample, kSettlingWords));
+  if (state != State::kDiverged && steps_ > 0 && model_->settles()) settle(*model_);
+}
+
+void Trainer::settle(SequenceModel<float>& model) const {
+  model.settle(draw(kSettlingLengths, kFirstSettlingSample, kSettlingWords));
+}
+
+std::unique_ptr<SequenceModel<float>> Trainer::settled_copy() const {
+  if (!model_->settles()) return nullptr;
+  auto copy = make_model<float>(model_->name(), task_, options_.seed);
+  std::ranges::copy(model_->parameters(), copy->parameters().begin());
+  settle(*copy);
+  return copy;
 }
 
 void Trainer::step() {

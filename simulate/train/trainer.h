@@ -81,6 +81,8 @@ class Trainer {
   /// Of the last validation, or with patience of the best: samples that no step sees.
   const BatchLoss& validation() const { return validation_; }
   const SequenceModel<float>& model() const { return *model_; }
+  /// A copy of a model whose scale is free, settled as the end of the run would settle it; of other models nothing.
+  std::unique_ptr<SequenceModel<float>> settled_copy() const;
   /// The model, out of a run that has ended; the trainer is not to be used any more.
   std::unique_ptr<SequenceModel<float>> take_model() { return std::move(model_); }
 
@@ -98,6 +100,7 @@ class Trainer {
   bool learn(const TrainingBatch& batch);
   void end_step();
   void return_to_kept(State state);
+  void settle(SequenceModel<float>& model) const;
 
   const Task& task_;
   TrainOptions options_;

@@ -111,6 +111,17 @@ TEST_CASE("a rate that diverges is said so, and the last good checkpoint stays")
   CHECK(place.shell(line).err == diverged.err);  // from there it diverges again
 }
 
+TEST_CASE("a run that diverges at its first step names no checkpoint, and says what else to change") {
+  const Workplace place("at-once");
+  const Outcome outcome = place.shell(
+      "krohn train modadd3 --model bilinear:full,hidden=8,inputs=4,spread=100 --length 60 --steps 3 --threads 1 -o "
+      "run");
+  CHECK(outcome.status == 2);
+  CHECK(contains(outcome.err, "--model: every run diverged, the first at its first step"));
+  CHECK(contains(outcome.err, "spread="));
+  CHECK(!contains(outcome.err, "checkpoint"));
+}
+
 TEST_CASE("where every run diverges, a model of an earlier command and its record stay together") {
   const Workplace place("kept-together");
   const std::string line =
@@ -493,4 +504,22 @@ TEST_CASE("a table by a paper's code is not called the paper's") {
   CHECK(said("paper") == "No option is other than the paper's protocol at the paper's sizes has it.");
   CHECK(said("released") ==
         "No option is other than the released code's protocol, which is not the paper's, at the paper's sizes has it.");
+}
+
+TEST_CASE("recipes that a table does not have, and a rate that stands there twice, leave nothing behind") {
+  const Workplace place("table-refused");
+  const std::vector<std::pair<std::string, std::string>> lines = {
+      {"ebrahimi1 --recipe released", "of ebrahimi1 there are steady, paper and normalised"},
+      {"fan2 --recipe normalised", "of fan2 there are steady, paper and released"},
+      {"grazzi3 --recipe normalised", "of grazzi3 there are steady and paper"},
+      {"certified --recipe paper", "have one recipe, steady"},
+      {"certified --recipe normalised", "have one recipe, steady"},
+      {"ebrahimi1 --scale small,rates=1e-3,0.001", "rates has 0.001 twice"}};
+  for (const auto& [line, says] : lines) {
+    CAPTURE(line);
+    const Outcome outcome = place.shell("krohn table " + line + " -o cells");
+    CHECK(outcome.status == 2);
+    CHECK(contains(outcome.err, says));
+    CHECK(place.files().empty());
+  }
 }

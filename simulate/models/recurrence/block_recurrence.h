@@ -43,7 +43,7 @@ class BlockRecurrence {
             y[first + row] = sum;
           }
         for (std::size_t i = 0; i < hidden_ && !additions_.empty(); ++i) y[i] += additions_[letter * hidden_ + i];
-        if (scales_.at(t)) scales_.scale(node, {y, hidden_});
+        if (scales_.are_on()) scales_.scale(node, {y, hidden_});
       });
   }
 
@@ -63,7 +63,7 @@ class BlockRecurrence {
       for_nodes(t, [&](std::size_t letter, std::size_t node) {
         const Real* const x = before(node);
         Real* const by_y = by_states_.data() + node * hidden_;
-        if (scales_.at(t)) scales_.scale_gradient(node, {by_y, hidden_});
+        if (scales_.are_on()) scales_.scale_gradient(node, {by_y, hidden_});
         const std::uint32_t parent = tree_.parent[node];
         Real* const by_x = parent == PrefixTree::kRoot ? by_start.data() : by_states_.data() + parent * hidden_;
         const Real* a = matrices_.data() + letter * hidden_ * block_;

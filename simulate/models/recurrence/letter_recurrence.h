@@ -63,7 +63,7 @@ class LetterRecurrence {
                                                   across_.data() + letter * hidden_ * wide_, wide_,
                                                   has_additions_ ? additions_.data() + letter * wide_ : nullptr,
                                                   to_.data() + begin, false});
-          if (!scales_.at(t)) return;
+          if (!scales_.are_on()) return;
           for (std::size_t node = begin; node < end; ++node) scales_.scale(node, {to_[node], hidden_});
         });
         if (t < alike_) {
@@ -96,7 +96,7 @@ class LetterRecurrence {
       const SubnormalsAsZero or_not(as_zero);
       for (std::size_t t = tree_.positions; t-- > 0;) {
         for_own(t, [&](std::size_t letter, std::size_t begin, std::size_t end) {
-          for (std::size_t node = begin; scales_.at(t) && node < end; ++node)
+          for (std::size_t node = begin; scales_.are_on() && node < end; ++node)
             scales_.scale_gradient(node, {by_to_.data() + node * wide_, hidden_});
           training_kernels<Real>().multiply_rows({end - begin, wide_, hidden_, by_to_.data() + begin * wide_, wide_,
                                                   straight + letter * hidden_ * wide_, wide_, nullptr,

@@ -34,6 +34,7 @@ constexpr std::array<Named, 13> kTables{{{"ebrahimi1", ebrahimi1},
                                          {"grazzi-figure6", grazzi_figure6}}};
 
 /// Whose recurrence is trained.
+constexpr std::string_view kWithCode = "fan2";
 constexpr std::array<std::string_view, 5> kNormalisable{"ebrahimi1", "ebrahimi2-additive", "ebrahimi3",
                                                         "ebrahimi-figure2", "ebrahimi-figure3"};
 
@@ -52,16 +53,26 @@ std::vector<std::string> paper_table_names() {
   return names;
 }
 
+/// The recipes of a table, as a sentence has them.
+std::string recipes_of(std::string_view name) {
+  std::vector<std::string> recipes = {"steady", "paper"};
+  if (name == kWithCode) recipes.emplace_back("released");
+  if (std::ranges::find(kNormalisable, name) != kNormalisable.end()) recipes.emplace_back("normalised");
+  const std::string last = recipes.back();
+  recipes.pop_back();
+  return fmt::format("{} and {}", fmt::join(recipes, ", "), last);
+}
+
 PaperTable paper_table(std::string_view name, TableScale scale, Recipe recipe, SeedRange seeds) {
   for (const Named& each : kTables)
     if (name == each.name) {
-      if (recipe == Recipe::kReleased && name != "fan2")
-        throw InputError("--recipe", fmt::format("released is for fan2, whose code does otherwise than the paper says; "
-                                                 "of {} there are steady and paper",
-                                                 name));
+      if (recipe == Recipe::kReleased && name != kWithCode)
+        throw InputError("--recipe", fmt::format("released is for {}, whose code does otherwise than the paper says; "
+                                                 "of {} there are {}",
+                                                 kWithCode, name, recipes_of(name)));
       if (recipe == Recipe::kNormalised && std::ranges::find(kNormalisable, name) == kNormalisable.end())
-        throw InputError("--recipe", fmt::format("normalised is for {}; of {} there are steady and paper",
-                                                 fmt::join(kNormalisable, ", "), name));
+        throw InputError("--recipe", fmt::format("normalised is for {}; of {} there are {}",
+                                                 fmt::join(kNormalisable, ", "), name, recipes_of(name)));
       PaperTable table = each.table(scale, recipe);
       table.name = each.name;
       for (Experiment& cell : table.experiments)

@@ -215,7 +215,10 @@ bool change(Experiment& cell, const Setting& asked, const Experiment* of_paper) 
     if (is_papers) cell.rates = of_paper->rates;
     for (std::size_t begin = 0; !is_papers && begin < value.size();) {
       const std::size_t end = std::min(value.find(',', begin), value.size());
-      cell.rates.push_back(number_of(name, std::string_view(value).substr(begin, end - begin)));
+      const double rate = number_of(name, std::string_view(value).substr(begin, end - begin));
+      if (std::ranges::find(cell.rates, rate) != cell.rates.end())
+        throw InputError(kWhat, fmt::format("{} has {} twice", name, rate));
+      cell.rates.push_back(rate);
       begin = end + 1;
     }
     return true;

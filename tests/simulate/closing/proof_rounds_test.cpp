@@ -70,6 +70,29 @@ TEST_CASE("trained models become proved models of the same architecture, right f
   }
 }
 
+TEST_CASE("models whose scale is free are settled before they are rounded, at every validation, and keep no bias") {
+  const auto task = make_task("modadd3");
+  const char* const name = "bilinear:full,hidden=16,inputs=8,spread=0.3,scale-free";
+  TrainOptions options = steady({2, 10}, 3e-3, 3000);
+  const CertifiedRun run = train_to_proof(*task, name, options);
+  CAPTURE(run.rounds.why_not());
+  REQUIRE(run.rounds.is_proved());
+  CHECK(run.record.steps < 3000);
+  const SequenceModel<float>& proved = *run.rounds.last()->closing.model;
+  CHECK(proved.begin_of("readout_bias") == proved.parameters().size());
+  for (const std::uint64_t length : {1, 2, 3, 5, 1000}) CHECK(is_right(proved, *task, length, 50));
+
+  // A read-out that tells nothing is trained on, without the bias that there is none of.
+  const auto blank = make_model<float>(name, *task, 0);
+  std::ranges::copy(proved.parameters(), blank->parameters().begin());
+  std::fill(blank->parameters().begin() + static_cast<std::ptrdiff_t>(blank->begin_of("readout")),
+            blank->parameters().end(), 0.0F);
+  const ProvedClosing again = close_and_prove(*blank, *task, options);
+  CAPTURE(again.why_not());
+  CHECK(again.is_proved());
+  CHECK(again.closing.readout_steps > 0);
+}
+
 TEST_CASE("blocks whose states depend on each other get a coordinate for each, and the model is proved") {
   const auto task = make_task("sum5");
   const CertifiedRun run = train_to_proof(*task, "fan:blocks=4,size=8,norm=1.2", steady({2, 20}, 3e-3, 4000));

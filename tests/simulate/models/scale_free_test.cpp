@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 #include "krohn/simulate/models/bilinear_model.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/models/recurrence/state_scales.h"
@@ -51,12 +52,10 @@ std::vector<TaskLabel> answers(const SequenceModel<float>& model, const Training
 
 }  // namespace
 
-TEST_CASE("a state is scaled after every eighth letter, by a power of two, and 0 and infinities stay") {
+TEST_CASE("a state is scaled by a power of two, and 0 and infinities stay") {
   StateScales<float> none, some(2);
-  for (std::size_t t = 0; t < 40; ++t) {
-    CHECK_FALSE(none.at(t));
-    CHECK(some.at(t) == (t % 8 == 7));
-  }
+  CHECK_FALSE(none.are_on());
+  CHECK(some.are_on());
   std::vector<float> state = {-0x1.8p90F, 0x1.000002p70F, 0}, by = {1, -3, 0};
   some.scale(1, state);
   CHECK(state == std::vector<float>{-0x1.8p-1F, 0x1.000002p-21F, 0});
@@ -74,6 +73,41 @@ TEST_CASE("a state is scaled after every eighth letter, by a power of two, and 0
     CHECK(odd == before);
     scales.scale_gradient(0, odd);
     CHECK(odd == before);
+  }
+}
+
+TEST_CASE_TEMPLATE("a state of any exponent is scaled to just below 1, and by nothing subnormal", Real, float, double) {
+  using Limits = std::numeric_limits<Real>;
+  const int least = Limits::min_exponent - Limits::digits, least_normal = Limits::min_exponent - 1;
+  for (const Real sign : {Real{1}, Real{-1}})
+    for (int exponent = least; exponent < Limits::max_exponent; ++exponent)
+      for (const Real fraction : {Real{1}, Real{1} + Limits::epsilon(), Real{2} - Limits::epsilon()}) {
+        const Real x = sign * std::ldexp(fraction, exponent);
+        if (x == 0 || !std::isfinite(x)) continue;
+        CAPTURE(exponent);
+        StateScales<Real> scales(1);
+        std::vector<Real> state = {0, x, x / 2}, by = {1};
+        scales.scale(0, state);
+        scales.scale_gradient(0, by);
+        REQUIRE(state[1] == x * by[0]);
+        REQUIRE(std::isnormal(by[0]));
+        REQUIRE(std::isnormal(1 / by[0]));
+        const Real size = std::abs(state[1]);
+        // What is subnormal takes one more letter; the two greatest exponents would take a subnormal factor.
+        if (std::abs(x) < Limits::min())
+          REQUIRE(by[0] == std::ldexp(Real{1}, -least_normal));
+        else if (exponent >= Limits::max_exponent - 2)
+          REQUIRE((size >= Real{0.5} && size < 4));
+        else
+          REQUIRE((size >= Real{0.5} && size < 1));
+      }
+  for (const Real odd : {Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity()}) {
+    StateScales<Real> scales(1);
+    std::vector<Real> state = {1, odd, 3}, by = {5};
+    scales.scale(0, state);
+    CHECK((state[0] == 1 && state[2] == 3));
+    scales.scale_gradient(0, by);
+    CHECK(by[0] == 5);
   }
 }
 
@@ -117,6 +151,59 @@ TEST_CASE("the loss does not depend on the scale of a letter's matrix") {
     CHECK(after.loss == doctest::Approx(before.loss).epsilon(1e-12));
     CHECK(after.right == before.right);
   }
+}
+
+TEST_CASE("states that a letter shrinks or grows by 2^±40 have the gradient in floats that they have in doubles") {
+  const auto task = make_task("modadd3");
+  for (const LengthRange lengths : {LengthRange{2, 10}, {40, 60}}) {
+    const TrainingBatch batch = draw_batch(*task, lengths, 5, 0, 8);
+    for (const char* form : {"full,hidden=6,inputs=3,", "rank=2,hidden=16,inputs=16,spread=0.01,",
+                             "rank=4,hidden=5,inputs=3,", "block=2,hidden=6,inputs=3,", "diagonal,hidden=5,inputs=4,"})
+      for (int power = -40; power <= 40; power += 4) {
+        const auto model = make_model<float>(scale_free(form), *task, 9);
+        const auto exact = make_model<double>(scale_free(form), *task, 9);
+        CAPTURE(model->name());
+        CAPTURE(power);
+        const std::size_t embedding = exact->begin_of("weights") - exact->begin_of("embedding");
+        for (std::size_t i = 0; i < embedding; ++i) model->parameters()[i] = std::ldexp(model->parameters()[i], power);
+        std::ranges::copy(model->parameters(), exact->parameters().begin());
+        std::vector<float> gradient(model->parameters().size(), 0);
+        std::vector<double> wanted(gradient.size(), 0);
+        const BatchLoss right = exact->loss(batch, wanted);
+        BatchLoss loss;
+        {
+          const SubnormalsAsZero as_zero;  // as a step does
+          loss = model->loss(batch, gradient);
+        }
+        CHECK(loss.loss == doctest::Approx(right.loss).epsilon(1e-4));
+        CHECK(model->loss(batch, {}).loss == doctest::Approx(right.loss).epsilon(1e-4));
+        // By parts, whose gradients are as unlike as their scales.
+        for (const auto& [first, count] :
+             {std::pair<std::size_t, std::size_t>{0, embedding}, {embedding, gradient.size() - embedding}}) {
+          double off = 0, all = 0;
+          for (std::size_t i = first; i < first + count; ++i)
+            off += std::pow(gradient[i] - wanted[i], 2), all += std::pow(wanted[i], 2);
+          CHECK(off <= 1e-6 * all);
+        }
+      }
+  }
+}
+
+TEST_CASE("small first weights, whose states one letter shrinks by 2^-20 and more, train") {
+  const auto task = make_task("modadd3");
+  for (const char* name :
+       {"bilinear:scale-free,hidden=8,inputs=4,spread=1e-6", "bilinear:scale-free,hidden=8,inputs=4,spread=1e-7",
+        "bilinear:rank=1,hidden=256,inputs=256,spread=0.01,scale-free",
+        "bilinear:rank=2,hidden=256,inputs=256,spread=0.01,scale-free"})
+    for (const std::uint64_t seed : {21, 24}) {
+      CAPTURE(name);
+      CAPTURE(seed);
+      TrainOptions options;
+      options.seed = seed, options.optimiser.steps = 2, options.validation_words = 8, options.words = 8;
+      Trainer trainer(*task, name, options);
+      while (trainer.state() == Trainer::State::kRunning) trainer.step();
+      CHECK(trainer.state() == Trainer::State::kFinished);
+    }
 }
 
 TEST_CASE("states that grow past every number of their kind still teach") {

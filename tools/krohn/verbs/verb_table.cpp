@@ -52,14 +52,14 @@ chooses it. "Counted as there" is what the paper's own way of choosing among rat
 and claims are of the models as trained; --rescaled measures another function, as `krohn eval` does, and claims nothing.
 
 --recipe paper is the paper's protocol: steps, batches, rates, schedule, decay, clipping, lengths, first weights, and how it
-measures and counts; released, of fan2, that of the paper's code, which is another; normalised, of the tables of Ebrahimi &
-Memisevic, the same with states normalised in training, too. steady, with small first weights, smoothed targets and a cosine
+measures and counts; released, of fan2, that of the paper's code, which is another; normalised, of those of Ebrahimi &
+Memisevic that train recurrences, the same with states normalised in training, too. steady, with small first weights, smoothed targets and a cosine
 schedule, is what makes recurrences hold (docs/MATH.md §8), and was looked for with seeds below 20. --scale paper is for a
 large machine, small for two cores: the same with fewer steps, smaller models and batches. Sizes that are named behind it
 change alone: paper,steps=8000,width=32 shrinks two of the paper's, small,steps=100000 undoes one that small shrinks, and so
 does small,steps=paper (docs/training.md). Every table says in what it is not the paper's, from what to what, and what could
 not be done as written. Accuracies are scaled: 0 is chance, 1 is perfect; those of the figures of groups are the share of words
-whose answers are all right. Where a paper measures with rescaled states, --recipe paper does, unless --as-trained.
+whose answers are all right. Where a paper measures with rescaled states, --recipe paper and normalised do, unless --as-trained.
 
 First all runs are trained, --threads at a time, then the cells are examined. Every cell is kept as a file in FOLDER, next to a
 folder with the model of every run (for `krohn eval`), and the same command continues after those that are there, and within
@@ -325,6 +325,8 @@ int make_table(TableArguments options) {
   if (options.name == kCertified) {
     if (options.rivals) throw InputError("--rivals", "the table of certified training has none");
     if (options.scale != "small") throw InputError("--scale", "the cells of certified training have one size each");
+    if (recipe_of(options.recipe) != Recipe::kSteady)
+      throw InputError("--recipe", "the cells of certified training have one recipe, steady");
     say_where();
     return make_certified_table(
         {options.output, options.only, options.seeds.first, options.seeds.count, options.threads, options.json},

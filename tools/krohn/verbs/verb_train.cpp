@@ -58,7 +58,7 @@ for bit, whether it was interrupted or killed. A run that diverges leaves its la
 
 Linear recurrences trained on hard targets grow, and therefore fail not far beyond the lengths of training. --smoothing 0.1 with
 --schedule cosine and small first weights (spread=S with S √(hidden · inputs / 3) below 1) trains them to moduli of 1 and
-exact angles (docs/MATH.md §8).
+exact angles (docs/MATH.md §8). bilinear:…,scale-free does without: its loss reads a state's direction alone.
 
 --init takes what `krohn compile` or `krohn snap` wrote, a construction of one layer for the task's language, as the first
 weights; the model must be large enough to hold them (bilinear, dense and one-layer fan models can be). --steps 0 stores it
@@ -399,10 +399,18 @@ int train(TrainArguments options) {
     if (!refusal.empty()) fmt::print("  no network.safetensors: {}\n", visible(refusal));
   }
   if (best != nullptr) return !options.certify || best->rounds.is_proved() ? int{kDone} : int{kUndecided};
-  throw InputError("--rates",
-                   fmt::format("every run diverged, the first after {} steps: its numbers are not finite any "
-                               "more; take smaller rates, or --clip 1; its last good checkpoint is {}",
-                               with_thousands(jobs.front().trainer->steps()), jobs.front().checkpoint));
+  const std::uint64_t steps = jobs.front().trainer->steps();
+  if (steps == 0)
+    throw InputError("--model",
+                     "every run diverged, the first at its first step: with these first weights its numbers are "
+                     "not finite; take a smaller spread=, or shorter words by --length");
+  throw InputError(
+      "--rates", fmt::format("every run diverged, the first after {} steps: its numbers are not finite any more; take "
+                             "smaller rates, or --clip 1{}",
+                             with_thousands(steps),
+                             fs::exists(jobs.front().checkpoint)
+                                 ? fmt::format("; its last good checkpoint is {}", jobs.front().checkpoint)
+                                 : ""));
 }
 
 }  // namespace
