@@ -1,10 +1,9 @@
 // groups/linear/decompositions.h — decompositions of real matrices by Eigen, compiled once: each of them takes the
-// compiler seconds wherever it is spelled out, that of a matrix into singular values ten.
+// compiler seconds wherever it is spelled out.
 #pragma once
 
 #include <Eigen/Core>
 #include <optional>
-#include <vector>
 
 namespace krohn {
 
@@ -17,15 +16,6 @@ struct SymmetricEigen {
 /// Of a symmetric matrix, whose upper triangle is not read. Nothing where the iteration does not end. O(n³).
 std::optional<SymmetricEigen> symmetric_eigen(const Eigen::MatrixXd& symmetric);
 
-/// A V = V diag(values), the columns of V of length 1.
-struct ComplexEigen {
-  Eigen::VectorXcd values;
-  Eigen::MatrixXcd vectors;
-};
-
-/// Of a square matrix. Nothing where the iteration does not end. O(n³).
-std::optional<ComplexEigen> complex_eigen(const Eigen::MatrixXd& matrix);
-
 /// A = U diag(values) Vᵀ, the values in decreasing order, the columns of U and of V orthonormal.
 struct SingularValues {
   Eigen::VectorXd values;
@@ -36,38 +26,10 @@ struct SingularValues {
 SingularValues singular_value_decomposition(const Eigen::MatrixXd& matrix);
 Eigen::VectorXd singular_values(const Eigen::MatrixXd& matrix);
 
-/// As many columns of U and of V as there are values, min(rows, columns). By division where one is of 16 or more.
-/// O(n³).
-SingularValues thin_singular_values(const Eigen::MatrixXd& matrix);
-
 /// R of A = QR, square as A is. O(n³).
 Eigen::MatrixXd triangular_factor(const Eigen::MatrixXd& matrix);
 
 /// The number of pivots above `threshold` times the greatest, of a QR decomposition with column pivoting. O(n³).
 Eigen::Index numerical_rank(const Eigen::MatrixXd& matrix, double threshold);
-
-/// A P = QR with P a permutation of columns that leaves the diagonal of R decreasing in modulus.
-struct PivotedQr {
-  Eigen::MatrixXd q;                ///< square, rows × rows
-  Eigen::VectorXd diagonal;         ///< of R, min(rows, columns) numbers
-  std::vector<Eigen::Index> order;  ///< column i of A P is this column of A
-};
-
-PivotedQr pivoted_qr(const Eigen::MatrixXd& matrix);
-
-/// An orthonormal basis of the columns' span, rows × columns, for linearly independent columns. O(n³).
-Eigen::MatrixXd orthonormal_basis(const Eigen::MatrixXd& columns);
-
-/// A⁻¹ B, by LU with partial pivoting: A square and invertible; otherwise numbers without meaning or that are not
-/// finite.
-Eigen::MatrixXd solution(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b);
-/// A⁻¹ B by LU with full pivoting, or nothing where the estimate of A's reciprocal condition number is at most `least`.
-std::optional<Eigen::MatrixXcd> solution_if_conditioned(const Eigen::MatrixXcd& a, const Eigen::MatrixXcd& b,
-                                                        double least);
-/// The X of least norm among those of least ‖A X − B‖. Pivots up to `threshold` times the greatest count as zero;
-/// without one those of rounding. O(n³).
-Eigen::MatrixXd least_squares(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, std::optional<double> threshold = {});
-/// A⁺ of Moore and Penrose. O(n³).
-Eigen::MatrixXd pseudo_inverse(const Eigen::MatrixXd& matrix);
 
 }  // namespace krohn

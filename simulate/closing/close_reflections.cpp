@@ -14,6 +14,7 @@
 #include "krohn/groups/linear/decompositions.h"
 #include "krohn/simulate/closing/dyadic_roots.h"
 #include "krohn/simulate/closing/reflection_heads.h"
+#include "krohn/simulate/learned/linear_systems.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/models/stacked_model.h"
 #include "krohn/simulate/tasks/task_automaton.h"

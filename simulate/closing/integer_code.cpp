@@ -5,9 +5,9 @@
 #include <functional>
 #include <utility>
 
-#include "krohn/groups/linear/decompositions.h"
 #include "krohn/simulate/closing/lattice_coordinates.h"
 #include "krohn/simulate/closing/learned_copies.h"
+#include "krohn/simulate/learned/linear_systems.h"
 
 namespace krohn {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "krohn/groups/linear/decompositions.h"
+#include "krohn/simulate/learned/linear_systems.h"
 
 namespace krohn {
 namespace {

@@ -7,9 +7,9 @@
 #include <set>
 #include <vector>
 
-#include "krohn/groups/linear/decompositions.h"
 #include "krohn/simulate/closing/group_copies.h"
 #include "krohn/simulate/closing/lattice_coordinates.h"
+#include "krohn/simulate/learned/linear_systems.h"
 
 namespace krohn {
 namespace {

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "krohn/groups/float_environment.h"
-#include "krohn/groups/linear/decompositions.h"
 #include "krohn/simulate/closing/group_copies.h"
+#include "krohn/simulate/learned/linear_systems.h"
 #include "krohn/simulate/models/bilinear_model.h"
 #include "krohn/simulate/tasks/task_automaton.h"
 

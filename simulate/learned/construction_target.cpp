@@ -9,7 +9,7 @@
 
 #include "krohn/automata/dfa/same_letters.h"
 #include "krohn/groups/error.h"
-#include "krohn/groups/linear/decompositions.h"
+#include "krohn/simulate/learned/linear_systems.h"
 #include "krohn/simulate/tasks/task_automaton.h"
 
 namespace krohn {

@@ -10,6 +10,7 @@
 #include "krohn/groups/float_environment.h"
 #include "krohn/groups/linear/decompositions.h"
 #include "krohn/simulate/evaluate/evaluate.h"
+#include "krohn/simulate/learned/linear_systems.h"
 #include "krohn/simulate/learned/state_centres.h"
 #include "krohn/simulate/words/word.h"
 

@@ -9,8 +9,8 @@
 #include "krohn/automata/dfa/graph.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/float_environment.h"
-#include "krohn/groups/linear/decompositions.h"
 #include "krohn/simulate/evaluate/evaluate.h"
+#include "krohn/simulate/learned/linear_systems.h"
 #include "krohn/simulate/words/word.h"
 
 namespace krohn {

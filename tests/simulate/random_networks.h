@@ -2,12 +2,13 @@
 // well, badly or not at all, from a seed. What bounds claim of them is checked by exhaustive search.
 #pragma once
 
-#include <Eigen/LU>
-#include <Eigen/SVD>
+#include <Eigen/Core>
 #include <random>
 #include <utility>
 #include <vector>
 
+#include "krohn/groups/linear/decompositions.h"
+#include "krohn/simulate/learned/linear_systems.h"
 #include "tests/simulate/hand_built.h"
 
 namespace krohn::random_networks {
@@ -39,7 +40,7 @@ inline Eigen::MatrixXd noise(std::mt19937_64& random, Eigen::Index rows, Eigen::
 }
 
 inline Eigen::MatrixXd of_norm(Eigen::MatrixXd matrix, double norm) {
-  const double greatest = matrix.jacobiSvd().singularValues()(0);
+  const double greatest = singular_values(matrix)(0);
   return greatest > 0 ? Eigen::MatrixXd(matrix * (norm / greatest)) : matrix;
 }
 
@@ -85,7 +86,7 @@ inline Network draw(std::mt19937_64& random, Kind kind) {
   Eigen::MatrixXd basis = codes;
   if (kind == Kind::kTurned) basis = codes + noise(random, n, n, 0.8);
   if (kind == Kind::kContracting || kind == Kind::kExpanding) codes += noise(random, n, n, 0.5);
-  const Eigen::MatrixXd back = basis.inverse();
+  const Eigen::MatrixXd back = solution(basis, Eigen::MatrixXd::Identity(basis.rows(), basis.rows()));
   codes = basis * codes;
   std::vector<Matrix> actions;
   std::vector<Eigen::MatrixXd> additions;

@@ -2,12 +2,13 @@
 
 #include <doctest/doctest.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <numeric>
 #include <random>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/linear/decompositions.h"
 
 using namespace krohn;
 
@@ -29,7 +30,7 @@ std::vector<Permutation> random_permutations(unsigned seed, int count, Point deg
 Point codimension_of_fixed_space(const Permutation& p) {
   Eigen::MatrixXd m = -Eigen::MatrixXd::Identity(p.degree(), p.degree());
   for (Point point = 0; point < p.degree(); ++point) m(p[point], point) += 1;
-  return static_cast<Point>(Eigen::FullPivLU<Eigen::MatrixXd>(m).rank());
+  return static_cast<Point>(numerical_rank(m, 1e-9));
 }
 
 }  // namespace

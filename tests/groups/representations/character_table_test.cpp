@@ -2,11 +2,12 @@
 
 #include <doctest/doctest.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <set>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/linear/decompositions.h"
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/names/recognise.h"
 #include "krohn/groups/representations/irreducible_blocks.h"
@@ -38,10 +39,8 @@ std::multiset<Signature> by_matrices(const GroupElements& elements) {
   for (const IrreducibleBlock& block : irreducible_blocks(elements, 200, 1)) {
     Signature signature{block.dimension, {}};
     for (const Eigen::MatrixXd& matrix : element_matrices(elements, block.generators)) {
-      const Eigen::FullPivLU<Eigen::MatrixXd> lu(matrix - Eigen::MatrixXd::Identity(matrix.rows(), matrix.cols()));
-      Eigen::Index rank = 0;
-      while (rank < matrix.rows() && std::abs(lu.matrixLU()(rank, rank)) > 1e-6) ++rank;
-      signature.second.push_back(static_cast<std::uint32_t>(rank));
+      const Eigen::VectorXd values = singular_values(matrix - Eigen::MatrixXd::Identity(matrix.rows(), matrix.cols()));
+      signature.second.push_back(static_cast<std::uint32_t>((values.array() > 1e-6).count()));
     }
     result.insert(std::move(signature));
   }

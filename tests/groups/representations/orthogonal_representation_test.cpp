@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include "krohn/groups/error.h"
 #include "krohn/groups/names/named_group.h"

@@ -4,11 +4,13 @@
 
 #include <doctest/doctest.h>
 
-#include <Eigen/QR>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <random>
 #include <set>
+
+#include "krohn/simulate/learned/linear_systems.h"
 
 using namespace krohn;
 using Eigen::MatrixXd;
@@ -20,7 +22,7 @@ MatrixXd random_rotation(Eigen::Index size, std::mt19937& random) {
   std::normal_distribution<double> normal;
   MatrixXd numbers(size, size);
   for (double& x : numbers.reshaped()) x = normal(random);
-  return Eigen::HouseholderQR<MatrixXd>(numbers).householderQ();
+  return orthonormal_basis(numbers);
 }
 
 /// The swaps of five points as unit vectors (e_i − e_j)/√2, in eight dimensions.

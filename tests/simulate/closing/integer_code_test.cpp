@@ -1,10 +1,11 @@
 // Integer bases of representations: found where there are some, in any basis and with noise, and nowhere else.
 
 #include "krohn/simulate/closing/integer_code.h"
+#include "krohn/groups/linear/decompositions.h"
 
 #include <doctest/doctest.h>
 
-#include <Eigen/LU>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "krohn/simulate/closing/lattice_coordinates.h"
+#include "krohn/simulate/learned/linear_systems.h"
 
 using namespace krohn;
 using Eigen::Index;
@@ -30,7 +32,8 @@ MatrixXd random_matrix(Index rows, Index columns, std::mt19937& random) {
 
 /// The orbit of a vector under matrices, in another basis, with noise in the matrices.
 LearnedCode learned(const std::vector<MatrixXd>& letters, const VectorXd& first, double noise, std::mt19937& random) {
-  const MatrixXd basis = random_matrix(first.size(), first.size(), random), back = basis.inverse();
+  const MatrixXd basis = random_matrix(first.size(), first.size(), random),
+                 back = solution(basis, MatrixXd::Identity(first.size(), first.size()));
   std::vector<VectorXd> points{first};
   LearnedCode code;
   for (std::size_t i = 0; i < points.size() && points.size() < 500; ++i)
@@ -146,7 +149,7 @@ TEST_CASE("lattices with and without a basis of points among them") {
     const auto found = lattice_coordinates(unit * points);
     REQUIRE(found);
     CHECK((found->basis * found->points - unit * points).cwiseAbs().maxCoeff() < 1e-12);
-    CHECK(std::abs(found->basis.determinant()) == doctest::Approx(unit * unit / 2));
+    CHECK(singular_values(found->basis).prod() == doctest::Approx(unit * unit / 2));
   }
   // Of two integers the greatest common divisor, where the greater is one, two or three times it: coordinates within a
   // quarter of an integer are taken for that.

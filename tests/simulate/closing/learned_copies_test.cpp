@@ -5,11 +5,13 @@
 
 #include <doctest/doctest.h>
 
-#include <Eigen/QR>
+#include <Eigen/Core>
 #include <cmath>
 #include <numbers>
 #include <random>
 #include <vector>
+
+#include "krohn/simulate/learned/linear_systems.h"
 
 using namespace krohn;
 using Eigen::Index;
@@ -54,8 +56,7 @@ void check_letters(const LearnedCopies& copies, const std::vector<Move>& moves, 
     MatrixXd to = copies.points;
     for (const Move& move : moves)
       if (move.letter == letter) to.col(move.from) = copies.points.col(move.to);
-    const MatrixXd matrix =
-        copies.points.transpose().completeOrthogonalDecomposition().solve(to.transpose()).transpose();
+    const MatrixXd matrix = least_squares(copies.points.transpose(), to.transpose()).transpose();
     CHECK((matrix * copies.points - to).cwiseAbs().maxCoeff() < 1e-9);
     CHECK((matrix.array() - matrix.array().round()).abs().maxCoeff() < 1e-6);
   }

@@ -4,13 +4,15 @@
 
 #include <doctest/doctest.h>
 
-#include <Eigen/LU>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <optional>
 #include <random>
 #include <vector>
+
+#include "krohn/simulate/learned/linear_systems.h"
 
 using namespace krohn;
 using Eigen::Index;
@@ -247,7 +249,7 @@ TEST_CASE("random codes: exact, as far off as is said, and all points apart wher
       for (Index q = p; q < points; q += places) learned.moves.push_back({q, 0, to});
     }
     const MatrixXd gram = place.transpose() * place + 1e-9 * MatrixXd::Identity(places, places);
-    learned.letters.push_back(images * gram.inverse() * place.transpose());
+    learned.letters.push_back(images * solution(gram, place.transpose()));
     const MatrixXd reads = all_of(learned);
     const auto code = state_code(learned, reads, points);
     const IntegerCode own{learned.points, MatrixXd::Identity(points, points), {}, 0};

@@ -4,13 +4,14 @@
 
 #include <doctest/doctest.h>
 
-#include <Eigen/QR>
+#include <Eigen/Core>
 #include <random>
 
 #include "krohn/automata/language.h"
 #include "krohn/constructions/build/build_rotation.h"
 #include "krohn/constructions/build/planner.h"
 #include "krohn/groups/error.h"
+#include "krohn/simulate/learned/linear_systems.h"
 #include "krohn/simulate/learned/spectrum.h"
 #include "krohn/simulate/prove/certify.h"
 
@@ -25,7 +26,7 @@ Network disguised(Network network, double noise, unsigned seed) {
   Layer& layer = network.layers[0];
   Eigen::MatrixXd basis(layer.dimension, layer.dimension);
   for (double& x : basis.reshaped()) x = normal(random);
-  const Eigen::MatrixXd turn = Eigen::HouseholderQR<Eigen::MatrixXd>(basis).householderQ();
+  const Eigen::MatrixXd turn = orthonormal_basis(basis);
   for (Transition& transition : layer.transitions) {
     Eigen::MatrixXd a = turn * to_dense(transition.a).cast<double>() * turn.transpose();
     for (double& x : a.reshaped()) x += noise * normal(random);

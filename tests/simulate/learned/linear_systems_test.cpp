@@ -1,4 +1,4 @@
-#include "krohn/groups/linear/decompositions.h"
+#include "krohn/simulate/learned/linear_systems.h"
 
 #include <doctest/doctest.h>
 
