@@ -226,8 +226,11 @@ Closing close_linear(const SequenceModel<float>& model, const Task& task) {
   if (rounded.kept == 0) {
     closing.what = fmt::format(
         "no basis makes the letters of {} nearly integers: what was learned is not yet a representation of the "
-        "automaton, or one with irrational traces, which no finite number of floats follows exactly",
-        view->block == view->hidden ? "its state" : "any of its blocks");
+        "automaton, or one with irrational traces, which no finite number of floats follows exactly{}",
+        view->block == view->hidden ? "its state" : "any of its blocks",
+        model.settles() ? "; or its states keep no common scale, which scale-free models need not learn where letters "
+                          "merge states: leave out scale-free"
+                        : "");
     return closing;
   }
   // The last of a model's tensors, and empty where no scale may tell.

@@ -93,6 +93,16 @@ TEST_CASE("models whose scale is free are settled before they are rounded, at ev
   CHECK(again.closing.readout_steps > 0);
 }
 
+TEST_CASE("where nothing rounds, a model whose scale is free may owe it to that") {
+  const auto task = make_task("modadd3");
+  for (const char* rest : {"", ",scale-free"}) {
+    const auto model = make_model<float>(std::string("bilinear:full,hidden=6,inputs=4") + rest, *task, 1);
+    const ProvedClosing none = close_and_prove(*model, *task, steady({2, 10}, 3e-3, 10));
+    REQUIRE(none.closing.model == nullptr);
+    CHECK((none.why_not().find("leave out scale-free") != std::string::npos) == model->settles());
+  }
+}
+
 TEST_CASE("blocks whose states depend on each other get a coordinate for each, and the model is proved") {
   const auto task = make_task("sum5");
   const CertifiedRun run = train_to_proof(*task, "fan:blocks=4,size=8,norm=1.2", steady({2, 20}, 3e-3, 4000));
