@@ -125,7 +125,7 @@ class Rounding {
     MatrixXd state = MatrixXd::Zero(turn.rows(), static_cast<Index>(shape_.values));
     for (const HeadReflection& part : from.reflections)
       state += part.beta * part.key * (part.value - state.transpose() * part.key).transpose();
-    const SingularValues svd = thin_singular_values(turn * state);
+    const SingularValues svd = singular_value_decomposition(turn * state);
     LetterOfHead& to = rounded.letters[input_.before.front()];
     for (HeadReflection& part : to.reflections) part.beta = 0;
     HeadReflection& first = to.reflections.front();

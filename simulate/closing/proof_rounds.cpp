@@ -7,13 +7,23 @@
 #include "krohn/simulate/closing/pull_letters.h"
 
 namespace krohn {
+namespace {
+
+bool is_answered(const BatchLoss& validation) {
+  constexpr double kNearlyAll = 0.99;
+  return static_cast<double>(validation.right) >= kNearlyAll * static_cast<double>(validation.targets);
+}
+
+}  // namespace
 
 void ProofRounds::before_step(Trainer& trainer, const Task& task) {
   constexpr double kPull = 0.5;
   if (trainer.steps() == 0 || trainer.steps() % trainer.options().validate_every != 0) return;
+  if (!is_answered(trainer.validation())) return;
   const auto settled = trainer.settled_copy();
   const SequenceModel<float>& model = settled ? *settled : trainer.model();
-  if (!attempt(model, trainer, task) || is_proved()) return;
+  attempt(model, trainer, task);
+  if (is_proved()) return;
   const auto& seen = last_->closing.seen;
   if (!seen) return;
   if (const auto pulled = pulled_letters(model, task, *seen, kPull); !pulled.empty()) trainer.go_on_from(0, pulled);
@@ -21,16 +31,12 @@ void ProofRounds::before_step(Trainer& trainer, const Task& task) {
 
 void ProofRounds::at_end(const Trainer& trainer, const Task& task) {
   const bool has_ended = trainer.state() == Trainer::State::kStopped || trainer.state() == Trainer::State::kFinished;
-  if (has_ended && !is_proved()) attempt(trainer.model(), trainer, task);
+  if (has_ended && !is_proved() && is_answered(trainer.validation())) attempt(trainer.model(), trainer, task);
 }
 
-bool ProofRounds::attempt(const SequenceModel<float>& model, const Trainer& trainer, const Task& task) {
-  constexpr double kNearlyAll = 0.99;
-  const BatchLoss& validation = trainer.validation();
-  if (static_cast<double>(validation.right) < kNearlyAll * static_cast<double>(validation.targets)) return false;
+void ProofRounds::attempt(const SequenceModel<float>& model, const Trainer& trainer, const Task& task) {
   last_ = close_and_prove(model, task, trainer.options());
   ++count_;
-  return true;
 }
 
 std::string ProofRounds::why_not() const {

@@ -32,8 +32,7 @@ class ProofRounds {
   std::string why_not() const;
 
  private:
-  /// False where the validation is not answered.
-  bool attempt(const SequenceModel<float>& model, const Trainer& trainer, const Task& task);
+  void attempt(const SequenceModel<float>& model, const Trainer& trainer, const Task& task);
 
   std::optional<ProvedClosing> last_;
   std::uint64_t count_ = 0;

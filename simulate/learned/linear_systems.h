@@ -20,8 +20,8 @@ struct ComplexEigen {
 /// Of a square matrix. Nothing where the iteration does not end. O(n³).
 std::optional<ComplexEigen> complex_eigen(const Eigen::MatrixXd& matrix);
 
-/// As many columns of U and of V as there are values, min(rows, columns). By division where one is of 16 or more.
-/// O(n³).
+/// As many columns of U and of V as there are values, min(rows, columns). By division into parts
+/// from 16 columns on. O(n³).
 SingularValues thin_singular_values(const Eigen::MatrixXd& matrix);
 
 /// A P = QR with P a permutation of columns that leaves the diagonal of R decreasing in modulus.

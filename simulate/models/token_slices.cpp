@@ -115,7 +115,6 @@ DistinctTargets distinct_targets(std::span<const TrainingBatch::Target> targets,
   struct Asked {
     std::uint32_t target, count, next;
   };
-  // Of their full sizes at once: a vector that might grow cost a third of this function.
   std::vector<Asked> asked(targets.size());
   std::vector<std::uint32_t> of_row(rows.tokens(), kNone);
   std::uint32_t size = 0;

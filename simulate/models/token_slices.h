@@ -16,7 +16,8 @@ namespace krohn {
 
 /// Some words of a batch, which a step reads apart from the others: few enough that what it keeps of them stays in the
 /// second-level cache, and for threads to take. How a batch is cut depends on nothing but the batch and the number of
-/// parameters: each slice has a gradient of its own, and these take no more than some hundred numbers a token.
+/// parameters: each slice but the first has a gradient of its own, and these take no more than some hundred numbers a
+/// token.
 struct Slice {
   std::span<const std::uint32_t> words;   ///< of the batch
   std::span<const std::uint32_t> shared;  ///< tokens that each has in common with the one before, where rows are shared

@@ -26,38 +26,26 @@ class Texts {
   std::vector<Letter> letters_;
 };
 
-/// The first letters of every word as one number, so that nearly all comparisons are of two numbers: from the highest
-/// bits on, a letter plus one in so many bits, and 0 where the word has ended.
-struct Beginnings {
-  unsigned bits = 1;
-  std::size_t letters = 64;  ///< that fit into a number
-  std::vector<std::uint64_t> of_word;
-
-  Beginnings(const Texts& texts, std::uint32_t words) : of_word(words, 0) {
-    Letter greatest = 0;
-    for (std::uint32_t word = 0; word < words; ++word)
-      for (const Letter letter : texts[word]) greatest = std::max(greatest, letter);
-    bits = static_cast<unsigned>(std::bit_width(std::uint64_t{greatest} + 1));
-    letters = 64 / bits;
-    for (std::uint32_t word = 0; word < words; ++word) {
-      unsigned shift = 64;
-      for (const Letter letter : texts[word].first(std::min(letters, texts[word].size())))
-        of_word[word] |= (std::uint64_t{letter} + 1) << (shift -= bits);
-    }
-  }
-};
-
 PrefixOrder order_of(const Texts& texts, std::uint32_t words) {
-  const Beginnings beginnings(texts, words);
-  const auto rest = [&](std::uint32_t word) {
-    return texts[word].subspan(std::min(beginnings.letters, texts[word].size()));
-  };
+  Letter greatest = 0;
+  for (std::uint32_t word = 0; word < words; ++word)
+    for (const Letter letter : texts[word]) greatest = std::max(greatest, letter);
+  // The first letters of every word as one number, so that nearly all comparisons are of two numbers: from the highest
+  // bits on, a letter plus one in so many bits, and 0 where the word has ended.
   struct Entry {
     std::uint64_t beginning;
     std::uint32_t word;
   };
+  const auto bits = static_cast<unsigned>(std::bit_width(std::uint64_t{greatest} + 1));
+  const std::size_t fit = 64 / bits;
   std::vector<Entry> entries(words);
-  for (std::uint32_t word = 0; word < words; ++word) entries[word] = {beginnings.of_word[word], word};
+  for (std::uint32_t word = 0; word < words; ++word) {
+    entries[word] = {0, word};
+    unsigned shift = 64;
+    for (const Letter letter : texts[word].first(std::min(fit, texts[word].size())))
+      entries[word].beginning |= (std::uint64_t{letter} + 1) << (shift -= bits);
+  }
+  const auto rest = [&](std::uint32_t word) { return texts[word].subspan(std::min(fit, texts[word].size())); };
   std::ranges::sort(entries, [&](const Entry& left, const Entry& right) {
     if (left.beginning != right.beginning) return left.beginning < right.beginning;
     const auto a = rest(left.word), b = rest(right.word);
@@ -73,7 +61,7 @@ PrefixOrder order_of(const Texts& texts, std::uint32_t words) {
     if (i == 0) continue;
     const std::uint64_t differ = entries[i - 1].beginning ^ entries[i].beginning;
     if (differ != 0) {
-      order.shared[i] = static_cast<std::uint32_t>(std::countl_zero(differ)) / beginnings.bits;
+      order.shared[i] = static_cast<std::uint32_t>(std::countl_zero(differ)) / bits;
       continue;
     }
     const auto before = rest(entries[i - 1].word), own = rest(entries[i].word);

@@ -33,10 +33,21 @@ constexpr std::array<Named, 13> kTables{{{"ebrahimi1", ebrahimi1},
                                          {"grazzi-figure5", grazzi_figure5},
                                          {"grazzi-figure6", grazzi_figure6}}};
 
-/// Whose recurrence is trained.
+/// Whose code was released.
 constexpr std::string_view kWithCode = "fan2";
+/// Whose recurrence is trained.
 constexpr std::array<std::string_view, 5> kNormalisable{"ebrahimi1", "ebrahimi2-additive", "ebrahimi3",
                                                         "ebrahimi-figure2", "ebrahimi-figure3"};
+
+/// The recipes of a table, as a sentence has them.
+std::string recipes_of(std::string_view name) {
+  std::vector<std::string> recipes = {"steady", "paper"};
+  if (name == kWithCode) recipes.emplace_back("released");
+  if (std::ranges::find(kNormalisable, name) != kNormalisable.end()) recipes.emplace_back("normalised");
+  const std::string last = recipes.back();
+  recipes.pop_back();
+  return fmt::format("{} and {}", fmt::join(recipes, ", "), last);
+}
 
 std::vector<std::uint64_t> seeds_of(const Experiment& cell, SeedRange range) {
   if (cell.training.samples == 2) return seeds_with_both_answers(cell, range.first, range.count);
@@ -51,16 +62,6 @@ std::vector<std::string> paper_table_names() {
   std::vector<std::string> names;
   for (const Named& each : kTables) names.emplace_back(each.name);
   return names;
-}
-
-/// The recipes of a table, as a sentence has them.
-std::string recipes_of(std::string_view name) {
-  std::vector<std::string> recipes = {"steady", "paper"};
-  if (name == kWithCode) recipes.emplace_back("released");
-  if (std::ranges::find(kNormalisable, name) != kNormalisable.end()) recipes.emplace_back("normalised");
-  const std::string last = recipes.back();
-  recipes.pop_back();
-  return fmt::format("{} and {}", fmt::join(recipes, ", "), last);
 }
 
 PaperTable paper_table(std::string_view name, TableScale scale, Recipe recipe, SeedRange seeds) {

@@ -53,8 +53,8 @@ and claims are of the models as trained; --rescaled measures another function, a
 
 --recipe paper is the paper's protocol: steps, batches, rates, schedule, decay, clipping, lengths, first weights, and how it
 measures and counts; released, of fan2, that of the paper's code, which is another; normalised, of those of Ebrahimi &
-Memisevic that train recurrences, the same with states normalised in training, too. steady, with small first weights, smoothed targets and a cosine
-schedule, is what makes recurrences hold (docs/MATH.md §8), and was looked for with seeds below 20. --scale paper is for a
+Memisevic that train recurrences, the same with states normalised in training, too. steady, with small first weights, smoothed
+targets and a cosine schedule, is what makes recurrences hold (docs/MATH.md §8), and was looked for with seeds below 20. --scale paper is for a
 large machine, small for two cores: the same with fewer steps, smaller models and batches. Sizes that are named behind it
 change alone: paper,steps=8000,width=32 shrinks two of the paper's, small,steps=100000 undoes one that small shrinks, and so
 does small,steps=paper (docs/training.md). Every table says in what it is not the paper's, from what to what, and what could

@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <numbers>
 
-#include "krohn/groups/linear/decompositions.h"
 #include "krohn/simulate/arithmetic/arithmetic.h"
 #include "krohn/simulate/evaluate/nearest_codeword.h"
+#include "krohn/simulate/learned/linear_systems.h"
 #include "krohn/simulate/prove/bounds/bounds_step.h"
 #include "krohn/simulate/prove/certify_codewords.h"
 #include "krohn/simulate/prove/pairs/certify_reachable.h"

@@ -1,0 +1,190 @@
+// `krohn table` as a person uses it: what it says of the papers' protocols, folders that tables share, shards, rivals.
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "krohn/simulate/closing/certified_cells.h"
+#include "tests/tools/shell.h"
+#include "tools/krohn/training/table_report.h"
+
+using namespace krohn::test;
+using nlohmann::json;
+
+TEST_CASE("a table with rivals asks the Python that has them, and shows what it says below krohn's rows") {
+  const Workplace place("table-rivals");
+  const std::string line = "krohn table ebrahimi1 --rivals --only Transformer --seeds 2 --seed 31 -o cells";
+  const Outcome none = place.shell("export KROHN_PYTHON=/nonexistent/python; " + line);
+  CHECK(none.status == 2);
+  CHECK(contains(none.err, "--rivals"));
+  CHECK(!std::filesystem::exists(place / "cells"));
+  CHECK(contains(none.err, "pip install"));
+  // A Python that keeps how it was called, and writes the cells of two runs where it is told to.
+  place.write(
+      "cells.json",
+      R"({"cells": [{"row": "modular addition, Transformer", "column": "m = 3", "paper": 0.98, "paper_length": 500,
+    "runs": [{"at": {"scaled_accuracy": 1.0}}, {"at": {"scaled_accuracy": 0.5}}], "holding_runs": 1,
+    "lengths": [{"length": 10, "scaled_accuracy": 0.96}, {"length": 500, "scaled_accuracy": 0.5}]}]})");
+  place.write("python",
+              "#!/bin/sh\n[ \"$1\" = -c ] && exit 0\necho \"$@\" > called\n[ -e fails ] && exit 2\nmkdir -p cells\n"
+              "while [ $# -gt 0 ]; do [ \"$1\" = --json ] && cp cells.json \"$2\"; shift; done\nexit 0\n");
+  REQUIRE(place.shell("chmod +x python").status == 0);
+  const std::string with = "export KROHN_PYTHON=./python; " + line;
+  const Outcome alone = place.shell(with);  // no row of krohn's own has the text
+  CAPTURE(alone.err);
+  CHECK(alone.status == 0);
+  CHECK(contains(
+      contents(place / "called"),
+      "-m krohn.rivals table ebrahimi1 -o cells/rivals --only Transformer --scale small --seed 31 --seeds 2 --quiet "
+      "--json cells/rivals.json"));
+  for (const char* part :
+       {"modular addition, Transformer", "m = 3", "0.98", "0.96 at 10", "0.50 at 500", "1/2, 0.75 ± 0.35, 0.50 … 1.00"})
+    CHECK(contains(alone.out, part));
+  CHECK(contains(place.shell(with + " --json").out, "\"rivals\": ["));
+  CHECK(place.shell(with + " --shard 2/3").status == 0);
+  CHECK(contains(contents(place / "called"), "--seeds 2 --quiet --shard 2/3"));
+  // Another scale has runs of its own, whose sizes are passed on.
+  CHECK(place.shell(with + " --scale paper,width=32,steps=8e3").status == 0);
+  CHECK(contains(contents(place / "called"),
+                 "-o cells/rivals-paper,steps=8000,width=32 --only Transformer --scale paper,steps=8000,width=32 "));
+  // An array is of krohn's own runs, of which there are none; that is what is said.
+  const Outcome array = place.shell(with + " --slurm");
+  CHECK(array.status == 2);
+  CHECK(contains(array.err, "krohn's own runs"));
+  CHECK(contains(array.err, "--shard 1/N"));
+  // Where --only names no rival, no empty table stands there.
+  place.write("cells.json", R"({"cells": []})");
+  const Outcome nothing = place.shell(
+      "export KROHN_PYTHON=./python; krohn table ebrahimi2 --rivals --only 'H = 2' --lengths 400 -o cells --threads 1");
+  CHECK(nothing.status == 0);
+  CHECK(contains(nothing.out, "none: --only names no rival"));
+  CHECK(!contains(nothing.out, "run of least loss"));
+  REQUIRE(place.shell("touch fails").status == 0);
+  CHECK(place.shell(with).status == 2);
+  CHECK(place.shell("krohn table certified --rivals -o cells").status == 2);
+}
+
+TEST_CASE("a table says in what it is not the paper's, and counts as the paper does") {
+  const Workplace place("protocol");
+  const std::string line = "krohn table ebrahimi2-parity --only 'none, 2 words of 10' --seeds 1 --threads 1 -o cells ";
+  const Outcome as_paper = place.shell(line + "--recipe paper");
+  CAPTURE(as_paper.err);
+  REQUIRE(as_paper.status == 0);
+  CHECK(contains(as_paper.out, "No option is other than the paper's protocol at the paper's sizes has it."));
+  CHECK(contains(as_paper.out, "rescaled where nothing is added"));
+  CHECK(contains(as_paper.out, "The paper says neither which two rates nor how many steps"));
+  CHECK(contains(as_paper.out, "Counted as there: the best of all runs, by the test."));
+  // The same models, measured as they are, by the other recipe: told apart in the one thing in which it differs.
+  const json steady = json::parse(place.shell(line + "--json").out);
+  CHECK(steady["not_as_the_paper"] == json::array({"states rescaled at the test yes → no"}));
+  const json& cell = steady["cells"][0];
+  CHECK(cell["options"]["hidden"] == "256");
+  CHECK(cell["options"]["rates"] == "0.1, 0.01");
+  double best = -2;
+  for (const json& run : cell["runs"]) best = std::max(best, run["at"]["scaled_accuracy"].get<double>());
+  CHECK(cell["reported"]["figure"] == best);
+  // A cell of a krohn that did not write its options down may be of other test words: the models are measured again.
+  for (const auto& entry : std::filesystem::directory_iterator(place / "cells")) {
+    if (entry.path().extension() != ".json") continue;
+    json older = json::parse(contents(entry.path()));
+    older.erase("options");
+    for (json& run : older["runs"]) run["at"]["scaled_accuracy"] = 0.125;
+    std::ofstream(entry.path()) << older;
+  }
+  CHECK(json::parse(place.shell(line + "--json").out)["cells"][0]["runs"] == cell["runs"]);
+  CHECK(place.shell(line + "--rescaled --as-trained").status == 2);
+  CHECK(place.shell("krohn table grazzi5 --recipe released -o cells").status == 2);
+  CHECK(place.shell("krohn table fan2 --recipe hard -o cells").status == 2);
+}
+
+TEST_CASE("tables of several sizes share a folder, and each says what was shrunk") {
+  const Workplace place("sizes");
+  const std::string line =
+      "krohn table ebrahimi1 --recipe paper --only 'modular addition, full, m = 3' --seeds 1 --threads 1 --lengths 10 "
+      "--json -o cells --scale ";
+  const auto made = [&](const std::string& scale) {
+    const Outcome outcome = place.shell(line + scale);
+    CAPTURE(outcome.err);
+    REQUIRE(outcome.status == 0);
+    return json::parse(outcome.out);
+  };
+  const json few = made("paper,steps=3,width=8,inputs=8,rates=1e-3,test-words=4");
+  CHECK(few["not_as_the_paper"] == json::array({"hidden 256 → 8", "inputs 256 → 8", "steps 100000 → 3",
+                                                "rates 0.001, 0.0001, 1e-05 → 0.001", "test words 300 → 4"}));
+  CHECK(few["cells"][0]["runs"][0]["steps"] == 3);
+  CHECK(few["cells"][0]["runs"][0]["at"]["words"] == 4);
+  const json more = made("paper,rates=1e-3,steps=5,width=8,inputs=8,test-words=4");
+  CHECK(more["cells"][0]["runs"][0]["steps"] == 5);
+  // Spelled otherwise it is the first again; with other words of the test its run is measured, not trained, again.
+  CHECK(made("paper,width=8,steps=3,inputs=8,rates=0.001,test-words=4") == few);
+  const json tested = made("paper,width=8,steps=3,inputs=8,rates=0.001,test-words=7");
+  CHECK(tested["cells"][0]["runs"][0]["at"]["words"] == 7);
+  CHECK(tested["cells"][0]["runs"][0]["seconds"] == few["cells"][0]["runs"][0]["seconds"]);
+  CHECK(place.shell("ls -d cells/*/ | wc -l").out == "2\n");
+  const Outcome unknown = place.shell("krohn table ebrahimi1 --scale paper,stepz=3");
+  CHECK(unknown.status == 2);
+  CHECK(contains(unknown.err, "there are block, channels, "));
+  CHECK(place.shell("krohn table certified --scale paper").status == 2);
+  CHECK(!std::filesystem::exists(place / "ebrahimi1"));
+}
+
+TEST_CASE("the table of training to a proof, cut into shards, is the one that is made at once") {
+  const Workplace place("certified-shards");
+  const std::string table = "krohn table certified --only 'bilinear, parity' --seed 1000 --seeds 3 --threads 1 -o ";
+  for (const char* shard : {"1/2", "2/2"}) REQUIRE(place.shell(table + "cut --shard " + shard).status == 0);
+  std::size_t runs = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(place / "cut"))
+    runs += entry.path().filename().string().starts_with("certified-");
+  CHECK(runs == 3);
+  const Outcome cut = place.shell(table + "cut --json"), whole = place.shell(table + "whole --json");
+  REQUIRE(cut.status == 0);
+  REQUIRE(whole.status == 0);
+  auto a = nlohmann::json::parse(cut.out), b = nlohmann::json::parse(whole.out);
+  REQUIRE(a["cells"][0]["runs"].size() == 3);
+  for (auto* table_json : {&a, &b})
+    for (auto& run : (*table_json)["cells"][0]["runs"]) run.erase("seconds");
+  CHECK(a == b);
+  // A run says which procedure closed it, so that an older one's is not taken for it.
+  const std::string closing = fmt::format(" closing={}", krohn::kClosingProcedure);
+  CHECK(a["cells"][0]["trained"].get<std::string>().ends_with(closing));
+  // A cell whose task has a slash is found by its name as any other.
+  CHECK(contains(place.shell("krohn table certified --only 'DeltaNet, S5/swaps' --seeds 3 --slurm -o cut").out,
+                 "# table, 3 training runs in 3 shards."));
+  // What is kept is of the same recipe, or it is refused.
+  for (const auto& entry : std::filesystem::directory_iterator(place / "whole")) std::ofstream(entry.path()) << "{}";
+  const Outcome other = place.shell(table + "whole");
+  CHECK(other.status == 2);
+  CHECK(contains(other.err, "delete it"));
+}
+
+TEST_CASE("a table by a paper's code is not called the paper's") {
+  const auto said = [](const std::string& recipe) {
+    const auto kind = recipe == "released" ? krohn::Recipe::kReleased : krohn::Recipe::kPaper;
+    const krohn::PaperTable table = krohn::paper_table("fan2", krohn::TableScale::kPaper, kind, {});
+    return krohn::protocol_in_words({table, table, table.experiments, "paper", recipe, {}, {}});
+  };
+  CHECK(said("paper") == "No option is other than the paper's protocol at the paper's sizes has it.");
+  CHECK(said("released") ==
+        "No option is other than the released code's protocol, which is not the paper's, at the paper's sizes has it.");
+}
+
+TEST_CASE("recipes that a table does not have, and a rate that stands there twice, leave nothing behind") {
+  const Workplace place("table-refused");
+  const std::vector<std::pair<std::string, std::string>> lines = {
+      {"ebrahimi1 --recipe released", "of ebrahimi1 there are steady, paper and normalised"},
+      {"fan2 --recipe normalised", "of fan2 there are steady, paper and released"},
+      {"grazzi3 --recipe normalised", "of grazzi3 there are steady and paper"},
+      {"certified --recipe paper", "have one recipe, steady"},
+      {"certified --recipe normalised", "have one recipe, steady"},
+      {"ebrahimi1 --scale small,rates=1e-3,0.001", "rates has 0.001 twice"}};
+  for (const auto& [line, says] : lines) {
+    CAPTURE(line);
+    const Outcome outcome = place.shell("krohn table " + line + " -o cells");
+    CHECK(outcome.status == 2);
+    CHECK(contains(outcome.err, says));
+    CHECK(place.files().empty());
+  }
+}
