@@ -17,6 +17,11 @@ SingularValues singular_value_decomposition(const Eigen::MatrixXd& matrix) {
   return {svd.singularValues(), svd.matrixU(), svd.matrixV()};
 }
 
+SingularValues thin_singular_values(const Eigen::MatrixXd& matrix) {
+  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(matrix, Eigen::ComputeThinU | Eigen::ComputeThinV);
+  return {svd.singularValues(), svd.matrixU(), svd.matrixV()};
+}
+
 Eigen::VectorXd singular_values(const Eigen::MatrixXd& matrix) {
   return Eigen::JacobiSVD<Eigen::MatrixXd>(matrix).singularValues();
 }

@@ -24,6 +24,8 @@ struct SingularValues {
 
 /// By Jacobi's rotations: small singular values are as accurate as great ones; U and V are square. O(n³).
 SingularValues singular_value_decomposition(const Eigen::MatrixXd& matrix);
+/// The same with only the first min(rows, columns) columns of U and of V.
+SingularValues thin_singular_values(const Eigen::MatrixXd& matrix);
 Eigen::VectorXd singular_values(const Eigen::MatrixXd& matrix);
 
 /// R of A = QR, square as A is. O(n³).

@@ -3,7 +3,6 @@
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <Eigen/QR>
-#include <Eigen/SVD>
 
 namespace krohn {
 
@@ -11,11 +10,6 @@ std::optional<ComplexEigen> complex_eigen(const Eigen::MatrixXd& matrix) {
   const Eigen::EigenSolver<Eigen::MatrixXd> solver(matrix);
   if (solver.info() != Eigen::Success) return std::nullopt;
   return ComplexEigen{solver.eigenvalues(), solver.eigenvectors()};
-}
-
-SingularValues thin_singular_values(const Eigen::MatrixXd& matrix) {
-  const Eigen::BDCSVD<Eigen::MatrixXd> svd(matrix, Eigen::ComputeThinU | Eigen::ComputeThinV);
-  return {svd.singularValues(), svd.matrixU(), svd.matrixV()};
 }
 
 PivotedQr pivoted_qr(const Eigen::MatrixXd& matrix) {

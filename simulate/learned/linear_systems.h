@@ -1,6 +1,5 @@
 // simulate/learned/linear_systems.h — decompositions and solutions that only training and a look into trained models
-// need; others are in groups/linear. Compiled once: that of a matrix into singular values takes the compiler twenty
-// seconds.
+// need; others are in groups/linear. Compiled once: each takes the compiler seconds.
 #pragma once
 
 #include <Eigen/Core>
@@ -19,10 +18,6 @@ struct ComplexEigen {
 
 /// Of a square matrix. Nothing where the iteration does not end. O(n³).
 std::optional<ComplexEigen> complex_eigen(const Eigen::MatrixXd& matrix);
-
-/// As many columns of U and of V as there are values, min(rows, columns). By division into parts
-/// from 16 columns on. O(n³).
-SingularValues thin_singular_values(const Eigen::MatrixXd& matrix);
 
 /// A P = QR with P a permutation of columns that leaves the diagonal of R decreasing in modulus.
 struct PivotedQr {

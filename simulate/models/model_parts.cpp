@@ -56,12 +56,13 @@ std::optional<std::uint32_t> ModelParts::count(std::string_view key, std::uint32
   return value;
 }
 
-std::optional<double> ModelParts::positive(std::string_view key, double greatest) {
+std::optional<double> ModelParts::positive(std::string_view key, double greatest, double least) {
   const Part* const part = take(key, true);
   if (part == nullptr) return std::nullopt;
   const auto value = number_in<double>(*part->value);
-  if (!value || !(*value > 0) || *value > greatest)
-    refuse(*part, fmt::format("needs a number above 0 and at most {}", greatest));
+  if (!value || !(*value > 0) || *value < least || *value > greatest)
+    refuse(*part, least > 0 ? fmt::format("needs a number from {} to {}", least, greatest)
+                            : fmt::format("needs a number above 0 and at most {}", greatest));
   return value;
 }
 

@@ -20,8 +20,8 @@ class ModelParts {
   bool has(std::string_view part);
   /// KEY=N with least ≤ N ≤ greatest, or nothing.
   std::optional<std::uint32_t> count(std::string_view key, std::uint32_t least = 1, std::uint32_t greatest = 1 << 14);
-  /// KEY=X with 0 < X ≤ greatest, or nothing.
-  std::optional<double> positive(std::string_view key, double greatest = 100);
+  /// KEY=X with 0 < X and least ≤ X ≤ greatest, or nothing.
+  std::optional<double> positive(std::string_view key, double greatest = 100, double least = 0);
   /// Throws naming the first part that nobody took.
   void require_all_taken() const;
   /// Throws with the whole name, what is wrong with it, and no grammar.

@@ -88,6 +88,13 @@ TEST_CASE("what is added to a state begins within its own bounds, and nothing el
   }
   CHECK_THROWS_WITH_AS(parse_bilinear_shape("bilinear:full,bias-spread=0.001"),
                        doctest::Contains("add bias or input-bias"), InputError);
+  // First weights that are zero in fp32 would never leave it.
+  for (const char* part : {"spread=9.9e-31", "bias,bias-spread=9.9e-31", "spread=1e-300", "spread=0", "spread=101"})
+    CHECK_THROWS_WITH_AS(parse_bilinear_shape(std::string("bilinear:full,") + part),
+                         doctest::Contains("needs a number from 1e-30 to 100"), InputError);
+  CHECK(parse_bilinear_shape("bilinear:full,spread=1e-30").spread == 1e-30);
+  const auto least = make_model<float>("bilinear:full,spread=1e-30", 2, 2, 1);
+  CHECK(std::ranges::none_of(least->parameters(), [](float x) { return x != 0 && std::abs(x) < 1e-38F; }));
 }
 
 TEST_CASE("an interrupted run goes on bit for bit") {
