@@ -1,3 +1,4 @@
+#include "krohn/gpu/device/device.h"
 #include "krohn/gpu/training/diagonal_scan.cuh"
 #include "krohn/gpu/training/mixer_program.h"
 #include "krohn/groups/error.h"
@@ -86,7 +87,8 @@ class DiagonalProgram : public MixerProgram {
 
   static const DiagonalShape& real(const DiagonalShape& shape) {
     if (shape.complex)
-      throw InputError("--device", "diagonal models of complex values are trained on the processor; take --device cpu");
+      throw NotOnDevice("--device",
+                        "diagonal models of complex values are trained on the processor; take --device cpu");
     return shape;
   }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "krohn/gpu/device/device.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -10,7 +11,7 @@ void record_model(StepProgram& program, const SequenceModel<float>& model) {
   const std::string name = model.name(), family = name.substr(0, name.find(':'));
   if (const auto* bilinear = dynamic_cast<const BilinearModel<float>*>(&model)) {
     if (bilinear->shape().scale_free)
-      throw InputError("--device", "scale-free models are not trained on a device; take --device cpu");
+      throw NotOnDevice("--device", "scale-free models are not trained on a device; take --device cpu");
     return record_bilinear_model(program, plan_of(*bilinear));
   }
   if (family == "dense")
@@ -18,8 +19,8 @@ void record_model(StepProgram& program, const SequenceModel<float>& model) {
   else if (family == "deltaproduct" || family == "diagonal" || family == "fan")
     record_stacked_model(program, parse_stacked_shape(name), model.labels());
   else
-    throw InputError("--device",
-                     fmt::format("models of the family \"{}\" are not trained on a device; take --device cpu", family));
+    throw NotOnDevice(
+        "--device", fmt::format("models of the family \"{}\" are not trained on a device; take --device cpu", family));
   program.require_all_known();
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "krohn/gpu/device/device.h"
 #include "krohn/gpu/training/stepper.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/float_environment.h"
@@ -18,7 +19,7 @@ constexpr std::uint64_t kStepsAtOnce = 32;
 void require_alike(std::span<Trainer* const> trainers) {
   for (const Trainer* trainer : trainers) {
     if (trainer->options().optimiser.coupled_decay > 0)
-      throw InputError("a decay that is coupled to the gradient is the processor's; take --device cpu");
+      throw NotOnDevice("a decay that is coupled to the gradient is the processor's; take --device cpu");
     if (trainer->model().name() != trainers[0]->model().name() ||
         trainer->options().words != trainers[0]->options().words ||
         trainer->options().samples != trainers[0]->options().samples ||

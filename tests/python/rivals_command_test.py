@@ -24,6 +24,12 @@ KROHN = os.environ.get("KROHN_COMMAND")
 
 
 class PapersTest(unittest.TestCase):
+    def test_one_cell_is_chosen_though_others_begin_with_its_name(self):
+        names = [f"{cell.row}, {cell.column}" for cell in papers.table("ebrahimi1", only="addition, LSTM, m = 5").cells]
+        self.assertEqual([name[-6:] for name in names], [" m = 5", "m = 50"])
+        self.assertEqual(len(papers.table("ebrahimi1", only="addition, LSTM, m = 5$").cells), 1)
+        self.assertEqual(len(papers.table("ebrahimi1", only="m = 5 $").cells), 0)
+
     def test_every_cell_has_a_task_and_a_model_of_its_own_file(self):
         for name in papers.TABLES:
             for scale in ("small", "paper"):

@@ -153,6 +153,11 @@ TEST_CASE("the table of training to a proof, cut into shards, is the one that is
   // A cell whose task has a slash is found by its name as any other.
   CHECK(contains(place.shell("krohn table certified --only 'DeltaNet, S5/swaps' --seeds 3 --slurm -o cut").out,
                  "# table, 3 training runs in 3 shards."));
+  // So is one whose name others only begin with: m = 5, and not m = 50.
+  for (const auto& [only, runs] : {std::pair{"R = 1024, m = 5", 4}, {"R = 1024, m = 5$", 2}, {"m = 50$", 24}})
+    CHECK(contains(place.shell(fmt::format("krohn table ebrahimi3 --only '{}' --seeds 2 --slurm -o cut", only)).out,
+                   fmt::format("# table, {} training runs in {} shards.", runs, runs)));
+  CHECK(place.shell("krohn table ebrahimi3 --only 'm = 5 $' --slurm -o cut").status == 2);
   // What is kept is of the same recipe, or it is refused.
   for (const auto& entry : std::filesystem::directory_iterator(place / "whole")) std::ofstream(entry.path()) << "{}";
   const Outcome other = place.shell(table + "whole");

@@ -89,13 +89,13 @@ TEST_CASE("runs that do not fit together are refused") {
   CHECK_NOTHROW(train_side_by_side(Place::kProcessor, {}));
   Trainer turning(*task, "diagonal:width=4,states=2,complex", options_of(1e-2, 1, 40));
   Trainer* const only = &turning;
-  CHECK_THROWS_AS(train_side_by_side(Place::kProcessor, {&only, 1}), InputError);
+  CHECK_THROWS_AS(train_side_by_side(Place::kProcessor, {&only, 1}), NotOnDevice);  // --device auto goes on without one
   TrainOptions decayed = options_of(1e-2, 1, 40);
   decayed.optimiser.coupled_decay = 1e-4;
   Trainer coupled(*task, kShape, decayed), released(*task, "fan-released:blocks=1,size=2", options_of(1e-2, 1, 40)),
       free(*task, "bilinear:hidden=4,inputs=2,scale-free", options_of(1e-2, 1, 40));
   for (Trainer* const each : {&coupled, &released, &free})
-    CHECK_THROWS_AS(train_side_by_side(Place::kProcessor, {&each, 1}), InputError);
+    CHECK_THROWS_AS(train_side_by_side(Place::kProcessor, {&each, 1}), NotOnDevice);
   Trainer* const one = &a;
   if (!cuda_available()) CHECK_THROWS_AS(train_side_by_side(Place::kDevice, {&one, 1}), SystemError);
 }

@@ -24,6 +24,7 @@
 #include "tools/krohn/report/table.h"
 #include "tools/krohn/shards/array_script.h"
 #include "tools/krohn/shards/list_work.h"
+#include "tools/krohn/training/chosen_cell.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {
@@ -191,7 +192,7 @@ void report_reasons(const std::vector<Json>& cells) {
 int make_certified_table(const CertifiedTableOptions& options, const ShardOptions& shards) {
   std::vector<CertifiedCell> chosen;
   for (const CertifiedCell& cell : certified_cells())
-    if (fmt::format("{}, {}", cell.family, cell.task).find(options.only) != std::string::npos) chosen.push_back(cell);
+    if (is_chosen(cell.family, cell.task, options.only)) chosen.push_back(cell);
   if (chosen.empty())
     throw InputError("--only",
                      fmt::format("no cell of certified has \"{}\" in its name, such as \"{}, {}\"", options.only,

@@ -28,6 +28,7 @@
 #include "tools/krohn/shards/list_work.h"
 #include "tools/krohn/shards/shard_options.h"
 #include "tools/krohn/training/certified_table.h"
+#include "tools/krohn/training/chosen_cell.h"
 #include "tools/krohn/training/rival_table.h"
 #include "tools/krohn/training/table_report.h"
 #include "tools/krohn/verb.h"
@@ -352,7 +353,7 @@ int make_table(TableArguments options) {
   options.rescaled = table.rescaled = options.rescaled || (table.rescaled && !options.as_trained);
   std::vector<Experiment>& chosen = view.chosen;
   for (const Experiment& cell : table.experiments)
-    if (fmt::format("{}, {}", cell.row, cell.column).find(options.only) != std::string::npos) chosen.push_back(cell);
+    if (is_chosen(cell.row, cell.column, options.only)) chosen.push_back(cell);
   if (!chosen.empty())
     change_sizes(scale, paper_table(options.name, TableScale::kPaper, recipe, options.seeds), chosen);
   if (chosen.size() == table.experiments.size()) table.experiments = chosen;
@@ -400,7 +401,9 @@ void add_table(CLI::App& app, Work& chosen) {
   verb.add_option("--recipe", options->recipe, "How models are trained")
       .one_of({"steady", "paper", "released", "normalised"})
       .show_default();
-  verb.add_option("--only", options->only, "Cells whose row and column have this text").type_name("TEXT");
+  verb.add_option("--only", options->only,
+                  "Cells whose row and column have this text, or end with it where it ends with $")
+      .type_name("TEXT");
   verb.add_option("--lengths", options->lengths, "Lengths to measure at; without it the paper's and longer ones")
       .separated_by(',')
       .type_name("N,…");

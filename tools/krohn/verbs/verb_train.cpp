@@ -23,6 +23,7 @@
 #include "tools/krohn/command.h"
 #include "tools/krohn/joined_ranks.h"
 #include "tools/krohn/models/rival_process.h"
+#include "tools/krohn/on_device.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/report/count.h"
 #include "tools/krohn/report/json_output.h"
@@ -373,18 +374,23 @@ int train(TrainArguments options) {
   if (options.task.empty()) throw InputError("train needs TASK: one of `krohn tasks --list`, or a language");
   if (options.output.empty()) throw InputError("train needs -o FOLDER, the folder of the run");
   options.optimiser.schedule = parse_schedule(options.schedule);
+  const bool is_rival = options.model.starts_with(kRivalPrefix);
+  if (options.device == "auto" && (options.certify || is_rival || options.shards.any())) options.device = "cpu";
   check_training(options);
-  if (options.model.starts_with(kRivalPrefix)) return train_rival(options);
+  if (is_rival) return train_rival(options);
   const auto task = make_task(options.task, options.reading);
   if (options.shards.any()) return train_shard(options, *task);
   const std::vector<RateAndSeed> runs = rates_and_seeds(options);
-  if (has_ranks() && !wants_cuda(options.device)) train_on_ranks(options, *task, runs);
+  const bool wants_device = wants_cuda(options.device);
+  if (has_ranks() && !wants_device) train_on_ranks(options, *task, runs);
   std::vector<TrainingJob> jobs = make_jobs(options, *task, runs);
   make_folder(options.output);
-  if (wants_cuda(options.device))
-    run_jobs_on_device(jobs, options);
+  const auto here = [&] { run_jobs(jobs, options, *task); };
+  if (wants_device)
+    on_device(
+        options.device, [&] { run_jobs_on_device(jobs, options); }, here);
   else
-    run_jobs(jobs, options, *task);
+    here();
   const TrainingJob* const best = best_of(jobs);
   const std::string refusal = best == nullptr ? "" : save_best(options, *task, *best);
   const nlohmann::ordered_json json = training_json(options, *task, jobs, best);

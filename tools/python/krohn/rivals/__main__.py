@@ -93,7 +93,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
     table = verbs.add_parser("table", help="train every model of a table")
     table.add_argument("name", help=f"one of {', '.join(papers.TABLES)}")
     table.add_argument("-o", "--output", required=True, help="folder that keeps the runs; the same command goes on after them")
-    table.add_argument("--only", default="", help="cells whose \"row, column\" has this text")
+    table.add_argument("--only", default="", help="cells whose \"row, column\" has this text, or ends with it where it ends with $")
     table.add_argument("--scale", default="small", help="small or paper, with single sizes changed: paper,steps=8000,width=32")
     table.add_argument("--shard", default="", help="I/N: train the I-th of N shares of the runs")
     table.add_argument("--json", default="", help="file for the cells, as `krohn table --json` has them")

@@ -354,14 +354,19 @@ def changed(cell: Cell, changes: Dict[str, str], paper: Optional[Cell]) -> Cell:
     return replace(cell, options=options, model=model)
 
 
+def is_chosen(cell: str, only: str) -> bool:
+    """Whether a cell's "row, column" has the text; with "$" behind it, whether it ends with it: "m = 5" is in "m = 50", too."""
+    return cell.endswith(only[:-1]) if only.endswith("$") else only in cell
+
+
 def table(name: str, scale: str = "small", only: str = "") -> Table:
-    """The cells whose "row, column" have the text; `scale` as `krohn table` takes it, "paper,steps=8000". Raises ValueError naming
-    the tables, or the sizes."""
+    """The cells that are chosen; `scale` as `krohn table` takes it, "paper,steps=8000". Raises ValueError naming the tables, or the
+    sizes."""
     if name not in TABLES:
         raise ValueError(f"no rival is in a table {name!r}; they are in {', '.join(TABLES)}")
     is_paper, changes = parse_scale(scale)
     found = TABLES[name](is_paper)
-    cells = [cell for cell in found.cells if only in f"{cell.row}, {cell.column}"]
+    cells = [cell for cell in found.cells if is_chosen(f"{cell.row}, {cell.column}", only)]
     if changes:
         if "samples" in changes and len({cell.options.samples for cell in TABLES[name](True).cells}) > 1:
             raise ValueError(f"--scale: samples is what the cells of {name} are about, and cannot be one number for all")
