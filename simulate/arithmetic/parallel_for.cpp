@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdint>
 #include <exception>
 #include <optional>
 
@@ -17,7 +16,9 @@ void parallel_workers(std::size_t count, unsigned threads, const std::function<W
   const std::size_t wanted = threads == 0 ? static_cast<std::size_t>(omp_get_max_threads()) : threads;
   const int used = static_cast<int>(std::clamp<std::size_t>(count, 1, wanted));
   std::exception_ptr error;
+  // Loops are our own: what is left of a loop of OpenMP's goes on when a piece fails, and may be 10^17 pieces.
   std::atomic<bool> failed = false;
+  std::atomic<std::size_t> next = 0;
   const auto guarded = [&](const auto& part) {
     if (failed) return;
     try {
@@ -46,20 +47,21 @@ void parallel_workers(std::size_t count, unsigned threads, const std::function<W
     Environment environment;
     Worker work;
     begin(environment, work);
-    for (std::size_t i = 0; i < count; ++i) guarded([&] { work(i); });
+    for (std::size_t i = 0; i < count && !failed; ++i) guarded([&] { work(i); });
   } else {
 #pragma omp parallel num_threads(used)
     {
       Environment environment;
       Worker work;
       begin(environment, work);
-      const auto pieces = static_cast<std::int64_t>(count);
       if (sharing == Sharing::kSame) {
-#pragma omp for schedule(static)
-        for (std::int64_t i = 0; i < pieces; ++i) guarded([&] { work(static_cast<std::size_t>(i)); });
+        const auto team = static_cast<std::size_t>(omp_get_num_threads()),
+                   own = static_cast<std::size_t>(omp_get_thread_num());
+        const std::size_t share = count / team, longer = count % team;
+        const std::size_t begin = own * share + std::min(own, longer), end = begin + share + (own < longer ? 1 : 0);
+        for (std::size_t i = begin; i < end && !failed; ++i) guarded([&] { work(i); });
       } else {
-#pragma omp for schedule(dynamic)
-        for (std::int64_t i = 0; i < pieces; ++i) guarded([&] { work(static_cast<std::size_t>(i)); });
+        for (std::size_t i; !failed && (i = next++) < count;) guarded([&] { work(i); });
       }
     }
   }

@@ -55,6 +55,7 @@ std::string Trainer::fingerprint() const {
   std::string text = fmt::format("{} {} lengths={}-{} words={} learning_rate={} clip={} seed={}", task_.info().name,
                                  model_->name(), options_.lengths.least, options_.lengths.greatest, options_.words,
                                  by.learning_rate, by.clip, options_.seed);
+  if (!task_.info().content.empty()) text += " language=" + task_.info().content;
   if (options_.smoothing > 0) text += fmt::format(" smoothing={}", options_.smoothing);
   if (options_.sample_seed) text += fmt::format(" sample_seed={}", *options_.sample_seed);
   if (options_.samples > 0) text += fmt::format(" samples={}", options_.samples);
@@ -104,7 +105,10 @@ void Trainer::validate() {
       return target.position + 1 != batch.lengths[target.word];
     });
   const BatchLoss now = model_->loss(batch, std::span<float>());
-  if (!std::isfinite(now.loss)) return return_to_kept(State::kDiverged);
+  if (!std::isfinite(now.loss)) {
+    validation_diverged_ = true;
+    return return_to_kept(State::kDiverged);
+  }
   if (options_.keep_most_right) {
     if (validation_.targets == 0 || now.right > validation_.right) keep(now);
     if (all_right() || validation_.loss < options_.stop_at) return_to_kept(State::kStopped);

@@ -76,6 +76,8 @@ class Trainer {
   void diverge();
 
   State state() const { return state_; }
+  /// Whether it diverged on the words of a validation, which may be longer than those of the steps.
+  bool validation_diverged() const { return validation_diverged_; }
   std::uint64_t steps() const { return steps_; }
   const BatchLoss& last_loss() const { return loss_; }
   /// Of the last validation, or with patience of the best: samples that no step sees.
@@ -110,6 +112,7 @@ class Trainer {
   OuterGradient<float> outer_;            ///< of parameters for which gradient_ has always been 0
   std::uint64_t steps_ = 0, waited_ = 0;  ///< waited: validations since the best
   State state_ = State::kRunning;
+  bool validation_diverged_ = false;
   BatchLoss loss_, validation_;
 };
 

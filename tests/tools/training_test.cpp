@@ -93,6 +93,32 @@ TEST_CASE("checkpoints that are cut short, damaged or another run's are refused,
   CHECK(contents(path) == good);
 }
 
+TEST_CASE("a run on a file is of what the file says, not of its name") {
+  const Workplace place("changed-language");
+  REQUIRE(place.shell("krohn convert name:parity q.dot").status == 0);
+  const std::string train =
+      "krohn train q.dot --model bilinear:full,hidden=4,inputs=2 --length 2..6 --steps 20 --threads 1 -o run";
+  REQUIRE(place.shell(train).status == 0);
+  const std::string before = contents(place / "run/parameters.safetensors");
+  CHECK(place.shell(train).status == 0);
+  CHECK(contents(place / "run/parameters.safetensors") == before);
+  REQUIRE(place.shell("krohn convert 'regex:(0|1)*1' q.dot").status == 0);
+  const Outcome changed = place.shell(train);
+  CHECK(changed.status == 2);
+  CHECK(contains(changed.err, "is of another run"));
+  CHECK(contents(place / "run/parameters.safetensors") == before);
+}
+
+TEST_CASE("words of the validation that are too long are named, not the first weights") {
+  const Workplace place("long-validation");
+  const Outcome outcome = place.shell(
+      "krohn train parity --model bilinear:full,hidden=4,inputs=4 --length 2..8 --steps 1000 --stop-at 0 --words 8 "
+      "--threads 1 --validation-length 1000 -o run");
+  CHECK(outcome.status == 2);
+  CHECK(contains(outcome.err, "--validation-length"));
+  CHECK(!contains(outcome.err, "spread"));
+}
+
 TEST_CASE("a rate that diverges is said so, and the last good checkpoint stays") {
   const Workplace place("diverging");
   const std::string line =

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
+#include <utility>
+#include <vector>
 
 #include "krohn/automata/dfa/visible_text.h"
 
@@ -15,6 +18,17 @@ std::string refutation(const Certificate& certificate, const Alphabet& alphabet)
   if (certificate.failing_word() == nullptr) return "refuted";
   return fmt::format("refuted: wrong on {}{}", quoted_word(alphabet, *certificate.failing_word()),
                      certificate.is_shortest() ? ", and no shorter word fails" : "");
+}
+
+std::string claim_of_asked_words(const Certificate& certificate) {
+  if (certificate.holds_in_any_order())
+    return "proved for all lengths, in any order of evaluation, with or without FMA, in this or any wider format";
+  if (certificate.holds_in_every_association()) return "proved for all lengths, in every association order";
+  if (certificate.is<Proved>()) return "proved for words of every length";
+  if (certificate.length() > 0)
+    return fmt::format("proved for words of up to {} letters; undecided beyond", with_thousands(certificate.length()));
+  return certificate.is<ProvedUpTo>() ? "undecided: nothing was proved within the limits"
+                                      : "undecided: no disagreement found, which proves nothing";
 }
 
 }  // namespace
@@ -34,16 +48,32 @@ std::string quoted_word(const Alphabet& alphabet, std::span<const Letter> word) 
   return fmt::format("\"{}…\" ({} letters)", text, with_thousands(word.size()));
 }
 
+std::optional<Word> shortest_word_not_asked(const Certificate& certificate) {
+  if (!certificate.language) return std::nullopt;
+  const TrackedAutomaton& language = *certificate.language;
+  const Dfa& automaton = language.automaton;
+  std::vector<bool> seen(automaton.states(), false);
+  std::deque<std::pair<State, Word>> waiting{{automaton.initial(), {}}};
+  for (; !waiting.empty(); waiting.pop_front())
+    for (Letter letter = 0; letter < automaton.letters(); ++letter) {
+      const State next = automaton.next(waiting.front().first, letter);
+      if (seen[next]) continue;
+      seen[next] = true;
+      Word word = waiting.front().second;
+      word.push_back(letter);
+      if (language.wanted[next] == TrackedAutomaton::kNotAsked) return word;
+      waiting.emplace_back(next, std::move(word));
+    }
+  return std::nullopt;
+}
+
 std::string claim_in_words(const Certificate& certificate, const Alphabet& alphabet) {
   if (certificate.is<Refuted>()) return refutation(certificate, alphabet);
-  if (certificate.holds_in_any_order())
-    return "proved for all lengths, in any order of evaluation, with or without FMA, in this or any wider format";
-  if (certificate.holds_in_every_association()) return "proved for all lengths, in every association order";
-  if (certificate.is<Proved>()) return "proved for words of every length";
-  if (certificate.length() > 0)
-    return fmt::format("proved for words of up to {} letters; undecided beyond", with_thousands(certificate.length()));
-  return certificate.is<ProvedUpTo>() ? "undecided: nothing was proved within the limits"
-                                      : "undecided: no disagreement found, which proves nothing";
+  std::string text = claim_of_asked_words(certificate);
+  if (const auto word = shortest_word_not_asked(certificate);
+      word && (certificate.is<Proved>() || certificate.length() > 0))
+    text += fmt::format("; not of words that are not asked about, such as {}", quoted_word(alphabet, *word));
+  return text;
 }
 
 }  // namespace krohn

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -9,6 +10,10 @@
 #include "krohn/simulate/prove/claims/certificate.h"
 
 namespace krohn {
+
+/// A shortest word with letters of which the certificate's language asks nothing, or nothing where it asks about all:
+/// of such words a proof says nothing. O(states · letters).
+std::optional<Word> shortest_word_not_asked(const Certificate& certificate);
 
 /// "proved for words of every length", "refuted: wrong on "abb" (3 letters), and no shorter word fails", …
 std::string claim_in_words(const Certificate& certificate, const Alphabet& alphabet);

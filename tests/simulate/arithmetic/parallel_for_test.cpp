@@ -68,6 +68,15 @@ TEST_CASE("the first exception comes out, of a piece or of the making of a worke
   }
   CHECK_THROWS_WITH_AS(parallel_workers(10, 4, []() -> Worker { throw InputError("no worker"); }), "no worker",
                        InputError);
+  // At once, however much was left: an interrupt is such an exception.
+  for (const unsigned threads : {1U, 4U})
+    for (const Sharing sharing : {Sharing::kWhoIsFree, Sharing::kSame}) {
+      const auto fails = [&] {
+        parallel_for(
+            std::size_t{1} << 60, threads, [](std::size_t) { throw LimitError("at once"); }, sharing);
+      };
+      CHECK_THROWS_WITH_AS(fails(), "at once", LimitError);
+    }
 }
 
 TEST_CASE("threads compute alike that another library left rounding otherwise, and are handed back so") {

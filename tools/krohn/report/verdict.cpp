@@ -20,6 +20,7 @@ nlohmann::ordered_json verdict_to_json(const Certificate& certificate, const Alp
   json["method"] = certificate.method;
   json["evidence"] = certificate.evidence;
   if (certificate.is<ProvedUpTo>()) json["length"] = certificate.length();
+  if (const auto word = shortest_word_not_asked(certificate)) json["not_asked"] = alphabet.format_word(*word);
   json["pairs"] = certificate.pairs;
   if (certificate.failing_word()) {
     json["failing_word"] = alphabet.format_word(*certificate.failing_word());

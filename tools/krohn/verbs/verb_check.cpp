@@ -95,7 +95,9 @@ std::optional<Compared> compare_language(const CheckArguments& options, const Ce
 
 std::string said_of(const Compared& compared, const Certificate& certificate) {
   const std::string whose = certificate.language ? "certificate" : "model's automaton";
-  if (!compared.difference) return "the language of the " + whose;
+  if (!compared.difference)
+    return "the language of the " + whose +
+           (shortest_word_not_asked(certificate) ? ", in all words that it asks about" : "");
   return fmt::format("another language than the {}{}: they differ on {}", whose, certificate.language ? "'s" : "",
                      quoted_word(compared.alphabet, *compared.difference));
 }

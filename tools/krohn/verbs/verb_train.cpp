@@ -406,6 +406,10 @@ int train(TrainArguments options) {
   }
   if (best != nullptr) return !options.certify || best->rounds.is_proved() ? int{kDone} : int{kUndecided};
   const std::uint64_t steps = jobs.front().trainer->steps();
+  if (jobs.front().trainer->validation_diverged() && !options.validation_lengths.empty())
+    throw InputError("--validation-length",
+                     "no run has a validation whose loss is a number: on words so long the first models' states "
+                     "outgrow fp32; take shorter ones");
   if (steps == 0)
     throw InputError("--model",
                      "every run diverged, the first at its first step: with these first weights its numbers are "
