@@ -58,8 +58,8 @@ void parallel_workers(std::size_t count, unsigned threads, const std::function<W
         const auto team = static_cast<std::size_t>(omp_get_num_threads()),
                    own = static_cast<std::size_t>(omp_get_thread_num());
         const std::size_t share = count / team, longer = count % team;
-        const std::size_t begin = own * share + std::min(own, longer), end = begin + share + (own < longer ? 1 : 0);
-        for (std::size_t i = begin; i < end && !failed; ++i) guarded([&] { work(i); });
+        const std::size_t first = own * share + std::min(own, longer), end = first + share + (own < longer ? 1 : 0);
+        for (std::size_t i = first; i < end && !failed; ++i) guarded([&] { work(i); });
       } else {
         for (std::size_t i; !failed && (i = next++) < count;) guarded([&] { work(i); });
       }

@@ -9,7 +9,9 @@
 #include "krohn/automata/families/arithmetic_families.h"
 #include "krohn/automata/families/family_name.h"
 #include "krohn/automata/formats/format_file.h"
+#include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/fingerprint.h"
 #include "krohn/groups/names/named_group.h"
 #include "krohn/simulate/tasks/automaton_task.h"
 #include "krohn/simulate/tasks/bracket_task.h"
@@ -208,24 +210,6 @@ bool is_language(std::string_view text) {
   return !prefix_of_language(text).empty() || format_of_extension(std::filesystem::path(text).extension().string());
 }
 
-/// 16 hexadecimal digits, by FNV-1a of 64 bits, of names, moves and answers.
-std::string digest_of(const Dfa& automaton) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  const auto add = [&hash](std::string_view bytes) {
-    for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3ULL;
-  };
-  for (Letter letter = 0; letter < automaton.letters(); ++letter)
-    add(fmt::format("{}\n", automaton.alphabet().name(letter)));
-  for (const std::string& name : automaton.output_names()) add(fmt::format("{}\n", name));
-  add(fmt::format("{}\n", automaton.initial()));
-  for (State state = 0; state < automaton.states(); ++state) {
-    for (Letter letter = 0; letter < automaton.letters(); ++letter)
-      add(fmt::format("{} ", automaton.next(state, letter)));
-    add(fmt::format("{}\n", automaton.output(state)));
-  }
-  return fmt::format("{:016x}", hash);
-}
-
 }  // namespace
 
 std::vector<TaskInfo> tasks() {
@@ -251,7 +235,7 @@ std::unique_ptr<Task> language_task(std::string name, const Dfa& automaton) {
   if (automaton.letters() == 0)
     throw InputError(name, "no word can be drawn without letters; a regex takes them by --alphabet");
   TaskInfo info = language_info(name, uniform_chance(automaton.output_names().size()));
-  if (is_language(name)) info.content = digest_of(automaton);
+  if (is_language(name)) info.content = fingerprint(canonical_automaton(automaton));
   return automaton_task(std::move(info), automaton, uniform_content(automaton.letters()), {{}, {}, false, as_given},
                         output_names(automaton));
 }

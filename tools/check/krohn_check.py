@@ -1516,6 +1516,9 @@ def established(steps, file):
     words = {"proved": "proved for words of every length", "sampled": "sampled, not proved: random words were read correctly",
              "proved up to a length": f"proved for words of up to {claim.get('length')} letters",
              "refuted": f"refuted by a {'shortest ' * claim.get('shortest', False)}word"}[kind]
+    if brings and kind.startswith("proved"):
+        entered = {to for row in net.truth.table for to in row if to is not None}
+        words += ", of those that are asked about" * any(net.truth.wanted[to] is None for to in entered)
     orders = {"any": "in any order of evaluation", "sequential": "letter after letter"}
     roundings = sum(kind == "bf16" for kind, *_ in net.lists) if operations else 0
     arithmetic += f" with {roundings} rounding{'s' * (roundings > 1)} to bf16" * (roundings > 0)

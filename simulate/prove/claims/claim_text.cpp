@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
-#include <utility>
-#include <vector>
 
+#include "krohn/automata/classes/state_pairs.h"
 #include "krohn/automata/dfa/visible_text.h"
 
 namespace krohn {
@@ -50,21 +48,17 @@ std::string quoted_word(const Alphabet& alphabet, std::span<const Letter> word) 
 
 std::optional<Word> shortest_word_not_asked(const Certificate& certificate) {
   if (!certificate.language) return std::nullopt;
-  const TrackedAutomaton& language = *certificate.language;
-  const Dfa& automaton = language.automaton;
-  std::vector<bool> seen(automaton.states(), false);
-  std::deque<std::pair<State, Word>> waiting{{automaton.initial(), {}}};
-  for (; !waiting.empty(); waiting.pop_front())
-    for (Letter letter = 0; letter < automaton.letters(); ++letter) {
-      const State next = automaton.next(waiting.front().first, letter);
-      if (seen[next]) continue;
-      seen[next] = true;
-      Word word = waiting.front().second;
-      word.push_back(letter);
-      if (language.wanted[next] == TrackedAutomaton::kNotAsked) return word;
-      waiting.emplace_back(next, std::move(word));
-    }
-  return std::nullopt;
+  const auto& [automaton, wanted] = *certificate.language;
+  const auto asks_nothing_after = [&](State state) {
+    Letter letter = 0;
+    while (letter < automaton.letters() && wanted[automaton.next(state, letter)] != TrackedAutomaton::kNotAsked)
+      ++letter;
+    return letter;
+  };
+  std::optional<Word> word = shortest_word(
+      automaton, automaton.initial(), [&](State state) { return asks_nothing_after(state) < automaton.letters(); });
+  if (word) word->push_back(asks_nothing_after(automaton.run(*word)));
+  return word;
 }
 
 std::string claim_in_words(const Certificate& certificate, const Alphabet& alphabet) {

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "krohn/automata/language.h"
 
 using namespace krohn;
@@ -28,4 +30,19 @@ TEST_CASE("a proof about a language that asks about some words alone says so, by
         "proved for words of up to 7 letters; undecided beyond" + not_of + "\"0\" (1 letter)");
   CHECK(said(Sampled{}, {0, kNot, 0, 0}) == "undecided: no disagreement found, which proves nothing");
   CHECK(claim_in_words({.claim = Proved{}}, counted.alphabet()) == proved);
+  // Words that come back to the beginning, of which nothing is asked, have letters.
+  Certificate back{.claim = Proved{}};
+  back.language = TrackedAutomaton{parity, {kNot, 0}};
+  CHECK(shortest_word_not_asked(back) == Word{0});
+  back.language->wanted = {0, kNot};
+  CHECK(shortest_word_not_asked(back) == Word{1});
+  // The last state of a long path, at a cost that grows as the path does.
+  constexpr State kStates = 300'000;
+  std::vector<State> path;
+  for (State state = 0; state < kStates; ++state) path.insert(path.end(), 2, std::min(state + 1, kStates - 1));
+  std::vector<Output> wanted(kStates, 0);
+  wanted.back() = kNot;
+  back.language = TrackedAutomaton{
+      Dfa::moore(parity.alphabet(), std::move(path), 0, std::vector<Output>(kStates, 0), {"0"}), std::move(wanted)};
+  CHECK(shortest_word_not_asked(back)->size() == kStates - 1);
 }

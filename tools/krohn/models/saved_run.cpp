@@ -34,12 +34,6 @@ State state_number(const nlohmann::json& json, const std::string& path, const ch
 
 }  // namespace
 
-std::string fingerprint(const std::string& bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3ULL;
-  return fmt::format("{:016x}", hash);
-}
-
 void save_run(const std::string& path, const TestedWords& tested, const LongComparisonState& state) {
   nlohmann::ordered_json json = to_json(tested);
   json["word"] = state.word;

@@ -15,9 +15,6 @@ struct TestedWords {
   std::uint64_t length = 0, words = 1, seed = 1;
 };
 
-/// FNV-1a of the bytes, 64 bits, as 16 hexadecimal digits: tells files apart that were mixed up, not forged ones.
-std::string fingerprint(const std::string& bytes);
-
 /// Writes a JSON file, whole or not at all.
 void save_run(const std::string& path, const TestedWords& tested, const LongComparisonState& state);
 

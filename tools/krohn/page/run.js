@@ -42,9 +42,10 @@ function horizonInWords(lengths) {
 }
 
 function provedInWords() {
-  const {claim, length, failing_word_length: failing, shortest} = DATA.verdict.verdict;
-  if (claim === "proved") return "Proved for words of every length.";
-  if (claim === "proved up to a length") return `Proved for words of up to ${many(length, "letter")}.`;
+  const {claim, length, failing_word_length: failing, shortest, not_asked: other} = DATA.verdict.verdict;
+  const but = other === undefined ? "" : `, but for words that are not asked about, such as “${other}”`;
+  if (claim === "proved") return `Proved for words of every length${but}.`;
+  if (claim === "proved up to a length") return `Proved for words of up to ${many(length, "letter")}${but}.`;
   if (claim === "refuted") return failing === undefined ? "Refuted." : `Refuted by a word of ${many(failing, "letter")}${shortest ? ", and no shorter word fails" : ""}.`;
   return "Nothing is proved for any length.";
 }

@@ -38,7 +38,7 @@ krohn extract parity-run/ -o learned.dot --length 32 --against name:parity
     R"(Finds the minimal automaton that MODEL follows on words of up to --length letters, or of as many as an automaton of at
 most --most states explains. A learner runs the model until its guess agrees with it on all short words, on random words,
 on detours from every known state, and on powers of short words. The automaton inside the file is not consulted, except to
-say in the end whether the two agree, or whether the model agrees with --against. Where the model can reach only finitely
+say in the end whether the two agree, or whether the model agrees with --against. Where a network can reach only finitely
 many states, the comparison is exact and holds for words of every length; otherwise longer words show how far the model
 follows that automaton, and the shortest word found on which it no longer does is printed. A trained model is
 read in fp32 or fp64 and answers by its own readout, with its task's special tokens around every word; what no sample of the

@@ -13,13 +13,13 @@
 #include "krohn/automata/formats/json.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/fingerprint.h"
 #include "krohn/groups/interruption.h"
 #include "krohn/simulate/learned/rotation_planes.h"
 #include "krohn/simulate/models/model_file.h"
 #include "krohn/simulate/train/tables/paper_tables.h"
 #include "krohn/simulate/train/tables/table_scale.h"
 #include "tools/krohn/joined_ranks.h"
-#include "tools/krohn/models/saved_run.h"
 #include "tools/krohn/pictures/spectrum_plot.h"
 #include "tools/krohn/report/count.h"
 #include "tools/krohn/report/json_output.h"
@@ -51,19 +51,21 @@ there, what is proved or refuted in fp32 (with how many letters) of the run with
 construction that run snaps to with a proof for all lengths. The columns of lengths are about that run too; no test score
 chooses it. "Counted as there" is what the paper's own way of choosing among rates and seeds makes of the same runs. Accuracies
 and claims are of the models as trained; --rescaled measures another function, as `krohn eval` does, and claims nothing.
+Nothing is asked about words shorter than those of the training; `krohn verify` asks about them unless --from says not to.
 
 --recipe paper is the paper's protocol: steps, batches, rates, schedule, decay, clipping, lengths, first weights, and how it
 measures and counts; released, of fan2, that of the paper's code, which is another; normalised, of those of Ebrahimi &
 Memisevic that train recurrences, the same with states normalised in training, too. steady, with small first weights, smoothed
-targets and a cosine schedule, is what makes recurrences hold (docs/MATH.md §8), and was looked for with seeds below 20. --scale paper is for a
-large machine, small for two cores: the same with fewer steps, smaller models and batches. Sizes that are named behind it
-change alone: paper,steps=8000,width=32 shrinks two of the paper's, small,steps=100000 undoes one that small shrinks, and so
-does small,steps=paper (docs/training.md). Every table says in what it is not the paper's, from what to what, and what could
-not be done as written. Accuracies are scaled: 0 is chance, 1 is perfect; those of the figures of groups are the share of words
-whose answers are all right. Where a paper measures with rescaled states, --recipe paper and normalised do, unless --as-trained.
+targets and a cosine schedule, is what makes recurrences hold (docs/MATH.md §8), and was looked for with seeds below 20.
+--scale paper is for a large machine, small for two cores: the same with fewer steps, smaller models and batches. Sizes that
+are named behind it change alone: paper,steps=8000,width=32 shrinks two of the paper's, small,steps=100000 undoes one that
+small shrinks, and so does small,steps=paper (docs/training.md). Every table says in what it is not the paper's, from what to
+what, and what could not be done as written. Accuracies are scaled: 0 is chance, 1 is perfect; those of the figures of groups
+are the share of words whose answers are all right. Where a paper measures with rescaled states, --recipe paper and
+normalised do, unless --as-trained.
 
 First all runs are trained, --threads at a time, then the cells are examined. Every cell is kept as a file in FOLDER, next to a
-folder with the model of every run (for `krohn eval`), and the same command continues after those that are there, and within
+folder with the model of every run, a file each, for `krohn eval` (certified keeps none), and the same command continues after those that are there, and within
 runs that were interrupted or killed. --examine-again measures the kept models again, without training. Started by mpirun,
 all its processes train and examine, in one FOLDER that all of them see (docs/many-machines.md).
 

@@ -11,6 +11,7 @@
 #include "krohn/gpu/networks/device_place.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/fingerprint.h"
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/prove/verify.h"
 #include "tools/krohn/joined_ranks.h"
