@@ -316,13 +316,16 @@ std::string write_automaton(const Dfa& dfa, FileFormat format, const WriteOption
   return entry(format).write(dfa, options);
 }
 
+FileFormat format_to_write(const std::string& path) {
+  if (const auto format = format_of_extension(extension_of(path))) return *format;
+  throw InputError(path, fmt::format("the name does not tell the format; end it in .dot, .att, .mata, .jff, .json, "
+                                     ".regex, …, or name it: {}",
+                                     names(" or ", true)));
+}
+
 void write_automaton_file(const Dfa& dfa, const std::string& path, std::optional<FileFormat> format,
                           const WriteOptions& options) {
-  if (!format) format = format_of_extension(extension_of(path));
-  if (!format)
-    throw InputError(path, fmt::format("the name does not tell the format; end it in .dot, .att, .mata, .jff, .json, "
-                                       ".regex, …, or name it: {}",
-                                       names(" or ", true)));
+  if (!format) format = format_to_write(path);
   const std::string text = write_automaton(dfa, *format, options);
   if (*format == FileFormat::kAtt && path != "-")
     write_file(symbols_beside(path), write_symbol_table(with_single_characters(dfa).alphabet()));

@@ -36,6 +36,9 @@ enum class FileFormat {
 /// without a leading dot.
 std::optional<FileFormat> format_of_extension(std::string_view extension);
 
+/// By the extension of a file that is to be written. Throws InputError where it names no format.
+FileFormat format_to_write(const std::string& path);
+
 /// By the first thing in the text: `@`, `<`, `{`, `digraph`, a digit.
 std::optional<FileFormat> format_of_content(std::string_view text);
 

@@ -204,14 +204,16 @@ bool refine_readout(Rounded& rounded, const LearnedStates& seen, bool has_bias, 
 
 }  // namespace
 
+std::string why_not_linear(const SequenceModel<float>& model) {
+  return model.linear_view() ? "" : "it is no linear recurrence with a linear read-out";
+}
+
 Closing close_linear(const SequenceModel<float>& model, const Task& task) {
   const FloatEnvironment environment;
   Closing closing;
+  closing.what = why_not_linear(model);
+  if (!closing.what.empty()) return closing;
   const std::optional<LinearModel> view = model.linear_view();
-  if (!view) {
-    closing.what = "it is no linear recurrence with a linear read-out";
-    return closing;
-  }
   const auto machine = trained_machine(model, task, Precision::kFp64);
   const TaskAutomaton input = input_machine(task);
   closing.seen =

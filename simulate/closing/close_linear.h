@@ -2,10 +2,15 @@
 // al.'s blocks), rounded.
 #pragma once
 
+#include <string>
+
 #include "krohn/simulate/closing/closing.h"
 #include "krohn/simulate/tasks/task.h"
 
 namespace krohn {
+
+/// Why a model of this shape is no linear recurrence with a linear read-out; "" where it is.
+std::string why_not_linear(const SequenceModel<float>& model);
 
 /// Every block of the recurrence is taken into a basis in which its letters are nearly integers
 /// (simulate/closing/integer_code.h), and rounded there; h_0 and the read-out go along with the basis, which is a

@@ -14,6 +14,8 @@
 namespace krohn {
 namespace {
 
+bool has_reflections(const SequenceModel<float>& model) { return model.name().starts_with("deltaproduct:"); }
+
 /// States of a rounded model are about as many as those of its automaton; one with many more is not closed.
 constexpr std::uint64_t kMostPairs = 200'000, kLongLetters = 20'000;
 
@@ -37,6 +39,10 @@ Certificate prove(const SequenceModel<float>& model, const Task& task) {
 
 }  // namespace
 
+std::string why_never_rounded(const SequenceModel<float>& model, const Task& task) {
+  return has_reflections(model) ? why_no_reflections_round(model, task) : why_not_linear(model);
+}
+
 std::string ProvedClosing::why_not() const {
   if (is_proved()) return "";
   if (closing.model == nullptr) return closing.what;
@@ -48,7 +54,7 @@ std::string ProvedClosing::why_not() const {
 ProvedClosing close_and_prove(const SequenceModel<float>& model, const Task& task, const TrainOptions& training) {
   constexpr std::uint64_t kMostSteps = 1000;  // proofs that succeed took a hundred
   ProvedClosing result;
-  if (model.name().starts_with("deltaproduct:")) {
+  if (has_reflections(model)) {
     std::vector<bool> is_free;
     result.closing = close_reflections(model, task, is_free);
     if (result.closing.model == nullptr) return result;

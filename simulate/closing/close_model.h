@@ -9,9 +9,8 @@
 
 namespace krohn {
 
-/// Rounds the model by what its family allows: close_linear, or close_reflections. Nothing is taken from a
-/// construction; the task says which words there are and what is answered.
-Closing close_model(const SequenceModel<float>& model, const Task& task);
+/// Why no model of this shape is ever rounded, whatever its parameters; "" where they decide.
+std::string why_never_rounded(const SequenceModel<float>& model, const Task& task);
 
 /// A closing, and what `verify` (simulate/prove/verify.h) says of its model in fp32, letter after letter.
 struct ProvedClosing {

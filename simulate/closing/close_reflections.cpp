@@ -257,7 +257,9 @@ std::vector<bool> free_parameters(const SequenceModel<float>& model, const Refle
   return is_free;
 }
 
-std::string refusal_of(const SequenceModel<float>& model, const TaskAutomaton& input) {
+}  // namespace
+
+std::string why_no_reflections_round(const SequenceModel<float>& model, const Task& task) {
   const StackedShape shape = parse_stacked_shape(model.name());
   const auto& mixer = std::get<ReflectionShape>(shape.mixer);
   if (shape.layers != 1) return "only one layer is rounded: those above read numbers that the one below rounds";
@@ -268,17 +270,15 @@ std::string refusal_of(const SequenceModel<float>& model, const TaskAutomaton& i
   if (model.letters() >= mixer.width)
     return fmt::format("each of {} letters needs a coordinate of its own, and the width is {}; take a larger width=",
                        model.letters(), mixer.width);
-  if (input.before.size() > 1) return "more than one token stands before every word";
+  if (input_machine(task).before.size() > 1) return "more than one token stands before every word";
   return {};
 }
-
-}  // namespace
 
 Closing close_reflections(const SequenceModel<float>& model, const Task& task, std::vector<bool>& is_free) {
   const FloatEnvironment environment;
   const TaskAutomaton input = input_machine(task);
   Closing closing;
-  closing.what = refusal_of(model, input);
+  closing.what = why_no_reflections_round(model, task);
   if (!closing.what.empty()) return closing;
   const auto shape = std::get<ReflectionShape>(parse_stacked_shape(model.name()).mixer);
   Tensors tensors(model);

@@ -1,12 +1,16 @@
 // simulate/closing/close_reflections.h — trained DeltaNet and DeltaProduct layers, rounded.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "krohn/simulate/closing/closing.h"
 #include "krohn/simulate/tasks/task.h"
 
 namespace krohn {
+
+/// Why no deltaproduct model of this shape is rounded; "" where its parameters decide.
+std::string why_no_reflections_round(const SequenceModel<float>& model, const Task& task);
 
 /// Rounds the recurrence of a model of one layer of reflections. Of every head the keys that take part (β near 1 or 2)
 /// are turned, together with the queries, to roots that have the same angles (simulate/closing/dyadic_roots.h), two

@@ -31,12 +31,15 @@ void ProofRounds::before_step(Trainer& trainer, const Task& task) {
 
 void ProofRounds::at_end(const Trainer& trainer, const Task& task) {
   const bool has_ended = trainer.state() == Trainer::State::kStopped || trainer.state() == Trainer::State::kFinished;
-  if (has_ended && !is_proved() && is_answered(trainer.validation())) attempt(trainer.model(), trainer, task);
+  if (!has_ended || is_proved() || !is_answered(trainer.validation())) return;
+  attempt(trainer.model(), trainer, task);
+  is_made_again_ = true;
 }
 
 void ProofRounds::attempt(const SequenceModel<float>& model, const Trainer& trainer, const Task& task) {
   last_ = close_and_prove(model, task, trainer.options());
   ++count_;
+  is_made_again_ = is_proved();
 }
 
 std::string ProofRounds::why_not() const {

@@ -28,6 +28,9 @@ class ProofRounds {
   /// Of the last attempt; nothing where there was none.
   const std::optional<ProvedClosing>& last() const { return last_; }
   std::uint64_t count() const { return count_; }
+  /// What a checkpoint keeps of the count, and a resumed run begins with: it makes the others again.
+  std::uint64_t count_to_keep() const { return count_ - (is_made_again_ ? 1 : 0); }
+  void resume(std::uint64_t kept) { count_ = kept; }
   /// "" where it is proved.
   std::string why_not() const;
 
@@ -36,6 +39,7 @@ class ProofRounds {
 
   std::optional<ProvedClosing> last_;
   std::uint64_t count_ = 0;
+  bool is_made_again_ = false;  ///< the last attempt, by a run that is resumed from where this one stands
 };
 
 /// A run that was trained to a proof, or to its end.

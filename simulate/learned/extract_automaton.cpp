@@ -10,6 +10,7 @@
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/float_environment.h"
+#include "krohn/groups/interruption.h"
 #include "krohn/groups/random.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/pairs/network_automaton.h"
@@ -18,8 +19,9 @@
 namespace krohn {
 namespace {
 
-constexpr std::uint64_t kMostShortWords = 20'000;  ///< of one length, tried one by one
-constexpr std::uint64_t kMostPowers = 2'000;       ///< words whose powers are tried
+constexpr std::uint64_t kMostShortWords = 20'000;     ///< of one length, tried one by one
+constexpr std::size_t kPiece = std::size_t{1} << 20;  ///< letters between looks at whether to stop
+constexpr std::uint64_t kMostPowers = 2'000;          ///< words whose powers are tried
 constexpr std::uint64_t kLongestDetour = 4;
 constexpr std::uint64_t kPowerLetters = 4'000'000;  ///< of all powers past the length
 
@@ -279,7 +281,11 @@ Extraction extract_automaton(const Network& network, ArithmeticName arithmetic, 
     evaluator->reset();
     states.resize(word.size());
     outputs[0] = output_of(evaluator->current().value_or(kNoState));
-    evaluator->run(word, states);
+    for (std::size_t t = 0; t < word.size(); t += kPiece) {
+      Interruption::check();  // one word may take minutes
+      const std::size_t letters = std::min(kPiece, word.size() - t);
+      evaluator->run(word.subspan(t, letters), std::span(states).subspan(t, letters));
+    }
     std::ranges::transform(states, outputs.begin() + 1, output_of);
   };
   Extraction extraction = extract_by_asking(named.alphabet(), names, ask, options, exact ? &*exact : nullptr);

@@ -52,7 +52,8 @@ std::string in_our_names(std::string_view name) {
 
 std::vector<ModelFamily> model_families() {
   std::vector<ModelFamily> families = {
-      {"bilinear:full|diagonal|rotations|block=B|rank=R,hidden=H,inputs=D,bias,input-bias,spread=S,frozen,scale-free",
+      {"bilinear:full|diagonal|rotations|block=B|rank=R,hidden=H,inputs=D,bias,input-bias,spread=S,bias-spread=S,"
+       "frozen,scale-free",
        "h ← A(x) h + b(x), A linear in the letter's embedding", "Ebrahimi & Memisevic 2025"},
       {"deltaproduct:layers=L,width=D,heads=H,keys=N,values=M,reflections=K,signed,conv=TAPS,mlp=UNITS,plain",
        "products of generalised Householder matrices in layers", "Yang et al. 2024; Siems et al. 2025"},

@@ -1,13 +1,21 @@
 #include "krohn/simulate/tasks/training_batch.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "krohn/groups/error.h"
 #include "krohn/simulate/tasks/dataset.h"
 
 namespace krohn {
 
 TrainingBatch draw_batch(const Task& task, LengthRange lengths, std::uint64_t seed, std::uint64_t first_index,
                          std::uint32_t words) {
+  constexpr std::uint64_t kMostLetters = std::uint64_t{1} << 30;
+  if (lengths.greatest > kMostLetters / std::max(words, 1U))
+    throw InputError(
+        fmt::format("{} words of {} letters are more than the {} of a batch; take shorter words, or fewer at a time",
+                    words, lengths.greatest, kMostLetters));
   DatasetOptions options;
   options.lengths = lengths;
   options.seed = seed;

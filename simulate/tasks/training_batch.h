@@ -22,7 +22,8 @@ struct TrainingBatch {
 };
 
 /// Samples first_index, first_index + 1, … of the task; each one's length is uniform among the task's lengths in the
-/// range, a pure function of seed and index. Throws InputError when the task has no length there.
+/// range, a pure function of seed and index. Throws InputError when the task has no length there, or the batch would
+/// have more than 2^30 letters.
 TrainingBatch draw_batch(const Task& task, LengthRange lengths, std::uint64_t seed, std::uint64_t first_index,
                          std::uint32_t words);
 

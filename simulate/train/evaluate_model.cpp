@@ -89,7 +89,7 @@ ProportionInterval confidence(std::uint64_t right, std::uint64_t all) {
   return {std::max(0.0, middle - half), std::min(1.0, middle + half)};
 }
 
-double scaled(double accuracy, double chance) { return (accuracy - chance) / (1 - chance); }
+double scaled(double accuracy, double chance) { return chance < 1 ? (accuracy - chance) / (1 - chance) : accuracy; }
 
 std::string reading_of(const SequenceModel<float>& model, bool rescaled) {
   const std::optional<LinearModel> view = rescaled ? model.linear_view() : std::nullopt;

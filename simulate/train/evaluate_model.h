@@ -27,7 +27,7 @@ struct ProportionInterval {
 };
 ProportionInterval confidence(std::uint64_t right, std::uint64_t all);
 
-/// (accuracy − chance) / (1 − chance) (MATH.md §1).
+/// (accuracy − chance) / (1 − chance) (MATH.md §1); where there is one label alone, and chance is 1, the accuracy.
 double scaled(double accuracy, double chance);
 
 struct EvaluateModelOptions {

@@ -228,6 +228,11 @@ void Trainer::resume(const TensorFile& checkpoint) {
         fmt::format("the checkpoint is of another run (\"{}\", not \"{}\"); choose another folder, or the same "
                     "options",
                     other, own));
+  if (const std::uint64_t steps = count_of(checkpoint, kStepsKey); steps > options_.optimiser.steps)
+    throw InputError(
+        fmt::format("the checkpoint is of {} steps, more than the {} that are asked for; ask for as many, or choose "
+                    "another folder",
+                    steps, options_.optimiser.steps));
   model_->load(checkpoint);
   TensorReader reader(checkpoint);
   const Shape shape{gradient_.size()};

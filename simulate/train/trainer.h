@@ -88,7 +88,7 @@ class Trainer {
   /// The model, out of a run that has ended; the trainer is not to be used any more.
   std::unique_ptr<SequenceModel<float>> take_model() { return std::move(model_); }
 
-  /// Everything that a resumed run needs. Throws InputError when the tensors are of another run.
+  /// Everything that a resumed run needs. Throws InputError when the tensors are of another run, or of more steps.
   TensorFile checkpoint() const;
   void resume(const TensorFile& checkpoint);
 

@@ -1,6 +1,11 @@
 // What a trained network holds, as a person asks for it: extract, compare, snap, and the plots.
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <utility>
 
 #include "tests/tools/shell.h"
 #include "tools/krohn/pictures/accuracy_plot.h"
@@ -35,6 +40,30 @@ TEST_CASE("extract writes the minimal automaton of a compiled language") {
   CHECK(!std::filesystem::exists(place / "few.dot"));
   CHECK(place.shell("krohn extract 'regex:a' -o a.dot").status == 2);
   CHECK(place.shell("krohn extract abb.safetensors -o a.safetensors").status == 2);
+}
+
+TEST_CASE("extract says before the work what it cannot write or hold, and an interrupt ends it within a word") {
+  const Workplace place("extract-early");
+  REQUIRE(place.shell("krohn train parity --model bilinear:full,hidden=4,inputs=2 --steps 0 -o run").status == 0);
+  for (const auto& [options, why] :
+       {std::pair("-o no/x.dot", "no/x.dot: cannot write"), std::pair("-o x.foo", "x.foo: "),
+        std::pair("-o x.dot --length 0", "--length: "), std::pair("-o x.dot --length 1e9", "--length: "),
+        std::pair("-o x.dot --beyond 100000001", "at most 100,000,000 letters")}) {
+    const Outcome refused = place.shell(fmt::format("krohn extract run {} --most 1", options));
+    CAPTURE(refused.err);
+    CHECK(refused.status == 2);  // not 3, that one state is too few
+    CHECK(contains(refused.err, why));
+  }
+  for (const char* subject : {"run", "z7.safetensors"}) {
+    CAPTURE(subject);
+    REQUIRE(place.shell("krohn compile name:Z7 --construction rotation -o z7.safetensors").status == 0);
+    const auto start = std::chrono::steady_clock::now();
+    const Outcome stopped = place.shell(fmt::format(
+        "timeout -s INT 1 '" KROHN_COMMAND "' extract {} -o x.dot --length 2 --beyond 1e8 --precision fp32", subject));
+    CHECK(contains(stopped.err, "interrupted"));
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
+    CHECK(!std::filesystem::exists(place / "x.dot"));
+  }
 }
 
 TEST_CASE("verify refutes what drifts by a long word, and writes it down") {
@@ -75,6 +104,11 @@ TEST_CASE("compare finds the turns of a rotation, and draws them") {
   CHECK(place.shell("krohn compare rotation.safetensors permutation.safetensors --plot plot.gif").status == 2);
   CHECK(place.shell("krohn compare rotation.safetensors abb.safetensors").status == 2);
   CHECK(place.shell("krohn compare name:Z5 rotation.safetensors").status == 2);
+  CHECK(!contains(compared.out, "differ_on"));
+  REQUIRE(place.shell("krohn compile 'regex:(a|b)*ab' -o ab.safetensors").status == 0);
+  CHECK(contains(place.shell("krohn compare abb.safetensors ab.safetensors").out,
+                 "they are of different languages, such as on \"ab\" (2 letters)"));
+  CHECK(json::parse(place.shell("krohn compare abb.safetensors ab.safetensors --json").out)["differ_on"] == "ab");
 }
 
 TEST_CASE("snap proves what it writes") {

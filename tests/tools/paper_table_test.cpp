@@ -127,7 +127,8 @@ TEST_CASE("tables of several sizes share a folder, and each says what was shrunk
   const Outcome unknown = place.shell("krohn table ebrahimi1 --scale paper,stepz=3");
   CHECK(unknown.status == 2);
   CHECK(contains(unknown.err, "there are block, channels, "));
-  CHECK(place.shell("krohn table certified --scale paper").status == 2);
+  for (const char* option : {"--scale paper", "--plot x.svg", "--lengths 5", "--rescaled", "--examine-again"})
+    CHECK(place.shell(std::string("krohn table certified ") + option).status == 2);
   CHECK(!std::filesystem::exists(place / "ebrahimi1"));
 }
 

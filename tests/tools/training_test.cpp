@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "tests/tools/shell.h"
 #include "tools/krohn/training/table_report.h"
@@ -151,10 +152,10 @@ TEST_CASE("where every run diverges, a model of an earlier command and its recor
   const Workplace place("kept-together");
   const std::string line =
       "krohn train modadd3 --model bilinear:full,hidden=12,inputs=8 --length 30 --threads 1 -o run ";
-  REQUIRE(place.shell(line + "--steps 3 --rates 1e-3").status == 0);
+  REQUIRE(place.shell(line + "--steps 1 --rates 0.3 --stop-at 0").status == 0);
   const std::string record = contents(place / "run" / "run.json"),
                     model = contents(place / "run" / "parameters.safetensors");
-  const Outcome diverged = place.shell(line + "--steps 500 --stop-at 0 --rates 10");
+  const Outcome diverged = place.shell(line + "--steps 500 --stop-at 0 --rates 0.3");
   CHECK(diverged.status == 2);
   CHECK(contains(diverged.err, "diverged"));
   CHECK(contents(place / "run" / "run.json") == record);
@@ -162,6 +163,59 @@ TEST_CASE("where every run diverges, a model of an earlier command and its recor
   const Outcome twice = place.shell(line + "--steps 3 --rates 1e-2,0.01");
   CHECK(twice.status == 2);
   CHECK(contains(twice.err, "0.01 stands there twice"));
+}
+
+TEST_CASE("a command that would lose the model of a folder is refused, and more of the same goes on") {
+  const Workplace place("occupied");
+  const std::string line = "krohn train parity --length 2..6 --threads 1 -o run ",
+                    model = "--model bilinear:full,hidden=4,inputs=2 ", before = line + model + "--steps 6 --seeds 2 ";
+  REQUIRE(place.shell(before + "--rates 1e-3").status == 0);
+  const auto files = [&] {
+    std::string all;
+    for (const char* file : {"run.json", "parameters.safetensors", "network.safetensors"})
+      all += contents(place / "run" / file);
+    return all;
+  };
+  const std::string kept = files();
+  struct Refused {
+    std::string command, why;
+  };
+  for (const auto& [command, why] :
+       {Refused{"krohn train modadd3 --length 2..6 --threads 1 -o run --seed 7 " + model, "on parity"},
+        Refused{line + "--model bilinear:full,hidden=5,inputs=2 --seeds 2 --seed 7 ", "hidden=4,inputs=2 on parity"},
+        Refused{line + model + "--steps 6 ", "rate 0.001 and seed 2"},
+        Refused{line + model + "--steps 6 --seed 2 ", "rate 0.001 and seed 1"},
+        Refused{before + "--rates 1e-2 ", "rate 0.001 and seed 1"},
+        Refused{line + model + "--steps 5 --seeds 2 ", "6 steps, more than the 5"},
+        Refused{line + model + "--seed 2 --shard 1/2 ", "rate 0.001 and seed 1"}}) {
+    CAPTURE(command);
+    const Outcome refused = place.shell(command);
+    CHECK(refused.status == 2);
+    CHECK(contains(refused.err, why));
+    CHECK(contains(refused.err, "another folder"));
+    CHECK(files() == kept);
+  }
+  // More of the same goes on.
+  CHECK(place.shell(before + "--rates 1e-2,1e-3").status == 0);
+  CHECK(place.shell(line + model + "--steps 7 --seeds 3 --rates 1e-3,1e-2").status == 0);
+  place.write("run/run.json", "{}");
+  CHECK(contains(place.shell(before + "--rates 1e-2,1e-3").err, "did not write"));
+  REQUIRE(place.shell("rm run/run.json").status == 0);
+  CHECK(contains(place.shell(before + "--rates 1e-2,1e-3").err, "no run.json"));
+}
+
+TEST_CASE("words of one label, of too many letters, and folders without a model") {
+  const Workplace place("edges");
+  REQUIRE(place.shell("krohn train Z1 --model bilinear:full,hidden=4,inputs=2 --length 2..4 --steps 2 -o one").status ==
+          0);
+  const Outcome one = place.shell("krohn eval one --lengths 10 --json");
+  CHECK(json::parse(one.out)["lengths"][0]["scaled_accuracy"] == 1.0);
+  const Outcome endless = place.shell("krohn train parity --model bilinear --length 1e12 -o endless");
+  CHECK(endless.status == 2);
+  CHECK(contains(endless.err, "take shorter words"));
+  CHECK(!std::filesystem::exists(place / "endless"));
+  place.write("run.json", R"({"model": "dense:size=2", "task": "parity", "runs": []})");
+  CHECK(contains(place.shell("krohn eval .").err, "every run diverges"));
 }
 
 TEST_CASE("a folder that PyTorch's trainer wrote is no run of krohn's, and what takes it is said") {
@@ -296,6 +350,26 @@ TEST_CASE("training to a proof ends with a run that verify proves; without one t
   CHECK(place.shell("krohn verify run/trained.safetensors --max-pairs 2000 --long-letters 0").status == 3);
   const Outcome measured = place.shell("krohn eval run --lengths 5000 --words 10 --threads 1");
   CHECK(contains(measured.out, "1.0000"));
+
+  // Not by one that is not: the same command, and more of the same, have it again.
+  const std::string proved_again =
+      "krohn train modadd3 --model bilinear:full,hidden=12,inputs=8,spread=0.05 --length 2..8 --smoothing 0.1 "
+      "--schedule cosine --stop-at 0 --rates 3e-3 --steps 1500 --threads 1 -o run ";
+  const std::string parameters = contents(place / "run/parameters.safetensors");
+  const Outcome uncertified = place.shell(proved_again);
+  CHECK(uncertified.status == 2);
+  CHECK(contains(uncertified.err, "add --certify"));
+  CHECK(place.shell(proved_again + "--certify").status == 0);
+  CHECK(contents(place / "run/run.json") == record);
+  CHECK(contents(place / "run/parameters.safetensors") == parameters);
+  // What is never rounded is said before the first step.
+  for (const auto& [model, why] : {std::pair("gru", "no linear recurrence"), std::pair("deltanet:signed", "`plain`"),
+                                   std::pair("deltanet:signed,plain,layers=2", "only one layer")}) {
+    const Outcome never = place.shell(fmt::format("krohn train parity --model {} --certify -o never", model));
+    CHECK(never.status == 2);
+    CHECK(contains(never.err, why));
+    CHECK(!std::filesystem::exists(place / "never"));
+  }
 
   const Outcome open =
       place.shell("krohn train modadd3 --model bilinear:rotations,hidden=8,inputs=8" + options + "open");

@@ -215,7 +215,10 @@ int run_command(int argc, const char* const* argv) noexcept try {
 } catch (const Interrupted& error) {
   return complain(error.what(), kInterruptedStatus);
 } catch (const std::bad_alloc&) {
-  return complain("out of memory; lower --max-states or --max-pairs, or take a larger machine", kUndecided);
+  return complain(
+      "out of memory; lower what the command holds (--max-states, --max-pairs, lengths, words), or take a larger "
+      "machine",
+      kUndecided);
 } catch (const std::exception& error) {
   return complain(error.what(), kBadInput);
 }

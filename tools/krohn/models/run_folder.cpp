@@ -19,14 +19,22 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A folder that PyTorch's trainer wrote has no model of krohn's, and says what can be done with it.
-void refuse_rival(const std::string& folder) {
+/// A folder of runs that all diverged has no model, and one that PyTorch's trainer wrote none of krohn's; the latter
+/// says what can be done with it.
+void refuse_without_model(const std::string& folder) {
   const fs::path record = fs::path(folder) / "run.json";
   if (!fs::is_regular_file(record)) return;
   const auto run = nlohmann::json::parse(read_file(record.string()), nullptr, false);
   const std::string model = run.is_object() ? run.value("model", nlohmann::json()).dump() : "";
   constexpr std::string_view kPrefix = "\"torch:";
-  if (!model.starts_with(kPrefix)) return;
+  if (!model.starts_with(kPrefix)) {
+    if (run.is_object() && run.contains("runs"))
+      throw InputError(
+          folder,
+          "has a run.json and no parameters.safetensors: where every run diverges there is no model; train again, with "
+          "smaller rates");
+    return;
+  }
   const std::string family = model.substr(kPrefix.size(), model.find_first_of(":\"", kPrefix.size()) - kPrefix.size());
   if (family == "rnn" || family == "gru" || family == "lstm")
     throw InputError(folder, fmt::format("PyTorch trained this model: `krohn import {}/model.safetensors --as {} "
@@ -42,7 +50,7 @@ void refuse_rival(const std::string& folder) {
 std::string file_of_run(const std::string& name) {
   const fs::path parameters = fs::path(name) / "parameters.safetensors";
   if (fs::is_regular_file(parameters)) return parameters.string();
-  refuse_rival(name);
+  refuse_without_model(name);
   return name;
 }
 

@@ -51,10 +51,22 @@ LengthRange training_lengths(const TrainArguments& options, const Task& task) {
   return parse_lengths(options.lengths);
 }
 
+constexpr char kRoundsKey[] = "rounds";
+
+TensorFile read_checkpoint(const std::string& path) {
+  try {
+    return read_safetensors(path);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}; delete it, and the run starts from its beginning", error.what()));
+  }
+}
+
 void resume(TrainingJob& job) {
-  const TensorFile file = read_safetensors(job.checkpoint);
+  const TensorFile file = read_checkpoint(job.checkpoint);
   try {
     job.trainer->resume(file);
+    if (const auto rounds = file.metadata.find(kRoundsKey); rounds != file.metadata.end())
+      job.rounds.resume(parse_count(rounds->second, kRoundsKey));
   } catch (const InputError& error) {
     throw InputError(job.checkpoint, error.what());
   }
@@ -119,7 +131,10 @@ TrainingJob make_job(const TrainArguments& options, const Task& task, const Star
 }  // namespace
 
 void TrainingJob::save() const {
-  if (trainer->state() != Trainer::State::kDiverged) write_safetensors(trainer->checkpoint(), checkpoint);
+  if (trainer->state() == Trainer::State::kDiverged) return;
+  TensorFile file = trainer->checkpoint();
+  if (rounds.count_to_keep() > 0) file.metadata[kRoundsKey] = std::to_string(rounds.count_to_keep());
+  write_safetensors(file, checkpoint);
 }
 
 std::vector<RateAndSeed> rates_and_seeds(const TrainArguments& options) {

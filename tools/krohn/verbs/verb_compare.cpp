@@ -6,9 +6,11 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
+#include "krohn/automata/operations/equivalence.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
@@ -194,6 +196,16 @@ void report_comparison(const CompareArguments& options, const Spectrum& learned,
       100.0 * static_cast<double>(dead) / static_cast<double>(learned.coordinates), options.learned);
 }
 
+/// A word that the two automata answer differently; nothing where there is none, or they have other letters or answers.
+std::optional<Word> different_answer(const Dfa& learned, const Dfa& exact) {
+  const auto names = [](const Dfa& dfa) {
+    return std::set<std::string>(dfa.output_names().begin(), dfa.output_names().end());
+  };
+  if (names(learned) != names(exact)) return std::nullopt;
+  if (learned.alphabet() != exact.alphabet()) return std::nullopt;
+  return distinguishing_word(learned, exact);
+}
+
 int compare(const CompareArguments& options) {
   if (!options.plot.empty()) require_plot_name(options.plot);
   const ComparedModel learned = load_compared(options.learned, options.reading),
@@ -203,15 +215,20 @@ int compare(const CompareArguments& options) {
     throw InputError(
         "--plot", fmt::format("the letters of {} act by no matrices, so that there is nothing to draw", learned.name));
   const std::optional<Failure> failure = failure_of(options);
+  const std::optional<Word> different = different_answer(learned.automaton, exact.automaton);
   if (!options.plot.empty()) write_plot(comparison_plot(learned, exact, letters, options.weight), options.plot);
   if (options.json) {
     nlohmann::ordered_json json = comparison_json(options, learned, letters, failure);
     for (const PlanePanel& plane : plane_panels(learned, exact, options.weight))
       json["planes"].push_back({{"plane", plane.title}, {"turns", plane.learned}, {"exact_turns", plane.exact}});
+    if (different) json["differ_on"] = learned.automaton.alphabet().format_word(*different);
     print_json(json);
     return kDone;
   }
   report_comparison(options, learned.spectrum, letters);
+  if (different)
+    fmt::print("they are of different languages, such as on {}\n",
+               quoted_word(learned.automaton.alphabet(), *different));
   if (failure) report_comparison(learned.automaton.alphabet(), *failure);
   return kDone;
 }

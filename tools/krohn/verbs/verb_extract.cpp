@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <utility>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/format_file.h"
@@ -10,6 +11,7 @@
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/constructions/files/network_file.h"
+#include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/learned/extract_automaton.h"
 #include "krohn/simulate/learned/state_centres.h"
@@ -48,6 +50,7 @@ limits.
 )"};
 
 constexpr std::size_t kExtractColumns = 100;
+constexpr std::uint64_t kMostLetters = 100'000'000;  ///< of a word, at 8 bytes each and its answers
 
 struct ExtractArguments {
   std::string model, output, against, precision = "fp32";
@@ -162,7 +165,20 @@ int extract_from_machine(ExtractArguments options) {
                              found->automaton));
 }
 
+/// Before the work.
+void check_extraction(const ExtractArguments& options) {
+  require_writable(options.output);
+  format_to_write(options.output);
+  if (options.extract.length == 0) throw InputError("--length", "words of at least one letter define an automaton");
+  for (const auto& [option, letters] :
+       {std::pair("--length", options.extract.length), std::pair("--beyond", options.extract.beyond)})
+    if (letters > kMostLetters)
+      throw InputError(option,
+                       fmt::format("a word is held in memory: at most {} letters", with_thousands(kMostLetters)));
+}
+
 int extract(ExtractArguments options) {
+  check_extraction(options);
   if (!options.against.empty()) options.expected = load_language(options.against, options.reading);
   options.model = file_of_torch_folder(file_of_run(options.model));
   if (is_machine(options.model)) return extract_from_machine(std::move(options));

@@ -330,6 +330,14 @@ int make_table(TableArguments options) {
     if (options.scale != "small") throw InputError("--scale", "the cells of certified training have one size each");
     if (recipe_of(options.recipe) != Recipe::kSteady)
       throw InputError("--recipe", "the cells of certified training have one recipe, steady");
+    const auto refuse = [](bool is_given, const char* option) {
+      if (is_given) throw InputError(option, "certified has no accuracies to measure or draw, and keeps no models");
+    };
+    refuse(!options.plot.empty(), "--plot");
+    refuse(!options.lengths.empty(), "--lengths");
+    refuse(options.rescaled, "--rescaled");
+    refuse(options.as_trained, "--as-trained");
+    refuse(options.again, "--examine-again");
     say_where();
     return make_certified_table(
         {options.output, options.only, options.seeds.first, options.seeds.count, options.threads, options.json},

@@ -16,6 +16,7 @@
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/interruption.h"
+#include "krohn/simulate/closing/close_model.h"
 #include "krohn/simulate/models/model_file.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/tasks/tasks.h"
@@ -30,6 +31,7 @@
 #include "tools/krohn/report/table.h"
 #include "tools/krohn/shards/array_script.h"
 #include "tools/krohn/shards/list_work.h"
+#include "tools/krohn/training/earlier_run.h"
 #include "tools/krohn/training/training_job.h"
 #include "tools/krohn/verb.h"
 
@@ -55,7 +57,8 @@ and `compare` read), run.json (every option and result, test words of the paper'
 and a checkpoint for every run, every half a minute and at its end. Of a linear recurrence whose task's answers tell the
 states apart it also gets network.safetensors: the same recurrence with nearest codewords in place of the read-out, a
 network to draw, convert or prove separately; it is not the trained model. The same command resumes from its checkpoints, bit
-for bit, whether it was interrupted or killed. A run that diverges leaves its last checkpoint as it is.
+for bit, whether it was interrupted or killed; with more steps, rates or seeds it goes on, and another command is refused
+a FOLDER that has a model. A run that diverges leaves its last checkpoint as it is.
 
 Linear recurrences trained on hard targets grow, and therefore fail not far beyond the lengths of training. --smoothing 0.1 with
 --schedule cosine and small first weights (spread=S with S √(hidden · inputs / 3) below 1) trains them to moduli of 1 and
@@ -242,6 +245,12 @@ std::string save_best(const TrainArguments& options, const Task& task, const Tra
   }
 }
 
+/// Before the first step, not after the last.
+void require_roundable(const SequenceModel<float>& model, const Task& task) {
+  const std::string why = why_never_rounded(model, task);
+  if (!why.empty()) throw InputError("--certify", fmt::format("{} is never proved: {}", model.name(), why));
+}
+
 void check_training(const TrainArguments& options) {
   if (options.certify && wants_cuda(options.device))
     throw InputError("--certify", "rounds between steps on the processor; take --device cpu");
@@ -339,8 +348,7 @@ std::string train_to_checkpoint(const TrainArguments& options, const Task& task,
 }
 
 /// The runs of this shard, each to its last checkpoint: the command without --shard then finds all of them trained.
-int train_shard(const TrainArguments& options, const Task& task) {
-  const std::vector<RateAndSeed> runs = rates_and_seeds(options);
+int train_shard(const TrainArguments& options, const Task& task, const std::vector<RateAndSeed>& runs) {
   if (options.shards.slurm)
     return print_array_script({"train", "training run", runs.size(), options.output, true}, options.shards);
   if (wants_cuda(options.device))
@@ -379,8 +387,11 @@ int train(TrainArguments options) {
   check_training(options);
   if (is_rival) return train_rival(options);
   const auto task = make_task(options.task, options.reading);
-  if (options.shards.any()) return train_shard(options, *task);
   const std::vector<RateAndSeed> runs = rates_and_seeds(options);
+  const auto model = make_model<float>(options.model, *task, options.seed);
+  require_same_run(options, task->info().name, model->name(), runs);
+  if (options.certify) require_roundable(*model, *task);
+  if (options.shards.any()) return train_shard(options, *task, runs);
   const bool wants_device = wants_cuda(options.device);
   if (has_ranks() && !wants_device) train_on_ranks(options, *task, runs);
   std::vector<TrainingJob> jobs = make_jobs(options, *task, runs);

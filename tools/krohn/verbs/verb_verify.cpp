@@ -54,9 +54,10 @@ split or batch, no association of letters, no FMA and no wider accumulator chang
 --order multiplies the letters' matrices as chunked kernels (chunked:64) and parallel scans (scan, doubling) do: where
 nothing rounds, the proof holds in every association; where numbers round, each order is proved or refuted separately.
 --against names the language that MODEL has to compute instead of trusting the automaton in the file.
-Given a folder of `krohn train`, verify reads the trained model itself, letter by letter in fp32 or fp64, every operation
-rounded separately, and holds it against the automaton of its task where the task asks. A checkpoint of
-flash-linear-attention or transformers is read token by token, in fp32 or bf16. Both are searched: pairs first, then long words. With
+Given a folder of `krohn train`, verify reads the trained model itself, letter by letter in fp32 or fp64
+(rnn, gru and lstm also in bf16), every operation rounded separately, and holds it against the automaton of its task where
+the task asks. A checkpoint of flash-linear-attention or transformers is read token by token, in fp32 or bf16. Both are
+searched: pairs first, then long words. With
 --order chunked:64 a checkpoint is read in the library's chunks and only tested, by random words of --length.
 Before a proof is printed, its certificate is re-checked by independent code, where certificates exist, and 100,000 letters
 (every transition, repeated short words, random words) are replayed in the claimed arithmetic and order, or as many as two
