@@ -178,6 +178,12 @@ class Monoid {
         for (const std::size_t y : local)
           semilattices = semilattices && is_idempotent(x) && product(x, y) == product(y, x);
     }
+    bool right_regular = true;
+    for (const std::size_t e : semigroup_)
+      for (const std::size_t f : semigroup_)
+        if (is_idempotent(e) && is_idempotent(f))
+          right_regular = right_regular && product(product(e, f), e) == product(f, e);
+    answers["right regular idempotents"] = right_regular;
     answers["locally testable"] = semilattices;
     answers["definite"] = definite;
     answers["reverse definite"] = reverse;

@@ -6,6 +6,7 @@
 #include <cassert>
 #include <optional>
 
+#include "krohn/automata/monoid/crossing_idempotents.h"
 #include "krohn/automata/monoid/group_witness.h"
 #include "krohn/automata/monoid/local_verdicts.h"
 #include "krohn/automata/monoid/partial_verdicts.h"
@@ -213,6 +214,7 @@ Algebra analyse(const Dfa& dfa, const AlgebraOptions& options) {
   algebra.verdicts = ByClasses(dfa, green, algebra.groups).verdicts();
   LocalVerdicts local = local_verdicts(dfa, algebra.size, options.max_elements);
   algebra.verdicts.insert(algebra.verdicts.end(), local.verdicts.begin(), local.verdicts.end());
+  algebra.verdicts.push_back(right_regular_idempotents(dfa, options.max_elements));
   if (dfa.is_acceptor()) algebra.verdicts.push_back(decided("finite", endless_words(dfa)));
   algebra.stability_index = local.stability_index;
   for (Verdict& verdict : algebra.verdicts)

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "krohn/automata/dfa/graph.h"
+#include "krohn/automata/monoid/crossing_idempotents.h"
 #include "krohn/automata/monoid/properties.h"
 #include "krohn/automata/monoid/witness_check.h"
 #include "krohn/automata/operations/emptiness.h"
@@ -118,6 +119,8 @@ void note_cycles(const Dfa& dfa, const Word& word, Cycles& cycles) {
   }
 }
 
+std::uint64_t first_elements(const Dfa& dfa) { return std::min(kFirstElements, kFirstNumbers / dfa.states() + 1); }
+
 /// Cycles of the letters, and of the words that the first elements of the monoid stand for, as far as the time goes.
 Cycles early_cycles(const Dfa& dfa) {
   Cycles cycles;
@@ -128,7 +131,7 @@ Cycles early_cycles(const Dfa& dfa) {
   }
   try {
     TransformationMonoid::Options options;
-    options.max_elements = std::min(kFirstElements, kFirstNumbers / dfa.states() + 1);
+    options.max_elements = first_elements(dfa);
     const auto monoid = TransformationMonoid::enumerate(letters, dfa.states(), options);
     for (TransformationMonoid::Element e = 0; e < monoid.size() && cycles.odd.empty(); ++e) {
       TimeLimit::check();
@@ -218,6 +221,7 @@ std::vector<Verdict> partial_verdicts(const Dfa& dfa, const std::string& limit) 
   const Cycles cycles = early_cycles(dfa);
   if (!cycles.any.empty()) know(decided("aperiodic", cycles.any));
   if (!cycles.odd.empty()) know(decided("2-groups only", cycles.odd));
+  know(right_regular_idempotents(dfa, first_elements(dfa)));
   std::vector<Verdict> verdicts;
   for (const Property& property : kProperties) {
     if (std::string_view(property.name) == "finite" && !dfa.is_acceptor()) continue;

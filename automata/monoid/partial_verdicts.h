@@ -10,8 +10,8 @@ namespace krohn {
 
 /// The verdicts of `analyse`, decided as far as the automaton alone and the first elements of its monoid decide them:
 /// group, commutative, R-trivial, definite and finite always; aperiodic and 2-groups only where a short word acts with
-/// a cycle; and what follows. The others are unknown, with `limit` as the reason. All states of `dfa` must be
-/// reachable. O(states² · letters + 20,000 elements).
+/// a cycle; right regular idempotents where short words cross; and what follows. The others are unknown, with `limit`
+/// as the reason. All states of `dfa` must be reachable. O(states² · letters + 20,000 elements).
 std::vector<Verdict> partial_verdicts(const Dfa& dfa, const std::string& limit);
 
 /// The verdict "definite": whether no word that is not empty returns to the pair of states that it started from.

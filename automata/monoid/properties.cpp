@@ -29,7 +29,10 @@ constexpr Implication kImplications[] = {{"nilpotent", "definite"},          // 
                                          {"DA", "aperiodic"},
                                          {"aperiodic", "2-groups only"},
                                          {"aperiodic", "quasi-aperiodic"},
-                                         {"2-groups only", "solvable groups"}};
+                                         {"2-groups only", "solvable groups"},
+                                         {"group", "right regular idempotents"},        // e = 1
+                                         {"commutative", "right regular idempotents"},  // efe = fee
+                                         {"definite", "right regular idempotents"}};    // se = e
 
 const char* meaning_of(std::string_view property) {
   const auto* found = std::find_if(kProperties.begin(), kProperties.end(),

@@ -135,6 +135,12 @@ class Table {
   Architecture one_layer(std::optional<std::int64_t> limit, std::string family) const {
     Architecture row{std::move(family), Answer::kUnknown, "Grazzi Thm. 3", {}, {}, {}};
     const Verdict& group = algebra_.verdict("group");
+    if (const Verdict& bar = algebra_.verdict("right regular idempotents"); bar.answer == Answer::kNo) {
+      row.answer = Answer::kNo;
+      row.theorem = "one layer of contractions with finitely many states: efe = fe for idempotents (MATH.md §4)";
+      row.reason = bar.witness;
+      return row;
+    }
     if (group.answer == Answer::kNo) {
       row.reason = fmt::format("Theorem 3 speaks of group automata, and {}", group.witness);
       return row;

@@ -9,6 +9,7 @@
 #include "krohn/automata/cascades/holonomy.h"
 #include "krohn/automata/monoid/algebra.h"
 #include "krohn/automata/monoid/complexity.h"
+#include "krohn/automata/monoid/crossing_idempotents.h"
 #include "krohn/constructions/smallest/finite_values_check.h"
 #include "krohn/constructions/smallest/letter_bounds.h"
 #include "krohn/constructions/smallest/plan_sizes.h"
@@ -152,7 +153,16 @@ class Bounds {
     offer_reflections(add(kReflections, kRepresentation, {fewest.value, because(fewest)}));
   }
 
-  void add_reflections() { offer_reflections(add(kReflections, kFinite, reflections_of_any_layer(automaton_))); }
+  void add_reflections() {
+    constexpr std::uint64_t kMostElements = 20'000;
+    SizeBound& bound = add(kReflections, kFinite, reflections_of_any_layer(automaton_));
+    if (const CrossingSearch search = crossing_idempotents(automaton_, kMostElements); search.found) {
+      bound.is_impossible = true;
+      bound.because = to_string(*search.found, automaton_);
+    } else {
+      offer_reflections(bound);
+    }
+  }
 
   void add_cascades() {
     if (!widest_labels_) return;

@@ -23,9 +23,12 @@ struct SizeBound {
   /// The least that krohn builds in the same model, and how; nothing when it builds none.
   std::optional<std::uint64_t> built;
   std::string construction;
+  bool is_impossible = false;  ///< no number is enough, and `because` says why
 
   /// Bound and plan meet.
-  bool is_optimal() const { return built == at_least; }
+  bool is_optimal() const { return !is_impossible && built == at_least; }
+  /// "3", or "none".
+  std::string least() const { return is_impossible ? "none" : std::to_string(at_least); }
 };
 
 struct Smallest {

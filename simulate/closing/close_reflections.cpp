@@ -7,7 +7,11 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <utility>
 
+#include "krohn/automata/classes/state_pairs.h"
+#include "krohn/automata/monoid/crossing_idempotents.h"
+#include "krohn/automata/monoid/partial_verdicts.h"
 #include "krohn/constructions/files/tensor_values.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/float_environment.h"
@@ -257,7 +261,56 @@ std::vector<bool> free_parameters(const SequenceModel<float>& model, const Refle
   return is_free;
 }
 
+/// By p · states + q: some word behind them, the empty one included, is asked about and answered differently. O(n²
+/// · letters).
+std::vector<bool> told_apart(const TrackedAutomaton& tracked) {
+  const Dfa& automaton = tracked.automaton;
+  const State states = automaton.states();
+  std::vector<std::vector<State>> before(std::size_t{states} * automaton.letters());
+  for (State p = 0; p < states; ++p)
+    for (Letter letter = 0; letter < automaton.letters(); ++letter)
+      before[std::size_t{automaton.next(p, letter)} * automaton.letters() + letter].push_back(p);
+  std::vector<bool> apart(std::size_t{states} * states);
+  std::vector<std::pair<State, State>> found;
+  const auto add = [&](State p, State q) {
+    if (apart[std::size_t{p} * states + q]) return;
+    apart[std::size_t{p} * states + q] = true;
+    found.emplace_back(p, q);
+  };
+  for (State p = 0; p < states; ++p)
+    for (State q = 0; q < states; ++q)
+      if (tracked.is_asked(p) && tracked.is_asked(q) && tracked.wanted[p] != tracked.wanted[q]) add(p, q);
+  while (!found.empty()) {
+    const auto [to_p, to_q] = found.back();
+    found.pop_back();
+    for (Letter letter = 0; letter < automaton.letters(); ++letter)
+      for (const State p : before[std::size_t{to_p} * automaton.letters() + letter])
+        for (const State q : before[std::size_t{to_q} * automaton.letters() + letter]) add(p, q);
+  }
+  return apart;
+}
+
 }  // namespace
+
+std::string why_no_layer_of_contractions(const TrackedAutomaton& tracked) {
+  constexpr State kMostStates = 2000;
+  constexpr std::uint64_t kMostElements = 5000;
+  const Dfa& automaton = tracked.automaton;
+  if (automaton.states() > kMostStates) return {};
+  ToldApart apart;
+  apart.pairs = told_apart(tracked);
+  for (const Output wanted : tracked.wanted) apart.is_dead.push_back(wanted == TrackedAutomaton::kNoSuchWord);
+  apart.is_start.assign(automaton.states(), true);  // all are reached
+  const CrossingSearch search = crossing_idempotents(automaton, kMostElements, apart);
+  if (!search.found) return {};
+  const Word before = word_between(automaton, automaton.initial(), search.found->from);
+  return fmt::format(
+      "no layer of contractions, in which reflections are, holds this language with finitely many states: e = {} and f "
+      "= {} act as idempotents, and after {} words go on otherwise behind efe than behind fe (docs/MATH.md §4){}",
+      quoted_letters(automaton, search.found->e), quoted_letters(automaton, search.found->f),
+      quoted_letters(automaton, before),
+      search.found->bars_margins ? "; nor with bounded states and a margin between answers" : "");
+}
 
 std::string why_no_reflections_round(const SequenceModel<float>& model, const Task& task) {
   const StackedShape shape = parse_stacked_shape(model.name());
@@ -270,8 +323,9 @@ std::string why_no_reflections_round(const SequenceModel<float>& model, const Ta
   if (model.letters() >= mixer.width)
     return fmt::format("each of {} letters needs a coordinate of its own, and the width is {}; take a larger width=",
                        model.letters(), mixer.width);
-  if (input_machine(task).before.size() > 1) return "more than one token stands before every word";
-  return {};
+  const TaskAutomaton input = input_machine(task);
+  if (input.before.size() > 1) return "more than one token stands before every word";
+  return why_no_layer_of_contractions(tracked_automaton(task, input.automaton));
 }
 
 Closing close_reflections(const SequenceModel<float>& model, const Task& task, std::vector<bool>& is_free) {

@@ -5,9 +5,15 @@
 #include <vector>
 
 #include "krohn/simulate/closing/closing.h"
+#include "krohn/simulate/run/letter_reader.h"
 #include "krohn/simulate/tasks/task.h"
 
 namespace krohn {
+
+/// Why no one layer h ← A(x) h + b(x) with |A(x)| ≤ 1 in the Euclidean norm gives the answers that are asked for, with
+/// finitely many states: words that act as idempotents and cross (automata/monoid/crossing_idempotents.h). "" where
+/// none were found.
+std::string why_no_layer_of_contractions(const TrackedAutomaton& tracked);
 
 /// Why no deltaproduct model of this shape is rounded; "" where its parameters decide.
 std::string why_no_reflections_round(const SequenceModel<float>& model, const Task& task);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "krohn/simulate/closing/pull_letters.h"
+#include "krohn/simulate/models/models.h"
 
 namespace krohn {
 namespace {
@@ -43,6 +44,7 @@ void ProofRounds::attempt(const SequenceModel<float>& model, const Trainer& trai
 }
 
 std::string ProofRounds::why_not() const {
+  if (!ruled_out_.empty()) return ruled_out_;
   if (!last_) return "validation never answered 99 % correctly, so that nothing was rounded";
   return last_->why_not();
 }
@@ -58,6 +60,14 @@ CertifiedRun train_to_proof(const Task& task, std::string_view model, const Trai
                             const std::function<void()>& on_step) {
   const auto start = std::chrono::steady_clock::now();
   CertifiedRun run;
+  const auto untrained = make_model<float>(model, task, options.seed);
+  if (std::string why = why_never_rounded(*untrained, task); !why.empty()) {
+    run.record.rate = options.optimiser.learning_rate;
+    run.record.seed = options.seed;
+    run.record.end = "ruled out";
+    run.rounds.rule_out(std::move(why));
+    return run;
+  }
   std::uint64_t steps = 0;
   std::vector<float> reached;
   for (std::uint64_t part = 0; part < kMostParts; ++part) {

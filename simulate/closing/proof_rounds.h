@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "krohn/simulate/closing/close_model.h"
 #include "krohn/simulate/train/trained_run.h"
@@ -33,10 +35,13 @@ class ProofRounds {
   void resume(std::uint64_t kept) { count_ = kept; }
   /// "" where it is proved.
   std::string why_not() const;
+  /// Instead of any attempt: why_never_rounded says that none can succeed.
+  void rule_out(std::string why) { ruled_out_ = std::move(why); }
 
  private:
   void attempt(const SequenceModel<float>& model, const Trainer& trainer, const Task& task);
 
+  std::string ruled_out_;
   std::optional<ProvedClosing> last_;
   std::uint64_t count_ = 0;
   bool is_made_again_ = false;  ///< the last attempt, by a run that is resumed from where this one stands
@@ -48,8 +53,9 @@ struct CertifiedRun {
   ProofRounds rounds;
 };
 
-/// A run that ends without a proof goes on from its parameters, twice at most, at the rates that it began with and on
-/// another draw of samples; the record counts the steps of all. Calls `on_step` after every step.
+/// What is never rounded (why_never_rounded) is not trained. A run that ends without a proof goes on from its
+/// parameters, twice at most, at the rates that it began with and on another draw of samples; the record counts the
+/// steps of all. Calls `on_step` after every step.
 CertifiedRun train_to_proof(const Task& task, std::string_view model, const TrainOptions& options,
                             const std::function<void()>& on_step = {});
 

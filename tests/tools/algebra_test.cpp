@@ -282,6 +282,7 @@ TEST_CASE("smallest: bounds beside plans, witnesses in JSON, one of LANGUAGE and
   for (const json& bound : report["bounds"]) {
     const bool meets = bound["built"] == bound["at_least"];
     CHECK(bound["optimal"] == meets);
+    CHECK(bound["impossible"] == false);
     if (bound["model"] == "one layer, finitely many values, read in any way" && bound["counted"] == "numbers of state")
       CHECK(bound["at_least"] == 3);
   }
@@ -290,6 +291,9 @@ TEST_CASE("smallest: bounds beside plans, witnesses in JSON, one of LANGUAGE and
   const Outcome text = place.shell("krohn smallest 'regex:(a|b)*abb'");
   CHECK(contains(text.out, "optimal"));
   CHECK(contains(text.out, "gap 1"));
+  const Outcome first = place.shell("krohn smallest 'regex:a(a|b)*'");
+  CHECK(contains(first.out, "none      -             impossible"));
+  CHECK(contains(first.out, "with e = \"a\" and f = \"b\", efe and fe differ"));
   CHECK(place.shell("krohn smallest").status == 2);
   CHECK(place.shell("krohn smallest name:S3 --table groups").status == 2);
   CHECK(contains(place.shell("krohn smallest --table monoids").out, "\n| 3 | 27 | "));

@@ -210,6 +210,9 @@ TEST_CASE("words below --from are not asked about") {
   };
   CHECK(failing_length("") < 5);            // one or two integers: "1", "1+1"
   CHECK(failing_length(" --from 3") >= 5);  // three, with two operators
+  const Outcome endless = place.shell("krohn verify run --from 1e9 --time 1");
+  CHECK(endless.status == 2);
+  CHECK(contains(endless.err, "--from: "));
 }
 
 TEST_CASE("the folder of a linear model is the trained model in it, for every verb") {

@@ -7,6 +7,7 @@
 #include "krohn/automata/language.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/simulate/prove/certify.h"
+#include "tests/algebra_campaign.h"
 #include "tests/simulate/hand_built.h"
 
 using namespace krohn;
@@ -89,6 +90,30 @@ TEST_CASE("every yes compiles, its bit-exact construction is proved, and every n
       CHECK(!rounded.is<Refuted>());
     }
   }
+}
+
+TEST_CASE("what one layer of reflections is built for crosses no idempotents, and the row says no where they cross") {
+  int built_rows = 0, barred = 0;
+  const auto check = [&](const Dfa& dfa) {
+    const Dfa automaton = canonical(dfa);
+    const Algebra algebra = analyse(automaton);
+    const bool crosses = algebra.verdict("right regular idempotents").answer == Answer::kNo;
+    barred += crosses;
+    const auto rows = plan(automaton, {});
+    for (const PlanRow& row : rows)
+      if (row.possible && row.layers == 1 && row.reflections >= 0) {
+        ++built_rows;
+        CHECK_FALSE(crosses);
+      }
+    for (const char* name :
+         {"one generalized Householder per token, one layer", "products of k generalized Householders, one layer"}) {
+      const Architecture row = family(architectures(automaton, algebra, rows), name);
+      CHECK((row.answer == Answer::kNo && row.theorem.find("contractions") != std::string::npos) == crosses);
+    }
+  };
+  for (State n = 1; n <= 3; ++n) for_all_tables(n, 2, check);
+  CHECK(built_rows > 20);
+  CHECK(barred > 100);
 }
 
 TEST_CASE("random automata: a position signal is offered exactly to quasi-aperiodic stamps, and proved") {

@@ -39,13 +39,14 @@ std::optional<State> source(const std::vector<Transformation>& elements, Point s
   return std::nullopt;
 }
 
-/// "2", where bound and plan meet; "2 (3)" for a bound of 2 and a network of 3; "–" where there is none.
+/// "2", where bound and plan meet; "2 (3)" for a bound of 2 and a network of 3; "none" where no number is enough; "–"
+/// where there is no bound.
 std::string cell(const Smallest& found, std::string_view counted, std::string_view model) {
   const auto bound = std::ranges::find_if(
       found.bounds, [&](const SizeBound& row) { return row.counted == counted && row.model.starts_with(model); });
   if (bound == found.bounds.end()) return "–";
-  if (bound->is_optimal()) return fmt::format("**{}**", bound->at_least);
-  return bound->built ? fmt::format("{} ({})", bound->at_least, *bound->built) : fmt::format("{}", bound->at_least);
+  if (bound->is_optimal()) return fmt::format("**{}**", bound->least());
+  return bound->built ? fmt::format("{} ({})", bound->least(), *bound->built) : bound->least();
 }
 
 struct Column {

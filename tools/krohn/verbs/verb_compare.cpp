@@ -244,7 +244,8 @@ void add_compare(CLI::App& app, Work& chosen) {
   verb.add_option("--weight", options->weight, "Least weight of the modes that are shown")
       .between(0.0, 1.0)
       .show_default();
-  add_count(verb, "--from", options->from, "Of a trained model: wrong words of its task below this length do not count")
+  add_count(verb, "--from", options->from,
+            "Of a trained model whose task answers at the end alone: shorter wrong words do not count")
       .show_default("");
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);

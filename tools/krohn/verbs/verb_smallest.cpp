@@ -47,13 +47,16 @@ struct SmallestArguments {
 };
 
 std::string verdict(const SizeBound& bound) {
+  if (bound.is_impossible) return "impossible";
   if (!bound.built) return "nothing is built";
   return bound.is_optimal() ? "optimal" : fmt::format("gap {}", *bound.built - bound.at_least);
 }
 
 Json bound_json(const SizeBound& bound) {
-  Json json{
-      {"counted", bound.counted}, {"model", bound.model}, {"at_least", bound.at_least}, {"because", bound.because}};
+  Json json{{"counted", bound.counted}, {"model", bound.model}};
+  json["at_least"] = bound.is_impossible ? Json() : Json(bound.at_least);
+  json["impossible"] = bound.is_impossible;
+  json["because"] = bound.because;
   json["built"] = bound.built ? Json(*bound.built) : Json();
   json["construction"] = bound.construction;
   json["optimal"] = bound.is_optimal();
@@ -105,9 +108,8 @@ int report(const SmallestArguments& options) {
   std::vector<std::vector<std::string>> rows{
       {"counted", "in networks of", "at least", "krohn builds", "", "by", "why no fewer"}};
   for (const SizeBound& bound : found.bounds)
-    rows.push_back({bound.counted, bound.model, std::to_string(bound.at_least),
-                    bound.built ? std::to_string(*bound.built) : "-", verdict(bound), bound.construction,
-                    bound.because});
+    rows.push_back({bound.counted, bound.model, bound.least(), bound.built ? std::to_string(*bound.built) : "-",
+                    verdict(bound), bound.construction, bound.because});
   fmt::print("{}", format_table(rows));
   for (const std::string& limit : found.limits) fmt::print("{}\n", limit);
   return status;

@@ -51,7 +51,8 @@ there, what is proved or refuted in fp32 (with how many letters) of the run with
 construction that run snaps to with a proof for all lengths. The columns of lengths are about that run too; no test score
 chooses it. "Counted as there" is what the paper's own way of choosing among rates and seeds makes of the same runs. Accuracies
 and claims are of the models as trained; --rescaled measures another function, as `krohn eval` does, and claims nothing.
-Nothing is asked about words shorter than those of the training; `krohn verify` asks about them unless --from says not to.
+Where a task answers at the end alone, nothing is asked about words shorter than those of the training; `krohn verify` asks
+about them unless --from says not to.
 
 --recipe paper is the paper's protocol: steps, batches, rates, schedule, decay, clipping, lengths, first weights, and how it
 measures and counts; released, of fan2, that of the paper's code, which is another; normalised, of those of Ebrahimi &

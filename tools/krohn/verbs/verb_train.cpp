@@ -248,7 +248,7 @@ std::string save_best(const TrainArguments& options, const Task& task, const Tra
 /// Before the first step, not after the last.
 void require_roundable(const SequenceModel<float>& model, const Task& task) {
   const std::string why = why_never_rounded(model, task);
-  if (!why.empty()) throw InputError("--certify", fmt::format("{} is never proved: {}", model.name(), why));
+  if (!why.empty()) throw InputError("--certify", fmt::format("{} is never rounded: {}", model.name(), why));
 }
 
 void check_training(const TrainArguments& options) {

@@ -300,7 +300,8 @@ void add_verify(CLI::App& app, Work& chosen) {
   add_size(verb, "--memory", options->memory,
            "Memory of a process for pairs: bytes, or 500M, 8G; what is more goes to the disk");
   add_size(verb, "--disk", options->disk, "Most that a process writes to the disk for it; 0: nothing");
-  add_count(verb, "--from", options->from, "Of a trained model: shorter words of its task are not asked about")
+  add_count(verb, "--from", options->from,
+            "Of a trained model whose task answers at the end alone: shorter words are not asked about")
       .show_default("");
   verb.add_option("--certificate", options->certificate, "Write what was found, for `krohn check`").type_name("FILE");
   verb.add_option("--checkpoint", options->checkpoint, "Keep long work in this folder, and go on with what it holds")
