@@ -132,6 +132,11 @@ class Table {
     return best;
   }
 
+  std::string no_registers() const {
+    const PlanRow* registers = planned("registers");
+    return registers == nullptr ? "registers were not tried" : registers->reason;
+  }
+
   Architecture one_layer(std::optional<std::int64_t> limit, std::string family) const {
     Architecture row{std::move(family), Answer::kUnknown, "Grazzi Thm. 3", {}, {}, {}};
     const Verdict& group = algebra_.verdict("group");
@@ -141,11 +146,15 @@ class Table {
       row.reason = bar.witness;
       return row;
     }
-    if (group.answer == Answer::kNo) {
-      row.reason = fmt::format("Theorem 3 speaks of group automata, and {}", group.witness);
-      return row;
-    }
     const PlanRow* best = fewest_reflections(false);
+    if (group.answer == Answer::kNo) {
+      row.theorem = "registers (MATH.md §4)";
+      if (best == nullptr)
+        row.reason = fmt::format("Theorem 3 speaks of group automata, and {}; {}", group.witness, no_registers());
+      else if (limit && best->reflections > *limit)
+        row.reason = fmt::format("the least that was found is {} per token: {}", best->reflections, best->construction);
+      if (!row.reason.empty()) return row;
+    }
     if (best != nullptr && (!limit || best->reflections <= *limit)) {
       row.answer = Answer::kYes;
       row.construction = best->construction;

@@ -9,6 +9,7 @@
 #include "krohn/constructions/build/build_one_hot.h"                // IWYU pragma: export
 #include "krohn/constructions/build/build_orthogonal.h"             // IWYU pragma: export
 #include "krohn/constructions/build/build_permutation.h"            // IWYU pragma: export
+#include "krohn/constructions/build/build_registers.h"              // IWYU pragma: export
 #include "krohn/constructions/build/build_rotation.h"               // IWYU pragma: export
 #include "krohn/constructions/build/build_signed_permutation.h"     // IWYU pragma: export
 #include "krohn/constructions/build/build_two_layer_reflections.h"  // IWYU pragma: export

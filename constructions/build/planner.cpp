@@ -173,6 +173,8 @@ constexpr std::array kConstructions{
                  [](Workbench& w) { return build_integral_standard(w.automaton(), w.action()); }},
     Construction{"one-hot", "Grazzi App. A.2", CostKind::kMaps,
                  [](Workbench& w) { return build_one_hot(w.automaton()); }},
+    Construction{"registers", "MATH.md §4", CostKind::kAny, [](Workbench& w) { return build_registers(w.automaton()); },
+                 false, true},
     Construction{"block-diagonal", "Hartmanis & Stearns", CostKind::kAny,
                  [](Workbench& w) { return build_block_diagonal(w.automaton()); }},
     Construction{"bilinear", "Ebrahimi Prop. 2.2", CostKind::kMaps,

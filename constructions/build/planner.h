@@ -10,9 +10,9 @@
 //      numbers alone where there is no Householder form;
 //   5. fewer state numbers;
 //   6. the earlier in the table.
-// permutation-vector, whose margin shrinks with the degree, and rotation-snapped, which is not linear, are taken only
-// by name. Constructions that are made for one precision (rotation-locked, rotation-grid, the shifts in
-// diagonal-unit-circle) are made for the wished one, or fp32.
+// permutation-vector, whose margin shrinks with the degree, rotation-snapped, which is not linear, and registers, of
+// which there may be far more than states, are taken only by name. Constructions that are made for one precision
+// (rotation-locked, rotation-grid, the shifts in diagonal-unit-circle) are made for the wished one, or fp32.
 #pragma once
 
 #include <cstdint>

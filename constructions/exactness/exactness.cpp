@@ -106,6 +106,8 @@ class StepBound {
       return (1 + r.beta) * range_.largest;
     const bool swap = e.size() == 2 && e[0].value == 1 && e[1].value == -1;
     if (swap && unit_scale && r.beta == 1) return range_.spread;
+    const bool negating = e.size() == 2 && e[0].value == 1 && e[1].value == 1;  // a swap that changes both signs
+    if (negating && unit_scale && r.beta == 1) return 2 * range_.largest;
     const std::uint32_t n = dimension / 2;
     const bool doubled = e.size() == 4 && e[0].value == 1 && e[1].value == -1 && e[2].value == 1 && e[3].value == -1 &&
                          e[2].position == e[0].position + n && e[3].position == e[1].position + n;

@@ -81,7 +81,8 @@ std::vector<Builder> builders() {
           {"standard", [](const Dfa& a) { return build_integral_standard(a); }},
           {"bilinear", build_bilinear},
           {"factored", build_factored},
-          {"block-diagonal", [](const Dfa& a) { return build_block_diagonal(a); }}};
+          {"block-diagonal", [](const Dfa& a) { return build_block_diagonal(a); }},
+          {"registers", build_registers}};
 }
 
 }  // namespace
@@ -109,12 +110,12 @@ TEST_CASE("which constructions a sample admits") {
     std::vector<const char*> possible;
   };
   const std::vector<Fact> facts{
-      {"ends in abb", {"one-hot", "bilinear", "factored"}},
+      {"ends in abb", {"one-hot", "bilinear", "factored", "registers"}},
       {"random 7x3", {"one-hot", "bilinear", "factored"}},
       {"Z4",
        {"one-hot", "permutation", "permutation, unit", "permutation, unnormalised", "permutation, doubled", "vector",
         "vector, unnormalised", "vector, doubled", "rotation", "rotation, primary", "R2", "signed permutation",
-        "cyclotomic", "standard", "bilinear", "factored"}}};
+        "cyclotomic", "standard", "bilinear", "factored", "registers"}}};
   for (const Fact& fact : facts)
     for (const Sample& sample : samples()) {
       if (std::string(sample.name) != fact.sample) continue;

@@ -14,7 +14,8 @@ TEST_CASE("a proof about a language that asks about some words alone says so, by
   // The empty word, words of one letter 0 and 1, and those of two and more.
   const Dfa counted = Dfa::moore(parity.alphabet(), {1, 2, 3, 3, 3, 3, 3, 3}, 0, {0, 0, 0, 0}, {"0"});
   const auto said = [&](Claim claim, std::vector<Output> wanted) {
-    Certificate certificate{.claim = std::move(claim)};
+    Certificate certificate;
+    certificate.claim = std::move(claim);
     certificate.language = TrackedAutomaton{counted, std::move(wanted)};
     return claim_in_words(certificate, counted.alphabet());
   };
@@ -29,9 +30,10 @@ TEST_CASE("a proof about a language that asks about some words alone says so, by
   CHECK(said(ProvedUpTo{7}, {0, kNot, 0, 0}) ==
         "proved for words of up to 7 letters; undecided beyond" + not_of + "\"0\" (1 letter)");
   CHECK(said(Sampled{}, {0, kNot, 0, 0}) == "undecided: no disagreement found, which proves nothing");
-  CHECK(claim_in_words({.claim = Proved{}}, counted.alphabet()) == proved);
+  Certificate back;
+  back.claim = Proved{};
+  CHECK(claim_in_words(back, counted.alphabet()) == proved);
   // Words that come back to the beginning, of which nothing is asked, have letters.
-  Certificate back{.claim = Proved{}};
   back.language = TrackedAutomaton{parity, {kNot, 0}};
   CHECK(shortest_word_not_asked(back) == Word{0});
   back.language->wanted = {0, kNot};

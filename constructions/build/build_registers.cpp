@@ -1,0 +1,254 @@
+#include "krohn/constructions/build/build_registers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "krohn/constructions/actions/tracked_states.h"
+#include "krohn/constructions/network/listed_layer.h"
+#include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
+
+namespace krohn {
+namespace {
+
+constexpr Label kMostForAll = 10;  ///< states up to which all functions are tried
+constexpr std::size_t kMostFunctions = 2'000, kMostRegisters = 512;
+constexpr std::uint64_t kMostWork = 30'000'000;  ///< functions × letters × states
+
+/// By label, whether the register holds −1; false for label 0.
+using Function = std::vector<bool>;
+
+/// What a letter makes of a register: what another held, or nothing of any; negated, or the constant's sign.
+struct Move {
+  std::optional<std::size_t> from;
+  bool is_negative = false;
+};
+
+/// Registers that no letter leads out of, with their moves by action.
+struct Block {
+  std::vector<Function> functions;
+  std::vector<std::vector<Move>> moves;
+};
+
+struct Before {
+  Function function;
+  bool is_negative = false, is_constant = false;
+};
+
+/// q ↦ f(q·a).
+Before before(const Function& function, const Transformation& action) {
+  Before result{Function(function.size()), function[action[0]], true};
+  for (Point q = 0; q < function.size(); ++q) {
+    result.function[q] = function[action[q]] != result.is_negative;
+    result.is_constant = result.is_constant && !result.function[q];
+  }
+  return result;
+}
+
+class Registers {
+ public:
+  Registers(const Dfa& automaton, const TrackedStates& tracked) : automaton_(automaton), tracked_(tracked) {}
+
+  /// Blocks that tell all states apart, the small ones first, and none that is not needed.
+  std::vector<Block> choose() {
+    std::vector<Block> blocks;
+    std::set<std::vector<Function>> known;
+    for (const Function& function : candidates())
+      if (auto block = block_of(function)) {
+        std::vector<Function> sorted = block->functions;
+        std::ranges::sort(sorted);
+        if (known.insert(std::move(sorted)).second) blocks.push_back(*std::move(block));
+      }
+    std::ranges::stable_sort(blocks, {}, [](const Block& block) { return block.functions.size(); });
+    std::vector<Block> chosen;
+    std::size_t classes = std::min<std::size_t>(tracked_.count(), 1);
+    for (const Block& block : blocks) {
+      chosen.push_back(block);
+      const std::size_t now = told_apart(chosen);
+      if (now == classes) chosen.pop_back();
+      classes = now;
+    }
+    if (classes < tracked_.count()) refuse(chosen);
+    for (std::size_t i = chosen.size(); i-- > 0;) {
+      const Block block = chosen[i];
+      chosen.erase(chosen.begin() + static_cast<std::ptrdiff_t>(i));
+      if (told_apart(chosen) < tracked_.count()) chosen.insert(chosen.begin() + static_cast<std::ptrdiff_t>(i), block);
+    }
+    return chosen;
+  }
+
+ private:
+  std::vector<Function> candidates() const {
+    const Label states = tracked_.count();
+    std::vector<Function> all;
+    if (states <= kMostForAll) {
+      for (std::uint32_t set = 1; states > 0 && set < 1U << (states - 1); ++set) {
+        Function function(states);
+        for (Label label = 1; label < states; ++label) function[label] = (set >> (label - 1) & 1U) != 0;
+        all.push_back(std::move(function));
+      }
+      return all;
+    }
+    std::set<Function> known;
+    const auto add = [&](Function function) {
+      if (function[0]) function.flip();
+      if (std::ranges::count(function, true) > 0 && known.insert(function).second) all.push_back(std::move(function));
+    };
+    for (Output output = 0; output < automaton_.output_names().size(); ++output) {
+      Function function(states);
+      for (Label label = 0; label < states; ++label)
+        function[label] = automaton_.output(tracked_.states[label]) == output;
+      add(std::move(function));
+    }
+    for (Label label = 0; label < states; ++label) {
+      Function function(states);
+      function[label] = true;
+      add(std::move(function));
+    }
+    for (std::size_t i = 0; i < all.size() && all.size() < kMostFunctions; ++i)
+      for (const Transformation& action : tracked_.maps) add(before(Function(all[i]), action).function);
+    return all;
+  }
+
+  /// Nothing where a letter would have one register held by two, or where there are too many.
+  std::optional<Block> block_of(const Function& function) {
+    Block block{{function}, {}};
+    std::map<Function, std::size_t> number{{function, 0}};
+    block.moves.resize(tracked_.maps.size());
+    std::vector<std::set<std::size_t>> read(tracked_.maps.size());
+    for (std::size_t i = 0; i < block.functions.size(); ++i)
+      for (std::size_t action = 0; action < tracked_.maps.size(); ++action) {
+        if ((work_ += function.size()) > kMostWork) throw LimitError("the search for registers is too long");
+        TimeLimit::check();
+        const Before held = before(Function(block.functions[i]), tracked_.maps[action]);
+        Move move{std::nullopt, held.is_negative};
+        if (!held.is_constant) {
+          const auto [at, fresh] = number.emplace(held.function, block.functions.size());
+          if (fresh) block.functions.push_back(held.function);
+          if (block.functions.size() > kMostRegisters || !read[action].insert(at->second).second) return std::nullopt;
+          move.from = at->second;
+        }
+        block.moves[action].push_back(move);
+      }
+    return block;
+  }
+
+  std::vector<std::vector<bool>> answers(const std::vector<Block>& blocks) const {
+    std::vector<std::vector<bool>> by_label(tracked_.count());
+    for (const Block& block : blocks)
+      for (const Function& function : block.functions)
+        for (Label label = 0; label < tracked_.count(); ++label) by_label[label].push_back(function[label]);
+    return by_label;
+  }
+
+  std::size_t told_apart(const std::vector<Block>& blocks) const {
+    const auto all = answers(blocks);
+    return std::set<std::vector<bool>>(all.begin(), all.end()).size();
+  }
+
+  [[noreturn]] void refuse(const std::vector<Block>& blocks) const {
+    std::map<std::vector<bool>, Label> first;
+    Label label = 0;
+    for (const auto& answer : answers(blocks)) {
+      const auto [at, fresh] = first.emplace(answer, label);
+      if (!fresh)
+        throw InputError(fmt::format(
+            "no registers that every letter moves one to one were found to tell states {} and "
+            "{} apart",
+            automaton_.state_name(tracked_.states[at->second]), automaton_.state_name(tracked_.states[label])));
+      ++label;
+    }
+    throw Error("registers tell all states apart and were refused");
+  }
+
+  const Dfa& automaton_;
+  const TrackedStates& tracked_;
+  std::uint64_t work_ = 0;
+};
+
+Reflection projection(std::size_t at) { return {{{static_cast<std::uint32_t>(at), 1}}, 1, 1, 0, {}, 1}; }
+
+Reflection negation(std::size_t at) { return {{{static_cast<std::uint32_t>(at), 1}}, 1, 1, 0, {}, 2}; }
+
+/// Exchanges two numbers, and negates both.
+Reflection exchange(std::size_t a, std::size_t b, bool is_negative) {
+  const auto low = static_cast<std::uint32_t>(std::min(a, b)), high = static_cast<std::uint32_t>(std::max(a, b));
+  return {{{low, 1}, {high, is_negative ? 1 : -1}}, 1, 1, 0, {}, 1};
+}
+
+/// What one action does to all registers: content goes along cycles, and along paths whose last content is lost and
+/// whose first register is written.
+Transition transition_of(const std::vector<Move>& moves) {
+  const std::size_t size = moves.size();
+  ReflectionProduct product{static_cast<std::uint32_t>(size), {}};
+  Transition transition{{}, Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(size), 1)};
+  std::vector<std::optional<std::size_t>> to(size);
+  for (std::size_t i = 0; i < size; ++i)
+    if (moves[i].from) to[*moves[i].from] = i;
+  std::vector<bool> done(size);
+  // Along start → next → …: each register in turn is exchanged with the first, which holds what the next one gets.
+  const auto go_from = [&](std::size_t start) {
+    bool is_negative = false;  // what the first register holds, of what it should pass on
+    done[start] = true;
+    for (std::size_t at = start; to[at] && *to[at] != start; at = *to[at]) {
+      const std::size_t next = *to[at];
+      is_negative = moves[next].is_negative != is_negative;
+      product.factors.push_back(exchange(start, next, is_negative));
+      done[next] = true;
+    }
+    if (!moves[start].from)
+      product.factors.push_back(projection(start));
+    else if (moves[start].is_negative != is_negative)
+      product.factors.push_back(negation(start));
+  };
+  for (std::size_t i = 0; i < size; ++i)
+    if (!moves[i].from) {
+      go_from(i);
+      transition.b(static_cast<Eigen::Index>(i), 0) = moves[i].is_negative ? -1 : 1;
+    }
+  for (std::size_t i = 0; i < size; ++i)
+    if (!done[i]) go_from(i);
+  if (transition.b.isZero(0)) transition.b.resize(0, 0);
+  transition.a = std::move(product);
+  return transition;
+}
+
+}  // namespace
+
+Network build_registers(const Dfa& automaton) {
+  const TrackedStates tracked = tracked_states(automaton);
+  const std::vector<Block> blocks = Registers(automaton, tracked).choose();
+  std::size_t size = 0;
+  for (const Block& block : blocks) size += block.functions.size();
+  if (size > kMostRegisters) throw LimitError(fmt::format("{} registers are more than {}", size, kMostRegisters));
+  if (size == 0) throw InputError("one state needs no register");
+  std::vector<Eigen::MatrixXd> codewords(tracked.count(), Eigen::MatrixXd(static_cast<Eigen::Index>(size), 1));
+  Eigen::Index row = 0;
+  for (const Block& block : blocks)
+    for (const Function& function : block.functions) {
+      for (Label label = 0; label < tracked.count(); ++label) codewords[label](row, 0) = function[label] ? -1 : 1;
+      ++row;
+    }
+  Layer layer = listed_layer(std::move(codewords));
+  for (std::size_t action = 0; action < tracked.maps.size(); ++action) {
+    std::vector<Move> moves;
+    for (const Block& block : blocks) {
+      const std::size_t first = moves.size();
+      for (Move move : block.moves[action]) {
+        if (move.from) *move.from += first;
+        moves.push_back(move);
+      }
+    }
+    layer.transitions.push_back(transition_of(moves));
+  }
+  return single_layer_network(automaton, tracked, std::move(layer),
+                              {"registers", {}, "MATH.md §4", fmt::format("{} registers", size)});
+}
+
+}  // namespace krohn
