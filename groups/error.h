@@ -1,4 +1,4 @@
-// groups/error.h — the one exception family. Every message says what, where, and what to do.
+// groups/error.h — the one exception family, and what ends everything. Every message says what, where, and what to do.
 #pragma once
 
 #include <stdexcept>
@@ -35,10 +35,11 @@ class SystemError : public Error {
   using Error::Error;
 };
 
-/// The user asked to stop (SIGINT, SIGTERM). Nothing half-written stays behind. The command exits with status 130.
-class Interrupted : public Error {
+/// The user asked to stop (SIGINT, SIGTERM). Nothing half-written stays behind. The command exits with status 130. No
+/// Error: what goes on after one must not go on after this.
+class Interrupted : public std::runtime_error {
  public:
-  using Error::Error;
+  using std::runtime_error::runtime_error;
 };
 
 }  // namespace krohn

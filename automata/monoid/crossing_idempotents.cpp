@@ -73,7 +73,8 @@ class Search {
       for (std::size_t j = 0; j <= i; ++j) {
         if ((steps += 2 * dfa_.states()) > (result.found ? kMostStepsForMargins : kMostSteps)) return result;
         for (const auto& [e, f] : {std::pair(i, j), std::pair(j, i)})
-          if (told_apart_ || first_with_kernel.at(kernels_[e]) == e) consider(idempotents_[e], idempotents_[f], result);
+          if (told_apart_ || result.found || first_with_kernel.at(kernels_[e]) == e)
+            consider(idempotents_[e], idempotents_[f], result);
         if (result.found && result.found->bars_margins) return result;
       }
     }

@@ -1,5 +1,5 @@
 // automata/monoid/crossing_idempotents.h — idempotents e and f of the semigroup of an automaton with efe ≠ fe: what one
-// layer of contractions cannot hold (docs/MATH.md §4).
+// layer of contractions cannot hold with finitely many values, in exact arithmetic (docs/MATH.md §4).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct CrossingIdempotents {
   Word e, f;
   State from = 0;  ///< from here efe and fe lead to states that are told apart
   /// So do (ef)ⁿ(fe)ⁿ and (fe)ⁿ, for an n that makes both powers idempotent: nor can one layer then keep right answers
-  /// apart by any margin, with states that stay bounded.
+  /// apart by a margin, with values that stay bounded, in exact arithmetic. Found for some e and f where it holds.
   bool bars_margins = false;
 };
 

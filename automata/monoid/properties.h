@@ -31,7 +31,8 @@ inline constexpr std::array kProperties{
     Property{"generalised definite", "decided by a prefix and a suffix of bounded length"},
     Property{"nilpotent", "finite or cofinite when accepted words are asked for"},
     Property{"quasi-aperiodic", "aperiodic with a position signal"},
-    Property{"right regular idempotents", "efe = fe: without it no one layer of contractions"},
+    Property{"right regular idempotents",
+             "efe = fe: without it no one layer of contractions with finitely many values"},
     Property{"finite", "accepts finitely many words"}};
 
 /// Yes without a witness, no with one.

@@ -27,8 +27,8 @@ class Table {
                        "Krohn–Rhodes into Z_2 and resets; the rounding argument gives the converse", "diagonal-signed"),
             unit_circle(),
             orthogonal_blocks(),
-            one_layer(1, "one generalized Householder per token, one layer"),
-            one_layer(std::nullopt, "products of k generalized Householders, one layer"),
+            one_layer(1, "one generalized Householder per token, one layer, finitely many values"),
+            one_layer(std::nullopt, "products of k generalized Householders, one layer, finitely many values"),
             cascade()};
   }
 
@@ -142,7 +142,9 @@ class Table {
     const Verdict& group = algebra_.verdict("group");
     if (const Verdict& bar = algebra_.verdict("right regular idempotents"); bar.answer == Answer::kNo) {
       row.answer = Answer::kNo;
-      row.theorem = "one layer of contractions with finitely many states: efe = fe for idempotents (MATH.md §4)";
+      row.theorem =
+          "one layer of contractions with finitely many values, in exact arithmetic: efe = fe for idempotents (MATH.md "
+          "§4)";
       row.reason = bar.witness;
       return row;
     }

@@ -43,6 +43,11 @@ std::string why_never_rounded(const SequenceModel<float>& model, const Task& tas
   return has_reflections(model) ? why_no_reflections_round(model, task) : why_not_linear(model);
 }
 
+std::string what_stands_against(const SequenceModel<float>& model, const Task& task) {
+  if (!has_reflections(model)) return {};
+  return why_no_layer_of_contractions(tracked_automaton(task, input_machine(task).automaton));
+}
+
 std::string ProvedClosing::why_not() const {
   if (is_proved()) return "";
   if (closing.model == nullptr) return closing.what;

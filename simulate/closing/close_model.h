@@ -12,6 +12,9 @@ namespace krohn {
 /// Why no model of this shape is ever rounded, whatever its parameters; "" where they decide.
 std::string why_never_rounded(const SequenceModel<float>& model, const Task& task);
 
+/// What speaks against a proof, though it does not rule one out: for a run that ended without. "" where nothing does.
+std::string what_stands_against(const SequenceModel<float>& model, const Task& task);
+
 /// A closing, and what `verify` (simulate/prove/verify.h) says of its model in fp32, letter after letter.
 struct ProvedClosing {
   Closing closing;

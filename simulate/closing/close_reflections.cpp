@@ -305,11 +305,12 @@ std::string why_no_layer_of_contractions(const TrackedAutomaton& tracked) {
   if (!search.found) return {};
   const Word before = word_between(automaton, automaton.initial(), search.found->from);
   return fmt::format(
-      "no layer of contractions, in which reflections are, holds this language with finitely many states: e = {} and f "
-      "= {} act as idempotents, and after {} words go on otherwise behind efe than behind fe (docs/MATH.md §4){}",
+      "in exact arithmetic no layer of contractions, such as reflections, holds it with finitely many values: e = {} "
+      "and "
+      "f = {} act as idempotents, and after {} efe and fe go on otherwise (docs/MATH.md §4){}; only rounding could",
       quoted_letters(automaton, search.found->e), quoted_letters(automaton, search.found->f),
       quoted_letters(automaton, before),
-      search.found->bars_margins ? "; nor with bounded states and a margin between answers" : "");
+      search.found->bars_margins ? ", nor with bounded values and a margin between answers" : "");
 }
 
 std::string why_no_reflections_round(const SequenceModel<float>& model, const Task& task) {
@@ -323,9 +324,8 @@ std::string why_no_reflections_round(const SequenceModel<float>& model, const Ta
   if (model.letters() >= mixer.width)
     return fmt::format("each of {} letters needs a coordinate of its own, and the width is {}; take a larger width=",
                        model.letters(), mixer.width);
-  const TaskAutomaton input = input_machine(task);
-  if (input.before.size() > 1) return "more than one token stands before every word";
-  return why_no_layer_of_contractions(tracked_automaton(task, input.automaton));
+  if (input_machine(task).before.size() > 1) return "more than one token stands before every word";
+  return {};
 }
 
 Closing close_reflections(const SequenceModel<float>& model, const Task& task, std::vector<bool>& is_free) {

@@ -11,8 +11,9 @@
 namespace krohn {
 
 /// Why no one layer h ← A(x) h + b(x) with |A(x)| ≤ 1 in the Euclidean norm gives the answers that are asked for, with
-/// finitely many states: words that act as idempotents and cross (automata/monoid/crossing_idempotents.h). "" where
-/// none were found.
+/// finitely many values in exact arithmetic: words that act as idempotents and cross
+/// (automata/monoid/crossing_idempotents.h). "" where none were found. Floats may do it all the same: values that fade
+/// to zero, or stick to one another by rounding, are finitely many.
 std::string why_no_layer_of_contractions(const TrackedAutomaton& tracked);
 
 /// Why no deltaproduct model of this shape is rounded; "" where its parameters decide.

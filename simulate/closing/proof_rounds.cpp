@@ -32,9 +32,12 @@ void ProofRounds::before_step(Trainer& trainer, const Task& task) {
 
 void ProofRounds::at_end(const Trainer& trainer, const Task& task) {
   const bool has_ended = trainer.state() == Trainer::State::kStopped || trainer.state() == Trainer::State::kFinished;
-  if (!has_ended || is_proved() || !is_answered(trainer.validation())) return;
-  attempt(trainer.model(), trainer, task);
-  is_made_again_ = true;
+  if (!has_ended || is_proved()) return;
+  if (is_answered(trainer.validation())) {
+    attempt(trainer.model(), trainer, task);
+    is_made_again_ = true;
+  }
+  if (!is_proved()) against_ = what_stands_against(trainer.model(), task);
 }
 
 void ProofRounds::attempt(const SequenceModel<float>& model, const Trainer& trainer, const Task& task) {
@@ -45,8 +48,9 @@ void ProofRounds::attempt(const SequenceModel<float>& model, const Trainer& trai
 
 std::string ProofRounds::why_not() const {
   if (!ruled_out_.empty()) return ruled_out_;
-  if (!last_) return "validation never answered 99 % correctly, so that nothing was rounded";
-  return last_->why_not();
+  const std::string against = against_.empty() ? "" : "; " + against_;
+  if (!last_) return "validation never answered 99 % correctly, so that nothing was rounded" + against;
+  return is_proved() ? "" : last_->why_not() + against;
 }
 
 namespace {

@@ -23,7 +23,7 @@ class ProofRounds {
   /// its states must come back, not their directions alone. A pure function of the model: a resumed run makes the same
   /// attempts.
   void before_step(Trainer& trainer, const Task& task);
-  /// After the last step.
+  /// After the last step; where there is no proof, what stands against one is looked for.
   void at_end(const Trainer& trainer, const Task& task);
 
   bool is_proved() const { return last_ && last_->is_proved(); }
@@ -41,7 +41,7 @@ class ProofRounds {
  private:
   void attempt(const SequenceModel<float>& model, const Trainer& trainer, const Task& task);
 
-  std::string ruled_out_;
+  std::string ruled_out_, against_;
   std::optional<ProvedClosing> last_;
   std::uint64_t count_ = 0;
   bool is_made_again_ = false;  ///< the last attempt, by a run that is resumed from where this one stands

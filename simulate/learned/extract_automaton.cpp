@@ -12,6 +12,7 @@
 #include "krohn/groups/float_environment.h"
 #include "krohn/groups/interruption.h"
 #include "krohn/groups/random.h"
+#include "krohn/groups/time_limit.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/pairs/network_automaton.h"
 #include "krohn/simulate/words/word.h"
@@ -62,6 +63,7 @@ class Comparison {
     ++words_;
     letters_ += word.size();
     letters_read_ += word.size();
+    TimeLimit::check();
     if (options_.progress) options_.progress(letters_read_);
     State state = 0;
     for (std::size_t t = 0;; ++t) {
@@ -176,7 +178,11 @@ class Extractor {
     }
     extraction.automaton = minimise(learner_.hypothesis(alphabet_, names_));
     extraction.questions = learner_.questions();
-    look_beyond(extraction);
+    try {
+      look_beyond(extraction);
+    } catch (const LimitError& error) {  // the time is over; what defines the automaton is there
+      if (extraction.limit.empty()) extraction.limit = fmt::format("longer words were not all tried: {}", error.what());
+    }
     return extraction;
   }
 
@@ -282,7 +288,7 @@ Extraction extract_automaton(const Network& network, ArithmeticName arithmetic, 
     states.resize(word.size());
     outputs[0] = output_of(evaluator->current().value_or(kNoState));
     for (std::size_t t = 0; t < word.size(); t += kPiece) {
-      Interruption::check();  // one word may take minutes
+      Interruption::check(), TimeLimit::check();  // one word may take minutes
       const std::size_t letters = std::min(kPiece, word.size() - t);
       evaluator->run(word.subspan(t, letters), std::span(states).subspan(t, letters));
     }

@@ -48,7 +48,7 @@ struct Extraction {
   Dfa automaton;  ///< minimal, in canonical numbering
   std::uint64_t length =
       0;                ///< words up to this length define it: `ExtractOptions::length`, or less where `limit` says why
-  std::string limit{};  ///< that longer words tell more states apart than the limit
+  std::string limit{};  ///< that longer words tell more states apart than the limit, or that the time was over
   std::uint64_t questions = 0;  ///< words that the learner asked about
   std::uint64_t words = 0,
                 letters = 0;    ///< read to test the last guess, up to `length`, where it was not compared exactly
@@ -65,7 +65,7 @@ struct Extraction {
 
 /// Any machine that answers, over the letters of `alphabet`; `output_names` name its answers. `exact` is the same
 /// machine as an automaton, where it is known as one. Throws LimitError when words of a few letters already tell more
-/// than `max_states` states apart.
+/// than `max_states` states apart. A TimeLimit (groups/time_limit.h) that is over ends it with what is known by then.
 Extraction extract_by_asking(const Alphabet& alphabet, std::span<const std::string> output_names,
                              const OutputOracle& machine, const ExtractOptions& options, const Dfa* exact = nullptr);
 

@@ -11,6 +11,7 @@
 #include "krohn/groups/float_environment.h"
 #include "krohn/groups/interruption.h"
 #include "krohn/groups/random.h"
+#include "krohn/groups/time_limit.h"
 #include "krohn/simulate/learned/deterministic_cell.h"
 #include "krohn/simulate/learned/deterministic_model.h"
 #include "krohn/simulate/prove/machine/reader_run.h"
@@ -117,7 +118,7 @@ class OracleOf {
     for (std::size_t t = 0; t <= common; ++t) outputs[t] = places_[t].output;
     Place place = places_[common];
     for (std::size_t t = common; t < word.size(); ++t) {
-      if (t % kCheckEvery == 0) Interruption::check();  // one word may take minutes
+      if (t % kCheckEvery == 0) Interruption::check(), TimeLimit::check();  // one word may take minutes
       place.state = own_->next(place.state, word[t]);
       place.is_input = place.is_input && place.run.read(word[t]);
       place.output = place.is_input && place.run.is_asked() ? said(place.run.answer()) : own_->output(place.state);

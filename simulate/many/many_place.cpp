@@ -426,6 +426,7 @@ int serve(Ranks& ranks, const RankService& service) {
       serve_request(ranks, request, kept, service);
     } catch (const Error&) {
       // All ranks threw it together, and rank 0 says it.
+    } catch (const Interrupted&) {
     } catch (const std::bad_alloc&) {
       ranks.abort(kUndecided, "rank " + std::to_string(ranks.rank()) + " is out of memory; take more machines");
     }

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <type_traits>
+
 #include <optional>
 #include <string>
 #include <thread>
@@ -60,4 +62,15 @@ TEST_CASE("a limit is its thread's") {
   }).join();
   CHECK(free);
   CHECK_THROWS_AS(TimeLimit::check(), LimitError);
+}
+
+TEST_CASE("what goes on after an error does not go on after an interrupt") {
+  static_assert(!std::is_base_of_v<Error, Interrupted>);
+  const auto look = [] {
+    try {
+      throw Interrupted("interrupted");
+    } catch (const Error&) {
+    }
+  };
+  CHECK_THROWS_AS(look(), Interrupted);
 }

@@ -147,6 +147,28 @@ TEST_CASE("languages on both sides, and whether a margin is barred as well") {
   }
 }
 
+TEST_CASE("infinitely many values: one layer of contractions holds a somewhere before b, with a margin of ¼") {
+  // a: both numbers become their mean; b: the second becomes 0. Read behind a by ≤ ¼, behind b by ≤ ½.
+  const Dfa dfa = language("regex:(a|b)*a(a|b)*b(a|b)*");
+  REQUIRE(crossing_idempotents(dfa, 100).found);
+  for (std::uint32_t length = 1; length <= 14; ++length)
+    for (std::uint32_t bits = 0; bits < 1U << length; ++bits) {
+      double first = 1, second = 0;
+      State state = dfa.initial();
+      for (std::uint32_t i = 0; i < length; ++i) {
+        const Letter letter = bits >> i & 1U;
+        state = dfa.next(state, letter);
+        if (letter == 0)
+          first = second = (first + second) / 2;
+        else
+          second = 0;
+        const double bound = letter == 0 ? 0.25 : 0.5;
+        if (dfa.accepts(state) ? first > bound : first < bound + 0.25)
+          FAIL("wrong on a word of " << i + 1 << " letters");
+      }
+    }
+}
+
 TEST_CASE("a search that ends early finds or says nothing; what is not told apart does not count") {
   const Dfa three = language("name:T3");
   const CrossingSearch none = crossing_idempotents(three, 1);

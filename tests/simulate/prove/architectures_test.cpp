@@ -105,8 +105,8 @@ TEST_CASE("what one layer of reflections is built for crosses no idempotents, an
         ++built_rows;
         CHECK_FALSE(crosses);
       }
-    for (const char* name :
-         {"one generalized Householder per token, one layer", "products of k generalized Householders, one layer"}) {
+    for (const char* name : {"one generalized Householder per token, one layer, finitely many values",
+                             "products of k generalized Householders, one layer, finitely many values"}) {
       const Architecture row = family(architectures(automaton, algebra, rows), name);
       CHECK((row.answer == Answer::kNo && row.theorem.find("contractions") != std::string::npos) == crosses);
     }

@@ -11,6 +11,7 @@
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
 #include "krohn/simulate/check/operations_file.h"
 #include "krohn/simulate/check/sha256.h"
 #include "krohn/simulate/learned/model_report.h"
@@ -174,6 +175,7 @@ Json learned_data(const RunQuestion& question, const MachineSubject& machine, co
   options.beyond_words = 8;
   Progress progress("extracting the automaton, letters");
   options.progress = [&progress](std::uint64_t letters) { progress.update(letters); };
+  const TimeLimit limit(question.how.max_seconds, fmt::format("--time {:g}", question.how.max_seconds));
   const Extraction found = extract_machine(machine, options);
   const Alphabet& alphabet = truth.alphabet();
   Json data{{"arithmetic", to_string(question.how.arithmetic)},

@@ -13,6 +13,7 @@
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
 #include "krohn/simulate/learned/extract_automaton.h"
 #include "krohn/simulate/learned/state_centres.h"
 #include "krohn/simulate/learned/trained_reader.h"
@@ -56,6 +57,7 @@ struct ExtractArguments {
   std::string model, output, against, precision = "fp32";
   ExtractOptions extract;
   LanguageOptions reading;
+  double seconds = 0;
   std::optional<Dfa> expected;  ///< --against, read before the work
   bool json = false;
 };
@@ -179,6 +181,7 @@ void check_extraction(const ExtractArguments& options) {
 
 int extract(ExtractArguments options) {
   check_extraction(options);
+  const TimeLimit limit(options.seconds, fmt::format("--time {:g}", options.seconds));
   if (!options.against.empty()) options.expected = load_language(options.against, options.reading);
   options.model = file_of_torch_folder(file_of_run(options.model));
   if (is_machine(options.model)) return extract_from_machine(std::move(options));
@@ -210,6 +213,7 @@ void add_extract(CLI::App& app, Work& chosen) {
   add_count(verb, "--length", options->extract.length, "Words up to this length define the automaton");
   add_count(verb, "--words", options->extract.words, "Random words, and detours, that have to agree");
   add_count(verb, "--beyond", options->extract.beyond, "Longer words to try, of this length");
+  add_time(verb, options->seconds, "Most seconds; what is known by then is written");
   add_count(verb, "--most", options->extract.max_states, "Most states of the automaton");
   add_seed(verb, options->extract.seed);
   add_json_flag(verb, options->json);

@@ -306,7 +306,8 @@ void add_report(CLI::App& app, Work& chosen) {
       .type_name("N,…");
   add_count(verb, "--words", options->words, "Of a run: samples of every length");
   add_count(verb, "--max-pairs", options->max_pairs, "Most pairs of states to examine");
-  add_time(verb, options->seconds, "Most seconds for each search, and for the classification").show_default();
+  add_time(verb, options->seconds, "Most seconds for each search, for the extraction, and for the classification")
+      .show_default();
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
   verb.callback([options, &chosen] { chosen = [options] { return report(*options); }; });
