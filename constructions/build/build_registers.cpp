@@ -7,6 +7,8 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "krohn/constructions/actions/tracked_states.h"
@@ -18,11 +20,12 @@ namespace krohn {
 namespace {
 
 constexpr Label kMostForAll = 10;  ///< states up to which all functions are tried
+constexpr Label kMostStates = 2'000;
 constexpr std::size_t kMostFunctions = 2'000, kMostRegisters = 512;
 constexpr std::uint64_t kMostWork = 30'000'000;  ///< functions × letters × states
 
-/// By label, whether the register holds −1; false for label 0.
-using Function = std::vector<bool>;
+/// By label, 1 where the register holds −1 and else 0; 0 for label 0.
+using Function = std::string;
 
 /// What a letter makes of a register: what another held, or nothing of any; negated, or the constant's sign.
 struct Move {
@@ -43,11 +46,10 @@ struct Before {
 
 /// q ↦ f(q·a).
 Before before(const Function& function, const Transformation& action) {
-  Before result{Function(function.size()), function[action[0]], true};
-  for (Point q = 0; q < function.size(); ++q) {
-    result.function[q] = function[action[q]] != result.is_negative;
-    result.is_constant = result.is_constant && !result.function[q];
-  }
+  const char first = function[action[0]];
+  Before result{Function(function.size(), 0), first != 0, true};
+  for (Point q = 0; q < function.size(); ++q) result.function[q] = static_cast<char>(function[action[q]] ^ first);
+  result.is_constant = result.function.find('\1') == Function::npos;
   return result;
 }
 
@@ -57,14 +59,22 @@ class Registers {
 
   /// Blocks that tell all states apart, the small ones first, and none that is not needed.
   std::vector<Block> choose() {
+    // Few states: all blocks, for the smallest are wanted. Many: until they are told apart.
+    const bool all = tracked_.count() <= kMostForAll;
     std::vector<Block> blocks;
     std::set<std::vector<Function>> known;
-    for (const Function& function : candidates())
-      if (auto block = block_of(function)) {
-        std::vector<Function> sorted = block->functions;
-        std::ranges::sort(sorted);
-        if (known.insert(std::move(sorted)).second) blocks.push_back(*std::move(block));
-      }
+    std::set<Function> held;
+    for (const Function& function : candidates()) {
+      if (!all && held.contains(function)) continue;
+      auto block = block_of(function);
+      if (!block) continue;
+      held.insert(block->functions.begin(), block->functions.end());
+      std::vector<Function> sorted = block->functions;
+      std::ranges::sort(sorted);
+      if (!known.insert(std::move(sorted)).second) continue;
+      blocks.push_back(*std::move(block));
+      if (!all && told_apart(blocks) == tracked_.count()) break;
+    }
     std::ranges::stable_sort(blocks, {}, [](const Block& block) { return block.functions.size(); });
     std::vector<Block> chosen;
     std::size_t classes = std::min<std::size_t>(tracked_.count(), 1);
@@ -89,26 +99,27 @@ class Registers {
     std::vector<Function> all;
     if (states <= kMostForAll) {
       for (std::uint32_t set = 1; states > 0 && set < 1U << (states - 1); ++set) {
-        Function function(states);
-        for (Label label = 1; label < states; ++label) function[label] = (set >> (label - 1) & 1U) != 0;
+        Function function(states, 0);
+        for (Label label = 1; label < states; ++label) function[label] = static_cast<char>(set >> (label - 1) & 1U);
         all.push_back(std::move(function));
       }
       return all;
     }
     std::set<Function> known;
     const auto add = [&](Function function) {
-      if (function[0]) function.flip();
-      if (std::ranges::count(function, true) > 0 && known.insert(function).second) all.push_back(std::move(function));
+      if (function[0] != 0)
+        for (char& value : function) value ^= 1;
+      if (function.find('\1') != Function::npos && known.insert(function).second) all.push_back(std::move(function));
     };
     for (Output output = 0; output < automaton_.output_names().size(); ++output) {
-      Function function(states);
+      Function function(states, 0);
       for (Label label = 0; label < states; ++label)
-        function[label] = automaton_.output(tracked_.states[label]) == output;
+        function[label] = automaton_.output(tracked_.states[label]) == output ? 1 : 0;
       add(std::move(function));
     }
     for (Label label = 0; label < states; ++label) {
-      Function function(states);
-      function[label] = true;
+      Function function(states, 0);
+      function[label] = 1;
       add(std::move(function));
     }
     for (std::size_t i = 0; i < all.size() && all.size() < kMostFunctions; ++i)
@@ -119,19 +130,21 @@ class Registers {
   /// Nothing where a letter would have one register held by two, or where there are too many.
   std::optional<Block> block_of(const Function& function) {
     Block block{{function}, {}};
-    std::map<Function, std::size_t> number{{function, 0}};
+    std::unordered_map<Function, std::size_t> number{{function, 0}};
     block.moves.resize(tracked_.maps.size());
-    std::vector<std::set<std::size_t>> read(tracked_.maps.size());
+    std::vector<std::vector<bool>> read(tracked_.maps.size());
     for (std::size_t i = 0; i < block.functions.size(); ++i)
       for (std::size_t action = 0; action < tracked_.maps.size(); ++action) {
         if ((work_ += function.size()) > kMostWork) throw LimitError("the search for registers is too long");
         TimeLimit::check();
-        const Before held = before(Function(block.functions[i]), tracked_.maps[action]);
+        const Before held = before(block.functions[i], tracked_.maps[action]);
         Move move{std::nullopt, held.is_negative};
         if (!held.is_constant) {
           const auto [at, fresh] = number.emplace(held.function, block.functions.size());
           if (fresh) block.functions.push_back(held.function);
-          if (block.functions.size() > kMostRegisters || !read[action].insert(at->second).second) return std::nullopt;
+          read[action].resize(block.functions.size());
+          if (block.functions.size() > kMostRegisters || read[action][at->second]) return std::nullopt;
+          read[action][at->second] = true;
           move.from = at->second;
         }
         block.moves[action].push_back(move);
@@ -139,8 +152,8 @@ class Registers {
     return block;
   }
 
-  std::vector<std::vector<bool>> answers(const std::vector<Block>& blocks) const {
-    std::vector<std::vector<bool>> by_label(tracked_.count());
+  std::vector<std::string> answers(const std::vector<Block>& blocks) const {
+    std::vector<std::string> by_label(tracked_.count());
     for (const Block& block : blocks)
       for (const Function& function : block.functions)
         for (Label label = 0; label < tracked_.count(); ++label) by_label[label].push_back(function[label]);
@@ -149,11 +162,11 @@ class Registers {
 
   std::size_t told_apart(const std::vector<Block>& blocks) const {
     const auto all = answers(blocks);
-    return std::set<std::vector<bool>>(all.begin(), all.end()).size();
+    return std::set<std::string>(all.begin(), all.end()).size();
   }
 
   [[noreturn]] void refuse(const std::vector<Block>& blocks) const {
-    std::map<std::vector<bool>, Label> first;
+    std::map<std::string, Label> first;
     Label label = 0;
     for (const auto& answer : answers(blocks)) {
       const auto [at, fresh] = first.emplace(answer, label);
@@ -223,6 +236,8 @@ Transition transition_of(const std::vector<Move>& moves) {
 
 Network build_registers(const Dfa& automaton) {
   const TrackedStates tracked = tracked_states(automaton);
+  if (tracked.count() > kMostStates)
+    throw LimitError(fmt::format("registers are looked for up to {} states", kMostStates));
   const std::vector<Block> blocks = Registers(automaton, tracked).choose();
   std::size_t size = 0;
   for (const Block& block : blocks) size += block.functions.size();
@@ -232,7 +247,7 @@ Network build_registers(const Dfa& automaton) {
   Eigen::Index row = 0;
   for (const Block& block : blocks)
     for (const Function& function : block.functions) {
-      for (Label label = 0; label < tracked.count(); ++label) codewords[label](row, 0) = function[label] ? -1 : 1;
+      for (Label label = 0; label < tracked.count(); ++label) codewords[label](row, 0) = function[label] != 0 ? -1 : 1;
       ++row;
     }
   Layer layer = listed_layer(std::move(codewords));

@@ -11,7 +11,8 @@ namespace krohn {
 /// partial permutation, of norm 1 and a product of reflections and projections, and B writes the constants. Registers
 /// are closed under letters, and together tell the states apart (MATH.md §4). Exact in every precision. Throws
 /// InputError, naming two states, when the functions that were tried do not; all functions are for at most 10 states,
-/// otherwise the outputs, the single states and what letters make of them. LimitError past 512 registers.
+/// otherwise the outputs, the single states and what letters make of them. LimitError past 512 registers and 2,000
+/// states.
 Network build_registers(const Dfa& automaton);
 
 }  // namespace krohn
