@@ -94,7 +94,7 @@ TEST_CASE("no layer of contractions with finitely many states crosses idempotent
     std::vector<AffineMap> letters;
     for (std::size_t letter = 2 + random() % 2; letter > 0; --letter)
       letters.push_back(random_contraction(random, numbers));
-    const std::optional<Dfa> dfa = reached(letters, 40);
+    const std::optional<Dfa> dfa = reached(letters, 32);
     if (!dfa || dfa->states() < 3) continue;
     ++finite;
     merging += !dfa->is_permutation_automaton();
