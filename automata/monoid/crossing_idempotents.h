@@ -42,7 +42,7 @@ CrossingSearch crossing_idempotents(const Dfa& dfa, std::uint64_t max_elements,
 /// The verdict "right regular idempotents": unknown where the search was not complete.
 Verdict right_regular_idempotents(const Dfa& dfa, std::uint64_t max_elements);
 
-/// "e = "0" and f = "2", "020" and "20" differ from state 1".
+/// "with e = "0" and f = "22", efe and fe differ from state 0, and so do (ef)ⁿ(fe)ⁿ and (fe)ⁿ".
 std::string to_string(const CrossingIdempotents& found, const Dfa& dfa);
 
 }  // namespace krohn

@@ -306,8 +306,7 @@ std::string why_no_layer_of_contractions(const TrackedAutomaton& tracked) {
   const Word before = word_between(automaton, automaton.initial(), search.found->from);
   return fmt::format(
       "in exact arithmetic no layer of contractions, such as reflections, holds it with finitely many values: e = {} "
-      "and "
-      "f = {} act as idempotents, and after {} efe and fe go on otherwise (docs/MATH.md §4){}; only rounding could",
+      "and f = {} act as idempotents, and after {} efe and fe go on otherwise (docs/MATH.md §4){}; only rounding could",
       quoted_letters(automaton, search.found->e), quoted_letters(automaton, search.found->f),
       quoted_letters(automaton, before),
       search.found->bars_margins ? ", nor with bounded values and a margin between answers" : "");
