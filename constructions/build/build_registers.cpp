@@ -11,7 +11,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "krohn/automata/monoid/crossing_idempotents.h"
 #include "krohn/constructions/actions/tracked_states.h"
+#include "krohn/constructions/build/register_blocks.h"
 #include "krohn/constructions/network/listed_layer.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
@@ -21,22 +23,18 @@ namespace {
 
 constexpr Label kMostForAll = 10;  ///< states up to which all functions are tried
 constexpr Label kMostStates = 2'000;
+constexpr std::size_t kMostContents = 16'384;
 constexpr std::size_t kMostFunctions = 2'000, kMostRegisters = 512;
+constexpr std::uint64_t kMostElements = 2'000;
 constexpr std::uint64_t kMostWork = 30'000'000;  ///< functions × letters × states
 
 /// By label, 1 where the register holds −1 and else 0; 0 for label 0.
 using Function = std::string;
 
-/// What a letter makes of a register: what another held, or nothing of any; negated, or the constant's sign.
-struct Move {
-  std::optional<std::size_t> from;
-  bool is_negative = false;
-};
-
-/// Registers that no letter leads out of, with their moves by action.
+/// Functions of the state that no letter leads out of, as registers.
 struct Block {
   std::vector<Function> functions;
-  std::vector<std::vector<Move>> moves;
+  std::vector<std::vector<RegisterMove>> moves;
 };
 
 struct Before {
@@ -57,8 +55,9 @@ class Registers {
  public:
   Registers(const Dfa& automaton, const TrackedStates& tracked) : automaton_(automaton), tracked_(tracked) {}
 
-  /// Blocks that tell all states apart, the small ones first, and none that is not needed.
-  std::vector<Block> choose() {
+  /// Blocks that tell all states apart, the small ones first, and none that is not needed; or as many states as they
+  /// can.
+  std::vector<RegisterBlock> choose() {
     // Few states: all blocks, for the smallest are wanted. Many: until they are told apart.
     const bool all = tracked_.count() <= kMostForAll;
     std::vector<Block> blocks;
@@ -84,13 +83,23 @@ class Registers {
       if (now == classes) chosen.pop_back();
       classes = now;
     }
-    if (classes < tracked_.count()) refuse(chosen);
+    is_enough_ = classes == tracked_.count();
+    if (!is_enough_) not_told_ = alike(chosen);
     for (std::size_t i = chosen.size(); i-- > 0;) {
       const Block block = chosen[i];
       chosen.erase(chosen.begin() + static_cast<std::ptrdiff_t>(i));
-      if (told_apart(chosen) < tracked_.count()) chosen.insert(chosen.begin() + static_cast<std::ptrdiff_t>(i), block);
+      if (told_apart(chosen) < classes) chosen.insert(chosen.begin() + static_cast<std::ptrdiff_t>(i), block);
     }
-    return chosen;
+    std::vector<RegisterBlock> result;
+    for (Block& block : chosen) result.push_back({std::move(block.moves), std::string(block.functions.size(), 0)});
+    return result;
+  }
+
+  bool is_enough() const { return is_enough_; }
+  /// Two states that no function tells apart.
+  std::string not_told() const {
+    return fmt::format("states {} and {}", automaton_.state_name(tracked_.states[not_told_.first]),
+                       automaton_.state_name(tracked_.states[not_told_.second]));
   }
 
  private:
@@ -138,7 +147,7 @@ class Registers {
         if ((work_ += function.size()) > kMostWork) throw LimitError("the search for registers is too long");
         TimeLimit::check();
         const Before held = before(block.functions[i], tracked_.maps[action]);
-        Move move{std::nullopt, held.is_negative};
+        RegisterMove move{std::nullopt, held.is_negative};
         if (!held.is_constant) {
           const auto [at, fresh] = number.emplace(held.function, block.functions.size());
           if (fresh) block.functions.push_back(held.function);
@@ -165,16 +174,12 @@ class Registers {
     return std::set<std::string>(all.begin(), all.end()).size();
   }
 
-  [[noreturn]] void refuse(const std::vector<Block>& blocks) const {
+  std::pair<Label, Label> alike(const std::vector<Block>& blocks) const {
     std::map<std::string, Label> first;
     Label label = 0;
     for (const auto& answer : answers(blocks)) {
       const auto [at, fresh] = first.emplace(answer, label);
-      if (!fresh)
-        throw InputError(fmt::format(
-            "no registers that every letter moves one to one were found to tell states {} and "
-            "{} apart",
-            automaton_.state_name(tracked_.states[at->second]), automaton_.state_name(tracked_.states[label])));
+      if (!fresh) return {at->second, label};
       ++label;
     }
     throw Error("registers tell all states apart and were refused");
@@ -183,6 +188,8 @@ class Registers {
   const Dfa& automaton_;
   const TrackedStates& tracked_;
   std::uint64_t work_ = 0;
+  bool is_enough_ = false;
+  std::pair<Label, Label> not_told_;
 };
 
 Reflection projection(std::size_t at) { return {{{static_cast<std::uint32_t>(at), 1}}, 1, 1, 0, {}, 1}; }
@@ -197,7 +204,7 @@ Reflection exchange(std::size_t a, std::size_t b, bool is_negative) {
 
 /// What one action does to all registers: content goes along cycles, and along paths whose last content is lost and
 /// whose first register is written.
-Transition transition_of(const std::vector<Move>& moves) {
+Transition transition_of(const std::vector<RegisterMove>& moves) {
   const std::size_t size = moves.size();
   ReflectionProduct product{static_cast<std::uint32_t>(size), {}};
   Transition transition{{}, Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(size), 1)};
@@ -235,33 +242,56 @@ Transition transition_of(const std::vector<Move>& moves) {
 }  // namespace
 
 Network build_registers(const Dfa& automaton) {
-  const TrackedStates tracked = tracked_states(automaton);
+  TrackedStates tracked = tracked_states(automaton);
   if (tracked.count() > kMostStates)
     throw LimitError(fmt::format("registers are looked for up to {} states", kMostStates));
-  const std::vector<Block> blocks = Registers(automaton, tracked).choose();
+  if (tracked.count() == 1) throw InputError("one state needs no register");
+  Registers functions(automaton, tracked);
+  std::vector<RegisterBlock> blocks = functions.choose();
+  if (!functions.is_enough()) {
+    CrossingSearch crossing;  // of all states, and so of no others
+    if (tracked.count() == automaton.states()) crossing = crossing_idempotents(automaton, kMostElements);
+    if (crossing.found)
+      throw InputError(fmt::format("no layer of contractions holds it with finitely many values: {}",
+                                   to_string(*crossing.found, automaton)));
+    auto found = find_registers(tracked, std::move(blocks), kMostContents);
+    if (!found)
+      throw InputError(fmt::format("no registers that every letter moves one to one were found to tell {} apart{}",
+                                   functions.not_told(),
+                                   crossing.is_complete ? ", though there are some, as idempotents do not cross" : ""));
+    blocks = *std::move(found);
+  }
   std::size_t size = 0;
-  for (const Block& block : blocks) size += block.functions.size();
+  for (const RegisterBlock& block : blocks) size += block.size();
   if (size > kMostRegisters) throw LimitError(fmt::format("{} registers are more than {}", size, kMostRegisters));
-  if (size == 0) throw InputError("one state needs no register");
-  std::vector<Eigen::MatrixXd> codewords(tracked.count(), Eigen::MatrixXd(static_cast<Eigen::Index>(size), 1));
-  Eigen::Index row = 0;
-  for (const Block& block : blocks)
-    for (const Function& function : block.functions) {
-      for (Label label = 0; label < tracked.count(); ++label) codewords[label](row, 0) = function[label] != 0 ? -1 : 1;
-      ++row;
-    }
+
+  const RegisterStates states = register_states(tracked, blocks, kMostContents);
+  std::vector<Eigen::MatrixXd> codewords;
+  std::vector<State> state_of;  // by what the registers hold
+  std::map<std::string, Label> known;
+  for (std::size_t i = 0; i < states.labels.size(); ++i) {
+    const auto [at, fresh] = known.emplace(states.contents[i], states.labels[i]);
+    if (at->second != states.labels[i] || !states.is_complete) throw Error("registers do not tell the states apart");
+    if (!fresh) continue;
+    Eigen::MatrixXd codeword(static_cast<Eigen::Index>(size), 1);
+    for (std::size_t row = 0; row < size; ++row)
+      codeword(static_cast<Eigen::Index>(row), 0) = states.contents[i][row] != 0 ? -1 : 1;
+    codewords.push_back(std::move(codeword));
+    state_of.push_back(tracked.states[states.labels[i]]);
+  }
   Layer layer = listed_layer(std::move(codewords));
   for (std::size_t action = 0; action < tracked.maps.size(); ++action) {
-    std::vector<Move> moves;
-    for (const Block& block : blocks) {
+    std::vector<RegisterMove> moves;
+    for (const RegisterBlock& block : blocks) {
       const std::size_t first = moves.size();
-      for (Move move : block.moves[action]) {
+      for (RegisterMove move : block.moves[action]) {
         if (move.from) *move.from += first;
         moves.push_back(move);
       }
     }
     layer.transitions.push_back(transition_of(moves));
   }
+  tracked.states = std::move(state_of);
   return single_layer_network(automaton, tracked, std::move(layer),
                               {"registers", {}, "MATH.md §4", fmt::format("{} registers", size)});
 }

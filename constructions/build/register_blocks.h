@@ -1,0 +1,61 @@
+// constructions/build/register_blocks.h — registers beside the states of an automaton: what words make of both, and the
+// search for blocks of registers whose contents tell the state.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "krohn/constructions/actions/tracked_states.h"
+
+namespace krohn {
+
+/// What a letter makes of a register: what another held, negated or not, or a constant's sign.
+struct RegisterMove {
+  std::optional<std::size_t> from;
+  bool is_negative = false;
+};
+
+/// Registers of ±1 that no letter leads out of. No action moves one register into two. Behind a word a register holds
+/// what an automaton finds that reads the word from its end, with the registers as states and the moves of letters as
+/// its arrows, which are one to one: the constant where it stops, or what the register in which it comes to the
+/// beginning held at the start.
+struct RegisterBlock {
+  std::vector<std::vector<RegisterMove>> moves;  ///< by action and register
+  std::string start;                             ///< by register, 1 where it holds −1 and else 0
+
+  std::size_t size() const { return start.size(); }
+};
+
+/// The states of an automaton and all registers side by side that words lead to, in breadth-first order.
+struct RegisterStates {
+  struct Step {
+    std::size_t before;
+    Action action;
+  };
+  std::vector<Label> labels;
+  std::vector<std::string> contents;  ///< of all blocks, one after another
+  std::vector<Step> steps;            ///< how each is reached first; the first by the empty word
+  bool is_complete = false;           ///< false: there are more than the limit, and these are its first
+
+  /// Two that have the same contents and other labels: the first ones found, at most that many pairs. O(states).
+  std::vector<std::pair<std::size_t, std::size_t>> confusions(std::size_t most) const;
+  std::vector<Action> word_to(std::size_t at) const;
+};
+
+/// O(limit · actions · registers).
+RegisterStates register_states(const TrackedStates& tracked, std::span<const RegisterBlock> blocks, std::size_t limit);
+
+/// Blocks whose contents tell the state behind every word, some of `known` and others, none of them to spare. Nothing
+/// where the search, which has no end where there are none, was given up, or where states and contents would be more
+/// than `most_states`. Every language whose idempotents do not cross has such blocks (MATH.md §4), maybe of too many
+/// registers to be found. A search by counterexamples: two words that are not told apart ask for blocks that do; of all
+/// blocks so far a cover of all words so far is tried on every word. The same blocks every time.
+std::optional<std::vector<RegisterBlock>> find_registers(const TrackedStates& tracked, std::vector<RegisterBlock> known,
+                                                         std::size_t most_states);
+
+}  // namespace krohn
