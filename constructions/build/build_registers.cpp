@@ -64,6 +64,7 @@ class Registers {
     std::set<std::vector<Function>> known;
     std::set<Function> held;
     for (const Function& function : candidates()) {
+      if (work_ > kMostWork) break;
       if (!all && held.contains(function)) continue;
       auto block = block_of(function);
       if (!block) continue;
@@ -136,7 +137,7 @@ class Registers {
     return all;
   }
 
-  /// Nothing where a letter would have one register held by two, or where there are too many.
+  /// Nothing where a letter would have one register held by two, where there are too many, or past the limit of work.
   std::optional<Block> block_of(const Function& function) {
     Block block{{function}, {}};
     std::unordered_map<Function, std::size_t> number{{function, 0}};
@@ -144,7 +145,7 @@ class Registers {
     std::vector<std::vector<bool>> read(tracked_.maps.size());
     for (std::size_t i = 0; i < block.functions.size(); ++i)
       for (std::size_t action = 0; action < tracked_.maps.size(); ++action) {
-        if ((work_ += function.size()) > kMostWork) throw LimitError("the search for registers is too long");
+        if ((work_ += function.size()) > kMostWork) return std::nullopt;
         TimeLimit::check();
         const Before held = before(block.functions[i], tracked_.maps[action]);
         RegisterMove move{std::nullopt, held.is_negative};
@@ -256,9 +257,11 @@ Network build_registers(const Dfa& automaton) {
                                    to_string(*crossing.found, automaton)));
     auto found = find_registers(tracked, std::move(blocks), kMostContents);
     if (!found)
-      throw InputError(fmt::format("no registers that every letter moves one to one were found to tell {} apart{}",
-                                   functions.not_told(),
-                                   crossing.is_complete ? ", though there are some, as idempotents do not cross" : ""));
+      throw InputError(fmt::format(
+          "no registers that every letter moves one to one were found that tell its states apart; functions of the "
+          "state leave {} alike{}",
+          functions.not_told(),
+          crossing.is_complete ? ". There are some, as idempotents do not cross, but of more of the word" : ""));
     blocks = *std::move(found);
   }
   std::size_t size = 0;

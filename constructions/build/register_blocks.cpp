@@ -16,7 +16,8 @@ namespace {
 constexpr std::size_t kMostSize = 8;  ///< of a block that is looked for
 constexpr std::size_t kMostRounds = 150, kFirstLimit = 4'000;
 constexpr std::size_t kMostConfusions = 400, kPairsARound = 40, kBlocksARound = 6, kMostArrows = 60;
-constexpr std::uint64_t kMostWork = 100'000'000;  ///< moves of registers, in search of small blocks, and of others
+constexpr std::uint64_t kMostWork =
+    100'000'000;  ///< moves of registers, in search of small blocks, of a group, and of its blocks
 
 using Actions = std::vector<Action>;
 
@@ -132,7 +133,7 @@ RegisterBlock with_constants(const Arrows& arrows, const End& u, const End& v, R
 }
 
 constexpr std::size_t kMostPoints = 5;
-constexpr std::uint64_t kMostTuples = 20'000, kMostPairs = 20'000;
+constexpr std::uint64_t kMostTuples = 20'000, kMostElements = 20'000, kMostArrowsOfGroup = 256;
 
 /// Letters as permutations of few points such that words whose permutations multiply to the identity are idempotents of
 /// the automaton; of such groups the smallest on the fewest points.
@@ -161,11 +162,12 @@ class GroupSearch {
     if (!chosen_.empty() && !is_right()) return;
     if (chosen_.size() == tracked_.maps.size()) {
       Arrows arrows = regular();
+      if (arrows.size() * arrows[0].size() > kMostArrowsOfGroup) return;
       if (!found_ || arrows[0].size() < (*found_)[0].size()) found_ = std::move(arrows);
       return;
     }
     for (const Transformation& permutation : all) {
-      if (left_ == 0) return;
+      if (left_ == 0 || work_ >= kMostWork) return;
       --left_;
       chosen_.push_back(permutation);
       choose(all);
@@ -173,12 +175,12 @@ class GroupSearch {
     }
   }
 
-  bool is_right() const {
+  bool is_right() {
     std::set<std::pair<Transformation, Transformation>> known;
     std::vector<std::pair<Transformation, Transformation>> todo;
     const auto add = [&](Transformation map, Transformation permutation) {
-      const bool counts = permutation.is_identity();
-      if (counts && !(map * map == map)) return false;
+      work_ += 100 + map.degree();
+      if (permutation.is_identity() && !(map * map == map)) return false;
       std::pair pair(std::move(map), std::move(permutation));
       if (known.insert(pair).second) todo.push_back(std::move(pair));
       return true;
@@ -191,7 +193,7 @@ class GroupSearch {
       TimeLimit::check();
       for (std::size_t action = 0; action < chosen_.size(); ++action)
         if (!add(map * tracked_.maps[action], permutation * chosen_[action])) return false;
-      if (known.size() > kMostPairs) return false;
+      if (known.size() > kMostElements || work_ >= kMostWork) return false;
     }
     return true;
   }
@@ -213,33 +215,47 @@ class GroupSearch {
   const TrackedStates& tracked_;
   std::vector<Transformation> chosen_;
   std::optional<Arrows> found_;
-  std::uint64_t left_ = 0;
+  std::uint64_t left_ = 0, work_ = 0;
 };
 
-/// Which element a word is, which arrows of the group it meets, and which of two it meets first when it is read from
+/// A block of a group's elements: which element a word is, or whether `one` is met before `other` when it is read from
 /// its end.
-std::vector<RegisterBlock> group_blocks(const Arrows& arrows) {
+struct GroupBlock {
+  bool tells_element = false;
+  std::size_t one = 0, other = 0;  ///< arrows, by action · order + element; behind all of them: none
+};
+
+RegisterBlock registers_of(const GroupBlock& group, const Arrows& arrows) {
   const std::size_t order = arrows[0].size();
-  const auto with = [&](char start, std::span<const std::pair<std::size_t, bool>> stops) {
-    RegisterBlock block{{}, std::string(order, start)};
-    for (const std::vector<int>& row : arrows) {
-      block.moves.emplace_back();
-      for (const int to : row) block.moves.back().push_back({static_cast<std::size_t>(to), false});
-    }
-    for (const auto& [arrow, is_negative] : stops)
-      block.moves[arrow / order][arrow % order] = {std::nullopt, is_negative};
-    return block;
-  };
-  std::vector<RegisterBlock> blocks{with(0, {})};
-  blocks[0].start[0] = 1;
-  for (std::size_t one = 0; one < arrows.size() * order; ++one) {
-    blocks.push_back(with(0, std::array{std::pair{one, true}}));
-    for (std::size_t other = 0; other < one; ++other)
-      for (const bool is_negative : {false, true})
-        blocks.push_back(with(0, std::array{std::pair{one, is_negative}, std::pair{other, !is_negative}}));
+  RegisterBlock block{{}, std::string(order, 0)};
+  for (const std::vector<int>& row : arrows) {
+    block.moves.emplace_back();
+    for (const int to : row) block.moves.back().push_back({static_cast<std::size_t>(to), false});
   }
-  return blocks;
+  if (group.tells_element) {
+    block.start[0] = 1;
+    return block;
+  }
+  block.moves[group.one / order][group.one % order] = {std::nullopt, true};
+  if (group.other / order < arrows.size())
+    block.moves[group.other / order][group.other % order] = {std::nullopt, false};
+  return block;
 }
+
+/// When a word, read from its end, meets each arrow first: later than all of them those that it never meets, and none.
+struct FirstMet {
+  std::vector<std::size_t> when;
+  int element = 0;
+
+  FirstMet(const Arrows& arrows, const Actions& word) : when(arrows.size() * arrows[0].size() + 1, SIZE_MAX) {
+    for (std::size_t i = word.size(); i-- > 0;) {
+      const auto at = static_cast<std::size_t>(element);
+      std::size_t& first = when[word[i] * arrows[0].size() + at];
+      first = std::min(first, word.size() - i);
+      element = arrows[word[i]][at];
+    }
+  }
+};
 
 class RegisterSearch {
  public:
@@ -251,7 +267,6 @@ class RegisterSearch {
     const std::optional<Arrows> group = GroupSearch(tracked_).run();
     if (!group) return std::nullopt;
     work_ = 0;
-    const std::vector<RegisterBlock> all = group_blocks(*group);
     std::vector<RegisterBlock> chosen = known_;
     while (work_ < kMostWork) {
       const RegisterStates states = reach(chosen, most_states);
@@ -261,14 +276,9 @@ class RegisterSearch {
         if (is_enough(chosen, most_states)) return chosen;
         return std::nullopt;
       }
-      std::vector<std::ptrdiff_t> told;
-      for (const RegisterBlock& block : all)
-        told.push_back(std::ranges::count_if(confusions, [&](const auto& pair) {
-          return tells(block, {states.word_to(pair.first), states.word_to(pair.second)});
-        }));
-      const auto best = std::ranges::max_element(told);
-      if (*best == 0) return std::nullopt;
-      chosen.push_back(all[static_cast<std::size_t>(best - told.begin())]);
+      const auto best = best_of(*group, states, confusions);
+      if (!best) return std::nullopt;
+      chosen.push_back(registers_of(*best, *group));
     }
     return std::nullopt;
   }
@@ -297,6 +307,28 @@ class RegisterSearch {
   struct Words {
     Actions u, v;
   };
+
+  /// The block that tells most of the pairs apart, by the register in which reading begins.
+  std::optional<GroupBlock> best_of(const Arrows& group, const RegisterStates& states,
+                                    const std::vector<std::pair<std::size_t, std::size_t>>& confusions) {
+    std::vector<std::pair<FirstMet, FirstMet>> met;
+    for (const auto& [u, v] : confusions)
+      met.emplace_back(FirstMet(group, states.word_to(u)), FirstMet(group, states.word_to(v)));
+    std::optional<GroupBlock> best{{true, 0, 0}};
+    auto most = std::ranges::count_if(met, [](const auto& pair) { return pair.first.element != pair.second.element; });
+    const std::size_t none = group.size() * group[0].size();
+    work_ += none * none * met.size();
+    for (std::size_t one = 0; one < none; ++one)
+      for (std::size_t other = 0; other <= none; ++other) {
+        const auto told = std::ranges::count_if(met, [&](const auto& pair) {
+          const auto &u = pair.first.when, &v = pair.second.when;
+          return (u[one] < u[other]) != (v[one] < v[other]);
+        });
+        if (told > most) most = told, best = {false, one, other};
+      }
+    if (most == 0) best.reset();
+    return best;
+  }
 
   RegisterStates reach(const std::vector<RegisterBlock>& blocks, std::size_t limit) {
     RegisterStates states = register_states(tracked_, blocks, limit);
@@ -407,7 +439,8 @@ std::vector<std::pair<std::size_t, std::size_t>> RegisterStates::confusions(std:
   for (std::size_t i = 0; i < labels.size() && pairs.size() < most; ++i) {
     auto& alike = by_contents[contents[i]];
     if (std::ranges::any_of(alike, [&](std::size_t other) { return labels[other] == labels[i]; })) continue;
-    for (const std::size_t other : alike) pairs.emplace_back(other, i);
+    for (const std::size_t other : alike)
+      if (pairs.size() < most) pairs.emplace_back(other, i);
     alike.push_back(i);
   }
   return pairs;
