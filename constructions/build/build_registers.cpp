@@ -13,7 +13,7 @@
 
 #include "krohn/automata/monoid/crossing_idempotents.h"
 #include "krohn/constructions/actions/tracked_states.h"
-#include "krohn/constructions/build/register_blocks.h"
+#include "krohn/constructions/build/find_registers.h"
 #include "krohn/constructions/network/listed_layer.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"

@@ -11,7 +11,7 @@ namespace krohn {
 /// partial permutation, of norm 1 and a product of reflections and projections, and B writes the constants. Registers
 /// are closed under letters, and together tell the states apart. With at most 10 states all functions are tried,
 /// otherwise the outputs, the single states and what letters make of them; where they do not tell the states apart,
-/// registers that hold more of the word (register_blocks.h). Exact in every precision. A language has registers exactly
+/// registers that hold more of the word (find_registers.h). Exact in every precision. A language has registers exactly
 /// where its idempotents do not cross (MATH.md §4). Throws InputError with words that cross, or where none were found
 /// within the limits of the search; LimitError past 512 registers and 2,000 states.
 Network build_registers(const Dfa& automaton);

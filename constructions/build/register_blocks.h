@@ -1,5 +1,4 @@
-// constructions/build/register_blocks.h — registers beside the states of an automaton: what words make of both, and the
-// search for blocks of registers whose contents tell the state.
+// constructions/build/register_blocks.h — registers beside the states of an automaton, and what words make of both.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +28,16 @@ struct RegisterBlock {
   std::string start;                             ///< by register, 1 where it holds −1 and else 0
 
   std::size_t size() const { return start.size(); }
+  /// What the registers held becomes what they hold behind one more letter.
+  void move(Action action, const char* held, char* holds) const {
+    for (const RegisterMove& move : moves[action])
+      *holds++ = static_cast<char>((move.from ? held[*move.from] : 0) ^ static_cast<char>(move.is_negative));
+  }
 };
+
+/// A block without its constants: the arrows of the automaton that reads from the end, by action and register; less
+/// than 0 where there is none.
+using Arrows = std::vector<std::vector<int>>;
 
 /// The states of an automaton and all registers side by side that words lead to, in breadth-first order.
 struct RegisterStates {
@@ -50,14 +58,5 @@ struct RegisterStates {
 
 /// O(limit · actions · registers).
 RegisterStates register_states(const TrackedStates& tracked, std::span<const RegisterBlock> blocks, std::size_t limit);
-
-/// Blocks whose contents tell the state behind every word, some from `known`, some new, none of them to spare. Nothing
-/// if the search was given up, which would never end where there are none, or if states and contents would be more than
-/// `most_states`. Every language whose idempotents do not cross has such blocks (MATH.md §4), maybe of too many
-/// registers to be found. First small blocks by counterexamples: two words that are not told apart ask for blocks that
-/// tell them, and a cover of all pairs of words so far, chosen from all blocks so far, is then tried on every word.
-/// Then blocks of a group. Some seconds at most for automata of some hundred states; the same blocks every time.
-std::optional<std::vector<RegisterBlock>> find_registers(const TrackedStates& tracked, std::vector<RegisterBlock> known,
-                                                         std::size_t most_states);
 
 }  // namespace krohn

@@ -11,7 +11,7 @@
 #include "krohn/automata/monoid/crossing_idempotents.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/constructions/build/builders.h"
-#include "krohn/constructions/build/register_blocks.h"
+#include "krohn/constructions/build/find_registers.h"
 #include "krohn/constructions/exactness/exactness.h"
 #include "krohn/groups/error.h"
 #include "tests/algebra_campaign.h"
