@@ -13,8 +13,8 @@
 
 #include "krohn/automata/monoid/crossing_idempotents.h"
 #include "krohn/constructions/actions/tracked_states.h"
-#include "krohn/constructions/build/find_registers.h"
 #include "krohn/constructions/network/listed_layer.h"
+#include "krohn/constructions/registers/find_registers.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
 

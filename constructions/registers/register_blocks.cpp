@@ -1,4 +1,4 @@
-#include "krohn/constructions/build/register_blocks.h"
+#include "krohn/constructions/registers/register_blocks.h"
 
 #include <algorithm>
 #include <unordered_map>

@@ -1,11 +1,11 @@
-// constructions/build/find_registers.h — the search for blocks of registers whose contents tell the state.
+// constructions/registers/find_registers.h — the search for blocks of registers whose contents tell the state.
 #pragma once
 
 #include <cstddef>
 #include <optional>
 #include <vector>
 
-#include "krohn/constructions/build/register_blocks.h"
+#include "krohn/constructions/registers/register_blocks.h"
 
 namespace krohn {
 

@@ -1,10 +1,10 @@
-#include "krohn/constructions/build/find_registers.h"
+#include "krohn/constructions/registers/find_registers.h"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
-#include "krohn/constructions/build/register_groups.h"
+#include "krohn/constructions/registers/register_groups.h"
 #include "krohn/groups/random.h"
 #include "krohn/groups/time_limit.h"
 

@@ -1,4 +1,4 @@
-#include "krohn/constructions/build/register_groups.h"
+#include "krohn/constructions/registers/register_groups.h"
 
 #include <algorithm>
 #include <map>

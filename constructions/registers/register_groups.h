@@ -1,4 +1,4 @@
-// constructions/build/register_groups.h — blocks of registers whose contents move as a group's elements do, but for
+// constructions/registers/register_groups.h — blocks of registers whose contents move as a group's elements do, but for
 // arrows at which reading stops (MATH.md §4, "Registers").
 #pragma once
 
@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "krohn/constructions/build/register_blocks.h"
+#include "krohn/constructions/registers/register_blocks.h"
 
 namespace krohn {
 

@@ -1,4 +1,4 @@
-// constructions/build/register_blocks.h — registers beside the states of an automaton, and what words make of both.
+// constructions/registers/register_blocks.h — registers beside the states of an automaton, and what words make of both.
 #pragma once
 
 #include <cstddef>
