@@ -39,7 +39,7 @@ struct End {
   friend bool operator==(const End&, const End&) = default;
 };
 
-End read_from_end(const Arrows& arrows, const Actions& word) {
+End read_from_end(const RegisterArrows& arrows, const Actions& word) {
   End end;
   for (std::size_t i = word.size(); i-- > 0;) {
     const int next = arrows[word[i]][static_cast<std::size_t>(end.at)];
@@ -49,13 +49,13 @@ End read_from_end(const Arrows& arrows, const Actions& word) {
   return end;
 }
 
-/// Arrows among `size` registers that come to different ends for two words; those that neither meets stay open.
+/// RegisterArrows among `size` registers that come to different ends for two words; those that neither meets stay open.
 class ArrowSearch {
  public:
   ArrowSearch(const Actions& u, const Actions& v, std::size_t size, std::size_t actions, Random& random)
       : u_(u), v_(v), random_(random), arrows_(actions, std::vector<int>(size, kOpen)) {}
 
-  std::vector<Arrows> run() {
+  std::vector<RegisterArrows> run() {
     choose(1);
     return std::move(found_);
   }
@@ -83,14 +83,14 @@ class ArrowSearch {
 
   const Actions &u_, &v_;
   Random& random_;
-  Arrows arrows_;
-  std::vector<Arrows> found_;
+  RegisterArrows arrows_;
+  std::vector<RegisterArrows> found_;
 };
 
 /// What becomes of arrows that no word has asked for.
 enum class Open { kStop, kStay, kGoOn };
 
-void close(Arrows& arrows, Open open, Random& random) {
+void close(RegisterArrows& arrows, Open open, Random& random) {
   for (std::vector<int>& row : arrows)
     for (std::size_t at = 0; at < row.size(); ++at) {
       if (row[at] != kOpen) continue;
@@ -104,7 +104,7 @@ void close(Arrows& arrows, Open open, Random& random) {
 }
 
 /// Constants at random, but that they tell the two words apart.
-RegisterBlock with_constants(const Arrows& arrows, const End& u, const End& v, Random& random) {
+RegisterBlock with_constants(const RegisterArrows& arrows, const End& u, const End& v, Random& random) {
   RegisterBlock block{{}, std::string(arrows[0].size(), 0)};
   for (char& value : block.start) value = static_cast<char>(random.below(2));
   for (const std::vector<int>& row : arrows) {
@@ -128,7 +128,7 @@ class RegisterSearch {
 
   /// The blocks of a group are enough (MATH.md §4): no more are wanted than tell apart what is not told yet.
   std::optional<std::vector<RegisterBlock>> by_group(std::size_t most_states) {
-    const std::optional<Arrows> group = group_of_idempotents(tracked_, kMostWork);
+    const std::optional<RegisterArrows> group = group_of_idempotents(tracked_, kMostWork);
     if (!group) return std::nullopt;
     work_ = 0;
     std::vector<RegisterBlock> chosen = known_;
@@ -173,7 +173,7 @@ class RegisterSearch {
   };
 
   /// The block that tells most of the pairs apart, by the register in which reading begins.
-  std::optional<GroupBlock> best_of(const Arrows& group, const RegisterStates& states,
+  std::optional<GroupBlock> best_of(const RegisterArrows& group, const RegisterStates& states,
                                     const std::vector<std::pair<std::size_t, std::size_t>>& confusions) {
     std::vector<std::pair<FirstMet, FirstMet>> met;
     for (const auto& [u, v] : confusions)
@@ -238,9 +238,9 @@ class RegisterSearch {
     for (std::size_t size = 1; size <= std::min(least + 2, kMostSize); ++size) {
       const auto all = ArrowSearch(fresh[0].u, fresh[0].v, size, tracked_.maps.size(), random_).run();
       if (!all.empty()) least = std::min(least, size);
-      for (const Arrows& some : all)
+      for (const RegisterArrows& some : all)
         for (const Open open : {Open::kStop, Open::kStay, Open::kGoOn}) {
-          Arrows arrows = some;
+          RegisterArrows arrows = some;
           close(arrows, open, random_);
           const End u = read_from_end(arrows, fresh[0].u), v = read_from_end(arrows, fresh[0].v);
           for (int trial = 0; trial < 3; ++trial) {

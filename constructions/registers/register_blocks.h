@@ -37,7 +37,7 @@ struct RegisterBlock {
 
 /// A block without its constants: the arrows of the automaton that reads from the end, by action and register; less
 /// than 0 where there is none.
-using Arrows = std::vector<std::vector<int>>;
+using RegisterArrows = std::vector<std::vector<int>>;
 
 /// The states of an automaton and all registers side by side that words lead to, in breadth-first order.
 struct RegisterStates {

@@ -19,7 +19,7 @@ class GroupSearch {
  public:
   GroupSearch(const TrackedStates& tracked, std::uint64_t most_work) : tracked_(tracked), most_work_(most_work) {}
 
-  std::optional<Arrows> run() {
+  std::optional<RegisterArrows> run() {
     for (std::size_t points = 1; points <= kMostPoints && !found_; ++points) {
       std::vector<Point> images(points);
       std::iota(images.begin(), images.end(), Point{0});
@@ -38,7 +38,7 @@ class GroupSearch {
   void choose_next(const std::vector<Transformation>& all) {
     if (!chosen_.empty() && !is_right()) return;
     if (chosen_.size() == tracked_.maps.size()) {
-      Arrows arrows = regular();
+      RegisterArrows arrows = regular();
       if (arrows.size() * arrows[0].size() > kMostArrowsOfGroup) return;
       if (!found_ || arrows[0].size() < (*found_)[0].size()) found_ = std::move(arrows);
       return;
@@ -75,10 +75,10 @@ class GroupSearch {
     return true;
   }
 
-  Arrows regular() const {
+  RegisterArrows regular() const {
     std::vector<Transformation> elements{Transformation::identity(chosen_[0].degree())};
     std::map<Transformation, int> number{{elements[0], 0}};
-    Arrows arrows(chosen_.size());
+    RegisterArrows arrows(chosen_.size());
     for (std::size_t at = 0; at < elements.size(); ++at)
       for (std::size_t action = 0; action < chosen_.size(); ++action) {
         const Transformation longer = chosen_[action] * elements[at];
@@ -92,17 +92,17 @@ class GroupSearch {
   const TrackedStates& tracked_;
   const std::uint64_t most_work_;
   std::vector<Transformation> chosen_;
-  std::optional<Arrows> found_;
+  std::optional<RegisterArrows> found_;
   std::uint64_t tuples_left_ = 0, work_ = 0;
 };
 
 }  // namespace
 
-std::optional<Arrows> group_of_idempotents(const TrackedStates& tracked, std::uint64_t most_work) {
+std::optional<RegisterArrows> group_of_idempotents(const TrackedStates& tracked, std::uint64_t most_work) {
   return GroupSearch(tracked, most_work).run();
 }
 
-RegisterBlock registers_of(const GroupBlock& stops, const Arrows& group) {
+RegisterBlock registers_of(const GroupBlock& stops, const RegisterArrows& group) {
   const std::size_t order = group[0].size();
   RegisterBlock block{{}, std::string(order, 0)};
   for (const std::vector<int>& row : group) {
@@ -118,7 +118,7 @@ RegisterBlock registers_of(const GroupBlock& stops, const Arrows& group) {
   return block;
 }
 
-FirstMet::FirstMet(const Arrows& group, const std::vector<Action>& word)
+FirstMet::FirstMet(const RegisterArrows& group, const std::vector<Action>& word)
     : when(group.size() * group[0].size() + 1, SIZE_MAX) {
   for (std::size_t i = word.size(); i-- > 0;) {
     const auto at = static_cast<std::size_t>(element);
