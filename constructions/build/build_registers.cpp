@@ -257,11 +257,9 @@ Network build_registers(const Dfa& automaton) {
                                    to_string(*crossing.found, automaton)));
     auto found = find_registers(tracked, std::move(blocks), kMostContents);
     if (!found)
-      throw InputError(fmt::format(
-          "no registers that every letter moves one to one were found that tell its states apart; functions of the "
-          "state leave {} alike{}",
-          functions.not_told(),
-          crossing.is_complete ? ". There are some, as idempotents do not cross, but of more of the word" : ""));
+      throw LimitError(fmt::format(
+          "no registers were found within the limits of the search{}; functions of the state leave {} alike",
+          crossing.is_complete ? ", though there are some, as idempotents do not cross" : "", functions.not_told()));
     blocks = *std::move(found);
   }
   std::size_t size = 0;

@@ -12,8 +12,8 @@ namespace krohn {
 /// are closed under letters, and together tell the states apart. With at most 10 states all functions are tried,
 /// otherwise the outputs, the single states and what letters make of them; where they do not tell the states apart,
 /// registers that hold more of the word (find_registers.h). Exact in every precision. A language has registers exactly
-/// where its idempotents do not cross (MATH.md §4). Throws InputError with words that cross, or where none were found
-/// within the limits of the search; LimitError past 512 registers and 2,000 states.
+/// where its idempotents do not cross (MATH.md §4). Throws InputError with words that cross; LimitError where none were
+/// found within the limits of the search, and past 512 registers and 2,000 states.
 Network build_registers(const Dfa& automaton);
 
 }  // namespace krohn

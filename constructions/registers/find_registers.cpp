@@ -14,8 +14,7 @@ namespace {
 constexpr std::size_t kMostSize = 8;  ///< of a block that is looked for
 constexpr std::size_t kMostRounds = 150, kFirstLimit = 4'000;
 constexpr std::size_t kMostConfusions = 400, kPairsARound = 40, kBlocksARound = 6, kMostArrows = 60;
-constexpr std::uint64_t kMostWork =
-    100'000'000;  ///< steps in search of small blocks, of a group, and of its blocks, each
+constexpr std::uint64_t kMostWork = 100'000'000;  ///< steps in each search: small blocks, a group, its blocks
 
 using Actions = std::vector<Action>;
 
