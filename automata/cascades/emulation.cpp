@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "krohn/groups/error.h"
@@ -66,10 +65,18 @@ class Induction {
  private:
   struct Triple {
     Context context, before, after;
-    auto key() const { return std::tie(context, before, after); }
-    friend bool operator<(const Triple& a, const Triple& b) { return a.key() < b.key(); }
-    friend bool operator==(const Triple& a, const Triple& b) { return a.key() == b.key(); }
   };
+  static constexpr std::size_t kWords = 3;
+  static void insert(const Triple& triple, RecordSet& set) {
+    const std::uint32_t record[kWords] = {triple.context, triple.before, triple.after};
+    set.insert(record);
+  }
+  static RecordSet only(const Triple& triple) {
+    RecordSet set(kWords);
+    insert(triple, set);
+    return set;
+  }
+  static Triple triple_of(RecordSet::Record record) { return {record[0], record[1], record[2]}; }
 
   /// live_[k][node]: some labels of layers k, k+1, … lead from the node to a state.
   void mark_live_nodes() {
@@ -86,32 +93,26 @@ class Induction {
   }
 
   std::optional<std::string> fault_on(Letter letter) {
-    std::vector<Triple> level{{letter, 0, 0}};
+    RecordSet level = only({letter, 0, 0});
     for (std::size_t k = 0; k < machine_.layers.size(); ++k) {
-      std::vector<Triple> above;
-      std::size_t compact_at = 1 << 16;
-      for (const Triple& triple : level) {
+      RecordSet above(kWords);
+      for (RecordSet::Index i = 0; i < level.size(); ++i) {
         count_one();
-        if (!extend(k, triple, above))
+        if (!extend(k, triple_of(level[i]), above))
           return fmt::format("{}: in layer {} the wiring or the readout has no entry for labels that decode",
                              letter_text(dfa_, letter), k + 1);
-        if (above.size() > compact_at) {
-          sort_unique(above);
-          compact_at = std::max(compact_at, 2 * above.size());
-        }
       }
-      sort_unique(above);
       level = std::move(above);
     }
-    for (const Triple& triple : level)
-      if (triple.after != dfa_.next(triple.before, letter))
+    for (RecordSet::Index i = 0; i < level.size(); ++i)
+      if (const Triple triple = triple_of(level[i]); triple.after != dfa_.next(triple.before, letter))
         return fmt::format("{}: labels of state {} go to labels of state {}, the automaton goes to {}",
                            letter_text(dfa_, letter), triple.before, triple.after, dfa_.next(triple.before, letter));
     return std::nullopt;
   }
 
   /// Every state of layer k with which the old labels may still decode; false when the new labels then do not.
-  bool extend(std::size_t k, const Triple& triple, std::vector<Triple>& above) const {
+  bool extend(std::size_t k, const Triple& triple, RecordSet& above) const {
     const LabelLayer& layer = machine_.layers[k];
     const bool last = k + 1 == machine_.layers.size();
     const std::vector<Label>& move = layer.moves[layer.move_of[triple.context]];
@@ -122,7 +123,7 @@ class Induction {
       const Context after = descend(machine_, k, triple.after, shown_by(layer, move[state]));
       const Context context = last ? 0 : layer.next[std::size_t{triple.context} * layer.labels + pre];
       if (after == kNoContext || context == kNoContext) return false;
-      above.push_back({context, before, after});
+      insert({context, before, after}, above);
     }
     return true;
   }
@@ -131,11 +132,6 @@ class Induction {
     if (checked_ % 64 == 0) TimeLimit::check();
     if (++checked_ > max_triples_)
       throw LimitError(fmt::format("the proof of emulation met its limit of {} triples", max_triples_));
-  }
-
-  static void sort_unique(std::vector<Triple>& triples) {
-    std::sort(triples.begin(), triples.end());
-    triples.erase(std::unique(triples.begin(), triples.end()), triples.end());
   }
 
   const LabelMachine& machine_;

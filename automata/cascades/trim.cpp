@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <unordered_map>
+
+#include "krohn/groups/record_set.h"
 
 namespace krohn {
 namespace {
@@ -136,7 +139,56 @@ class Trimmer {
   std::vector<Label> labels_, new_label_;
 };
 
+/// Rows of a table, each with a number before it, and which of them are alike.
+struct Alike {
+  std::vector<std::uint32_t> class_of;  ///< row ↦ class, in the order of first appearance
+  std::vector<std::size_t> first;       ///< class ↦ its first row
+};
+
+Alike alike_rows(std::span<const std::uint32_t> heads, std::span<const Context> table, std::size_t rows) {
+  const std::size_t width = table.size() / rows;
+  Alike alike;
+  RecordSet classes(width + 1);
+  std::vector<std::uint32_t> record(width + 1);
+  for (std::size_t row = 0; row < rows; ++row) {
+    record[0] = heads.empty() ? 0 : heads[row];
+    std::ranges::copy(table.subspan(row * width, width), record.begin() + 1);
+    const RecordSet::Insertion inserted = classes.insert(record);
+    if (inserted.fresh) alike.first.push_back(row);
+    alike.class_of.push_back(inserted.index);
+  }
+  return alike;
+}
+
+void keep_first_rows(const Alike& alike, std::size_t width, std::vector<Context>& table) {
+  for (std::size_t kept = 0; kept < alike.first.size(); ++kept)
+    std::copy_n(table.begin() + static_cast<std::ptrdiff_t>(alike.first[kept] * width), width,
+                table.begin() + static_cast<std::ptrdiff_t>(kept * width));
+  table.resize(alike.first.size() * width);
+}
+
+void renumber(const Alike& alike, std::vector<Context>& table) {
+  for (Context& to : table)
+    if (to != kNoContext) to = alike.class_of[to];
+}
+
 }  // namespace
+
+Cascade merge_contexts(Cascade cascade) {
+  for (std::size_t k = cascade.layers.size(); k-- > 1;) {
+    CascadeLayer& layer = cascade.layers[k];
+    Wiring& wiring = layer.wiring;
+    const Alike contexts = alike_rows(wiring.action_of, wiring.next, wiring.action_of.size());
+    keep_first_rows(contexts, 1, wiring.action_of);
+    if (!wiring.next.empty()) keep_first_rows(contexts, layer.width, wiring.next);
+    renumber(contexts, cascade.layers[k - 1].wiring.next);
+    std::vector<Context>& readout = cascade.readout.next[k];
+    const Alike nodes = alike_rows({}, readout, readout.size() / layer.width);
+    keep_first_rows(nodes, layer.width, readout);
+    renumber(nodes, cascade.readout.next[k - 1]);
+  }
+  return cascade;
+}
 
 Cascade trim(const Cascade& cascade) { return Trimmer(cascade).run(); }
 

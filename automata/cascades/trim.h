@@ -11,4 +11,8 @@ namespace krohn {
 /// reaches. O(entries of all tables).
 Cascade trim(const Cascade& cascade);
 
+/// The same tuples of labels with fewer contexts and nodes of the readout: those that do the same from their layer on
+/// become one. O(entries of the tables).
+Cascade merge_contexts(Cascade cascade);
+
 }  // namespace krohn

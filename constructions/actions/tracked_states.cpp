@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -47,6 +48,10 @@ TrackedStates tracked_states(const Dfa& automaton) {
     tracked.action_of.push_back(entry->second);
   }
   return tracked;
+}
+
+bool is_group(const TrackedStates& tracked) {
+  return std::ranges::all_of(tracked.maps, &Transformation::is_permutation);
 }
 
 std::vector<Permutation> permutations_of(const Dfa& automaton, const TrackedStates& tracked) {

@@ -24,6 +24,9 @@ struct TrackedStates {
 /// O(k n).
 TrackedStates tracked_states(const Dfa& automaton);
 
+/// Whether every letter permutes the states.
+bool is_group(const TrackedStates& tracked);
+
 /// The actions as permutations. Throws InputError naming the first letter that is not a bijection and two states that
 /// it merges.
 std::vector<Permutation> permutations_of(const Dfa& automaton, const TrackedStates& tracked);

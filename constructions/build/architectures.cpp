@@ -29,6 +29,7 @@ class Table {
             orthogonal_blocks(),
             one_layer(1, "one generalized Householder per token, one layer, finitely many values"),
             one_layer(std::nullopt, "products of k generalized Householders, one layer, finitely many values"),
+            one_reflection_deep(),
             cascade()};
   }
 
@@ -178,6 +179,17 @@ class Table {
     }
     row.reason = best == nullptr ? "no representation was found within the limits"
                                  : fmt::format("the least that was found is {} per token", best->reflections);
+    return row;
+  }
+
+  Architecture one_reflection_deep() const {
+    Architecture row{"one generalized Householder per token, any depth",
+                     Answer::kYes,
+                     "MATH.md §3, one reflection a token",
+                     {},
+                     {},
+                     {}};
+    show_by(row, "cascade-single-reflections");
     return row;
   }
 

@@ -54,6 +54,10 @@ LeastCost least_cost(CostKind kind, const LetterFacts& facts) {
       return {.possible = facts.all_permute() && facts.all_commute(), .layers = 2};
     case CostKind::kPermutationsResets:
       return facts.permute_or_reset() ? as_on_states : two_layers;
+    case CostKind::kSwaps:
+      if (facts.hold_or_reset() || (facts.all_permute() && facts.reflections() <= 1))
+        return {.state_numbers = facts.states()};
+      return two_layers;
     case CostKind::kPrimes: {
       const bool group = facts.all_permute() && (facts.all_commute() || facts.states() <= kIcosahedral);
       return facts.hold_or_reset() || group ? nothing_known : two_layers;

@@ -52,6 +52,7 @@ enum class CostKind : std::uint8_t {
   kPermutations,        ///< the same, for letters that permute the states
   kTwoLayers,           ///< for letters that permute the states and commute
   kPermutationsResets,  ///< a cascade of one-hot permutation-reset layers
+  kSwaps,               ///< a cascade of resets in rows and single swaps of one-hot labels
   kPrimes,              ///< a cascade of resets, cyclic groups and A_5
 };
 

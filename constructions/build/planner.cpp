@@ -12,6 +12,8 @@
 #include "krohn/automata/cascades/holonomy.h"
 #include "krohn/automata/cascades/position_cascade.h"
 #include "krohn/automata/cascades/prime_cascade.h"
+#include "krohn/automata/cascades/swap_cascade.h"
+#include "krohn/constructions/actions/column_cascade.h"
 #include "krohn/constructions/build/builders.h"
 #include "krohn/constructions/build/least_cost.h"
 #include "krohn/constructions/exactness/exactness.h"
@@ -25,6 +27,7 @@ namespace {
 /// A plan looks at every row, a build at one, so only the second may spend the decomposition's own limit.
 enum class Effort { kPlan, kBuild };
 constexpr std::uint64_t kPlanContexts = 200'000;
+constexpr std::uint64_t kPlanSwapEntries = 500'000, kBuildSwapEntries = 50'000'000;
 constexpr std::uint64_t kBuildContexts = 5'000'000;
 constexpr std::uint64_t kPlanMaps = 20'000;  ///< elements of the transition monoid
 constexpr std::uint64_t kBuildMaps = 1'000'000;
@@ -86,6 +89,15 @@ class Workbench {
     return simples_([this] { return prime_cascade(holonomy(), {prime_contexts(), kIcosahedral}); });
   }
 
+  /// Of a group, the swaps are those of its smallest action.
+  const Cascade& swaps() {
+    return swaps_([this] {
+      const TrackedStates tracked = tracked_states(automaton_);
+      return swap_cascade(is_group(tracked) ? column_cascade(automaton_, tracked, action()) : holonomy(),
+                          {swap_entries()});
+    });
+  }
+
   const Cascade& positions() {
     return positions_([this] { return position_cascade(automaton_, position_options()); });
   }
@@ -103,6 +115,8 @@ class Workbench {
   }
 
   std::uint64_t prime_contexts() const { return effort_ == Effort::kPlan ? kPlanContexts : kBuildContexts; }
+
+  std::uint64_t swap_entries() const { return effort_ == Effort::kPlan ? kPlanSwapEntries : kBuildSwapEntries; }
 
   PositionCascadeOptions position_options() const {
     const std::uint64_t maps = effort_ == Effort::kPlan ? kPlanMaps : kBuildMaps;
@@ -122,7 +136,7 @@ class Workbench {
   const BuildOptions& wishes_;
   Effort effort_;
   Once<BasedAction> action_;
-  Once<Cascade> chain_, holonomy_, primes_, simples_, positions_;
+  Once<Cascade> chain_, holonomy_, primes_, simples_, swaps_, positions_;
 };
 
 struct Construction {
@@ -189,6 +203,11 @@ constexpr std::array kConstructions{
                  [](Workbench& w) { return cascade_network(w.automaton(), w.holonomy()); }},
     Construction{"cascade-holonomy-reflections", "Krohn–Rhodes", CostKind::kPermutationsResets,
                  [](Workbench& w) { return cascade_network(w.automaton(), w.holonomy(), {w.keys().keys}); }, true},
+    Construction{"cascade-single-reflections", "MATH.md §3", CostKind::kSwaps,
+                 [](Workbench& w) {
+                   return cascade_network(w.automaton(), w.swaps(), {w.keys().keys, /*resets_in_rows=*/true});
+                 },
+                 true},
     Construction{
         "diagonal-unit-interval", "Krohn–Rhodes", CostKind::kPrimes,
         [](Workbench& w) { return diagonal_cascade_network(w.automaton(), w.primes(), EigenvalueSet::kUnitInterval); }},

@@ -76,10 +76,11 @@ CheckpointWriter::CheckpointWriter(const CheckpointConfig& config, std::uint32_t
   if (traits_of(config.family).is_hybrid) config_.all_layers = config.layers + 1;
   const CheckpointConfig& c = config_;
   if (numbers_of(c) > kMaxNumbers)
-    throw LimitError(
-        fmt::format("the checkpoint would have {} weights; krohn writes up to {}. The other targets of "
-                    "`krohn compile` store structure instead of matrices",
-                    numbers_of(c), kMaxNumbers));
+    throw LimitError(fmt::format(
+        "the checkpoint would have {} weights; krohn writes up to {}. {}targets of `krohn compile` that are "
+        "no checkpoints store structure instead of matrices",
+        numbers_of(c), kMaxNumbers,
+        c.family == Family::kDeltaNet ? "fla-gated-deltaproduct may take fewer layers, and " : "The "));
   const std::uint64_t d = c.hidden_size, keys = std::uint64_t{c.heads} * c.key_dim;
   const std::uint64_t values = std::uint64_t{c.heads} * c.value_dim, n = c.householders, inner = c.intermediate_size;
   const auto zeros = [](std::uint64_t count) { return std::vector<float>(count, 0); };

@@ -4,9 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "krohn/automata/cascades/holonomy.h"
 #include "krohn/automata/cascades/prime_cascade.h"
+#include "krohn/automata/cascades/swap_cascade.h"
+#include "krohn/constructions/actions/column_cascade.h"
 #include "krohn/constructions/build/simple_layers.h"
 #include "krohn/constructions/checkpoints/checkpoint_writer.h"
 #include "krohn/constructions/checkpoints/export_checkpoint.h"
@@ -20,6 +24,8 @@ using Term = CheckpointWriter::Term;
 
 /// A_5 is the largest simple group whose regular action still fits a head's key.
 constexpr std::uint64_t kLargestSimple = 60;
+/// Each is a unit of an MLP, with more than a hundred weights.
+constexpr std::uint64_t kMostEntries = 1'000'000;
 constexpr std::uint32_t kActive = 4;
 constexpr std::uint32_t kHead = 0, kRow = 0;
 /// Values: their square leaves nothing of the norm's 10⁻⁶ after division by the key's entries and √K.
@@ -62,12 +68,42 @@ std::vector<std::vector<Swap>> swaps_of_actions(const CascadeLayer& layer) {
   return swaps;
 }
 
+std::size_t most_swaps(const CascadeLayer& layer) {
+  std::size_t most = 0;
+  if (is_reset_layer(layer)) return most;
+  for (const auto& swaps : swaps_of_actions(layer)) most = std::max(most, swaps.size());
+  return most;
+}
+
+/// The prime cascade when each of its bijections is one swap.
+std::optional<Cascade> primes_of_swaps(const Cascade& holonomy) {
+  try {
+    Cascade primes = prime_cascade(holonomy, {.largest_simple = kLargestSimple});
+    if (std::ranges::all_of(primes.layers, [](const CascadeLayer& layer) { return most_swaps(layer) <= 1; }))
+      return primes;
+  } catch (const Error&) {
+    // A simple factor is too large, and its elements are no swaps.
+  }
+  return std::nullopt;
+}
+
+/// DeltaNet applies a swap a token, gated DeltaProduct many. The others have keys that are not negative, and a swap
+/// takes a label to the negative of the other, which only in layers of two labels says which it is: prime layers.
+Cascade cascade_for(const Dfa& automaton, const TrackedStates& tracked, Family family) {
+  const Cascade holonomy = holonomy_decomposition(automaton);
+  if (family != Family::kDeltaNet) return prime_cascade(holonomy, {.largest_simple = kLargestSimple});
+  if (std::optional<Cascade> primes = primes_of_swaps(holonomy)) return std::move(*primes);
+  if (!is_group(tracked)) return swap_cascade(holonomy, {.max_entries = kMostEntries});
+  const BasedAction action = best_based_action(automaton, tracked);
+  return swap_cascade(column_cascade(automaton, tracked, action), {.max_entries = kMostEntries});
+}
+
 class CascadeExport {
  public:
   CascadeExport(const Dfa& automaton, Family family)
       : automaton_(automaton),
         tracked_(tracked_states(automaton)),
-        cascade_(prime_cascade(holonomy_decomposition(automaton), {.largest_simple = kLargestSimple})),
+        cascade_(cascade_for(automaton, tracked_, family)),
         at_(cascade_),
         writer_(config(family), kActive) {}
 
@@ -120,18 +156,17 @@ class CascadeExport {
 
   void make_room(CheckpointConfig& config, std::size_t k, std::uint32_t& coordinates) const {
     const CascadeLayer& layer = cascade_.layers[k];
-    std::size_t most = 0;
-    for (const auto& swaps : swaps_of_actions(layer)) most = std::max(most, swaps.size());
+    const std::size_t most = most_swaps(layer);
     if (!traits_of(config.family).can_reflect)
       throw InputError(fmt::format(
           "{} takes reflections, and {} layers have none: their β is at most 1, with which not even parity can be held "
           "(Grazzi et al., Theorem 1); take the target olmo-hybrid or fla-gated-deltaproduct",
           layer_text(layer, k), traits_of(config.family).model_type));
     if (config.family != Family::kGatedDeltaProduct && most > 1)
-      throw InputError(fmt::format(
-          "{} takes {} reflections a token, and a {} layer applies one; take the target fla-gated-deltaproduct",
-          layer_text(layer, k), most,
-          config.family == Family::kDeltaNet ? "DeltaNet" : traits_of(config.family).model_type));
+      throw InputError(
+          fmt::format("{} takes {} reflections a token, and a {} layer applies one, with keys that are not negative; "
+                      "take the target fla-deltanet or fla-gated-deltaproduct",
+                      layer_text(layer, k), most, traits_of(config.family).model_type));
     coordinates = std::max(coordinates, key_dim_for_points(config.family, layer.width, 1));
     config.householders = std::max(config.householders, householders_for_points(config.family, most, 1));
     config.heads = std::max(config.heads, layer.width);

@@ -35,10 +35,6 @@ bool is_flip_flop(const TrackedStates& tracked) {
       tracked.maps, [](const Transformation& map) { return map.is_identity() || map.constant_image().has_value(); });
 }
 
-bool is_group(const TrackedStates& tracked) {
-  return std::ranges::all_of(tracked.maps, [](const Transformation& map) { return map.is_permutation(); });
-}
-
 std::optional<PointStep> step_of(const Transformation& map) {
   using Kind = PointStep::Kind;
   std::vector<Point> moved;

@@ -14,8 +14,6 @@ namespace krohn {
 
 /// Whether every letter keeps all states or takes them all to one.
 bool is_flip_flop(const TrackedStates& tracked);
-/// Whether every letter permutes the states.
-bool is_group(const TrackedStates& tracked);
 
 /// Of a map of points: nothing moves; two points change places; `first` goes to `second`, which stays; or all go to
 /// `second`.

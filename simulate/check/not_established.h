@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace krohn {
 
@@ -13,8 +14,8 @@ struct NotEstablished {
 /// The reason where operations meet infinity.
 inline constexpr const char* kNotFinite = "a number is not finite";
 
-inline void require(bool holds, const std::string& reason) {
-  if (!holds) throw NotEstablished{reason};
+inline void require(bool holds, std::string_view reason) {
+  if (!holds) throw NotEstablished{std::string(reason)};
 }
 
 }  // namespace krohn

@@ -9,6 +9,7 @@
 
 #include "krohn/groups/error.h"
 #include "krohn/groups/float_environment.h"
+#include "krohn/groups/record_set.h"
 #include "krohn/simulate/check/recheck_any_order.h"
 #include "krohn/simulate/check/recheck_exact.h"
 #include "krohn/simulate/check/recheck_horizon.h"
@@ -126,6 +127,7 @@ class LabelTables {
     require(initial_state() == network_.automaton.initial(), "the initial labels are read wrongly");
     for (Letter letter = 0; letter < network_.automaton.letters(); ++letter) {
       visited_.clear();
+      for (std::size_t k = 0; k < proof_.layers.size(); ++k) visited_.emplace_back(3);
       descend(letter, 0, letter, 0, 0);
     }
   }
@@ -255,7 +257,8 @@ class LabelTables {
   }
 
   void descend(Letter letter, std::size_t k, Context context, Context before, Context after) {
-    if (!visited_.emplace(k, context, before, after).second) return;
+    const std::uint32_t triple[] = {context, before, after};
+    if (!visited_[k].insert(triple).fresh) return;
     for (std::uint32_t i = 0; i < proof_.layers[k].codewords.size(); ++i) {
       const Context decoded = read(k, before, i);
       if (decoded == kNoContext) continue;
@@ -273,7 +276,7 @@ class LabelTables {
   Form form_;
   bool is_exact_;
   std::vector<std::vector<std::size_t>> move_of_;  ///< by layer and context
-  std::set<std::tuple<std::size_t, Context, Context, Context>> visited_;
+  std::vector<RecordSet> visited_;                 ///< by layer: context, node before, node after
 };
 
 std::string check_closed(const ClosedCodewords& proof, const Network& network, const RecheckedNetwork& plain,

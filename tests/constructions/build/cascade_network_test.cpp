@@ -6,7 +6,12 @@
 #include <cmath>
 #include <random>
 
+#include "krohn/automata/cascades/holonomy.h"
+#include "krohn/automata/cascades/swap_cascade.h"
+#include "krohn/constructions/exactness/exactness.h"
 #include "krohn/groups/error.h"
+#include "tests/constructions/reference.h"
+#include "tests/constructions/sample_automata.h"
 
 using namespace krohn;
 
@@ -133,6 +138,21 @@ TEST_CASE("the paper's unit keys are right but not exact") {
     }
   CHECK(worst > 0);
   CHECK(worst < 1e-14);
+}
+
+TEST_CASE("resets in rows and single swaps: one reflection a token in every layer, exact in every precision") {
+  std::vector<Dfa> samples{t5(), ends_in_abb(), counter(5, {1, 2}), word_problem("S3", "all"), counter(1, {0})};
+  for (unsigned seed = 0; seed < 60; ++seed) samples.push_back(random_automaton(seed, 2 + seed % 4));
+  for (const Dfa& dfa : samples)
+    for (const KeyStyle keys : {KeyStyle::kUnnormalised, KeyStyle::kDoubled}) {
+      const Network network = cascade_network(dfa, swap_cascade(holonomy_decomposition(dfa)), {keys, true});
+      for (const Layer& layer : network.layers) {
+        REQUIRE(reflections_of_layer(layer) <= 1);
+        if (layer.columns > 1) REQUIRE(layer.dimension == 1);
+      }
+      REQUIRE(exact_precisions(network).size() == 4);
+      check_random_word(network, 7, 300);
+    }
 }
 
 TEST_CASE("one state gives one number") {
