@@ -5,6 +5,7 @@
 
 #include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/cascades/chain_level.h"
+#include "krohn/automata/cascades/trim.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
 
@@ -170,6 +171,8 @@ class Chain {
 
 }  // namespace
 
-Cascade chain_decomposition(const Dfa& dfa, const ChainOptions& options) { return Chain(dfa, options).run(); }
+Cascade chain_decomposition(const Dfa& dfa, const ChainOptions& options) {
+  return merge_contexts(Chain(dfa, options).run());
+}
 
 }  // namespace krohn

@@ -12,6 +12,7 @@
 #include "krohn/automata/cascades/trim.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/permutations/group_elements.h"
+#include "krohn/groups/permutations/stabiliser_chain.h"
 #include "krohn/groups/record_set.h"
 #include "krohn/groups/time_limit.h"
 
@@ -72,7 +73,7 @@ Permutation factor_of(const Transformation& action) {
 
 /// The bits of a position within a block in which every product of a block's factors takes no more swaps than the
 /// block has letters.
-std::uint32_t block_bits(const CascadeLayer& layer, std::uint64_t max_pairs) {
+std::uint32_t block_bits(const CascadeLayer& layer, std::uint64_t max_points) {
   std::set<Permutation> products;
   for (const Transformation& action : layer.actions) products.insert(factor_of(action));
   const auto fits = [&](std::uint32_t bits) {
@@ -80,10 +81,11 @@ std::uint32_t block_bits(const CascadeLayer& layer, std::uint64_t max_pairs) {
   };
   std::uint32_t bits = 0;
   for (; !fits(bits); ++bits) {
-    if (products.size() * products.size() > max_pairs)
+    if (products.size() * products.size() > max_points / layer.width)
       throw LimitError(
-          fmt::format("{} products of {} letters, in pairs, are more than {}, the limit of the cascade of single swaps",
-                      products.size(), 1U << bits, max_pairs));
+          fmt::format("{} permutations of {} labels are products of {} letters, too many for the limit of "
+                      "{} entries in the cascade of single swaps",
+                      products.size(), layer.width, 1U << bits, max_points));
     std::set<Permutation> longer;
     for (const Permutation& first : products) {
       TimeLimit::check();
@@ -114,7 +116,7 @@ class Spreading {
     result_.layers.back().wiring.next.clear();
     for (Context& node : result_.readout.next.back())
       if (node != kNoContext) node = nodes_[node].old;
-    return merge_contexts(trim(result_));
+    return trim(result_);
   }
 
  private:
@@ -274,8 +276,12 @@ class Spreading {
   void add_base() {
     std::vector<Permutation> generators;
     for (const Transformation& action : old_layer().actions) generators.push_back(factor_of(action));
-    const auto group = GroupElements::enumerate(
-        PermutationGroup::from_generators(old_layer().width, std::move(generators)), kMaxGroup);
+    const auto generated = PermutationGroup::from_generators(old_layer().width, std::move(generators));
+    if (const Integer elements = order(generated); elements > kMaxGroup)
+      throw LimitError(
+          fmt::format("a group of {} elements beside constants; the cascade of single swaps takes up to {}",
+                      elements.str(), kMaxGroup));
+    const auto group = GroupElements::enumerate(generated, kMaxGroup);
     const std::vector<Point> base = base_of(group);
     std::map<std::vector<Point>, std::uint32_t> element_of;
     for (ElementIndex i = 0; i < group.size(); ++i) {
@@ -352,7 +358,9 @@ class Spreading {
     total_ += std::uint64_t{all.size()} * width;
     if (total_ > options_.max_entries)
       throw LimitError(
-          fmt::format("the cascade of single swaps has more than {} entries in its tables", options_.max_entries));
+          fmt::format("the cascade of single swaps has more than {} entries in its tables, the most that "
+                      "is tried; take a construction with more reflections a token",
+                      options_.max_entries));
     RecordSet numbers(std::tuple_size_v<decltype(Known{}.record())>);
     std::vector<Known> next;
     std::vector<Context> entries;

@@ -18,13 +18,14 @@ struct SwapCascadeOptions {
 /// Bijections of more than one swap are put off: binary counters hold the position modulo a power of two, M; registers
 /// gather the product of each block of M letters; and while a block is read, its predecessor's product is done, a swap
 /// a letter. M is the least power of two such that no product of M bijections takes more than M swaps: at most twice
-/// the labels. A layer with bijections and constants becomes the points of a base of its group, a layer of swaps each,
+/// the labels. At the start the last register holds some product, and the labels are those that it takes to the initial
+/// ones. A layer with bijections and constants becomes the points of a base of its group, a layer of swaps each,
 /// then resets for the point that the last constant wrote, as in prime_cascade. One layer of n labels whose bijections
 /// need M > 1 takes 2 log₂ M + 2 layers, of which log₂ M, the counters, are shared by all. Layers that move their
 /// labels alike, each knowing the letter alone (the points of a base of a group), share the registers too.
 ///
-/// Throws LimitError past `max_entries`, of which the products of a block, in pairs, may be no more either, and for
-/// groups of more than 100,000 elements that stand beside constants.
+/// Throws LimitError past `max_entries`, of which the products of a block, in pairs, may have no more points either, and
+/// for groups of more than 100,000 elements that stand beside constants.
 Cascade swap_cascade(const Cascade& cascade, const SwapCascadeOptions& options = {});
 
 }  // namespace krohn

@@ -190,6 +190,6 @@ Cascade merge_contexts(Cascade cascade) {
   return cascade;
 }
 
-Cascade trim(const Cascade& cascade) { return Trimmer(cascade).run(); }
+Cascade trim(const Cascade& cascade) { return merge_contexts(Trimmer(cascade).run()); }
 
 }  // namespace krohn

@@ -29,7 +29,6 @@ class Table {
             orthogonal_blocks(),
             one_layer(1, "one generalized Householder per token, one layer, finitely many values"),
             one_layer(std::nullopt, "products of k generalized Householders, one layer, finitely many values"),
-            one_reflection_deep(),
             cascade()};
   }
 
@@ -182,19 +181,16 @@ class Table {
     return row;
   }
 
-  Architecture one_reflection_deep() const {
-    Architecture row{"one generalized Householder per token, any depth",
-                     Answer::kYes,
-                     "MATH.md §3, one reflection a token",
-                     {},
-                     {},
-                     {}};
-    show_by(row, "cascade-single-reflections");
-    return row;
-  }
-
+  /// One reflection per token is enough; the cascade that does with it has more layers.
   Architecture cascade() const {
     Architecture row{"products of generalized Householders, any depth", Answer::kYes, "Grazzi Thm. 4", {}, {}, {}};
+    const PlanRow *few = planned("cascade-holonomy-reflections"), *one = planned("cascade-single-reflections");
+    if (few != nullptr && few->reflections > 1 && one != nullptr && one->possible) {
+      row.theorem = "one reflection a token (MATH.md §3)";
+      show_by(row, "cascade-single-reflections");
+      row.reason = "k = 1";
+      return row;
+    }
     show_by(row, "cascade-holonomy-reflections");
     if (row.construction.empty()) show_by(row, "cascade-chain-reflections");
     return row;

@@ -203,11 +203,14 @@ constexpr std::array kConstructions{
                  [](Workbench& w) { return cascade_network(w.automaton(), w.holonomy()); }},
     Construction{"cascade-holonomy-reflections", "Krohn–Rhodes", CostKind::kPermutationsResets,
                  [](Workbench& w) { return cascade_network(w.automaton(), w.holonomy(), {w.keys().keys}); }, true},
-    Construction{"cascade-single-reflections", "MATH.md §3", CostKind::kSwaps,
-                 [](Workbench& w) {
-                   return cascade_network(w.automaton(), w.swaps(), {w.keys().keys, /*resets_in_rows=*/true});
-                 },
-                 true},
+    Construction{
+        "cascade-single-reflections", "MATH.md §3", CostKind::kSwaps,
+        [](Workbench& w) {
+          Network network = cascade_network(w.automaton(), w.swaps(), {w.keys().keys, /*resets_in_rows=*/true});
+          network.provenance.theorem = "MATH.md §3, one reflection a token";
+          return network;
+        },
+        true},
     Construction{
         "diagonal-unit-interval", "Krohn–Rhodes", CostKind::kPrimes,
         [](Workbench& w) { return diagonal_cascade_network(w.automaton(), w.primes(), EigenvalueSet::kUnitInterval); }},

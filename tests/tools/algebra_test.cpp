@@ -79,6 +79,11 @@ TEST_CASE("decompose by holonomy, by the chain, into primes") {
   CHECK(simple.at("layers").at(0).at("group") == "Z_2");
   CHECK(simple.at("layers").at(1).at("group") == "A_5");
   CHECK(simple.at("layers").at(1).at("width") == 60);
+  const json swaps = json::parse(place.shell("krohn decompose name:S5/points --swaps --json").out);
+  std::vector<int> swap_widths;
+  for (const json& layer : swaps["layers"]) swap_widths.push_back(layer["width"]);
+  CHECK(swap_widths == std::vector<int>{2, 2, 2, 4, 12, 5});
+  CHECK(swaps["emulation"]["holds"] == true);
   const Outcome refused = place.shell("krohn decompose name:A7/points --primes");
   CHECK(refused.status == 2);
   CHECK(contains(refused.err, "A_7"));

@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 LANGUAGES = ["name:S3", "name:S5", "name:A5", "name:Z60", "name:D4", "name:Q8", *(f"name:tomita{i}" for i in range(1, 8)),
              "name:modarith5", "regex:(a|b)*abb"]
 TARGETS = ["torch", "torch-bf16", "onnx", "fla-naive"]
-GATED = ["fla-gated-deltanet", "fla-kda", "fla-gdn2"]  # by name only: not every language fits them
+BY_NAME = ["fla-deltanet", "fla-gated-deltanet", "fla-kda", "fla-gdn2"]  # not every language fits them
 
 
 def krohn(*arguments):
@@ -125,7 +125,7 @@ def run_naive(language, target="fla-gated-deltaproduct"):
 
 RUNS = {"torch": lambda language: run_torch(language, "float32"),
         "torch-bf16": lambda language: run_torch(language, "bfloat16"), "onnx": run_onnx, "fla-naive": run_naive,
-        **{target: lambda language, target=target: run_naive(language, target) for target in GATED}}
+        **{target: lambda language, target=target: run_naive(language, target) for target in BY_NAME}}
 
 
 def main():

@@ -213,6 +213,8 @@ TEST_CASE("cascades are proved in several layers") {
                            {"tomita3", Family::kGatedDeltaProduct, 11, 79},
                            {"tomita4", Family::kGatedDeltaProduct, 5, 16},
                            {"tomita7", Family::kDeltaNet, 9, 14},
+                           {"Z3", Family::kDeltaNet, 7, 163},
+                           {"tomita6", Family::kDeltaNet, 7, 61},
                            {"T3", Family::kGatedDeltaProduct, 9, 205}}) {
     CAPTURE(fact.name);
     const Checkpoint checkpoint = exported(minimise(named(fact.name)), fact.family);
@@ -249,8 +251,11 @@ TEST_CASE("exported models read chunks as they read tokens, bit for bit") {
 }
 
 TEST_CASE("what a layer cannot hold is refused with the layer") {
-  CHECK_THROWS_WITH_AS(delta_net_checkpoint(named("Z5")), doctest::Contains("takes 4 reflections"), InputError);
-  CHECK_THROWS_WITH_AS(delta_net_checkpoint(named("tomita6")), doctest::Contains("on 3 labels"), InputError);
+  const auto olmo = [](const char* name) { return cascade_checkpoint(named(name), Family::kOlmoHybrid); };
+  CHECK_THROWS_WITH_AS(olmo("Z5"), doctest::Contains("takes 4 reflections"), InputError);
+  CHECK_THROWS_WITH_AS(olmo("tomita6"), doctest::Contains("on 3 labels"), InputError);
+  CHECK_THROWS_WITH_AS(delta_net_checkpoint(named("S6", "standard")), doctest::Contains("gated-deltaproduct"),
+                       LimitError);
   CHECK_THROWS_AS(gated_delta_product_checkpoint(named("Z97")), LimitError);
 }
 

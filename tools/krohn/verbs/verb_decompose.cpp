@@ -7,6 +7,7 @@
 
 #include "krohn/automata/cascades/holonomy.h"
 #include "krohn/automata/cascades/prime_cascade.h"
+#include "krohn/automata/cascades/swap_cascade.h"
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/draw/draw.h"
 #include "krohn/automata/formats/json.h"
@@ -33,14 +34,16 @@ krohn decompose name:modarith5 --method holonomy
 krohn decompose name:T4 --draw cascade.svg
 krohn decompose name:S4 --primes
 krohn decompose name:S5/points --primes
+krohn decompose name:S5/points --swaps
 )",
     R"(Decomposes the automaton into layers whose letters are bijections or constants, and checks the emulation for all
 label tuples by a proof that shares no code with the decomposition. In holonomy the group of every layer divides the
 automaton's monoid; the chain has at most n−1 layers, but may show other groups. `smaller` builds both and takes the one
 whose labels need fewer numbers in all (the sum of the widths), then fewer layers. With --primes, groups are cut into
-simple ones: cyclic of prime order, and others of up to 360 elements, such as A_5, whole.
+simple ones: cyclic of prime order, and others of up to 360 elements, such as A_5, whole. With --swaps every letter of a
+layer is a reset or one swap of two labels, what one reflection a token can do, in more layers (docs/MATH.md §3).
 Exit status: 0 done; 2 bad input; 3 a limit or the time was met, and what was found is printed: one of two
-decompositions, layers whose groups are not cut, a cascade whose emulation is not checked, or the heights of holonomy without
+decompositions, layers whose groups or letters are not cut, a cascade whose emulation is not checked, or the heights of holonomy without
 their layers.
 
 Bounds of the Krohn–Rhodes complexity, the least number of layers with groups in any such cascade with aperiodic parts: from
@@ -56,7 +59,7 @@ struct DecomposeArguments {
   HolonomyOptions holonomy;
   ChainOptions chain;
   double seconds = 60;
-  bool minimal = false, primes = false, json = false, tables = false;
+  bool minimal = false, primes = false, swaps = false, json = false, tables = false;
 };
 
 std::uint64_t total_width(const Cascade& cascade) {
@@ -129,6 +132,11 @@ Result decompose(const Dfa& dfa, const DecomposeArguments& options) {
       result.cascade = prime_cascade(result.cascade, {options.holonomy.max_contexts, kLargestSimple});
     } catch (const LimitError& error) {
       result.limits.push_back(fmt::format("groups are not cut: {}", error.what()));
+    }
+  if (options.swaps) try {
+      result.cascade = swap_cascade(result.cascade);
+    } catch (const LimitError& error) {
+      result.limits.push_back(fmt::format("letters are not cut: {}", error.what()));
     }
   try {
     result.check = check_emulation(result.cascade, dfa);
@@ -271,6 +279,7 @@ void add_decompose(CLI::App& app, Work& chosen) {
       .show_default();
   verb.add_flag("--primes", options->primes,
                 "Cut groups into simple ones: cyclic of prime order, and others of up to 360 elements");
+  verb.add_flag("--swaps", options->swaps, "Cut letters into resets and single swaps of labels, in more layers");
   verb.add_flag("--minimal", options->minimal, "Minimise first");
   verb.add_option("--draw", options->picture, "Draw the cascade: .svg, .pdf, .png or .dot").type_name("FILE");
   add_count(verb, "--max-sets", options->holonomy.max_sets, "Most image sets");
