@@ -87,11 +87,11 @@ std::optional<Cascade> primes_of_swaps(const Cascade& holonomy) {
   return std::nullopt;
 }
 
-/// DeltaNet applies a swap a token, gated DeltaProduct many. The others have keys that are not negative, and a swap
-/// takes a label to the negative of the other, which only in layers of two labels says which it is: prime layers.
+/// Gated DeltaProduct applies many swaps a token, the others that reflect at all, one.
 Cascade cascade_for(const Dfa& automaton, const TrackedStates& tracked, Family family) {
   const Cascade holonomy = holonomy_decomposition(automaton);
-  if (family != Family::kDeltaNet) return prime_cascade(holonomy, {.largest_simple = kLargestSimple});
+  if (family == Family::kGatedDeltaProduct || !traits_of(family).can_reflect)
+    return prime_cascade(holonomy, {.largest_simple = kLargestSimple});
   if (std::optional<Cascade> primes = primes_of_swaps(holonomy)) return std::move(*primes);
   if (!is_group(tracked)) return swap_cascade(holonomy, {.max_entries = kMostEntries});
   const BasedAction action = best_based_action(automaton, tracked);
@@ -109,9 +109,7 @@ class CascadeExport {
 
   Checkpoint run() {
     embed();
-    std::vector<std::uint32_t> nodes;
-    for (Context node = 0; node < at_.nodes(); ++node) nodes.push_back(at_.node(node));
-    for (std::uint32_t own = 0; own < writer_.config().layers; ++own) writer_.open_gates(own, nodes);
+    for (std::uint32_t own = 0; own < writer_.config().layers; ++own) writer_.open_gates(own, all_nodes());
     for (std::size_t k = 0; k < cascade_.layers.size(); ++k) {
       const CascadeLayer& layer = cascade_.layers[k];
       const auto own = static_cast<std::uint32_t>(2 * k);
@@ -137,7 +135,7 @@ class CascadeExport {
     config.vocabulary = automaton_.letters() + 1 + tracked_.count();
     config.convolution_taps = 2;
     config.hidden_size = least_power_of_4(at_.count());
-    config.intermediate_size = most_units();
+    config.intermediate_size = most_units(config);
     std::uint32_t coordinates = 1;
     for (std::size_t k = 0; k < cascade_.layers.size(); ++k)
       if (!is_reset_layer(cascade_.layers[k])) make_room(config, k, coordinates);
@@ -162,21 +160,26 @@ class CascadeExport {
           "{} takes reflections, and {} layers have none: their β is at most 1, with which not even parity can be held "
           "(Grazzi et al., Theorem 1); take the target olmo-hybrid or fla-gated-deltaproduct",
           layer_text(layer, k), traits_of(config.family).model_type));
-    if (config.family != Family::kGatedDeltaProduct && most > 1)
-      throw InputError(
-          fmt::format("{} takes {} reflections a token, and a {} layer applies one, with keys that are not negative; "
-                      "take the target fla-deltanet or fla-gated-deltaproduct",
-                      layer_text(layer, k), most, traits_of(config.family).model_type));
     coordinates = std::max(coordinates, key_dim_for_points(config.family, layer.width, 1));
     config.householders = std::max(config.householders, householders_for_points(config.family, most, 1));
-    config.heads = std::max(config.heads, layer.width);
+    config.heads = std::max(config.heads, layer.width + (changes_signs(config) ? 1 : 0));
+  }
+
+  /// Whether a swap takes a label to the negative of the other: where it is one reflection with a key that is not
+  /// negative.
+  static bool changes_signs(const CheckpointConfig& config) {
+    return config.silu_keys && config.family != Family::kGatedDeltaProduct;
   }
 
   /// The units of the largest look-up, rounded up to whole blocks of 16.
-  std::uint32_t most_units() const {
+  std::uint32_t most_units(const CheckpointConfig& config) const {
     std::size_t most = 1;
-    for (std::size_t k = 0; k < cascade_.layers.size(); ++k)
-      most = std::max({most, cascade_.readout.next[k].size(), cascade_.layers[k].wiring.next.size() + 1});
+    for (std::size_t k = 0; k < cascade_.layers.size(); ++k) {
+      const CascadeLayer& layer = cascade_.layers[k];
+      const bool has_signs = changes_signs(config) && !is_reset_layer(layer);
+      const std::size_t nodes = cascade_.readout.next[k].size();
+      most = std::max({most, has_signs ? 2 * nodes + layer.width : nodes, layer.wiring.next.size() + 1});
+    }
     return static_cast<std::uint32_t>((most + 15) / 16 * 16);
   }
 
@@ -196,14 +199,16 @@ class CascadeExport {
     return cascade_.layers[k].actions[cascade_.layers[k].wiring.action_of[context]];
   }
 
+  /// The norm makes √V of the only value, the gate a multiple of it.
+  float unit() const {
+    return CheckpointWriter::kActive / writer_.open_gate() / std::sqrt(static_cast<float>(writer_.config().value_dim));
+  }
+
   /// What the head reads becomes the coordinate, in the place of a constant.
   void give_out(std::uint32_t own, std::uint32_t head, std::uint32_t value, std::uint32_t coordinate,
-                std::uint32_t place, bool is_negative = false) {
-    // The norm makes √V of the only value, the gate a multiple of it.
-    const float unit = (is_negative ? -1.f : 1.f) * CheckpointWriter::kActive / writer_.open_gate() /
-                       std::sqrt(static_cast<float>(writer_.config().value_dim));
-    writer_.set_output(own, head, value, coordinate, unit);
-    writer_.set_output(own, head, value, place, -unit);
+                std::uint32_t place) {
+    writer_.set_output(own, head, value, coordinate, unit());
+    writer_.set_output(own, head, value, place, -unit());
   }
 
   /// β is 1 with this input, also where it is not doubled.
@@ -227,7 +232,8 @@ class CascadeExport {
       give_out(own, kHead, label, at_.after(label), at_.place_of_after());
   }
 
-  /// One column, permuted by reflections; a head for each label reads whether it is there.
+  /// One column, permuted by reflections; a head for each label reads whether it is there. Where that may be negative,
+  /// a further head reads what no letter changes, to take the constant away.
   void write_group(std::uint32_t own, std::size_t k) {
     const CascadeLayer& layer = cascade_.layers[k];
     const auto swaps = swaps_of_actions(layer);
@@ -237,23 +243,43 @@ class CascadeExport {
         write_swaps(writer_, own, at_.context(context), label, layer.width, swaps[layer.wiring.action_of[context]]);
       write_start(writer_, own, at_.begin(), label, layer.width, {&start, 1}, kWritten);
       writer_.set_query(own, at_.place_of_after(), label, label);
-      // Where keys are not negative and a swap is one reflection, it changes signs: the other label's is negative.
-      const bool is_negative = writer_.config().silu_keys && writer_.config().householders == 1 && label != start;
-      give_out(own, label, 0, at_.after(label), at_.place_of_after(), is_negative);
+      if (changes_signs(writer_.config()))
+        writer_.set_output(own, label, 0, at_.after(label), unit());
+      else
+        give_out(own, label, 0, at_.after(label), at_.place_of_after());
     }
+    if (!changes_signs(writer_.config())) return;
+    write_start(writer_, own, at_.begin(), layer.width, layer.width, {&start, 1}, kWritten);
+    writer_.set_query(own, at_.place_of_after(), layer.width, start);
+    writer_.set_output(own, layer.width, 0, at_.place_of_after(), -unit());
   }
 
   /// The node of the readout, by the node so far and the label after the token.
   void look_node_up(std::uint32_t own, std::size_t k) {
-    const Label width = cascade_.layers[k].width;
+    const CascadeLayer& layer = cascade_.layers[k];
+    const Label width = layer.width;
+    const bool has_signs = changes_signs(writer_.config()) && !is_reset_layer(layer);
     const std::vector<Context>& next = cascade_.readout.next[k];
-    const std::vector<std::uint32_t> always = labels(width, &Coordinates::after);
+    const std::vector<std::uint32_t> always = has_signs ? all_nodes() : labels(width, &Coordinates::after);
     for (std::size_t entry = 0; entry < next.size(); ++entry) {
       if (next[entry] == kNoContext) continue;
       const auto node = static_cast<Context>(entry / width);
       const auto label = static_cast<Label>(entry % width);
       const std::vector<Term> change{{at_.node(node), -1}, {at_.node(next[entry]), 1}};
-      writer_.add_unit(own, both(at_.node(node), label, width, &Coordinates::after), always, change);
+      if (!has_signs) {
+        writer_.add_unit(own, both(at_.node(node), label, width, &Coordinates::after), always, change);
+        continue;
+      }
+      for (const float sign : {1.f, -1.f}) writer_.add_unit(own, both(at_.node(node), label, sign), always, change);
+    }
+    if (has_signs) forget_signs(own, width);
+  }
+
+  /// Adds twice its size to every label that is negative.
+  void forget_signs(std::uint32_t own, Label width) {
+    for (Label label = 0; label < width; ++label) {
+      const Term negative{at_.after(label), -1}, twice{at_.after(label), 2};
+      writer_.add_unit(own, {&negative, 1}, all_nodes(), {&twice, 1});
     }
   }
 
@@ -300,6 +326,21 @@ class CascadeExport {
     for (Label other = 0; other < width; ++other)
       if (other != label) terms.push_back({(at_.*of)(other), -1});
     return terms;
+  }
+  /// The same for a node and a label with this sign, where a label may have either: node + sign · label − 1, which is
+  /// not positive elsewhere.
+  std::vector<Term> both(std::uint32_t node, Label label, float sign) const {
+    std::vector<Term> terms;
+    for (const std::uint32_t other : all_nodes())
+      if (other != node) terms.push_back({other, -1});
+    terms.push_back({at_.after(label), sign});
+    return terms;
+  }
+  /// One of them is active.
+  std::vector<std::uint32_t> all_nodes() const {
+    std::vector<std::uint32_t> nodes;
+    for (Context node = 0; node < at_.nodes(); ++node) nodes.push_back(at_.node(node));
+    return nodes;
   }
   std::vector<std::uint32_t> labels(Label width, std::uint32_t (Coordinates::*of)(Label) const) const {
     std::vector<std::uint32_t> coordinates;

@@ -26,14 +26,16 @@ Checkpoint delta_net_checkpoint(const Dfa& automaton);
 Checkpoint gated_delta_product_checkpoint(const Dfa& automaton);
 
 /// Several layers (Grazzi Thm. 4): the prime cascade of the automaton's holonomy decomposition, whose layers are groups
-/// of permutations or resets, written as above; for DeltaNet, where some letter of it takes several swaps, the cascade
-/// of single swaps (automata/cascades/swap_cascade.h). Between two of them stands a layer that only remembers: a
-/// convolution of width 2 gives it the label that the layer below had one token ago, which the theorem as printed lacks
-/// (MATH.md §3), and its MLP looks the next layer's context up, a hidden unit for each pair of context and label. The
-/// MLP of a layer of the cascade looks up the node of the readout. At every norm four coordinates of the hidden vector
-/// are active: the context, the node, the label before and after, or constants that hold their place. Exact in fp32 and
-/// bf16. Throws InputError naming the first layer of the cascade that the family cannot hold, LimitError for groups
-/// with simple factors of more than 60 elements, for keys of more than 256 coordinates and for too many weights.
+/// of permutations or resets, written as above; where some letter of it takes several swaps and the family applies one,
+/// the cascade of single swaps (automata/cascades/swap_cascade.h). Between two of them stands a layer that only
+/// remembers: a convolution of width 2 gives it the label that the layer below had one token ago, which the theorem as
+/// printed lacks (MATH.md §3), and its MLP looks the next layer's context up, a hidden unit for each pair of context
+/// and label. The MLP of a layer of the cascade looks up the node of the readout. At every norm four coordinates of the
+/// hidden vector are active: the context, the node, the label before and after, or constants that hold their place.
+/// Where keys are not negative, a swap takes a label to the negative of the other: the look-up takes either sign, and
+/// the same MLP forgets it. Exact in fp32 and bf16. Throws InputError naming the first layer of the cascade that the
+/// family cannot hold, LimitError for groups with simple factors of more than 60 elements, for keys of more than 256
+/// coordinates and for too many weights.
 Checkpoint cascade_checkpoint(const Dfa& automaton, CheckpointConfig::Family family);
 
 }  // namespace krohn

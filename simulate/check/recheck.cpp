@@ -9,6 +9,7 @@
 
 #include "krohn/groups/error.h"
 #include "krohn/groups/float_environment.h"
+#include "krohn/groups/interruption.h"
 #include "krohn/groups/record_set.h"
 #include "krohn/simulate/check/recheck_any_order.h"
 #include "krohn/simulate/check/recheck_exact.h"
@@ -71,6 +72,7 @@ void check_pairs(const std::vector<ReachedPair>& pairs, std::optional<std::uint6
   require(held.is_right(automaton.initial(), start), "the empty word is read wrongly");
   const auto [first, end] = share_of(pairs.size(), options);
   for (std::uint64_t i = first; i < end; ++i) {
+    Interruption::check();
     const ReachedPair& pair = pairs[i];
     const auto at = [&](const char* what) { return fmt::format("pair {}: {}", i, what); };
     if (letters == 0) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs folders that `krohn compile --target olmo-hybrid` or `qwen3-next` wrote in the stock classes of transformers, and
 compares every position with the automaton: whole prompts, prompts in pieces, decoding token by token with the cache,
-and generate(), which reads its own answers and goes on from state to state (`as_input` in tokens.json).
+and generate(), which reads its own answers and goes on from state to state, where they do (`as_input` in tokens.json).
 
     pip install torch transformers
     tools/bench/peer_transformers.py s5-olmo/                                   # a folder
@@ -40,6 +40,7 @@ class Tracker:
         letter_of = {row["letter"]: i for i, row in enumerate(tokens["letters"])}
         self.token_of = {row["state"]: row["token"] for row in tokens["states"]}
         self.reads = dict(zip(self.letters, range(len(self.letters))))
+        self.walks = any("as_input" in row for row in tokens["states"])
         self.reads.update({row["token"]: letter_of[row["as_input"]] for row in tokens["states"] if "as_input" in row})
 
     def answers(self, text):
@@ -130,7 +131,7 @@ def main():
                 for way, length, piece in ways:
                     text, started = tracker.word(length, draw), time.monotonic()
                     report(way, in_pieces(model, text, piece), tracker.answers(text), started)
-                if not options.no_generate:
+                if not options.no_generate and tracker.walks:
                     started = time.monotonic()
                     report("generate(), 6 prompts", *generated(model, tracker, draw), started)
     sys.exit(0 if all_right else 1)
