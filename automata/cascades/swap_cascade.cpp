@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -400,6 +402,25 @@ class Spreading {
 
 Cascade swap_cascade(const Cascade& cascade, const SwapCascadeOptions& options) {
   return Spreading(cascade, options).run();
+}
+
+Cascade smallest_swap_cascade(std::span<const Cascade* const> cascades, const SwapCascadeOptions& options) {
+  if (cascades.empty()) throw InputError("there is no cascade to cut into single swaps");
+  const auto size = [](const Cascade& cascade) {
+    std::uint64_t labels = 0;
+    for (const CascadeLayer& layer : cascade.layers) labels += layer.width;
+    return std::pair(cascade.layers.size(), labels);
+  };
+  std::optional<Cascade> best;
+  std::exception_ptr limit;
+  for (const Cascade* const cascade : cascades) try {
+      Cascade cut = swap_cascade(*cascade, options);
+      if (!best || size(cut) < size(*best)) best = std::move(cut);
+    } catch (const LimitError&) {
+      if (!limit) limit = std::current_exception();
+    }
+  if (!best) std::rethrow_exception(limit);
+  return std::move(*best);
 }
 
 }  // namespace krohn

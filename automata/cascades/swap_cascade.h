@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "krohn/automata/cascades/cascade.h"
 
@@ -24,8 +25,13 @@ struct SwapCascadeOptions {
 /// need M > 1 takes 2 log₂ M + 2 layers, of which log₂ M, the counters, are shared by all. Layers that move their
 /// labels alike, each knowing the letter alone (the points of a base of a group), share the registers too.
 ///
-/// Throws LimitError past `max_entries`, of which the products of a block, in pairs, may have no more points either, and
-/// for groups of more than 100,000 elements that stand beside constants.
+/// Throws LimitError past `max_entries`, of which the products of a block, in pairs, may have no more points either,
+/// and for groups of more than 100,000 elements that stand beside constants.
 Cascade swap_cascade(const Cascade& cascade, const SwapCascadeOptions& options = {});
+
+/// Of several cascades of one automaton, the one that is cut into the fewest layers, then labels in all; the first of
+/// equals. Layers of prime order need small registers, a large group in one layer few layers. Those past `max_entries`
+/// count only when all are; then throws the first one's LimitError. InputError when there are none.
+Cascade smallest_swap_cascade(std::span<const Cascade* const> cascades, const SwapCascadeOptions& options = {});
 
 }  // namespace krohn

@@ -89,12 +89,18 @@ class Workbench {
     return simples_([this] { return prime_cascade(holonomy(), {prime_contexts(), kIcosahedral}); });
   }
 
-  /// Of a group, the swaps are those of its smallest action.
+  /// Of a group, the swaps are those of its smallest action, or of prime layers.
   const Cascade& swaps() {
     return swaps_([this] {
       const TrackedStates tracked = tracked_states(automaton_);
-      return swap_cascade(is_group(tracked) ? column_cascade(automaton_, tracked, action()) : holonomy(),
-                          {swap_entries()});
+      const Cascade whole = is_group(tracked) ? column_cascade(automaton_, tracked, action()) : holonomy();
+      std::vector<const Cascade*> cascades{&whole};
+      try {
+        cascades.push_back(&primes());
+      } catch (const Error&) {
+        // of a group that is not solvable, or too large: there is no other choice
+      }
+      return smallest_swap_cascade(cascades, {swap_entries()});
     });
   }
 

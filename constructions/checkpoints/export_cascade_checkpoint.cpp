@@ -4,8 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
-#include <utility>
+#include <vector>
 
 #include "krohn/automata/cascades/holonomy.h"
 #include "krohn/automata/cascades/prime_cascade.h"
@@ -75,27 +74,22 @@ std::size_t most_swaps(const CascadeLayer& layer) {
   return most;
 }
 
-/// The prime cascade when each of its bijections is one swap.
-std::optional<Cascade> primes_of_swaps(const Cascade& holonomy) {
-  try {
-    Cascade primes = prime_cascade(holonomy, {.largest_simple = kLargestSimple});
-    if (std::ranges::all_of(primes.layers, [](const CascadeLayer& layer) { return most_swaps(layer) <= 1; }))
-      return primes;
-  } catch (const Error&) {
-    // A simple factor is too large, and its elements are no swaps.
-  }
-  return std::nullopt;
-}
-
 /// Gated DeltaProduct applies many swaps a token, the others that reflect at all, one.
 Cascade cascade_for(const Dfa& automaton, const TrackedStates& tracked, Family family) {
   const Cascade holonomy = holonomy_decomposition(automaton);
-  if (family == Family::kGatedDeltaProduct || !traits_of(family).can_reflect)
-    return prime_cascade(holonomy, {.largest_simple = kLargestSimple});
-  if (std::optional<Cascade> primes = primes_of_swaps(holonomy)) return std::move(*primes);
-  if (!is_group(tracked)) return swap_cascade(holonomy, {.max_entries = kMostEntries});
-  const BasedAction action = best_based_action(automaton, tracked);
-  return swap_cascade(column_cascade(automaton, tracked, action), {.max_entries = kMostEntries});
+  const auto primes = [&] { return prime_cascade(holonomy, {.largest_simple = kLargestSimple}); };
+  if (family == Family::kGatedDeltaProduct || !traits_of(family).can_reflect) return primes();
+  std::vector<Cascade> cascades;
+  try {
+    cascades.push_back(primes());
+  } catch (const Error&) {
+    // A simple factor is too large.
+  }
+  cascades.push_back(is_group(tracked) ? column_cascade(automaton, tracked, best_based_action(automaton, tracked))
+                                       : holonomy);
+  std::vector<const Cascade*> candidates;
+  for (const Cascade& cascade : cascades) candidates.push_back(&cascade);
+  return smallest_swap_cascade(candidates, {.max_entries = kMostEntries});
 }
 
 class CascadeExport {

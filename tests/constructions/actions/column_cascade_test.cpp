@@ -4,7 +4,10 @@
 
 #include <algorithm>
 
+#include "krohn/automata/cascades/holonomy.h"
+#include "krohn/automata/cascades/prime_cascade.h"
 #include "krohn/automata/cascades/swap_cascade.h"
+#include "krohn/groups/error.h"
 #include "tests/constructions/sample_automata.h"
 
 using namespace krohn;
@@ -69,6 +72,33 @@ TEST_CASE("named groups: a register for each half of a block, and points of a ba
   CHECK(widths(checked(word_problem("S3", "all"))) == std::vector<Label>{2, 6, 6, 3, 3});
   CHECK(widths(checked(word_problem("Z2xZ4", "standard"))).size() > 2);
   for (const char* name : {"D4", "Q8", "A4", "Z6", "Z12", "A5"}) checked(word_problem(name, "standard"));
+}
+
+TEST_CASE("of the columns and the prime layers, whichever is cut into fewer layers") {
+  struct Fact {
+    const char *name, *letters;
+    std::vector<Label> widths;
+  };
+  for (const Fact& fact : {Fact{"S4", "all", {2, 2, 3, 3, 3, 2, 2}},  // prime layers
+                           {"S4", "standard", {2, 2, 4, 4, 4, 4}},    // columns
+                           {"S4", "transpositions", {4, 4, 4}}}) {
+    CAPTURE(fact.name);
+    const Dfa dfa = word_problem(fact.name, fact.letters);
+    const Cascade columns = columns_of(dfa), primes = prime_cascade(holonomy_decomposition(dfa));
+    const Cascade* const both[] = {&columns, &primes};
+    const Cascade smallest = smallest_swap_cascade(both);
+    CHECK(widths(smallest) == fact.widths);
+    CHECK(check_emulation(smallest, dfa).holds);
+    CHECK(smallest.layers.size() == std::min(swap_cascade(columns).layers.size(), swap_cascade(primes).layers.size()));
+  }
+  // Past the limit of one, the other is taken; past both, the first one's limit is what is said.
+  const Dfa s4 = word_problem("S4", "all");
+  const Cascade columns = columns_of(s4), primes = prime_cascade(holonomy_decomposition(s4));
+  const Cascade* const columns_first[] = {&columns, &primes};
+  CHECK_THROWS_AS(swap_cascade(columns, {5000}), LimitError);
+  CHECK(widths(smallest_swap_cascade(columns_first, {5000})) == widths(swap_cascade(primes)));
+  CHECK_THROWS_WITH_AS(smallest_swap_cascade(columns_first, {10}), doctest::Contains("entries"), LimitError);
+  CHECK_THROWS_AS(smallest_swap_cascade({}), InputError);
 }
 
 TEST_CASE("one state, and letters that do nothing") {
