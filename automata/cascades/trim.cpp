@@ -146,7 +146,7 @@ struct Alike {
 };
 
 Alike alike_rows(std::span<const std::uint32_t> heads, std::span<const Context> table, std::size_t rows) {
-  const std::size_t width = table.size() / rows;
+  const std::size_t width = rows == 0 ? 0 : table.size() / rows;  // without letters there are no contexts
   Alike alike;
   RecordSet classes(width + 1);
   std::vector<std::uint32_t> record(width + 1);
