@@ -360,8 +360,7 @@ class Spreading {
     total_ += std::uint64_t{all.size()} * width;
     if (total_ > options_.max_entries)
       throw LimitError(
-          fmt::format("the cascade of single swaps has more than {} entries in its tables, the most that "
-                      "is tried; take a construction with more reflections a token",
+          fmt::format("the cascade of single swaps has more than {} entries in its tables, the most that is tried here",
                       options_.max_entries));
     RecordSet numbers(std::tuple_size_v<decltype(Known{}.record())>);
     std::vector<Known> next;

@@ -382,6 +382,10 @@ class Table {
     for (const PlanRow& row : choice_.rows)
       if (row.possible && !misfit(row, wishes_).empty())
         reasons += fmt::format("\n  {}: {}", row.construction, misfit(row, wishes_));
+    for (const PlanRow& row : choice_.rows)
+      if (row.met_limit)
+        reasons += fmt::format("\n  not decided, {}: {}; --construction {} tries longer", row.construction, row.reason,
+                               row.construction);
     throw InputError(fmt::format("no construction fits the wishes; those that are possible at all:{}", reasons));
   }
 
@@ -416,6 +420,7 @@ class Table {
       row.reason = error.what();
     } catch (const LimitError& error) {
       row.reason = error.what();
+      row.met_limit = true;
     }
     return std::nullopt;
   }

@@ -53,6 +53,7 @@ struct PlanRow {
   std::vector<Precision> locked_in;  ///< the same, but only letter after letter: locked_precisions.h
   std::uint64_t snap_every = 0;      ///< K > 0: not linear, snaps to its codewords every K letters
   double margin = 0;                 ///< least distance of two codewords, least over layers
+  bool met_limit = false;            ///< not possible within a plan's limits; by name more is tried
   bool chosen = false;
 };
 

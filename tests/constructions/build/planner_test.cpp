@@ -143,6 +143,11 @@ TEST_CASE("wishes narrow the choice, and what does not fit is said") {
   CHECK(chosen(z60, few).empty());
   CHECK_THROWS_AS(build(z60, few), InputError);
 
+  BuildOptions one;
+  one.max_reflections = 1;
+  CHECK_THROWS_WITH_AS(build(word_problem("S5", "all"), one),
+                       doctest::Contains("--construction cascade-single-reflections tries longer"), InputError);
+
   BuildOptions small;
   small.max_dimension = 8;
   CHECK(chosen(z60, small) == "integral-cyclotomic");
