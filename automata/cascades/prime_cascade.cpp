@@ -2,49 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <map>
 #include <optional>
 #include <utility>
 
+#include "krohn/automata/cascades/numbered.h"
 #include "krohn/automata/cascades/trim.h"
 #include "krohn/groups/error.h"
-#include "krohn/groups/time_limit.h"
 #include "krohn/groups/names/recognise.h"
 #include "krohn/groups/structure/composition_series.h"
+#include "krohn/groups/time_limit.h"
 
 namespace krohn {
 namespace {
-
-/// Permutations known by number.
-class Elements {
- public:
-  std::uint32_t number(const Permutation& element) {
-    const auto [entry, fresh] = number_.try_emplace(element, static_cast<std::uint32_t>(values_.size()));
-    if (fresh) values_.push_back(element);
-    return entry->second;
-  }
-  const Permutation& operator[](std::uint32_t number) const { return values_[number]; }
-
- private:
-  std::map<Permutation, std::uint32_t> number_;
-  std::vector<Permutation> values_;
-};
-
-/// Numbers pairs by first appearance.
-class Pairs {
- public:
-  using Pair = std::pair<std::uint32_t, std::uint32_t>;
-  std::uint32_t number(Pair pair) {
-    const auto [entry, fresh] = number_.try_emplace(pair, static_cast<std::uint32_t>(values_.size()));
-    if (fresh) values_.push_back(pair);
-    return entry->second;
-  }
-  const std::vector<Pair>& values() const { return values_; }
-
- private:
-  std::map<Pair, std::uint32_t> number_;
-  std::vector<Pair> values_;
-};
 
 /// Walks the old layers. Between two new layers it holds what every new context (and readout node) stands for: an old
 /// context (node) and the product, so far, of the coordinates that the layers of the present group have shown.
@@ -66,7 +35,8 @@ class Refinement {
   }
 
  private:
-  using Pair = Pairs::Pair;
+  using Pair = std::pair<std::uint32_t, std::uint32_t>;
+  using Pairs = Numbered<Pair>;
 
   void refine(std::size_t k) {
     const CascadeLayer& layer = old_.layers[k];
@@ -199,7 +169,7 @@ class Refinement {
   const PrimeCascadeOptions& options_;
   Cascade result_;
   std::vector<Pair> contexts_, nodes_;
-  Elements elements_;
+  Numbered<Permutation> elements_;
   std::optional<CompositionSeries> series_;
   std::uint64_t total_ = 0;
 };

@@ -11,6 +11,7 @@
 #include <set>
 #include <utility>
 
+#include "krohn/automata/cascades/numbered.h"
 #include "krohn/automata/cascades/trim.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/permutations/group_elements.h"
@@ -22,24 +23,6 @@ namespace krohn {
 namespace {
 
 constexpr std::uint64_t kMaxGroup = 100'000;
-
-/// Values known by number, in the order of their first appearance.
-template <class Value>
-class Numbered {
- public:
-  std::uint32_t number(const Value& value) {
-    const auto [entry, fresh] = number_.try_emplace(value, static_cast<std::uint32_t>(values_.size()));
-    if (fresh) values_.push_back(value);
-    return entry->second;
-  }
-  const Value& operator[](std::uint32_t number) const { return values_[number]; }
-  const std::vector<Value>& values() const { return values_; }
-  std::uint32_t size() const { return static_cast<std::uint32_t>(values_.size()); }
-
- private:
-  std::map<Value, std::uint32_t> number_;
-  std::vector<Value> values_;
-};
 
 /// What a context of a new layer stands for, by the labels before the letter; or a node of the new readout, by the
 /// labels after it.
@@ -226,7 +209,7 @@ class Spreading {
         action_of_context.push_back(
             1 + values.number(elements_.number(elements_[context.begun] * factor_of(action_of(context)))));
     }
-    made_ = resets(values.size());
+    made_ = resets(static_cast<Label>(values.values().size()));
     made_.wiring.action_of = std::move(action_of_context);
     return values.values();
   }

@@ -4,10 +4,8 @@
 
 #include <set>
 
-#include "krohn/automata/cascades/holonomy.h"
 #include "krohn/groups/error.h"
-#include "krohn/groups/permutations/permutation.h"
-#include "tests/automata/bestiary.h"
+#include "tests/automata/cascades/small_cascades.h"
 
 using namespace krohn;
 
@@ -29,36 +27,10 @@ Cascade checked(const Dfa& dfa, const Cascade& whole) {
   return cascade;
 }
 
-std::vector<Label> widths(const Cascade& cascade) {
-  std::vector<Label> result;
-  for (const CascadeLayer& layer : cascade.layers) result.push_back(layer.width);
-  return result;
-}
-
-Dfa from_cycles(std::initializer_list<const char*> letters, Point degree) {
-  Maps maps;
-  for (const char* text : letters) {
-    const Permutation p = parse_cycles(text, degree);
-    maps.emplace_back(p.images().begin(), p.images().end());
-  }
-  return automaton(maps, degree);
-}
-
 }  // namespace
 
 TEST_CASE("every automaton with two letters and at most three states, and many of four, by both decompositions") {
-  for (State n = 1; n <= 3; ++n)
-    for_all_tables(n, 2, [](const Dfa& dfa) {
-      checked(dfa, holonomy_decomposition(dfa));
-      checked(dfa, chain_decomposition(dfa));
-    });
-  std::mt19937 random(20);
-  for (int round = 0; round < 400; ++round) {
-    CAPTURE(round);
-    const Dfa dfa = random_automaton(random, 4, 2);
-    checked(dfa, holonomy_decomposition(dfa));
-    checked(dfa, chain_decomposition(dfa));
-  }
+  check_small_automata(20, [](const Dfa& dfa, const Cascade& whole) { checked(dfa, whole); });
 }
 
 TEST_CASE("counters, registers and points of groups") {
