@@ -16,6 +16,7 @@
 #include "krohn/groups/error.h"
 #include "krohn/groups/permutations/group_elements.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"
+#include "krohn/groups/permutations/transpositions.h"
 #include "krohn/groups/record_set.h"
 #include "krohn/groups/time_limit.h"
 
@@ -37,19 +38,6 @@ struct Known {
 
 /// Whether a step is made among contexts or among nodes of the readout.
 enum class Side { kContext, kNode };
-
-/// The swaps of two points whose product is the permutation, first to last: its reflection length.
-std::vector<Permutation> swaps_of(const Permutation& permutation) {
-  std::vector<Permutation> swaps;
-  for (const std::vector<Point>& cycle : permutation.cycles())
-    for (std::size_t i = 1; i < cycle.size(); ++i) {
-      const Permutation one = Permutation::identity(permutation.degree());
-      std::vector<Point> images(one.images().begin(), one.images().end());
-      std::swap(images[cycle[0]], images[cycle[i]]);
-      swaps.push_back(Permutation::from_images(std::move(images)));
-    }
-  return swaps;
-}
 
 /// What the context's action multiplies with: a bijection, or nothing for a constant.
 Permutation factor_of(const Transformation& action) {
@@ -147,8 +135,8 @@ class Spreading {
   /// What remains to be done: the pending swaps, then the letters of the present block.
   Permutation left(const Known& known) const {
     Permutation rest = Permutation::identity(old_layer().width);
-    const std::vector<Permutation> swaps = swaps_of(elements_[known.pending]);
-    for (std::size_t i = place(known); i < swaps.size(); ++i) rest = rest * swaps[i];
+    const std::vector<Transposition> swaps = transpositions_of(elements_[known.pending]);
+    for (std::size_t i = place(known); i < swaps.size(); ++i) rest = rest * permutation_of(swaps[i], rest.degree());
     return rest * elements_[known.begun];
   }
 
@@ -251,9 +239,10 @@ class Spreading {
   /// The pending swap whose turn it is; the letter's own where blocks are single letters.
   Permutation swap_at(const Known& context) const {
     if (block() == 1) return factor_of(action_of(context));
-    const std::vector<Permutation> swaps = swaps_of(elements_[context.pending]);
+    const std::vector<Transposition> swaps = transpositions_of(elements_[context.pending]);
     const std::uint32_t turn = place(context);
-    return turn < swaps.size() ? swaps[turn] : Permutation::identity(old_layer().width);
+    const Point degree = old_layer().width;
+    return turn < swaps.size() ? permutation_of(swaps[turn], degree) : Permutation::identity(degree);
   }
 
   /// A layer of swaps for each point of a base of the group; together they tell the element that all letters make, from

@@ -121,9 +121,8 @@ class Search {
   }
 
   /// Every word of es and fs that is read from the state means something.
-  bool is_start(State from, const Transformation& e, const Transformation& f) const {
+  bool means_something(State from, const Transformation& e, const Transformation& f) const {
     if (!told_apart_) return true;
-    if (!told_apart_->is_start[from]) return false;
     std::vector<State> reached{from};
     for (std::size_t i = 0; i < reached.size(); ++i) {
       if (told_apart_->is_dead[reached[i]]) return false;
@@ -136,7 +135,7 @@ class Search {
   void consider(const Idempotent& first, const Idempotent& second, CrossingSearch& result) const {
     const Transformation &e = first.map, &f = second.map;
     for (State p = 0; p < dfa_.states(); ++p) {
-      if (e[f[e[p]]] == e[f[p]] || !differ(e[f[e[p]]], e[f[p]]) || !is_start(p, e, f)) continue;
+      if (e[f[e[p]]] == e[f[p]] || !differ(e[f[e[p]]], e[f[p]]) || !means_something(p, e, f)) continue;
       const std::optional<State> margin = margin_from(e, f);
       if (result.found && !margin) return;
       result.found = CrossingIdempotents{first.word, second.word, margin.value_or(p), margin.has_value()};
@@ -149,7 +148,7 @@ class Search {
   std::optional<State> margin_from(const Transformation& e, const Transformation& f) const {
     const auto ef = idempotent_power(e * f, kMostLetters), fe = idempotent_power(f * e, kMostLetters);
     for (State p = 0; ef && fe && p < dfa_.states(); ++p)
-      if (differ(fe->map[ef->map[p]], fe->map[p]) && differ(e[f[e[p]]], e[f[p]]) && is_start(p, e, f)) return p;
+      if (differ(fe->map[ef->map[p]], fe->map[p]) && differ(e[f[e[p]]], e[f[p]]) && means_something(p, e, f)) return p;
     return std::nullopt;
   }
 

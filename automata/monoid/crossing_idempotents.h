@@ -28,14 +28,14 @@ struct CrossingSearch {
 
 /// What counts in the search where not every two states do.
 struct ToldApart {
-  std::vector<bool> pairs;     ///< p · states + q: some word, the empty one included, must be answered differently
-  std::vector<bool> is_start;  ///< by state: it is reached by a word that means something …
-  std::vector<bool> is_dead;   ///< … and no longer does here: nothing is known of words that lead here
+  std::vector<bool> pairs;    ///< p · states + q: some word, the empty one included, must be answered differently
+  std::vector<bool> is_dead;  ///< by state: nothing is known of words that lead here
 };
 
 /// Among the idempotent powers of the first `max_elements` elements of the semigroup; `told_apart` without a value:
-/// every two states are, and every state is reached. Each find is checked by running its words. O(kernels · idempotents
-/// · states) for the different kernels of idempotents, at most 300 million; then the search is not complete.
+/// every two states are. All states are taken to be reached. Each find is checked by running its words. O(kernels ·
+/// idempotents · states) for the different kernels of idempotents, at most 300 million; then the search is not
+/// complete.
 CrossingSearch crossing_idempotents(const Dfa& dfa, std::uint64_t max_elements,
                                     const std::optional<ToldApart>& told_apart = std::nullopt);
 

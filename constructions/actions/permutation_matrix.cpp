@@ -1,5 +1,7 @@
 #include "krohn/constructions/actions/permutation_matrix.h"
 
+#include "krohn/groups/permutations/transpositions.h"
+
 namespace krohn {
 namespace {
 
@@ -30,10 +32,8 @@ std::uint32_t coordinate_copies(std::optional<KeyStyle> keys) { return keys == K
 ReflectionProduct reflection_product(const Permutation& permutation, KeyStyle keys) {
   const Point n = permutation.degree();
   ReflectionProduct product{n * coordinate_copies(keys), {}};
-  // Cycles start at their least point, so every swap below has its points in order.
-  for (const auto& cycle : permutation.cycles())
-    for (std::size_t i = 1; i < cycle.size(); ++i)
-      product.factors.push_back(swap_reflection(cycle[0], cycle[i], n, keys));
+  for (const Transposition& swap : transpositions_of(permutation))
+    product.factors.push_back(swap_reflection(swap.first, swap.second, n, keys));
   return product;
 }
 

@@ -245,13 +245,6 @@ Checkpoint with_automaton(Checkpoint checkpoint, const Dfa& automaton, const Tra
   return checkpoint;
 }
 
-std::vector<Swap> swaps_of(const Permutation& permutation) {
-  std::vector<Swap> swaps;
-  for (const auto& cycle : permutation.cycles())
-    for (std::size_t i = 1; i < cycle.size(); ++i) swaps.push_back({cycle[0], cycle[i]});
-  return swaps;
-}
-
 std::uint32_t key_dim_for_points(Family family, Point n, std::uint32_t starts) {
   return family == Family::kGatedDeltaProduct ? 4 * n + least_power_of_4(4 * starts) - 2
                                               : 2 * n + least_power_of_4(2 * starts) - 2;
@@ -269,7 +262,7 @@ void write_erasure(CheckpointWriter& writer, std::uint32_t layer, std::uint32_t 
 namespace {
 
 void write_doubled_swap(CheckpointWriter& writer, std::uint32_t layer, std::uint32_t input, std::uint32_t head, Point n,
-                        const Swap& swap) {
+                        const Transposition& swap) {
   const float second = writer.config().silu_keys ? 1 : -1;
   writer.set_key(layer, input, 0, head, swap.first);
   writer.set_key(layer, input, 0, head, n + swap.first);
@@ -312,9 +305,9 @@ void write_signed_start(CheckpointWriter& writer, std::uint32_t layer, std::uint
 }  // namespace
 
 void write_swaps(CheckpointWriter& writer, std::uint32_t layer, std::uint32_t input, std::uint32_t head, Point n,
-                 std::span<const Swap> swaps) {
+                 std::span<const Transposition> swaps) {
   if (writer.config().family != Family::kGatedDeltaProduct) {
-    for (const Swap& swap : swaps) write_doubled_swap(writer, layer, input, head, n, swap);
+    for (const Transposition& swap : swaps) write_doubled_swap(writer, layer, input, head, n, swap);
     return;
   }
   std::uint32_t householder = 0;
@@ -323,7 +316,7 @@ void write_swaps(CheckpointWriter& writer, std::uint32_t layer, std::uint32_t in
       writer.set_key(layer, input, householder, head, coordinate);
     writer.reflect(layer, input, householder++, head);
   };
-  for (const Swap& swap : swaps) {
+  for (const Transposition& swap : swaps) {
     reflect(swap.first, swap.second);
     reflect(swap.second, swap.first);
   }

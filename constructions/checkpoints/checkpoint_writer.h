@@ -10,7 +10,7 @@
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/constructions/actions/tracked_states.h"
 #include "krohn/constructions/checkpoints/checkpoint.h"
-#include "krohn/groups/permutations/permutation.h"
+#include "krohn/groups/permutations/transpositions.h"
 
 namespace krohn {
 
@@ -100,13 +100,6 @@ Checkpoint with_automaton(Checkpoint checkpoint, const Dfa& automaton, const Tra
 // The others, whose keys go through SiLU too, have one reflection, with key ½(e_i + e_j + e_{n+i} + e_{n+j}): it takes
 // point i to minus point j, so that points are known up to their signs.
 
-struct Swap {
-  Point first, second;
-};
-
-/// n − c swaps, first to last: (a_0 a_1), (a_0 a_2), … of each cycle.
-std::vector<Swap> swaps_of(const Permutation& permutation);
-
 /// Coordinates of a key for n points, `starts` of which are written together at the beginning.
 std::uint32_t key_dim_for_points(CheckpointConfig::Family family, Point n, std::uint32_t starts);
 /// Householders per token.
@@ -114,7 +107,7 @@ std::uint32_t householders_for_points(CheckpointConfig::Family family, std::size
 
 /// With this input, the head's state is permuted.
 void write_swaps(CheckpointWriter& writer, std::uint32_t layer, std::uint32_t input, std::uint32_t head, Point n,
-                 std::span<const Swap> swaps);
+                 std::span<const Transposition> swaps);
 /// Where β has channels: what the key of this input sees of the point is taken off it twice, or not at all. With a key
 /// ½(e_i + e_j + e_{n+i} + e_{n+j}), twice at i and not at j: point i becomes minus point j, and j stays.
 void write_erasure(CheckpointWriter& writer, std::uint32_t layer, std::uint32_t input, std::uint32_t head, Point n,

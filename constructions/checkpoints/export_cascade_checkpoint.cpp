@@ -61,9 +61,9 @@ class Coordinates {
 };
 
 /// The labels that the action swaps, one after another.
-std::vector<std::vector<Swap>> swaps_of_actions(const CascadeLayer& layer) {
-  std::vector<std::vector<Swap>> swaps;
-  for (const Transformation& action : layer.actions) swaps.push_back(swaps_of(action.to_permutation()));
+std::vector<std::vector<Transposition>> swaps_of_actions(const CascadeLayer& layer) {
+  std::vector<std::vector<Transposition>> swaps;
+  for (const Transformation& action : layer.actions) swaps.push_back(transpositions_of(action.to_permutation()));
   return swaps;
 }
 

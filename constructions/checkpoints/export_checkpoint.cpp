@@ -70,7 +70,7 @@ Checkpoint flip_flop_checkpoint(const Dfa& automaton, const TrackedStates& track
 /// How the group's action is laid out over heads: head (column, point) reads whether the column has a base point there.
 struct Layout {
   BasedAction action;
-  std::vector<std::vector<Swap>> swaps;             ///< per action of the letters
+  std::vector<std::vector<Transposition>> swaps;    ///< per action of the letters
   std::vector<std::vector<Point>> starting_points;  ///< per column
   std::size_t most_swaps = 0, most_starting_points = 0;
   std::uint32_t heads() const { return action.columns * action.degree(); }
@@ -80,7 +80,7 @@ struct Layout {
 Layout layout_of(const Dfa& automaton, const TrackedStates& tracked) {
   Layout layout{best_based_action(automaton, tracked), {}, {}, 0, 0};
   for (const Permutation& letter : layout.action.letters) {
-    layout.swaps.push_back(swaps_of(letter));
+    layout.swaps.push_back(transpositions_of(letter));
     layout.most_swaps = std::max(layout.most_swaps, layout.swaps.back().size());
   }
   layout.starting_points.resize(layout.action.columns);

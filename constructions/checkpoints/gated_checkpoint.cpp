@@ -193,7 +193,7 @@ Checkpoint point_checkpoint(const Dfa& automaton, const TrackedStates& tracked, 
     layer.always_read(head, head % n);
     for (Letter letter = 0; letter < automaton.letters(); ++letter) {
       const PointStep& step = steps.steps[tracked.action_of[letter]];
-      const Swap pair{step.first, step.second};
+      const Transposition pair{step.first, step.second};
       if (step.kind == Kind::kSwap || step.kind == Kind::kMerge) write_swaps(writer, 0, letter, head, n, {&pair, 1});
       if (step.kind == Kind::kMerge) write_erasure(writer, 0, letter, head, n, step.second, false);
       if (step.kind == Kind::kReset) write_start(writer, 0, letter, head, n, {&step.second, 1}, kWritten);

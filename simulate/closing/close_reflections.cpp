@@ -300,7 +300,6 @@ std::string why_no_layer_of_contractions(const TrackedAutomaton& tracked) {
   ToldApart apart;
   apart.pairs = told_apart(tracked);
   for (const Output wanted : tracked.wanted) apart.is_dead.push_back(wanted == TrackedAutomaton::kNoSuchWord);
-  apart.is_start.assign(automaton.states(), true);  // all are reached
   const CrossingSearch search = crossing_idempotents(automaton, kMostElements, apart);
   if (!search.found) return {};
   const Word before = word_between(automaton, automaton.initial(), search.found->from);
