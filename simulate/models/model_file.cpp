@@ -65,7 +65,7 @@ TrainedModel load_model(const std::string& path) {
   const TensorFile file = read_safetensors(path);
   if (text_of(file, "format", path) != "krohn.model" || text_of(file, "version", path) != "1")
     throw InputError(path, "not a trained model of version 1");
-  TrainedModel trained{text_of(file, "task", path),
+  TrainedModel trained{text_of(file, "task", path), file.metadata,
                        make_model<float>(text_of(file, "model", path), extent_of(file, "letters", path),
                                          extent_of(file, "labels", path), 0)};
   trained.model->load(file);

@@ -10,12 +10,13 @@
 namespace krohn {
 
 struct TrainedModel {
-  std::string task;  ///< what make_task takes
+  std::string task;                             ///< its name; restored_task makes it
+  std::map<std::string, std::string> metadata;  ///< all of the file
   std::unique_ptr<SequenceModel<float>> model;
 };
 
 /// Parameters by name, F32; metadata `format` = "krohn.model", `version` = "1", `task`, `model`, `letters`, `labels`,
-/// and whatever else is given.
+/// and whatever else is given, of which `stored_task` (simulate/tasks/stored_task.h) is what tells the task for certain.
 std::string format_model(const std::string& task, const SequenceModel<float>& model,
                          const std::map<std::string, std::string>& metadata = {});
 void save_model(const std::string& task, const SequenceModel<float>& model, const std::string& path,

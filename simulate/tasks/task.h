@@ -51,7 +51,8 @@ struct TaskInfo {
   std::uint64_t train_samples = 0, test_samples = 0;  ///< in the paper; 0: drawn anew at every step, or not said
   TargetPlace place = TargetPlace::kEnd;
   double chance = 0;  ///< accuracy of a uniform guess among the possible answers: 0 of scaled accuracy (MATH.md §1)
-  std::string content = {};  ///< of a language that is read: its fingerprint, of which a file's name tells nothing
+  std::string content = {};  ///< of a language that is read, or a group with other generators: its fingerprint, of
+                             ///< which the name tells nothing
 };
 
 /// A task. A sample is a pure function of (length, seed, index): any one can be made without the others, on any

@@ -191,9 +191,11 @@ std::unique_ptr<Task> group_task(std::string_view name, const LanguageOptions& o
   const double chance = uniform_chance(machine.output_names().size());
   const TaskLayout layout{{"[BOS]"}, {}, false, as_given};
   const auto pause = machine.alphabet().find("pause");
-  if (!pause)
-    return automaton_task(group_info(std::string(name), "the product of the elements so far", false, chance), machine,
-                          uniform_content(machine.letters()), layout, output_names(machine));
+  if (!pause) {
+    TaskInfo info = group_info(std::string(name), "the product of the elements so far", false, chance);
+    if (options.generators) info.content = fingerprint(canonical_automaton(machine));
+    return automaton_task(std::move(info), machine, uniform_content(machine.letters()), layout, output_names(machine));
+  }
   const std::uint64_t tokens = tokens_per_transition(name);
   TaskInfo info = group_info(std::string(name),
                              fmt::format("one element every {} tokens, the product {} tokens late", tokens, tokens - 1),
@@ -205,12 +207,11 @@ bool is_one_of(const std::string& family, std::initializer_list<const char*> nam
   return std::find(names.begin(), names.end(), family) != names.end();
 }
 
-/// Whether it is written as a language is, rather than as a task's name.
-bool is_language(std::string_view text) {
-  return !prefix_of_language(text).empty() || format_of_extension(std::filesystem::path(text).extension().string());
-}
-
 }  // namespace
+
+bool is_language_name(std::string_view name) {
+  return !prefix_of_language(name).empty() || format_of_extension(std::filesystem::path(name).extension().string());
+}
 
 std::vector<TaskInfo> tasks() {
   return {
@@ -235,13 +236,13 @@ std::unique_ptr<Task> language_task(std::string name, const Dfa& automaton) {
   if (automaton.letters() == 0)
     throw InputError(name, "no word can be drawn without letters; a regex takes them by --alphabet");
   TaskInfo info = language_info(name, uniform_chance(automaton.output_names().size()));
-  if (is_language(name)) info.content = fingerprint(canonical_automaton(automaton));
+  if (is_language_name(name)) info.content = fingerprint(canonical_automaton(automaton));
   return automaton_task(std::move(info), automaton, uniform_content(automaton.letters()), {{}, {}, false, as_given},
                         output_names(automaton));
 }
 
 std::unique_ptr<Task> make_task(std::string_view name, const LanguageOptions& options) {
-  if (is_language(name)) return language_task(std::string(name), load_language(std::string(name), options));
+  if (is_language_name(name)) return language_task(std::string(name), load_language(std::string(name), options));
   const bool prefixes = name.ends_with(kPrefixes);
   const std::string_view plain = prefixes ? name.substr(0, name.size() - std::string_view(kPrefixes).size()) : name;
   const auto given = parse_family_name(plain);

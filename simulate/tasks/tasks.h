@@ -30,6 +30,10 @@ std::vector<TaskInfo> tasks();
 /// Throws InputError with near misses, LimitError.
 std::unique_ptr<Task> make_task(std::string_view name, const LanguageOptions& options = {});
 
+/// Whether a task of this name is a language that is read (`regex:…`, a file, …): of others the name says all, but for
+/// the generators of a group.
+bool is_language_name(std::string_view name);
+
 /// Words drawn uniformly, with the automaton's output due at every letter; lengths as the papers have them for parity.
 /// Throws InputError for an automaton without letters.
 std::unique_ptr<Task> language_task(std::string name, const Dfa& automaton);

@@ -146,6 +146,15 @@ class CommandTest(unittest.TestCase):
                                   check=True, capture_output=True, text=True)  # fmt: skip
             self.assertLess(abs(json.loads(done.stdout)["lengths"][0]["right"] - test["right"]), 3, done.stdout)  # the last bits differ
 
+    def test_a_run_is_of_what_its_file_said(self):
+        language, run = os.path.join(self.folder, "q.json"), os.path.join(self.folder, "run")
+        krohn.Automaton("regex:(0|1)*1").save(language)
+        self.said("train", language, "--model", "lstm:hidden=4", "--length", "1..4", "--words", "8", "--steps", "2", "--test-lengths", "6",
+                  "-o", run)  # fmt: skip
+        self.said("eval", run, "--lengths", "6")
+        krohn.Automaton("regex:(0|1)*0").save(language)
+        self.assertIn("has the file changed?", self.said("eval", run, "--lengths", "6", status=2))
+
     def test_nothing_is_written_of_runs_that_all_diverged(self):
         run = os.path.join(self.folder, "all-diverged")
         line = ["train", "parity", "--model", "lstm:hidden=4", "--steps", "5", "--words", "4", "--rates", "1e37", "-o", run]

@@ -110,6 +110,39 @@ TEST_CASE("a run on a file is of what the file says, not of its name") {
   CHECK(contents(place / "run/parameters.safetensors") == before);
 }
 
+TEST_CASE("a run holds the automaton that it was trained on: neither its file nor an option is needed again") {
+  const Workplace place("own-language");
+  const std::string options =
+      " --model bilinear:full,hidden=8,inputs=8,spread=0.1 --length 1..6 --rates 1e-2 --smoothing 0.1 --stop-at 0 "
+      "--steps 3000 --threads 1 --certify -o ";
+  // Words end in 1; later the file says that they end in 0.
+  REQUIRE(place.shell("krohn convert 'regex:(0|1)*1' q.dot && mkdir elsewhere").status == 0);
+  REQUIRE(place.shell("krohn train q.dot" + options + "run").status == 0);
+  const std::string asked = "krohn verify run && krohn eval run --lengths 8 --words 50 --threads 1";
+  const Outcome before = place.shell(asked);
+  CHECK(before.status == 0);
+  CHECK(contains(before.out, "run: proved for words of every length"));
+  CHECK(contains(before.out, "1.0000"));
+  CHECK(place.shell("mv run elsewhere && cd elsewhere && " + asked).out == before.out);
+  REQUIRE(place.shell("mv elsewhere/run . && krohn convert 'regex:(0|1)*0' q.dot").status == 0);
+  CHECK(place.shell(asked).out == before.out);
+  CHECK(place.shell("krohn verify run --against q.dot").status == 1);
+
+  // The letters of a regex in another order, and those of a group: both were taken for the usual ones.
+  REQUIRE(place.shell("krohn train 'regex:(a|b)*a' --alphabet ba" + options + "ba").status == 0);
+  CHECK(place.shell("krohn verify ba").status == 0);
+  CHECK(place.shell("krohn verify ba --alphabet ab").status == 0);
+  CHECK(contains(place.shell("krohn run ba bba").out, "accept"));
+  CHECK(place.shell("krohn verify ba --against 'regex:(a|b)*b'").status == 1);
+  const std::string group =
+      " --model bilinear:full,hidden=8,inputs=8 --length 1..6 --steps 20 --words 8 --threads 1 -o s3";
+  REQUIRE(place.shell("krohn train S3 --generators '(1 2 3),(1 2)'" + group).status == 0);
+  CHECK(place.shell("krohn verify s3 --max-pairs 2000").status != 2);
+  const Outcome other = place.shell("krohn train S3 --generators '(1 2),(1 2 3)'" + group);
+  CHECK(other.status == 2);
+  CHECK(contains(other.err, "is of another run"));
+}
+
 TEST_CASE("words of the validation that are too long are named, not the first weights") {
   const Workplace place("long-validation");
   const Outcome outcome = place.shell(

@@ -16,6 +16,7 @@
 #include "krohn/simulate/models/stock/exact_stock.h"
 #include "krohn/simulate/models/stock_model.h"
 #include "krohn/simulate/prove/verify.h"
+#include "krohn/simulate/tasks/stored_task.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/report/count.h"
@@ -69,7 +70,7 @@ int compile_cell(const Dfa& automaton, const CellCompilation& options) {
   const ModelVerdict verdict = verify(question);
 
   const std::vector<std::pair<std::string, std::string>> files{
-      {"parameters.safetensors", format_model(options.language, *model)}};
+      {"parameters.safetensors", format_model(options.language, *model, stored_task(*task))}};
   write_folder(options.folder, files, files_beside_parameters());
   if (options.json) {
     nlohmann::ordered_json json{{"language", options.language},   {"target", options.target},

@@ -10,7 +10,7 @@
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
-#include "krohn/simulate/tasks/tasks.h"
+#include "krohn/simulate/tasks/stored_task.h"
 #include "tools/krohn/models/subject.h"
 
 namespace krohn {
@@ -69,7 +69,7 @@ bool is_trained_model(const std::string& name) {
 
 TrainedSubject load_trained_subject(const std::string& name, const LanguageOptions& options) {
   TrainedModel trained = load_model(name);
-  auto task = make_task(trained.task, options);
+  auto task = restored_task(trained.task, trained.metadata, options, name);
   return {name, std::move(trained), std::move(task)};
 }
 

@@ -15,6 +15,7 @@
 #include "krohn/groups/error.h"
 #include "krohn/simulate/imports/import_model.h"
 #include "krohn/simulate/models/model_file.h"
+#include "krohn/simulate/tasks/stored_task.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
@@ -123,9 +124,11 @@ int import_file(ImportArguments options) {
   options.import.classes = numbers_of(options.classes, labels, "--classes", "answer");
   options.import.settings = settings_of(options.settings);
   const auto model = import_model(read_safetensors(options.file), options.import, *task, options.file);
+  std::map<std::string, std::string> metadata = stored_task(*task, options.reading);
+  metadata["imported"] = options.file;
+  metadata["imported_as"] = options.import.kind;
   const std::vector<std::pair<std::string, std::string>> files{
-      {"parameters.safetensors",
-       format_model(task->info().name, *model, {{"imported", options.file}, {"imported_as", options.import.kind}})}};
+      {"parameters.safetensors", format_model(task->info().name, *model, metadata)}};
   write_folder(options.output, files, files_beside_parameters());
   if (options.json)
     print_json({{"input", options.file},

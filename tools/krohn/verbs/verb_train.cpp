@@ -19,6 +19,7 @@
 #include "krohn/simulate/closing/close_model.h"
 #include "krohn/simulate/models/model_file.h"
 #include "krohn/simulate/models/models.h"
+#include "krohn/simulate/tasks/stored_task.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
 #include "tools/krohn/command.h"
@@ -231,9 +232,11 @@ void report_training(const TrainArguments& options, const nlohmann::ordered_json
 /// Returns why not, or nothing.
 std::string save_best(const TrainArguments& options, const Task& task, const TrainingJob& best) {
   const SequenceModel<float>& model = best.model();
-  save_model(task.info().name, model, (fs::path(options.output) / "parameters.safetensors").string());
+  const std::map<std::string, std::string> stored = stored_task(task, options.reading);
+  save_model(task.info().name, model, (fs::path(options.output) / "parameters.safetensors").string(), stored);
   if (best.rounds.is_proved())
-    save_model(task.info().name, best.trainer->model(), (fs::path(options.output) / "trained.safetensors").string());
+    save_model(task.info().name, best.trainer->model(), (fs::path(options.output) / "trained.safetensors").string(),
+               stored);
   else
     fs::remove(fs::path(options.output) / "trained.safetensors");  // an earlier run's, of another model
   try {

@@ -1,5 +1,6 @@
 """Trains a rival on a task, measures it by length, and writes a folder as `krohn train` does."""
 
+import hashlib
 import json
 import math
 import os
@@ -115,6 +116,13 @@ def batch_of(task: Any, words: int, length: Any, seed: int, first: int) -> Tuple
     return (torch.as_tensor(data.inputs[:, :longest]).long(), torch.as_tensor(data.targets[:, :longest]).long(), data)
 
 
+def sample_of(task: Any, length: Any, seed: int) -> Tuple[str, Any]:
+    """What tells whether a task is still the one that a model was trained on: a file's name does not. And a few of its words."""
+    inputs, targets, data = batch_of(task, 64, length, seed, 0)
+    text = json.dumps([list(data.tokens), list(data.labels), inputs.tolist(), targets.tolist()])
+    return hashlib.sha256(text.encode()).hexdigest()[:16], data
+
+
 def logits_of(model: nn.Module, inputs: Tensor) -> Tensor:
     """Computed where the model is, and brought back."""
     return model(inputs.to(next(model.parameters()).device)).cpu()
@@ -212,7 +220,7 @@ def train(task: Any, model: str, output: str, options: Optional[Options] = None,
         raise PermissionError(f"{output}: no folder can be made in {parent}")
 
     longest = max(options.test_lengths)
-    _, _, words = batch_of(task, 1, options.length, options.seed, 0)
+    sample, words = sample_of(task, options.length, options.seed)
     try:  # what has positions for shorter words alone says so before it is trained
         measure(models.build(model, len(words.tokens), len(words.labels), options.seed), task, longest, 1)
     except (RuntimeError, LookupError) as error:
@@ -226,7 +234,7 @@ def train(task: Any, model: str, output: str, options: Optional[Options] = None,
     facts = {
         "schema": 1, "task": str(task), "model": "torch:" + models.full_name(model), "framework": f"torch {torch.__version__}",
         "source": models.FAMILIES[family].source, "parameters": sum(p.numel() for p in runs[best][0].parameters()),
-        **{key: value for key, value in asdict(options).items()}, "runs": [facts_of(run) for _, run in runs],
+        **{key: value for key, value in asdict(options).items()}, "sample_words": sample, "runs": [facts_of(run) for _, run in runs],
     }  # fmt: skip
     text = json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     part = output.rstrip("/") + ".part"  # whole, or not there
@@ -251,7 +259,9 @@ def load(folder: str) -> Tuple[nn.Module, Dict[str, Any]]:
     except (ValueError, LookupError, TypeError) as error:
         raise ValueError(f"{path}: {error}") from error
     name = facts["model"].partition(":")[2]
-    _, _, data = batch_of(facts["task"], 1, tuple(facts["length"]), facts["seed"], 0)
+    sample, data = sample_of(facts["task"], tuple(facts["length"]), facts["seed"])
+    if facts.get("sample_words", sample) != sample:
+        raise ValueError(f"{path}: the words of {facts['task']} are not those that the model was trained on: has the file changed?")
     model = models.build(name, len(data.tokens), len(data.labels), facts["seed"])
     model.load_state_dict(load_file(os.path.join(folder, "model.safetensors")))
     return model.eval(), facts
