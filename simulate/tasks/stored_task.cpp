@@ -29,6 +29,8 @@ std::map<std::string, std::string> stored_task(const Task& task, const LanguageO
   if (task.oracle() == nullptr) return metadata;
   metadata[kOracle] = oracle_of(task);
   if (!is_language_name(task.info().name)) return metadata;
+  const std::uint64_t arcs = std::uint64_t{task.oracle()->states()} * task.oracle()->letters();
+  if (arcs > kMostText / 2) return metadata;  // an arc takes a digit and a comma
   std::string text = write_json(*task.oracle());
   if (text.size() <= kMostText) metadata[kAutomaton] = std::move(text);
   return metadata;
@@ -43,16 +45,18 @@ std::unique_ptr<Task> restored_task(const std::string& name, const std::map<std:
   const std::optional<std::string> oracle = text_of(kOracle), automaton = text_of(kAutomaton);
   if (automaton) {
     auto task = language_task(name, to_dfa(read_json(*automaton, where), where));
-    if (oracle != oracle_of(*task)) throw InputError(where, "its automaton is not the one that its \"oracle\" tells of");
+    if (oracle != oracle_of(*task))
+      throw InputError(where, "its automaton is not the one that its \"oracle\" tells of");
     return task;
   }
   LanguageOptions own = options;
   if (oracle && !is_language_name(name)) own = {.generators = text_of(kGenerators), .max_states = options.max_states};
   auto task = make_task(name, own);
   if (oracle && oracle != oracle_of(*task))
-    throw InputError(where, fmt::format("the model was made for another automaton than {} is now: give the options that "
-                                        "it was read with then (--alphabet, --symbols, …), or the file as it was",
-                                        in_quotes(name)));
+    throw InputError(where,
+                     fmt::format("the model was made for another automaton than {} is now: give the options that "
+                                 "it was read with then (--alphabet, --symbols, …), or the file as it was",
+                                 in_quotes(name)));
   return task;
 }
 

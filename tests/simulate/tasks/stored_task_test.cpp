@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -64,6 +66,36 @@ TEST_CASE("the generators of a group are stored; those of another language are n
   const auto parity = make_task("parity");
   CHECK(*restored_task("parity", stored_task(*parity), with_generators("all"), "here")->oracle() == *parity->oracle());
   CHECK_THROWS_AS(restored_task("parity", {}, with_generators("all"), "here"), InputError);
+}
+
+TEST_CASE("every kind of language comes back as it was: letters, answers and their order") {
+  std::vector<std::string> names;
+  for (const char* name :
+       {"parity", "sum5", "evenpair5", "modarith5", "ltrarith5", "modadd10", "tomita3", "Z12", "Z2xZ4", "S4",
+        "S4/swaps", "Z6/tokens=2", "S3/tokens=3", "rsm:m=4,seed=2", "random:m=6,seed=3", "T3", "D5", "A5"})
+    for (const char* prefix : {"", "name:"}) names.push_back(std::string(prefix) + name);
+  for (const char* text : {"regex:(a|b)*abb", "regex:[α-ω]*β", "regex:a", "regex:()", "search:\"q\"",
+                           "ltlf:G(p -> F q)", "expr:regex:(0|1)*1 & ~regex:(0|1)*0", "name:sum5/prefixes"})
+    names.emplace_back(text);
+  std::size_t kept = 0;
+  for (const std::string& name : names) {
+    CAPTURE(name);
+    std::unique_ptr<Task> task;
+    try {
+      task = make_task(name);
+    } catch (const InputError&) {
+      continue;  // no words without letters, or no such name
+    }
+    const auto again = restored_task(name, stored_task(*task), {}, "here");
+    CHECK(again->alphabet() == task->alphabet());
+    CHECK(std::ranges::equal(again->labels(), task->labels()));
+    CHECK(*again->oracle() == *task->oracle());
+    CHECK(again->info().content == task->info().content);
+    const std::uint64_t length = task->info().train.greatest;
+    CHECK(again->sample(length, 1, 3) == task->sample(length, 1, 3));
+    ++kept;
+  }
+  CHECK(kept > 38);
 }
 
 TEST_CASE("an automaton too large to be stored is read again, and has to be the same") {
