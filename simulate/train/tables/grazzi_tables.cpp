@@ -27,13 +27,13 @@ constexpr std::array<Model, 4> kModels{{{"Mamba [0, 1]",
                                          {1, 0.241, 0.136}},
                                         {"DeltaNet [0, 1]",
                                          "deltaproduct:width=32,heads=1,mlp=32",
-                                         "deltaproduct:width=32,heads=4,mlp=64,conv=4",
+                                         "deltaproduct:width=64,heads=4,mlp=128,conv=4",
                                          "deltaproduct:width={0},heads=4,conv=4",
                                          {0.010, 0.214, 0.113},
                                          {0.017, 0.314, 0.137}},
                                         {"DeltaNet [-1, 1]",
                                          "deltaproduct:signed,width=32,heads=1,mlp=32",
-                                         "deltaproduct:signed,width=32,heads=4,mlp=64,conv=4",
+                                         "deltaproduct:signed,width=64,heads=4,mlp=128,conv=4",
                                          "deltaproduct:signed,width={0},heads=4,conv=4",
                                          {0.999, 0.826, 0.129},
                                          {1, 0.971, 0.200}}}};
@@ -42,14 +42,13 @@ struct Language {
   const char *row, *task;
   std::uint32_t small_layers, layers;
   std::uint64_t steps;
-  double rate;
-  LengthRange small_lengths{3, 40};  ///< of training
+  double rate, small_decay = 0;
 };
 
 constexpr std::array<Language, 3> kLanguages{
     {{"parity", "parity", 1, 2, 6'000, 1e-2},
-     // Of words of up to 40 letters DeltaNet of two layers learned nothing in 8,000 steps.
-     {"modular arithmetic without brackets", "modarith-equals5", 3, 3, 32'000, 3e-3, {3, 20}},
+     // Without the decay, 80,000 steps of half the width taught 0.06 at 128 letters in place of 0.56.
+     {"modular arithmetic without brackets", "modarith-equals5", 3, 3, 48'000, 2e-3, 0.1},
      {"modular arithmetic with brackets", "modarith-brackets5", 2, 3, 8'000, 3e-3}}};
 
 /// Smoothed targets, half a cosine after a warm-up of a twentieth, gradients clipped; at the small scale one rate, and
@@ -59,14 +58,13 @@ void train_steadily(Experiment& cell, const Language& language, const Model& mod
   const char* const small = language.small_layers == 3 ? model.deep : model.steady;
   cell.model = fmt::format("{},layers={}", is_small ? small : fmt::format(fmt::runtime(model.family), 128),
                            is_small ? language.small_layers : language.layers);
-  if (is_small) cell.training.lengths = language.small_lengths;
   TrainOptions& training = cell.training;
   training.words = is_small ? 64 : 1024;
   training.optimiser.steps = is_small ? language.steps : 100'000;
   training.optimiser.clip = 1;
   training.optimiser.warm_up = training.optimiser.steps / 20;
   training.optimiser.schedule = Schedule::kCosine;
-  if (!is_small) training.optimiser.weight_decay = 0.01;
+  training.optimiser.weight_decay = is_small ? language.small_decay : 0.01;
   training.smoothing = 0.1;
   // Long words tell seeds apart that are all right at the lengths of training.
   training.validation_lengths = LengthRange{64, 128};
