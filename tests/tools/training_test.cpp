@@ -134,6 +134,15 @@ TEST_CASE("a run holds the automaton that it was trained on: neither its file no
   CHECK(place.shell("krohn verify ba --alphabet ab").status == 0);
   CHECK(contains(place.shell("krohn run ba bba").out, "accept"));
   CHECK(place.shell("krohn verify ba --against 'regex:(a|b)*b'").status == 1);
+  // The command of a report trains the same model anew.
+  REQUIRE(place.shell("krohn report ba -o ba.html").status == 0);
+  const std::string page = contents(place / "ba.html"), begin = "krohn train 'regex:(a|b)*a'";
+  const std::size_t at = page.find(begin);
+  REQUIRE(at != std::string::npos);
+  const std::string line = page.substr(at, page.find(" -o ba", at) - at);
+  CHECK(contains(line, " --certify"));
+  REQUIRE(place.shell(line + " -o anew").status == 0);
+  CHECK(contents(place / "anew/parameters.safetensors") == contents(place / "ba/parameters.safetensors"));
   const std::string group =
       " --model bilinear:full,hidden=8,inputs=8 --length 1..6 --steps 20 --words 8 --threads 1 -o s3";
   REQUIRE(place.shell("krohn train S3 --generators '(1 2 3),(1 2)'" + group).status == 0);

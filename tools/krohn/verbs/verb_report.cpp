@@ -147,6 +147,7 @@ std::string training_command(const ReportArguments& options, const nlohmann::ord
   const auto count = [&run](const char* name) { return fmt::format("{}", run.at(name).get<std::uint64_t>()); };
   std::string rates;
   for (const auto& rate : run.at("rates")) rates += fmt::format("{}{}", rates.empty() ? "" : ",", rate.get<double>());
+  const auto is_set = [&run](const char* name) { return run.value(name, false); };
   std::string line =
       fmt::format("krohn train {} --model {} --length {}..{} --steps {} --words {} --rates {} --seed {} --seeds {}",
                   shell_word(run.at("task")), shell_word(run.at("model")), run.at("lengths").at(0).get<std::uint64_t>(),
@@ -163,8 +164,16 @@ std::string training_command(const ReportArguments& options, const nlohmann::ord
   if (run.value("coupled_decay", 0.0) > 0) line += " --coupled-decay " + number("coupled_decay");
   if (run.contains("validation_words")) line += " --validation-words " + count("validation_words");
   if (run.contains("sample_seed")) line += " --sample-seed " + count("sample_seed");
-  if (run.value("validate_last", false)) line += " --validate-last";
-  if (run.value("keep_most_right", false)) line += " --keep-most-right";
+  if (is_set("validate_last")) line += " --validate-last";
+  if (is_set("keep_most_right")) line += " --keep-most-right";
+  if (is_set("certify")) line += " --certify";
+  if (const std::string device = run.value("device", "cpu"); device != "cpu") line += " --device " + shell_word(device);
+  const nlohmann::ordered_json reading = run.value("reading", nlohmann::ordered_json::object());
+  for (const char* name : {"alphabet", "symbols", "format", "generators"})
+    if (reading.contains(name)) line += fmt::format(" --{} {}", name, shell_word(reading[name]));
+  if (reading.value("mealy_as_labels", false)) line += " --mealy-as-labels";
+  if (reading.contains("max_states"))
+    line += fmt::format(" --max-states {}", reading["max_states"].get<std::uint64_t>());
   if (run.contains("init"))
     line += fmt::format(" --init {} --perturb {}", shell_word(run["init"].at("file")),
                         run["init"].at("perturb").get<double>());

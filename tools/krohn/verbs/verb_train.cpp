@@ -156,6 +156,21 @@ nlohmann::ordered_json run_json(const TrainingJob& job) {
   return json;
 }
 
+/// The options of reading that were given, by their names.
+nlohmann::ordered_json reading_json(const LanguageOptions& reading) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  const auto add = [&json](const char* name, const std::optional<std::string>& value) {
+    if (value) json[name] = *value;
+  };
+  add("alphabet", reading.alphabet);
+  add("symbols", reading.symbols);
+  add("format", reading.format);
+  add("generators", reading.generators);
+  if (reading.mealy_as_labels) json["mealy_as_labels"] = true;
+  if (reading.max_states != LanguageOptions{}.max_states) json["max_states"] = reading.max_states;
+  return json;
+}
+
 nlohmann::ordered_json training_json(const TrainArguments& options, const Task& task,
                                      const std::vector<TrainingJob>& jobs, const TrainingJob* best) {
   nlohmann::ordered_json json{{"task", task.info().name},
@@ -183,6 +198,8 @@ nlohmann::ordered_json training_json(const TrainArguments& options, const Task& 
                               {"stop_at", options.stop_at},
                               {"certify", options.certify},
                               {"device", options.device}};
+  if (nlohmann::ordered_json reading = reading_json(options.reading); !reading.empty())
+    json["reading"] = std::move(reading);
   if (!options.init.empty()) json["init"] = {{"file", options.init}, {"perturb", options.perturb}};
   if (options.sample_seed) json["sample_seed"] = *options.sample_seed;
   if (const auto& lengths = jobs.front().options.validation_lengths)
