@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "krohn/automata/dfa/graph.h"
@@ -73,10 +74,20 @@ std::vector<Word> access_words(const Dfa& automaton) {
 }
 
 double least_distance(const Eigen::MatrixXd& points) {
+  if (points.cols() < 2 || points.rows() == 0) return 0;
+  if (!points.allFinite()) return std::numeric_limits<double>::quiet_NaN();
+  Eigen::Index row = 0;
+  (points.colwise() - points.rowwise().mean()).rowwise().squaredNorm().maxCoeff(&row);
+  std::vector<Eigen::Index> sorted(static_cast<std::size_t>(points.cols()));
+  std::iota(sorted.begin(), sorted.end(), Eigen::Index{0});
+  std::ranges::sort(sorted, {}, [&](Eigen::Index column) { return points(row, column); });
   double least = std::numeric_limits<double>::infinity();
-  for (Eigen::Index i = 0; i < points.cols(); ++i)
-    for (Eigen::Index j = 0; j < i; ++j) least = std::min(least, (points.col(i) - points.col(j)).norm());
-  return points.cols() < 2 ? 0 : least;
+  for (std::size_t i = 0; i < sorted.size(); ++i)
+    for (std::size_t j = i + 1; j < sorted.size(); ++j) {
+      if (!(points(row, sorted[j]) - points(row, sorted[i]) < least)) break;  // nor any that come after
+      least = std::min(least, (points.col(sorted[i]) - points.col(sorted[j])).norm());
+    }
+  return least;
 }
 
 Eigen::MatrixXd reached_numbers(const Network& network, const Dfa& automaton, ArithmeticName arithmetic) {
@@ -113,7 +124,6 @@ StateCentres state_centres(const Network& network, const Dfa& automaton, Arithme
     for (const Eigen::VectorXd& numbers : visits[state])
       result.spread = std::max(result.spread, (numbers - centre).norm());
   }
-  result.gap = least_distance(result.centres);
   return result;
 }
 

@@ -15,7 +15,6 @@ namespace krohn {
 struct StateCentres {
   Eigen::MatrixXd centres;  ///< numbers of all layers × states: the mean over the visits
   double spread = 0;        ///< greatest distance of a visit from the centre of its state
-  double gap = 0;           ///< least distance of two centres
   /// Every visit was scaled first. Of a network of one layer without additions: to Euclidean norm 1, because a scale
   /// tells nothing.
   bool is_scaled = false;
@@ -38,7 +37,8 @@ StateCentres state_centres(const Network& network, const Dfa& automaton, Arithme
 /// A shortest word to every state that one leads to; the empty word to others.
 std::vector<Word> access_words(const Dfa& automaton);
 
-/// Of two columns; 0 when there are fewer.
+/// Of two columns; 0 when there are fewer. Of n columns up to n²/2 are compared: those that the row of the greatest
+/// variance does not tell apart by more.
 double least_distance(const Eigen::MatrixXd& points);
 
 /// A letter as the network does it, and as the automaton says: A C + B beside scale · C E with E the one-hot matrix of

@@ -249,7 +249,6 @@ StateCentres trained_centres(const TrainedReader& machine, const Task& task, con
     if (counts[state] > 0) result.centres.col(state) /= counts[state];
   for (const StateVisit& visit : visits)
     result.spread = std::max(result.spread, (scaled(visit, scales) - result.centres.col(visit.state)).norm());
-  result.gap = least_distance(result.centres);
   return result;
 }
 

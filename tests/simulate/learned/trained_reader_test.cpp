@@ -286,7 +286,7 @@ TEST_CASE("what a closing model has learned is extracted, snapped and proved") {
   CHECK(equivalent(learned.automaton, named_language("parity")));
   const StateCentres centres = trained_centres(*machine, *task, learned.automaton);
   CHECK(centres.spread < 1e-6);
-  CHECK(centres.gap > 0.1);
+  CHECK(least_distance(centres.centres) > 0.1);
   const SnapResult snapped = snap_network(learned.automaton, centres);
   CHECK(snapped.choices[snapped.chosen].explained > 0.99);
   CHECK(certify(snapped.network, {}).is<Proved>());

@@ -117,7 +117,7 @@ nlohmann::ordered_json extraction_json(const ExtractArguments& options, const Ex
                             {"automaton", found.beyond->automaton},
                             {"shortest", found.network_states.has_value()}};
   json["cluster_radius"] = centres.spread;
-  json["cluster_distance"] = centres.gap;
+  json["cluster_distance"] = least_distance(centres.centres);
   json["against"] = expected.name;
   json["equal"] = !expected.difference;
   if (expected.difference) json["difference"] = expected.alphabet.format_word(*expected.difference);
@@ -137,7 +137,7 @@ void report_extraction(const ExtractArguments& options, const Extraction& found,
   line(beyond(found, options));
   if (automaton.states() > 1)
     line(fmt::format("its numbers in a state lie within {:.2g} of their mean{}, the nearest two means {:.2g} apart",
-                     centres.spread, centres.is_scaled ? ", scaled" : "", centres.gap));
+                     centres.spread, centres.is_scaled ? ", scaled" : "", least_distance(centres.centres)));
   line(expected.difference ? fmt::format("not {}: they differ on {}", expected.name,
                                          quoted_word(expected.alphabet, *expected.difference))
                            : fmt::format("computes {}", expected.name));
