@@ -75,6 +75,14 @@ void add_reflections(std::vector<CertifiedCell>& cells) {
   for (const char* task : {"Z3", "S3/swaps"}) cells.push_back({"DeltaProduct, 2", task, two, training, ""});
   training.optimiser.steps = 500;
   for (const char* task : {"Z5", "Z12"}) cells.push_back({"DeltaProduct, 2", task, two, training, kOrders});
+  // Four vertices of a simplex take three reflections, five take four (simplex_heads.h).
+  TrainOptions simplex = of_reflections({2, 16}, 1e-2, 1500);
+  simplex.validate_every = 500;
+  cells.push_back({"DeltaProduct, 4", "Z5",
+                   "deltaproduct:signed,plain,reflections=4,width=32,heads=16,keys=8,values=4,mlp=64", simplex, ""});
+  simplex.optimiser.steps = 2000;
+  cells.push_back({"DeltaProduct, 5", "Z12",
+                   "deltaproduct:signed,plain,reflections=5,width=32,heads=16,keys=8,values=4,mlp=64", simplex, ""});
   training.lengths = kOfMachines;
   training.optimiser.steps = 3000;
   for (const char* task : {"rsm:m=3,seed=1", "rsm:m=5,seed=1"})

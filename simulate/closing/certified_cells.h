@@ -11,7 +11,7 @@ namespace krohn {
 
 /// The procedure that closes a run: rounding, pulling, and when either is tried. To be raised whenever any of it
 /// changes: a kept run that an older procedure ended is then made again, and does not count as one of this.
-inline constexpr int kClosingProcedure = 2;
+inline constexpr int kClosingProcedure = 3;
 
 struct CertifiedCell {
   std::string family, task, model;

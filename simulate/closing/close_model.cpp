@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "krohn/groups/error.h"
 #include "krohn/simulate/closing/close_linear.h"
 #include "krohn/simulate/closing/close_reflections.h"
@@ -56,21 +58,33 @@ std::string ProvedClosing::why_not() const {
   return fmt::format("rounded ({}), it is undecided: {}", closing.what, certificate.limit);
 }
 
-ProvedClosing close_and_prove(const SequenceModel<float>& model, const Task& task, const TrainOptions& training) {
+namespace {
+
+ProvedClosing close_reflections_and_prove(const SequenceModel<float>& model, const Task& task,
+                                          const TrainOptions& training, bool only_simplices) {
   constexpr std::uint64_t kMostSteps = 1000;  // proofs that succeed took a hundred
   ProvedClosing result;
+  std::vector<bool> is_free;
+  result.closing = close_reflections(model, task, only_simplices, is_free);
+  if (result.closing.model == nullptr) return result;
+  const auto is_decided = [&] {
+    result.certificate = prove(*result.closing.model, task);
+    // The read-out does not change which states there are, so that too many stay too many.
+    return result.certificate.is<Proved>() || result.certificate.pairs >= kMostPairs;
+  };
+  result.closing.readout_steps = refine_readout(*result.closing.model, task, training, is_free, kMostSteps, is_decided);
+  return result;
+}
+
+}  // namespace
+
+ProvedClosing close_and_prove(const SequenceModel<float>& model, const Task& task, const TrainOptions& training) {
+  ProvedClosing result;
   if (has_reflections(model)) {
-    std::vector<bool> is_free;
-    result.closing = close_reflections(model, task, is_free);
-    if (result.closing.model == nullptr) return result;
-    const auto is_decided = [&] {
-      result.certificate = prove(*result.closing.model, task);
-      // The read-out does not change which states there are, so that too many stay too many.
-      return result.certificate.is<Proved>() || result.certificate.pairs >= kMostPairs;
-    };
-    result.closing.readout_steps =
-        refine_readout(*result.closing.model, task, training, is_free, kMostSteps, is_decided);
-    return result;
+    result = close_reflections_and_prove(model, task, training, /*only_simplices=*/false);
+    if (result.is_proved() || result.closing.model == nullptr || result.closing.by_states > 0) return result;
+    ProvedClosing other = close_reflections_and_prove(model, task, training, /*only_simplices=*/true);
+    return other.closing.model == nullptr ? std::move(result) : std::move(other);
   }
   result.closing = close_linear(model, task);
   if (result.closing.model != nullptr) result.certificate = prove(*result.closing.model, task);

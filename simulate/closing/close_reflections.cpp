@@ -18,6 +18,7 @@
 #include "krohn/groups/linear/decompositions.h"
 #include "krohn/simulate/closing/dyadic_roots.h"
 #include "krohn/simulate/closing/reflection_heads.h"
+#include "krohn/simulate/closing/simplex_heads.h"
 #include "krohn/simulate/learned/linear_systems.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/models/stacked_model.h"
@@ -163,7 +164,8 @@ class Tensors {
   TensorFile file_;
 };
 
-constexpr char kEmbedding[] = "embedding", kNorm[] = "layer0.norm", kIn[] = "layer0.mixer.in";
+constexpr char kEmbedding[] = "embedding", kNorm[] = "layer0.norm", kIn[] = "layer0.mixer.in",
+               kReadNorm[] = "layer0.mixer.norm", kOut[] = "layer0.mixer.out";
 
 /// What the model's norm divides by, as fp32 computes it (simulate/learned/deterministic_layers.h).
 float norm_of(const float* x, std::size_t width) {
@@ -175,6 +177,12 @@ float norm_of(const float* x, std::size_t width) {
 std::vector<Head> learned_heads(const ReflectionShape& shape, const Tensors& tensors, Letter letters) {
   const std::vector<float> embedding = tensors.read(kEmbedding), gain = tensors.read(kNorm), in = tensors.read(kIn);
   std::vector<Head> heads(shape.heads, Head{std::vector<LetterOfHead>(letters)});
+  const auto values = static_cast<Index>(shape.values), width = static_cast<Index>(shape.width);
+  const std::vector<float> read_gain = tensors.read(kReadNorm), out = tensors.read(kOut);
+  for (std::size_t head = 0; head < heads.size(); ++head)
+    heads[head].out =
+        vector_of(out.data() + head * shape.values * shape.width, shape.values * shape.width).reshaped(width, values) *
+        vector_of(read_gain.data(), shape.values).asDiagonal();
   for (Letter letter = 0; letter < letters; ++letter) {
     const float* const x = embedding.data() + std::size_t{letter} * shape.width;
     const float norm = norm_of(x, shape.width);
@@ -326,7 +334,8 @@ std::string why_no_reflections_round(const SequenceModel<float>& model, const Ta
   return {};
 }
 
-Closing close_reflections(const SequenceModel<float>& model, const Task& task, std::vector<bool>& is_free) {
+Closing close_reflections(const SequenceModel<float>& model, const Task& task, bool only_simplices,
+                          std::vector<bool>& is_free) {
   const FloatEnvironment environment;
   const TaskAutomaton input = input_machine(task);
   Closing closing;
@@ -334,28 +343,41 @@ Closing close_reflections(const SequenceModel<float>& model, const Task& task, s
   if (!closing.what.empty()) return closing;
   const auto shape = std::get<ReflectionShape>(parse_stacked_shape(model.name()).mixer);
   Tensors tensors(model);
+  const std::vector<Head> learned = learned_heads(shape, tensors, model.letters());
+  const TrackedAutomaton tracked = tracked_automaton(task, input.automaton);
   std::vector<std::optional<Head>> heads;
-  for (const Head& learned : learned_heads(shape, tensors, model.letters())) {
+  std::vector<double> moved;
+  for (const Head& head : learned) {
     Rounding rounding(shape, input);
-    heads.push_back(rounding.round(learned));
-    if (heads.back())
-      ++closing.kept, closing.moved = std::max(closing.moved, rounding.moved());
+    heads.push_back(only_simplices ? std::nullopt : rounding.round(head));
+    moved.push_back(rounding.moved());
+  }
+  std::vector<std::optional<double>> on_simplices(heads.size());
+  if (!silence_strays(heads, input, tracked)) on_simplices = hold_on_simplices(heads, learned, input, tracked);
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    ++(heads[i] ? closing.kept : closing.dropped);
+    if (!heads[i]) continue;
+    if (on_simplices[i])
+      ++closing.by_states, closing.share = std::max(closing.share, *on_simplices[i]);
     else
-      ++closing.dropped;
+      closing.moved = std::max(closing.moved, moved[i]);
   }
   if (closing.kept == 0) {
     closing.what =
         "the angles between the keys of no head are those of exact roots: their cosines are farther than 0.2 from "
-        "0, ½ and 1, or there is too little room for them";
+        "0, ½ and 1, or there is too little room for them; and no heads hold classes of states that letters permute by "
+        "so few reflections and tell all answers apart";
     return closing;
   }
-  const std::size_t strays = silence_strays(heads, input, tracked_automaton(task, input.automaton));
-  closing.kept -= strays;
-  closing.dropped += strays;
   write_heads(shape, heads, model.letters(), tensors);
   closing.model = make_model<float>(model.name(), task, /*seed=*/0);
   closing.model->load(tensors.file());
   closing.what = fmt::format("keys to exact roots, β to 0, 1 or 2, in {} of {} heads", closing.kept, shape.heads);
+  if (closing.by_states > 0)
+    closing.what += fmt::format(
+        ", {} of them on a simplex of the states that it tells apart, which trained letters miss by at most {:.2g} of "
+        "the way to the next",
+        closing.by_states, closing.share);
   is_free = free_parameters(model, shape);
   return closing;
 }

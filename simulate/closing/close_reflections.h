@@ -25,10 +25,13 @@ std::string why_no_reflections_round(const SequenceModel<float>& model, const Ta
 /// of its gate, 0 where a reflection moves none of the states that random words lead to; values become those of
 /// reflections that share a fixed state, on a dyadic grid, and so does the state after a token before the word. Heads
 /// that no roots fit are silenced, and where the others tell the answers apart those that hold no function of the
-/// automaton's state. Every letter gets a coordinate of the embedding of its own, of which the first norm
-/// makes exactly 1 in fp32: from it the letter's numbers are read. The rest of the model is the trained one, and
-/// `is_free` says which of its parameters may be trained further without a change to the recurrence's states. A closing
-/// without a model where no head rounds, or for other models.
-Closing close_reflections(const SequenceModel<float>& model, const Task& task, std::vector<bool>& is_free);
+/// automaton's state. Where they do not, or with `only_simplices`, the fewest heads that do are put on simplices of the
+/// classes of states that they hold (simulate/closing/simplex_heads.h), and the others silenced. Every letter gets a
+/// coordinate of the embedding of its own, of which the first norm makes exactly 1 in fp32: from it the letter's
+/// numbers are read. The rest of the model is the trained one, and `is_free` says which of its parameters may be
+/// trained further without a change to the recurrence's states. A closing without a model where no head rounds, or for
+/// other models.
+Closing close_reflections(const SequenceModel<float>& model, const Task& task, bool only_simplices,
+                          std::vector<bool>& is_free);
 
 }  // namespace krohn

@@ -166,11 +166,11 @@ bool HeldStates::tell_answers(const TrackedAutomaton& tracked) const {
   return true;
 }
 
-std::size_t silence_strays(std::vector<std::optional<Head>>& heads, const TaskAutomaton& input,
-                           const TrackedAutomaton& tracked) {
+std::optional<std::size_t> silence_strays(std::vector<std::optional<Head>>& heads, const TaskAutomaton& input,
+                                          const TrackedAutomaton& tracked) {
   constexpr std::size_t kMostStates = 2000;
   const auto alone = held_states({}, input, tracked, kMostStates);
-  if (!alone) return 0;
+  if (!alone) return std::nullopt;
   const std::size_t states = alone->at.size();
   struct Finite {
     const Head* head;
@@ -194,7 +194,7 @@ std::size_t silence_strays(std::vector<std::optional<Head>>& heads, const TaskAu
     else
       kept.pop_back();
   }
-  if (!tell) return 0;
+  if (!tell) return std::nullopt;
   std::size_t silenced = 0;
   for (std::optional<Head>& head : heads)
     if (head && std::ranges::find(kept, &*head) == kept.end()) {

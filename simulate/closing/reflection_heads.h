@@ -26,6 +26,7 @@ struct LetterOfHead {
 
 struct Head {
   std::vector<LetterOfHead> letters;  ///< as many reflections each
+  Eigen::MatrixXd out = {};           ///< what a model reads is made of, up to a factor: outputs × values
 };
 
 /// β becomes 0 where a reflection does not move the states that random words lead to by more than a tenth of the
@@ -61,9 +62,9 @@ std::optional<HeldStates> held_states(std::span<const Head* const> heads, const 
 /// Silences the heads that are not needed to tell all answers apart and take up more states than the automaton has:
 /// those of infinitely many, or of so many that the proof would be of their products. Heads that follow the automaton
 /// stay; where they are not enough, those of fewest states follow, such as one that holds a tetrahedron's twelve turns
-/// for Z_3. Returns how many are silenced: none where no heads of up to 2,000 states together tell all answers apart,
-/// or the automaton has more.
-std::size_t silence_strays(std::vector<std::optional<Head>>& heads, const TaskAutomaton& input,
-                           const TrackedAutomaton& tracked);
+/// for Z_3. Returns how many are silenced; nothing, and all stay, where no heads of up to 2,000 states together tell
+/// all answers apart, or the automaton has more.
+std::optional<std::size_t> silence_strays(std::vector<std::optional<Head>>& heads, const TaskAutomaton& input,
+                                          const TrackedAutomaton& tracked);
 
 }  // namespace krohn

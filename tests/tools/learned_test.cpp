@@ -403,6 +403,7 @@ TEST_CASE("a table goes on after the cells that are there") {
   place.write("cells/" + file, "{}");
   CHECK(place.shell(line).status == 2);
   CHECK(place.shell("krohn table ebrahimi1 --only nothing -o cells").status == 2);
-  CHECK(place.shell("krohn table ebrahimi1 --seeds 0 -o cells").status == 2);
+  for (const char* const seeds : {"0", "100001", "1e12"})
+    CHECK(place.shell(std::string("krohn table ebrahimi1 -o cells --seeds ") + seeds).status == 2);
   CHECK(place.shell("krohn table ebrahimi9 -o cells").status == 2);
 }

@@ -10,7 +10,7 @@
 namespace krohn {
 namespace {
 
-constexpr int kWidth = 256;  ///< the paper's H and D
+constexpr int kPaperWidth = 256;  ///< the paper's H and D
 constexpr double kSpread = 0.01;
 
 int number_after(std::string_view text, std::string_view key) {
@@ -24,7 +24,7 @@ int number_after(std::string_view text, std::string_view key) {
 int factors_of(std::string_view form) { return form == "factored" ? 256 : number_after(form, "rank="); }
 
 struct Sizes {
-  int hidden = kWidth, inputs = kWidth;
+  int hidden = kPaperWidth, inputs = kPaperWidth;
 };
 
 /// At the small scale a block of 64 is a full matrix of 64 units, as a full model of more than ten states has.
@@ -57,11 +57,11 @@ Sizes sizes_of(TableScale scale, Recipe recipe, const EbrahimiCell& cell) {
 /// with factors, each of three parameters that are multiplied, about spread³ · √(H R D / 27).
 double spread_like_the_papers(std::string_view form, Sizes sizes, int rank) {
   if (const int factors = factors_of(form); factors > 0) {
-    const double paper = double{kWidth} * factors * kWidth;
+    const double paper = double{kPaperWidth} * factors * kPaperWidth;
     return kSpread * std::cbrt(std::sqrt(paper / (double(sizes.hidden) * rank * sizes.inputs)));
   }
-  const double block = form.starts_with("full") ? double(kWidth) / sizes.hidden : 1;
-  return kSpread * std::sqrt(block * kWidth / sizes.inputs);
+  const double block = form.starts_with("full") ? double(kPaperWidth) / sizes.hidden : 1;
+  return kSpread * std::sqrt(block * kPaperWidth / sizes.inputs);
 }
 
 /// Three factors of numbers within ±0.24, with 64 of them, 32 hidden units and 32 inputs, whose matrices have a

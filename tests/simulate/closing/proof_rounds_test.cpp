@@ -117,6 +117,24 @@ TEST_CASE("blocks whose states depend on each other get a coordinate for each, a
   for (const std::uint64_t length : {1, 2, 3, 5, 1000}) CHECK(is_right(*closing.model, *task, length, 50));
 }
 
+TEST_CASE("turns by fifths become five vertices that four reflections permute, and the model is proved") {
+  TrainOptions options = steady({2, 16}, 1e-2, 1500);
+  options.optimiser.warm_up = 100;
+  options.validate_every = 500;
+  const auto task = make_task("Z5");
+  const CertifiedRun run = train_to_proof(
+      *task, "deltaproduct:signed,plain,reflections=4,width=32,heads=16,keys=8,values=4,mlp=64", options);
+  CAPTURE(run.rounds.why_not());
+  REQUIRE(run.rounds.is_proved());
+  const Closing& closing = run.rounds.last()->closing;
+  CHECK(closing.kept == 1);
+  CHECK(closing.by_states == 1);
+  CHECK(closing.dropped == 15);
+  CHECK(closing.share <= 0.35);
+  CHECK(closing.what.find("simplex") != std::string::npos);
+  for (const std::uint64_t length : {1, 2, 3, 5, 1000}) CHECK(is_right(*closing.model, *task, length, 50));
+}
+
 TEST_CASE("a construction in other coordinates and with noise is rounded back, and proved without a step of training") {
   const auto task = make_task("S3");
   BuildOptions wishes;

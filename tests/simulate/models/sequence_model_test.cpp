@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "krohn/groups/error.h"
@@ -92,6 +93,18 @@ TEST_CASE("a gradient is added to what stands there") {
     for (int i = 0; i < 2; ++i) model->loss(batch, twice);
     for (std::size_t i = 0; i < once.size(); ++i) REQUIRE(twice[i] == doctest::Approx(2 * once[i]).epsilon(1e-12));
   }
+}
+
+TEST_CASE("where there is one label, nothing is to be learned, smoothed or not") {
+  const auto task = make_task("Z1");
+  TrainingBatch batch = draw_batch(*task, {2, 6}, 5, 0, 5);
+  for (TrainingBatch::Target& target : batch.targets) target.smoothing = 0.1f;
+  const auto model = make_model<float>("bilinear:hidden=6,inputs=3", *task, 9);
+  std::vector<float> gradient(model->parameters().size(), 0);
+  const BatchLoss loss = model->loss(batch, gradient);
+  CHECK(loss.loss == 0);
+  CHECK(loss.right == loss.targets);
+  CHECK(std::ranges::count(gradient, 0.f) == std::ranges::ssize(gradient));
 }
 
 TEST_CASE("readers answer as the loss counts, however the words are cut into pieces") {

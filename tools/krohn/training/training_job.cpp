@@ -137,6 +137,11 @@ void TrainingJob::save() const {
   write_safetensors(file, checkpoint);
 }
 
+void check_seeds(std::uint64_t seeds) {
+  constexpr std::uint64_t kMost = 100'000;
+  if (seeds == 0 || seeds > kMost) throw InputError("--seeds", "1 to 100,000");
+}
+
 std::vector<RateAndSeed> rates_and_seeds(const TrainArguments& options) {
   std::vector<RateAndSeed> all;
   for (const double rate : options.rates) {

@@ -48,6 +48,9 @@ struct TrainingJob {
   void save() const;
 };
 
+/// Throws InputError for no seeds, and for more than 100,000: their runs are listed before the first one is trained.
+void check_seeds(std::uint64_t seeds);
+
 using RateAndSeed = std::pair<double, std::uint64_t>;
 
 /// All runs that the options ask for. Throws InputError for a rate out of range.

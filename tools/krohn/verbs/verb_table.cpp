@@ -31,6 +31,7 @@
 #include "tools/krohn/training/chosen_cell.h"
 #include "tools/krohn/training/rival_table.h"
 #include "tools/krohn/training/table_report.h"
+#include "tools/krohn/training/training_job.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {
@@ -318,7 +319,7 @@ std::vector<CellJson> cells_of(const TableArguments& options, const std::vector<
 }
 
 int make_table(TableArguments options) {
-  if (options.seeds.count == 0) throw InputError("--seeds", "at least one");
+  check_seeds(options.seeds.count);
   const bool is_helping = has_ranks() && !has_helpers();
   const bool is_unnamed = options.output.empty();
   if (is_unnamed) options.output = options.name;

@@ -275,7 +275,7 @@ void check_training(const TrainArguments& options) {
   if (options.certify && wants_cuda(options.device))
     throw InputError("--certify", "rounds between steps on the processor; take --device cpu");
   if (options.words == 0 || options.words > 1 << 16) throw InputError("--words", "a batch has 1 to 65536 words");
-  if (options.seeds == 0) throw InputError("--seeds", "at least one");
+  check_seeds(options.seeds);
   if (options.validate_every == 0) throw InputError("--validate-every", "at least one");
   if (options.validation_words == 0 || options.validation_words > 1 << 16)
     throw InputError("--validation-words", "1 to 65536 words validate");

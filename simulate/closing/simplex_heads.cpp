@@ -1,0 +1,377 @@
+#include "krohn/simulate/closing/simplex_heads.h"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "krohn/groups/permutations/transpositions.h"
+#include "krohn/groups/random.h"
+#include "krohn/groups/union_find.h"
+#include "krohn/simulate/closing/dyadic_roots.h"
+#include "krohn/simulate/closing/point_moves.h"
+#include "krohn/simulate/closing/state_code.h"
+#include "krohn/simulate/learned/linear_systems.h"
+
+namespace krohn {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+using Classes = std::vector<std::uint32_t>;  ///< of something, canonical: numbered in the order of their least members
+
+bool goes_on(const TrackedAutomaton& tracked, State state) {
+  return tracked.wanted[state] != TrackedAutomaton::kNoSuchWord;
+}
+
+/// The numbers of a state side by side, column after column, and 1: so letters are linear.
+VectorXd with_one(const MatrixXd& state) {
+  VectorXd numbers(state.size() + 1);
+  numbers << state.reshaped(), 1.0;
+  return numbers;
+}
+
+MatrixXd letter_matrix(const LetterOfHead& letter, Index keys, Index values) {
+  MatrixXd turn = MatrixXd::Identity(keys, keys), shift = MatrixXd::Zero(keys, values);
+  for (const HeadReflection& part : letter.reflections) {
+    turn -= part.beta * part.key * (part.key.transpose() * turn).eval();
+    shift += part.beta * part.key * (part.value.transpose() - (part.key.transpose() * shift).eval());
+  }
+  MatrixXd matrix = MatrixXd::Zero(keys * values + 1, keys * values + 1);
+  for (Index v = 0; v < values; ++v) {
+    matrix.block(v * keys, v * keys, keys, keys) = turn;
+    matrix.col(keys * values).segment(v * keys, keys) = shift.col(v);
+  }
+  matrix(keys * values, keys * values) = 1;
+  return matrix;
+}
+
+/// What the model is given of a state, up to a factor, letter by letter of those that ask: each number of it and its
+/// negative, so that no difference of logits but theirs counts.
+MatrixXd reads_of(const Head& head, const TaskAutomaton& input, Index keys, Index values) {
+  const Index each = head.out.rows(), half = static_cast<Index>(input.inputs.size()) * each;
+  MatrixXd reads = MatrixXd::Zero(2 * half, keys * values + 1);
+  for (std::size_t letter = 0; letter < input.inputs.size(); ++letter)
+    for (Index v = 0; v < values; ++v)
+      reads.block(static_cast<Index>(letter) * each, v * keys, each, keys) =
+          head.out.col(v) * head.letters[input.inputs[letter]].query.transpose();
+  reads.bottomRows(half) = -reads.topRows(half);
+  return reads;
+}
+
+struct LearnedPoints {
+  LearnedCode code;
+  std::vector<std::uint32_t> point_of;  ///< state ↦ point
+};
+
+LearnedPoints learned_points(const Head& head, const TaskAutomaton& input, const TrackedAutomaton& tracked, Index keys,
+                             Index values) {
+  constexpr int kWords = 1000, kLetters = 12;
+  const Dfa& automaton = tracked.automaton;
+  LearnedPoints learned{{}, std::vector<std::uint32_t>(automaton.states(), kNoPoint)};
+  for (const Letter letter : input.inputs)
+    learned.code.letters.push_back(letter_matrix(head.letters[letter], keys, values));
+  std::vector<VectorXd> sums(automaton.states());
+  std::vector<double> counts(automaton.states(), 0);
+  VectorXd start = with_one(MatrixXd::Zero(keys, values));
+  for (const Letter letter : input.before) start = letter_matrix(head.letters[letter], keys, values) * start;
+  const auto add = [&](State state, const VectorXd& numbers) {
+    if (counts[state] == 0) sums[state] = VectorXd::Zero(numbers.size());
+    sums[state] += numbers;
+    counts[state] += 1;
+  };
+  Random random(1);
+  std::vector<Letter> open;
+  for (int word = 0; word < kWords; ++word) {
+    VectorXd numbers = start;
+    State state = automaton.initial();
+    for (int i = 0; i < kLetters; ++i) {
+      open.clear();
+      for (Letter letter = 0; letter < automaton.letters(); ++letter)
+        if (goes_on(tracked, automaton.next(state, letter))) open.push_back(letter);
+      if (open.empty()) break;
+      const Letter letter = open[random.below(open.size())];
+      state = automaton.next(state, letter);
+      numbers = learned.code.letters[letter] * numbers;
+      add(state, numbers);
+    }
+  }
+  if (counts[automaton.initial()] == 0) add(automaton.initial(), start);
+  // A state that no letter leads to is taken for its like: where the head stands before a word is for us to choose.
+  std::vector<LearnedCode::Move> all;
+  for (State state = 0; state < automaton.states(); ++state)
+    for (Letter letter = 0; letter < automaton.letters(); ++letter)
+      if (const State to = automaton.next(state, letter); counts[state] > 0 && counts[to] > 0)
+        all.push_back({Index{state}, letter, Index{to}});
+  const PointMoves moves = point_moves(all, automaton.letters(), automaton.states());
+  std::vector<State> kept;
+  for (State state = 0; state < automaton.states(); ++state) {
+    if (counts[state] == 0 || moves.is_repeated(state)) continue;
+    learned.point_of[state] = static_cast<std::uint32_t>(kept.size());
+    kept.push_back(state);
+  }
+  for (State state = 0; state < automaton.states(); ++state)
+    if (counts[state] > 0 && moves.is_repeated(state)) learned.point_of[state] = learned.point_of[moves.like[state]];
+  learned.code.points.resize(start.size(), static_cast<Index>(kept.size()));
+  for (std::size_t i = 0; i < kept.size(); ++i)
+    learned.code.points.col(static_cast<Index>(i)) = sums[kept[i]] / counts[kept[i]];
+  for (const auto& [from, letter, to] : all)
+    if (!moves.is_repeated(static_cast<std::size_t>(from)))
+      learned.code.moves.push_back({Index{learned.point_of[static_cast<std::size_t>(from)]}, letter,
+                                    Index{learned.point_of[static_cast<std::size_t>(to)]}});
+  return learned;
+}
+
+/// The least congruence in which the given pairs are one.
+Classes congruence(const std::vector<std::vector<std::uint32_t>>& next, std::uint32_t size,
+                   std::vector<std::pair<std::uint32_t, std::uint32_t>> due) {
+  UnionFind<std::uint32_t> together(size);
+  while (!due.empty()) {
+    const auto [a, b] = due.back();
+    due.pop_back();
+    if (!together.unite(a, b)) continue;
+    for (const auto& images : next) due.emplace_back(images[a], images[b]);
+  }
+  return together.classes().first;
+}
+
+/// The finest, those of pairs, and joins of them.
+std::set<Classes> congruences(const std::vector<std::vector<std::uint32_t>>& next, std::uint32_t size) {
+  constexpr std::size_t kMost = 256;
+  std::set<Classes> found{congruence(next, size, {})};
+  std::deque<Classes> of_pairs;
+  for (std::uint32_t a = 0; a < size; ++a)
+    for (std::uint32_t b = a + 1; b < size && found.size() < kMost; ++b)
+      if (const auto [place, is_new] = found.insert(congruence(next, size, {{a, b}})); is_new)
+        of_pairs.push_back(*place);
+  const std::vector<Classes> generators(of_pairs.begin(), of_pairs.end());
+  while (!of_pairs.empty() && found.size() < kMost) {
+    const Classes one = std::move(of_pairs.front());
+    of_pairs.pop_front();
+    for (const Classes& other : generators) {
+      std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+      for (const Classes& classes : {one, other}) {
+        std::map<std::uint32_t, std::uint32_t> first;
+        for (std::uint32_t i = 0; i < size; ++i) pairs.emplace_back(first.try_emplace(classes[i], i).first->second, i);
+      }
+      if (found.size() == kMost) break;
+      if (const auto [place, is_new] = found.insert(congruence(next, size, pairs)); is_new) of_pairs.push_back(*place);
+    }
+  }
+  return found;
+}
+
+/// Nothing where a letter takes two classes to one.
+std::optional<std::vector<Permutation>> permutations_of(const Classes& classes,
+                                                        const std::vector<std::vector<std::uint32_t>>& next) {
+  const Point size = *std::ranges::max_element(classes) + 1;
+  std::vector<Permutation> letters;
+  for (const auto& images : next) {
+    std::vector<Point> own(size);
+    std::set<Point> reached;
+    for (std::size_t i = 0; i < classes.size(); ++i) {
+      own[classes[i]] = classes[images[i]];
+      reached.insert(classes[images[i]]);
+    }
+    if (reached.size() < size) return std::nullopt;
+    letters.push_back(Permutation::from_images(std::move(own)));
+  }
+  return letters;
+}
+
+}  // namespace
+
+LearnedClasses learned_classes(const Head& head, const TaskAutomaton& input, const TrackedAutomaton& tracked) {
+  constexpr Index kMostNumbers = 300, kMostClasses = 128;
+  constexpr State kMostStates = 2000;
+  const HeadReflection& any = head.letters[input.inputs.front()].reflections.front();
+  const Index keys = any.key.size(), values = any.value.size();
+  LearnedClasses found;
+  if (keys * values >= kMostNumbers || tracked.automaton.states() > kMostStates) return found;
+  const LearnedPoints learned = learned_points(head, input, tracked, keys, values);
+  const auto code = state_code(learned.code, reads_of(head, input, keys, values), kMostClasses);
+  if (!code) return found;
+  found.share = code->share;
+  const auto size = static_cast<std::uint32_t>(code->code.points.rows());
+  Classes of_point;
+  for (const auto& point : code->code.points.colwise()) {
+    Index own = 0;
+    point.maxCoeff(&own);
+    of_point.push_back(static_cast<std::uint32_t>(own));
+  }
+  std::vector<std::vector<std::uint32_t>> next;
+  for (const MatrixXd& letter : code->code.letters) {
+    next.emplace_back();
+    for (const auto& column : letter.colwise()) {
+      Index to = 0;
+      column.maxCoeff(&to);
+      next.back().push_back(static_cast<std::uint32_t>(to));
+    }
+  }
+  for (const Classes& classes : congruences(next, size)) {
+    auto letters = permutations_of(classes, next);
+    if (!letters || letters->front().degree() < 2) continue;
+    PermutedClasses held{Classes(tracked.automaton.states(), kNoPoint), *std::move(letters), 0};
+    for (State state = 0; state < held.class_of.size(); ++state)
+      if (const std::uint32_t point = learned.point_of[state]; point != kNoPoint)
+        held.class_of[state] = classes[of_point[point]];
+    held.initial = held.class_of[tracked.automaton.initial()];
+    found.congruences.push_back(std::move(held));
+  }
+  return found;
+}
+
+namespace {
+
+/// Column i is x_i − x_{i+1}, of vertices at distance 1; nothing where there is no room.
+std::optional<MatrixXd> edges_of_simplex(Index vertices, Index dimensions) {
+  constexpr Index kMostVertices = 9;  // A_8 in E_8; two blocks of eight coordinates have no root in common
+  if (vertices > kMostVertices || vertices > dimensions + 1) return std::nullopt;
+  MatrixXd along = MatrixXd::Zero(dimensions, vertices - 1);
+  // e_i − e_{i+1} over √2, in the coordinates of their Cholesky factor.
+  for (Index i = 0; i < vertices - 1; ++i) {
+    const double before = i == 0 ? 0 : -0.5 / along(i - 1, i - 1);
+    if (i > 0) along(i - 1, i) = before;
+    along(i, i) = std::sqrt(1 - before * before);
+  }
+  return nearest_roots(along, 1e-6);
+}
+
+/// The classes that columns of the state are about: the initial one, and those after it.
+Point base(const PermutedClasses& held, Index column) {
+  return (held.initial + static_cast<Point>(column)) % held.classes();
+}
+
+/// State ↦ what a simplex of these classes shows of it: where words to it take the classes of the columns, or where
+/// words to one state take them to several places, the class alone.
+Classes shown_by(const PermutedClasses& held, Index values, const TrackedAutomaton& tracked) {
+  const Dfa& automaton = tracked.automaton;
+  const Index columns = std::min<Index>(values, held.classes());
+  std::vector<std::vector<Point>> places(automaton.states());
+  std::vector<State> reached{automaton.initial()};
+  for (Index v = 0; v < columns; ++v) places[automaton.initial()].push_back(base(held, v));
+  bool is_one = true;
+  for (std::size_t i = 0; i < reached.size() && is_one; ++i)
+    for (Letter letter = 0; letter < automaton.letters(); ++letter) {
+      const State to = automaton.next(reached[i], letter);
+      if (!goes_on(tracked, to)) continue;
+      std::vector<Point> image = places[reached[i]];
+      for (Point& place : image) place = held.letters[letter][place];
+      if (places[to].empty())
+        places[to] = std::move(image), reached.push_back(to);
+      else
+        is_one = is_one && places[to] == image;
+    }
+  if (!is_one) return held.class_of;
+  std::map<std::vector<Point>, std::uint32_t> numbers;
+  Classes shown;
+  for (auto& place : places)
+    shown.push_back(numbers.try_emplace(std::move(place), static_cast<std::uint32_t>(numbers.size())).first->second);
+  return shown;
+}
+
+/// Classes of both at once.
+Classes both(const Classes& one, const Classes& other) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> numbers;
+  Classes result;
+  for (std::size_t i = 0; i < one.size(); ++i)
+    result.push_back(numbers.try_emplace({one[i], other[i]}, static_cast<std::uint32_t>(numbers.size())).first->second);
+  return result;
+}
+
+bool tells_answers(const Classes& shown, const TrackedAutomaton& tracked) {
+  std::map<std::uint32_t, Output> answers;
+  for (State state = 0; state < shown.size(); ++state)
+    if (tracked.is_asked(state) &&
+        answers.try_emplace(shown[state], tracked.wanted[state]).first->second != tracked.wanted[state])
+      return false;
+  return true;
+}
+
+}  // namespace
+
+std::optional<Head> simplex_head(const PermutedClasses& held, const Head& like, const TaskAutomaton& input) {
+  const HeadReflection& any = like.letters[input.inputs.front()].reflections.front();
+  const std::size_t reflections = like.letters[input.inputs.front()].reflections.size();
+  const Index keys = any.key.size(), values = any.value.size(), vertices = held.classes();
+  for (const Permutation& letter : held.letters)
+    if (letter.reflection_length() > reflections) return std::nullopt;
+  const std::optional<MatrixXd> edges = edges_of_simplex(vertices, keys);
+  if (!edges) return std::nullopt;
+  MatrixXd vertex = MatrixXd::Zero(keys, vertices);
+  for (Index i = 1; i < vertices; ++i) vertex.col(i) = vertex.col(i - 1) - edges->col(i - 1);
+
+  // One class of a column is told from the others, or where columns are too few for that, each from each.
+  VectorXd wanted(vertices);
+  for (Index i = 0; i < vertices; ++i) {
+    const double share = static_cast<double>(i) / static_cast<double>(vertices - 1);
+    wanted(i) = vertices <= values + 1 ? i == Index{held.initial} : share * share;
+  }
+  const VectorXd query =
+      least_squares(edges->transpose(), wanted.head(vertices - 1) - wanted.tail(vertices - 1)).col(0).normalized();
+
+  Head head;
+  for (std::size_t letter = 0; letter < like.letters.size(); ++letter)
+    head.letters.push_back(
+        {std::vector<HeadReflection>(reflections, {VectorXd::Unit(keys, 0), VectorXd::Zero(values), 0}), query});
+  for (std::size_t letter = 0; letter < held.letters.size(); ++letter) {
+    auto part = head.letters[input.inputs[letter]].reflections.begin();
+    for (const auto& [first, second] : transpositions_of(held.letters[letter])) {
+      part->beta = 2;
+      part->key = vertex.col(Index{first}) - vertex.col(Index{second});
+      const VectorXd middle = (vertex.col(Index{first}) + vertex.col(Index{second})) / 2;
+      for (Index v = 0; v < std::min(values, vertices); ++v)
+        part->value(v) = part->key.dot(middle - vertex.col(Index{base(held, v)}));
+      ++part;
+    }
+  }
+  return head;
+}
+
+std::vector<std::optional<double>> hold_on_simplices(std::vector<std::optional<Head>>& heads,
+                                                     std::span<const Head> learned, const TaskAutomaton& input,
+                                                     const TrackedAutomaton& tracked) {
+  constexpr std::size_t kMostKept = 1000;
+  const Index values = learned.front().letters[input.inputs.front()].reflections.front().value.size();
+  struct Choice {
+    std::size_t head;
+    PermutedClasses held;
+  };
+  // What some heads show together ↦ the fewest that do.
+  std::map<Classes, std::vector<Choice>> shown{{Classes(tracked.automaton.states(), 0), {}}};
+  std::vector<std::optional<double>> shares(heads.size());
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    LearnedClasses classes = learned_classes(learned[i], input, tracked);
+    std::erase_if(classes.congruences,
+                  [&](const PermutedClasses& held) { return !simplex_head(held, learned[i], input); });
+    shares[i] = classes.share;
+    const std::map<Classes, std::vector<Choice>> before = shown;
+    for (const PermutedClasses& held : classes.congruences) {
+      const Classes alone = shown_by(held, values, tracked);
+      for (const auto& [others, choices] : before) {
+        const auto [place, is_new] = shown.try_emplace(both(others, alone));
+        if (!is_new && place->second.size() <= choices.size() + 1) continue;
+        place->second = choices;
+        place->second.push_back({i, held});
+        if (is_new && shown.size() > kMostKept) shown.erase(place);
+      }
+    }
+  }
+  const std::vector<Choice>* best = nullptr;
+  for (const auto& [classes, choices] : shown)
+    if (tells_answers(classes, tracked) && (best == nullptr || choices.size() < best->size())) best = &choices;
+  std::vector<std::optional<double>> result(heads.size());
+  if (best == nullptr) return result;
+  std::ranges::fill(heads, std::nullopt);
+  for (const auto& [i, held] : *best) {
+    heads[i] = simplex_head(held, learned[i], input);
+    result[i] = shares[i];
+  }
+  return result;
+}
+
+}  // namespace krohn
