@@ -352,21 +352,28 @@ Closing close_reflections(const SequenceModel<float>& model, const Task& task, b
     heads.push_back(only_simplices ? std::nullopt : rounding.round(head));
     moved.push_back(rounding.moved());
   }
-  std::vector<std::optional<double>> on_simplices(heads.size());
+  OnSimplices on_simplices{std::vector<std::optional<double>>(heads.size()), 0};
   if (!silence_strays(heads, input, tracked)) on_simplices = hold_on_simplices(heads, learned, input, tracked);
   for (std::size_t i = 0; i < heads.size(); ++i) {
     ++(heads[i] ? closing.kept : closing.dropped);
     if (!heads[i]) continue;
-    if (on_simplices[i])
-      ++closing.by_states, closing.share = std::max(closing.share, *on_simplices[i]);
+    if (on_simplices.shares[i])
+      ++closing.by_states, closing.share = std::max(closing.share, *on_simplices.shares[i]);
     else
       closing.moved = std::max(closing.moved, moved[i]);
   }
   if (closing.kept == 0) {
     closing.what =
         "the angles between the keys of no head are those of exact roots: their cosines are farther than 0.2 from "
-        "0, ½ and 1, or there is too little room for them; and no heads hold classes of states that letters permute by "
-        "so few reflections and tell all answers apart";
+        "0, ½ and 1, or there is too little room for them; ";
+    if (on_simplices.reflections > 0)
+      closing.what += fmt::format(
+          "but heads hold classes of states that tell all answers apart and that letters permute by {} reflections, "
+          "and "
+          "there are {}: take reflections={}",
+          on_simplices.reflections, shape.reflections, on_simplices.reflections);
+    else
+      closing.what += "and no heads hold classes of states that letters permute and that tell all answers apart";
     return closing;
   }
   write_heads(shape, heads, model.letters(), tensors);

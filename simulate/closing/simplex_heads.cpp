@@ -241,6 +241,12 @@ std::optional<MatrixXd> edges_of_simplex(Index vertices, Index dimensions) {
   return nearest_roots(along, 1e-6);
 }
 
+std::size_t reflections_of(const PermutedClasses& held) {
+  std::size_t most = 0;
+  for (const Permutation& letter : held.letters) most = std::max<std::size_t>(most, letter.reflection_length());
+  return most;
+}
+
 /// The classes that columns of the state are about: the initial one, and those after it.
 Point base(const PermutedClasses& held, Index column) {
   return (held.initial + static_cast<Point>(column)) % held.classes();
@@ -298,10 +304,8 @@ std::optional<Head> simplex_head(const PermutedClasses& held, const Head& like, 
   const HeadReflection& any = like.letters[input.inputs.front()].reflections.front();
   const std::size_t reflections = like.letters[input.inputs.front()].reflections.size();
   const Index keys = any.key.size(), values = any.value.size(), vertices = held.classes();
-  for (const Permutation& letter : held.letters)
-    if (letter.reflection_length() > reflections) return std::nullopt;
   const std::optional<MatrixXd> edges = edges_of_simplex(vertices, keys);
-  if (!edges) return std::nullopt;
+  if (!edges || reflections_of(held) > reflections) return std::nullopt;
   MatrixXd vertex = MatrixXd::Zero(keys, vertices);
   for (Index i = 1; i < vertices; ++i) vertex.col(i) = vertex.col(i - 1) - edges->col(i - 1);
 
@@ -332,44 +336,69 @@ std::optional<Head> simplex_head(const PermutedClasses& held, const Head& like, 
   return head;
 }
 
-std::vector<std::optional<double>> hold_on_simplices(std::vector<std::optional<Head>>& heads,
-                                                     std::span<const Head> learned, const TaskAutomaton& input,
-                                                     const TrackedAutomaton& tracked) {
+namespace {
+
+struct Choice {
+  std::size_t head;
+  PermutedClasses held;
+};
+
+/// The fewest heads of those that take the fewest reflections past what there are.
+struct Choices {
+  std::size_t reflections = 0;
+  std::vector<Choice> made;
+
+  Choices with(std::size_t head, const PermutedClasses& held) const {
+    Choices result{std::max(reflections, reflections_of(held)), made};
+    result.made.push_back({head, held});
+    return result;
+  }
+  friend bool operator<(const Choices& one, const Choices& other) {
+    return std::pair(one.reflections, one.made.size()) < std::pair(other.reflections, other.made.size());
+  }
+};
+
+}  // namespace
+
+OnSimplices hold_on_simplices(std::vector<std::optional<Head>>& heads, std::span<const Head> learned,
+                              const TaskAutomaton& input, const TrackedAutomaton& tracked) {
   constexpr std::size_t kMostKept = 1000;
-  const Index values = learned.front().letters[input.inputs.front()].reflections.front().value.size();
-  struct Choice {
-    std::size_t head;
-    PermutedClasses held;
-  };
-  // What some heads show together ↦ the fewest that do.
-  std::map<Classes, std::vector<Choice>> shown{{Classes(tracked.automaton.states(), 0), {}}};
-  std::vector<std::optional<double>> shares(heads.size());
+  const LetterOfHead& any = learned.front().letters[input.inputs.front()];
+  const std::size_t reflections = any.reflections.size();
+  const Index keys = any.query.size(), values = any.reflections.front().value.size();
+  // What some heads show together ↦ which do.
+  std::map<Classes, Choices> shown{{Classes(tracked.automaton.states(), 0), {reflections, {}}}};
+  std::vector<double> shares;
   for (std::size_t i = 0; i < heads.size(); ++i) {
-    LearnedClasses classes = learned_classes(learned[i], input, tracked);
-    std::erase_if(classes.congruences,
-                  [&](const PermutedClasses& held) { return !simplex_head(held, learned[i], input); });
-    shares[i] = classes.share;
-    const std::map<Classes, std::vector<Choice>> before = shown;
+    const LearnedClasses classes = learned_classes(learned[i], input, tracked);
+    shares.push_back(classes.share);
+    const std::map<Classes, Choices> before = shown;
     for (const PermutedClasses& held : classes.congruences) {
+      if (!edges_of_simplex(Index{held.classes()}, keys)) continue;
       const Classes alone = shown_by(held, values, tracked);
       for (const auto& [others, choices] : before) {
-        const auto [place, is_new] = shown.try_emplace(both(others, alone));
-        if (!is_new && place->second.size() <= choices.size() + 1) continue;
-        place->second = choices;
-        place->second.push_back({i, held});
-        if (is_new && shown.size() > kMostKept) shown.erase(place);
+        Classes together = both(others, alone);
+        const auto place = shown.find(together);
+        if (place == shown.end() && shown.size() == kMostKept) continue;
+        Choices with = choices.with(i, held);
+        if (place == shown.end())
+          shown.emplace(std::move(together), std::move(with));
+        else if (with < place->second)
+          place->second = std::move(with);
       }
     }
   }
-  const std::vector<Choice>* best = nullptr;
+  const Choices* best = nullptr;
   for (const auto& [classes, choices] : shown)
-    if (tells_answers(classes, tracked) && (best == nullptr || choices.size() < best->size())) best = &choices;
-  std::vector<std::optional<double>> result(heads.size());
+    if (tells_answers(classes, tracked) && (best == nullptr || choices < *best)) best = &choices;
+  OnSimplices result{std::vector<std::optional<double>>(heads.size()), 0};
   if (best == nullptr) return result;
+  result.reflections = best->reflections;
+  if (best->reflections > reflections) return result;
   std::ranges::fill(heads, std::nullopt);
-  for (const auto& [i, held] : *best) {
+  for (const auto& [i, held] : best->made) {
     heads[i] = simplex_head(held, learned[i], input);
-    result[i] = shares[i];
+    result.shares[i] = shares[i];
   }
   return result;
 }

@@ -44,11 +44,16 @@ LearnedClasses learned_classes(const Head& head, const TaskAutomaton& input, con
 /// the v-th class after the initial one, less the vertex of that: 0 before the word, whatever stands there.
 std::optional<Head> simplex_head(const PermutedClasses& held, const Head& like, const TaskAutomaton& input);
 
+struct OnSimplices {
+  std::vector<std::optional<double>> shares;  ///< head ↦ its `share`, where it became one
+  std::size_t reflections = 0;  ///< a letter, of the choice that takes the fewest; 0: of no choice. Past what there
+                                ///< are, nothing became one
+};
+
 /// The fewest heads become simplices of classes that their trained ones hold, so that together they tell all answers
 /// apart, and the others are silenced; all stay as they are where no choice of classes does that, of the first 1,000
-/// that show something else. Head ↦ its `share`, where it became one.
-std::vector<std::optional<double>> hold_on_simplices(std::vector<std::optional<Head>>& heads,
-                                                     std::span<const Head> learned, const TaskAutomaton& input,
-                                                     const TrackedAutomaton& tracked);
+/// that show something else.
+OnSimplices hold_on_simplices(std::vector<std::optional<Head>>& heads, std::span<const Head> learned,
+                              const TaskAutomaton& input, const TrackedAutomaton& tracked);
 
 }  // namespace krohn

@@ -189,22 +189,24 @@ TEST_CASE("the fewest heads that tell the answers apart, each with classes that 
     std::size_t reflections;
     std::vector<double> orders;
     std::vector<bool> become;
+    std::size_t needed;
   };
-  for (const auto& [reflections, orders, become] : {
-           Fact{2, {12, 12}, {false, false}},           // a cycle of four takes three
-           Fact{3, {12}, {false}},                      // one of twelve takes eleven
-           Fact{3, {12, 12}, {true, true}},             // modulo 4 and 3
-           Fact{3, {12, 12, 12}, {true, true, false}},  // no more than it takes
-           Fact{3, {2, 4, 7, 3}, {false, true, false, true}},
-           Fact{3, {2, 6, 4}, {false, true, true}},    // the second modulo 3
-           Fact{3, {6, 6, 2}, {false, false, false}},  // nothing modulo 4
-           Fact{5, {4, 6}, {true, true}},
+  for (const auto& [reflections, orders, become, needed] : {
+           Fact{2, {12, 12}, {false, false}, 3},           // a cycle of four takes three
+           Fact{3, {12}, {false}, 0},                      // twelve vertices have no room
+           Fact{3, {12, 12}, {true, true}, 3},             // modulo 4 and 3
+           Fact{3, {12, 12, 12}, {true, true, false}, 3},  // no more than it takes
+           Fact{3, {2, 4, 7, 3}, {false, true, false, true}, 3},
+           Fact{3, {2, 6, 4}, {false, true, true}, 3},    // the second modulo 3
+           Fact{3, {6, 6, 2}, {false, false, false}, 0},  // nothing modulo 4
+           Fact{5, {4, 6}, {true, true}, 5},
        }) {
     std::vector<Head> learned;
     for (const double order : orders) learned.push_back(turning_head(*task, kTurn / order, reflections));
     std::vector<std::optional<Head>> heads(orders.size());
     const bool is_done = std::ranges::count(become, true) > 0;
-    const auto shares = hold_on_simplices(heads, learned, input, tracked);
+    const auto [shares, least] = hold_on_simplices(heads, learned, input, tracked);
+    CHECK(least == needed);
     for (std::size_t i = 0; i < heads.size(); ++i) {
       CAPTURE(i);
       CHECK(heads[i].has_value() == become[i]);
@@ -263,9 +265,8 @@ TEST_CASE("three vertices hold all of S_3, by where they are taken") {
   CHECK(of_two == 4);  // not the six elements, of which a swap takes three swaps
   std::vector<std::optional<Head>> heads(1);
   const std::vector<Head> one{learned};
-  const auto shares = hold_on_simplices(heads, one, input, tracked);
+  CHECK(hold_on_simplices(heads, one, input, tracked).shares[0]);
   REQUIRE(heads[0]);
-  CHECK(shares[0]);
   const Head* const own = &*heads[0];
   CHECK(held_states({&own, 1}, input, tracked, 100)->tell_answers(tracked));
 }
