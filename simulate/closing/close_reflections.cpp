@@ -353,7 +353,9 @@ Closing close_reflections(const SequenceModel<float>& model, const Task& task, b
     moved.push_back(rounding.moved());
   }
   OnSimplices on_simplices{std::vector<std::optional<double>>(heads.size()), 0};
-  if (!silence_strays(heads, input, tracked)) on_simplices = hold_on_simplices(heads, learned, input, tracked);
+  // A swap of vertices takes β = 2.
+  if (!silence_strays(heads, input, tracked) && shape.negative)
+    on_simplices = hold_on_simplices(heads, learned, input, tracked);
   for (std::size_t i = 0; i < heads.size(); ++i) {
     ++(heads[i] ? closing.kept : closing.dropped);
     if (!heads[i]) continue;
