@@ -371,11 +371,13 @@ Closing close_reflections(const SequenceModel<float>& model, const Task& task, b
     if (on_simplices.reflections > 0)
       closing.what += fmt::format(
           "but heads hold classes of states that tell all answers apart and that letters permute by {} reflections, "
-          "and "
-          "there are {}: take reflections={}",
+          "where there are {}: take reflections={}",
           on_simplices.reflections, shape.reflections, on_simplices.reflections);
+    else if (shape.negative)
+      closing.what +=
+          "and no heads were found to hold classes of states that letters permute and that tell all answers apart";
     else
-      closing.what += "and no heads hold classes of states that letters permute and that tell all answers apart";
+      closing.what += "and without `signed` letters permute states only by leaving them";
     return closing;
   }
   write_heads(shape, heads, model.letters(), tensors);

@@ -7,9 +7,10 @@
 #include <set>
 #include <utility>
 
+#include "krohn/constructions/actions/congruence.h"
 #include "krohn/groups/permutations/transpositions.h"
 #include "krohn/groups/random.h"
-#include "krohn/groups/union_find.h"
+#include "krohn/groups/transformations/transformation.h"
 #include "krohn/simulate/closing/dyadic_roots.h"
 #include "krohn/simulate/closing/point_moves.h"
 #include "krohn/simulate/closing/state_code.h"
@@ -21,8 +22,6 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-using Classes = std::vector<std::uint32_t>;  ///< of something, canonical: numbered in the order of their least members
 
 bool goes_on(const TrackedAutomaton& tracked, State state) {
   return tracked.wanted[state] != TrackedAutomaton::kNoSuchWord;
@@ -61,6 +60,12 @@ MatrixXd reads_of(const Head& head, const TaskAutomaton& input, Index keys, Inde
           head.out.col(v) * head.letters[input.inputs[letter]].query.transpose();
   reads.bottomRows(half) = -reads.topRows(half);
   return reads;
+}
+
+Point place_of_one(const Eigen::Ref<const VectorXd>& column) {
+  Index place = 0;
+  column.maxCoeff(&place);
+  return static_cast<Point>(place);
 }
 
 struct LearnedPoints {
@@ -126,61 +131,25 @@ LearnedPoints learned_points(const Head& head, const TaskAutomaton& input, const
   return learned;
 }
 
-/// The least congruence in which the given pairs are one.
-Classes congruence(const std::vector<std::vector<std::uint32_t>>& next, std::uint32_t size,
-                   std::vector<std::pair<std::uint32_t, std::uint32_t>> due) {
-  UnionFind<std::uint32_t> together(size);
-  while (!due.empty()) {
-    const auto [a, b] = due.back();
-    due.pop_back();
-    if (!together.unite(a, b)) continue;
-    for (const auto& images : next) due.emplace_back(images[a], images[b]);
-  }
-  return together.classes().first;
-}
-
 /// The finest, those of pairs, and joins of them.
-std::set<Classes> congruences(const std::vector<std::vector<std::uint32_t>>& next, std::uint32_t size) {
+std::set<Congruence> congruences(std::span<const Transformation> letters, Point size) {
   constexpr std::size_t kMost = 256;
-  std::set<Classes> found{congruence(next, size, {})};
-  std::deque<Classes> of_pairs;
-  for (std::uint32_t a = 0; a < size; ++a)
-    for (std::uint32_t b = a + 1; b < size && found.size() < kMost; ++b)
-      if (const auto [place, is_new] = found.insert(congruence(next, size, {{a, b}})); is_new)
+  std::set<Congruence> found{congruence_generated_by(letters, 0, 0)};
+  std::deque<Congruence> of_pairs;
+  for (Point a = 0; a < size; ++a)
+    for (Point b = a + 1; b < size && found.size() < kMost; ++b)
+      if (const auto [place, is_new] = found.insert(congruence_generated_by(letters, a, b)); is_new)
         of_pairs.push_back(*place);
-  const std::vector<Classes> generators(of_pairs.begin(), of_pairs.end());
-  while (!of_pairs.empty() && found.size() < kMost) {
-    const Classes one = std::move(of_pairs.front());
+  const std::vector<Congruence> generators(of_pairs.begin(), of_pairs.end());
+  while (!of_pairs.empty()) {
+    const Congruence one = std::move(of_pairs.front());
     of_pairs.pop_front();
-    for (const Classes& other : generators) {
-      std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
-      for (const Classes& classes : {one, other}) {
-        std::map<std::uint32_t, std::uint32_t> first;
-        for (std::uint32_t i = 0; i < size; ++i) pairs.emplace_back(first.try_emplace(classes[i], i).first->second, i);
-      }
-      if (found.size() == kMost) break;
-      if (const auto [place, is_new] = found.insert(congruence(next, size, pairs)); is_new) of_pairs.push_back(*place);
+    for (const Congruence& other : generators) {
+      if (found.size() == kMost) return found;
+      if (const auto [place, is_new] = found.insert(join(one, other)); is_new) of_pairs.push_back(*place);
     }
   }
   return found;
-}
-
-/// Nothing where a letter takes two classes to one.
-std::optional<std::vector<Permutation>> permutations_of(const Classes& classes,
-                                                        const std::vector<std::vector<std::uint32_t>>& next) {
-  const Point size = *std::ranges::max_element(classes) + 1;
-  std::vector<Permutation> letters;
-  for (const auto& images : next) {
-    std::vector<Point> own(size);
-    std::set<Point> reached;
-    for (std::size_t i = 0; i < classes.size(); ++i) {
-      own[classes[i]] = classes[images[i]];
-      reached.insert(classes[images[i]]);
-    }
-    if (reached.size() < size) return std::nullopt;
-    letters.push_back(Permutation::from_images(std::move(own)));
-  }
-  return letters;
 }
 
 }  // namespace
@@ -196,26 +165,20 @@ LearnedClasses learned_classes(const Head& head, const TaskAutomaton& input, con
   const auto code = state_code(learned.code, reads_of(head, input, keys, values), kMostClasses);
   if (!code) return found;
   found.share = code->share;
-  const auto size = static_cast<std::uint32_t>(code->code.points.rows());
-  Classes of_point;
-  for (const auto& point : code->code.points.colwise()) {
-    Index own = 0;
-    point.maxCoeff(&own);
-    of_point.push_back(static_cast<std::uint32_t>(own));
-  }
-  std::vector<std::vector<std::uint32_t>> next;
+  Congruence of_point;
+  for (const auto& point : code->code.points.colwise()) of_point.push_back(place_of_one(point));
+  std::vector<Transformation> letters;
   for (const MatrixXd& letter : code->code.letters) {
-    next.emplace_back();
-    for (const auto& column : letter.colwise()) {
-      Index to = 0;
-      column.maxCoeff(&to);
-      next.back().push_back(static_cast<std::uint32_t>(to));
-    }
+    std::vector<Point> images;
+    for (const auto& column : letter.colwise()) images.push_back(place_of_one(column));
+    letters.push_back(Transformation::from_images(std::move(images)));
   }
-  for (const Classes& classes : congruences(next, size)) {
-    auto letters = permutations_of(classes, next);
-    if (!letters || letters->front().degree() < 2) continue;
-    PermutedClasses held{Classes(tracked.automaton.states(), kNoPoint), *std::move(letters), 0};
+  for (const Congruence& classes : congruences(letters, static_cast<Point>(code->code.points.rows()))) {
+    PermutedClasses held{Congruence(tracked.automaton.states(), kNoPoint), {}, 0};
+    for (const Transformation& letter : letters)
+      if (const Transformation own = quotient(letter, classes); own.is_permutation())
+        held.letters.push_back(own.to_permutation());
+    if (held.letters.size() < letters.size() || held.classes() < 2) continue;
     for (State state = 0; state < held.class_of.size(); ++state)
       if (const std::uint32_t point = learned.point_of[state]; point != kNoPoint)
         held.class_of[state] = classes[of_point[point]];
@@ -254,7 +217,7 @@ Point base(const PermutedClasses& held, Index column) {
 
 /// State ↦ what a simplex of these classes shows of it: where words to it take the classes of the columns, or where
 /// words to one state take them to several places, the class alone.
-Classes shown_by(const PermutedClasses& held, Index values, const TrackedAutomaton& tracked) {
+Congruence shown_by(const PermutedClasses& held, Index values, const TrackedAutomaton& tracked) {
   const Dfa& automaton = tracked.automaton;
   const Index columns = std::min<Index>(values, held.classes());
   std::vector<std::vector<Point>> places(automaton.states());
@@ -274,22 +237,13 @@ Classes shown_by(const PermutedClasses& held, Index values, const TrackedAutomat
     }
   if (!is_one) return held.class_of;
   std::map<std::vector<Point>, std::uint32_t> numbers;
-  Classes shown;
+  Congruence shown;
   for (auto& place : places)
     shown.push_back(numbers.try_emplace(std::move(place), static_cast<std::uint32_t>(numbers.size())).first->second);
   return shown;
 }
 
-/// Classes of both at once.
-Classes both(const Classes& one, const Classes& other) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> numbers;
-  Classes result;
-  for (std::size_t i = 0; i < one.size(); ++i)
-    result.push_back(numbers.try_emplace({one[i], other[i]}, static_cast<std::uint32_t>(numbers.size())).first->second);
-  return result;
-}
-
-bool tells_answers(const Classes& shown, const TrackedAutomaton& tracked) {
+bool tells_answers(const Congruence& shown, const TrackedAutomaton& tracked) {
   std::map<std::uint32_t, Output> answers;
   for (State state = 0; state < shown.size(); ++state)
     if (tracked.is_asked(state) &&
@@ -367,17 +321,17 @@ OnSimplices hold_on_simplices(std::vector<std::optional<Head>>& heads, std::span
   const std::size_t reflections = any.reflections.size();
   const Index keys = any.query.size(), values = any.reflections.front().value.size();
   // What some heads show together ↦ which do.
-  std::map<Classes, Choices> shown{{Classes(tracked.automaton.states(), 0), {reflections, {}}}};
+  std::map<Congruence, Choices> shown{{Congruence(tracked.automaton.states(), 0), {reflections, {}}}};
   std::vector<double> shares;
   for (std::size_t i = 0; i < heads.size(); ++i) {
     const LearnedClasses classes = learned_classes(learned[i], input, tracked);
     shares.push_back(classes.share);
-    const std::map<Classes, Choices> before = shown;
+    const std::map<Congruence, Choices> before = shown;
     for (const PermutedClasses& held : classes.congruences) {
       if (!edges_of_simplex(Index{held.classes()}, keys)) continue;
-      const Classes alone = shown_by(held, values, tracked);
+      const Congruence alone = shown_by(held, values, tracked);
       for (const auto& [others, choices] : before) {
-        Classes together = both(others, alone);
+        Congruence together = meet(others, alone);
         const auto place = shown.find(together);
         if (place == shown.end() && shown.size() == kMostKept) continue;
         Choices with = choices.with(i, held);
