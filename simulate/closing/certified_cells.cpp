@@ -1,5 +1,7 @@
 #include "krohn/simulate/closing/certified_cells.h"
 
+#include <utility>
+
 namespace krohn {
 namespace {
 
@@ -119,6 +121,20 @@ void add_blocks(std::vector<CertifiedCell>& cells) {
     cells.push_back({"Fan, blocks of 8", task, paper, steady({2, 20}, 3e-3, 4000), ""});
 }
 
+void add_nonlinear(std::vector<CertifiedCell>& cells) {
+  for (const auto& [family, cell] : {std::pair("RNN", "rnn"), std::pair("GRU", "gru"), std::pair("LSTM", "lstm")}) {
+    const std::string model = std::string(cell) + ":hidden=64,inputs=16";
+    const auto add = [&](const char* task, LengthRange lengths) {
+      cells.push_back({family, task, model, steady(lengths, 3e-3, 3000), ""});
+      cells.back().training.optimiser.clip = 1;
+    };
+    for (const char* task : {"parity", "Z3", "Z5", "Z12", "S3/swaps"}) add(task, {1, 10});
+    for (const char* task : kMachines) add(task, kOfMachines);
+    for (const char* task : {"sum5", "evenpair5"}) add(task, {1, 20});
+    add("modarith5", {1, 19});
+  }
+}
+
 }  // namespace
 
 std::vector<CertifiedCell> certified_cells() {
@@ -126,6 +142,7 @@ std::vector<CertifiedCell> certified_cells() {
   add_bilinear(cells);
   add_reflections(cells);
   add_blocks(cells);
+  add_nonlinear(cells);
   return cells;
 }
 

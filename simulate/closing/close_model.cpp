@@ -5,9 +5,11 @@
 #include <utility>
 
 #include "krohn/groups/error.h"
+#include "krohn/simulate/closing/cells/saturate_cells.h"
 #include "krohn/simulate/closing/close_linear.h"
 #include "krohn/simulate/closing/close_reflections.h"
 #include "krohn/simulate/closing/refine_readout.h"
+#include "krohn/simulate/learned/deterministic_cell.h"
 #include "krohn/simulate/learned/model_operations.h"
 #include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/prove/verify.h"
@@ -42,6 +44,7 @@ Certificate prove(const SequenceModel<float>& model, const Task& task) {
 }  // namespace
 
 std::string why_never_rounded(const SequenceModel<float>& model, const Task& task) {
+  if (is_cell_model(model)) return why_no_cells_round(model, task);
   return has_reflections(model) ? why_no_reflections_round(model, task) : why_not_linear(model);
 }
 
@@ -60,12 +63,30 @@ std::string ProvedClosing::why_not() const {
 
 namespace {
 
-ProvedClosing close_reflections_and_prove(const SequenceModel<float>& model, const Task& task,
-                                          const TrainOptions& training, bool only_simplices) {
+Closing close_cells(const SequenceModel<float>& model, const Task& task, std::vector<bool>& is_free) {
+  Closing closing;
+  closing.what = why_no_cells_round(model, task);
+  if (!closing.what.empty()) return closing;
+  SaturatedUnits units = saturate_cells(model, task);
+  closing.kept = closing.by_states = units.kept;
+  closing.dropped = units.silenced;
+  closing.share = units.share;
+  closing.what = fmt::format("{} of {} units to signs", units.kept, units.kept + units.silenced);
+  if (units.model == nullptr)
+    closing.what += ", which do not tell the answers apart";
+  else
+    closing.what += fmt::format(", which the trained ones lacked at {:.2g} of the letters", units.share);
+  closing.model = std::move(units.model);
+  is_free = std::move(units.is_free);
+  return closing;
+}
+
+/// Trains what reads the rounded states, until the proof succeeds or cannot.
+ProvedClosing proved_behind(Closing closing, const std::vector<bool>& is_free, const Task& task,
+                            const TrainOptions& training) {
   constexpr std::uint64_t kMostSteps = 1000;  // proofs that succeed took a hundred
   ProvedClosing result;
-  std::vector<bool> is_free;
-  result.closing = close_reflections(model, task, only_simplices, is_free);
+  result.closing = std::move(closing);
   if (result.closing.model == nullptr) return result;
   const auto is_decided = [&] {
     result.certificate = prove(*result.closing.model, task);
@@ -80,10 +101,18 @@ ProvedClosing close_reflections_and_prove(const SequenceModel<float>& model, con
 
 ProvedClosing close_and_prove(const SequenceModel<float>& model, const Task& task, const TrainOptions& training) {
   ProvedClosing result;
+  std::vector<bool> is_free;
+  if (is_cell_model(model)) {
+    return proved_behind(close_cells(model, task, is_free), is_free, task, training);
+  }
   if (has_reflections(model)) {
-    result = close_reflections_and_prove(model, task, training, /*only_simplices=*/false);
+    const auto reflections = [&](bool only_simplices) {
+      Closing closing = close_reflections(model, task, only_simplices, is_free);
+      return proved_behind(std::move(closing), is_free, task, training);
+    };
+    result = reflections(/*only_simplices=*/false);
     if (result.is_proved() || result.closing.model == nullptr || result.closing.by_states > 0) return result;
-    ProvedClosing other = close_reflections_and_prove(model, task, training, /*only_simplices=*/true);
+    ProvedClosing other = reflections(/*only_simplices=*/true);
     return other.closing.model == nullptr ? std::move(result) : std::move(other);
   }
   result.closing = close_linear(model, task);

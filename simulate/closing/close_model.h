@@ -25,9 +25,10 @@ struct ProvedClosing {
   std::string why_not() const;
 };
 
-/// Rounds the model by what its family allows: close_linear, or close_reflections, behind which the read-out is trained
-/// on as `training` says, for 1,000 steps at most, until the proof succeeds; where it does not behind roots, behind
-/// simplices. Nothing is taken from a construction; the task says which words there are and what is answered.
+/// Rounds the model by what its family allows: close_linear, or close_reflections or saturate_cells, behind which the
+/// read-out is trained on as `training` says, for 1,000 steps at most, until the proof succeeds; where it does not
+/// behind roots of reflections, behind simplices. Nothing is taken from a construction; the task says which words there
+/// are and what is answered.
 ProvedClosing close_and_prove(const SequenceModel<float>& model, const Task& task, const TrainOptions& training);
 
 }  // namespace krohn

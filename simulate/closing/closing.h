@@ -17,11 +17,12 @@ struct Closing {
   std::unique_ptr<SequenceModel<float>> model;  ///< null where nothing could be rounded
   std::string what;                             ///< what was rounded, or why not
   std::shared_ptr<const LearnedStates> seen;    ///< of a linear recurrence: what was rounded
-  double moved = 0;             ///< the farthest that a number of the recurrence was moved by rounding, in its basis
-  double share = 0;             ///< of what is by classes of states, which moves no number: how far off these were
-  std::uint64_t dropped = 0;    ///< blocks or heads that nothing rounds, silenced
-  std::uint64_t kept = 0;       ///< those that do
-  std::uint64_t by_states = 0;  ///< of them: with a coordinate (state_code.h) or vertex (simplex_heads.h) for each
+  double moved = 0;           ///< the farthest that a number of the recurrence was moved by rounding, in its basis
+  double share = 0;           ///< of what is by classes of states, which moves no number: how far off these were
+  std::uint64_t dropped = 0;  ///< blocks, heads or units of cells that nothing rounds, silenced
+  std::uint64_t kept = 0;     ///< those that do
+  /// Of them: with a coordinate (state_code.h), vertex (simplex_heads.h) or sign (cells/saturate_cells.h) for each.
+  std::uint64_t by_states = 0;
   std::uint64_t readout_steps = 0;  ///< of gradient descent on what reads the rounded states
 };
 

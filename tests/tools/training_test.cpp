@@ -405,7 +405,7 @@ TEST_CASE("training to a proof ends with a run that verify proves; without one t
   CHECK(contents(place / "run/run.json") == record);
   CHECK(contents(place / "run/parameters.safetensors") == parameters);
   // What is never rounded is said before the first step.
-  for (const auto& [model, why] : {std::pair("gru", "no linear recurrence"), std::pair("deltanet:signed", "`plain`"),
+  for (const auto& [model, why] : {std::pair("rnn-relu", "one side alone"), std::pair("deltanet:signed", "`plain`"),
                                    std::pair("deltanet:signed,plain,layers=2", "only one layer")}) {
     const Outcome never = place.shell(fmt::format("krohn train parity --model {} --certify -o never", model));
     CHECK(never.status == 2);

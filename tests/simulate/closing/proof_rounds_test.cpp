@@ -55,7 +55,11 @@ TEST_CASE("trained models become proved models of the same architecture, right f
         Fact{"modadd3", "bilinear:full,hidden=12,inputs=8,spread=0.05", steady({2, 8}, 3e-3, 2000)},
         Fact{"parity", "bilinear:diagonal,hidden=8,inputs=4", steady({2, 10}, 1e-2, 1500)},
         Fact{"parity", "fan:blocks=1,size=8,norm=1.2", steady({2, 10}, 3e-3, 1500)},
-        Fact{"parity", "deltaproduct:signed,plain,width=16,heads=1,mlp=0", steady({2, 24}, 1e-2, 1500)}}) {
+        Fact{"parity", "deltaproduct:signed,plain,width=16,heads=1,mlp=0", steady({2, 24}, 1e-2, 1500)},
+        Fact{"parity", "rnn:hidden=16,inputs=4", steady({1, 10}, 3e-3, 1500)},
+        Fact{"modadd3", "rnn:hidden=32,inputs=8", steady({1, 10}, 3e-3, 2000)},
+        Fact{"rsm:m=3,seed=1", "gru:hidden=32,inputs=8", steady({1, 10}, 3e-3, 2000)},
+        Fact{"S3/swaps", "lstm:hidden=32,one-hot,unbiased", steady({1, 10}, 3e-3, 2000)}}) {
     CAPTURE(task_name);
     CAPTURE(name);
     const auto task = make_task(task_name);

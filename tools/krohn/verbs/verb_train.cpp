@@ -75,8 +75,8 @@ Python package (docs/rivals.md).
 --certify ends in a proof. At every validation that is answered to 99 % the model is rounded to one of the same
 architecture whose states are finitely many, and that one is verified in fp32 for words of every length, as `krohn verify`
 does; training goes on until it is proved. Linear recurrences are rounded to integers in a basis of their own states,
-or in fan's blocks to a coordinate for every state that a block tells apart; reflections to exact keys, behind which
-the read-out is trained further (docs/training.md). FOLDER then has the proved model in parameters.safetensors and the
+or in fan's blocks to a coordinate for every state that a block tells apart; reflections to exact keys, RNN, GRU and LSTM
+to units that saturate, behind which the read-out is trained further (docs/training.md). FOLDER then has the proved model in parameters.safetensors and the
 one that was rounded in trained.safetensors; run.json says what was rounded, how far it moved, and where nothing was
 proved, why: then the trained model stays.
 

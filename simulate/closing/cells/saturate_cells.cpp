@@ -1,0 +1,286 @@
+#include "krohn/simulate/closing/cells/saturate_cells.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "krohn/groups/float_environment.h"
+#include "krohn/simulate/closing/cells/cell_walk.h"
+#include "krohn/simulate/closing/cells/threshold_unit.h"
+#include "krohn/simulate/models/cell_model.h"
+#include "krohn/simulate/models/models.h"
+
+namespace krohn {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+/// Steps between places: states · letters² at most. Fitting the units takes time by their number, minutes past this.
+constexpr std::uint64_t kMostSteps = 8000;
+
+/// How much of a unit is kept.
+enum class Unit : std::uint8_t { kWhole, kWithoutReset, kWithoutGates, kSilent };
+
+/// One step down: only a GRU has a reset, and an RNN no gates.
+Unit reduced(Unit unit, CellKind kind) {
+  if (unit == Unit::kWhole && kind == CellKind::kGru) return Unit::kWithoutReset;
+  if (unit < Unit::kWithoutGates && kind != CellKind::kTanh) return Unit::kWithoutGates;
+  return Unit::kSilent;
+}
+
+class Rounding {
+ public:
+  Rounding(const CellShape& shape, CellWeights weights, const TaskAutomaton& input, const TrackedAutomaton& tracked)
+      : kind_(find_cell<double>(shape.cell)->kind),
+        gates_(static_cast<Index>(find_cell<double>(shape.cell)->gates)),
+        hidden_(static_cast<Index>(shape.hidden)),
+        constants_(shape.biased ? 1 : 0),
+        automaton_(input.automaton),
+        weights_(std::move(weights)),
+        walk_(walk_cell(shape, weights_, input, tracked)),
+        units_(shape.hidden, Unit::kWhole) {
+    output_open_.assign(walk_.places.size(), VectorXd::Zero(hidden_));
+    std::vector<double> visits(walk_.places.size(), 0);
+    for (const CellStep& step : walk_.steps) {
+      visits[step.to] += step.visits;
+      if (kind_ == CellKind::kLstm) output_open_[step.to] += step.visits * step.gates.col(3);
+    }
+    for (std::size_t i = 1; i < visits.size(); ++i) output_open_[i] /= visits[i];
+    while (!fit()) {
+    }
+  }
+
+  const CellWeights& weights() const { return weights_; }
+  std::size_t kept() const {
+    return units_.size() - static_cast<std::size_t>(std::ranges::count(units_, Unit::kSilent));
+  }
+
+  double share() const {
+    double other = 0, all = 0;
+    for (const CellStep& step : walk_.steps)
+      for (Index j = 0; j < hidden_; ++j)
+        if (unit(j) != Unit::kSilent) {
+          other += step.visits * (1 - std::abs(walk_.places[step.to].tendency(j))) / 2;
+          all += step.visits;
+        }
+    return all == 0 ? 0 : other / all;
+  }
+
+  /// Whether places that are answered otherwise have other codes.
+  bool tells_answers() const {
+    std::map<std::vector<double>, Output> answers;
+    for (std::size_t i = 0; i < walk_.places.size(); ++i) {
+      if (!walk_.places[i].is_read_out) continue;
+      const VectorXd code = output(i);
+      const Output wanted = automaton_.output(walk_.places[i].state);
+      if (answers.emplace(std::vector<double>(code.begin(), code.end()), wanted).first->second != wanted) return false;
+    }
+    return true;
+  }
+
+ private:
+  /// Points at which gates are computed, a column each, and the steps that are there: places of one code are one.
+  struct Points {
+    MatrixXd columns;
+    std::vector<std::size_t> of_step;
+  };
+
+  Unit unit(Index j) const { return units_[static_cast<std::size_t>(j)]; }
+
+  double sign(std::size_t place, Index j) const {
+    return place == 0 ? 0 : walk_.places[place].tendency(j) < 0 ? -1 : 1;
+  }
+  bool is_output_open(std::size_t place, Index j) const {
+    return unit(j) == Unit::kWithoutGates || output_open_[place](j) > 0.5;
+  }
+
+  /// What the next letter and the read-out see of a place.
+  VectorXd output(std::size_t place) const {
+    VectorXd code(hidden_);
+    for (Index j = 0; j < hidden_; ++j) {
+      double h = unit(j) == Unit::kSilent ? 0 : sign(place, j);
+      if (kind_ == CellKind::kLstm) h = is_output_open(place, j) ? h * cell_tanh(1.0) : 0;
+      code(j) = h;
+    }
+    return code;
+  }
+
+  Points points() const {
+    Points result;
+    std::map<std::pair<std::vector<double>, Letter>, std::size_t> known;
+    std::vector<VectorXd> columns;
+    for (const CellStep& step : walk_.steps) {
+      const VectorXd code = output(step.from);
+      const auto [at, is_new] =
+          known.emplace(std::pair{std::vector<double>(code.begin(), code.end()), step.letter}, columns.size());
+      result.of_step.push_back(at->second);
+      if (!is_new) continue;
+      VectorXd column(weights_.inputs.cols() + hidden_ + constants_);
+      column << weights_.inputs.row(step.letter).transpose(), code, VectorXd::Ones(constants_);
+      columns.push_back(std::move(column));
+    }
+    result.columns.resize(weights_.inputs.cols() + hidden_ + constants_, static_cast<Index>(columns.size()));
+    for (std::size_t i = 0; i < columns.size(); ++i) result.columns.col(static_cast<Index>(i)) = columns[i];
+    return result;
+  }
+
+  /// On which side of 0 a gate has to be at a step.
+  std::int8_t side(const CellStep& step, Index j, Index gate) const {
+    constexpr std::int8_t kOpen = 1, kShut = -1, kEither = 0;
+    const bool has_gates = unit(j) < Unit::kWithoutGates;
+    const double before = sign(step.from, j), after = sign(step.to, j);
+    const std::int8_t to = after < 0 ? -1 : 1;
+    const auto seen = step.gates.row(j);
+    if (kind_ == CellKind::kGru) {
+      const bool keeps = has_gates && before == after && seen(1) > 0.5;
+      if (gate == 0) return unit(j) != Unit::kWhole || seen(0) > 0.5 ? kOpen : kShut;
+      if (gate == 1) return keeps ? kOpen : kShut;
+      return keeps ? kEither : to;
+    }
+    if (kind_ == CellKind::kLstm) {
+      const bool keeps = has_gates && before == after && seen(1) > seen(0);
+      if (gate == 0) return keeps ? kShut : kOpen;
+      if (gate == 1) return keeps ? kOpen : kShut;
+      if (gate == 2) return keeps ? kEither : to;
+      return is_output_open(step.to, j) ? kOpen : kShut;
+    }
+    return to;
+  }
+
+  /// By point; nothing where steps at one point want both.
+  std::optional<Sides> sides(const Points& points, Index j, Index gate) const {
+    Sides result(static_cast<std::size_t>(points.columns.cols()), 0);
+    for (std::size_t i = 0; i < walk_.steps.size(); ++i) {
+      const std::int8_t wanted = side(walk_.steps[i], j, gate);
+      std::int8_t& at = result[points.of_step[i]];
+      if (wanted == 0) continue;
+      if (at == -wanted) return std::nullopt;
+      at = wanted;
+    }
+    return result;
+  }
+
+  /// Writes one gate's weights to `to`; where there are none, returns at how many points they lack.
+  std::size_t fit_gate(const Points& points, Index j, Index gate, CellWeights& to) const {
+    const Index row = gate * hidden_ + j, inputs = weights_.inputs.cols();
+    const std::optional<Sides> wanted = sides(points, j, gate);
+    if (!wanted) return static_cast<std::size_t>(points.columns.cols());
+    // What a GRU's r multiplies: U h and the bias beside it.
+    const bool is_reset = kind_ == CellKind::kGru && gate == 2;
+    const Index shared = points.columns.rows();
+    VectorXd weights(shared + (is_reset ? constants_ : 0));
+    weights.head(inputs) = weights_.by_input.row(row);
+    weights.segment(inputs, hidden_) = weights_.by_state.row(row);
+    if (constants_ > 0) weights(shared - 1) = weights_.input_bias(row) + (is_reset ? 0 : weights_.state_bias(row));
+    if (weights.size() > shared) weights(shared) = weights_.state_bias(row);
+    MatrixXd masked;
+    if (is_reset) {
+      masked.resize(weights.size(), points.columns.cols());
+      masked.topRows(shared) = points.columns;
+      masked.bottomRows(weights.size() - shared).setOnes();
+      const std::optional<Sides> reset = sides(points, j, 0);
+      for (Index i = 0; i < masked.cols(); ++i)
+        if ((*reset)[static_cast<std::size_t>(i)] < 0) {
+          masked.col(i).segment(inputs, hidden_).setZero();
+          masked.col(i).tail(weights.size() - shared).setZero();
+        }
+    }
+    if (const std::size_t lacking = take_sides(weights, is_reset ? masked : points.columns, *wanted); lacking > 0)
+      return lacking;
+    to.by_input.row(row) = weights.head(inputs);
+    to.by_state.row(row) = weights.segment(inputs, hidden_);
+    if (constants_ > 0) {
+      to.input_bias(row) = weights(shared - 1);
+      to.state_bias(row) = is_reset ? weights(shared) : 0;
+    }
+    return 0;
+  }
+
+  /// The units' weights; false where some have none, and the worst quarter of these has been reduced.
+  bool fit() {
+    const Points points = this->points();
+    CellWeights fitted = weights_;
+    std::vector<std::pair<std::size_t, Index>> lacking;
+    for (Index j = 0; j < hidden_; ++j) {
+      std::size_t lack = 0;
+      for (Index gate = 0; gate < gates_ && lack == 0; ++gate) {
+        const Index row = gate * hidden_ + j;
+        if (unit(j) != Unit::kSilent) {
+          lack = fit_gate(points, j, gate, fitted);
+          continue;
+        }
+        fitted.by_input.row(row).setZero(), fitted.by_state.row(row).setZero();
+        fitted.input_bias(row) = fitted.state_bias(row) = 0;
+      }
+      if (lack > 0) lacking.emplace_back(lack, j);
+    }
+    if (lacking.empty()) {
+      weights_ = std::move(fitted);
+      return true;
+    }
+    std::ranges::sort(lacking, std::greater());
+    lacking.resize((lacking.size() + 3) / 4);
+    for (const auto& [lack, j] : lacking) {
+      Unit& own = units_[static_cast<std::size_t>(j)];
+      own = reduced(own, kind_);
+    }
+    return false;
+  }
+
+  CellKind kind_;
+  Index gates_, hidden_, constants_;
+  const Dfa& automaton_;
+  CellWeights weights_;
+  CellWalk walk_;
+  std::vector<Unit> units_;
+  std::vector<VectorXd> output_open_;  ///< place ↦ how far o was open there, of an LSTM
+};
+
+}  // namespace
+
+std::string why_no_cells_round(const SequenceModel<float>& model, const Task& task) {
+  const CellShape shape = parse_cell_shape(model.name());
+  if (shape.cell == "rnn-relu")
+    return "a relu saturates on one side alone, so that nothing bounds what its units remember";
+  if (shape.layers != 1)
+    return "only one layer of cells is rounded: those above read numbers that the one below rounds";
+  const Dfa automaton = input_machine(task).automaton;
+  const std::uint64_t letters = automaton.letters();
+  if (automaton.states() * letters * letters > kMostSteps)
+    return fmt::format(
+        "cells are rounded where states · letters² are at most {}, and here are {} states and {} letters", kMostSteps,
+        automaton.states(), letters);
+  return {};
+}
+
+SaturatedUnits saturate_cells(const SequenceModel<float>& model, const Task& task) {
+  constexpr double kSaturating = 256;
+  const FloatEnvironment environment;
+  const CellShape shape = parse_cell_shape(model.name());
+  const TaskAutomaton input = input_machine(task);
+  const TrackedAutomaton tracked = tracked_automaton(task, input.automaton);
+  const Rounding rounding(shape, cell_weights(shape, model), input, tracked);
+  SaturatedUnits result;
+  result.kept = rounding.kept();
+  result.silenced = shape.hidden - result.kept;
+  result.share = rounding.share();
+  if (!rounding.tells_answers()) return result;
+  CellWeights weights = rounding.weights();
+  for (MatrixXd* const numbers : {&weights.by_input, &weights.by_state}) *numbers *= kSaturating;
+  for (VectorXd* const numbers : {&weights.input_bias, &weights.state_bias}) *numbers *= kSaturating;
+  result.model = make_model<float>(model.name(), task, /*seed=*/0);
+  std::ranges::copy(model.parameters(), result.model->parameters().begin());
+  write_cell_weights(shape, weights, *result.model);
+  result.is_free.assign(model.parameters().size(), false);
+  std::fill(result.is_free.begin() + static_cast<std::ptrdiff_t>(model.begin_of("head.weight")), result.is_free.end(),
+            true);
+  return result;
+}
+
+}  // namespace krohn

@@ -1,0 +1,123 @@
+// Cells whose units saturate: what they remember is one of finitely many words of signs, whatever was trained; and what
+// no signs hold is not rounded.
+
+#include "krohn/simulate/closing/cells/saturate_cells.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <set>
+
+#include "krohn/simulate/closing/close_model.h"
+#include "krohn/simulate/models/cell_model.h"
+#include "krohn/simulate/models/cells/saturated_cell.h"
+#include "krohn/simulate/models/models.h"
+#include "krohn/simulate/tasks/tasks.h"
+
+using namespace krohn;
+
+namespace {
+
+const char* const kCells[] = {"rnn", "gru", "lstm"};
+
+/// The construction for a task, its weights moved by up to ±noise of their own size: what training might have come to.
+std::unique_ptr<SequenceModel<float>> nearly_trained(const Task& task, const std::string& cell, double noise) {
+  const SaturatedCell exact = saturated_cell(*task.oracle(), cell);
+  auto model = make_model<float>(to_string(exact.shape), task, 1);
+  model->load(exact.tensors);
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> move(-noise, noise);
+  for (float& x : model->parameters()) x = static_cast<float>(x * (1 + move(random)));
+  return model;
+}
+
+}  // namespace
+
+TEST_CASE("what a construction's cell remembers stays the same when it is moved and rounded, and is proved") {
+  for (const char* name : {"Z3", "S3/swaps", "regex:(a|b)*abb", "regex:a(b|c)*a"})
+    for (const std::string cell : kCells) {
+      CAPTURE(name);
+      CAPTURE(cell);
+      const auto task = make_task(name);
+      const auto trained = nearly_trained(*task, cell, 0.01);
+      const SaturatedUnits units = saturate_cells(*trained, *task);
+      REQUIRE(units.model != nullptr);
+      CHECK(units.silenced == 0);
+      CHECK(units.share < 0.01);
+      CHECK(units.model->name() == trained->name());
+      const ProvedClosing closing = close_and_prove(*trained, *task, TrainOptions{});
+      CAPTURE(closing.why_not());
+      CHECK(closing.is_proved());
+    }
+}
+
+TEST_CASE("whatever is rounded, random weights too, units hold signs alone, and c of an LSTM is never added to") {
+  for (const std::string cell : kCells)
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      CAPTURE(cell);
+      CAPTURE(seed);
+      // Answers that do not depend on the word: any units tell them apart.
+      const auto task = make_task("regex:(a|b|c)*");
+      const CellShape shape{.cell = cell, .hidden = 12, .layers = 1, .inputs = 5, .biased = seed % 2 == 0};
+      const auto model = make_model<float>(to_string(shape), *task, seed);
+      const SaturatedUnits units = saturate_cells(*model, *task);
+      REQUIRE(units.model != nullptr);
+      const CellNetwork<float> network(shape, units.model->letters(), units.model->tensors());
+      std::vector<float> memory(network.memory(), 0);
+      const std::size_t held = network.kept() - shape.hidden;  // h, or c behind it
+      std::mt19937 random(static_cast<unsigned>(seed));
+      std::set<std::vector<float>> codes;
+      std::size_t silent = shape.hidden;
+      for (int t = 0; t < 500; ++t) {
+        network.read(static_cast<Letter>(random() % 3), memory);
+        const auto zeros = static_cast<std::size_t>(
+            std::count(memory.begin() + static_cast<std::ptrdiff_t>(held), memory.end(), 0.0F));
+        silent = std::min(silent, zeros);
+        for (std::size_t i = held; i < memory.size(); ++i) CHECK(std::abs(memory[i]) == (memory[i] == 0 ? 0 : 1));
+        codes.insert(memory);
+      }
+      CHECK(silent == units.silenced);
+      CHECK(codes.size() <= 3);  // one state of the automaton, and the letter that was read last
+    }
+}
+
+TEST_CASE("the embedding stays, and the read-out alone may be trained on") {
+  const auto task = make_task("Z3");
+  const auto trained = nearly_trained(*task, "gru", 0.01);
+  const SaturatedUnits units = saturate_cells(*trained, *task);
+  const std::size_t head = trained->begin_of("head.weight"), first = trained->begin_of("rnn.weight_ih_l0");
+  REQUIRE(units.is_free.size() == trained->parameters().size());
+  for (std::size_t i = 0; i < units.is_free.size(); ++i) {
+    CHECK(units.is_free[i] == (i >= head));
+    if (i < first || i >= head) CHECK(units.model->parameters()[i] == trained->parameters()[i]);
+  }
+}
+
+TEST_CASE("units that tell nothing make no model, and shapes that are not rounded say why") {
+  const auto task = make_task("Z3");
+  auto blank = make_model<float>("rnn:hidden=4,inputs=4", *task, 1);
+  std::ranges::fill(blank->parameters(), 0.0F);
+  const SaturatedUnits none = saturate_cells(*blank, *task);
+  CHECK(none.model == nullptr);
+  struct Fact {
+    std::string task, model, why;
+  };
+  for (const auto& [language, model, why] :
+       {Fact{"Z3", "rnn-relu:hidden=4", "one side alone"}, Fact{"Z3", "lstm:hidden=4,layers=2", "one layer"},
+        // States · letters²: at the limit and just past it.
+        Fact{"regex:(a{8000})*", "rnn:hidden=1", ""},
+        Fact{"regex:(a{8001})*", "rnn:hidden=1", "8001 states and 1 letter"}, Fact{"Z20", "rnn:hidden=1", ""},
+        Fact{"Z21", "rnn:hidden=1", "21 states and 21 letters"}}) {
+    CAPTURE(language);
+    const auto own = make_task(language);
+    const std::string answer = why_no_cells_round(*make_model<float>(model, *own, 1), *own);
+    CAPTURE(answer);
+    if (why.empty())
+      CHECK(answer.empty());
+    else
+      CHECK(answer.find(why) != std::string::npos);
+    CHECK(why_never_rounded(*make_model<float>(model, *own, 1), *own) == answer);
+  }
+}
