@@ -71,11 +71,10 @@ Closing close_cells(const SequenceModel<float>& model, const Task& task, std::ve
   closing.kept = closing.by_states = units.kept;
   closing.dropped = units.silenced;
   closing.share = units.share;
-  closing.what = fmt::format("{} of {} units to signs", units.kept, units.kept + units.silenced);
-  if (units.model == nullptr)
-    closing.what += ", which do not tell the answers apart";
-  else
-    closing.what += fmt::format(", which the trained ones lacked at {:.2g} of the letters", units.share);
+  closing.what = units.model == nullptr
+                     ? "the units' signs, as far as thresholds of signs compute them, do not tell the answers apart"
+                     : fmt::format("{} of {} units to signs, which the trained ones lacked at {:.2g} of the letters",
+                                   units.kept, units.kept + units.silenced, units.share);
   closing.model = std::move(units.model);
   is_free = std::move(units.is_free);
   return closing;

@@ -50,7 +50,11 @@ std::unique_ptr<Task> restored_task(const std::string& name, const std::map<std:
     return task;
   }
   LanguageOptions own = options;
-  if (oracle && !is_language_name(name)) own = {.generators = text_of(kGenerators), .max_states = options.max_states};
+  if (oracle && !is_language_name(name)) {
+    own = LanguageOptions{};
+    own.generators = text_of(kGenerators);
+    own.max_states = options.max_states;
+  }
   auto task = make_task(name, own);
   if (oracle && oracle != oracle_of(*task))
     throw InputError(where,

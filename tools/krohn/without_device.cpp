@@ -7,7 +7,6 @@
 #include "krohn/gpu/checkpoints/checkpoint_words.h"
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/networks/device_place.h"
-#include "krohn/gpu/probe/device_summers.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -29,8 +28,6 @@ bool wants_cuda(std::string_view device) {
 }
 
 // Never called, since no device is ever wanted.
-
-std::vector<Summer> device_summers() { refuse(); }
 
 std::vector<std::uint64_t> cuda_final_state_counts(const Dfa&, const RandomSample&) { refuse(); }
 

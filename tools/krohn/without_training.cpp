@@ -14,8 +14,8 @@ namespace {
 
 [[noreturn]] void refuse() {
   throw InputError(
-      "this first build of krohn is without training and trained models. `cmake --build build` builds the rest; the "
-      "whole command is then build/tools/krohn/krohn");
+      "this first build of krohn is without training, trained models, audits and probes. `cmake --build build` builds "
+      "the rest; the whole command is then build/tools/krohn/krohn");
 }
 
 void add_missing(CLI::App& app, Work& chosen, const char* name) {
@@ -25,6 +25,8 @@ void add_missing(CLI::App& app, Work& chosen, const char* name) {
 }  // namespace
 
 void add_train(CLI::App& app, Work& chosen) { add_missing(app, chosen, "train"); }
+void add_audit(CLI::App& app, Work& chosen) { add_missing(app, chosen, "audit"); }
+void add_probe(CLI::App& app, Work& chosen) { add_missing(app, chosen, "probe"); }
 void add_import(CLI::App& app, Work& chosen) { add_missing(app, chosen, "import"); }
 void add_eval(CLI::App& app, Work& chosen) { add_missing(app, chosen, "eval"); }
 void add_extract(CLI::App& app, Work& chosen) { add_missing(app, chosen, "extract"); }
