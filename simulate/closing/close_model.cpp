@@ -72,7 +72,7 @@ Closing close_cells(const SequenceModel<float>& model, const Task& task, std::ve
   closing.dropped = units.silenced;
   closing.share = units.share;
   closing.what = units.model == nullptr
-                     ? "the units' signs, as far as thresholds of signs compute them, do not tell the answers apart"
+                     ? units.why_not
                      : fmt::format("{} of {} units to signs, which the trained ones lacked at {:.2g} of the letters",
                                    units.kept, units.kept + units.silenced, units.share);
   closing.model = std::move(units.model);

@@ -51,6 +51,7 @@ class Walk {
     walk_.places.push_back({input.automaton.initial(), false, VectorXd::Zero(hidden_)});
     visits_.push_back(1);
     Random random(1);
+    std::uint64_t asked = 0, right = 0;
     for (std::uint64_t word = 0; automaton.letters() > 0 && word < words; ++word) {
       VectorXd memory = VectorXd::Zero(kept_ * hidden_);
       State state = automaton.initial(), own = input.automaton.initial();  // of what is asked too, and of labels alone
@@ -70,8 +71,11 @@ class Walk {
         VectorXd behind = memory;
         for (const Letter token : input.after) end = visit(end, token, own, behind);
         walk_.places[end].is_read_out = true;
+        ++asked;
+        if (answer(behind) == input.automaton.output(own)) ++right;
       }
     }
+    walk_.right = asked == 0 ? 1 : static_cast<double>(right) / static_cast<double>(asked);
     for (std::size_t i = 0; i < walk_.places.size(); ++i) walk_.places[i].tendency /= visits_[i];
     for (CellStep& step : walk_.steps) step.gates /= step.visits;
     return std::move(walk_);
@@ -94,6 +98,12 @@ class Walk {
     walk_.steps[step->second].gates += gates;
     walk_.steps[step->second].visits += 1;
     return to;
+  }
+
+  Output answer(const VectorXd& memory) const {
+    Index best = 0;
+    (weights_.head * memory.head(hidden_) + weights_.head_bias).maxCoeff(&best);
+    return static_cast<Output>(best);
   }
 
   double held(const VectorXd& memory, Index unit) const { return memory((kept_ - 1) * hidden_ + unit); }
@@ -145,6 +155,9 @@ CellWeights cell_weights(const CellShape& shape, const SequenceModel<float>& mod
     weights.input_bias = tensor(model, cell_tensor("bias_ih", 0), rows, 1).cast<double>();
     weights.state_bias = tensor(model, cell_tensor("bias_hh", 0), rows, 1).cast<double>();
   }
+  const auto labels = static_cast<Index>(model.labels());
+  weights.head = tensor(model, "head.weight", labels, hidden).cast<double>();
+  weights.head_bias = tensor(model, "head.bias", labels, 1).cast<double>();
   return weights;
 }
 

@@ -17,9 +17,11 @@ struct CellWeights {
   Eigen::MatrixXd inputs;                  ///< letters × numbers that a letter gives the layer
   Eigen::MatrixXd by_input, by_state;      ///< W and U
   Eigen::VectorXd input_bias, state_bias;  ///< 0 where the cell has none
+  Eigen::MatrixXd head;                    ///< the read-out: labels × hidden
+  Eigen::VectorXd head_bias;
 };
 CellWeights cell_weights(const CellShape& shape, const SequenceModel<float>& model);
-/// All but the inputs.
+/// What units take, biases included; neither the inputs nor the read-out.
 void write_cell_weights(const CellShape& shape, const CellWeights& weights, SequenceModel<float>& model);
 
 /// Behind a letter or special token in a state of the task's automaton.
@@ -41,6 +43,7 @@ struct CellStep {
 struct CellWalk {
   std::vector<CellPlace> places;  ///< the first is before all letters, where every number is 0
   std::vector<CellStep> steps;    ///< in the order in which they were first met
+  double right = 0;  ///< of the answers that the task asks for, how many the trained cell gives; 1 for none
 };
 
 /// Along words of twelve letters, for behind those that it is trained on a cell may have drifted: a thousand, or as

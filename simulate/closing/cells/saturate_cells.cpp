@@ -24,6 +24,9 @@ using Eigen::VectorXd;
 /// Steps between places: states · letters² at most. Fitting the units takes time by their number, minutes past this.
 constexpr std::uint64_t kMostSteps = 8000;
 
+/// Of the answers along the walk. Below it the automaton would have to say what the cell has not learned.
+constexpr double kLeastRight = 0.99;
+
 /// How much of a unit is kept.
 enum class Unit : std::uint8_t { kWhole, kWithoutReset, kWithoutGates, kSilent };
 
@@ -45,6 +48,7 @@ class Rounding {
         weights_(std::move(weights)),
         walk_(walk_cell(shape, weights_, input, tracked)),
         units_(shape.hidden, Unit::kWhole) {
+    if (walk_.right < kLeastRight) return;
     output_open_.assign(walk_.places.size(), VectorXd::Zero(hidden_));
     std::vector<double> visits(walk_.places.size(), 0);
     for (const CellStep& step : walk_.steps) {
@@ -61,6 +65,7 @@ class Rounding {
     return units_.size() - static_cast<std::size_t>(std::ranges::count(units_, Unit::kSilent));
   }
 
+  double right() const { return walk_.right; }
   double share() const {
     double other = 0, all = 0;
     for (const CellStep& step : walk_.steps)
@@ -267,10 +272,23 @@ SaturatedUnits saturate_cells(const SequenceModel<float>& model, const Task& tas
   const TrackedAutomaton tracked = tracked_automaton(task, input.automaton);
   const Rounding rounding(shape, cell_weights(shape, model), input, tracked);
   SaturatedUnits result;
+  if (rounding.right() < kLeastRight) {
+    result.why_not = fmt::format(
+        "what is not learned is not rounded: along words of twelve letters the trained model gives {:.1f} % of the "
+        "answers, "
+        "fewer than 99 %; train it further, or on longer words",
+        100 * rounding.right());
+    return result;
+  }
   result.kept = rounding.kept();
   result.silenced = shape.hidden - result.kept;
   result.share = rounding.share();
-  if (!rounding.tells_answers()) return result;
+  if (!rounding.tells_answers()) {
+    result.why_not =
+        "the units' signs, as far as thresholds of signs compute them, do not tell the answers apart; more units may "
+        "(hidden=…)";
+    return result;
+  }
   CellWeights weights = rounding.weights();
   for (MatrixXd* const numbers : {&weights.by_input, &weights.by_state}) *numbers *= kSaturating;
   for (VectorXd* const numbers : {&weights.input_bias, &weights.state_bias}) *numbers *= kSaturating;

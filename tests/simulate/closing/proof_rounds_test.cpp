@@ -107,6 +107,18 @@ TEST_CASE("where nothing rounds, a model whose scale is free may owe it to that"
   }
 }
 
+TEST_CASE("cells that were trained on words of one letter have not learned a machine, and are not made one") {
+  const auto task = make_task("rsm:m=3,seed=1");
+  for (const char* name : {"rnn:hidden=32,inputs=8", "gru:hidden=32,inputs=8", "lstm:hidden=32,inputs=8"}) {
+    const CertifiedRun run = train_to_proof(*task, name, steady({1, 1}, 3e-3, 500));
+    CAPTURE(name);
+    CAPTURE(run.rounds.why_not());
+    CHECK(run.rounds.count() > 0);  // the validation, of words of one letter, is answered
+    CHECK_FALSE(run.rounds.is_proved());
+    CHECK(run.rounds.why_not().find("what is not learned is not rounded") != std::string::npos);
+  }
+}
+
 TEST_CASE("blocks whose states depend on each other get a coordinate for each, and the model is proved") {
   const auto task = make_task("sum5");
   const CertifiedRun run = train_to_proof(*task, "fan:blocks=4,size=8,norm=1.2", steady({2, 20}, 3e-3, 4000));

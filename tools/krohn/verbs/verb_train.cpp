@@ -77,8 +77,9 @@ architecture whose states are finitely many, and that one is verified in fp32 fo
 does; training goes on until it is proved. Linear recurrences are rounded to integers in a basis of their own states,
 or in fan's blocks to a coordinate for every state that a block tells apart; reflections to exact keys, RNN, GRU and LSTM
 to units that saturate, behind which the read-out is trained further (docs/training.md). FOLDER then has the proved model in parameters.safetensors and the
-one that was rounded in trained.safetensors; run.json says what was rounded, how far it moved, and where nothing was
-proved, why: then the trained model stays.
+one that was rounded in trained.safetensors; run.json says what was rounded, how far it moved (greatest_move) or how
+far off was what got other numbers by states (greatest_share), and where nothing was proved, why: then the trained model
+stays.
 
 MODEL is a family with PART,PART,… after a colon: bilinear, deltaproduct, diagonal, dense, fan, or a usual name for one of
 them (deltanet, mamba, s4d). `krohn train --model list` prints their parts, docs/training.md what they compute. `signed`
@@ -131,7 +132,8 @@ nlohmann::ordered_json certified_json(const TrainingJob& job, const Task& task, 
   const Closing& closing = job.rounds.last()->closing;
   if (closing.model == nullptr) return json;
   json["rounded"] = closing.what;
-  json["greatest_move"] = closing.moved;
+  const bool moves_numbers = closing.by_states < closing.kept;  // what is by states gets other numbers
+  if (moves_numbers) json["greatest_move"] = closing.moved;
   json["parts_kept"] = closing.kept;
   json["greatest_share"] = closing.share;
   json["parts_by_states"] = closing.by_states;
@@ -215,15 +217,16 @@ nlohmann::ordered_json training_json(const TrainArguments& options, const Task& 
 }
 
 void report_certified(const nlohmann::ordered_json& runs) {
+  fmt::print("Loss and accuracy are the trained models', before they were rounded.\n");
   for (const auto& run : runs) {
     const auto& certified = run["certified"];
     const std::string which =
         fmt::format("rate {}, seed {}", run["rate"].get<double>(), run["seed"].get<std::uint64_t>());
     if (certified["proved"].get<bool>())
       fmt::print("  {}: proved for words of every length; {}{}\n", which, certified["rounded"].get<std::string>(),
-                 certified["parts_by_states"] == certified["parts_kept"]  // which move no number
-                     ? ""
-                     : fmt::format(", moved by at most {:.2g}", certified["greatest_move"].get<double>()));
+                 certified.contains("greatest_move")
+                     ? fmt::format(", moved by at most {:.2g}", certified["greatest_move"].get<double>())
+                     : "");
     else
       fmt::print("  {}: not proved: {}\n", which, visible(certified["why_not"].get<std::string>()));
   }

@@ -62,6 +62,7 @@ TEST_CASE("whatever is rounded, random weights too, units hold signs alone, and 
       const auto task = make_task("regex:(a|b|c)*");
       const CellShape shape{.cell = cell, .hidden = 12, .layers = 1, .inputs = 5, .biased = seed % 2 == 0};
       const auto model = make_model<float>(to_string(shape), *task, seed);
+      model->parameters()[model->begin_of("head.bias") + task->oracle()->output(task->oracle()->initial())] = 1000;
       const SaturatedUnits units = saturate_cells(*model, *task);
       REQUIRE(units.model != nullptr);
       const CellNetwork<float> network(shape, units.model->letters(), units.model->tensors());
@@ -101,6 +102,7 @@ TEST_CASE("units that tell nothing make no model, and shapes that are not rounde
   std::ranges::fill(blank->parameters(), 0.0F);
   const SaturatedUnits none = saturate_cells(*blank, *task);
   CHECK(none.model == nullptr);
+  CHECK(none.why_not.find("what is not learned is not rounded") != std::string::npos);
   struct Fact {
     std::string task, model, why;
   };
