@@ -101,9 +101,7 @@ ProvedClosing proved_behind(Closing closing, const std::vector<bool>& is_free, c
 ProvedClosing close_and_prove(const SequenceModel<float>& model, const Task& task, const TrainOptions& training) {
   ProvedClosing result;
   std::vector<bool> is_free;
-  if (is_cell_model(model)) {
-    return proved_behind(close_cells(model, task, is_free), is_free, task, training);
-  }
+  if (is_cell_model(model)) return proved_behind(close_cells(model, task, is_free), is_free, task, training);
   if (has_reflections(model)) {
     const auto reflections = [&](bool only_simplices) {
       Closing closing = close_reflections(model, task, only_simplices, is_free);

@@ -24,6 +24,9 @@ struct Closing {
   /// Of them: with a coordinate (state_code.h), vertex (simplex_heads.h) or sign (cells/saturate_cells.h) for each.
   std::uint64_t by_states = 0;
   std::uint64_t readout_steps = 0;  ///< of gradient descent on what reads the rounded states
+
+  /// Whether `moved` tells anything: what is by states gets other numbers, and none is moved.
+  bool moves_numbers() const { return by_states < kept; }
 };
 
 }  // namespace krohn

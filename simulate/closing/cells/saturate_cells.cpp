@@ -275,9 +275,8 @@ SaturatedUnits saturate_cells(const SequenceModel<float>& model, const Task& tas
   if (rounding.right() < kLeastRight) {
     result.why_not = fmt::format(
         "what is not learned is not rounded: along words of twelve letters the trained model gives {:.1f} % of the "
-        "answers, "
-        "fewer than 99 %; train it further, or on longer words",
-        100 * rounding.right());
+        "answers, fewer than 99 %; train it further, or on longer words",
+        std::floor(1000 * rounding.right()) / 10);
     return result;
   }
   result.kept = rounding.kept();

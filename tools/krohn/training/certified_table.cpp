@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "krohn/automata/formats/json.h"
@@ -53,7 +54,7 @@ Json run_json(std::uint64_t seed, const CertifiedRun& run) {
             {"validation_answers", run.record.targets},
             {"seconds", run.record.seconds}};
   if (const auto& last = run.rounds.last()) {
-    json["greatest_move"] = last->closing.moved;
+    if (last->closing.moves_numbers()) json["greatest_move"] = last->closing.moved;
     json["parts_kept"] = last->closing.kept;
     json["greatest_share"] = last->closing.share;
     json["parts_by_states"] = last->closing.by_states;
@@ -151,13 +152,14 @@ int make_shard(const CertifiedTableOptions& options, const ShardOptions& shards,
 std::vector<std::string> row_of(const Json& cell) {
   std::uint64_t proved = 0, by_states = 0;
   std::vector<double> steps, seconds;
-  double moved = 0, share = 0;
+  double share = 0;
+  std::optional<double> moved;
   for (const Json& run : cell["runs"]) {
     seconds.push_back(run["seconds"].get<double>());
     if (!run["proved"].get<bool>()) continue;
     ++proved;
     steps.push_back(run["steps"].get<double>());
-    moved = std::max(moved, run["greatest_move"].get<double>());
+    if (run.contains("greatest_move")) moved = std::max(moved.value_or(0), run["greatest_move"].get<double>());
     share = std::max(share, run["greatest_share"].get<double>());
     by_states += run["parts_by_states"].get<std::uint64_t>() > 0;
   }
@@ -167,7 +169,7 @@ std::vector<std::string> row_of(const Json& cell) {
           fmt::format("{}/{}", proved, cell["runs"].size()),
           fmt::format("{:.2f} … {:.2f}", interval.low, interval.high),
           proved > 0 ? with_thousands(static_cast<std::uint64_t>(std::llround(median_of(steps)))) : "",
-          proved > 0 ? fmt::format("{:.2g}", moved) : "",
+          moved ? fmt::format("{:.2g}", *moved) : "",
           by_states > 0 ? fmt::format("{}, {:.2g}", by_states, share) : "",
           fmt::format("{:.1f}", median_of(seconds))};
 }

@@ -75,11 +75,11 @@ Python package (docs/rivals.md).
 --certify ends in a proof. At every validation that is answered to 99 % the model is rounded to one of the same
 architecture whose states are finitely many, and that one is verified in fp32 for words of every length, as `krohn verify`
 does; training goes on until it is proved. Linear recurrences are rounded to integers in a basis of their own states,
-or in fan's blocks to a coordinate for every state that a block tells apart; reflections to exact keys, RNN, GRU and LSTM
-to units that saturate, behind which the read-out is trained further (docs/training.md). FOLDER then has the proved model in parameters.safetensors and the
-one that was rounded in trained.safetensors; run.json says what was rounded, how far it moved (greatest_move) or how
-far off was what got other numbers by states (greatest_share), and where nothing was proved, why: then the trained model
-stays.
+or in fan's blocks to a coordinate for every state that a block tells apart; reflections to exact keys, and RNN, GRU and
+LSTM to units that saturate, behind which the read-out is trained further (docs/training.md). FOLDER then has the proved
+model in parameters.safetensors and the one that was rounded in trained.safetensors; run.json says what was rounded, how
+far it moved (greatest_move) or how far off was what got other numbers by states (greatest_share), and where nothing was
+proved, why: then the trained model stays.
 
 MODEL is a family with PART,PART,… after a colon: bilinear, deltaproduct, diagonal, dense, fan, or a usual name for one of
 them (deltanet, mamba, s4d). `krohn train --model list` prints their parts, docs/training.md what they compute. `signed`
@@ -132,8 +132,7 @@ nlohmann::ordered_json certified_json(const TrainingJob& job, const Task& task, 
   const Closing& closing = job.rounds.last()->closing;
   if (closing.model == nullptr) return json;
   json["rounded"] = closing.what;
-  const bool moves_numbers = closing.by_states < closing.kept;  // what is by states gets other numbers
-  if (moves_numbers) json["greatest_move"] = closing.moved;
+  if (closing.moves_numbers()) json["greatest_move"] = closing.moved;
   json["parts_kept"] = closing.kept;
   json["greatest_share"] = closing.share;
   json["parts_by_states"] = closing.by_states;
