@@ -19,11 +19,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Of operations: the format of their numbers; what they round to bf16 they say themselves.
+/// Of operations: the format of their numbers; what they round further they say themselves.
 ArithmeticName arithmetic_of(const Certificate& certificate) {
-  if (!certificate.operations || certificate.arithmetic == ArithmeticName(Precision::kFp64))
-    return certificate.arithmetic;
-  return Precision::kFp32;
+  return certificate.operations ? certificate.operations->format : certificate.arithmetic;
 }
 
 /// One case per method: the name of the method, and the steps.

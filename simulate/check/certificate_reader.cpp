@@ -25,6 +25,9 @@ auto named(const StrictJson& json, Parse&& parse) {
   }
 }
 
+/// That operations round to.
+constexpr ArithmeticName kFormatsOfOperations[] = {Precision::kFp64, Precision::kFp32, Precision::kBf16};
+
 /// The lines of a file, one after another, with the step that stands on the next one.
 class Lines {
  public:
@@ -153,9 +156,9 @@ class Reader {
     }
     certificate_.arithmetic = named(json["arithmetic"], ArithmeticName::parse);
     if (!has_operations) certificate_.form = named(json["form"], parse_form);
-    if (has_operations && certificate_.arithmetic != ArithmeticName(Precision::kFp32) &&
-        certificate_.arithmetic != ArithmeticName(Precision::kFp64))
-      throw InputError(json["arithmetic"].place(), "operations are in fp32 or fp64");
+    if (has_operations &&
+        std::ranges::find(kFormatsOfOperations, certificate_.arithmetic) == std::end(kFormatsOfOperations))
+      throw InputError(json["arithmetic"].place(), "operations are in fp64, fp32 or bf16");
     is_any_ = json["order"].text() == "any";
     if (is_any_ && to_string(certificate_.arithmetic).find_first_of("+/t") != std::string::npos)
       throw InputError(json["arithmetic"].place(), "the order \"any\" is of fp64, fp32, fp16 and bf16");
@@ -179,8 +182,9 @@ class Reader {
   /// What is computed, and what is right, where the file says so itself.
   void read_subject() {
     if (network_ == nullptr) {
-      certificate_.operations =
-          std::make_shared<const Operations>(operations_of([this] { return lines_.next(); }, *bits_));
+      Operations operations = operations_of([this] { return lines_.next(); }, *bits_);
+      operations.format = certificate_.arithmetic.storage();
+      certificate_.operations = std::make_shared<const Operations>(std::move(operations));
       require_hash(weights_, hash_of_weights(model_, certificate_.operations.get()), place_, "weights");
     }
     if (!brings_language_) return;

@@ -429,8 +429,7 @@ Recheck recheck(const Certificate& certificate, const CheckedModel& model, const
   std::vector<Output> outputs;
   if (model.network == nullptr) {
     require(certificate.language.has_value(), "nobody says what is right");
-    reader = rechecked_operations(*certificate.operations, *model.tensors,
-                                  certificate.arithmetic == ArithmeticName(Precision::kFp64));
+    reader = rechecked_operations(*certificate.operations, *model.tensors);
   } else {
     const Network& network = *model.network;
     const bool is_exact = certificate.arithmetic.is_exact();

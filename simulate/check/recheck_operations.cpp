@@ -23,10 +23,56 @@ std::pair<double, double> exact_sum(double a, double b) {
   return {sum, (a - (sum - b_part)) + (b - b_part)};
 }
 
-/// e^x in double, by the steps of docs/certificate-file.md.
-double stated_exp_in_double(double x) {
-  if (x > 710) return std::numeric_limits<double>::infinity();
-  if (x < -746) return 0;
+/// The pairs of docs/certificate-file.md, and ⊕, ⊗, ⊘.
+struct DoublePair {
+  double high = 0, low = 0;
+
+  DoublePair(double number) : high(number) {}  // NOLINT: a number is the pair with 0
+  DoublePair(std::pair<double, double> both) : high(both.first), low(both.second) {}
+
+  friend DoublePair operator+(DoublePair a, DoublePair b) {
+    const DoublePair sum = exact_sum(a.high, b.high), rest = exact_sum(a.low, b.low);
+    const DoublePair first = exact_sum(sum.high, sum.low + rest.high);
+    return exact_sum(first.high, first.low + rest.low);
+  }
+  friend DoublePair operator*(DoublePair a, DoublePair b) {
+    const double product = a.high * b.high;
+    return exact_sum(product, std::fma(a.high, b.high, -product) + (a.high * b.low + a.low * b.high));
+  }
+  friend DoublePair operator-(DoublePair a, DoublePair b) { return a + DoublePair({-b.high, -b.low}); }
+  friend DoublePair operator/(DoublePair a, DoublePair b) {
+    const double first = a.high / b.high;
+    const DoublePair rest = a - DoublePair(first) * b;
+    const double second = rest.high / b.high;
+    const DoublePair last = rest - DoublePair(second) * b;
+    return DoublePair(exact_sum(first, second)) + DoublePair(last.high / b.high);
+  }
+};
+
+/// log(1 + x) in double for x ≥ 0, by the steps of docs/certificate-file.md.
+double stated_log_of_one_and(double x) {
+  if (x < 0x1p-60) return x;
+  DoublePair m = exact_sum(1, x);
+  int k = std::ilogb(m.high);
+  if (std::ldexp(m.high, -k) > 0x1.6a09e667f3bcdp+0) ++k;
+  m = std::pair(std::ldexp(m.high, -k), std::ldexp(m.low, -k));
+  const DoublePair f = exact_sum(m.high - 1, m.low), s = f / (DoublePair(2) + f), square = s * s;
+  double tail = 0;
+  for (int i = 20; i >= 4; --i) tail = tail * square.high + (DoublePair(1) / DoublePair(2 * i + 1)).high;
+  DoublePair sum = tail;
+  for (int i = 3; i >= 0; --i) sum = sum * square + DoublePair(1) / DoublePair(2 * i + 1);
+  const DoublePair half = s * sum, of_m = std::pair(2 * half.high, 2 * half.low);
+  if (k == 0) return of_m.high;
+  return (DoublePair(std::pair(0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56)) * DoublePair(k) + of_m).high;
+}
+
+/// e^x = 2^k (1 + first + second), for |x| < 746: the steps of docs/certificate-file.md that e^x and tanh share.
+struct StatedExponential {
+  int k;
+  double first, second;
+};
+
+StatedExponential stated_exponential(double x) {
   const double turns = x * 0x1.71547652b82fep+0;
   const double k = std::trunc(turns < 0 ? turns - 0.5 : turns + 0.5);
   const auto [r, below] = exact_sum(x - k * 0x1.62e42fefa38p-1, -k * 0x1.ef35793c7673p-45);
@@ -35,9 +81,37 @@ double stated_exp_in_double(double x) {
   const double square = r * r, lost = std::fma(r, r, -square);
   const auto [high, low] = exact_sum(r, square * 0.5);
   const double rest = lost * 0.5 + r * r * r * tail + below * (1 + r);
-  const auto [less_one, less_one_rest] = exact_sum(high, low + rest);
-  const auto [sum, sum_rest] = exact_sum(1, less_one);
-  return std::ldexp(sum + (sum_rest + less_one_rest), static_cast<int>(k));
+  const auto [first, second] = exact_sum(high, low + rest);
+  return {static_cast<int>(k), first, second};
+}
+
+/// e^x in double, by the steps of docs/certificate-file.md.
+double stated_exp_in_double(double x) {
+  if (x > 710) return std::numeric_limits<double>::infinity();
+  if (x < -746) return 0;
+  const auto [k, first, second] = stated_exponential(x);
+  const auto [sum, sum_rest] = exact_sum(1, first);
+  return std::ldexp(sum + (sum_rest + second), k);
+}
+
+/// tanh in double, by the steps of docs/certificate-file.md.
+double stated_tanh(double a) {
+  if (a == 0) return 0;
+  const double x = -2 * std::abs(a);
+  double less_one = -1;  // e^x − 1
+  if (x >= -40) {
+    const auto [k, first, second] = stated_exponential(x);
+    if (k == 0) {
+      less_one = first + second;
+    } else {
+      const auto [octaves, octaves_rest] = exact_sum(std::ldexp(1.0, k), -1);
+      const auto [sum, sum_rest] = exact_sum(octaves, std::ldexp(first, k));
+      const auto [below, below_rest] = exact_sum(octaves_rest, std::ldexp(second, k));
+      const auto [whole, whole_rest] = exact_sum(sum, sum_rest + below);
+      less_one = whole + (whole_rest + below_rest);
+    }
+  }
+  return std::copysign(less_one / (2 + less_one), a);
 }
 
 /// e^x of an fp32 number, rounded to fp32, by the other steps of docs/certificate-file.md.
@@ -86,6 +160,29 @@ double stated_exp_in_single(double x) {
   return static_cast<float>(std::fma(high, r * r, low) * power);
 }
 
+/// A number of bf16: every operation in double, where it is exact or so near that rounding it once more is rounding
+/// once.
+class Bf16 {
+ public:
+  Bf16() = default;
+  explicit Bf16(double number) : number_(arithmetic().store(number)) {}
+  explicit operator double() const { return number_; }
+
+  friend Bf16 operator+(Bf16 a, Bf16 b) { return Bf16(a.number_ + b.number_); }
+  friend Bf16 operator-(Bf16 a, Bf16 b) { return Bf16(a.number_ - b.number_); }
+  friend Bf16 operator*(Bf16 a, Bf16 b) { return Bf16(a.number_ * b.number_); }
+  friend Bf16 operator/(Bf16 a, Bf16 b) { return Bf16(a.number_ / b.number_); }
+  friend Bf16 sqrt(Bf16 a) { return Bf16(std::sqrt(a.number_)); }
+  friend auto operator<=>(Bf16, Bf16) = default;
+
+ private:
+  static const DeterministicArithmetic& arithmetic() {
+    static const DeterministicArithmetic bf16("bf16");
+    return bf16;
+  }
+  double number_ = 0;
+};
+
 /// What is computed number by number; the other lists have names of their own.
 template <class Real>
 struct Computed {
@@ -102,14 +199,28 @@ constexpr Computed<Real> kComputed[] = {
     {"multiply", 2, [](Real a, Real b) { return a * b; }},
     {"divide", 2, [](Real a, Real b) { return a / b; }},
     {"greater", 2, [](Real a, Real b) { return std::max(a, b); }},
-    {"root", 1, [](Real a, Real) { return std::sqrt(a); }},
-    {"bf16", 1,
+    {"root", 1,
      [](Real a, Real) {
-       static const DeterministicArithmetic bf16("bf16");
-       return static_cast<Real>(bf16.store(static_cast<double>(a)));
+       using std::sqrt;
+       return Real(sqrt(a));
      }},
-    {"sigmoid", 2, [](Real a, Real b) { return a / (1 + static_cast<Real>(stated_exp_in_double(-double{b}))); }},
-    {"sigmoid32", 2, [](Real a, Real b) { return a / (1 + static_cast<Real>(stated_exp_in_single(-double{b}))); }}};
+    {"bf16", 1, [](Real a, Real) { return Real(double(Bf16(double(a)))); }},
+    {"sigmoid", 2, [](Real a, Real b) { return a / (Real(1) + Real(stated_exp_in_double(-double(b)))); }},
+    {"sigmoid32", 2, [](Real a, Real b) { return a / (Real(1) + Real(stated_exp_in_single(-double(b)))); }},
+    {"exp", 1, [](Real a, Real) { return Real(stated_exp_in_double(double(a))); }},
+    {"exp32", 1, [](Real a, Real) { return Real(stated_exp_in_single(double(a))); }},
+    {"softplus", 1,
+     [](Real a, Real) {
+       const double x = double(a);
+       return Real(std::max(x, 0.0)) + Real(stated_log_of_one_and(stated_exp_in_double(-std::abs(x))));
+     }},
+    {"softplus32", 1,
+     [](Real a, Real) {
+       const double x = double(a);
+       return x > 20 ? a : Real(stated_log_of_one_and(stated_exp_in_single(x)));
+     }},
+    {"logistic", 1, [](Real a, Real) { return Real(1 / (1 + stated_exp_in_double(-double(a)))); }},
+    {"tanh", 1, [](Real a, Real) { return Real(stated_tanh(double(a))); }}};
 
 /// The numbers of a tensor.
 std::vector<double> numbers_of(const Tensor& tensor) {
@@ -183,7 +294,7 @@ class Evaluated final : public RecheckedReader {
   }
 
   static void require_finite(const List& list) {
-    require(std::ranges::all_of(list, [](Real number) { return std::isfinite(number); }), kNotFinite);
+    require(std::ranges::all_of(list, [](Real number) { return std::isfinite(double(number)); }), kNotFinite);
   }
 
   List& resized(std::size_t i, std::uint64_t size) {
@@ -273,8 +384,8 @@ class Evaluated final : public RecheckedReader {
         continue;
       }
       const std::size_t x_stride = operation.of[0].strides.back(), y_stride = operation.of[1].strides.back();
-      to[at] = operation.of.size() == 3 ? *from(2, at) : Real{0};
-      for (std::size_t t = 0; t < operation.terms; ++t) to[at] += x[t * x_stride] * y[t * y_stride];
+      to[at] = operation.of.size() == 3 ? *from(2, at) : Real(0);
+      for (std::size_t t = 0; t < operation.terms; ++t) to[at] = to[at] + x[t * x_stride] * y[t * y_stride];
     }
     require_finite(to);
   }
@@ -335,10 +446,17 @@ class Evaluated final : public RecheckedReader {
 
 }  // namespace
 
-std::unique_ptr<RecheckedReader> rechecked_operations(const Operations& operations, const TensorFile& tensors,
-                                                      bool is_fp64) {
-  if (is_fp64) return std::make_unique<Evaluated<double>>(operations, tensors);
-  return std::make_unique<Evaluated<float>>(operations, tensors);
+std::unique_ptr<RecheckedReader> rechecked_operations(const Operations& operations, const TensorFile& tensors) {
+  switch (operations.format) {
+    case Precision::kFp64:
+      return std::make_unique<Evaluated<double>>(operations, tensors);
+    case Precision::kFp32:
+      return std::make_unique<Evaluated<float>>(operations, tensors);
+    case Precision::kBf16:
+      return std::make_unique<Evaluated<Bf16>>(operations, tensors);
+    default:
+      throw NotEstablished{"operations are in fp64, fp32 or bf16"};
+  }
 }
 
 }  // namespace krohn

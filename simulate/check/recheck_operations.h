@@ -10,9 +10,8 @@
 
 namespace krohn {
 
-/// Numbers are rounded to fp32, or to fp64 where `is_fp64`. Views nothing. Throws NotEstablished where an operation
-/// makes no sense, here and on the way where a number is not finite.
-std::unique_ptr<RecheckedReader> rechecked_operations(const Operations& operations, const TensorFile& tensors,
-                                                      bool is_fp64);
+/// Views nothing. Throws NotEstablished where an operation makes no sense, here and on the way where a number is not
+/// finite.
+std::unique_ptr<RecheckedReader> rechecked_operations(const Operations& operations, const TensorFile& tensors);
 
 }  // namespace krohn

@@ -14,11 +14,15 @@ using List = OperationsBuilder::List;
 /// The functions are those of simulate/checkpoints/checkpoint_model.cpp, by the same names.
 class Writer {
  public:
-  Writer(const Checkpoint& checkpoint, bool is_bf16)
-      : checkpoint_(checkpoint), config_(checkpoint.config), is_bf16_(is_bf16) {}
+  Writer(const Checkpoint& checkpoint, const CheckpointModel& model)
+      : checkpoint_(checkpoint),
+        config_(model.config()),
+        traits_(traits_of(config_.family)),
+        is_bf16_(model.is_bf16()),
+        unseen_(checkpoint.config.convolution_taps - config_.convolution_taps) {}
 
   Operations write() {
-    const std::size_t state = heads() * keys() * values(), older = kept() * rows();
+    const std::size_t state = heads() * keys() * values(), older = kept() * convolved_rows();
     memory_ = b_.memory(config_.layers * (state + older));
     List x = b_.row(weights("model.embeddings.weight"), config_.hidden_size);
     std::vector<List> convolutions;
@@ -30,8 +34,7 @@ class Writer {
       x = rounded(sum);
       const List y = normalise(config_.fused_norm ? sum : x, weights(prefix + "mlp_norm.weight"));
       const List gate = apply(prefix + "mlp.gate_proj.weight", y), up = apply(prefix + "mlp.up_proj.weight", y);
-      const List opened = b_.each("multiply", gate, b_.each("sigmoid32", constant(1), gate));
-      x = add(x, apply(prefix + "mlp.down_proj.weight", rounded(b_.each("multiply", opened, up))));
+      x = add(x, apply(prefix + "mlp.down_proj.weight", rounded(b_.each("multiply", silu(gate), up))));
     }
     for (const List list : convolutions) keep(list);
     b_.operations.logits = apply("lm_head.weight", normalise(x, weights("model.norm.weight"))).number;
@@ -45,8 +48,9 @@ class Writer {
   std::size_t heads() const { return config_.heads; }
   std::size_t keys() const { return config_.key_dim; }
   std::size_t values() const { return config_.value_dim; }
+  bool has_gates() const { return traits_.decay != Decay::kNone; }
   /// Of q, k and v.
-  std::size_t rows() const { return heads() * (keys() + config_.householders * (keys() + values())); }
+  std::size_t convolved_rows() const { return heads() * (keys() + config_.householders * (keys() + values())); }
   std::size_t kept() const { return config_.convolution_taps == 0 ? 0 : config_.convolution_taps - 1; }
 
   List constant(float number) { return b_.numbers({double{number}}); }
@@ -57,10 +61,11 @@ class Writer {
   void keep(List list) { b_.operations.keep.push_back(list.number); }
   List add(List x, List change) { return rounded(b_.each("add", x, change)); }
 
-  List apply(const std::string& name, List x) {
+  List unrounded(const std::string& name, List x) {
     const List w = weights(name);
-    return rounded(b_.make("dot", {w.size / x.size}, {b_.view(w, {x.size, 1}), b_.view(x, {0, 1})}, x.size));
+    return b_.make("dot", {w.size / x.size}, {b_.view(w, {x.size, 1}), b_.view(x, {0, 1})}, x.size);
   }
+  List apply(const std::string& name, List x) { return rounded(unrounded(name, x)); }
 
   /// 1 / √(of every `width` squares, over `count`, + ε)
   List inverse_root(List squares, std::size_t count, float epsilon) {
@@ -69,27 +74,29 @@ class Writer {
   }
 
   List normalise(List x, List gain) { return normalise(x, gain, config_.norm_epsilon); }
-  List normalise(List x, List gain, double epsilon) {
+  List normalise(List x, List gain, double epsilon) { return rounded(normalised(x, gain, epsilon)); }
+  List normalised(List x, List gain, double epsilon) {
     const std::size_t width = gain.size, count = x.size / width;
     const List scale = inverse_root(b_.squares(x, width), width, static_cast<float>(epsilon));
     const List scaled = b_.make("multiply", {count, width}, {b_.view(x, {width, 1}), b_.view(scale, {1, 0})});
-    return rounded(b_.make("multiply", {count, width}, {b_.view(scaled, {width, 1}), b_.view(gain, {0, 1})}));
+    return b_.make("multiply", {count, width}, {b_.view(scaled, {width, 1}), b_.view(gain, {0, 1})});
   }
 
   List normalise_keys(List x) {
     const std::size_t width = keys(), count = x.size / width;
     const List scale = inverse_root(b_.squares(x, width), 1, 1e-6F);
-    return rounded(b_.make("multiply", {count, width}, {b_.view(x, {width, 1}), b_.view(scale, {1, 0})}));
+    const List keys = b_.make("multiply", {count, width}, {b_.view(x, {width, 1}), b_.view(scale, {1, 0})});
+    return has_gates() ? keys : rounded(keys);
   }
 
   /// Taps · (older rows, this one); what is remembered of the rows goes to `convolutions`.
   List convolve(const std::string& name, std::size_t first, List row, std::vector<List>& convolutions) {
-    const std::size_t count = config_.convolution_taps, size = row.size;
+    const std::size_t count = checkpoint_.config.convolution_taps, size = row.size;
     const List taps = weights(name);
     List sum = row;
-    if (kept() == 0) return b_.make("dot", {size}, {b_.view(taps, {1, 0}), b_.view(row, {1, 0})}, 1);
-    sum = b_.make("dot", {size}, {b_.view(taps, {count, 1}), b_.view(memory_, {kept(), 1}, first)}, kept());
-    sum = b_.make("dot", {size}, {b_.view(taps, {count, 0}, kept()), b_.view(row, {1, 0}), b_.view(sum, {1})}, 1);
+    if (kept() == 0) return b_.make("dot", {size}, {b_.view(taps, {count, 0}, count - 1), b_.view(row, {1, 0})}, 1);
+    sum = b_.make("dot", {size}, {b_.view(taps, {count, 1}, unseen_), b_.view(memory_, {kept(), 1}, first)}, kept());
+    sum = b_.make("dot", {size}, {b_.view(taps, {count, 0}, count - 1), b_.view(row, {1, 0}), b_.view(sum, {1})}, 1);
     // Every row moves up by one, and this one comes last: sums of which one term is not 0.
     std::vector<double> shift(kept() * kept(), 0), last(kept(), 0);
     for (std::size_t tap = 0; tap + 1 < kept(); ++tap) shift[(tap + 1) * kept() + tap] = 1;
@@ -102,9 +109,9 @@ class Writer {
     return sum;
   }
 
-  List activate(List x, bool silu) {
-    return rounded(silu ? b_.each("multiply", x, b_.each("sigmoid32", constant(1), x)) : x);
-  }
+  List sigmoid(List x) { return b_.each("sigmoid32", constant(1), x); }
+  List silu(List x) { return b_.each("multiply", x, sigmoid(x)); }
+  List activate(List x, bool has_silu) { return rounded(has_silu ? silu(x) : x); }
 
   List mix(const std::string& mixer, std::size_t first, std::size_t older, List x, std::vector<List>& convolutions) {
     List q = apply(mixer + "q_proj.weight", x), k = apply(mixer + "k_proj.weight", x),
@@ -119,18 +126,29 @@ class Writer {
     q = normalise_keys(activate(q, config_.silu_keys));
     k = normalise_keys(activate(k, config_.silu_keys));
     v = activate(v, true);
-    List beta = rounded(b_.each("sigmoid32", constant(1), b));
+    List beta = sigmoid(b);
+    // The kernels of gated DeltaNet and KDA take β's sigmoid themselves, in fp32.
+    if (!has_gates() || traits_.channel_gates) beta = rounded(beta);
     if (config_.negative_eigenvalues) beta = b_.each("multiply", beta, constant(2));
     const std::size_t numbers = keys() * values();
     List state = b_.part(memory_, first, heads() * numbers);
+    if (has_gates()) state = forgotten(mixer, x, state);
     for (std::size_t j = 0; j < config_.householders; ++j) {
+      const std::size_t k_first = j * heads() * keys(), v_first = j * heads() * values();
+      // GDN-2 looks with β ∘ k.
+      const List looked = traits_.channel_gates ? b_.each("multiply", beta, k) : k;
       const List seen =
           b_.make("dot", {heads(), values()},
-                  {b_.view(state, {numbers, 1, values()}), b_.view(k, {keys(), 0, 1}, j * heads() * keys())}, keys());
-      const List off = b_.make("subtract", {heads(), values()},
-                               {b_.view(v, {values(), 1}, j * heads() * values()), b_.view(seen, {values(), 1})});
+                  {b_.view(state, {numbers, 1, values()}), b_.view(looked, {keys(), 0, 1}, k_first)}, keys());
+      const auto less_seen = [&](List from, std::size_t from_first) {
+        return b_.make("subtract", {heads(), values()},
+                       {b_.view(from, {values(), 1}, from_first), b_.view(seen, {values(), 1})});
+      };
       const List update =
-          b_.make("multiply", {heads(), values()}, {b_.view(off, {values(), 1}), b_.view(beta, {1, 0}, j * heads())});
+          traits_.channel_gates
+              ? less_seen(b_.each("multiply", rounded(sigmoid(apply(mixer + "w_proj.weight", x))), v), 0)
+              : b_.make("multiply", {heads(), values()},
+                        {b_.view(less_seen(v, v_first), {values(), 1}), b_.view(beta, {1, 0}, j * heads())});
       state = b_.make("dot", {heads(), keys(), values()},
                       {b_.view(k, {keys(), 1, 0, 0}, j * heads() * keys()), b_.view(update, {values(), 0, 1, 0}),
                        b_.view(state, {numbers, values(), 1})},
@@ -140,26 +158,55 @@ class Writer {
     const List scaled = b_.each("multiply", q, constant(1 / std::sqrt(static_cast<float>(keys()))));
     const List read = rounded(b_.make(
         "dot", {heads(), values()}, {b_.view(state, {numbers, 1, values()}), b_.view(scaled, {keys(), 0, 1})}, keys()));
-    return apply(mixer + "o_proj.weight",
-                 normalise(read, weights(mixer + "o_norm.weight"), config_.output_norm_epsilon));
+    List output = normalised(read, weights(mixer + "o_norm.weight"), config_.output_norm_epsilon);
+    if (config_.output_gate != OutputGate::kNone) {
+      const List gate = output_gate(mixer, x);
+      output = b_.each("multiply", output, config_.output_gate == OutputGate::kSilu ? silu(gate) : sigmoid(gate));
+    }
+    return apply(mixer + "o_proj.weight", rounded(output));
+  }
+
+  /// The state times e^g, g = −e^A_log · softplus(a + dt_bias).
+  List forgotten(const std::string& mixer, List x, List state) {
+    const List a = traits_.decay == Decay::kHead
+                       ? apply(mixer + "a_proj.weight", x)
+                       : apply(mixer + "f_proj.1.weight", apply(mixer + "f_proj.0.weight", x));
+    const std::size_t each_head = a.size / heads();
+    const List rates = b_.each("exp32", weights(mixer + "A_log"));
+    const List steps = b_.each("softplus32", b_.each("add", a, weights(mixer + "dt_bias")));
+    const List times =
+        b_.make("multiply", {heads(), each_head}, {b_.view(rates, {1, 0}), b_.view(steps, {each_head, 1})});
+    const List factors = b_.each("exp32", b_.each("subtract", constant(0), times));
+    return b_.make("multiply", {heads(), keys(), values()},
+                   {b_.view(state, {keys() * values(), values(), 1}),
+                    b_.view(factors, {each_head, each_head > 1 ? std::size_t{1} : 0, 0})});
+  }
+
+  List output_gate(const std::string& mixer, List x) {
+    if (!traits_.low_rank_gates) return apply(mixer + "g_proj.weight", x);
+    const List sum = unrounded(mixer + "g_proj.1.weight", apply(mixer + "g_proj.0.weight", x));
+    return rounded(b_.each("add", sum, weights(mixer + "g_proj.1.bias")));
   }
 
   const Checkpoint& checkpoint_;
   const CheckpointConfig& config_;
+  const FamilyTraits& traits_;
   bool is_bf16_;
+  std::size_t unseen_;  ///< taps of the file, from the first on, that are all zeros
   OperationsBuilder b_;
   List memory_;
 };
 
 }  // namespace
 
-std::optional<Operations> checkpoint_operations(const Checkpoint& checkpoint, bool is_bf16, std::string& why) {
+std::optional<Operations> checkpoint_operations(const Checkpoint& checkpoint, const CheckpointModel& model,
+                                                std::string& why) {
   const FamilyTraits& traits = traits_of(checkpoint.config.family);
-  if (traits.decay != Decay::kNone || traits.is_hybrid) {
-    why = fmt::format("{}: certificates do not state the functions of layers that forget yet", traits.model_type);
+  if (traits.is_hybrid) {
+    why = fmt::format("{}: certificates do not state how its file packs its tensors yet", traits.model_type);
     return std::nullopt;
   }
-  return Writer(checkpoint, is_bf16).write();
+  return Writer(checkpoint, model).write();
 }
 
 }  // namespace krohn

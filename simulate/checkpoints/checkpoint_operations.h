@@ -6,13 +6,15 @@
 #include <string>
 
 #include "krohn/constructions/checkpoints/checkpoint.h"
+#include "krohn/simulate/checkpoints/checkpoint_model.h"
 #include "krohn/simulate/prove/claims/operations.h"
 
 namespace krohn {
 
-/// In fp32, with roundings to bf16 where `is_bf16`. The same numbers as the model's, while all are finite. The
-/// checkpoint has an automaton. Nothing, with the reason in `why`, for layers that forget, whose functions certificates
-/// do not state.
-std::optional<Operations> checkpoint_operations(const Checkpoint& checkpoint, bool is_bf16, std::string& why);
+/// In fp32, with roundings to bf16 where `model`, which is the checkpoint's, has them. The same numbers as the model's,
+/// while all are finite. The checkpoint has an automaton. Nothing, with the reason in `why`, for transformers' models,
+/// whose files pack tensors in ways that certificates do not state.
+std::optional<Operations> checkpoint_operations(const Checkpoint& checkpoint, const CheckpointModel& model,
+                                                std::string& why);
 
 }  // namespace krohn

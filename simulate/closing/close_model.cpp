@@ -29,7 +29,7 @@ Certificate prove(const SequenceModel<float>& model, const Task& task) {
   ReadModel read{*reader, tracked, [](Output output) { return std::to_string(output); }};
   const TensorFile tensors = model.tensors();
   std::string why;
-  if (auto operations = model_operations(model, task, /*is_fp64=*/false, why)) {
+  if (auto operations = model_operations(model, task, Precision::kFp32, why)) {
     read.operations = std::make_shared<const Operations>(*std::move(operations));
     read.tensors = &tensors;
   }

@@ -11,9 +11,10 @@
 
 namespace krohn {
 
-/// The same numbers as those of the reader in fp32 or fp64, unless a square overflows; tensors are named as in the file
-/// of the model. Nothing, with the reason in `why`, for layers whose functions certificates do not state.
-std::optional<Operations> model_operations(const SequenceModel<float>& model, const Task& task, bool is_fp64,
+/// The same numbers as those of the reader in that format, unless a square overflows or a product in bf16 is subnormal;
+/// tensors are named as in the file of the model. Nothing, with the reason in `why`, for layers whose functions
+/// certificates do not state.
+std::optional<Operations> model_operations(const SequenceModel<float>& model, const Task& task, Precision format,
                                            std::string& why);
 
 }  // namespace krohn

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Core>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -147,7 +148,8 @@ class ReaderSteps {
  public:
   using Memory = LetterReader::Memory;
 
-  explicit ReaderSteps(const LetterReader& reader) : reader_(reader) {}
+  /// `numbers`: that the reader remembers.
+  ReaderSteps(const LetterReader& reader, std::size_t numbers) : reader_(reader), numbers_(numbers) {}
   Memory start() const { return reader_.start(); }
   Memory step(const Memory& from, Letter letter) const {
     Memory to = from;
@@ -157,9 +159,9 @@ class ReaderSteps {
   static std::string key(const Memory& memory) {
     return {reinterpret_cast<const char*>(memory.data()), memory.size() * sizeof(Memory::value_type)};
   }
-  static void describe(const Memory& memory, ReachedPair& pair) {
-    std::vector<Real> numbers(memory.size() * sizeof(Memory::value_type) / sizeof(Real));
-    std::memcpy(numbers.data(), memory.data(), numbers.size() * sizeof(Real));
+  void describe(const Memory& memory, ReachedPair& pair) const {
+    std::vector<Real> numbers(numbers_);
+    std::memcpy(static_cast<void*>(numbers.data()), memory.data(), numbers.size() * sizeof(Real));
     auto& list = pair.numbers.emplace_back();
     for (const Real number : numbers) list.push_back(static_cast<double>(number) + 0.0);
   }
@@ -167,7 +169,14 @@ class ReaderSteps {
 
  private:
   const LetterReader& reader_;
+  std::size_t numbers_;
 };
+
+std::size_t remembered_by(const Operations& operations) {
+  for (const Operation& operation : operations.list)
+    if (operation.what == "memory") return operation.size;
+  return 0;
+}
 
 /// Pairs of a state and a memory, breadth-first: those that fewer than `length` letters reach; `length` 2^64 − 1: all.
 template <class Machine>
@@ -240,9 +249,18 @@ Certificate with_steps(Certificate certificate, const Network& network, const St
 
 Certificate with_steps(Certificate certificate, const LetterReader& reader, const StepLimits& limits) {
   list_all(certificate, limits, [&](std::uint64_t length) {
-    return certificate.arithmetic == ArithmeticName(Precision::kFp64)
-               ? list_pairs(ReaderSteps<double>(reader), *certificate.language, length, limits)
-               : list_pairs(ReaderSteps<float>(reader), *certificate.language, length, limits);
+    const auto listed = [&]<class Real>(Real) {
+      return list_pairs(ReaderSteps<Real>(reader, remembered_by(*certificate.operations)), *certificate.language,
+                        length, limits);
+    };
+    switch (certificate.operations->format) {
+      case Precision::kFp64:
+        return listed(double{});
+      case Precision::kBf16:
+        return listed(Eigen::bfloat16{});
+      default:
+        return listed(float{});
+    }
   });
   return certificate;
 }

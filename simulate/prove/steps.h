@@ -18,7 +18,7 @@ struct StepLimits {
 /// The certificate with its steps listed (docs/certificate-file.md); as it was where none are needed. Throws LimitError
 /// past a limit. O(steps · letters · cost of a letter).
 Certificate with_steps(Certificate certificate, const Network& network, const StepLimits& limits = {});
-/// The same of what reads letters, whose memory is numbers of the certificate's arithmetic, fp32 or fp64.
+/// The same of what reads letters, whose memory is that of the certificate's operations in their format.
 Certificate with_steps(Certificate certificate, const LetterReader& reader, const StepLimits& limits = {});
 
 /// What is tracked, as certificates write it: the states that words lead to, in the order in which a breadth-first

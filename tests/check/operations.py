@@ -81,7 +81,7 @@ class Evaluator:
             return o(a / o(1 + o(e)))
         return {"copy": lambda: a, "add": lambda: o(a + b), "subtract": lambda: o(a - b), "multiply": lambda: o(a * b),
                 "divide": lambda: o(a / b), "greater": lambda: max(a, b), "root": lambda: o(math.sqrt(a)),
-                "bf16": lambda: bfloat(a)}[kind]()
+                "bf16": lambda: bfloat(a), "tanh": lambda: o(math.tanh(a)), "logistic": lambda: o(1 / (1 + math.exp(-a)))}[kind]()
 
     def token(self, memory, token):
         made = self.lists(token, memory)
@@ -187,8 +187,9 @@ def parity(grow=1.0, bits=32, fields=None):
              {"step": "multiply", "shape": [2], "of": [[12, 0, 1], [8, 0, 1]]},
              {"step": "tensor", "name": "bias"}, {"step": "subtract", "shape": [2], "of": [[13, 0, 1], [14, 0, 1]]},
              {"step": "greater", "shape": [2], "of": [[15, 0, 1], [14, 0, 0]]},
-             {"step": "copy", "shape": [2], "of": [[16, 0, 1]]},
-             {"step": "answer by", "start": [5], "keep": [3], "logits": 17}]
+             {"step": "tanh", "shape": [2], "of": [[16, 0, 1]]}, {"step": "logistic", "shape": [2], "of": [[17, 0, 1]]},
+             {"step": "copy", "shape": [2], "of": [[18, 0, 1]]},
+             {"step": "answer by", "start": [5], "keep": [3], "logits": 19}]
     language = {"step": "language", "letters": ["0", "1"], "table": [[0, 1], [1, 0]], "outputs": ["even", "odd"], "logits": [0, 1],
                 **(fields or {})}
     return Described(tensors, steps, language)

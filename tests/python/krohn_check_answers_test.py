@@ -120,6 +120,38 @@ class Answers(Case):
             self.assertEqual(function(low - 1), 0)
         self.assertEqual(check.sigmoid(1 << check.UNIT, None, check.FP32), 0)
 
+    def test_logarithms_are_within_a_unit_and_softplus_is_what_it_says(self):
+        def of(function, x, *more):
+            return float(Fraction(function(int(Fraction(x) * 2**check.UNIT), *more), 1 << check.UNIT))
+        r = random.Random(10)
+        roots = [2.0**k * 1.4142135623730951 - 1 + near * 2.0**(k - 52) for k in range(30) for near in (-1, 0, 1)]
+        for x in [0.0, 2.0**-60, 2.0**-61, 1.0, 1e300, *roots, *(r.random() * 2.0**r.randrange(-70, 70) for _ in range(2000))]:
+            log = of(check.log1p64, x)
+            self.assertLessEqual(abs(log - math.log1p(x)), 1.1 * math.ulp(log))
+        for _ in range(500):
+            x = operations.single(r.uniform(-110, 110))
+            right = max(x, 0) + math.log1p(math.exp(-abs(x)))
+            for function in (check.softplus, check.softplus32):
+                value = of(function, x, check.FP32)
+                self.assertEqual(value, operations.single(value))
+                self.assertLessEqual(abs(value - right), 2e-7 * right + 1e-44)
+        self.assertEqual([of(check.softplus32, x, check.FP32) for x in (20.5, -105)], [20.5, 0])
+
+    def test_tanh_and_the_logistic_function_are_within_three_units(self):
+        def of(function, x):
+            return float(Fraction(function(int(Fraction(x) * 2**check.UNIT)), 1 << check.UNIT))
+        r = random.Random(9)
+        sizes = [r.choice([-1, 1]) * r.random() * 2.0**r.randrange(-60, 7) for _ in range(3000)]
+        borders = [0.17328679513998632 * odd * (1 + near * 2.0**-52) for odd in range(1, 40, 2) for near in range(-5, 6)]
+        for x in [*sizes, *borders, 19.99, 20.0, 20.01, 2.0**-1060, 5e-324]:
+            tanh, logistic = of(check.tanh64, x), of(check.logistic64, x)
+            self.assertLessEqual(abs(tanh - math.tanh(x)), 4 * math.ulp(tanh))
+            self.assertEqual(of(check.tanh64, -x), -tanh)
+            self.assertLessEqual(abs(logistic - 1 / (1 + math.exp(-x))), 2 * math.ulp(logistic))
+        self.assertEqual(check.tanh64(0), 0)
+        self.assertEqual([of(check.tanh64, x) for x in (-40.5, 23, 1e300)], [-1, 1, 1])
+        self.assertEqual([of(check.logistic64, x) for x in (-711, 0, 40)], [0, 0.5, 1])
+
     def test_one_bit_of_what_is_remembered(self):
         for described, arithmetic in ((operations.parity(), "fp32"), (operations.parity(bits=64), "fp64")):
             certificate = self.proved(described, arithmetic)
@@ -141,8 +173,8 @@ class Answers(Case):
         self.refuse(certificate, "dot", of=[[2, 0, 2, 1], [1, 0, 0]])
         self.refuse(certificate, "dot", of=[[2, 0, 2, 1]])
         self.refuse(certificate, "dot", of=[[3, 0, 2, 1], [1, 0, 0, 1]])  # itself
-        self.refuse(certificate, "copy", of=[[16, 1, 1]])
-        self.refuse(certificate, "copy", of=[[16, 0]])
+        self.refuse(certificate, "copy", of=[[18, 1, 1]])
+        self.refuse(certificate, "copy", of=[[18, 0]])
         self.refuse(certificate, "row", size=3)  # then the dot has not enough
         self.refuse(certificate, "row", of=1)  # of the memory
         self.refuse(certificate, "operations", tokens=[0, 2])  # two rows
@@ -151,7 +183,7 @@ class Answers(Case):
         self.refuse(certificate, "memory", size=3)
         self.refuse(certificate, "answer by", start=[3])  # depends on a token
         self.refuse(certificate, "answer by", keep=[3, 3])
-        self.refuse(certificate, "answer by", logits=18)
+        self.refuse(certificate, "answer by", logits=20)
         self.refuse(certificate, "tensor", status=BAD, name="b")
         self.refuse(certificate, "root", status=BAD, step="sine")
         # Another order of the two numbers that are remembered is another model.

@@ -97,6 +97,57 @@ TEST_CASE("check --against compares the model's automaton with a language") {
   CHECK(place.shell("krohn check s5.cert s5.safetensors --against name:S5/transpositions").status == 0);
 }
 
+TEST_CASE("a cell trained to a proof has a certificate that others establish, in every format that it is read in") {
+  const Workplace place("certified-cell");
+  REQUIRE(
+      place
+          .shell("krohn train parity --model rnn:hidden=16,inputs=4 --length 1..10 --rates 3e-3 --clip 1 --schedule "
+                 "cosine --smoothing 0.1 --stop-at 0 --steps 2000 --seed 3 --certify -o run")
+          .status == 0);
+  for (const std::string format : {"fp32", "fp64", "bf16"}) {
+    CAPTURE(format);
+    REQUIRE(place.shell("krohn verify run --precision " + format + " --certificate run.cert").status == 0);
+    const Outcome checked = place.shell("krohn check run.cert run --against name:parity");
+    CHECK(checked.status == 0);
+    CHECK(contains(checked.out, ": established: proved for words of every length"));
+    CHECK(contains(contents(place / "run.cert"), "\"arithmetic\":\"" + format + "\""));
+    if (place.shell("python3 --version").status == 0)
+      CHECK(place.shell("python3 '" KROHN_ROOT "/tools/check/krohn_check.py' run.cert run/parameters.safetensors")
+                .status == 0);
+    std::string forged = contents(place / "run.cert");
+    const std::size_t at = forged.find("\"step\":\"tanh\"");
+    REQUIRE(at != std::string::npos);
+    place.write("forged.cert", forged.replace(at, 13, "\"step\":\"copy\""));
+    CHECK(place.shell("krohn check forged.cert run").status == 1);
+  }
+}
+
+TEST_CASE("every model of flash-linear-attention has certificates, and so have trained gates and cells") {
+  const Workplace place("certified-operations");
+  const bool has_python = place.shell("python3 --version").status == 0;
+  const auto judge = [&](const std::string& model, const std::string& precision, const std::string& claim) {
+    CAPTURE(model);
+    CAPTURE(precision);
+    CHECK(place.shell("krohn verify " + model + " --precision " + precision + " --certificate it.cert").status ==
+          (claim == "proved" ? 0 : 1));
+    CHECK(contains(place.shell("krohn check it.cert " + model).out, ": established: " + claim));
+    if (has_python)
+      CHECK(place.shell("python3 '" KROHN_ROOT "/tools/check/krohn_check.py' it.cert " + model).status == 0);
+  };
+  for (const std::string target :
+       {"fla-deltanet", "fla-gated-deltaproduct", "fla-gated-deltanet", "fla-kda", "fla-gdn2"}) {
+    REQUIRE(place.shell("krohn compile name:S3/transpositions --target " + target + " -o " + target).status == 0);
+    for (const std::string precision : {"fp32", "bf16"}) judge(target, precision, "proved");
+  }
+  for (const std::string model :
+       {"diagonal:width=3,channels=4,states=2", "diagonal:width=3,channels=2,states=2,fixed,complex", "gru:hidden=3",
+        "lstm:layers=2,hidden=3"}) {
+    REQUIRE(place.shell("krohn train parity --model " + model + " --length 2..8 --steps 2 -o run").status == 0);
+    for (const std::string precision : {"fp32", "fp64"}) judge("run", precision, "refuted");
+    REQUIRE(place.shell("rm -r run").status == 0);
+  }
+}
+
 TEST_CASE("a class is not the letter that it holds, in no verdict") {
   const Workplace place("classes-of-letters");
   REQUIRE(place.shell("krohn compile 'regex:[xy]*x[xy]*' --alphabet xy -o a.safetensors").status == 0);

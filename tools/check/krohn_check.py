@@ -808,10 +808,8 @@ def exact_sum(a, b):
 INVERSE_FACTORIALS = [rounded_fraction(Fraction(1 << UNIT, math.factorial(n)), FP64) for n in range(15)]
 
 
-def exp64(x):
-    """e^x by the steps of `sigmoid`, in fp64; None above 710."""
-    if x > 710 << UNIT or x < -746 << UNIT:
-        return None if x > 0 else 0
+def exponential64(x):
+    """k, u, v with e^x = 2^k (1 + u + v): what e^x and tanh begin with."""
     turns = product64(x, FP64.decode(0x3FF71547652B82FE))
     shifted = sum64(turns, (1 if turns >= 0 else -1) << UNIT - 1)
     k = (abs(shifted) >> UNIT) * (1 if shifted > 0 else -1)
@@ -823,10 +821,114 @@ def exp64(x):
     lost = rounded(r * r - (square << UNIT), UNIT, FP64)
     high, low = exact_sum(r, rounded(square, 1, FP64))
     rest = sum64(rounded(lost, 1, FP64), product64(square, r, tail), product64(below, sum64(1 << UNIT, r)))
-    less, less_rest = exact_sum(high, sum64(low, rest))
+    return k, *exact_sum(high, sum64(low, rest))
+
+
+def times_power(x, k):
+    """x · 2^k, rounded to fp64."""
+    return rounded(x << k, 0, FP64) if k > 0 else rounded(x, -k, FP64)
+
+
+def exp64(x):
+    """e^x by the steps of `sigmoid`, in fp64; None above 710."""
+    if x > 710 << UNIT or x < -746 << UNIT:
+        return None if x > 0 else 0
+    k, less, less_rest = exponential64(x)
     value, value_rest = exact_sum(1 << UNIT, less)
-    value = sum64(value, sum64(value_rest, less_rest))
-    return rounded(value << k, 0, FP64) if k > 0 else rounded(value, -k, FP64)
+    return times_power(sum64(value, sum64(value_rest, less_rest)), k)
+
+
+def tanh64(a):
+    """tanh by the steps of `tanh`, in fp64."""
+    x, less = -2 * abs(a), -1 << UNIT
+    if x >= -40 << UNIT:
+        k, first, second = exponential64(x)
+        if k == 0:
+            less = sum64(first, second)
+        else:
+            octaves, octaves_rest = exact_sum(1 << UNIT + k, -1 << UNIT)
+            total, total_rest = exact_sum(octaves, times_power(first, k))
+            below, below_rest = exact_sum(octaves_rest, times_power(second, k))
+            whole, whole_rest = exact_sum(total, sum64(total_rest, below))
+            less = sum64(whole, sum64(whole_rest, below_rest))
+    value = quotient(less, sum64(2 << UNIT, less), FP64)
+    return -value if a > 0 else value
+
+
+def logistic64(a):
+    """1 / (1 + e^−a) in fp64; 0 where that is too large."""
+    e = exp64(-a)
+    return 0 if e is None else quotient(1 << UNIT, sum64(1 << UNIT, e), FP64)
+
+
+class Pair:
+    """A number of units and one far smaller, whose sum is meant: the pairs of `softplus`."""
+
+    def __init__(self, high, low=0):
+        self.high, self.low = high, low
+
+    def __add__(self, other):
+        total, total_rest = exact_sum(self.high, other.high)
+        below, below_rest = exact_sum(self.low, other.low)
+        first, first_rest = exact_sum(total, sum64(total_rest, below))
+        return Pair(*exact_sum(first, sum64(first_rest, below_rest)))
+
+    def __mul__(self, other):
+        product = product64(self.high, other.high)
+        lost = rounded(self.high * other.high - (product << UNIT), UNIT, FP64)
+        return Pair(*exact_sum(product, sum64(lost, sum64(product64(self.high, other.low), product64(self.low, other.high)))))
+
+    def __sub__(self, other):
+        return self + Pair(-other.high, -other.low)
+
+    def __truediv__(self, other):
+        first = quotient(self.high, other.high, FP64)
+        rest = self - Pair(first) * other
+        second = quotient(rest.high, other.high, FP64)
+        last = rest - Pair(second) * other
+        return Pair(*exact_sum(first, second)) + Pair(quotient(last.high, other.high, FP64))
+
+
+@functools.lru_cache(None)
+def inverse_of_odd(i):
+    return Pair(1 << UNIT) / Pair(2 * i + 1 << UNIT)
+
+
+def log1p64(x):
+    """log(1 + x) for x ≥ 0 by the steps of `softplus`, in fp64."""
+    if x < 1 << UNIT - 60:
+        return x
+    high, low = exact_sum(1 << UNIT, x)
+    k = high.bit_length() - 1 - UNIT
+    k += times_power(high, -k) > FP64.decode(0x3FF6A09E667F3BCD)
+    high, low = times_power(high, -k), times_power(low, -k)
+    f = Pair(*exact_sum(sum64(high, -1 << UNIT), low))
+    s = f / (Pair(2 << UNIT) + f)
+    square, tail = s * s, 0
+    for i in range(20, 3, -1):
+        tail = sum64(product64(tail, square.high), inverse_of_odd(i).high)
+    total = Pair(tail)
+    for i in range(3, -1, -1):
+        total = total * square + inverse_of_odd(i)
+    half = s * total
+    of_m = Pair(2 * half.high, 2 * half.low)
+    return of_m.high if k == 0 else (LOG_OF_2 * Pair(k << UNIT) + of_m).high
+
+
+LOG_OF_2 = Pair(FP64.decode(0x3FE62E42FEFA39EF), FP64.decode(0x3C7ABC9E3B39803F))
+
+
+def softplus(a, to):
+    """The greater of a and 0, and log(1 + e^−|a|) rounded."""
+    return rounded(max(a, 0) + rounded(log1p64(exp64(-abs(a))), 0, to), 0, to)
+
+
+def softplus32(a, to):
+    return a if a > 20 << UNIT else rounded(log1p64(exp32(a)), 0, to)
+
+
+def exponential(e, to):
+    return None if e is None else rounded(e, 0, to)
 
 
 def root32(i):
@@ -879,7 +981,11 @@ COMPUTED = {"copy": (1, lambda to, a: a), "add": (2, lambda to, a, b: rounded(a 
             "divide": (2, lambda to, a, b: quotient(a, b, to)), "greater": (2, lambda to, a, b: max(a, b)),
             "root": (1, lambda to, a: square_root(a, to)), "bf16": (1, lambda to, a: rounded(a, 0, FORMATS["bf16"])),
             "sigmoid": (2, lambda to, a, b: sigmoid(a, exp64(-b), to)),
-            "sigmoid32": (2, lambda to, a, b: sigmoid(a, exp32(-b), to)), "dot": (2, None)}
+            "sigmoid32": (2, lambda to, a, b: sigmoid(a, exp32(-b), to)),
+            "exp": (1, lambda to, a: exponential(exp64(a), to)), "exp32": (1, lambda to, a: exponential(exp32(a), to)),
+            "softplus": (1, lambda to, a: softplus(a, to)), "softplus32": (1, lambda to, a: softplus32(a, to)),
+            "logistic": (1, lambda to, a: rounded(logistic64(a), 0, to)), "tanh": (1, lambda to, a: rounded(tanh64(a), 0, to)),
+            "dot": (2, None)}
 MOST_NUMBERS = 1 << 26
 
 
@@ -1493,7 +1599,7 @@ def established(steps, file):
                  and (order != "any" or arithmetic in FORMATS) and claim.get("length", 1) > 0, "such a claim has no such method")
     steps.demand(claim.get("against", "language") == "language" and (brings or not operations)
                  and (not brings or method in ("closed reachable set", "failing word", "sampled"))
-                 and (not operations or arithmetic in ("fp32", "fp64")), "such a claim is not held against a language of its own")
+                 and (not operations or arithmetic in ("fp32", "fp64", "bf16")), "such a claim is not held against a language of its own")
     for name in ("weights", "automaton"):
         steps.demand(re.fullmatch("[0-9a-f]{64}", claim.get(name, "0" * 64)), f"`{name}` is no SHA-256")
     if operations:

@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "krohn/constructions/network/precision.h"
+
 namespace krohn {
 
-/// One list of numbers, made of lists before it. Numbers are stored and rounded in the certificate's arithmetic.
+/// One list of numbers, made of lists before it.
 struct Operation {
   /// Numbers of an earlier list: that at `first`, and one stride further along each axis of the result; of `dot`, the
   /// last stride is that of the sum.
@@ -35,6 +37,7 @@ struct Operations {
   std::vector<std::uint32_t> before, after;  ///< tokens around every word; after those behind it all is forgotten
   std::vector<std::uint32_t> start, keep;    ///< lists that are remembered before the first token and after each
   std::uint32_t logits = 0;                  ///< the list of them
+  Precision format = Precision::kFp32;       ///< what every operation rounds to: fp64, fp32 or bf16
   friend bool operator==(const Operations&, const Operations&) = default;
 };
 

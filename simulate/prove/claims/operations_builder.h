@@ -48,6 +48,13 @@ class OperationsBuilder {
     of.push_back(view(from, {1}));
     return make("dot", {weights.size / x.size}, std::move(of), x.size);
   }
+  /// W x + b, W with a column for each number of x; sums begin with b, or 0.
+  List affine(List x, List weights) { return make("dot", {weights.size / x.size}, along(x, weights), x.size); }
+  List affine(List x, List weights, List bias) {
+    std::vector<View> of = along(x, weights);
+    of.push_back(view(bias, {1}));
+    return make("dot", {bias.size}, std::move(of), x.size);
+  }
   /// The sums of the squares of every `width` numbers.
   List squares(List x, Size width) {
     return make("dot", {x.size / width}, {view(x, {width, 1}), view(x, {width, 1})}, width);
@@ -65,6 +72,7 @@ class OperationsBuilder {
   static std::vector<View> through(List x, List weights) {
     return {view(x, {0, 1}), view(weights, {1, weights.size / x.size})};
   }
+  static std::vector<View> along(List x, List weights) { return {view(x, {0, 1}), view(weights, {x.size, 1})}; }
   List add(Operation operation, Size size) {
     operations.list.push_back(std::move(operation));
     return {narrow(operations.list.size() - 1), narrow(size)};

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "krohn/constructions/checkpoints/checkpoint.h"
+#include "krohn/constructions/checkpoints/checkpoint_tensors.h"
 #include "krohn/constructions/files/tensor_values.h"
 
 namespace krohn::test {
@@ -47,6 +48,11 @@ inline Checkpoint random_checkpoint(CheckpointConfig config, std::uint64_t seed)
     add(layer + "attn.q_conv1d.weight", {h * k, 1, taps});
     add(layer + "attn.k_conv1d.weight", {n * h * k, 1, taps});
     add(layer + "attn.v_conv1d.weight", {n * h * v, 1, taps});
+  }
+  if (traits_of(config.family).decay == Decay::kNone) return checkpoint;
+  for (const auto& [name, shape] : shapes_of(config)) {  // the gates'
+    checkpoint.tensors.tensors.erase(name);
+    add(name, shape);
   }
   return checkpoint;
 }

@@ -1,9 +1,8 @@
 // node browser.js CHROMIUM FOLDER [SCREENSHOTS] — reports as a person meets them, in a headless browser, through its
 // debugging pipe. FOLDER holds the pages that report_test.cpp has made: abb, s5, any, fused, drifting, cascade, hostile,
 // wrong (abb with a planted certificate), other (abb with another claim than its certificate's), and of trained models run
-// (refuted, another automaton), cell (without a certificate), checkpoint (proved) and forged (its certificate with a planted
-// digit). Prints every fact that
-// is not as it should be; exit status 1 then.
+// (refuted, another automaton), cell (refuted; acts by no matrices), gates (without a certificate), checkpoint (proved) and
+// forged (its certificate with a planted digit). Prints every fact that is not as it should be; exit status 1 then.
 "use strict";
 const {spawn} = require("child_process");
 const fs = require("fs"), path = require("path"), os = require("os");
@@ -205,9 +204,12 @@ async function trainedModels(tab) {
   equal(tab.noise.join(), "", "run: noise");
   await tab.look("run");
   await tab.show("cell");
-  begins(await tab.text("alone"), "gru:", "cell: why it is not stepped");
-  begins(await tab.text("recheck"), "Nothing to re-check here: gru:", "cell: re-check");
+  begins(await tab.text("recheck"), "Re-checked in this page: refuted by a word of", "cell: re-check");
+  check((await tab.text("position")).endsWith(": wrong."), `cell: begins with the failing word: ${await tab.text("position")}`);
   check((await tab.text("spectrum-parts")).includes("act by no matrices"), "cell: no eigenvalues");
+  await tab.show("gates");
+  begins(await tab.text("alone"), "diagonal:", "gates: why it is not stepped");
+  begins(await tab.text("recheck"), "Nothing to re-check here: diagonal:", "gates: re-check");
   await tab.show("forged");
   begins(await tab.text("recheck"), "NOT established: ", "forged: re-check");
   for (const [width, isDark] of [[1280, false], [360, true]]) {

@@ -1,5 +1,6 @@
-"""Prints numbers and e to them, in bits, as tools/check/krohn_check.py computes them with integers: `exp64 X RESULT`, `exp32 X
-RESULT`, the result "none" where it is too large. For the page's exponentials, which compute with doubles."""
+"""Prints numbers and e to them, their tanh and log(1 + x), in bits, as tools/check/krohn_check.py computes them with integers: `exp64 X
+RESULT`, `exp32 X RESULT`, `tanh64 X RESULT`, `log1p64 X RESULT`, the result "none" where it is too large. For the page's functions, which compute with
+doubles."""
 import pathlib
 import struct
 import sys
@@ -28,3 +29,11 @@ for x in edges + spread:
     print("exp64", f"{bits(x):016x}", encoded(check.exp64(check.FP64.decode(bits(x)))))
 for x in [single(x) for x in edges if abs(x) < 1000] + singles + [single(x) for x in spread]:
     print("exp32", f"{bits(x):016x}", encoded(check.exp32(check.FP64.decode(bits(x)))))
+# What tanh takes of 2a changes its power of two at odd multiples of log 2 / 4.
+borders = [0.17328679513998632 * odd + near for odd in range(1, 60, 2) for near in (-1e-16, 0, 1e-16)]
+for x in [y * sign for y in edges + spread + borders + [20.0, 20.000000000000004, 40.0, 2.0**-540, 5e-324] for sign in (1, -1)]:
+    print("tanh64", f"{bits(x):016x}", encoded(check.tanh64(check.FP64.decode(bits(x)))))
+# Of 1 + x, powers of two change at √2 times a power; the series is longest beside them.
+roots = [2.0**k * 1.4142135623730951 - 1 + near * 2.0**(k - 52) for k in range(0, 30) for near in range(-3, 4)]
+for x in [abs(y) for y in edges + spread + roots + [2.0**-60, 2.0**-60 - 2.0**-113, 2.0**-59, 1e-17, 1e300]]:
+    print("log1p64", f"{bits(x):016x}", encoded(check.log1p64(check.FP64.decode(bits(x)))))

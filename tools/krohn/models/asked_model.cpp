@@ -93,8 +93,7 @@ class AskedCheckpoint final : public AskedModel {
         *reader_, *tracked_, [this](Output token) { return output_of_token(checkpoint_, token); }, {}, in_chunks_});
     without_certificate_ = in_chunks_ ? "certificates of checkpoints are of tokens read one by one" : "";
     if (in_chunks_) return;
-    if (auto operations =
-            checkpoint_operations(checkpoint_, precision_of(options) == Precision::kBf16, without_certificate_)) {
+    if (auto operations = checkpoint_operations(checkpoint_, *network_, without_certificate_)) {
       model_->operations = std::make_shared<const Operations>(*std::move(operations));
       model_->tensors = &checkpoint_.tensors;
     }

@@ -27,8 +27,8 @@ class AskedTrainedModel final : public AskedModel {
       throw InputError("--device", "a trained model is verified on the processor; take --device cpu");
     reader_ = trained_machine(*subject_.trained.model, *subject_.task, precision_of(options));
     model_.emplace(ReadModel{*reader_, tracked_, [this](Output output) { return name_of(output); }});
-    if (auto operations = model_operations(*subject_.trained.model, *subject_.task,
-                                           precision_of(options) == Precision::kFp64, without_certificate_)) {
+    if (auto operations =
+            model_operations(*subject_.trained.model, *subject_.task, precision_of(options), without_certificate_)) {
       model_->operations = std::make_shared<const Operations>(*std::move(operations));
       model_->tensors = &tensors_;
     }

@@ -358,7 +358,7 @@ function establishedOfOperations(text, weights) {
     "sampled, sampled": () => sampledWords(net, steps),
   });
   if (claim.order !== "sequential" || claim.form !== "operations" || claim.against !== "language") refuse("line 1: not a claim about operations");
-  if (claim.arithmetic !== "fp32" && claim.arithmetic !== "fp64") refuse("line 1: operations are in fp32 or fp64");
+  if (!["fp64", "fp32", "bf16"].includes(claim.arithmetic)) refuse("line 1: operations are in fp64, fp32 or bf16");
   if (claim.weights !== sha256(weights)) refuse("line 1: the claim is about other weights");
   steps.read();
   net = new Operations(weights, claim.arithmetic, steps);

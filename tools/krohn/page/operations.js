@@ -1,6 +1,6 @@
 // A model that is no network, evaluated operation by operation as docs/certificate-file.md, "Operations", states them.
-// Numbers are doubles that the format has, fp32 or fp64: one operation in double and one rounding are the rounding of
-// the exact result, of quotients and roots of fp32 too.
+// Numbers are doubles that the format has, fp64, fp32 or bf16: one operation in double and one rounding are the rounding of
+// the exact result, of quotients and roots too.
 
 const twoSum = (a, b) => {
   const s = a + b, part = s - a;
@@ -24,6 +24,7 @@ const fp64Of = digits => numberOfBits(digits, FORMATS.fp64);
 const EXP = {
   turns: fp64Of("3ff71547652b82fe"), high: fp64Of("3fe62e42fefa3800"), low: fp64Of("3d2ef35793c76730"),
   greatest32: fp64Of("40562e42e0000000"), least32: fp64Of("c059fe3680000000"), turns32: fp64Of("40471547652b82fe"),
+  rootOf2: fp64Of("3ff6a09e667f3bcd"), logOf2: fp64Of("3fe62e42fefa39ef"), logOf2Rest: fp64Of("3c7abc9e3b39803f"),
   cubic32: fp64Of("3ebc6af84b912394"), square32: fp64Of("3f2ebfce50fac4f3"), linear32: fp64Of("3f962e42ff0c52d6"),
 };
 const INVERSE_FACTORIALS = (() => {
@@ -33,19 +34,73 @@ const INVERSE_FACTORIALS = (() => {
 })();
 let powers = null;  // 2^(i/32) rounded to fp64, once they are needed
 
-/// e^x by the steps of `sigmoid`; Infinity where it is too large.
-function exp64(x) {
-  if (x > 710) return Infinity;
-  if (x < -746) return 0;
+/// k, u, v with e^x = 2^k (1 + u + v): what e^x and tanh begin with.
+function exponential64(x) {
   const turns = x * EXP.turns, k = Math.trunc(turns + (turns >= 0 ? 0.5 : -0.5));
   const [r, below] = twoSum(x - k * EXP.high, -(k * EXP.low));
   let tail = 0;
   for (let n = 14; n > 2; --n) tail = tail * r + INVERSE_FACTORIALS[n];
   const [square, lost] = twoProduct(r, r), [high, low] = twoSum(r, square / 2);
   const rest = (lost / 2 + square * r * tail) + below * (1 + r);
-  const [less, lessRest] = twoSum(high, low + rest), [value, valueRest] = twoSum(1, less);
+  return [k, ...twoSum(high, low + rest)];
+}
+
+/// e^x by the steps of `sigmoid`; Infinity where it is too large.
+function exp64(x) {
+  if (x > 710) return Infinity;
+  if (x < -746) return 0;
+  const [k, less, lessRest] = exponential64(x), [value, valueRest] = twoSum(1, less);
   const sum = value + (valueRest + lessRest);
   return k > 0 ? sum * 2 ** (k - 100) * 2 ** 100 : sum * 2 ** (k + 100) * 2 ** -100;
+}
+
+/// tanh by the steps of `tanh`.
+function tanh64(a) {
+  const x = -2 * Math.abs(a);
+  let lessOne = -1;
+  if (x >= -40) {
+    const [k, first, second] = exponential64(x);
+    if (k === 0) {
+      lessOne = first + second;
+    } else {
+      const [octaves, octavesRest] = twoSum(2 ** k, -1), [sum, sumRest] = twoSum(octaves, first * 2 ** k);
+      const [below, belowRest] = twoSum(octavesRest, second * 2 ** k), [whole, wholeRest] = twoSum(sum, sumRest + below);
+      lessOne = whole + (wholeRest + belowRest);
+    }
+  }
+  return a > 0 ? -(lessOne / (2 + lessOne)) : lessOne / (2 + lessOne);
+}
+
+/// Pairs, whose sum is meant, as in the steps of `softplus`.
+const pairs = {
+  add([a, aRest], [b, bRest]) {
+    const [sum, sumRest] = twoSum(a, b), [below, belowRest] = twoSum(aRest, bRest), [first, firstRest] = twoSum(sum, sumRest + below);
+    return twoSum(first, firstRest + belowRest);
+  },
+  multiply([a, aRest], [b, bRest]) {
+    const [product, lost] = twoProduct(a, b);
+    return twoSum(product, lost + (a * bRest + aRest * b));
+  },
+  divide(a, b) {
+    const less = (from, times) => pairs.add(from, pairs.multiply([times, 0], b).map(x => -x));
+    const first = a[0] / b[0], rest = less(a, first), second = rest[0] / b[0], last = less(rest, second);
+    return pairs.add(twoSum(first, second), [last[0] / b[0], 0]);
+  },
+};
+const INVERSE_ODDS = Array.from({length: 21}, (_, i) => pairs.divide([1, 0], [2 * i + 1, 0]));
+
+/// log(1 + x) for x ≥ 0 by the steps of `softplus`.
+function log1p64(x) {
+  if (x < 2 ** -60) return x;
+  let [high, low] = twoSum(1, x), k = 0;
+  while (high > EXP.rootOf2) high /= 2, low /= 2, ++k;
+  const f = twoSum(high - 1, low), s = pairs.divide(f, pairs.add([2, 0], f)), square = pairs.multiply(s, s);
+  let tail = 0;
+  for (let i = 20; i > 3; --i) tail = tail * square[0] + INVERSE_ODDS[i][0];
+  let sum = [tail, 0];
+  for (let i = 3; i >= 0; --i) sum = pairs.add(pairs.multiply(sum, square), INVERSE_ODDS[i]);
+  const ofM = pairs.multiply(s, sum).map(x => 2 * x);
+  return k === 0 ? ofM[0] : pairs.add(pairs.multiply([EXP.logOf2, EXP.logOf2Rest], [k, 0]), ofM)[0];
 }
 
 /// e^x by the steps of `sigmoid32`, in fp32.
@@ -74,6 +129,12 @@ const COMPUTED = {
   bf16: {operands: 1, of: () => a => roundedTo(a, FORMATS.bf16)},
   sigmoid: {operands: 2, of: round => sigmoidBy(exp64, round)},
   sigmoid32: {operands: 2, of: round => sigmoidBy(exp32, round)},
+  exp: {operands: 1, of: round => a => round(exp64(a))},
+  exp32: {operands: 1, of: round => a => round(exp32(a))},
+  softplus: {operands: 1, of: round => a => round(Math.max(a, 0) + round(log1p64(exp64(-Math.abs(a)))))},
+  softplus32: {operands: 1, of: round => a => a > 20 ? a : round(log1p64(exp32(a)))},
+  logistic: {operands: 1, of: round => a => round(1 / (1 + exp64(-a)))},
+  tanh: {operands: 1, of: round => a => round(tanh64(a))},
   dot: {operands: 2, of: () => null},
 };
 
