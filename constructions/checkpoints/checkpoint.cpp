@@ -178,7 +178,9 @@ TensorFile read_shards(const std::string& folder, const std::string& index_path)
   return all;
 }
 
-TensorFile read_weights(const std::string& folder) {
+}  // namespace
+
+TensorFile checkpoint_weights(const std::string& folder) {
   const fs::path base(folder);
   if (fs::exists(base / kWeightsFile)) return read_safetensors((base / kWeightsFile).string());
   if (fs::exists(base / kIndexFile)) return read_shards(folder, (base / kIndexFile).string());
@@ -189,8 +191,6 @@ TensorFile read_weights(const std::string& folder) {
                        "`model.save_pretrained(folder, safe_serialization=True)` writes model.safetensors");
   throw InputError(folder, fmt::format("has neither {} nor {}", kWeightsFile, kIndexFile));
 }
-
-}  // namespace
 
 void require_automaton(const Checkpoint& checkpoint) {
   if (!checkpoint.automaton)
@@ -225,8 +225,8 @@ Checkpoint load_checkpoint(const std::string& folder, std::optional<Dfa> automat
   const std::string config_path = (base / kConfigFile).string();
   Checkpoint checkpoint;
   checkpoint.config = parse_config(read_text_file(config_path, kMaxTextBytes), config_path);
-  checkpoint.tensors = read_weights(folder);
-  join_householders(checkpoint.tensors, checkpoint.config.householders, folder);
+  checkpoint.tensors = checkpoint_weights(folder);
+  checkpoint.is_older = join_householders(checkpoint.tensors, checkpoint.config.householders, folder);
   checkpoint.tensors = with_own_names(checkpoint.config, std::move(checkpoint.tensors), folder);
   require_tensors(checkpoint.config, checkpoint.tensors, folder);
   checkpoint.automaton = std::move(automaton);

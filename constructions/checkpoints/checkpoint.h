@@ -60,7 +60,13 @@ struct Checkpoint {
   TensorFile tensors;  ///< under the names of checkpoint_tensors.h
   std::optional<Dfa> automaton;
   TokenTable tokens;  ///< empty without an automaton
+  /// Its file keeps every Householder apart (older_checkpoint.h).
+  bool is_older = false;
 };
+
+/// The tensors of a folder as its files have them: model.safetensors, or the shards that its index names. Throws
+/// InputError where there are none, or only pickled ones.
+TensorFile checkpoint_weights(const std::string& folder);
 
 /// Throws InputError where it does not say which automaton it should track.
 void require_automaton(const Checkpoint& checkpoint);

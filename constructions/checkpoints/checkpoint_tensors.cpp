@@ -242,6 +242,29 @@ TensorFile with_file_names(const CheckpointConfig& config, const TensorFile& own
   return file;
 }
 
+PlaceInFile place_in_file(const CheckpointConfig& config, const std::string& name) {
+  const std::uint64_t rows = shapes_of(config).at(name)[0];
+  const PlaceInFile as_it_is{name, 0, rows, rows, 1, rows};
+  if (!traits_of(config.family).is_hybrid) return as_it_is;
+  if (name == kOwnEmbeddings) return {kEmbeddings, 0, rows, rows, 1, rows};
+  for (std::uint32_t recurrent = 0; recurrent < config.layers; ++recurrent) {
+    const std::string own = layer_prefix(recurrent), there = layer_prefix(config.recurrent_layers[recurrent]);
+    if (!name.starts_with(own)) continue;
+    const std::string part = name.substr(own.size());
+    for (const auto& [here, name_there] : names_of_layer(config))
+      if (part == here) return {there + name_there, 0, rows, rows, 1, rows};
+    for (const Packing& packing : packings_of(config)) {
+      std::uint64_t first = 0;
+      for (const auto& [here, count] : packing.parts) {
+        if (part == here)
+          return {there + packing.whole, first, count, packing.rows() / packing.rounds, packing.rounds, packing.rows()};
+        first += count;
+      }
+    }
+  }
+  return as_it_is;
+}
+
 TensorFile with_own_names(const CheckpointConfig& config, TensorFile file, const std::string& where) {
   if (!traits_of(config.family).is_hybrid) return file;
   TensorFile own;

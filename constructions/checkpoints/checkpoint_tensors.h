@@ -36,6 +36,15 @@ std::uint32_t attention_head_dim(const CheckpointConfig& config);
 /// one tensor, Qwen3-Next's projections are two, head by head; and the other layers are there, all zeros.
 TensorFile with_file_names(const CheckpointConfig& config, const TensorFile& own);
 
+/// Where a tensor of krohn's names stands in the file: rows `first` + i · `stride` to `first` + i · `stride` + `rows` −
+/// 1 of a tensor of `of` rows, for i = 0, …, `rounds` − 1.
+struct PlaceInFile {
+  std::string name;
+  std::uint64_t first = 0, rows = 0, stride = 0, rounds = 1, of = 0;
+};
+/// `name`: of a tensor of the config's model.
+PlaceInFile place_in_file(const CheckpointConfig& config, const std::string& name);
+
 /// The way back. Throws InputError when a layer that is not recurrent holds anything but zeros besides its norms: what
 /// it would add depends on all tokens before; and for tensors that are missing or belong nowhere.
 TensorFile with_own_names(const CheckpointConfig& config, TensorFile file, const std::string& where);

@@ -35,7 +35,7 @@ std::optional<PartName> part_name(std::string_view name) {
 
 }  // namespace
 
-void join_householders(TensorFile& file, std::uint32_t householders, const std::string& where) {
+bool join_householders(TensorFile& file, std::uint32_t householders, const std::string& where) {
   std::map<std::string, std::map<std::uint32_t, std::string>> wholes;
   for (const auto& [name, tensor] : file.tensors)
     if (const auto found = part_name(name)) wholes[found->whole][found->part] = name;
@@ -61,6 +61,7 @@ void join_householders(TensorFile& file, std::uint32_t householders, const std::
     }
     file.tensors.emplace(whole, std::move(joined));
   }
+  return !wholes.empty();
 }
 
 }  // namespace krohn

@@ -222,6 +222,16 @@ constexpr Computed<Real> kComputed[] = {
     {"logistic", 1, [](Real a, Real) { return Real(1 / (1 + stated_exp_in_double(-double(a)))); }},
     {"tanh", 1, [](Real a, Real) { return Real(stated_tanh(double(a))); }}};
 
+/// 5 bits of exponent, 10 of fraction.
+double number_of_half(std::uint64_t bits) {
+  const int exponent = static_cast<int>(bits >> 10 & 31);
+  const auto fraction = static_cast<double>(bits & 1023);
+  const double size = exponent == 31  ? std::numeric_limits<double>::infinity()
+                      : exponent == 0 ? std::ldexp(fraction, -24)
+                                      : std::ldexp(1024 + fraction, exponent - 25);
+  return bits >> 15 != 0 ? -size : size;
+}
+
 /// The numbers of a tensor.
 std::vector<double> numbers_of(const Tensor& tensor) {
   const auto place = [&](std::size_t i, std::size_t width) {
@@ -236,8 +246,10 @@ std::vector<double> numbers_of(const Tensor& tensor) {
     else if (tensor.dtype == "F32" || tensor.dtype == "BF16")
       numbers[i] =
           std::bit_cast<float>(static_cast<std::uint32_t>(tensor.dtype == "F32" ? place(i, 4) : place(i, 2) << 16));
+    else if (tensor.dtype == "F16")
+      numbers[i] = number_of_half(place(i, 2));
     else
-      throw NotEstablished{fmt::format("a tensor of type {}, where F64, F32 or BF16 is due", tensor.dtype)};
+      throw NotEstablished{fmt::format("a tensor of type {}, where F64, F32, F16 or BF16 is due", tensor.dtype)};
   return numbers;
 }
 

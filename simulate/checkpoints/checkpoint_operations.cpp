@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
 
+#include "krohn/constructions/checkpoints/checkpoint_tensors.h"
 #include "krohn/simulate/prove/claims/operations_builder.h"
 
 namespace krohn {
@@ -30,14 +32,14 @@ class Writer {
       const std::string prefix = fmt::format("model.layers.{}.", i), mixer = prefix + "attn.";
       const List sum = b_.each("add", x,
                                mix(mixer, i * state, config_.layers * state + i * older,
-                                   normalise(x, weights(prefix + "attn_norm.weight")), convolutions));
+                                   normalise(x, gain(prefix + "attn_norm.weight")), convolutions));
       x = rounded(sum);
-      const List y = normalise(config_.fused_norm ? sum : x, weights(prefix + "mlp_norm.weight"));
+      const List y = normalise(config_.fused_norm ? sum : x, gain(prefix + "mlp_norm.weight"));
       const List gate = apply(prefix + "mlp.gate_proj.weight", y), up = apply(prefix + "mlp.up_proj.weight", y);
-      x = add(x, apply(prefix + "mlp.down_proj.weight", rounded(b_.each("multiply", silu(gate), up))));
+      x = add(x, apply(prefix + "mlp.down_proj.weight", rounded(b_.each("multiply", rounded_here(silu(gate)), up))));
     }
     for (const List list : convolutions) keep(list);
-    b_.operations.logits = apply("lm_head.weight", normalise(x, weights("model.norm.weight"))).number;
+    b_.operations.logits = apply("lm_head.weight", normalise(x, gain("model.norm.weight"))).number;
     b_.operations.start = {b_.numbers({0}, memory_.size).number};
     b_.operations.tokens = checkpoint_.tokens.of_letter;
     if (checkpoint_.tokens.begin) b_.operations.before = {*checkpoint_.tokens.begin};
@@ -54,9 +56,22 @@ class Writer {
   std::size_t kept() const { return config_.convolution_taps == 0 ? 0 : config_.convolution_taps - 1; }
 
   List constant(float number) { return b_.numbers({double{number}}); }
+  /// Where transformers rounds and the other library does not.
+  List rounded_here(List list) { return traits_.is_hybrid ? rounded(list) : list; }
   List rounded(List list) { return is_bf16_ ? b_.each("bf16", list) : list; }
+  /// A tensor, from where the file has it.
   List weights(const std::string& name) {
-    return rounded(b_.tensor(name, checkpoint_.tensors.tensors.at(name).elements()));
+    const PlaceInFile place = place_in_file(checkpoint_.config, name);
+    const std::size_t columns = checkpoint_.tensors.tensors.at(name).elements() / (place.rows * place.rounds);
+    auto [whole, fresh] = wholes_.try_emplace(place.name);
+    if (fresh) whole->second = b_.tensor(place.name, place.of * columns);
+    if (place.of == place.rows * place.rounds) return rounded(whole->second);
+    return rounded(b_.make("copy", {place.rounds, place.rows, columns},
+                           {b_.view(whole->second, {place.stride * columns, columns, 1}, place.first * columns)}));
+  }
+  /// Of norms around the layers.
+  List gain(const std::string& name) {
+    return traits_.has_centred_norms ? b_.each("add", constant(1), weights(name)) : weights(name);
   }
   void keep(List list) { b_.operations.keep.push_back(list.number); }
   List add(List x, List change) { return rounded(b_.each("add", x, change)); }
@@ -110,7 +125,7 @@ class Writer {
   }
 
   List sigmoid(List x) { return b_.each("sigmoid32", constant(1), x); }
-  List silu(List x) { return b_.each("multiply", x, sigmoid(x)); }
+  List silu(List x) { return traits_.is_hybrid ? b_.each("sigmoid32", x, x) : b_.each("multiply", x, sigmoid(x)); }
   List activate(List x, bool has_silu) { return rounded(has_silu ? silu(x) : x); }
 
   List mix(const std::string& mixer, std::size_t first, std::size_t older, List x, std::vector<List>& convolutions) {
@@ -119,16 +134,16 @@ class Writer {
     const List b = apply(mixer + "b_proj.weight", x);
     if (config_.convolution_taps != 0) {
       const std::size_t k_first = older + q.size * kept(), v_first = k_first + k.size * kept();
-      q = convolve(mixer + "q_conv1d.weight", older, q, convolutions);
-      k = convolve(mixer + "k_conv1d.weight", k_first, k, convolutions);
-      v = convolve(mixer + "v_conv1d.weight", v_first, v, convolutions);
+      q = rounded_here(convolve(mixer + "q_conv1d.weight", older, q, convolutions));
+      k = rounded_here(convolve(mixer + "k_conv1d.weight", k_first, k, convolutions));
+      v = rounded_here(convolve(mixer + "v_conv1d.weight", v_first, v, convolutions));
     }
     q = normalise_keys(activate(q, config_.silu_keys));
     k = normalise_keys(activate(k, config_.silu_keys));
     v = activate(v, true);
     List beta = sigmoid(b);
     // The kernels of gated DeltaNet and KDA take β's sigmoid themselves, in fp32.
-    if (!has_gates() || traits_.channel_gates) beta = rounded(beta);
+    if (!has_gates() || traits_.is_hybrid || traits_.channel_gates) beta = rounded(beta);
     if (config_.negative_eigenvalues) beta = b_.each("multiply", beta, constant(2));
     const std::size_t numbers = keys() * values();
     List state = b_.part(memory_, first, heads() * numbers);
@@ -155,10 +170,20 @@ class Writer {
                       1);
     }
     keep(state);
-    const List scaled = b_.each("multiply", q, constant(1 / std::sqrt(static_cast<float>(keys()))));
+    const float root = std::sqrt(static_cast<float>(keys()));
+    const List scaled =
+        traits_.is_hybrid ? b_.each("divide", q, constant(root)) : b_.each("multiply", q, constant(1 / root));
     const List read = rounded(b_.make(
         "dot", {heads(), values()}, {b_.view(state, {numbers, 1, values()}), b_.view(scaled, {keys(), 0, 1})}, keys()));
-    List output = normalised(read, weights(mixer + "o_norm.weight"), config_.output_norm_epsilon);
+    const List head_gain = weights(mixer + "o_norm.weight");
+    List output;
+    if (traits_.is_hybrid) {  // rounded before the weight and after it
+      const List normed = normalise(read, b_.numbers({1}, values()), config_.output_norm_epsilon);
+      output = rounded(
+          b_.make("multiply", {heads(), values()}, {b_.view(head_gain, {0, 1}), b_.view(normed, {values(), 1})}));
+    } else {
+      output = normalised(read, head_gain, config_.output_norm_epsilon);
+    }
     if (config_.output_gate != OutputGate::kNone) {
       const List gate = output_gate(mixer, x);
       output = b_.each("multiply", output, config_.output_gate == OutputGate::kSilu ? silu(gate) : sigmoid(gate));
@@ -195,6 +220,7 @@ class Writer {
   std::size_t unseen_;  ///< taps of the file, from the first on, that are all zeros
   OperationsBuilder b_;
   List memory_;
+  std::map<std::string, List> wholes_;  ///< tensors of the file
 };
 
 }  // namespace
@@ -202,8 +228,11 @@ class Writer {
 std::optional<Operations> checkpoint_operations(const Checkpoint& checkpoint, const CheckpointModel& model,
                                                 std::string& why) {
   const FamilyTraits& traits = traits_of(checkpoint.config.family);
-  if (traits.is_hybrid) {
-    why = fmt::format("{}: certificates do not state how its file packs its tensors yet", traits.model_type);
+  if (checkpoint.is_older) {
+    why = fmt::format(
+        "{}: certificates do not state how its file keeps every Householder apart; a file of the "
+        "library's version 0.5 or later has them together",
+        traits.model_type);
     return std::nullopt;
   }
   return Writer(checkpoint, model).write();

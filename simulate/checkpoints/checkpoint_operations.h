@@ -12,8 +12,8 @@
 namespace krohn {
 
 /// In fp32, with roundings to bf16 where `model`, which is the checkpoint's, has them. The same numbers as the model's,
-/// while all are finite. The checkpoint has an automaton. Nothing, with the reason in `why`, for transformers' models,
-/// whose files pack tensors in ways that certificates do not state.
+/// while all are finite; tensors are named as in the file. The checkpoint has an automaton. Nothing, with the reason in
+/// `why`, where the file keeps every Householder apart.
 std::optional<Operations> checkpoint_operations(const Checkpoint& checkpoint, const CheckpointModel& model,
                                                 std::string& why);
 

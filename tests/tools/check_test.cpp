@@ -135,9 +135,47 @@ TEST_CASE("every model of flash-linear-attention has certificates, and so have t
       CHECK(place.shell("python3 '" KROHN_ROOT "/tools/check/krohn_check.py' it.cert " + model).status == 0);
   };
   for (const std::string target :
-       {"fla-deltanet", "fla-gated-deltaproduct", "fla-gated-deltanet", "fla-kda", "fla-gdn2"}) {
+       {"fla-deltanet", "fla-gated-deltaproduct", "fla-gated-deltanet", "fla-kda", "fla-gdn2", "olmo-hybrid"}) {
     REQUIRE(place.shell("krohn compile name:S3/transpositions --target " + target + " -o " + target).status == 0);
     for (const std::string precision : {"fp32", "bf16"}) judge(target, precision, "proved");
+  }
+  REQUIRE(place.shell("krohn compile 'regex:(a|b)*abb' --target qwen3-next -o qwen3-next").status == 0);
+  judge("qwen3-next", "bf16", "proved");
+  // Tensors in fp16, and in shards.
+  if (has_python) {
+    place.write("store.py", R"(import json, os, struct
+data = open("fla-deltanet/model.safetensors", "rb").read()
+size = int.from_bytes(data[:8], "little")
+tensors = {}
+for name, about in json.loads(data[8:8 + size]).items():
+    if name != "__metadata__":
+        begin, end = about["data_offsets"]
+        part = data[8 + size + begin:8 + size + end]
+        if about["dtype"] == "F32":
+            numbers = struct.unpack("<%df" % (len(part) // 4), part)
+        else:
+            numbers = [struct.unpack("<f", b"\0\0" + part[i:i + 2])[0] for i in range(0, len(part), 2)]
+        tensors[name] = about["shape"], struct.pack("<%de" % len(numbers), *numbers)
+def store(path, names):
+    header, at = {}, 0
+    for name in names:
+        header[name] = {"dtype": "F16", "shape": tensors[name][0], "data_offsets": [at, at + len(tensors[name][1])]}
+        at += len(tensors[name][1])
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text + b"".join(tensors[name][1] for name in names))
+names, map = sorted(tensors), {}
+store("half/model.safetensors", names)
+for i, some in enumerate((names[::2], names[1::2])):
+    store(f"shards/{i}.safetensors", some)
+    map.update(dict.fromkeys(some, f"{i}.safetensors"))
+with open("shards/model.safetensors.index.json", "w") as file:
+    json.dump({"metadata": {}, "weight_map": map}, file)
+os.remove("shards/model.safetensors")
+)");
+    REQUIRE(place.shell("cp -r fla-deltanet half && cp -r fla-deltanet shards && python3 store.py").status == 0);
+    for (const std::string model : {"half", "shards"}) judge(model, "bf16", "proved");
   }
   for (const std::string model :
        {"diagonal:width=3,channels=4,states=2", "diagonal:width=3,channels=2,states=2,fixed,complex", "gru:hidden=3",

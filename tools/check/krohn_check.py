@@ -182,7 +182,7 @@ def is_count(value, least=0, most=NOWHERE):
 
 class File:
     """A safetensors file. Its tensors are handed out once each, so that none is left unread."""
-    KINDS = {"U8": "B", "I8": "b", "U32": "I", "I32": "i", "U64": "Q", "I64": "q", "F32": "I", "F64": "Q", "BF16": "H"}
+    KINDS = {"U8": "B", "I8": "b", "U32": "I", "I32": "i", "U64": "Q", "I64": "q", "F32": "I", "F64": "Q", "BF16": "H", "F16": "H"}
 
     def __init__(self, path):
         with open(path, "rb") as file:
@@ -1062,8 +1062,8 @@ class Operations:
 
     def tensor(self, name, steps):
         kind, _, bits = self.file.tensors[name]
-        steps.check(kind in ("F32", "F64", "BF16"), f"tensor {name!r}: of type {kind}")
-        decode = functools.lru_cache(None)({"F32": FP32, "F64": FP64, "BF16": FORMATS["bf16"]}[kind].decode)
+        steps.check(kind in ("F32", "F64", "F16", "BF16"), f"tensor {name!r}: of type {kind}")
+        decode = functools.lru_cache(None)({"F32": FP32, "F64": FP64, "F16": FORMATS["fp16"], "BF16": FORMATS["bf16"]}[kind].decode)
         values = [decode(x) for x in bits]
         values = [None if x is None else rounded(x, 0, self.stored) for x in values]
         steps.check(None not in values, f"tensor {name!r}: a number that is not finite")
@@ -1684,12 +1684,26 @@ def same_language(truth, path):
                 todo.append((*pair, (i, letter)))
 
 
-def model_file(path):
-    """The file of a model that is named so; of a folder of `krohn train` or a checkpoint, that of its tensors."""
+def model_of(path):
+    """The file of a model that is named so; of a folder of `krohn train` or a checkpoint, that of its tensors, or the shards that
+    its index names as one."""
     for name in ("parameters.safetensors", "model.safetensors"):
         if os.path.isfile(os.path.join(path, name)):
-            return os.path.join(path, name)
-    return path
+            return File(os.path.join(path, name))
+    index = os.path.join(path, "model.safetensors.index.json")
+    if not os.path.isfile(index):
+        return File(path)
+    with open(index, "rb") as file:
+        names = parse(file.read(), index)
+    demand(type(names) is dict and type(names.get("weight_map")) is dict and names["weight_map"]
+           and all(type(x) is str and x == os.path.basename(x) for x in names["weight_map"].values()), BadInput,
+           f"{index}: names no shards")
+    whole, *others = (File(os.path.join(path, name)) for name in sorted(set(names["weight_map"].values())))
+    for other in others:
+        whole.demand(not whole.tensors.keys() & other.tensors.keys(), f"a tensor that {other.path} has, too")
+        whole.tensors.update(other.tensors)
+    whole.left = set(whole.tensors)
+    return whole
 
 
 def main(arguments):
@@ -1701,7 +1715,7 @@ def main(arguments):
             demand(file.read(1) == b"{", BadInput, f"{arguments[0]}: not a certificate, which begins with {{; the certificate is "
                    "the first argument, the model the second")
             file.seek(0)
-            sentence, truth = established(Steps(arguments[0], file), File(model_file(arguments[1])))
+            sentence, truth = established(Steps(arguments[0], file), model_of(arguments[1]))
         if len(arguments) == 4:
             same_language(truth, arguments[3])
             sentence += f"; the automaton is that of {arguments[3]}" + ", where it asks" * (None in truth.names)

@@ -55,8 +55,11 @@ TEST_CASE("the operations of a checkpoint give its memory and its answers, bit f
   CheckpointConfig ungated{Family::kGatedDeltaNet, 4, 1, 2, 2, 3, 1, 4, 5, 0, false, false, none, 1e-6, 1e-6, 0, 0, {}};
   CheckpointConfig channels{Family::kKda, 6, 2, 2, 3, 2, 1, 4, 5, 2, true, true, logistic, 1e-6, 1e-6, 0, 0, {}};
   CheckpointConfig both{Family::kGdn2, 6, 2, 2, 3, 2, 1, 4, 5, 4, true, false, logistic, 1e-6, 1e-6, 0, 0, {}};
+  CheckpointConfig olmo{Family::kOlmoHybrid, 6, 2, 2, 3, 2, 1, 4, 5, 4, true, true, silu, 1e-6, 1e-5, 0, 4, {1, 2}};
+  CheckpointConfig qwen{Family::kQwen3Next, 6, 2, 2, 3, 2, 1, 4, 5, 4, false, true, silu, 1e-6, 1e-5, 0, 3, {0, 2}};
   std::uint64_t seed = 20;
-  for (const CheckpointConfig& config : {plain, convolved, product, one_tap, gated, ungated, channels, both})
+  for (const CheckpointConfig& config :
+       {plain, convolved, product, one_tap, gated, ungated, channels, both, olmo, qwen})
     for (const Precision precision : {Precision::kFp32, Precision::kBf16})
       for (const bool has_begin : {false, true}) {
         CAPTURE(seed);
@@ -70,7 +73,7 @@ TEST_CASE("the operations of a checkpoint give its memory and its answers, bit f
         std::string why;
         const auto operations = checkpoint_operations(checkpoint, model, why);
         REQUIRE_MESSAGE(operations.has_value(), why);
-        const auto again = rechecked_operations(*operations, checkpoint.tensors);
+        const auto again = rechecked_operations(*operations, with_file_names(checkpoint.config, checkpoint.tensors));
         LetterReader::Memory memory = reader->start();
         RecheckedReader::Moment moment = again->start();
         const auto is_same = [&] {
@@ -110,15 +113,31 @@ TEST_CASE("a fused norm is of the sum before it is rounded") {
   CHECK(different > 0);
 }
 
-TEST_CASE("transformers' models have no operations, and say why") {
-  using Family = CheckpointConfig::Family;
-  Checkpoint checkpoint = random_checkpoint(
-      {Family::kGatedDeltaNet, 4, 1, 2, 2, 3, 1, 4, 5, 0, false, false, OutputGate::kNone, 1e-6, 1e-6, 0, 0, {}}, 1);
+TEST_CASE("a checkpoint whose file keeps every Householder apart has no operations, and says why") {
+  Checkpoint checkpoint = random_checkpoint({CheckpointFamily::kGatedDeltaProduct,
+                                             4,
+                                             1,
+                                             2,
+                                             2,
+                                             3,
+                                             2,
+                                             4,
+                                             5,
+                                             0,
+                                             false,
+                                             false,
+                                             OutputGate::kNone,
+                                             1e-6,
+                                             1e-6,
+                                             0,
+                                             0,
+                                             {}},
+                                            1);
+  give_automaton(checkpoint, false);
   const CheckpointModel model(checkpoint, Precision::kFp32);
-  for (const CheckpointFamily family : {Family::kOlmoHybrid, Family::kQwen3Next}) {
-    checkpoint.config.family = family;
-    std::string why;
-    CHECK_FALSE(checkpoint_operations(checkpoint, model, why).has_value());
-    CHECK(why.starts_with(traits_of(family).model_type));
-  }
+  std::string why;
+  CHECK(checkpoint_operations(checkpoint, model, why).has_value());
+  checkpoint.is_older = true;
+  CHECK_FALSE(checkpoint_operations(checkpoint, model, why).has_value());
+  CHECK(why.starts_with("gated_deltaproduct: certificates do not state"));
 }

@@ -10,6 +10,7 @@
 
 #include "krohn/groups/stated_functions.h"
 #include "krohn/simulate/arithmetic/stated_exp.h"
+#include "krohn/simulate/check/not_established.h"
 #include "krohn/simulate/check/recheck_operations.h"
 #include "krohn/simulate/learned/deterministic_cell.h"
 #include "krohn/simulate/learned/trained_reader.h"
@@ -96,6 +97,29 @@ TEST_CASE("what certificates cannot state has no operations, and says why") {
     CHECK(why.starts_with(name.substr(0, name.find(':'))));
     CHECK(why.find("certificates do not state") != std::string::npos);
   }
+}
+
+TEST_CASE("a checker reads every fp16 number as it is") {
+  std::vector<Eigen::half> halves;
+  std::vector<double> numbers;
+  for (unsigned bits = 0; bits < 1U << 16; ++bits) {
+    const auto half = Eigen::numext::bit_cast<Eigen::half>(static_cast<std::uint16_t>(bits));
+    if (!std::isfinite(static_cast<float>(half))) continue;
+    halves.push_back(half);
+    numbers.push_back(static_cast<float>(half) + 0.0F);
+  }
+  Tensor tensor{"F16", {halves.size()}, std::vector<std::byte>(2 * halves.size())};
+  std::memcpy(tensor.bytes.data(), halves.data(), tensor.bytes.size());
+  TensorFile file;
+  file.tensors["halves"] = tensor;
+  OperationsBuilder b;
+  const auto list = b.tensor("halves", numbers.size()), memory = b.memory(numbers.size());
+  b.operations.start = {list.number};
+  b.operations.keep = {memory.number};
+  b.operations.logits = memory.number;
+  CHECK(rechecked_operations(b.operations, file)->start().numbers.at(0) == numbers);
+  file.tensors["halves"].bytes[1] = std::byte{0x7c};  // infinity
+  CHECK_THROWS_AS(rechecked_operations(b.operations, file), NotEstablished);
 }
 
 TEST_CASE("a checker's functions are those that models are read with, wherever they branch") {

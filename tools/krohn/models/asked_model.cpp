@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "krohn/constructions/checkpoints/checkpoint.h"
+#include "krohn/constructions/checkpoints/checkpoint_tensors.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/gpu/checkpoints/checkpoint_words.h"
 #include "krohn/gpu/device/device.h"
@@ -95,7 +96,9 @@ class AskedCheckpoint final : public AskedModel {
     if (in_chunks_) return;
     if (auto operations = checkpoint_operations(checkpoint_, *network_, without_certificate_)) {
       model_->operations = std::make_shared<const Operations>(*std::move(operations));
-      model_->tensors = &checkpoint_.tensors;
+      const bool is_hybrid = traits_of(checkpoint_.config.family).is_hybrid;
+      if (is_hybrid) in_file_ = with_file_names(checkpoint_.config, checkpoint_.tensors);
+      model_->tensors = is_hybrid ? &in_file_ : &checkpoint_.tensors;
     }
   }
 
@@ -151,6 +154,7 @@ class AskedCheckpoint final : public AskedModel {
 
   ModelOptions options_;
   Checkpoint checkpoint_;
+  TensorFile in_file_;  ///< the tensors as the file of a hybrid model has them
   std::optional<Language> language_;
   bool in_chunks_ = false;
   std::optional<CheckpointModel> network_;

@@ -2,7 +2,7 @@
 // structured form. Shares no code with krohn.
 
 const NOWHERE = 2 ** 32 - 1;
-const ELEMENT = {U8: 1, I8: 1, BF16: 2, U32: 4, I32: 4, U64: 8, I64: 8, F32: 4, F64: 8};
+const ELEMENT = {U8: 1, I8: 1, F16: 2, BF16: 2, U32: 4, I32: 4, U64: 8, I64: 8, F32: 4, F64: 8};
 
 const FLOAT = new Float32Array(1), WORDS_OF_FLOAT = new Uint32Array(FLOAT.buffer);
 
@@ -15,7 +15,13 @@ function readSafetensors(bytes) {
   const header = JSON.parse(new TextDecoder("utf-8", {fatal: true}).decode(bytes.subarray(8, start)));
   const metadata = header.__metadata__ ?? {}, tensors = new Map();
   delete header.__metadata__;
+  const half = bits => {
+    const exponent = bits >> 10 & 31, fraction = bits & 1023;
+    const size = exponent === 31 ? Infinity : exponent === 0 ? fraction * 2 ** -24 : (1024 + fraction) * 2 ** (exponent - 25);
+    return bits >> 15 ? -size : size;
+  };
   const readers = {
+    F16: at => half(view.getUint16(at, true)),
     BF16: at => (WORDS_OF_FLOAT[0] = view.getUint16(at, true) << 16, FLOAT[0]),
     U8: at => view.getUint8(at), I8: at => view.getInt8(at), U32: at => view.getUint32(at, true),
     I32: at => view.getInt32(at, true), U64: at => view.getBigUint64(at, true), I64: at => view.getBigInt64(at, true),

@@ -206,7 +206,7 @@ class Operations {
     const list = {kind, depends: 0, values: null};
     if (kind === "tensor") {
       const {name} = steps.take(kind, ["name"]), found = this.tensors.get(name);
-      steps.demand(["F32", "F64", "BF16"].includes(found?.dtype), `the model has no tensor “${name}” of real numbers`);
+      steps.demand(["F32", "F64", "F16", "BF16"].includes(found?.dtype), `the model has no tensor “${name}” of real numbers`);
       list.values = Float64Array.from(found.values, this.round);
       steps.demand(list.values.every(Number.isFinite), `tensor “${name}”: a number that is not finite`);
       list.size = list.values.length;

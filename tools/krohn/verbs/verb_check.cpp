@@ -13,6 +13,7 @@
 #include "krohn/automata/language.h"
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/regex/regex_derivatives.h"
+#include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/check/operations_file.h"
@@ -157,7 +158,8 @@ struct Checked {
 
 /// `is_shared`: by all ranks of the job.
 Checked checked(const CheckArguments& options, bool is_shared) {
-  const TensorFile tensors = read_safetensors(file_of_model(options.model));
+  const TensorFile tensors = is_checkpoint_folder(options.model) ? checkpoint_weights(options.model)
+                                                                 : read_safetensors(file_of_model(options.model));
   const auto format = tensors.metadata.find("format");
   Checked result;
   if (format != tensors.metadata.end() && (format->second == "krohn.network" || format->second == "krohn.recurrence"))
