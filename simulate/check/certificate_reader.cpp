@@ -31,7 +31,10 @@ constexpr ArithmeticName kFormatsOfOperations[] = {Precision::kFp64, Precision::
 /// The lines of a file, one after another, with the step that stands on the next one.
 class Lines {
  public:
-  Lines(const std::string& text, const std::string& where) : text_(text), where_(where) { read(); }
+  Lines(const std::string& text, const std::string& where) : text_(text), where_(where) {
+    if (text.starts_with("\xEF\xBB\xBF")) throw InputError(where, "begins with a byte order mark");
+    read();
+  }
 
   const StrictJson& line() const { return line_; }
   std::string step() const {

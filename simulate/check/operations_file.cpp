@@ -18,6 +18,11 @@ constexpr std::size_t kMostOperations = 100'000;
 
 constexpr const char* kEnd = "answer by";  ///< the last of the operations' steps
 
+std::uint32_t positive(const StrictJson& json) {
+  if (json.number() == 0) throw InputError(json.place(), "sizes begin with 1");
+  return json.number();
+}
+
 }  // namespace
 
 std::vector<Json> steps_of(const Operations& operations, const CertificateBits& bits) {
@@ -76,14 +81,15 @@ Operations operations_of(const std::function<StrictJson()>& next_line, const Cer
     } else if (operation.what == "numbers") {
       json.require_keys({"step", "bits", "times"});
       operation.numbers = bits.read(json["bits"]);
-      operation.size = json["times"].number();
+      operation.size = positive(json["times"]);
+      if (operation.numbers.empty()) throw InputError(json["bits"].place(), "no numbers");
     } else if (operation.what == "memory") {
       json.require_keys({"step", "size"});
-      operation.size = json["size"].number();
+      operation.size = positive(json["size"]);
     } else if (operation.what == "row") {
       json.require_keys({"step", "of", "size"});
       operation.of = {{json["of"].number(), 0, {}}};
-      operation.size = json["size"].number();
+      operation.size = positive(json["size"]);
     } else {
       const bool is_dot = operation.what == "dot";
       if (is_dot)
@@ -91,7 +97,8 @@ Operations operations_of(const std::function<StrictJson()>& next_line, const Cer
       else
         json.require_keys({"step", "shape", "of"});
       operation.shape = json["shape"].numbers();
-      if (is_dot) operation.terms = json["terms"].number();
+      if (std::ranges::count(operation.shape, 0U) > 0) throw InputError(json["shape"].place(), "sizes begin with 1");
+      if (is_dot) operation.terms = positive(json["terms"]);
       for (const StrictJson& view : json["of"].items()) {
         const std::vector<std::uint32_t> numbers = view.numbers();
         if (numbers.size() < 2) throw InputError(view.place(), "expected a list, a number in it and strides");

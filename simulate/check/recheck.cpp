@@ -429,6 +429,8 @@ Recheck recheck(const Certificate& certificate, const CheckedModel& model, const
   std::vector<Output> outputs;
   if (model.network == nullptr) {
     require(certificate.language.has_value(), "nobody says what is right");
+    require(certificate.operations->tokens.size() == certificate.language->automaton.letters(),
+            "not a token for each letter");
     reader = rechecked_operations(*certificate.operations, *model.tensors);
   } else {
     const Network& network = *model.network;

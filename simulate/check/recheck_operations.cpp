@@ -330,7 +330,8 @@ class Evaluated final : public RecheckedReader {
       for (std::size_t at = 0; at < list.size(); ++at)
         list[at] = static_cast<Real>(operation.numbers[at % operation.numbers.size()]);
     } else if (operation.what == "memory") {
-      require(size_ == 0, "the memory is named twice");
+      require(!has_memory_, "the memory is named twice");
+      has_memory_ = true;
       size_ = resized(i, operation.size).size();
       depends_[i] = Depends::kMemory;
     } else if (operation.what == "row") {
@@ -452,6 +453,7 @@ class Evaluated final : public RecheckedReader {
   std::vector<Depends> depends_;
   std::vector<std::vector<std::vector<std::uint64_t>>> offsets_;  ///< by list and view
   std::uint64_t numbers_ = 0, size_ = 0;                          ///< of all lists, and of the memory
+  bool has_memory_ = false;
   Moment start_;
   mutable std::map<std::uint32_t, std::vector<List>> of_token_;  ///< lists of tokens alone
 };

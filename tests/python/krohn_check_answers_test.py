@@ -185,6 +185,10 @@ class Answers(Case):
         self.refuse(certificate, "answer by", keep=[3, 3])
         self.refuse(certificate, "answer by", logits=20)
         self.refuse(certificate, "tensor", status=BAD, name="b")
+        self.refuse(certificate, "operations", tokens=[0, 1, 1])  # more tokens than letters
+        for kind, members in (("memory", {"size": 0}), ("row", {"size": 0}), ("numbers", {"times": 0}), ("numbers", {"bits": ""}),
+                              ("dot", {"terms": 0}), ("copy", {"shape": [0]})):
+            self.refuse(certificate, kind, status=BAD, **members)
         self.refuse(certificate, "root", status=BAD, step="sine")
         # Another order of the two numbers that are remembered is another model.
         self.refuse(certificate, "dot", of=[[2, 0, 2, 1], [1, 1, 0, 0]])

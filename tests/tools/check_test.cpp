@@ -120,6 +120,29 @@ TEST_CASE("a cell trained to a proof has a certificate that others establish, in
     place.write("forged.cert", forged.replace(at, 13, "\"step\":\"copy\""));
     CHECK(place.shell("krohn check forged.cert run").status == 1);
   }
+  // What the page forbids, though no claim would be wrong: by both checkers.
+  const std::string whole = contents(place / "run.cert"), memory = "{\"step\":\"memory\",\"size\":16}\n";
+  REQUIRE(contains(whole, memory));
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {memory, "{\"step\":\"memory\",\"size\":0}\n" + memory},
+           {memory, memory + "{\"step\":\"memory\",\"size\":0}\n"},
+           {memory, memory + memory},
+           {"\"tokens\":[0,1]", "\"tokens\":[0,1,0]"},
+           {"\"tokens\":[0,1]", "\"tokens\":[0]"},
+           {"\"tokens\":[0,1]", "\"tokens\":[-0,1]"},
+           {memory, memory + "{\"step\":\"copy\",\"shape\":[0],\"of\":[[0,0,1]]}\n"},
+           {memory, memory + "{\"step\":\"row\",\"of\":0,\"size\":0}\n"},
+           {"{\"format\"", "\xEF\xBB\xBF{\"format\""}}) {
+    CAPTURE(to);
+    std::string forged = whole;
+    REQUIRE(contains(forged, from));
+    place.write("forged.cert", forged.replace(forged.find(from), from.size(), to));
+    const int status = place.shell("krohn check forged.cert run").status;
+    CHECK((status == 1 || status == 2));
+    if (place.shell("python3 --version").status != 0) continue;
+    const int other = place.shell("python3 '" KROHN_ROOT "/tools/check/krohn_check.py' forged.cert run").status;
+    CHECK((other == 1 || other == 2));
+  }
 }
 
 TEST_CASE("every model of flash-linear-attention has certificates, and so have trained gates and cells") {

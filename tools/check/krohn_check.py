@@ -48,8 +48,12 @@ def parse(data, place):
 
     def no_integer(text):
         raise BadInput(f"{place}: {text} is not an integer")
+
+    def integer(text):
+        return no_integer(text) if text == "-0" else int(text)
     try:
-        return json.loads(data.decode(), object_pairs_hook=members, parse_float=no_integer, parse_constant=no_integer)
+        return json.loads(data.decode(), object_pairs_hook=members, parse_int=integer, parse_float=no_integer,
+                          parse_constant=no_integer)
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{place}: {error}") from None
 
@@ -1024,19 +1028,23 @@ class Operations:
             step = steps.take(kind, "bits times")
             digits = self.stored.width // 4
             steps.demand(len(step["bits"]) * step["times"] <= MOST_NUMBERS * digits, "numbers: too many")
+            steps.demand(step["bits"] and step["times"], "numbers: none")
             value, size = steps.numbers(step["bits"], len(step["bits"]) // digits, self.stored) * step["times"], None
         elif kind == "memory":
             step = steps.take(kind, "size")
+            steps.demand(step["size"], "memory: of no size")
             steps.check(self.size is None, "memory: named twice")
             value, size, depends = None, step["size"], 2
             self.size = size
         elif kind == "row":
             step = steps.take(kind, "of size")
+            steps.demand(step["size"], "row: of no size")
             steps.check(step["of"] < i and self.depends[step["of"]] == 0, "row: of no list that is always the same")
             value, size, depends = None, step["size"], 1
         else:
             steps.demand(kind in COMPUTED, f"an unknown operation {kind!r}")
             step = steps.take(kind, "shape of" + " terms" * (kind == "dot"))
+            steps.demand(0 not in step["shape"] and step.get("terms") != 0, f"{kind}: sizes begin with 1")
             value, size = None, math.prod(step["shape"])
             steps.check(size <= MOST_NUMBERS, "too many numbers")
             due = COMPUTED[kind][0]
@@ -1120,6 +1128,7 @@ class Operations:
         return said
 
     def against(self, truth):
+        demand(len(self.tokens) == len(truth.letters), Refused, "not a token for each letter")
         self.truth = truth
 
     @staticmethod
@@ -1158,8 +1167,8 @@ def language(steps, letters, by_name):
     """What a certificate brings along as right. `letters`: the network's, whose outputs are compared by name."""
     step = steps.take("language", "letters table outputs" + " logits" * (not by_name))
     table, outputs = step["table"], step["outputs"]
-    steps.demand(table and len(outputs) == len(table) and len(set(step["letters"])) == len(step["letters"]),
-                 "language: not an output for each state, or a letter twice")
+    steps.demand(table and len(outputs) == len(table) and len(set(step["letters"])) == len(step["letters"])
+                 and "" not in step["letters"], "language: not an output for each state, or a letter twice or without a name")
     steps.check(letters is None or step["letters"] == letters, "language: its letters are not the model's, in its order")
     steps.demand(all(len(row) == len(step["letters"]) and all(q < len(table) or q == NOWHERE for q in row) for row in table),
                  "language: no such state")
@@ -1544,8 +1553,9 @@ def failing_word(net, steps, claim):
         memory, state = run(memory, state, (next(letters) for _ in range(step["letters"])))
     else:
         while (step := steps.maybe("word", "letters times")):
+            steps.demand(step["letters"] and step["times"], "word: no letters")
             steps.check(all(x in number for x in step["letters"]), "word: a letter that the model does not have")
-            letters, left = [number[x] for x in step["letters"]], step["times"] if step["letters"] else 0
+            letters, left = [number[x] for x in step["letters"]], step["times"]
             length += len(letters) * left
             mark, since, power = (memory, state), 0, 1
             while left:  # once a memory returns, whole rounds are left out (Brent's algorithm)

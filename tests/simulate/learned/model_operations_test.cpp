@@ -99,6 +99,18 @@ TEST_CASE("what certificates cannot state has no operations, and says why") {
   }
 }
 
+TEST_CASE("a memory that is named twice is refused, whatever the sizes are") {
+  for (const std::size_t first : {0, 1, 2})
+    for (const std::size_t second : {0, 1, 2}) {
+      OperationsBuilder b;
+      b.operations.start = {b.numbers({1}).number};
+      const auto one = b.memory(first), other = b.memory(second);
+      b.operations.keep = {other.number};
+      b.operations.logits = one.number;
+      CHECK_THROWS_AS(rechecked_operations(b.operations, TensorFile{}), NotEstablished);
+    }
+}
+
 TEST_CASE("a checker reads every fp16 number as it is") {
   std::vector<Eigen::half> halves;
   std::vector<double> numbers;

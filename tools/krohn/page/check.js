@@ -84,7 +84,7 @@ class Steps {
   }
 }
 
-const isIndex = (x, bound) => Number.isInteger(x) && x >= 0 && x < bound;
+const isIndex = (x, bound) => Number.isInteger(x) && x >= 0 && x < bound && !Object.is(x, -0);
 const areIndices = (list, bound) => Array.isArray(list) && list.every(x => isIndex(x, bound));
 const sameNumbers = (x, y) => x.length === y.length && x.every((v, i) => v === y[i]);
 
@@ -274,8 +274,9 @@ function failingWord(net, steps, claim) {
     const number = new Map(truth.letters.map((name, i) => [name, i]));
     for (let step; (step = steps.maybe("word", ["letters", "times"])) !== null;) {
       steps.demand(Array.isArray(step.letters) && step.letters.every(name => number.has(name)), "word: a letter that the model does not have");
+      steps.demand(step.letters.length > 0 && step.times !== 0, "word: no letters");
       if (!isCount(step.times)) refuse(TOO_GREAT);
-      for (let i = 0; i < (step.letters.length > 0 ? step.times : 0); ++i) step.letters.forEach(name => reading.read(number.get(name)));
+      for (let i = 0; i < step.times; ++i) step.letters.forEach(name => reading.read(number.get(name)));
     }
   }
   const {state, length, memory: {answer}} = reading, step = steps.take("answer", ["expected", "given"]);

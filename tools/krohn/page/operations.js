@@ -151,7 +151,7 @@ class Truth {
   constructor(steps) {
     const step = steps.take("language", ["letters", "table", "outputs", "logits"]), {letters, table, outputs, logits} = step;
     const areTexts = list => Array.isArray(list) && list.every(x => typeof x === "string");
-    steps.demand(areTexts(letters) && new Set(letters).size === letters.length, "language: a letter twice, or no name");
+    steps.demand(areTexts(letters) && new Set(letters).size === letters.length && !letters.includes(""), "language: a letter twice, or no name");
     steps.demand(Array.isArray(table) && table.length > 0 && table.every(row => Array.isArray(row) && row.length === letters.length &&
                  row.every(q => isIndex(q, table.length) || q === NOWHERE)), "language: no such state");
     steps.demand(Array.isArray(outputs) && outputs.length === table.length && areTexts(outputs.filter(x => x !== null)),
@@ -197,6 +197,7 @@ class Operations {
     steps.demand(this.size === numbers.length && this.size === keep.reduce((sum, i) => sum + this.lists[i].size, 0),
                  "what is remembered is not always as long");
     this.truth = new Truth(steps);
+    if (tokens.length !== this.truth.letters.length) refuse("not a token for each letter");
     this.first = this.token({numbers, answer: null}, null);
     this.first = before.reduce((memory, token) => this.token(memory, token), this.first);
     this.first = after.length > 0 ? this.behind(this.first) : before.length > 0 ? this.first : {...this.first, answer: null};
@@ -212,18 +213,18 @@ class Operations {
       list.size = list.values.length;
     } else if (kind === "numbers") {
       const {bits, times} = steps.take(kind, ["bits", "times"]), digits = this.a.storage.width / 4;
-      steps.demand(typeof bits === "string" && bits.length % digits === 0 && isIndex(times, MOST_NUMBERS) && bits.length / digits * times <= MOST_NUMBERS, "numbers: too many");
+      steps.demand(typeof bits === "string" && bits.length % digits === 0 && bits.length > 0 && times !== 0 && isIndex(times, MOST_NUMBERS) && bits.length / digits * times <= MOST_NUMBERS, "numbers: too many");
       const once = this.numbers(bits, bits.length / digits, steps);
       list.values = new Float64Array(once.length * times);
       for (let i = 0; i < times; ++i) list.values.set(once, i * once.length);
       list.size = list.values.length;
     } else if (kind === "memory") {
       const {size} = steps.take(kind, ["size"]);
-      steps.demand(this.size === null && isIndex(size, MOST_NUMBERS), "memory: named twice, or too large");
+      steps.demand(this.size === null && isIndex(size, MOST_NUMBERS) && size > 0, "memory: named twice, or too large");
       this.size = list.size = size, list.depends = 2;
     } else if (kind === "row") {
       const {of, size} = steps.take(kind, ["of", "size"]);
-      steps.demand(isIndex(of, this.lists.length) && this.lists[of].depends === 0 && isIndex(size, MOST_NUMBERS), "row: of no list that is always the same");
+      steps.demand(isIndex(of, this.lists.length) && this.lists[of].depends === 0 && isIndex(size, MOST_NUMBERS) && size > 0, "row: of no list that is always the same");
       Object.assign(list, {of, size, depends: 1});
     } else {
       this.readComputed(steps, kind, list);
@@ -236,7 +237,7 @@ class Operations {
   readComputed(steps, kind, list) {
     if (!Object.hasOwn(COMPUTED, kind)) refuse(`line ${steps.at}: an unknown operation “${kind}”`);
     const isDot = kind === "dot", {shape, of, terms = 0} = steps.take(kind, isDot ? ["shape", "of", "terms"] : ["shape", "of"]);
-    steps.demand(Array.isArray(shape) && shape.every(x => isIndex(x, MOST_NUMBERS)) && isIndex(terms, MOST_NUMBERS), `${kind}: \`shape\``);
+    steps.demand(Array.isArray(shape) && shape.every(x => isIndex(x, MOST_NUMBERS) && x > 0) && isIndex(terms, MOST_NUMBERS) && (terms > 0 || !isDot), `${kind}: \`shape\``);
     list.size = shape.reduce((product, x) => product * x, 1);
     steps.demand(list.size * Math.max(terms, 1) <= MOST_NUMBERS, `${kind}: too many numbers`);
     const due = COMPUTED[kind].operands;
