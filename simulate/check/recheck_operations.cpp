@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 
+#include "krohn/groups/error.h"
 #include "krohn/simulate/check/not_established.h"
 #include "krohn/simulate/check/recheck_arithmetic.h"
 
@@ -310,8 +311,8 @@ class Evaluated final : public RecheckedReader {
   }
 
   List& resized(std::size_t i, std::uint64_t size) {
-    require(size <= kMostNumbers && (numbers_ += size) <= kMostNumbers,
-            fmt::format("list {}: more than {} numbers in all", i, kMostNumbers));
+    if (size > kMostNumbers || (numbers_ += size) > kMostNumbers)
+      throw LimitError(fmt::format("list {}: more than {} numbers in all", i, kMostNumbers));
     lists_[i].resize(size);
     return lists_[i];
   }
@@ -357,7 +358,7 @@ class Evaluated final : public RecheckedReader {
     std::uint64_t size = 1;
     for (const std::uint32_t extent : operation.shape) {
       size *= extent;
-      require(size <= kMostNumbers, bad("too many numbers"));
+      if (size > kMostNumbers) throw LimitError(bad("too many numbers"));
     }
     resized(i, size);
     for (std::size_t v = 0; v < views; ++v) {

@@ -295,9 +295,20 @@ void test(ModelVerdict& verdict, const ReadModel& model, const Question& questio
 
 // ---- The two kinds of subject
 
+/// As many tokens as some seconds suffice for: operations are evaluated one by one.
+std::uint64_t tokens_to_recheck(const Operations& operations) {
+  constexpr double kProducts = 1e10, kMostTokens = 20'000;
+  double products = 1;
+  for (const Operation& operation : operations.list) {
+    double numbers = std::max(1U, operation.terms);
+    for (const std::uint32_t extent : operation.shape) numbers *= extent;
+    products += numbers;
+  }
+  return static_cast<std::uint64_t>(std::clamp(kProducts / products, 1.0, kMostTokens));
+}
+
 /// The file of what was found of a model whose operations are known, and the proof established again by it.
 void give_file(ModelVerdict& verdict, const ReadModel& model, const Question& question) {
-  constexpr StepLimits kFew{.max_steps = 20'000};  // operations are evaluated one by one
   Certificate& certificate = verdict.certificate;
   const bool is_sample = std::holds_alternative<SampledWords>(certificate.proof);
   if (!model.operations || !certificate.order.is_sequential()) {
@@ -311,7 +322,8 @@ void give_file(ModelVerdict& verdict, const ReadModel& model, const Question& qu
     give_proof(certificate, model.reader, model.tracked);
   if (std::holds_alternative<std::monostate>(certificate.proof)) return;
   try {
-    const Recheck outcome = recheck(with_steps(certificate, model.reader, kFew), *model.tensors, {kFew.max_steps});
+    const StepLimits few{.max_steps = tokens_to_recheck(*model.operations)};
+    const Recheck outcome = recheck(with_steps(certificate, model.reader, few), *model.tensors, {few.max_steps});
     // Where a square overflows, the model scales first, and operations say nothing.
     const bool overflows = outcome.finding == kNotFinite;
     if (!outcome.established && is_proof(certificate) && !overflows)

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <random>
 
+#include "krohn/groups/error.h"
 #include "krohn/groups/stated_functions.h"
 #include "krohn/simulate/arithmetic/stated_exp.h"
 #include "krohn/simulate/check/not_established.h"
@@ -109,6 +110,20 @@ TEST_CASE("a memory that is named twice is refused, whatever the sizes are") {
       b.operations.logits = one.number;
       CHECK_THROWS_AS(rechecked_operations(b.operations, TensorFile{}), NotEstablished);
     }
+}
+
+TEST_CASE("more numbers than a checker holds are a limit, not a contradiction") {
+  for (const std::size_t count : {std::size_t{1} << 26, (std::size_t{1} << 26) + 1}) {
+    OperationsBuilder b;
+    const auto memory = b.memory(count);
+    b.operations.keep = b.operations.start = {memory.number};
+    b.operations.logits = memory.number;
+    if (count > std::size_t{1} << 26)
+      CHECK_THROWS_AS(rechecked_operations(b.operations, TensorFile{}), LimitError);
+    else
+      CHECK_THROWS_AS(rechecked_operations(b.operations, TensorFile{}),
+                      NotEstablished);  // the start depends on letters
+  }
 }
 
 TEST_CASE("a checker reads every fp16 number as it is") {
