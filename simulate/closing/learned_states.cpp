@@ -1,29 +1,21 @@
 #include "krohn/simulate/closing/learned_states.h"
 
-#include <algorithm>
 #include <set>
 #include <tuple>
 
 #include "krohn/simulate/closing/point_moves.h"
+#include "krohn/simulate/run/tracked_words.h"
 #include "krohn/simulate/tasks/task_automaton.h"
 
 namespace krohn {
-namespace {
-
-/// So many that no move of a point by a letter is likely to be missed: a group with one that is not known is none.
-CentreOptions visits_of(const Dfa& automaton) {
-  constexpr std::uint64_t kLetters = 12, kLeastWords = 1000, kMostWords = 20'000, kVisitsOfMove = 30;
-  const std::uint64_t moves = std::uint64_t{automaton.states()} * automaton.letters();
-  return {
-      .words = std::clamp(kVisitsOfMove * moves / kLetters, kLeastWords, kMostWords), .length = kLetters, .seed = 1};
-}
-
-}  // namespace
 
 LearnedStates learned_states(const TrainedReader& machine, const Task& task, const TrackedAutomaton& tracked) {
   constexpr std::uint32_t kNone = UINT32_MAX;
   const Dfa& automaton = tracked.automaton;
-  const std::vector<StateVisit> visits = state_visits(machine, task, automaton, visits_of(automaton));
+  // A group of which one move is not known is none.
+  const WordsOfMoves size = words_of_moves(automaton);
+  const std::vector<StateVisit> visits =
+      state_visits(machine, task, automaton, {.words = size.words, .length = size.length, .seed = 1});
   LearnedStates seen;
   std::vector<std::uint32_t> point_of(automaton.states(), kNone);
   const auto point = [&](State state) {

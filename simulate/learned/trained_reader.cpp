@@ -15,6 +15,7 @@
 #include "krohn/simulate/learned/deterministic_cell.h"
 #include "krohn/simulate/learned/deterministic_model.h"
 #include "krohn/simulate/prove/machine/reader_run.h"
+#include "krohn/simulate/run/tracked_words.h"
 
 namespace krohn {
 namespace {
@@ -205,19 +206,14 @@ Extraction extract_trained(const TrainedReader& machine, const Task& task, const
 
 std::vector<StateVisit> state_visits(const TrainedReader& machine, const Task& task, const Dfa& automaton,
                                      const CentreOptions& options) {
-  constexpr int kTries = 256;  // of random letters that may stand at a place
   const TrackedAutomaton tracked = tracked_automaton(task, input_machine(task).automaton);
   std::vector<StateVisit> visits;
   Random random(options.seed);
-  for (std::uint64_t word = 0; automaton.letters() > 0 && word < options.words; ++word) {
+  for (std::uint64_t word = 0; word < options.words; ++word) {
     ReaderRun run(machine, tracked);
     State state = automaton.initial();
-    for (std::uint64_t t = 0; t < options.length; ++t) {
-      Letter letter = 0;
-      int tries = 0;
-      do letter = static_cast<Letter>(random.below(automaton.letters()));
-      while (!run.read(letter) && ++tries < kTries);
-      if (tries == kTries) break;
+    for (const Letter letter : random_tracked_word(tracked, options.length, random)) {
+      run.read(letter);
       const State from = std::exchange(state, automaton.next(state, letter));
       visits.push_back({from, letter, state, run.is_asked(), machine.states(run.memory())});
     }

@@ -1,6 +1,5 @@
 #include "krohn/simulate/closing/cells/cell_walk.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -8,6 +7,7 @@
 #include <utility>
 
 #include "krohn/groups/random.h"
+#include "krohn/simulate/run/tracked_words.h"
 
 namespace krohn {
 namespace {
@@ -43,26 +43,18 @@ class Walk {
         weights_(weights) {}
 
   CellWalk along(const TaskAutomaton& input, const TrackedAutomaton& tracked) {
-    constexpr std::uint64_t kLetters = 12, kLeastWords = 1000, kMostWords = 20'000, kVisitsOfMove = 30;
-    constexpr int kTries = 256;  // of random letters that may stand at a place
     const Dfa& automaton = tracked.automaton;
-    const std::uint64_t moves = std::uint64_t{automaton.states()} * automaton.letters(),
-                        words = std::clamp(kVisitsOfMove * moves / kLetters, kLeastWords, kMostWords);
+    const WordsOfMoves size = words_of_moves(automaton);
     walk_.places.push_back({input.automaton.initial(), false, VectorXd::Zero(hidden_)});
     visits_.push_back(1);
     Random random(1);
     std::uint64_t asked = 0, right = 0;
-    for (std::uint64_t word = 0; automaton.letters() > 0 && word < words; ++word) {
+    for (std::uint64_t word = 0; word < size.words; ++word) {
       VectorXd memory = VectorXd::Zero(kept_ * hidden_);
       State state = automaton.initial(), own = input.automaton.initial();  // of what is asked too, and of labels alone
       std::size_t at = 0;
       for (const Letter token : input.before) at = visit(at, token, own, memory);
-      for (std::uint64_t t = 0; t < kLetters; ++t) {
-        Letter letter = 0;
-        int tries = 0;
-        do letter = static_cast<Letter>(random.below(automaton.letters()));
-        while (tracked.wanted[automaton.next(state, letter)] == TrackedAutomaton::kNoSuchWord && ++tries < kTries);
-        if (tries == kTries) break;
+      for (const Letter letter : random_tracked_word(tracked, size.length, random)) {
         state = automaton.next(state, letter);
         own = input.automaton.next(own, letter);
         at = visit(at, input.inputs[letter], own, memory);
