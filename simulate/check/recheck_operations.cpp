@@ -16,7 +16,8 @@
 namespace krohn {
 namespace {
 
-constexpr std::uint64_t kMostNumbers = std::uint64_t{1} << 26;  ///< of all lists together
+constexpr std::uint64_t kMostNumbers = std::uint64_t{1} << 26;   ///< of all lists together
+constexpr std::uint64_t kMostProducts = std::uint64_t{1} << 36;  ///< in one list
 
 /// a + b is first + second.
 std::pair<double, double> exact_sum(double a, double b) {
@@ -269,13 +270,14 @@ class Evaluated final : public RecheckedReader {
     };
     within(operations.start);
     within(operations.keep);
+    require_as_long_as_memory(operations.start, "what is remembered at the start is not as long as the memory");
+    require_as_long_as_memory(operations.keep, "what is kept is not as long as the memory");
     require(operations.logits < lists_.size(), "no such list of logits");
     std::vector<Real> memory;
     for (const std::uint32_t list : operations.start) {
       require(depends_[list] == Depends::kNothing, "what is remembered at the start depends on letters");
       memory.insert(memory.end(), lists_[list].begin(), lists_[list].end());
     }
-    require(memory.size() == size_, "what is remembered at the start is not as long as the memory");
     start_.numbers = {remembered(memory)};
     for (const std::uint32_t token : operations.before) read_token(token, start_);
     if (!operations.after.empty()) start_.said = said_behind(start_);
@@ -299,6 +301,12 @@ class Evaluated final : public RecheckedReader {
     RecheckedNumbers result;
     for (const Real number : numbers) result.push_back(static_cast<double>(number) + 0.0);  // no −0
     return result;
+  }
+
+  void require_as_long_as_memory(const std::vector<std::uint32_t>& lists, const char* otherwise) const {
+    std::uint64_t size = 0;
+    for (const std::uint32_t list : lists) size += lists_[list].size();
+    require(size == size_, otherwise);
   }
 
   std::optional<std::uint32_t> said_behind(Moment moment) const {
@@ -361,6 +369,7 @@ class Evaluated final : public RecheckedReader {
       if (size > kMostNumbers) throw LimitError(bad("too many numbers"));
     }
     resized(i, size);
+    if (size * std::max(1U, operation.terms) > kMostProducts) throw LimitError(bad("too many products"));
     for (std::size_t v = 0; v < views; ++v) {
       const Operation::View& view = operation.of[v];
       const bool is_summed = is_dot && v < 2;
@@ -432,7 +441,6 @@ class Evaluated final : public RecheckedReader {
     List memory;
     for (const std::uint32_t list : operations_.keep)
       memory.insert(memory.end(), lists_[list].begin(), lists_[list].end());
-    require(memory.size() == size_, "what is kept is not as long as the memory");
     moment.numbers = {remembered(memory)};
     const List& logits = lists_[operations_.logits];
     const auto best = std::ranges::max_element(logits);

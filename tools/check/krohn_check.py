@@ -990,7 +990,7 @@ COMPUTED = {"copy": (1, lambda to, a: a), "add": (2, lambda to, a, b: rounded(a 
             "softplus": (1, lambda to, a: softplus(a, to)), "softplus32": (1, lambda to, a: softplus32(a, to)),
             "logistic": (1, lambda to, a: rounded(logistic64(a), 0, to)), "tanh": (1, lambda to, a: rounded(tanh64(a), 0, to)),
             "dot": (2, None)}
-MOST_NUMBERS = 1 << 26
+MOST_NUMBERS, MOST_PRODUCTS = 1 << 26, 1 << 36  # of all lists together, in one list
 
 
 class Operations:
@@ -1009,9 +1009,10 @@ class Operations:
         steps.check(all(i < len(self.lists) for i in [*step["start"], *step["keep"], step["logits"]]), "no such list")
         steps.check(all(self.depends[i] == 0 for i in step["start"]), "start: a list that depends on letters")
         self.keep, self.logits, self.token_lists = step["keep"], step["logits"], {}
-        numbers = tuple(x for i in step["start"] for x in self.values[i])
         self.size = self.size or 0
-        steps.check(self.size == len(numbers) == sum(self.sizes[i] for i in self.keep), "what is remembered is not always as long")
+        steps.check(self.size == sum(self.sizes[i] for i in step["start"]) == sum(self.sizes[i] for i in self.keep),
+                    "what is remembered is not always as long")
+        numbers = tuple(x for i in step["start"] for x in self.values[i])
         said = None
         for token in self.prefix:
             numbers, said = self.token(numbers, token)
@@ -1046,7 +1047,7 @@ class Operations:
             step = steps.take(kind, "shape of" + " terms" * (kind == "dot"))
             steps.demand(0 not in step["shape"] and step.get("terms") != 0, f"{kind}: sizes begin with 1")
             value, size = None, math.prod(step["shape"])
-            steps.check(size <= MOST_NUMBERS, "too many numbers")
+            steps.check(size <= MOST_NUMBERS and size * step.get("terms", 1) <= MOST_PRODUCTS, "too many numbers, or products")
             due = COMPUTED[kind][0]
             steps.check(len(step["of"]) == due or kind == "dot" and len(step["of"]) == 3, f"{kind}: not made of {due} lists")
             for v, (of, first, *strides) in enumerate(step["of"]):

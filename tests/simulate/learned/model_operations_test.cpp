@@ -126,6 +126,31 @@ TEST_CASE("more numbers than a checker holds are a limit, not a contradiction") 
   }
 }
 
+TEST_CASE("what a file claims to remember and to add up is bounded before it is done") {
+  const auto with = [](std::size_t starts, std::size_t terms) {
+    OperationsBuilder b;
+    const auto memory = b.memory(4), some = b.numbers({1}, 4);
+    const auto sum = b.make("dot", {4}, {b.view(some, {0, 0}), b.view(memory, {1, 0})}, terms);
+    b.operations.start.assign(starts, some.number);
+    b.operations.keep = {sum.number};
+    b.operations.logits = sum.number;
+    return b.operations;
+  };
+  CHECK_NOTHROW(rechecked_operations(with(1, 3), TensorFile{}));
+  for (const std::size_t starts : {0, 2, 10'000'000})
+    CHECK_THROWS_AS(rechecked_operations(with(starts, 3), TensorFile{}), NotEstablished);
+  CHECK_NOTHROW(rechecked_operations(with(1, UINT32_MAX), TensorFile{}));  // 2³⁴ products, which none asks for
+  OperationsBuilder wide;
+  const auto memory = wide.memory(32);
+  CHECK_NOTHROW(wide.make("dot", {32}, {wide.view(memory, {1, 0}), wide.view(memory, {1, 0})}, std::size_t{1} << 31));
+  wide.operations.start = {wide.numbers({1}, 32).number};
+  wide.operations.keep = {1};
+  wide.operations.logits = 1;
+  CHECK_NOTHROW(rechecked_operations(wide.operations, TensorFile{}));  // 2³⁶
+  wide.operations.list[1].terms += 1;
+  CHECK_THROWS_AS(rechecked_operations(wide.operations, TensorFile{}), LimitError);
+}
+
 TEST_CASE("a checker reads every fp16 number as it is") {
   std::vector<Eigen::half> halves;
   std::vector<double> numbers;
