@@ -30,6 +30,7 @@ class AutomatonTask : public Task {
 
   const TaskInfo& info() const override { return info_; }
   const Alphabet& alphabet() const override { return oracle_.alphabet(); }
+  Letter input_letters() const override { return inputs_.size(); }
   std::span<const std::string> labels() const override { return labels_; }
   const Dfa* oracle() const override { return &oracle_; }
   std::optional<Dfa> asked_inputs(std::uint64_t least_length) const override;

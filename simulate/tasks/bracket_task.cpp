@@ -127,6 +127,7 @@ class BracketTask : public Task {
   }
   const TaskInfo& info() const override { return info_; }
   const Alphabet& alphabet() const override { return alphabet_; }
+  Letter input_letters() const override { return static_cast<Letter>(m_) + kEquals; }
   std::span<const std::string> labels() const override { return labels_; }
   const Dfa* oracle() const override { return nullptr; }
   std::unique_ptr<SampleStream> open(std::uint64_t length, std::uint64_t seed, std::uint64_t index) const override {

@@ -62,17 +62,18 @@ class Task {
   virtual ~Task() = default;
 
   virtual const TaskInfo& info() const = 0;
-  /// Input tokens first, then special ones: [BOS], [EOI], =, [PAD].
+  /// Input tokens first, then special ones: [BOS], [EOI], =, [PAD]. An input may bear such a name, too.
   virtual const Alphabet& alphabet() const = 0;
+  /// So many letters of `alphabet()` are inputs.
+  virtual Letter input_letters() const = 0;
   virtual std::span<const std::string> labels() const = 0;
   /// The automaton over `alphabet()` whose output, wherever a target is due, is that target; special tokens do not move
   /// it. Null when no finite automaton does it (unbounded brackets).
   virtual const Dfa* oracle() const = 0;
 
   /// An acceptor of the inputs, without special tokens, at whose end an answer is due in some sample, of at least the
-  /// length where one answer is due, at the end; over the letters of `alphabet()` that are no special tokens. State 0
-  /// is the initial one; from the last state, where there is more than one, no sample goes on. Nothing when no finite
-  /// automaton does it.
+  /// length where one answer is due, at the end; over the inputs of `alphabet()`. State 0 is the initial one; from the
+  /// last state, where there is more than one, no sample goes on. Nothing when no finite automaton does it.
   virtual std::optional<Dfa> asked_inputs([[maybe_unused]] std::uint64_t least_length) const { return std::nullopt; }
 
   /// Throws InputError when the length is not one of the task's.

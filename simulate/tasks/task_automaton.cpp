@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -12,10 +13,6 @@
 
 namespace krohn {
 namespace {
-
-bool is_special(const std::string& name) {
-  return name == "[BOS]" || name == "[EOI]" || name == "=" || name == "[PAD]";
-}
 
 /// Letter of the task's inputs ↦ letter of the automaton.
 std::vector<Letter> letters_by_name(const Alphabet& inputs, const Dfa& automaton, const std::string& task) {
@@ -54,13 +51,11 @@ TaskAutomaton input_machine(const Task& task) {
   if (oracle == nullptr)
     throw InputError(
         fmt::format("task {} has no finite automaton, so there is nothing to verify against", task.info().name));
-  std::vector<Letter> inputs;
-  std::vector<Symbol> symbols;
-  for (Letter letter = 0; letter < oracle->letters(); ++letter)
-    if (!is_special(oracle->alphabet().name(letter))) {
-      inputs.push_back(letter);
-      symbols.push_back(oracle->alphabet()[letter]);
-    }
+  // By place, not by name: a language may have letters that are called "=" or "[BOS]".
+  const Letter letters = task.input_letters();
+  std::vector<Letter> inputs(letters);
+  std::iota(inputs.begin(), inputs.end(), Letter{0});
+  std::vector<Symbol> symbols(oracle->alphabet().symbols().begin(), oracle->alphabet().symbols().begin() + letters);
   std::vector<State> table;
   for (State state = 0; state < oracle->states(); ++state)
     for (const Letter letter : inputs) table.push_back(oracle->next(state, letter));
@@ -72,7 +67,7 @@ TaskAutomaton input_machine(const Task& task) {
                         {}};
   // The special tokens that stand around the shortest sample, up to its last answer.
   const std::vector<TaskToken> sample = task.sample(task.info().least_length, 1, 0);
-  const auto special = [&](const TaskToken& token) { return is_special(oracle->alphabet().name(token.letter)); };
+  const auto special = [&](const TaskToken& token) { return token.letter >= letters; };
   std::size_t first = 0, answered = 0;
   while (first < sample.size() && special(sample[first])) machine.before.push_back(sample[first++].letter);
   for (std::size_t i = 0; i < sample.size(); ++i)

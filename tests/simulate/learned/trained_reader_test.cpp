@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "krohn/automata/language.h"
+#include "krohn/automata/operations/emptiness.h"
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/error.h"
@@ -18,6 +19,7 @@
 #include "krohn/simulate/models/released_model.h"
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/machine/reader_run.h"
+#include "krohn/simulate/tasks/task_automaton.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
 #include "krohn/simulate/train/trainer.h"
@@ -249,6 +251,39 @@ TEST_CASE("words that no sample has are not asked about") {
   state = longer.automaton.next(longer.automaton.next(state, plus), digit);
   CHECK(longer.is_asked(state));
   CHECK(longer.wanted[longer.automaton.next(state, digit)] == TrackedAutomaton::kNoSuchWord);
+}
+
+TEST_CASE("a letter of the language's own may be called like a special token, and is read") {
+  for (const char* const name : {"regex:a=b", "regex:(a|=)*=", "regex:=+"}) {
+    CAPTURE(name);
+    const auto task = make_task(name);
+    const TaskAutomaton machine = input_machine(*task);
+    const Dfa language = load_language(name);
+    CHECK(machine.automaton.letters() == language.letters());
+    CHECK_FALSE(distinguishing_word(machine.automaton, language));
+    CHECK(machine.before.empty());
+    CHECK(machine.after.empty());
+    // One that rejects every word.
+    const auto model = make_model<float>("rnn:hidden=2,inputs=2", *task, 1);
+    std::ranges::fill(model->parameters(), 0.0F);
+    const auto reject = std::ranges::find(task->labels(), "reject") - task->labels().begin();
+    model->parameters()[model->begin_of("head.bias") + static_cast<std::size_t>(reject)] = 1;
+    const auto reader = trained_machine(*model, *task, Precision::kFp32);
+    const Certificate certificate = ask_reader(*reader, tracked_automaton(*task, machine.automaton), Precision::kFp32);
+    REQUIRE(certificate.is<Refuted>());
+    CHECK(*certificate.failing_word() == *shortest_accepted_word(language));
+  }
+  // Those of a task's own are none of its inputs.
+  for (const auto& [name, letters, before, after] :
+       {std::tuple("modadd5", 5, 1, 1), std::tuple("modarith-equals5", 8, 0, 1), std::tuple("S3/swaps", 4, 1, 0)}) {
+    CAPTURE(name);
+    const auto task = make_task(name);
+    const TaskAutomaton machine = input_machine(*task);
+    CHECK(task->input_letters() == static_cast<Letter>(letters));
+    CHECK(machine.automaton.letters() == static_cast<Letter>(letters));
+    CHECK(machine.before.size() == static_cast<std::size_t>(before));
+    CHECK(machine.after.size() == static_cast<std::size_t>(after));
+  }
 }
 
 TEST_CASE("a model whose memory closes is proved for words of every length") {
