@@ -27,6 +27,8 @@ class CertificateBits {
 
   std::string write(const std::vector<double>& numbers) const {
     std::string text;
+    if (!std::ranges::all_of(numbers, [](double number) { return std::isfinite(number); }))
+      throw InputError("a number that is remembered is not finite, which certificates do not write");
     for (const double number : numbers) text += fmt::format("{:0{}x}", bits_of(number), digits_);
     return text;
   }

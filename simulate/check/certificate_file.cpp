@@ -132,7 +132,7 @@ class Steps {
     if (network_ != nullptr && network_->snap_every > 0) json["phase"] = pair.phase;
     json["bits"] = Json::array();
     for (const auto& numbers : pair.numbers) json["bits"].push_back(bits_.write(numbers));
-    if (!pair.next.empty()) json["next"] = pair.next;
+    if (!has_depth || !pair.next.empty()) json["next"] = pair.next;
     add(json);
   }
 

@@ -330,7 +330,9 @@ std::string check(const FailingRun& run, const Certificate& certificate, const H
                   const RecheckOptions& options) {
   const Dfa& automaton = held.tracked.automaton;
   const std::uint64_t length = run.random ? run.random->letters : certificate.failing_word()->size();
-  if (length > options.max_letters) throw LimitError(fmt::format("a word of {} letters; raise --max-letters", length));
+  if (length > options.max_letters)
+    throw LimitError(
+        fmt::format("a word of {} letters, more than {}; {}", length, options.max_letters, options.advice));
   require(!run.random || automaton.letters() > 0, "there are no random words over no letters");
   RandomLetters random(automaton.letters(), run.random ? run.random->seed : 0, run.random ? run.random->stream : 0);
   State state = automaton.initial();
@@ -354,7 +356,7 @@ std::string check(const SampledWords& proof, const Certificate&, const Held& hel
   const Dfa& automaton = held.tracked.automaton;
   require(automaton.letters() > 0 && proof.words > 0 && proof.length > 0, "no letter is sampled");
   if (proof.length > options.max_letters / proof.words)
-    throw LimitError(fmt::format("more than {} letters; raise --max-letters", options.max_letters));
+    throw LimitError(fmt::format("more than {} letters; {}", options.max_letters, options.advice));
   const auto [first, end] = share_of(proof.words, options);
   for (std::uint64_t word = first; word < end; ++word) {
     RandomLetters random(automaton.letters(), proof.seed, word);

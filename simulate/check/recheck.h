@@ -18,6 +18,7 @@ struct RecheckOptions {
   /// looked at, and all else as ever. A claim is established when it is by every share; the first share by which it is
   /// not finds what the whole finds.
   std::uint64_t share = 0, shares = 1;
+  std::string advice = "raise --max-letters";  ///< what a LimitError of max_letters says to do
 };
 
 /// Whether the evidence has shares: the rest of it is small.

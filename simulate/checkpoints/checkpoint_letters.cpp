@@ -143,6 +143,7 @@ std::unique_ptr<LetterReader> checkpoint_reader(const Checkpoint& checkpoint, co
 TrackedAutomaton tracked_by(const Checkpoint& checkpoint) {
   const Dfa& automaton = *checkpoint.automaton;
   std::vector<Output> wanted(checkpoint.tokens.of_state.begin(), checkpoint.tokens.of_state.end());
+  std::ranges::replace(wanted, Output{TokenTable::kNone}, Output{TrackedAutomaton::kNeverGiven});
   if (checkpoint.tokens.begin) return {automaton, std::move(wanted)};
   // A first state of its own, where nothing is asked.
   std::vector<State> table(automaton.row(automaton.initial()).begin(), automaton.row(automaton.initial()).end());
@@ -158,9 +159,10 @@ TrackedAutomaton tracked_by(const Checkpoint& checkpoint) {
 
 std::string output_of_token(const Checkpoint& checkpoint, std::uint32_t token) {
   const Dfa& automaton = *checkpoint.automaton;
+  if (token == LetterReader::kNoAnswer) return "nothing";  // TokenTable::kNone, too
   for (State state = 0; state < automaton.states(); ++state)
     if (token == checkpoint.tokens.of_state[state]) return automaton.output_names()[automaton.output(state)];
-  return token == LetterReader::kNoAnswer ? "nothing" : fmt::format("token {}", token);
+  return fmt::format("token {}", token);
 }
 
 std::optional<CheckpointFailure> first_failure(const Checkpoint& checkpoint, const CheckpointModel& model,

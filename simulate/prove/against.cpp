@@ -25,6 +25,12 @@ std::optional<Word> in_letters_of_model(const Word& word, const AlphabetRefineme
   return letters;
 }
 
+/// Whether some letter of the word stands for several that the language tells apart.
+bool is_split(const Word& word, const AlphabetRefinement& common) {
+  return std::ranges::any_of(word,
+                             [&](Letter letter) { return std::ranges::count(common.in_a, std::optional(letter)) > 1; });
+}
+
 /// The language's output after the word, by name: an acceptor rejects a word with a letter that it lacks.
 std::string expected_output(const Dfa& expected, const Word& word, const AlphabetRefinement& common) {
   State state = expected.initial();
@@ -41,6 +47,13 @@ void refute(Certificate& certificate, std::string evidence) {
   certificate.evidence = std::move(evidence);
   certificate.proof = {};
   certificate.limit.clear();
+}
+
+/// Whether the run that refuted the network ends with another output than its automaton's, and not in another state
+/// alone; false where the run is not kept.
+bool gives_wrong_output(const Certificate& certificate, const Dfa& automaton) {
+  const auto* const run = std::get_if<FailingRun>(&certificate.proof);
+  return run != nullptr && (!run->given || automaton.output(*run->given) != automaton.output(run->expected));
 }
 
 /// What the network says after the word, by name, in the arithmetic and the order of the certificate.
@@ -95,15 +108,18 @@ Dfa with_output_at_start(const Dfa& dfa, const std::string& output) {
   return Dfa::moore(dfa.alphabet(), std::move(table), dfa.states(), std::move(outputs), std::move(names));
 }
 
-/// True when there is nothing more to say.
+/// True when there is nothing more to say. `is_wrong_answer`: whether what refuted the model without a word is an
+/// answer, and not a state alone.
 template <class OutputAfter>
-bool is_settled(ModelVerdict& verdict, const Dfa& own, const Language& language, const OutputAfter& output_after) {
+bool is_settled(ModelVerdict& verdict, const Dfa& own, const Language& language, const OutputAfter& output_after,
+                bool is_wrong_answer) {
   const AlphabetRefinement common = refine(own.alphabet(), language.automaton.alphabet());
   const auto word = distinguishing_word(own, language.automaton);
   if (!word) {
     // The same outputs; but what refuted the model may be a state that the language does not tell from the right one.
     Certificate& certificate = verdict.certificate;
-    if (!certificate.is<Refuted>() || !certificate.failing_word()) return true;
+    if (!certificate.is<Refuted>()) return true;
+    if (!certificate.failing_word()) return is_wrong_answer;
     const std::string said = output_after(*certificate.failing_word());
     const std::string right = own.output_names()[own.output(own.run(*certificate.failing_word()))];
     if (said == right) return false;
@@ -125,7 +141,8 @@ bool is_settled(ModelVerdict& verdict, const Dfa& own, const Language& language,
   const bool proved = verdict.certificate.is<Proved>();
   refute(verdict.certificate,
          fmt::format("{} gives \"{}\" on {}, the model \"{}\"", language.name, right, shown, said));
-  verdict.certificate.claim = Refuted{letters, /*shortest=*/proved};
+  // The model's letters cannot say which word it was where the language tells apart what one of them stands for.
+  verdict.certificate.claim = is_split(*letters, common) ? Refuted{} : Refuted{letters, /*shortest=*/proved};
   verdict.said = said;
   verdict.wanted = right;
   return true;
@@ -160,7 +177,7 @@ std::optional<ReadLanguage> read_language(const Network& network, const Question
 bool is_settled_by(const Language& language, ModelVerdict& verdict, const Network& network) {
   const auto said = [&](const Word& word) { return output_of(network, verdict.certificate, word); };
   const Dfa& own = network.automaton;
-  if (!is_settled(verdict, own, language, said)) return false;
+  if (!is_settled(verdict, own, language, said, gives_wrong_output(verdict.certificate, own))) return false;
   Certificate& certificate = verdict.certificate;
   if (certificate.method != "another language" || !certificate.order.is_sequential() ||
       certificate.arithmetic.is_exact())
@@ -180,7 +197,7 @@ void compare_with_language(ModelVerdict& verdict, const ReadModel& model, const 
   // Of the empty word, where nothing is asked then, the two are not compared.
   if (!model.tracked.is_asked(own.initial()))
     language.automaton = with_output_at_start(language.automaton, own.output_names()[own.output(own.initial())]);
-  if (!is_settled(verdict, own, language, said))
+  if (!is_settled(verdict, own, language, said, /*is_wrong_answer=*/true))
     throw LimitError(fmt::format(
         "{} and the model's own automaton differ on a word where the model sides with {}: neither is proved; remove "
         "the model's automaton.json, or compile the language again",

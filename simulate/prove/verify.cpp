@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "krohn/groups/float_environment.h"
@@ -56,13 +57,28 @@ Certificate untested(const CertifyOptions& how) {
       question.name, what));
 }
 
+bool remembers_infinity(const Certificate& certificate) {
+  const auto* const reached = std::get_if<ReachedPairs>(&certificate.proof);
+  const auto is_finite = [](double number) { return std::isfinite(number); };
+  return reached != nullptr && !std::ranges::all_of(reached->list, [&](const ReachedPair& pair) {
+           return std::ranges::all_of(
+               pair.numbers, [&](const std::vector<double>& list) { return std::ranges::all_of(list, is_finite); });
+         });
+}
+
 void check_again(ModelVerdict& verdict, const Network& network, const Question& question) {
   const Certificate& certificate = verdict.certificate;
   if (!certificate.order.is_sequential() || std::holds_alternative<std::monostate>(certificate.proof)) return;
   Certificate written = certificate;
   if (certificate.is<ProvedUpTo>()) written.claim = ProvedUpTo{length_in_file(certificate)};
   try {
-    const Recheck outcome = recheck(with_steps(std::move(written), network), network);
+    written = with_steps(std::move(written), network);
+    if (remembers_infinity(written)) {
+      verdict.self_check.not_rechecked = "a number that is remembered is not finite, which certificates do not write";
+      verdict.certificate.proof = {};
+      return;
+    }
+    const Recheck outcome = recheck(written, network);
     if (!outcome.established) contradict(question, "the re-check of the certificate says: " + outcome.finding);
     verdict.self_check.is_rechecked = true;
     if (length_in_file(certificate) < certificate.length())
@@ -93,6 +109,11 @@ void replay_built(ModelVerdict& verdict, const Network& network, const Question&
                              to_string(certificate.arithmetic), to_string(certificate.order)));
     verdict.self_check.replayed_letters += letters;
   }
+}
+
+/// What the checks were of, whatever a language or random words make of it later.
+void remember(ModelVerdict& verdict) {
+  verdict.self_check.length = verdict.certificate.is<Proved>() ? 0 : verdict.certificate.length();
 }
 
 // ---- Random words
@@ -199,9 +220,9 @@ std::optional<Dfa> automaton_for_test(const Network& network, const Question& qu
   auto automaton = network_automaton(network, question.how.arithmetic, question.how.form, options);
   if (!automaton && is_asked)
     throw LimitError(
-        fmt::format("{}: the network has more than {} reachable states, or {} transitions between them, so it is "
-                    "evaluated letter by letter: leave out --save and --resume",
-                    question.name, with_thousands(options.max_states), with_thousands(options.max_transitions)));
+        fmt::format("the network has more than {} reachable states, or {} transitions between them, so it is "
+                    "evaluated letter by letter: leave out --through states, --save and --resume",
+                    with_thousands(options.max_states), with_thousands(options.max_transitions)));
   return automaton;
 }
 
@@ -316,14 +337,13 @@ void give_file(ModelVerdict& verdict, const ReadModel& model, const Question& qu
     return;
   }
   certificate.operations = model.operations;
-  if (is_sample)
-    certificate.language = language_to_write(model.tracked);
-  else
-    give_proof(certificate, model.reader, model.tracked);
+  if (!is_sample) give_proof(certificate, model.reader, model.tracked);
   if (std::holds_alternative<std::monostate>(certificate.proof)) return;
   try {
     const StepLimits few{.max_steps = tokens_to_recheck(*model.operations)};
-    const Recheck outcome = recheck(with_steps(certificate, model.reader, few), *model.tensors, {few.max_steps});
+    const Recheck outcome =
+        recheck(with_steps(certificate, model.reader, few), *model.tensors,
+                {.max_letters = few.max_steps, .advice = "`krohn check` of its file reads as many as it is told to"});
     // Where a square overflows, the model scales first, and operations say nothing.
     const bool overflows = outcome.finding == kNotFinite;
     if (!outcome.established && is_proof(certificate) && !overflows)
@@ -359,6 +379,7 @@ ModelVerdict verify_reader(const ReadModel& model, const Question& question) {
     verdict.certificate.arithmetic = how.arithmetic;
     verdict.certificate.order = how.order;
   }
+  if (is_proof(verdict.certificate)) remember(verdict);
   if (is_proof(verdict.certificate))
     if (const auto wrong = replay(model.reader, model.tracked, verdict.certificate, question.replayed_letters,
                                   verdict.self_check.replayed_letters))
@@ -367,6 +388,7 @@ ModelVerdict verify_reader(const ReadModel& model, const Question& question) {
   if (question.random.length > 0) test(verdict, model, question);
   if (verdict.certificate.method == "another language") return verdict;
   tell_answers(verdict, model, question.name);
+  verdict.certificate.language = language_to_write(model.tracked);
   give_file(verdict, model, question);
   return verdict;
 }
@@ -395,10 +417,10 @@ void require_sense(const Network& network, const Question& question) {
 ModelVerdict verify_answers(const Network& network, const Question& question) {
   const std::optional<ReadLanguage> read = read_language(network, question);
   if (!read)
-    throw LimitError(fmt::format(
-        "{}: the model sides with it against its own automaton, so that its answers have to be searched; take "
-        "--order sequential without --any-order, an arithmetic that rounds, and the model's own letters",
-        question.against->name));
+    throw LimitError(
+        fmt::format("{}: the model is not its own automaton, so that its answers have to be searched; take "
+                    "--order sequential without --any-order, an arithmetic that rounds, and the model's own letters",
+                    question.against->name));
   if (must_go_through_states(question.random))
     throw LimitError(
         fmt::format("{}: the model is not its own automaton, so that the run through its states says "
@@ -421,6 +443,7 @@ ModelVerdict verify_network(const Network& network, const Question& question) {
   ModelVerdict verdict;
   verdict.certificate = question.test_only ? untested(how) : certify(network, how);
   if (is_proof(verdict.certificate)) {
+    remember(verdict);
     check_again(verdict, network, question);
     replay_built(verdict, network, question);
   }
@@ -433,7 +456,12 @@ ModelVerdict verify_network(const Network& network, const Question& question) {
     if (verdict.said.empty()) tell_answers(verdict, read->model(), question.name);
     return verdict;
   }
-  test(verdict, network, question);
+  try {
+    test(verdict, network, question);
+  } catch (const LimitError& error) {
+    if (!is_proof(verdict.certificate) && !verdict.certificate.is<Refuted>()) throw;
+    verdict.not_tested = error.what();
+  }
   // The states of a random word may be wrong where what the language says is right.
   if (question.against && !is_settled_by(*question.against, verdict, network)) return verify_answers(network, question);
   return verdict;

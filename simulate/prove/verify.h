@@ -88,6 +88,7 @@ struct Question {
 
 /// What a verdict did to itself before it was given.
 struct SelfCheck {
+  std::uint64_t length = 0;  ///< what was checked was proved for words of up to so many letters; 0: of every length
   std::uint64_t replayed_letters = 0;  ///< of random and aimed words, in the claimed arithmetic and order
   bool is_rechecked = false;           ///< the certificate was established again by simulate/check
   std::uint64_t rechecked_length = 0;  ///< for words of so many letters, where that is less than was proved; 0: all
@@ -100,7 +101,8 @@ struct ModelVerdict {
   std::optional<SampleReport> sampled;
   std::optional<ThroughStates> through_states;
   bool has_failed_on_random_words = false;  ///< of what reads letters
-  std::string said, wanted;                 ///< by name, after the failing word, where it is known
+  std::string not_tested;    ///< the limit that kept random words from being read, beside something that was found
+  std::string said, wanted;  ///< by name, after the failing word, where it is known
 };
 
 /// Stages, the strongest claim winning: certify (simulate/prove/certify.h), or for what reads letters certify_reader;

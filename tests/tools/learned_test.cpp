@@ -214,6 +214,15 @@ TEST_CASE("words below --from are not asked about") {
   };
   CHECK(failing_length("") < 5);            // one or two integers: "1", "1+1"
   CHECK(failing_length(" --from 3") >= 5);  // three, with two operators
+  // What is not asked about is said of every model, also of those whose functions no certificate states.
+  for (const char* const model : {"fan:layers=2,blocks=1,size=2,norm=1.2", "rnn:hidden=2"}) {
+    REQUIRE(
+        place.shell(fmt::format("krohn train modadd1 --model {} --steps 0 --threads 1 -o {}", model, model)).status ==
+        0);
+    const Outcome some = place.shell(fmt::format("krohn verify {} --from 50 --max-pairs 100 --long-letters 0", model));
+    CHECK(contains(some.out, "proved"));
+    CHECK(contains(some.out, "not of words that are not asked about, such as"));
+  }
   const Outcome endless = place.shell("krohn verify run --from 1e9 --time 1");
   CHECK(endless.status == 2);
   CHECK(contains(endless.err, "--from: "));

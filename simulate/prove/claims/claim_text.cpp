@@ -49,10 +49,13 @@ std::string quoted_word(const Alphabet& alphabet, std::span<const Letter> word) 
 std::optional<Word> shortest_word_not_asked(const Certificate& certificate) {
   if (!certificate.language) return std::nullopt;
   const auto& [automaton, wanted] = *certificate.language;
+  const auto is_asked_after = [&](State state, Letter letter) {
+    const Output is_wanted = wanted[automaton.next(state, letter)];
+    return is_wanted != TrackedAutomaton::kNotAsked && is_wanted != TrackedAutomaton::kNoSuchWord;
+  };
   const auto asks_nothing_after = [&](State state) {
     Letter letter = 0;
-    while (letter < automaton.letters() && wanted[automaton.next(state, letter)] != TrackedAutomaton::kNotAsked)
-      ++letter;
+    while (letter < automaton.letters() && is_asked_after(state, letter)) ++letter;
     return letter;
   };
   std::optional<Word> word = shortest_word(

@@ -11,8 +11,8 @@
 
 namespace krohn {
 
-/// A shortest word with letters of which the certificate's language asks nothing, or nothing where it asks about all:
-/// of such words a proof says nothing. O(states · letters).
+/// A shortest word with letters after which the certificate's language asks nothing, or which cannot stand there;
+/// nothing where it asks about all: of such words a proof says nothing. O(states · letters).
 std::optional<Word> shortest_word_not_asked(const Certificate& certificate);
 
 /// "proved for words of every length", "refuted: wrong on "abb" (3 letters), and no shorter word fails", …

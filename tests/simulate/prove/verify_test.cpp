@@ -92,6 +92,101 @@ TEST_CASE("another language is refuted by the shortest word that tells them apar
   CHECK(verify(question).certificate.is<Proved>());
 }
 
+TEST_CASE("a word is no witness where the language tells apart what one of its letters stands for") {
+  const Network network = build(load_language("regex:[ab]*c"), {});
+  Question question;
+  question.subject = &network;
+  question.against = Language{"regex:a*c", load_language("regex:a*c")};
+  const ModelVerdict split = verify(question);
+  CHECK(split.certificate.is<Refuted>());
+  CHECK(split.certificate.failing_word() == nullptr);  // "ac", its letters' names, is read rightly
+  CHECK(split.certificate.evidence.find("\"bc\"") != std::string::npos);
+  question.against = Language{"regex:a*cc", load_language("regex:a*cc")};
+  const ModelVerdict whole = verify(question);
+  REQUIRE(whole.certificate.failing_word() != nullptr);
+  CHECK(*whole.certificate.failing_word() == Word{*network.automaton.alphabet().find("c")});
+}
+
+TEST_CASE("a state that a run meets, and that the language does not tell apart, refutes nothing, wherever it is met") {
+  // Fourteen equal letters end: a's in one state, b's in another. The file says in the same one; both accept.
+  constexpr State kRun = 14, kFirst = 2 * kRun - 1, kSecond = 2 * kRun;
+  std::vector<State> table;
+  std::vector<Output> outputs;
+  for (State state = 0; state <= kSecond; ++state) {
+    const State of_a = state < kRun ? state : 0, of_b = state >= kRun && state < kFirst ? state - kRun + 1 : 0;
+    const bool is_end = state >= kFirst;
+    table.push_back(is_end ? state : of_a + 1 == kRun ? kSecond : of_a + 1);
+    table.push_back(is_end ? state : of_b + 1 == kRun ? kFirst : kRun + of_b);
+    outputs.push_back(is_end ? state - kFirst + 1 : 0);
+  }
+  Network network =
+      build(Dfa::moore(load_language("regex:[a][b]").alphabet(), table, 0, outputs, {"reject", "accept", "other"}), {});
+  const Dfa& own = network.automaton;
+  const Letter a = *own.alphabet().find("a"), b = *own.alphabet().find("b");
+  std::vector<State> merged(own.table().begin(), own.table().end());
+  merged[own.run(Word(kRun - 1, a)) * own.letters() + a] = own.run(Word(kRun, b));
+  std::vector<bool> accepts;
+  for (State state = 0; state < own.states(); ++state) accepts.push_back(own.output(state) != 0);
+  network.automaton = Dfa::acceptor(own.alphabet(), std::move(merged), own.initial(), std::move(accepts));
+  Question question;
+  question.subject = &network;
+  question.against = Language{"runs", network.automaton};
+  CHECK(verify(question).certificate.is<Proved>());
+  question.how.max_pairs = 5;
+  question.how.long_letters = 0;
+  question.random.length = 1'000'000;
+  question.random.through = RandomTest::Through::kStates;
+  // Words in which b's come first meet no wrong state; the others meet one before letter 10,000, or later.
+  int met = 0;
+  for (question.random.seed = 1; question.random.seed <= 10; ++question.random.seed) try {
+      CHECK_FALSE(verify(question).certificate.is<Refuted>());
+    } catch (const LimitError&) {
+      ++met;
+    }
+  CHECK(met > 1);
+}
+
+TEST_CASE("what was found stays where random words meet a limit, which is said") {
+  const Network many = rotation(5, {0, 1, 2, 3, 4});  // more states in fp32 than a run through them lists
+  Question question;
+  question.subject = &many;
+  question.how.max_pairs = 1000;
+  question.how.long_letters = 0;
+  question.random.length = 300;
+  question.random.through = RandomTest::Through::kStates;
+  const ModelVerdict proved = verify(question);
+  CHECK(proved.certificate.length() > 0);
+  CHECK(proved.not_tested.find("reachable states") != std::string::npos);
+  question.test_only = false;
+  Network wrong = many;
+  const Dfa& own = many.automaton;
+  std::vector<State> table(own.table().begin(), own.table().end());
+  table[own.initial() * own.letters() + 1] = own.initial();
+  wrong.automaton =
+      Dfa::moore(own.alphabet(), std::move(table), own.initial(), {own.outputs().begin(), own.outputs().end()},
+                 {own.output_names().begin(), own.output_names().end()});
+  question.subject = &wrong;
+  const ModelVerdict refuted = verify(question);
+  CHECK(refuted.certificate.is<Refuted>());
+  CHECK(*refuted.certificate.failing_word() == Word{1});
+}
+
+TEST_CASE("what was checked before a refutation is said as far as it was proved") {
+  const Network drifting = rotation(5, {0, 1, 2, 3, 4});
+  Question question;
+  question.subject = &drifting;
+  question.how.arithmetic = Precision::kBf16;
+  question.how.max_pairs = 10;
+  question.how.long_letters = 0;
+  const std::uint64_t proved = verify(question).certificate.length();
+  REQUIRE(proved > 0);
+  question.random.length = 100'000;
+  const ModelVerdict verdict = verify(question);
+  REQUIRE(verdict.certificate.is<Refuted>());
+  CHECK(verdict.self_check.length == proved);
+  CHECK(ask(rotation(4, {0, 1}), Precision::kFp32).self_check.length == 0);
+}
+
 TEST_CASE("a network that is not its own automaton is held against the language itself") {
   // The network counts modulo 2; the file says that both letters do nothing.
   Network network = rotation(2, {0, 1});

@@ -38,6 +38,7 @@ void add_verdict(nlohmann::ordered_json& json, const ModelVerdict& verdict, cons
   if (!verdict.said.empty()) json["answers"] = {{"model", verdict.said}, {"automaton", verdict.wanted}};
   json["self_check"] = {{"letters_replayed", verdict.self_check.replayed_letters},
                         {"certificate_rechecked", verdict.self_check.is_rechecked}};
+  if (!verdict.not_tested.empty()) json["not_tested"] = verdict.not_tested;
   if (verdict.through_states)
     json["sampled_through_states"] = {{"letters", verdict.through_states->letters},
                                       {"states", verdict.through_states->states},
@@ -59,11 +60,13 @@ constexpr std::size_t kColumns = 100;
 void print_line(const std::string& text) { fmt::print("  {}\n", wrapped(visible(text), kColumns, "    ")); }
 
 /// `is_refuted`: what was proved is that the model computes its own automaton, which is another language than asked
-/// for.
+/// for, or that it does so on words shorter than the one that refutes it.
 std::string self_check_in_words(const SelfCheck& check, bool is_refuted) {
-  std::string text = fmt::format("{}: {} letters replayed, all right",
-                                 is_refuted ? "the model computes its own automaton; checked again" : "checked again",
-                                 with_thousands(check.replayed_letters));
+  std::string text = is_refuted ? "the model computes its own automaton" : "";
+  if (is_refuted && check.length > 0)
+    text += fmt::format(" on words of up to {} letters", with_thousands(check.length));
+  text += fmt::format("{}checked again: {} letters replayed, all right", is_refuted ? "; " : "",
+                      with_thousands(check.replayed_letters));
   if (check.is_rechecked)
     text +=
         is_refuted ? "; that proof re-checked by independent code" : "; the certificate re-checked by independent code";
@@ -105,6 +108,7 @@ void print_verdict(const std::string& name, const std::vector<std::string>& abou
   if (verdict.self_check.replayed_letters > 0 || verdict.self_check.is_rechecked)
     print_line(self_check_in_words(verdict.self_check, certificate.is<Refuted>()));
   print_random_words(question, verdict);
+  if (!verdict.not_tested.empty()) print_line("random words were not read: " + verdict.not_tested);
 }
 
 void print_claim(const std::string& before, const ModelVerdict& verdict, const Alphabet& alphabet) {
