@@ -148,20 +148,30 @@ class TokensReader {
   json object_;
 };
 
-TensorFile read_shards(const std::string& folder, const std::string& index_path) {
+/// Tensor ↦ shard.
+std::map<std::string, std::string> read_index(const std::string& index_path) {
   const json index = parse_object(index_path);
   if (!index.contains("weight_map") || !index["weight_map"].is_object())
     throw InputError(index_path, "\"weight_map\" is not an object of tensor names and files");
   std::map<std::string, std::string> shard_of;
-  std::set<std::string> shards;
   for (const auto& [name, shard] : index["weight_map"].items()) {
     if (!shard.is_string() || fs::path(shard.get<std::string>()).has_parent_path())
       throw InputError(index_path, fmt::format("the file of tensor {} is not a name in this folder", in_quotes(name)));
     shard_of[name] = shard.get<std::string>();
-    shards.insert(shard_of[name]);
   }
+  return shard_of;
+}
+
+std::set<std::string> shards_of(const std::map<std::string, std::string>& index) {
+  std::set<std::string> shards;
+  for (const auto& [name, shard] : index) shards.insert(shard);
+  return shards;
+}
+
+TensorFile read_shards(const std::string& folder, const std::string& index_path) {
+  const std::map<std::string, std::string> shard_of = read_index(index_path);
   TensorFile all;
-  for (const std::string& shard : shards) {
+  for (const std::string& shard : shards_of(shard_of)) {
     TensorFile part = read_safetensors((fs::path(folder) / shard).string());
     for (auto& [name, tensor] : part.tensors) {
       const auto expected = shard_of.find(name);
@@ -178,18 +188,31 @@ TensorFile read_shards(const std::string& folder, const std::string& index_path)
   return all;
 }
 
+[[noreturn]] void refuse_without_weights(const fs::path& base) {
+  for (const auto& entry : fs::directory_iterator(base))
+    if (entry.path().extension() == ".bin" || entry.path().extension() == ".pt" || entry.path().extension() == ".pth")
+      throw InputError(entry.path().string(),
+                       "pickled weights are programs, and krohn does not run them; in Python, "
+                       "`model.save_pretrained(folder, safe_serialization=True)` writes model.safetensors");
+  throw InputError(base.string(), fmt::format("has neither {} nor {}", kWeightsFile, kIndexFile));
+}
+
 }  // namespace
 
 TensorFile checkpoint_weights(const std::string& folder) {
   const fs::path base(folder);
   if (fs::exists(base / kWeightsFile)) return read_safetensors((base / kWeightsFile).string());
   if (fs::exists(base / kIndexFile)) return read_shards(folder, (base / kIndexFile).string());
-  for (const auto& entry : fs::directory_iterator(base))
-    if (entry.path().extension() == ".bin" || entry.path().extension() == ".pt" || entry.path().extension() == ".pth")
-      throw InputError(entry.path().string(),
-                       "pickled weights are programs, and krohn does not run them; in Python, "
-                       "`model.save_pretrained(folder, safe_serialization=True)` writes model.safetensors");
-  throw InputError(folder, fmt::format("has neither {} nor {}", kWeightsFile, kIndexFile));
+  refuse_without_weights(base);
+}
+
+std::vector<std::string> checkpoint_weight_files(const std::string& folder) {
+  const fs::path base(folder);
+  if (fs::exists(base / kWeightsFile)) return {(base / kWeightsFile).string()};
+  if (!fs::exists(base / kIndexFile)) refuse_without_weights(base);
+  std::vector<std::string> files{(base / kIndexFile).string()};
+  for (const std::string& shard : shards_of(read_index(files.front()))) files.push_back((base / shard).string());
+  return files;
 }
 
 void require_automaton(const Checkpoint& checkpoint) {

@@ -68,6 +68,9 @@ struct Checkpoint {
 /// InputError where there are none, or only pickled ones.
 TensorFile checkpoint_weights(const std::string& folder);
 
+/// The files that `checkpoint_weights` reads: one, or the index and the shards that it names. Throws the same.
+std::vector<std::string> checkpoint_weight_files(const std::string& folder);
+
 /// Throws InputError where it does not say which automaton it should track.
 void require_automaton(const Checkpoint& checkpoint);
 

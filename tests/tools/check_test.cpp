@@ -199,6 +199,16 @@ os.remove("shards/model.safetensors")
 )");
     REQUIRE(place.shell("cp -r fla-deltanet half && cp -r fla-deltanet shards && python3 store.py").status == 0);
     for (const std::string model : {"half", "shards"}) judge(model, "bf16", "proved");
+    // A part of a list is of these weights, in whichever file they are.
+    place.write("list", "it.cert\tshards\n");
+    const std::string part = "krohn check --list list --shard 1/1 -o part.jsonl";
+    REQUIRE(place.shell(part).status == 0);
+    CHECK(place.shell(part).status == 0);
+    CHECK(place
+              .shell("printf '\\001' | dd of=shards/1.safetensors bs=1 conv=notrunc seek=$(($(wc -c < "
+                     "shards/1.safetensors) - 2)); " +
+                     part)
+              .status == 2);
   }
   for (const std::string model :
        {"diagonal:width=3,channels=4,states=2", "diagonal:width=3,channels=2,states=2,fixed,complex", "gru:hidden=3",

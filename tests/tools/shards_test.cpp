@@ -1,6 +1,7 @@
 // Lists in shards: the command as a cluster, GNU parallel or a CI matrix runs it.
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <sstream>
@@ -148,6 +149,18 @@ TEST_CASE("certificates in shards") {
   CHECK(place.shell("head -n 3 list.tsv > good.tsv; krohn check --list good.tsv").status == 0);
   CHECK(place.shell("head -n 4 list.tsv > refuted.tsv; krohn check --list refuted.tsv").status == 1);
   CHECK(place.shell("echo 1.cert 1.safetensors > bad.tsv; krohn check --list bad.tsv").status == 2);
+  // How languages are read decides what is established, and belongs to the part.
+  REQUIRE(place
+              .shell("krohn compile 'regex:(a|b)*' -o ab.safetensors && krohn verify ab.safetensors --certificate "
+                     "ab.cert && printf 'ab.cert\\tab.safetensors\\tregex:.*\\n' > read")
+              .status == 0);
+  const auto part = [&](const char* alphabet) {
+    return place.shell(fmt::format("krohn check --list read --alphabet {} --shard 1/1 -o read.jsonl", alphabet)).status;
+  };
+  CHECK(part("ab") == 0);
+  CHECK(part("ab") == 0);
+  CHECK(part("abc") == 2);
+  CHECK(place.shell("krohn check --list read --alphabet abc").status == 1);
 }
 
 TEST_CASE("parts made with another model, symbol table or over a part do not belong together") {

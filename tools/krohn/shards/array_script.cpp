@@ -67,6 +67,14 @@ std::string shell_word(const std::string& text) {
   return quoted + "'";
 }
 
+std::string options_typed(std::vector<std::string> valued, const std::vector<std::string>& flags) {
+  valued.insert(valued.end(), {"-o", "--output", "--shard", "--threads"});
+  std::string typed;
+  for (const std::string& argument : without_options(given_arguments(), valued, flags))
+    typed += (typed.empty() ? "" : " ") + shell_word(argument);
+  return typed;
+}
+
 int print_array_script(const ArrayScript& script, const ShardOptions& options) {
   if (script.output.empty() || script.output == "-") throw InputError("--slurm", "name the output with -o");
   const std::uint64_t shards = options.shards.value_or(std::min<std::uint64_t>(kUsualShards, script.items));

@@ -25,6 +25,10 @@ int print_array_script(const ArrayScript& script, const ShardOptions& options);
 std::vector<std::string> without_options(const std::vector<std::string>& arguments,
                                          const std::vector<std::string>& valued, const std::vector<std::string>& flags);
 
+/// The options as they were typed, for the shell, but these and -o, --shard and --threads: no other is left out that
+/// may decide what a shard does.
+std::string options_typed(std::vector<std::string> valued, const std::vector<std::string>& flags);
+
 /// For the shell, quoted where it has to be.
 std::string shell_word(const std::string& text);
 

@@ -156,6 +156,16 @@ struct Checked {
   int status() const { return found.established && !(compared && compared->difference) ? kDone : kRefuted; }
 };
 
+/// What of a model is read to check it; the name alone where that cannot be told, which its check then says.
+std::vector<std::string> files_of_model(const std::string& model) {
+  try {
+    if (is_checkpoint_folder(model)) return checkpoint_weight_files(model);
+  } catch (const InputError&) {
+    return {model};
+  }
+  return {file_of_model(model)};
+}
+
 /// `is_shared`: by all ranks of the job.
 Checked checked(const CheckArguments& options, bool is_shared) {
   const TensorFile tensors = is_checkpoint_folder(options.model) ? checkpoint_weights(options.model)
@@ -242,14 +252,14 @@ int check_list(const CheckArguments& options) {
   if (options.shards.shard) {
     WorkList list{"check",
                   "krohn " KROHN_VERSION,
-                  visible(fmt::format("--max-letters {} --against {}", options.limits.max_letters,
-                                      options.against.empty() ? "nothing" : shell_word(options.against))),
+                  visible(options_typed({"--list"}, {"--json"})),
                   lines_listed(options.list),
                   {}};
+    if (options.reading.symbols) list.files.push_back(*options.reading.symbols);
     for (const CheckArguments& check : checks) {
       list.costs.push_back(cost_of_file(check.certificate));
-      for (const std::string& file : {check.certificate, file_of_model(check.model), check.against})
-        list.files.push_back(file);
+      list.files.insert(list.files.end(), {check.certificate, check.against});
+      for (std::string& file : files_of_model(check.model)) list.files.push_back(std::move(file));
     }
     return work_on_shard(list, *options.shards.shard, options.output, work.threads, work.participle, "certificate",
                          work.line_of);
