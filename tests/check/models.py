@@ -53,7 +53,7 @@ def written(metadata, tensors):
 def automaton(letters, table, outputs=None, names=None):
     """Its metadata and tensors; every state has an output of its own where none are given."""
     outputs = outputs or list(range(len(table)))
-    about = {"alphabet": [{"characters": [], "name": x} for x in letters], "initial": 0,
+    about = {"alphabet": [{"characters": [[ord(x)] * 2] if len(x) == 1 else [], "name": x} for x in letters], "initial": 0,
              "output_names": names or [f"q{i}" for i in range(max(outputs) + 1)], "state_names": []}
     return about, {"automaton.table": ("U32", [len(table), len(letters)], flat(table)),
                    "automaton.outputs": ("U32", [len(table)], outputs)}

@@ -228,7 +228,7 @@ def mutated_model(r, data, certificate, folder):
 
 
 def verdict(folder, data, certificate):
-    """What krohn_check.py says: "established", "not established", "bad input", or what broke it."""
+    """What krohn_check.py says: "established", "not established", "bad input", "undecided", or what broke it."""
     (folder / "mutant.safetensors").write_bytes(data)
     (folder / "mutant.json").write_text(certificate)
     printed = io.StringIO()
@@ -236,7 +236,7 @@ def verdict(folder, data, certificate):
         status = check.main([str(folder / "mutant.json"), str(folder / "mutant.safetensors")])
     if "broke down" in printed.getvalue():
         return "broken: " + printed.getvalue()
-    return ("established", "not established", "bad input")[status]
+    return ("established", "not established", "bad input", "undecided")[status]
 
 
 # ---- whether what is claimed is so

@@ -6,10 +6,11 @@ import json
 import math
 import random
 import struct
+import subprocess
 import unittest
 from fractions import Fraction
 
-from krohn_check_case import BAD, Case, ESTABLISHED, REFUSED, as_its_own
+from krohn_check_case import BAD, Case, ESTABLISHED, KROHN, REFUSED, UNDECIDED, as_its_own
 
 import certificates  # noqa: E402
 import models  # noqa: E402
@@ -31,6 +32,10 @@ class Languages(Case):
         self.assert_verdict(REFUSED, certificate, "--against", self.language(initial=2))
         self.assert_verdict(REFUSED, certificate, "--against", self.language(transitions=[[1, 0], [2, 1], [3, 2], [0, 2]]))
         self.assertIn("'1 1 0'", self.said)
+        # The same names for other characters; and names that Unicode's tables would have to be asked about.
+        self.assert_verdict(BAD, certificate, "--against", self.language(alphabet=["1", {"name": "0", "characters": [[50, 50]]}]))
+        self.assertIn("other characters", self.said)
+        self.assertEqual([check.characters_of(x) for x in ("a", "\\n", "\n", "ab", "\\x{01}")], [[[97, 97]], [[10, 10]], [[10, 10]], [], None])
         for changes in ({"alphabet": ["1", "2"]}, {"alphabet": ["1"]}, {"version": 2}, {"initial": 4}, {"transitions": [[1, 0]]},
                         {"alphabet": [1, 2]}, {"outputs": [0, 1, 2, 4]}, {"states": None}, {"alphabet": None},
                         {"transitions": [[1, [0, 1]], [2, 1], [3, 2], [0, 3]]}, {"outputs": [0, 1, 2, -1]}):
@@ -192,6 +197,24 @@ class Answers(Case):
         self.refuse(certificate, "root", status=BAD, step="sine")
         # Another order of the two numbers that are remembered is another model.
         self.refuse(certificate, "dot", of=[[2, 0, 2, 1], [1, 1, 0, 0]])
+
+    def test_limits(self):
+        for described in (operations.parity(), operations.counter(5, 6)):
+            certificate = self.proved(described)
+            evaluator = operations.Evaluator([json.loads(x) for x in certificate.splitlines()], operations.numbers_of(described.data))
+            size = next(s["size"] for s in evaluator.steps if s["step"] == "memory")
+            self.assert_limit("MOST_NUMBERS", sum(len(x) for x in evaluator.lists(0, [1.0] * size)), certificate)
+            self.assert_limit("MOST_PRODUCTS", max(math.prod(s["shape"]) * s.get("terms", 1) for s in evaluator.steps if "shape" in s),
+                              certificate)
+        # The limits themselves, which krohn's checker has, too.
+        certificate = self.proved(operations.parity())
+        for kind, members in (("memory", {"size": 2**26 + 1}), ("numbers", {"times": 2**26 + 1}), ("dot", {"shape": [2**26 + 1]}),
+                              ("dot", {"shape": [2**20], "terms": 2**16 + 1})):
+            self.refuse(certificate, kind, status=UNDECIDED, **members)
+            self.assertIn(str(2**36 if "terms" in members else 2**26), self.said)
+            if KROHN:
+                certificate_and_model = [str(self.folder / "certificate.json"), str(self.folder / "model.safetensors")]
+                self.assertEqual(subprocess.run([KROHN, "check", *certificate_and_model], capture_output=True).returncode, UNDECIDED)
 
     def test_numbers_that_are_not_finite(self):
         certificate = self.proved(operations.parity())

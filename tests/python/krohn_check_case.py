@@ -8,13 +8,14 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "check"))
 from certificates import check  # noqa: E402
 
 KROHN = os.environ.get("KROHN_COMMAND")
-ESTABLISHED, REFUSED, BAD = 0, 1, 2
+ESTABLISHED, REFUSED, BAD, UNDECIDED = 0, 1, 2, 3
 
 
 class Case(unittest.TestCase):
@@ -48,9 +49,15 @@ class Case(unittest.TestCase):
         if KROHN and not more:
             arguments = [str(self.folder / "certificate.json"), str(self.folder / "model.safetensors")]
             done = subprocess.run([KROHN, "check", *arguments], capture_output=True, text=True)
-            if done.returncode != 3:  # undecided: the command expands words, up to a limit
+            if done.returncode != UNDECIDED:  # the command expands words, up to a limit
                 self.assertEqual(done.returncode == 0, status == ESTABLISHED, (self.said, done.stdout, done.stderr))
         return status
+
+    def assert_limit(self, name, least, certificate):
+        """The checker's limit of this name has to be `least`: with one less the claim is undecided."""
+        for most, status in ((least, ESTABLISHED), (least - 1, UNDECIDED)):
+            with unittest.mock.patch.object(check, name, most):
+                self.assertEqual(self.verdict_here(certificate), status, self.said)
 
     def assert_verdict(self, expected, certificate, *more):
         self.assertEqual(self.verdict(certificate, *more), expected, self.said)

@@ -328,6 +328,7 @@ class Steps(Case):
             lines[:] = [x for x in lines if x.get("step") != "pair"]
         self.refused(certificate, longer, other_answer, right_answer, without_pairs)
         self.assert_verdict(ESTABLISHED, certificates.failing_word(model, [([1], 2), ([0], 1)], False))
+        self.assert_limit("MOST_LETTERS", 3, certificates.failing_word(model, [([1], 2), ([0], 1)], False))
         self.assert_verdict(REFUSED, certificates.failing_word(model, [([1], 2), ([0], 1)], True))
         # Rounds of a word that returns are left out, and counted all the same: 2^64 − 1 ≡ 0 modulo 3, and is odd.
         certificate = certificates.failing_word(model, [([1], 3)], False)
@@ -339,6 +340,7 @@ class Steps(Case):
         good = self.model(models.cascade())
         self.assert_verdict(ESTABLISHED, certificates.sampled(good, 1, 3, 50))
         self.assertIn("not proved", self.said)
+        self.assert_limit("MOST_LETTERS", 3 * 50, certificates.sampled(good, 1, 3, 50))
 
     def fails(self, model, n):
         word = certificates.failing_word(model, {"seed": 1, "stream": 2, "letters": n})

@@ -3,7 +3,7 @@
 
     python3 krohn_check.py CERTIFICATE MODEL [--against LANGUAGE.json]
 
-Prints one line. Exit status: 0 established, 1 not established, 2 bad input.
+Prints one line. Exit status: 0 established, 1 not established, 2 bad input, 3 undecided within its limits.
 
 What has to be trusted: this file, which shares no code with krohn and was written from its pages (which were mended where they
 were not enough for it); Python's integers, `fractions`, `json`, `struct` and SHA-256; and that the machine on which the network
@@ -33,6 +33,10 @@ class BadInput(Exception):
 
 class Refused(Exception):
     """The files are in order, but the claim does not follow."""
+
+
+class Undecided(Exception):
+    """The files may be in order, but a limit of this file was met."""
 
 
 def demand(condition, error, message):
@@ -468,8 +472,9 @@ class Model:
                     "metadata `automaton`")
         self.snap_every, self.output_names = int(snap), about["output_names"]
         self.letters = [x["name"] for x in about["alphabet"]]
+        self.characters = [x["characters"] for x in about["alphabet"]]
         file.demand(all(type(x) is str for x in self.letters + self.output_names), "metadata `automaton`: a name is no text")
-        file.demand(0 < len(self.letters) == len(set(self.letters)), "metadata `automaton`: letters that are not distinct names")
+        file.demand(len(self.letters) == len(set(self.letters)), "metadata `automaton`: letters that are not distinct names")
         self.outputs = file.take("automaton.outputs", "U32", None, below=len(self.output_names))
         states, letters, self.initial = len(self.outputs), len(self.letters), about["initial"]
         self.table = rows_of(file.take("automaton.table", "U32", states, letters, below=states), letters)
@@ -516,7 +521,8 @@ def flat(columns):
 
 class Truth:
     """What is right after words: an automaton, and the answer that is wanted in each state, None where nothing is asked. A table
-    entry is None where the letter cannot stand."""
+    entry is None where the letter cannot stand. `characters`: those of each letter, where it is known."""
+    characters = None
 
     def __init__(self, letters, initial, table, wanted):
         self.letters, self.initial, self.table, self.wanted = letters, initial, table, wanted
@@ -777,6 +783,9 @@ class Steps:
     def check(self, condition, message):
         demand(condition, Refused, f"line {self.taken}: {message}")
 
+    def limit(self, value, most, what):
+        demand(value <= most, Undecided, f"line {self.taken}: {value} {what}, and this checker takes {most}")
+
     def numbers(self, text, count, to):
         """Numbers in bits of the format `to`."""
         digits = to.width // 4
@@ -1028,8 +1037,8 @@ class Operations:
         elif kind == "numbers":
             step = steps.take(kind, "bits times")
             digits = self.stored.width // 4
-            steps.demand(len(step["bits"]) * step["times"] <= MOST_NUMBERS * digits, "numbers: too many")
             steps.demand(step["bits"] and step["times"], "numbers: none")
+            steps.limit(len(step["bits"]) // digits * step["times"], MOST_NUMBERS, "numbers in a list")
             value, size = steps.numbers(step["bits"], len(step["bits"]) // digits, self.stored) * step["times"], None
         elif kind == "memory":
             step = steps.take(kind, "size")
@@ -1047,7 +1056,8 @@ class Operations:
             step = steps.take(kind, "shape of" + " terms" * (kind == "dot"))
             steps.demand(0 not in step["shape"] and step.get("terms") != 0, f"{kind}: sizes begin with 1")
             value, size = None, math.prod(step["shape"])
-            steps.check(size <= MOST_NUMBERS and size * step.get("terms", 1) <= MOST_PRODUCTS, "too many numbers, or products")
+            steps.limit(size, MOST_NUMBERS, "numbers in a list")
+            steps.limit(size * step.get("terms", 1), MOST_PRODUCTS, "products in a list")
             due = COMPUTED[kind][0]
             steps.check(len(step["of"]) == due or kind == "dot" and len(step["of"]) == 3, f"{kind}: not made of {due} lists")
             for v, (of, first, *strides) in enumerate(step["of"]):
@@ -1065,7 +1075,7 @@ class Operations:
         self.depends.append(depends)
         self.values.append(value)
         self.sizes.append(size if value is None else len(value))
-        steps.check(sum(self.sizes) <= MOST_NUMBERS, "too many numbers")
+        steps.limit(sum(self.sizes), MOST_NUMBERS, "numbers in all lists")
         if value is None and depends == 0:
             self.values[i] = self.computed(i, self.values)
 
@@ -1542,7 +1552,7 @@ def failing_word(net, steps, claim):
         nonlocal spent
         for letter in letters:
             spent += 1
-            demand(spent <= MOST_LETTERS, Refused, f"there are more than {MOST_LETTERS} letters to read")
+            steps.limit(spent, MOST_LETTERS, "letters to read one by one")
             state = truth.table[state][letter]
             steps.check(state is not None, f"letter {letter} of the word cannot stand there")
             memory = net.step(memory, letter, True)[0]
@@ -1576,7 +1586,7 @@ def failing_word(net, steps, claim):
 def sampled(net, steps, claim):
     truth, step = net.truth, steps.take("words", "seed words length")
     steps.check(step["words"] and step["length"], "words: nothing was read")
-    steps.check(step["words"] * step["length"] <= MOST_LETTERS, f"words: there are more than {MOST_LETTERS} letters to read")
+    steps.limit(step["words"] * step["length"], MOST_LETTERS, "letters of random words")
     for stream in range(step["words"]):
         memory, state, letters = net.start, truth.initial, random_letters(step["seed"], stream, len(truth.letters))
         for t in range(step["length"]):
@@ -1628,14 +1638,15 @@ def established(steps, file):
         steps.read()
         if brings:
             net.against(language(steps, model.letters, True))
+            net.truth.characters = model.characters
     METHODS[method](net, steps, claim)
     steps.end()
     words = {"proved": "proved for words of every length", "sampled": "sampled, not proved: random words were read correctly",
              "proved up to a length": f"proved for words of up to {claim.get('length')} letters",
              "refuted": f"refuted by a {'shortest ' * claim.get('shortest', False)}word"}[kind]
     if brings and kind.startswith("proved"):
-        entered = {to for row in net.truth.table for to in row if to is not None}
-        words += ", of those that are asked about" * any(net.truth.wanted[to] is None for to in entered)
+        entered = {to for row in net.truth.table for to in row}
+        words += ", of those that are asked about" * any(to is None or net.truth.wanted[to] is None for to in entered)
     orders = {"any": "in any order of evaluation", "sequential": "letter after letter"}
     roundings = sum(kind == "bf16" for kind, *_ in net.lists) if operations else 0
     arithmetic += f" with {roundings} rounding{'s' * (roundings > 1)} to bf16" * (roundings > 0)
@@ -1645,8 +1656,17 @@ def established(steps, file):
         return (f"{sentence}, held against the language in the certificate, which asks in {asked} of its "
                 f"{len(net.truth.table)} states"), net.truth
     truth = Truth(model.letters, model.initial, model.table, model.table)
+    truth.characters = model.characters
     truth.names = [model.output_names[i] for i in model.outputs]
     return sentence, truth
+
+
+def characters_of(name):
+    """What a letter's name alone says of its characters (docs/formats.md); None where Unicode's tables would have to be asked."""
+    if re.fullmatch(r"\\x\{[0-9A-F]{1,6}\}", name):
+        return None
+    one = {"\\n": 10, "\\t": 9, "\\r": 13}.get(name, ord(name) if len(name) == 1 else None)
+    return [] if one is None else [[one, one]]
 
 
 def read_language(path):
@@ -1655,6 +1675,7 @@ def read_language(path):
         about = parse(file.read(), path)
     valid = about["format"] == "krohn automaton" and about["version"] == 1
     letters = [x["name"] if type(x) is dict else x for x in about["alphabet"]]
+    characters = [x.get("characters", []) if type(x) is dict else characters_of(x) for x in about["alphabet"]]
     states, initial, rows = about["states"], about["initial"], about["transitions"]
     if "accepting" in about:  # missing arcs lead to a sink
         outputs = ["accept" if q in about["accepting"] else "reject" for q in range(len(rows))] + ["reject"]
@@ -1666,18 +1687,21 @@ def read_language(path):
     valid = valid and all(len(row) == len(letters) and all(is_count(q, 0, len(table) - 1) for q in row) for row in table)
     demand(valid and all(type(x) is str for x in letters + outputs), BadInput,
            f"{path}: not a deterministic automaton as docs/formats.md describes it; `krohn convert` writes one")
-    return letters, initial, table, outputs
+    return letters, characters, initial, table, outputs
 
 
 def same_language(truth, path):
     """Compares, on every pair of states that one word leads to, what is asked."""
     try:
-        letters, initial, table, outputs = read_language(path)
+        letters, characters, initial, table, outputs = read_language(path)
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise BadInput(f"{path}: not an automaton as docs/formats.md describes it ({type(error).__name__}: {error})") from None
     demand(set(letters) == set(truth.letters) and len(letters) == len(truth.letters), BadInput,
            f"{path}: its letters are not those of the model")
     number = [letters.index(name) for name in truth.letters]
+    if truth.characters is not None:
+        for name, own, i in zip(truth.letters, truth.characters, number):
+            demand(characters[i] in (own, None), BadInput, f"{path}: its letter {name!r} stands for other characters than the model's")
     todo, known = [(truth.initial, initial, None)], {(truth.initial, initial)}
     for i, (p, q, before) in enumerate(todo):
         if truth.names[p] is not None and truth.names[p] != outputs[q]:
@@ -1730,13 +1754,17 @@ def main(arguments):
         if len(arguments) == 4:
             same_language(truth, arguments[3])
             sentence += f"; the automaton is that of {arguments[3]}" + ", where it asks" * (None in truth.names)
+            sentence += ", by the names of its letters" * (truth.characters is None)
     except Refused as reason:
         print(f"not established: {reason}")
         return 1
     except BadInput as reason:
         print(f"bad input: {reason}", file=sys.stderr)
         return 2
-    except (OSError, MemoryError) as error:
+    except (Undecided, MemoryError) as reason:
+        print(f"undecided: {str(reason) or 'there is not enough memory'}")
+        return 3
+    except OSError as error:
         print(f"bad input: {error}", file=sys.stderr)
         return 2
     except Exception as error:  # what nothing above foresaw establishes nothing
