@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "krohn/groups/float_environment.h"
+#include "krohn/groups/interruption.h"
 #include "krohn/simulate/train/optimiser.h"
 
 namespace krohn {
@@ -21,6 +22,7 @@ std::uint64_t refine_readout(SequenceModel<float>& model, const Task& task, cons
   AdamW optimiser(model.parameters().size());
   std::vector<float> gradient(model.parameters().size());
   for (std::uint64_t step = 1; step <= most; ++step) {
+    Interruption::check();
     TrainingBatch batch = draw_batch(task, options.lengths, options.seed_of_samples(),
                                      kFirstSample + step * options.words, options.words);
     for (TrainingBatch::Target& target : batch.targets) target.smoothing = static_cast<float>(options.smoothing);

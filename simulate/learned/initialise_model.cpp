@@ -156,8 +156,8 @@ class BilinearStart {
                                    std::abs(target_.matrices[letter](group.front(), group.back()) + s) < 1e-9));
         if (!rotates)
           refuse(model_,
-                 "only rotates pairs of coordinates, which this construction's letters do not; take "
-                 "--construction rotation, or a model with block=2");
+                 "only rotates pairs of coordinates, which these letters do not; a model with block=2 can hold them, "
+                 "and this one what --construction rotation compiles");
         row(letter)[places_[first] / 2] = static_cast<float>(stated::atan2(s, c));
       }
     }

@@ -435,6 +435,12 @@ TEST_CASE("training to a proof ends with a run that verify proves; without one t
   CHECK(contains(open.out, "not proved: "));
   CHECK(std::filesystem::exists(place / "open" / "parameters.safetensors"));
   CHECK_FALSE(std::filesystem::exists(place / "open" / "trained.safetensors"));
+  // Its letters were moved on the way: it is no run without --certify.
+  const Outcome moved = place.shell(
+      "krohn train modadd3 --model bilinear:rotations,hidden=8,inputs=8 --length 2..8 --smoothing 0.1 "
+      "--schedule cosine --stop-at 0 --rates 3e-3 --steps 1500 --threads 1 -o open");
+  CHECK(moved.status == 2);
+  CHECK(contains(moved.err, "is of a run with --certify"));
 }
 
 TEST_CASE("run.json has every option, and the test of every run") {

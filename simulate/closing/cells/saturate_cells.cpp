@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "krohn/groups/float_environment.h"
+#include "krohn/groups/interruption.h"
 #include "krohn/simulate/closing/cells/cell_walk.h"
 #include "krohn/simulate/closing/cells/threshold_unit.h"
 #include "krohn/simulate/models/cell_model.h"
@@ -213,6 +214,7 @@ class Rounding {
     CellWeights fitted = weights_;
     std::vector<std::pair<std::size_t, Index>> lacking;
     for (Index j = 0; j < hidden_; ++j) {
+      Interruption::check();  // all units together may take minutes
       std::size_t lack = 0;
       for (Index gate = 0; gate < gates_ && lack == 0; ++gate) {
         const Index row = gate * hidden_ + j;

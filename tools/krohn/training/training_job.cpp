@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/gpu/training/train_side_by_side.h"
 #include "krohn/groups/atomic_file.h"
@@ -125,6 +126,10 @@ TrainingJob make_job(const TrainArguments& options, const Task& task, const Star
   TrainingJob job{training, (fs::path(options.output) / file).string(),
                   std::make_unique<Trainer>(task, options.model, training, prepare)};
   if (fs::exists(job.checkpoint)) resume(job);
+  if (!options.certify && job.rounds.count() > 0)
+    throw InputError("-o", fmt::format("{} is of a run with --certify, which moves letters on the way: add --certify, "
+                                       "choose another folder, or delete it",
+                                       visible(job.checkpoint)));
   return job;
 }
 

@@ -19,7 +19,9 @@
 #include "krohn/simulate/closing/close_model.h"
 #include "krohn/simulate/models/model_file.h"
 #include "krohn/simulate/models/models.h"
+#include "krohn/simulate/prove/claims/claim_text.h"
 #include "krohn/simulate/tasks/stored_task.h"
+#include "krohn/simulate/tasks/task_automaton.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
 #include "tools/krohn/command.h"
@@ -58,8 +60,8 @@ and `compare` read), run.json (every option and result, test words of the paper'
 and a checkpoint for every run, every half a minute and at its end. Of a linear recurrence whose task's answers tell the
 states apart it also gets network.safetensors: the same recurrence with nearest codewords in place of the read-out, a
 network to draw, convert or prove separately; it is not the trained model. The same command resumes from its checkpoints, bit
-for bit, whether it was interrupted or killed; with more steps, rates or seeds it goes on, and another command is refused
-a FOLDER that has a model. A run that diverges leaves its last checkpoint as it is.
+for bit, whether it was interrupted or killed; with more rates or seeds it goes on, or with more steps where the schedule is
+constant, and another command is refused a FOLDER that has a model. A run that diverges leaves its last checkpoint as it is.
 
 Linear recurrences trained on hard targets grow, and therefore fail not far beyond the lengths of training. --smoothing 0.1 with
 --schedule cosine and small first weights (spread=S with S √(hidden · inputs / 3) below 1) trains them to moduli of 1 and
@@ -81,10 +83,11 @@ model in parameters.safetensors and the one that was rounded in trained.safetens
 far it moved (greatest_move) or how far off was what got other numbers by states (greatest_share), and where nothing was
 proved, why: then the trained model stays.
 
-MODEL is a family with PART,PART,… after a colon: bilinear, deltaproduct, diagonal, dense, fan, or a usual name for one of
-them (deltanet, mamba, s4d). `krohn train --model list` prints their parts, docs/training.md what they compute. `signed`
-lets eigenvalues range over [−1, 1] instead of [0, 1], `complex` over the disk. TASK is one of `krohn tasks --list`, or any
-LANGUAGE (name:…, regex:…, a file): its words are then uniform, with an answer after every letter.
+MODEL is a family with PART,PART,… after a colon: bilinear, deltaproduct, diagonal, dense, fan, fan-released, rnn, rnn-relu,
+gru, lstm, or a usual name for one of them (deltanet, mamba, s4d, lru). `krohn train --model list` prints their parts,
+docs/training.md what they compute. `signed` lets eigenvalues range over [−1, 1] instead of [0, 1], `complex` over the
+disk. TASK is one of `krohn tasks --list`, or any LANGUAGE (name:…, regex:…, a file): its words are then uniform, with an
+answer after every letter.
 
 With --shard I/N a machine of many trains its share of the rates and seeds to their last checkpoints in FOLDER; the same
 command without --shard then chooses among all of them.
@@ -141,6 +144,7 @@ nlohmann::ordered_json certified_json(const TrainingJob& job, const Task& task, 
   if (!job.rounds.is_proved()) return json;
   json["pairs"] = job.rounds.last()->certificate.pairs;
   json["evidence"] = job.rounds.last()->certificate.evidence;
+  json["claim"] = claim_in_words(job.rounds.last()->certificate, input_machine(task).automaton.alphabet());
   json["test"] = test_of(*closing.model, task, options);
   return json;
 }
@@ -222,7 +226,8 @@ void report_certified(const nlohmann::ordered_json& runs) {
     const std::string which =
         fmt::format("rate {}, seed {}", run["rate"].get<double>(), run["seed"].get<std::uint64_t>());
     if (certified["proved"].get<bool>())
-      fmt::print("  {}: proved for words of every length; {}{}\n", which, certified["rounded"].get<std::string>(),
+      fmt::print("  {}: {}; {}{}\n", which, visible(certified["claim"].get<std::string>()),
+                 certified["rounded"].get<std::string>(),
                  certified.contains("greatest_move")
                      ? fmt::format(", moved by at most {:.2g}", certified["greatest_move"].get<double>())
                      : "");
@@ -375,12 +380,11 @@ int train_shard(const TrainArguments& options, const Task& task, const std::vect
     return print_array_script({"train", "training run", runs.size(), options.output, true}, options.shards);
   if (wants_cuda(options.device))
     throw InputError("--device", "a device trains all runs side by side; --shard is for processors");
-  // The options as they were typed: nothing that decides a run is left out.
-  std::string typed;
-  for (const std::string& argument :
-       without_options(given_arguments(), {"-o", "--output", "--shard", "--threads", "--checkpoint-every"}, {"--json"}))
-    typed += (typed.empty() ? "" : " ") + shell_word(argument);
-  WorkList list{"train", "krohn " KROHN_VERSION, visible(typed), {}, std::vector<std::uint64_t>(runs.size(), 1)};
+  WorkList list{"train",
+                "krohn " KROHN_VERSION,
+                visible(options_typed({"--checkpoint-every"}, {"--json"})),
+                {},
+                std::vector<std::uint64_t>(runs.size(), 1)};
   for (const auto& [rate, seed] : runs) list.items.push_back(fmt::format("rate={} seed={}", rate, seed));
   make_folder(options.output);
   return work_on_shard(list, *options.shards.shard, part_in(options.output, *options.shards.shard), options.threads,

@@ -10,8 +10,11 @@
 #include <random>
 #include <set>
 
+#include "krohn/groups/error.h"
+#include "krohn/groups/interruption.h"
 #include "krohn/simulate/closing/cells/cell_walk.h"
 #include "krohn/simulate/closing/close_model.h"
+#include "krohn/simulate/closing/refine_readout.h"
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/cells/saturated_cell.h"
 #include "krohn/simulate/models/models.h"
@@ -52,6 +55,17 @@ TEST_CASE("what a construction's cell remembers stays the same when it is moved 
       CAPTURE(closing.why_not());
       CHECK(closing.is_proved());
     }
+}
+
+TEST_CASE("fitting the units and the read-out behind them end where the user asks") {
+  const auto task = make_task("Z3");
+  const auto trained = nearly_trained(*task, "lstm", 0.01);
+  const std::vector<bool> is_free(trained->parameters().size(), true);
+  Interruption::requested = true;
+  CHECK_THROWS_AS(saturate_cells(*trained, *task), Interrupted);
+  CHECK_THROWS_AS(refine_readout(*trained, *task, TrainOptions{}, is_free, 1, [] { return false; }), Interrupted);
+  Interruption::requested = false;
+  CHECK(refine_readout(*trained, *task, TrainOptions{}, is_free, 1, [] { return false; }) == 1);
 }
 
 TEST_CASE("whatever is rounded, random weights too, units hold signs alone, and c of an LSTM is never added to") {
