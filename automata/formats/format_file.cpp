@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <filesystem>
+#include <ranges>
 #include <variant>
 
 #include "krohn/automata/formats/format_att.h"
@@ -323,10 +324,25 @@ FileFormat format_to_write(const std::string& path) {
                                      names(" or ", true)));
 }
 
+namespace {
+
+/// And 0 among them.
+bool has_only_numbers(const Alphabet& alphabet) {
+  const auto names = alphabet.symbols() | std::views::transform(&Symbol::name);
+  return std::ranges::all_of(names, [](const std::string& name) { return parse_number(name).has_value(); }) &&
+         std::ranges::find(names, "0") != names.end();
+}
+
+}  // namespace
+
 void write_automaton_file(const Dfa& dfa, const std::string& path, std::optional<FileFormat> format,
                           const WriteOptions& options) {
   if (!format) format = format_to_write(path);
   const std::string text = write_automaton(dfa, *format, options);
+  if (*format == FileFormat::kAtt && path == "-" && has_only_numbers(with_single_characters(dfa).alphabet()))
+    throw InputError("--to",
+                     "without a symbol table, the number 0 of AT&T text is the empty word, where all letters are "
+                     "numbers; write to a file, which gets a table");
   if (*format == FileFormat::kAtt && path != "-")
     write_file(symbols_beside(path), write_symbol_table(with_single_characters(dfa).alphabet()));
   write_file(path, text);

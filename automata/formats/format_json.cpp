@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "krohn/automata/dfa/utf8.h"
@@ -157,12 +158,18 @@ void read_outputs(const json& file, Draft& draft, std::string_view where) {
     return;
   }
   draft.output_names = to_names(require(file, "output_names", json::value_t::array, where), "output_names", where);
+  const std::set<std::string> distinct(draft.output_names.begin(), draft.output_names.end());
+  if (distinct.size() != draft.output_names.size()) throw InputError(where, "\"output_names\" has a name twice");
   const json& outputs = require(file, "outputs", json::value_t::array, where);
   if (outputs.size() != draft.states())
     throw InputError(where, fmt::format("\"outputs\" has {} entries for {} states", outputs.size(), draft.states()));
   for (State state = 0; state < draft.states(); ++state)
     draft.outputs[state] =
         to_index(outputs[state], draft.output_names.size(), fmt::format("the output of state {}", state), where);
+  if (draft.output_names == std::vector<std::string>{"accept", "reject"}) {  // an acceptor's, in the other order
+    std::ranges::reverse(draft.output_names);
+    for (auto& output : draft.outputs) output = 1 - output;
+  }
 }
 
 void read_target(const json& value, State source, Letter letter, Draft& draft, std::string_view where) {

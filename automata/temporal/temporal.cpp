@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "krohn/automata/operations/minimise.h"
@@ -34,16 +35,20 @@ Reading reading_of(const TemporalFormula& formula, const TemporalOptions& option
           fmt::format("{}: {} propositions have more valuations than krohn takes letters ({} have); without "
                       "--alphabet valuations each position is one proposition",
                       what, names.size(), kMost));
+    // By their names, not by where the formula names them: formulas over the same propositions have the same letters.
+    std::vector<std::size_t> sorted(names.size());
+    std::iota(sorted.begin(), sorted.end(), std::size_t{0});
+    std::ranges::sort(sorted, {}, [&](std::size_t i) { return names[i]; });
     std::vector<std::string> letters;
     for (std::size_t set = 0; set < std::size_t{1} << names.size(); ++set) {
-      Bits holds;
+      Bits holds(names.size(), false);
       std::string letter;
       for (std::size_t i = 0; i < names.size(); ++i) {
-        holds.push_back((set >> i & 1) != 0);
-        if (holds.back()) letter += (letter.empty() ? "" : ",") + names[i];
+        holds[sorted[i]] = (set >> i & 1) != 0;
+        if (holds[sorted[i]]) letter += (letter.empty() ? "" : ",") + names[sorted[i]];
       }
       letters.push_back("{" + letter + "}");
-      reading.holds.push_back(holds);
+      reading.holds.push_back(std::move(holds));
     }
     reading.alphabet = Alphabet::from_names(letters);
     return reading;

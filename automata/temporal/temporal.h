@@ -26,7 +26,7 @@ namespace krohn {
 /// What a word is made of.
 enum class Propositions : std::uint8_t {
   kLetters,    ///< exactly one proposition holds at each position: it is the letter
-  kValuations  ///< a letter is a set of the formula's propositions, "{}", "{a}", "{a,b}"; at most 10 of them
+  kValuations  ///< a letter is a set of the formula's propositions, "{}", "{a}", "{a,b}", sorted; at most 10 of them
 };
 
 struct TemporalOptions {

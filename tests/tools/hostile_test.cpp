@@ -77,6 +77,14 @@ TEST_CASE("names in models and files do not reach the terminal as they are") {
     CHECK_FALSE((outcome.out.empty() && outcome.err.empty()));
     check_harmless(outcome);
   }
+  // Past a limit on the size of files: as where a disk is full, and nothing half-written is left.
+  const Outcome large = place.shell("ulimit -f 1; krohn compile name:S5 -o large.safetensors");
+  CHECK(large.status == 2);
+  CHECK(contains(large.err, "large.safetensors"));
+  for (const std::string& file : place.files()) CHECK_FALSE(contains(file, "large.safetensors"));
+  CHECK(place.shell("krohn run m.safetensors random:5 --words 10").status == 2);  // the automaton alone would be run
+  CHECK(place.shell("krohn convert name:parity - --to att").status == 2);         // 0 would be the empty word
+  CHECK(place.shell("krohn convert 'regex:(ab)*' - --to att").status == 0);
   // A refuted model whose failing word is the verdict.
   place.write("odd.json", hostile_acceptor(1));
   place.write("even.json", hostile_acceptor(0));

@@ -33,6 +33,9 @@ void install_interrupt_handlers() {
   sigemptyset(&action.sa_mask);
   action.sa_flags = SA_RESTART;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+  // A file that grows past a limit is then an error like a disk that is full, and not the end of the process.
+  action.sa_handler = SIG_IGN;
+  sigaction(SIGXFSZ, &action, nullptr);
 }
 
 InterruptibleWork::InterruptibleWork() { polling_works.fetch_add(1); }

@@ -95,6 +95,9 @@ TEST_CASE("what is wrong is said, where it is known with line and column") {
                R"("alphabet": ["a"], "states": 1, "initial": 0, "outputs": [2], "output_names": ["x"], "transitions": [[0]])"),
            "the output of state 0 is 2"},
           {file(
+               R"("alphabet": ["a"], "states": 1, "initial": 0, "outputs": [0], "output_names": ["x", "x"], "transitions": [[0]])"),
+           "\"output_names\" has a name twice"},
+          {file(
                R"("alphabet": ["a"], "states": 1, "initial": 0, "outputs": [0], "output_names": ["x"], "transitions": [[null]])"),
            "state \"0\" has no arc on letter \"a\""},
           {file(R"("alphabet": ["a"], "state_names": ["x", "y"], )" + rest), "2 state names for 1 states"},
@@ -105,6 +108,18 @@ TEST_CASE("what is wrong is said, where it is known with line and column") {
     const std::string error = error_of(fact.text);
     CHECK_MESSAGE(error.find(fact.message) != std::string::npos, error);
   }
+}
+
+TEST_CASE("an acceptor's outputs are in whichever order they are named") {
+  const auto with = [](const std::string& names, const std::string& outputs) {
+    return read(file(R"("alphabet": ["a"], "states": 2, "initial": 0, "output_names": [)" + names +
+                     R"(], "outputs": [)" + outputs + R"(], "transitions": [[1], [0]])"));
+  };
+  const Dfa one = with(R"("reject", "accept")", "0, 1"), other = with(R"("accept", "reject")", "1, 0");
+  REQUIRE(other.is_acceptor());
+  CHECK_FALSE(other.accepts(0));
+  CHECK(other.accepts(1));
+  CHECK(one == other);
 }
 
 TEST_CASE("outputs that are not UTF-8 are refused on writing") {

@@ -164,6 +164,8 @@ TEST_CASE("formulas that people write") {
   LanguageOptions valuations;
   valuations.alphabet = "valuations";
   CHECK(load_language("ltlf:G(a -> F b)", valuations).letters() == 4);
+  // In whatever order a formula names them.
+  CHECK(load_language("ltlf:b & a", valuations) == load_language("ltlf:a & b", valuations));
   CHECK(load_language("ltlf:G(\"(1 2)\" -> F \"(2 3)\")").alphabet().name(0) == "(1 2)");
   CHECK_FALSE(distinguishing_word(load_language("expr:\"ltlf:F a\""), load_language("ltlf:F a")));
 }

@@ -352,6 +352,10 @@ int run(const RunArguments& options) {
     return run_words(options, automaton, {evaluator_of_trained(options, std::move(trained)), true});
   }
   const Subject subject = load_subject(options.subject, options.reading, stderr);
+  if (options.count > 0 && (subject.network || is_checkpoint_folder(options.subject)))
+    throw InputError("--words",
+                     "counts final states of an automaton; `krohn verify MODEL --length N --words M` reads "
+                     "random words by a model");
   return options.count > 0 ? count_final_states(options, subject.automaton)
                            : run_words(options, subject.automaton, reader_of(options, subject));
 }
