@@ -199,7 +199,7 @@ constexpr std::array kConstructions{
                  [](Workbench& w) { return build_block_diagonal(w.automaton()); }},
     Construction{"bilinear", "Ebrahimi Prop. 2.2", CostKind::kMaps,
                  [](Workbench& w) { return build_bilinear(w.automaton()); }},
-    Construction{"factored", "Ebrahimi §2.3", CostKind::kMaps,
+    Construction{"factored", "Ebrahimi §2.2.1", CostKind::kMaps,
                  [](Workbench& w) { return build_factored(w.automaton()); }},
     Construction{"cascade-chain", "Grazzi Thm. 4", CostKind::kPermutationsResets,
                  [](Workbench& w) { return cascade_network(w.automaton(), w.chain()); }},

@@ -14,8 +14,9 @@ constexpr const char* kExamples = R"(
 )";
 
 constexpr const char* kLanguages = R"(
-LANGUAGE is a file (.dot .gv .att .mata .jff .json), or the automaton inside a .safetensors model,
+LANGUAGE is a file (.dot .gv .att .fsm .mata .jff .json .regex .g .gap), or the automaton inside a .safetensors model,
 or `regex:…`, `search:…`, or `name:…` (parity, Z60, S5, D4, tomita3, modarith5, random:m=10,seed=1; `krohn tasks --list`),
+or `ltlf:…`, `pltl:…`, a formula of temporal logic on finite words,
 or `expr:…`, an expression over any of these (`expr:a.dot & ~regex:a*`; `krohn help combine`).
 `krohn help VERB` describes a verb, examples first; `krohn help --man` prints the manual page.
 Exit status: 0 done or proved, 1 refuted, 2 bad input, 3 undecided within the limits,

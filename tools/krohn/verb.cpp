@@ -70,14 +70,16 @@ void build_command(CLI::App& app, Work& chosen) {
 
 void add_language_options(Verb& verb, LanguageOptions& options) {
   const std::string group = "Reading a language";
-  verb.add_option("--alphabet", options.alphabet, "Letters of a regex: ab, a-z0-9, bytes, unicode, or \"SYN ACK FIN\"")
+  verb.add_option("--alphabet", options.alphabet,
+                  "Letters of a regex: ab, a-z0-9, bytes, unicode, or \"SYN ACK FIN\"; of a formula also valuations")
       .group(group);
   verb.add_option("--symbols", options.symbols, "OpenFst symbol table of an .att file").existing_file().group(group);
   verb.add_option("--format", options.format, "Format of the file, instead of its extension")
       .one_of(format_names())
       .group(group);
-  verb.add_option("--generators", options.generators,
-                  "Letters of a group: transpositions, all, standard, or cycles \"(1 2),(1 2 3)\"")
+  verb.add_option(
+          "--generators", options.generators,
+          "Letters of a group: standard, all, transpositions, adjacent, swaps, 3-cycles, or cycles \"(1 2),(1 2 3)\"")
       .group(group);
   verb.add_flag("--mealy-as-labels", options.mealy_as_labels, "Read input/output labels of DOT as plain letters")
       .group(group);

@@ -31,7 +31,7 @@ krohn combine 'image(regex:(ab)*, a=xy,b=)' -o - --to att
     R"(Makes the minimal automaton of an expression over languages, and says how large it is, or writes it to a file as
 `krohn convert` does. Any other verb takes the expression too, as `expr:EXPRESSION`.
 Operators, from what binds most loosely: A | B union, A ^ B words of exactly one, A - B difference, A & B intersection,
-A . B concatenation, ~A complement, and behind a language or a bracket * + ? for repetition. - and . stand between
+A . B concatenation, ~A complement, and behind a bracket or a quoted name * + ? for repetition. - and . stand between
 blanks. A regex: ends at the first blank outside its own brackets; quote it in '…' otherwise, and names of files with
 blanks or signs in them too. Functions:
   union, intersection, concatenation, shuffle (two or more languages), difference, symmetric-difference,

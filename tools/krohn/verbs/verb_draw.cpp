@@ -36,9 +36,10 @@ chain: the chain), --eggbox the D-classes of its transition monoid.
 The automaton of a group (every letter permutes the states, and the letters move them as the group moves itself), of 6 to
 400 elements in at most 5 generators, is drawn as its Cayley graph: placed by its symmetry, a colour per generator, an
 involution as one line. An automaton with more arrows than a page holds is drawn as a table: a row for each state, with its
-output below its name where that differs, and a column for each letter. One of more than --largest states is drawn as its
-transition matrix, components as blocks on the diagonal, or, past 1,000 states, by its strongly connected components. A
-line on standard error says so. --view chooses. The picture's format is the extension of its name.
+output below its name where that differs, and a column for each letter. One of more than --largest states, or three
+times as many arrows, is drawn as its transition matrix, components as blocks on the diagonal, or, past 1,000 states or
+6,000 arrows, by its strongly connected components. A line on standard error says so. --view chooses. The picture's
+format is the extension of its name.
 Exit status: 0 drawn, 2 bad input, 3 a limit was met.
 )"};
 
@@ -99,9 +100,9 @@ Sketch automaton_sketch(const DrawArguments& options, const Dfa& dfa) {
   if (view == DrawnView::kMatrix && !is_asked)
     fmt::print(
         stderr,
-        "krohn: {} states are too many to draw one by one; drawn as the transition matrix (--largest {} draws the "
-        "states, --view components the strongly connected components)\n",
-        dfa.states(), dfa.states());
+        "krohn: {} states are too many to draw one by one, or have too many arrows; drawn as the transition matrix "
+        "(--view states draws the states, --view components the strongly connected components)\n",
+        dfa.states());
   if (view == DrawnView::kTable && !is_asked)
     fmt::print(stderr,
                "krohn: {} states have too many arrows between them for a graph; drawn as a transition table: a row for "
@@ -109,9 +110,9 @@ Sketch automaton_sketch(const DrawArguments& options, const Dfa& dfa) {
                dfa.states(), dfa.is_acceptor() ? "" : ", its output below its name where they differ");
   if (view == DrawnView::kComponents && !is_asked)
     fmt::print(stderr,
-               "krohn: {} states are too many to draw one by one; drawn as their strongly connected components "
-               "(--largest {} draws the states)\n",
-               dfa.states(), dfa.states());
+               "krohn: {} states are too many to draw one by one, or have too many arrows; drawn as their strongly "
+               "connected components (--view states draws the states)\n",
+               dfa.states());
   return {std::move(dot), engine_for(view, options.engine)};
 }
 

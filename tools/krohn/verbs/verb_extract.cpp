@@ -205,7 +205,7 @@ void add_extract(CLI::App& app, Work& chosen) {
   Verb verb = add_verb(app, kExtractHelp);
   verb.add_option("MODEL", options->model, "A .safetensors network, a folder of `krohn train`, or a checkpoint")
       .required();
-  verb.add_option("-o,--output", options->output, "The automaton to write: .dot, .gv, .json, .att, .jff")
+  verb.add_option("-o,--output", options->output, "The automaton to write, in a format of `krohn convert`")
       .type_name("FILE")
       .required();
   verb.add_option("--against", options->against, "The language that it should have learned").type_name("LANGUAGE");
