@@ -60,8 +60,11 @@ void Alphabet::Table::index_names() {
     const std::string& name = symbols[letter].name;
     if (name.empty()) throw InputError(fmt::format("letter {} of the alphabet has an empty name", letter));
     decode_utf8(name);
-    if (!by_name.emplace(name, letter).second)
-      throw InputError(fmt::format("the alphabet has the letter {} twice; remove one", in_quotes(name)));
+    if (const auto [known, is_new] = by_name.emplace(name, letter); !is_new)
+      throw InputError(symbols[known->second].characters == symbols[letter].characters
+                           ? fmt::format("the alphabet has the letter {} twice; remove one", in_quotes(name))
+                           : fmt::format("the name {} stands for two letters, of other characters each; rename one",
+                                         in_quotes(name)));
     brackets_protect = brackets_protect && has_balanced_brackets(name);
     characterwise = characterwise && !symbols[letter].characters.empty();
   }

@@ -100,6 +100,7 @@ TEST_CASE("what is ambiguous or malformed is refused") {
     CHECK_THROWS_WITH_AS(Alphabet::from_symbols(std::move(symbols)), doctest::Contains(message), InputError);
   };
   refused({{"a", {}}, {"a", {}}}, "\"a\" twice");
+  refused({{"x", {{'a', 'b'}}}, {"x", {}}}, "two letters, of other characters each");
   refused({{"", {}}}, "empty name");
   refused({{"\xFF", {}}}, "UTF-8");
   refused({class_of({{'a', 'm'}}), class_of({{'m', 'z'}})}, "share the character m");
