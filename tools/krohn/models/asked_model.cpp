@@ -121,8 +121,8 @@ class AskedCheckpoint final : public AskedModel {
     if (!chunks_) return lines;
     lines.push_back(
         chunks_->is_exact
-            ? fmt::format("in chunks of 64 tokens, with fp32 sums in any order, its recurrence has the same "
-                          "bits: no sum exceeds {} grains, and 2^24 = 16,777,216 are exact",
+            ? fmt::format("in chunks of 64 tokens, with products and sums kept in fp32, in any order, its "
+                          "recurrence has the same bits: no sum exceeds {} grains, and 2^24 = 16,777,216 are exact",
                           with_thousands(static_cast<std::uint64_t>(chunks_->grains)))
             : fmt::format("of chunks of tokens nothing is claimed: {}", chunks_->why_not));
     return lines;

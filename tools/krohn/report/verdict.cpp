@@ -108,7 +108,6 @@ void print_verdict(const std::string& name, const std::vector<std::string>& abou
   if (verdict.self_check.replayed_letters > 0 || verdict.self_check.is_rechecked)
     print_line(self_check_in_words(verdict.self_check, certificate.is<Refuted>()));
   print_random_words(question, verdict);
-  if (!verdict.not_tested.empty()) print_line("random words were not read: " + verdict.not_tested);
 }
 
 void print_claim(const std::string& before, const ModelVerdict& verdict, const Alphabet& alphabet) {

@@ -275,6 +275,7 @@ int run_verify(const VerifyArguments& options) {
     print_json(verdict_json(options, *model, verdict));
   else
     print_verdict(options.model, model->about(question), question, verdict, model->alphabet());
+  if (!verdict.not_tested.empty()) fmt::print(stderr, "krohn: {}\n", verdict.not_tested);
   if (!verdict.not_tested.empty() && !verdict.certificate.is<Refuted>()) return kUndecided;
   return exit_status(verdict.certificate, options.length);
 }
