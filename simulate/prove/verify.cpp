@@ -449,6 +449,7 @@ ModelVerdict verify_network(const Network& network, const Question& question) {
   }
   if (question.against && !is_settled_by(*question.against, verdict, network)) return verify_answers(network, question);
   if (question.random.length == 0 || verdict.certificate.method == "another language") return verdict;
+  if (question.found) question.found(verdict);
   const bool is_read = question.against && !must_go_through_states(question.random);
   if (const auto read = is_read ? read_language(network, question) : std::nullopt) {
     test(verdict, read->model(), question);

@@ -73,6 +73,8 @@ struct Language {
   Dfa automaton;
 };
 
+struct ModelVerdict;
+
 struct Question {
   std::variant<const Network*, const ReadModel*> subject;
   std::string name = "the model";  ///< in messages
@@ -84,6 +86,8 @@ struct Question {
   std::uint64_t replayed_letters = 100'000;
   /// Long work that begins, "examining pairs of states", and how far it is; `total` 0: unknown. May throw Interrupted.
   std::function<void(std::string_view what, std::uint64_t done, std::uint64_t total)> progress = {};
+  /// What was found of a network before random words are read, which may take long and be interrupted.
+  std::function<void(const ModelVerdict& verdict)> found = {};
 };
 
 /// What a verdict did to itself before it was given.

@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "krohn/automata/formats/json.h"
 #include "krohn/constructions/files/network_file.h"
@@ -12,6 +14,7 @@
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/fingerprint.h"
+#include "krohn/groups/interruption.h"
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/prove/verify.h"
 #include "tools/krohn/joined_ranks.h"
@@ -245,6 +248,22 @@ nlohmann::ordered_json verdict_json(const VerifyArguments& options, const AskedM
   return json;
 }
 
+/// What was found before an interrupt, if anything.
+ModelVerdict verdict_on(Question& question, bool& is_interrupted) {
+  std::optional<ModelVerdict> found;
+  question.found = [&found](const ModelVerdict& verdict) { found = verdict; };
+  try {
+    return verify(question);
+  } catch (const Interrupted&) {
+    const bool says_something = found && (found->certificate.is<Proved>() || found->certificate.length() > 0 ||
+                                          found->certificate.is<Refuted>());
+    if (!says_something || has_ranks()) throw;
+    Interruption::requested = false;  // what is left is to tell it
+    is_interrupted = true;
+    return *std::move(found);
+  }
+}
+
 int run_verify(const VerifyArguments& options) {
   const DevicePlace device(options.device == "cuda", [](const std::string& why) {
     fmt::print(stderr, "krohn: on the processor instead: {}\n", why);
@@ -268,13 +287,15 @@ int run_verify(const VerifyArguments& options) {
   question.test_only = options.test_only;
   question.progress = progress_of_stages();
   model->ask_in(question);
-  const ModelVerdict verdict = verify(question);
+  bool is_interrupted = false;
+  const ModelVerdict verdict = verdict_on(question, is_interrupted);
   question.progress = {};  // a line of progress is cleared before anything is printed
   if (!options.certificate.empty()) write_certificate(options, verdict.certificate, *model);
   if (options.json)
     print_json(verdict_json(options, *model, verdict));
   else
     print_verdict(options.model, model->about(question), question, verdict, model->alphabet());
+  if (is_interrupted) throw Interrupted("interrupted: the random words were not read to the end");
   if (!verdict.not_tested.empty()) fmt::print(stderr, "krohn: {}\n", verdict.not_tested);
   if (!verdict.not_tested.empty() && !verdict.certificate.is<Refuted>()) return kUndecided;
   return exit_status(verdict.certificate, options.length);
