@@ -119,12 +119,11 @@ class AskedCheckpoint final : public AskedModel {
                           *checkpoint_.tokens.begin)
             : "words begin with their first letter, so that nothing is asked of the empty word"};
     if (!chunks_) return lines;
-    lines.push_back(
-        chunks_->is_exact
-            ? fmt::format("in chunks of 64 tokens, with products and sums kept in fp32, in any order, its "
-                          "recurrence has the same bits: no sum exceeds {} grains, and 2^24 = 16,777,216 are exact",
-                          with_thousands(static_cast<std::uint64_t>(chunks_->grains)))
-            : fmt::format("of chunks of tokens nothing is claimed: {}", chunks_->why_not));
+    lines.push_back(chunks_->is_exact
+                        ? fmt::format("in chunks of 64 tokens, all in fp32, with sums in any order, its recurrence has "
+                                      "the same bits: no sum exceeds {} grains, and 2^24 = 16,777,216 are exact",
+                                      with_thousands(static_cast<std::uint64_t>(chunks_->grains)))
+                        : fmt::format("of chunks of tokens nothing is claimed: {}", chunks_->why_not));
     return lines;
   }
   void about(nlohmann::ordered_json& json) const override {
