@@ -24,7 +24,6 @@
 #include "krohn/simulate/tasks/task_automaton.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
-#include "tools/krohn/command.h"
 #include "tools/krohn/joined_ranks.h"
 #include "tools/krohn/models/rival_process.h"
 #include "tools/krohn/on_device.h"
