@@ -12,7 +12,6 @@
 #include "krohn/constructions/actions/tracked_states.h"
 #include "krohn/constructions/checkpoints/checkpoint_config.h"
 #include "krohn/constructions/checkpoints/checkpoint_tensors.h"
-#include "krohn/constructions/checkpoints/older_checkpoint.h"
 #include "krohn/constructions/files/strict_json.h"
 #include "krohn/constructions/files/tensor_values.h"
 #include "krohn/groups/atomic_file.h"
@@ -249,7 +248,7 @@ Checkpoint load_checkpoint(const std::string& folder, std::optional<Dfa> automat
   Checkpoint checkpoint;
   checkpoint.config = parse_config(read_text_file(config_path, kMaxTextBytes), config_path);
   checkpoint.tensors = checkpoint_weights(folder);
-  checkpoint.is_older = join_householders(checkpoint.tensors, checkpoint.config.householders, folder);
+  checkpoint.parts = join_householders(checkpoint.tensors, checkpoint.config.householders, folder);
   checkpoint.tensors = with_own_names(checkpoint.config, std::move(checkpoint.tensors), folder);
   require_tensors(checkpoint.config, checkpoint.tensors, folder);
   checkpoint.automaton = std::move(automaton);

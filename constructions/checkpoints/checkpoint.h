@@ -10,6 +10,7 @@
 
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/constructions/checkpoints/checkpoint_family.h"
+#include "krohn/constructions/checkpoints/older_checkpoint.h"
 #include "krohn/constructions/files/safetensors.h"
 
 namespace krohn {
@@ -60,8 +61,7 @@ struct Checkpoint {
   TensorFile tensors;  ///< under the names of checkpoint_tensors.h
   std::optional<Dfa> automaton;
   TokenTable tokens;  ///< empty without an automaton
-  /// Its file keeps every Householder apart (older_checkpoint.h).
-  bool is_older = false;
+  HouseholderParts parts;  ///< what its file keeps apart for every Householder
 };
 
 /// The tensors of a folder as its files have them: model.safetensors, or the shards that its index names. Throws

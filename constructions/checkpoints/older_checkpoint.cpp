@@ -35,10 +35,11 @@ std::optional<PartName> part_name(std::string_view name) {
 
 }  // namespace
 
-bool join_householders(TensorFile& file, std::uint32_t householders, const std::string& where) {
+HouseholderParts join_householders(TensorFile& file, std::uint32_t householders, const std::string& where) {
   std::map<std::string, std::map<std::uint32_t, std::string>> wholes;
   for (const auto& [name, tensor] : file.tensors)
     if (const auto found = part_name(name)) wholes[found->whole][found->part] = name;
+  HouseholderParts result;
   for (const auto& [whole, parts] : wholes) {
     if (parts.size() != householders || parts.rbegin()->first + 1 != householders)
       throw InputError(where, fmt::format("\"{}\" is in {} parts up to number {}, and there are {} Householders", whole,
@@ -47,6 +48,7 @@ bool join_householders(TensorFile& file, std::uint32_t householders, const std::
       throw InputError(where, fmt::format("tensor \"{}\" is there both whole and in parts", whole));
     Tensor joined;
     for (const auto& [part, name] : parts) {
+      result[whole].push_back(name);
       Tensor tensor = std::move(file.tensors.extract(name).mapped());
       if (part == 0) {
         joined = std::move(tensor);
@@ -61,7 +63,20 @@ bool join_householders(TensorFile& file, std::uint32_t householders, const std::
     }
     file.tensors.emplace(whole, std::move(joined));
   }
-  return !wholes.empty();
+  return result;
+}
+
+TensorFile part_householders(TensorFile file, const HouseholderParts& parts) {
+  for (const auto& [whole, names] : parts) {
+    Tensor joined = std::move(file.tensors.extract(whole).mapped());
+    joined.shape[0] /= names.size();
+    const std::size_t size = joined.bytes.size() / names.size();
+    for (std::size_t part = 0; part < names.size(); ++part) {
+      const auto first = joined.bytes.begin() + static_cast<std::ptrdiff_t>(part * size);
+      file.tensors[names[part]] = {joined.dtype, joined.shape, {first, first + static_cast<std::ptrdiff_t>(size)}};
+    }
+  }
+  return file;
 }
 
 }  // namespace krohn

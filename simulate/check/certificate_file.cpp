@@ -169,7 +169,7 @@ class Steps {
 Json claim_of(const Certificate& certificate, const CheckedModel& model, const char* method) {
   Json json;
   json["format"] = kFormat;
-  json["version"] = kVersion;
+  json["version"] = version_of(certificate.operations.get());
   json["weights"] = hash_of_weights(model, certificate.operations.get());
   if (model.network != nullptr) json["automaton"] = hash_of_automaton(model);
   json["arithmetic"] = to_string(arithmetic_of(certificate));

@@ -132,8 +132,9 @@ class Reader {
     const StrictJson json = lines_.line();
     place_ = json.place();
     if (!json.has("format") || json["format"].text() != kFormat) throw InputError(place_, "not a certificate of krohn");
-    if (!json.has("version") || json["version"].number() != kVersion)
-      throw InputError(place_, fmt::format("of another version; this program reads version {}", kVersion));
+    version_ = json.has("version") ? json["version"].number() : 0;
+    if (version_ != 2 && version_ != 3)
+      throw InputError(place_, "of another version; this program reads versions 2 and 3");
     const std::string claim = json.has("claim") ? json["claim"].text() : "";
     constexpr const char* kLength = "length";
     constexpr const char* kShortest = "shortest";
@@ -190,6 +191,8 @@ class Reader {
       certificate_.operations = std::make_shared<const Operations>(std::move(operations));
       require_hash(weights_, hash_of_weights(model_, certificate_.operations.get()), place_, "weights");
     }
+    if (const std::uint32_t version = version_of(certificate_.operations.get()); version != version_)
+      throw InputError(place_, fmt::format("of version {}, and what it lists is of version {}", version_, version));
     if (!brings_language_) return;
     std::span<const std::string> outputs;
     if (network_ != nullptr) outputs = network_->automaton.output_names();
@@ -362,6 +365,7 @@ class Reader {
   const Network* network_;  ///< or null
   const CertificateBits* bits_ = nullptr;
   std::string place_, weights_;
+  std::uint32_t version_ = 0;
   bool is_any_ = false, brings_language_ = false;
   Certificate certificate_;
 };

@@ -8,7 +8,6 @@
 namespace krohn {
 
 constexpr const char* kFormat = "krohn.certificate";
-constexpr std::uint32_t kVersion = 2;
 
 constexpr const char* kClosedCodewords = "closed codewords";
 constexpr const char* kReachableSet = "closed reachable set";

@@ -18,12 +18,34 @@ constexpr std::size_t kMostOperations = 100'000;
 
 constexpr const char* kEnd = "answer by";  ///< the last of the operations' steps
 
+constexpr std::uint32_t kVersion = 2;
+constexpr const char* kSinceVersion3[] = {"softplus64", "log sigmoid", "cosine", "sine", "norm"};
+
+/// p, whatever the format of the other numbers is.
+const CertificateBits& bits_of_exponents() {
+  static const CertificateBits bits{ArithmeticName(Precision::kFp64)};
+  return bits;
+}
+
+double exponent_of(const StrictJson& json) {
+  const double exponent = bits_of_exponents().read(json, 1)[0];
+  if (!(exponent >= 1 && exponent <= 1024)) throw InputError(json.place(), "exponents are from 1 to 1,024");
+  return exponent;
+}
+
 std::uint32_t positive(const StrictJson& json) {
   if (json.number() == 0) throw InputError(json.place(), "sizes begin with 1");
   return json.number();
 }
 
 }  // namespace
+
+std::uint32_t version_of(const Operations* operations) {
+  const auto is_new = [](const Operation& operation) {
+    return std::ranges::find(kSinceVersion3, operation.what) != std::end(kSinceVersion3);
+  };
+  return kVersion + (operations != nullptr && std::ranges::any_of(operations->list, is_new) ? 1 : 0);
+}
 
 std::vector<Json> steps_of(const Operations& operations, const CertificateBits& bits) {
   std::vector<Json> steps{{{"step", "operations"},
@@ -44,7 +66,8 @@ std::vector<Json> steps_of(const Operations& operations, const CertificateBits& 
       step["size"] = operation.size;
     } else {
       step["shape"] = operation.shape;
-      if (operation.what == "dot") step["terms"] = operation.terms;
+      if (operation.terms > 0) step["terms"] = operation.terms;
+      if (operation.what == "norm") step["exponent"] = bits_of_exponents().write(operation.numbers);
       step["of"] = Json::array();
       for (const Operation::View& view : operation.of) {
         std::vector<std::uint32_t> numbers{view.list, view.first};
@@ -91,14 +114,15 @@ Operations operations_of(const std::function<StrictJson()>& next_line, const Cer
       operation.of = {{json["of"].number(), 0, {}}};
       operation.size = positive(json["size"]);
     } else {
-      const bool is_dot = operation.what == "dot";
-      if (is_dot)
-        json.require_keys({"step", "shape", "terms", "of"});
-      else
-        json.require_keys({"step", "shape", "of"});
+      const bool is_norm = operation.what == "norm", has_terms = is_norm || operation.what == "dot";
+      std::vector<std::string_view> keys{"step", "shape", "of"};
+      if (has_terms) keys.emplace_back("terms");
+      if (is_norm) keys.emplace_back("exponent");
+      json.require_keys(keys);
       operation.shape = json["shape"].numbers();
       if (std::ranges::count(operation.shape, 0U) > 0) throw InputError(json["shape"].place(), "sizes begin with 1");
-      if (is_dot) operation.terms = positive(json["terms"]);
+      if (has_terms) operation.terms = positive(json["terms"]);
+      if (is_norm) operation.numbers = {exponent_of(json["exponent"])};
       for (const StrictJson& view : json["of"].items()) {
         const std::vector<std::uint32_t> numbers = view.numbers();
         if (numbers.size() < 2) throw InputError(view.place(), "expected a list, a number in it and strides");

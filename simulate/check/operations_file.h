@@ -3,6 +3,7 @@
 // "Operations").
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -14,6 +15,9 @@
 #include "krohn/simulate/prove/claims/certificate.h"
 
 namespace krohn {
+
+/// The version of a certificate, which is newer where an operation is; null: about a network.
+std::uint32_t version_of(const Operations* operations);
 
 std::vector<nlohmann::ordered_json> steps_of(const Operations& operations, const CertificateBits& bits);
 /// `outputs`: of the network, or empty where answers are numbers of logits.

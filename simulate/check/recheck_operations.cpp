@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <boost/multiprecision/cpp_int.hpp>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -51,21 +53,126 @@ struct DoublePair {
   }
 };
 
-/// log(1 + x) in double for x ≥ 0, by the steps of docs/certificate-file.md.
-double stated_log_of_one_and(double x) {
-  if (x < 0x1p-60) return x;
-  DoublePair m = exact_sum(1, x);
-  int k = std::ilogb(m.high);
-  if (std::ldexp(m.high, -k) > 0x1.6a09e667f3bcdp+0) ++k;
-  m = std::pair(std::ldexp(m.high, -k), std::ldexp(m.low, -k));
-  const DoublePair f = exact_sum(m.high - 1, m.low), s = f / (DoublePair(2) + f), square = s * s;
+constexpr std::pair kLogOfTwo{0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
+
+/// The sum of a list of pairs times 1, x, x², …, by Horner's rule: in double from the last to number `pairs`, then in
+/// pairs.
+DoublePair stated_series(const std::vector<DoublePair>& factors, std::size_t pairs, DoublePair x) {
   double tail = 0;
-  for (int i = 20; i >= 4; --i) tail = tail * square.high + (DoublePair(1) / DoublePair(2 * i + 1)).high;
+  for (std::size_t i = factors.size(); i-- > pairs;) tail = tail * x.high + factors[i].high;
   DoublePair sum = tail;
-  for (int i = 3; i >= 0; --i) sum = sum * square + DoublePair(1) / DoublePair(2 * i + 1);
-  const DoublePair half = s * sum, of_m = std::pair(2 * half.high, 2 * half.low);
-  if (k == 0) return of_m.high;
-  return (DoublePair(std::pair(0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56)) * DoublePair(k) + of_m).high;
+  for (std::size_t i = pairs; i-- > 0;) sum = sum * x + factors[i];
+  return sum;
+}
+
+/// log x for a positive normal number, or two that are meant together.
+DoublePair stated_log(DoublePair x) {
+  static const std::vector<DoublePair> inverses = [] {
+    std::vector<DoublePair> list;
+    for (int i = 0; i <= 20; ++i) list.push_back(DoublePair(1) / DoublePair(2 * i + 1));
+    return list;
+  }();
+  int k = std::ilogb(x.high);
+  if (std::ldexp(x.high, -k) > 0x1.6a09e667f3bcdp+0) ++k;
+  const DoublePair m = std::pair(std::ldexp(x.high, -k), std::ldexp(x.low, -k));
+  const DoublePair f = exact_sum(m.high - 1, m.low), s = f / (DoublePair(2) + f);
+  const DoublePair half = s * stated_series(inverses, 4, s * s), of_m = std::pair(2 * half.high, 2 * half.low);
+  return k == 0 ? of_m : DoublePair(kLogOfTwo) * DoublePair(k) + of_m;
+}
+
+/// log(1 + x) in double for x ≥ 0, by the steps of docs/certificate-file.md.
+double stated_log_of_one_and(double x) { return x < 0x1p-60 ? x : stated_log(exact_sum(1, x)).high; }
+
+/// The integer nearest to x, or that next to it where rounding ½ more leads there.
+double stated_integer(double x) { return std::trunc(x < 0 ? x - 0.5 : x + 0.5); }
+
+/// 1/0!, 1/1!, 1/2!, …
+const std::vector<DoublePair>& inverse_factorials() {
+  static const std::vector<DoublePair> list = [] {
+    std::vector<DoublePair> inverses{1};
+    for (int n = 1; n < 29; ++n) inverses.push_back(inverses.back() / DoublePair(n));
+    return inverses;
+  }();
+  return list;
+}
+
+/// x^y in double for x ≥ 0 and y > 0, by the steps of docs/certificate-file.md.
+double stated_power(double x, double y) {
+  if (x == 0 || x == 1 || std::isinf(x)) return x;
+  static const std::vector factors(inverse_factorials().begin() + 1, inverse_factorials().begin() + 13);
+  const bool is_subnormal = x < std::numeric_limits<double>::min();
+  DoublePair logarithm = stated_log(is_subnormal ? x * 0x1p60 : x);
+  if (is_subnormal) logarithm = logarithm - DoublePair(kLogOfTwo) * DoublePair(60);
+  if (y * logarithm.high > 710) return std::numeric_limits<double>::infinity();
+  if (y * logarithm.high < -746) return 0;
+  const DoublePair exponent = logarithm * DoublePair(y);
+  const double k = stated_integer(exponent.high * 0x1.71547652b82fep+0);
+  const DoublePair rest = exponent - DoublePair(kLogOfTwo) * DoublePair(k);
+  const DoublePair r = std::pair(rest.high / 64, rest.low / 64);
+  DoublePair less_one = r * stated_series(factors, 3, r);
+  for (int i = 0; i < 6; ++i)
+    less_one = DoublePair(std::pair(2 * less_one.high, 2 * less_one.low)) + less_one * less_one;
+  return std::ldexp((DoublePair(1) + less_one).high, static_cast<int>(k));
+}
+
+/// An angle in quarter turns, of which the last two binary digits count, and the rest.
+struct StatedAngle {
+  int quarters;
+  DoublePair rest;
+};
+
+StatedAngle stated_angle(double x) {
+  if (std::abs(x) < 0x1p20) {
+    const double k = stated_integer(x * 0x1.45f306dc9c883p-1);
+    const DoublePair left = exact_sum(x - k * 0x1.921fb544p+0, -(k * 0x1.0b4611a6p-34));
+    const DoublePair below = std::pair(0x1.3198a2e037073p-69, 0x1.129024e088a68p-123);
+    return {static_cast<int>(k) & 3, left - below * DoublePair(k)};
+  }
+  using Integer = boost::multiprecision::cpp_int;
+  static constexpr unsigned kDigits = 1280;  // behind the point
+  static const Integer half_pi = [] {
+    Integer pi = 0;
+    for (const auto& [factor, n] : {std::pair(16, 5), std::pair(-4, 239)}) {
+      Integer divisor = n;
+      for (int odd = 1; divisor < Integer(1) << kDigits; odd += 2, divisor *= n * n)
+        pi += (odd % 4 == 1 ? factor : -factor) * Integer((Integer(1) << kDigits) / (divisor * odd));
+    }
+    return Integer(pi / 2);
+  }();
+  const int exponent = std::ilogb(x) - 52;
+  const Integer scaled = Integer(static_cast<std::int64_t>(std::ldexp(std::abs(x), -exponent)))
+                         << static_cast<unsigned>(static_cast<int>(kDigits) + exponent);
+  const Integer k = (2 * scaled + half_pi) / (2 * half_pi), rest = scaled - k * half_pi;
+  // The 53 leading digits of what is left, and then the next 53.
+  Integer left = abs(rest);
+  const auto taken = [&left] {
+    const unsigned digits = left == 0 ? 0 : static_cast<unsigned>(msb(left)) + 1, less = digits > 53 ? digits - 53 : 0;
+    const Integer leading = left >> less;
+    left -= leading << less;
+    return std::ldexp(leading.convert_to<double>(), static_cast<int>(less) - static_cast<int>(kDigits));
+  };
+  const double high = taken(), low = taken();
+  const double sign = (rest < 0) != (x < 0) ? -1 : 1;
+  const int quarters = static_cast<int>(k & 3);
+  return {x < 0 ? -quarters & 3 : quarters, exact_sum(sign * high, sign * low)};
+}
+
+/// cos(x + quarters π/2) in double, by the steps of docs/certificate-file.md.
+double stated_cosine(double x, int quarters) {
+  // Of x^0/0!, −x^2/2!, …, x^28/28!, and of x^1/1!, −x^3/3!, …, −x^27/27!.
+  static const auto factors = [] {
+    std::array<std::vector<DoublePair>, 2> lists;
+    for (std::size_t n = 0; n < inverse_factorials().size(); ++n) {
+      const DoublePair inverse = inverse_factorials()[n];
+      lists[n % 2].push_back(n / 2 % 2 == 0 ? inverse : DoublePair({-inverse.high, -inverse.low}));
+    }
+    return lists;
+  }();
+  const StatedAngle angle = stated_angle(x);
+  const int place = (angle.quarters + quarters) & 3;
+  const DoublePair square = angle.rest * angle.rest, series = stated_series(factors[place % 2], 4, square);
+  const double value = place % 2 == 0 ? series.high : (angle.rest * series).high;
+  return place == 1 || place == 2 ? -value : value;
 }
 
 /// e^x = 2^k (1 + first + second), for |x| < 746: the steps of docs/certificate-file.md that e^x and tanh share.
@@ -75,8 +182,7 @@ struct StatedExponential {
 };
 
 StatedExponential stated_exponential(double x) {
-  const double turns = x * 0x1.71547652b82fep+0;
-  const double k = std::trunc(turns < 0 ? turns - 0.5 : turns + 0.5);
+  const double k = stated_integer(x * 0x1.71547652b82fep+0);
   const auto [r, below] = exact_sum(x - k * 0x1.62e42fefa38p-1, -k * 0x1.ef35793c7673p-45);
   double tail = 0, factorial = 87'178'291'200;  // 14!
   for (int n = 14; n >= 3; factorial /= n--) tail = tail * r + 1 / factorial;
@@ -185,12 +291,12 @@ class Bf16 {
   double number_ = 0;
 };
 
-/// What is computed number by number; the other lists have names of their own.
+/// What is computed number by number, or from several numbers each; the other lists have names of their own.
 template <class Real>
 struct Computed {
   const char* name;
   std::size_t views;
-  Real (*of)(Real a, Real b);
+  Real (*of)(Real a, Real b);  ///< null: `dot` and `norm`, whose views have a stride for the terms as well
 };
 template <class Real>
 constexpr Computed<Real> kComputed[] = {
@@ -222,7 +328,20 @@ constexpr Computed<Real> kComputed[] = {
        return x > 20 ? a : Real(stated_log_of_one_and(stated_exp_in_single(x)));
      }},
     {"logistic", 1, [](Real a, Real) { return Real(1 / (1 + stated_exp_in_double(-double(a)))); }},
-    {"tanh", 1, [](Real a, Real) { return Real(stated_tanh(double(a))); }}};
+    {"tanh", 1, [](Real a, Real) { return Real(stated_tanh(double(a))); }},
+    {"softplus64", 1,
+     [](Real a, Real) {
+       const double x = double(a);
+       return x > 20 ? a : Real(stated_log_of_one_and(stated_exp_in_double(x)));
+     }},
+    {"log sigmoid", 1,
+     [](Real a, Real) {
+       const double x = double(a);
+       return Real(std::min(x, 0.0) - stated_log_of_one_and(stated_exp_in_double(-std::abs(x))));
+     }},
+    {"cosine", 1, [](Real a, Real) { return Real(stated_cosine(double(a), 0)); }},
+    {"sine", 1, [](Real a, Real) { return Real(stated_cosine(double(a), -1)); }},
+    {"norm", 1, nullptr}};
 
 /// 5 bits of exponent, 10 of fraction.
 double number_of_half(std::uint64_t bits) {
@@ -359,10 +478,10 @@ class Evaluated final : public RecheckedReader {
     const Operation& operation = operations_.list[i];
     computed_[i] = std::ranges::find(kComputed<Real>, operation.what, &Computed<Real>::name);
     require(computed_[i] != std::end(kComputed<Real>), fmt::format("list {}: an unknown operation", i));
-    const bool is_dot = computed_[i]->of == nullptr;
+    const bool has_terms = computed_[i]->of == nullptr;
     const auto bad = [&](const char* what) { return fmt::format("list {}: {}", i, what); };
     const std::size_t views = operation.of.size();
-    require(views == computed_[i]->views || (is_dot && views == 3), bad("not made of so many lists"));
+    require(views == computed_[i]->views || (operation.what == "dot" && views == 3), bad("not made of so many lists"));
     std::uint64_t size = 1;
     for (const std::uint32_t extent : operation.shape) {
       size *= extent;
@@ -372,7 +491,7 @@ class Evaluated final : public RecheckedReader {
     if (size * std::max(1U, operation.terms) > kMostProducts) throw LimitError(bad("too many products"));
     for (std::size_t v = 0; v < views; ++v) {
       const Operation::View& view = operation.of[v];
-      const bool is_summed = is_dot && v < 2;
+      const bool is_summed = has_terms && v < 2;
       require(view.list < i, bad("a list that does not come before it"));
       require(view.strides.size() == operation.shape.size() + (is_summed ? 1 : 0), bad("not a stride for each axis"));
       depends_[i] = std::max(depends_[i], depends_[view.list]);
@@ -406,7 +525,15 @@ class Evaluated final : public RecheckedReader {
         to[at] = computed_[i]->of(*x, *y);
         continue;
       }
-      const std::size_t x_stride = operation.of[0].strides.back(), y_stride = operation.of[1].strides.back();
+      const std::size_t x_stride = operation.of[0].strides.back();
+      if (operation.what == "norm") {
+        double sum = 0;
+        for (std::size_t t = 0; t < operation.terms; ++t)
+          sum += stated_power(std::abs(double(x[t * x_stride])), operation.numbers.at(0));
+        to[at] = Real(stated_power(sum, 1 / operation.numbers.at(0)));
+        continue;
+      }
+      const std::size_t y_stride = operation.of[1].strides.back();
       to[at] = operation.of.size() == 3 ? *from(2, at) : Real(0);
       for (std::size_t t = 0; t < operation.terms; ++t) to[at] = to[at] + x[t * x_stride] * y[t * y_stride];
     }

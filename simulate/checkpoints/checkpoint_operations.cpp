@@ -38,7 +38,7 @@ class Writer {
       const List gate = apply(prefix + "mlp.gate_proj.weight", y), up = apply(prefix + "mlp.up_proj.weight", y);
       x = add(x, apply(prefix + "mlp.down_proj.weight", rounded(b_.each("multiply", rounded_here(silu(gate)), up))));
     }
-    for (const List list : convolutions) keep(list);
+    for (const List list : convolutions) b_.keep(list);
     b_.operations.logits = apply("lm_head.weight", normalise(x, gain("model.norm.weight"))).number;
     b_.operations.start = {b_.numbers({0}, memory_.size).number};
     b_.operations.tokens = checkpoint_.tokens.of_letter;
@@ -55,12 +55,28 @@ class Writer {
   std::size_t convolved_rows() const { return heads() * (keys() + config_.householders * (keys() + values())); }
   std::size_t kept() const { return config_.convolution_taps == 0 ? 0 : config_.convolution_taps - 1; }
 
-  List constant(float number) { return b_.numbers({double{number}}); }
   /// Where transformers rounds and the other library does not.
   List rounded_here(List list) { return traits_.is_hybrid ? rounded(list) : list; }
   List rounded(List list) { return is_bf16_ ? b_.each("bf16", list) : list; }
+  /// A tensor of which the file has every Householder's rows apart.
+  List joined(const std::vector<std::string>& parts, std::size_t size) {
+    List whole;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      std::vector<double> place(parts.size(), 0);
+      place[i] = 1;
+      const List at = b_.numbers(std::move(place)), part = b_.tensor(parts[i], size);
+      const List here = b_.make("multiply", {at.size, size}, {b_.view(at, {1, 0}), b_.view(part, {0, 1})});
+      whole = i == 0 ? here : b_.each("add", whole, here);
+    }
+    return whole;
+  }
+
   /// A tensor, from where the file has it.
   List weights(const std::string& name) {
+    if (const auto parts = checkpoint_.parts.find(name); parts != checkpoint_.parts.end()) {
+      const std::size_t size = checkpoint_.tensors.tensors.at(name).elements();
+      return rounded(joined(parts->second, size / parts->second.size()));
+    }
     const PlaceInFile place = place_in_file(checkpoint_.config, name);
     const std::size_t columns = checkpoint_.tensors.tensors.at(name).elements() / (place.rows * place.rounds);
     auto [whole, fresh] = wholes_.try_emplace(place.name);
@@ -71,9 +87,8 @@ class Writer {
   }
   /// Of norms around the layers.
   List gain(const std::string& name) {
-    return traits_.has_centred_norms ? b_.each("add", constant(1), weights(name)) : weights(name);
+    return traits_.has_centred_norms ? b_.each("add", b_.constant(1), weights(name)) : weights(name);
   }
-  void keep(List list) { b_.operations.keep.push_back(list.number); }
   List add(List x, List change) { return rounded(b_.each("add", x, change)); }
 
   List unrounded(const std::string& name, List x) {
@@ -84,8 +99,8 @@ class Writer {
 
   /// 1 / √(of every `width` squares, over `count`, + ε)
   List inverse_root(List squares, std::size_t count, float epsilon) {
-    if (count > 1) squares = b_.each("divide", squares, constant(static_cast<float>(count)));
-    return b_.each("divide", constant(1), b_.each("root", b_.each("add", squares, constant(epsilon))));
+    if (count > 1) squares = b_.each("divide", squares, b_.constant(static_cast<float>(count)));
+    return b_.each("divide", b_.constant(1), b_.each("root", b_.each("add", squares, b_.constant(epsilon))));
   }
 
   List normalise(List x, List gain) { return normalise(x, gain, config_.norm_epsilon); }
@@ -124,7 +139,7 @@ class Writer {
     return sum;
   }
 
-  List sigmoid(List x) { return b_.each("sigmoid32", constant(1), x); }
+  List sigmoid(List x) { return b_.each("sigmoid32", b_.constant(1), x); }
   List silu(List x) { return traits_.is_hybrid ? b_.each("sigmoid32", x, x) : b_.each("multiply", x, sigmoid(x)); }
   List activate(List x, bool has_silu) { return rounded(has_silu ? silu(x) : x); }
 
@@ -144,7 +159,7 @@ class Writer {
     List beta = sigmoid(b);
     // The kernels of gated DeltaNet and KDA take β's sigmoid themselves, in fp32.
     if (!has_gates() || traits_.is_hybrid || traits_.channel_gates) beta = rounded(beta);
-    if (config_.negative_eigenvalues) beta = b_.each("multiply", beta, constant(2));
+    if (config_.negative_eigenvalues) beta = b_.each("multiply", beta, b_.constant(2));
     const std::size_t numbers = keys() * values();
     List state = b_.part(memory_, first, heads() * numbers);
     if (has_gates()) state = forgotten(mixer, x, state);
@@ -169,10 +184,10 @@ class Writer {
                        b_.view(state, {numbers, values(), 1})},
                       1);
     }
-    keep(state);
+    b_.keep(state);
     const float root = std::sqrt(static_cast<float>(keys()));
     const List scaled =
-        traits_.is_hybrid ? b_.each("divide", q, constant(root)) : b_.each("multiply", q, constant(1 / root));
+        traits_.is_hybrid ? b_.each("divide", q, b_.constant(root)) : b_.each("multiply", q, b_.constant(1 / root));
     const List read = rounded(b_.make(
         "dot", {heads(), values()}, {b_.view(state, {numbers, 1, values()}), b_.view(scaled, {keys(), 0, 1})}, keys()));
     const List head_gain = weights(mixer + "o_norm.weight");
@@ -201,7 +216,7 @@ class Writer {
     const List steps = b_.each("softplus32", b_.each("add", a, weights(mixer + "dt_bias")));
     const List times =
         b_.make("multiply", {heads(), each_head}, {b_.view(rates, {1, 0}), b_.view(steps, {each_head, 1})});
-    const List factors = b_.each("exp32", b_.each("subtract", constant(0), times));
+    const List factors = b_.each("exp32", b_.each("subtract", b_.constant(0), times));
     return b_.make("multiply", {heads(), keys(), values()},
                    {b_.view(state, {keys() * values(), values(), 1}),
                     b_.view(factors, {each_head, each_head > 1 ? std::size_t{1} : 0, 0})});
@@ -225,16 +240,7 @@ class Writer {
 
 }  // namespace
 
-std::optional<Operations> checkpoint_operations(const Checkpoint& checkpoint, const CheckpointModel& model,
-                                                std::string& why) {
-  const FamilyTraits& traits = traits_of(checkpoint.config.family);
-  if (checkpoint.is_older) {
-    why = fmt::format(
-        "{}: certificates do not state how its file keeps every Householder apart; a file of the "
-        "library's version 0.5 or later has them together",
-        traits.model_type);
-    return std::nullopt;
-  }
+Operations checkpoint_operations(const Checkpoint& checkpoint, const CheckpointModel& model) {
   return Writer(checkpoint, model).write();
 }
 

@@ -2,9 +2,6 @@
 // simulate/checkpoints/checkpoint_model.h computes token by token, as certificates write it.
 #pragma once
 
-#include <optional>
-#include <string>
-
 #include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/simulate/checkpoints/checkpoint_model.h"
 #include "krohn/simulate/prove/claims/operations.h"
@@ -12,9 +9,7 @@
 namespace krohn {
 
 /// In fp32, with roundings to bf16 where `model`, which is the checkpoint's, has them. The same numbers as the model's,
-/// while all are finite; tensors are named as in the file. The checkpoint has an automaton. Nothing, with the reason in
-/// `why`, where the file keeps every Householder apart.
-std::optional<Operations> checkpoint_operations(const Checkpoint& checkpoint, const CheckpointModel& model,
-                                                std::string& why);
+/// while all are finite; tensors are named as in the file. The checkpoint has an automaton.
+Operations checkpoint_operations(const Checkpoint& checkpoint, const CheckpointModel& model);
 
 }  // namespace krohn

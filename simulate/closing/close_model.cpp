@@ -28,11 +28,8 @@ Certificate prove(const SequenceModel<float>& model, const Task& task) {
   const TrackedAutomaton tracked = tracked_automaton(task, input_machine(task).automaton);
   ReadModel read{*reader, tracked, [](Output output) { return std::to_string(output); }};
   const TensorFile tensors = model.tensors();
-  std::string why;
-  if (auto operations = model_operations(model, task, Precision::kFp32, why)) {
-    read.operations = std::make_shared<const Operations>(*std::move(operations));
-    read.tensors = &tensors;
-  }
+  read.operations = std::make_shared<const Operations>(model_operations(model, task, Precision::kFp32));
+  read.tensors = &tensors;
   Question question;
   question.subject = &read;
   question.name = "the rounded model";

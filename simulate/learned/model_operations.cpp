@@ -2,14 +2,14 @@
 
 #include <fmt/format.h>
 
-#include "krohn/groups/stated_functions.h"
 #include "krohn/simulate/learned/deterministic_cell.h"
-#include "krohn/simulate/learned/deterministic_layers.h"
-#include "krohn/simulate/learned/deterministic_mixer.h"
+#include "krohn/simulate/learned/deterministic_stock.h"
 #include "krohn/simulate/models/bilinear_model.h"
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/dense_model.h"
+#include "krohn/simulate/models/released_model.h"
 #include "krohn/simulate/models/stacked_model.h"
+#include "krohn/simulate/models/stock_model.h"
 #include "krohn/simulate/prove/claims/operations_builder.h"
 #include "krohn/simulate/tasks/task_automaton.h"
 
@@ -29,9 +29,8 @@ class Writer {
   void bilinear(const BilinearShape& shape) {
     const std::size_t hidden = shape.hidden, block = shape.block_size();
     const List memory = b_.memory(hidden), x = b_.row(tensor("embedding"), shape.inputs);
-    const bool is_turned = shape.form == BilinearShape::Form::kRotations;
-    List matrix = is_turned ? of_letter([&](auto zero, Letter letter) { return rotations(zero, shape, letter); })
-                            : b_.product(x, tensor("weights"));
+    List matrix = b_.product(x, tensor("weights"));
+    if (shape.form == BilinearShape::Form::kRotations) matrix = rotations(matrix);
     if (shape.form == BilinearShape::Form::kFactored) {
       const std::size_t rank = matrix.size;
       const List scaled =
@@ -47,8 +46,8 @@ class Writer {
     const List readout = tensor("readout"),
                bias = shape.scale_free ? b_.numbers({0}, readout.size / hidden) : tensor("readout_bias");
     b_.operations.logits = b_.affine(next, readout, bias).number;
-    start(tensor("initial"));
-    keep(next);
+    b_.start(tensor("initial"));
+    b_.keep(next);
   }
 
   void dense(const DenseShape& shape) {
@@ -59,44 +58,58 @@ class Writer {
     b_.operations.logits = b_.product(b_.each("divide", next, norm), tensor("readout"), tensor("readout_bias")).number;
     std::vector<double> identity(n * n, 0);
     for (std::size_t i = 0; i < n; ++i) identity[i * (n + 1)] = 1;
-    start(b_.numbers(std::move(identity)));
-    keep(next);
+    b_.start(b_.numbers(std::move(identity)));
+    b_.keep(next);
   }
 
-  /// One layer of Fan et al.'s blocks, whose state is read out as it is.
-  void blocks(const BlockShape& shape) {
-    const std::size_t size = shape.size, width = shape.width(), count = shape.blocks;
-    const std::string prefix = "layer0.mixer.";
-    const List memory = b_.memory(width), looked = of_letter([&](auto zero, Letter letter) {
-                                            const auto mixer = plain_mixer<decltype(zero)>(shape, tensors_, prefix);
-                                            const auto embedding = plain_numbers<decltype(zero)>(tensors_, "embedding");
-                                            return mixer->look(std::span(embedding).subspan(letter * width, width));
-                                          });
-    const List next = b_.make("dot", {count, size},
-                              {b_.view(looked, {size * size, 1, size}), b_.view(memory, {size, 0, 1}),
-                               b_.view(looked, {size, 1}, count * size * size)},
-                              size);
-    b_.operations.logits = b_.product(next, tensor("readout"), tensor("readout_bias")).number;
-    start(tensor(prefix + "start"));
-    keep(next);
-  }
-
-  /// Layers of reflections or of gates, with norms, residuals and MLPs.
+  /// Layers with norms, residuals and MLPs; one layer of blocks has none of them.
   template <class Mixer>
   void stack(const StackedShape& shape, const Mixer& mixer) {
     const std::size_t own = kept_by(mixer);
+    const auto normed = [&](List x, const std::string& gain) { return shape.is_bare() ? x : rms(x, tensor(gain)); };
     memory_ = b_.memory(shape.layers * own);
     List x = b_.row(tensor("embedding"), shape.width());
     for (std::uint32_t i = 0; i < shape.layers; ++i) {
       const std::string prefix = fmt::format("layer{}.", i);
-      x = mix(mixer, prefix + "mixer.", i * own, rms(x, tensor(prefix + "norm")), x);
+      const List input = normed(x, prefix + "norm");
+      x = mix(mixer, prefix + "mixer.", i * own, input, shape.is_bare() ? b_.numbers({0}, shape.width()) : x);
       if (shape.mlp == 0) continue;
       const List hidden = b_.product(rms(x, tensor(prefix + "mlp.norm")), tensor(prefix + "mlp.in"));
       const List gate = silu(b_.part(hidden, 0, shape.mlp));
       x = b_.product(b_.each("multiply", gate, b_.part(hidden, shape.mlp, shape.mlp)), tensor(prefix + "mlp.out"), x);
     }
-    b_.operations.logits = b_.product(rms(x, tensor("norm")), tensor("readout"), tensor("readout_bias")).number;
-    start(b_.numbers({0}, memory_.size));
+    b_.operations.logits = b_.product(normed(x, "norm"), tensor("readout"), tensor("readout_bias")).number;
+    if (b_.operations.start.empty()) b_.start(b_.numbers({0}, memory_.size));
+  }
+
+  /// Fan et al.'s model as released (simulate/models/released_model.h).
+  void released(const ReleasedShape& shape) {
+    const std::size_t width = shape.width();
+    memory_ = b_.memory(shape.layers * width);
+    List x = b_.row(tensor("embedding"), width), state;
+    const auto relu = [&](List list) { return b_.each("greater", list, b_.numbers({0})); };
+    const auto twice = [&](List list, const std::string& first, const std::string& second) {
+      return affine(relu(affine(list, first)), second);
+    };
+    const auto normed = [&](List list, const std::string& name) {
+      const List moved = centred(list, width);
+      return b_.each("add", rms(moved, tensor(name)), tensor(name + "_bias"));
+    };
+    for (std::uint32_t i = 0; i < shape.layers; ++i) {
+      const std::string prefix = fmt::format("layer{}.", i);
+      const List input = normed(x, prefix + "norm");
+      const List columns = centred(twice(input, prefix + "block_in", prefix + "block_out"), shape.size);
+      const List norms = b_.norms(columns, shape.size, shape.norm);
+      List greatest = b_.make("copy", {shape.blocks}, {b_.view(norms, {shape.size})});
+      for (std::size_t column = 1; column < shape.size; ++column)
+        greatest = b_.make("greater", {shape.blocks}, {b_.view(greatest, {1}), b_.view(norms, {shape.size}, column)});
+      const List matrix = b_.by_row("divide", columns, b_.each("add", greatest, b_.is_zero(greatest)));
+      state = moved(matrix, i * width, twice(input, prefix + "value_in", prefix + "value_out"), shape.size);
+      b_.keep(state);
+      b_.start(tensor(prefix + "start"));
+      x = b_.each("add", state, x);
+    }
+    b_.operations.logits = affine(relu(affine(normed(state, "norm"), "head")), "readout").number;
   }
 
   /// One step of every layer, as simulate/models/cells/ has it.
@@ -121,44 +134,22 @@ class Writer {
       x = unit(find_cell<float>(shape.cell)->kind, hidden, a, b, i * kept);
     }
     b_.operations.logits = b_.affine(x, tensor("head.weight"), tensor("head.bias")).number;
-    start(b_.numbers({0}, memory_.size));
+    b_.start(b_.numbers({0}, memory_.size));
   }
 
   Operations take() { return std::move(b_.operations); }
 
  private:
-  bool is_fp64() const { return b_.operations.format == Precision::kFp64; }
-
-  /// Numbers of the letter alone, whose functions certificates do not state: written down. `of` says which, given a 0
-  /// of their format.
-  template <class Of>
-  List of_letter(const Of& of) {
-    std::vector<double> all;
-    const auto add = [&](auto zero) {
-      for (Letter letter = 0; letter < letters_; ++letter)
-        for (const auto number : of(zero, letter)) all.push_back(static_cast<double>(number) + 0.0);
+  /// A matrix (c −s; s c) for each angle.
+  List rotations(List angles) {
+    const auto part = [&](const char* function, std::vector<double> place) {
+      return outer(b_.each(function, angles), b_.numbers(std::move(place)));
     };
-    if (is_fp64())
-      add(double{});
-    else
-      add(float{});
-    const std::size_t size = all.size() / letters_;
-    return b_.row(b_.numbers(std::move(all)), size);
+    const List cosines = part("cosine", {1, 0, 0, 1});
+    return b_.each("add", cosines, part("sine", {0, -1, 1, 0}));
   }
-
-  template <class Real>
-  std::vector<Real> rotations(Real, const BilinearShape& shape, Letter letter) const {
-    const auto embedding = plain_numbers<Real>(tensors_, "embedding"),
-               weights = plain_numbers<Real>(tensors_, "weights");
-    const std::span<const Real> x = std::span(embedding).subspan(letter * shape.inputs, shape.inputs);
-    std::vector<Real> matrix;
-    for (const Real angle : plain_product(x, weights)) {
-      const auto c = static_cast<Real>(stated::cos(static_cast<double>(angle))),
-                 s = static_cast<Real>(stated::sin(static_cast<double>(angle)));
-      matrix.insert(matrix.end(), {c, -s, s, c});
-    }
-    return matrix;
-  }
+  /// Every number of a times every number of b.
+  List outer(List a, List b) { return b_.make("multiply", {a.size, b.size}, {b_.view(a, {1, 0}), b_.view(b, {0, 1})}); }
 
   /// The units of a layer of cells, whose part of the memory begins at `first`; its output.
   List unit(CellKind kind, std::size_t hidden, List a, List b, std::size_t first) {
@@ -187,12 +178,12 @@ class Writer {
         const List kept = product(gate(1, "logistic"), b_.part(memory_, first + hidden, hidden));
         const List c = b_.each("add", kept, product(gate(0, "logistic"), gate(2, "tanh")));
         output = product(gate(3, "logistic"), b_.each("tanh", c));
-        keep(output);
-        keep(c);
+        b_.keep(output);
+        b_.keep(c);
         return output;
       }
     }
-    keep(output);
+    b_.keep(output);
     return output;
   }
 
@@ -200,6 +191,7 @@ class Writer {
   static std::size_t kept_by(const ReflectionShape& shape) {
     return shape.heads * shape.state_size() + kept_rows(shape.taps) * shape.beta_column();
   }
+  static std::size_t kept_by(const BlockShape& shape) { return shape.width(); }
   static std::size_t kept_by(const DiagonalShape& shape) {
     return state_size(shape) + kept_rows(shape.taps) * shape.channels;
   }
@@ -209,21 +201,23 @@ class Writer {
   }
 
   List tensor(const std::string& name) { return b_.tensor(name, tensors_.tensors.at(name).elements()); }
-  /// A constant as the model's own numbers hold it.
-  List constant(double number) {
-    return b_.numbers({is_fp64() ? number : static_cast<double>(static_cast<float>(number))});
-  }
-  void start(List list) { b_.operations.start.push_back(list.number); }
-  void keep(List list) { b_.operations.keep.push_back(list.number); }
+  /// x W + b, W with a row for each number of x.
+  List affine(List x, const std::string& name) { return b_.product(x, tensor(name), tensor(name + "_bias")); }
 
-  List silu(List x) { return b_.each("multiply", x, b_.each("sigmoid", constant(1), x)); }
+  List silu(List x) { return b_.each("multiply", x, b_.each("sigmoid", b_.constant(1), x)); }
 
+  /// gain ∘ x / √(mean x² + 10⁻⁵), for every `gain.size` numbers.
   List rms(List x, List gain) {
-    const std::size_t width = gain.size, count = x.size / width;
-    const List mean = b_.each("divide", b_.squares(x, width), constant(static_cast<double>(width)));
-    const List norm = b_.each("root", b_.each("add", mean, constant(1e-5)));
-    const List scaled = b_.make("multiply", {count, width}, {b_.view(x, {width, 1}), b_.view(gain, {0, 1})});
-    return b_.make("divide", {count, width}, {b_.view(scaled, {width, 1}), b_.view(norm, {1, 0})});
+    const std::size_t width = gain.size;
+    const List mean = b_.each("divide", b_.squares(x, width), b_.constant(static_cast<double>(width)));
+    const List norm = b_.each("root", b_.each("add", mean, b_.constant(1e-5)));
+    return b_.by_row("divide", b_.by_column("multiply", x, gain), norm);
+  }
+  /// Less their mean, every `width` numbers.
+  List centred(List x, std::size_t width) {
+    const List ones = b_.constant(1);
+    const List sums = b_.make("dot", {x.size / width}, {b_.view(x, {width, 1}), b_.view(ones, {0, 0})}, width);
+    return b_.by_row("subtract", x, b_.each("divide", sums, b_.constant(static_cast<double>(width))));
   }
 
   /// SiLU of q, k and v; then q and k get norm 1. Two lists: q and k, and v.
@@ -231,7 +225,7 @@ class Writer {
     if (!shape.plain) row = silu(row);
     const std::size_t count = shape.v_column(0) / shape.keys;
     const List keys = b_.part(row, 0, shape.v_column(0));
-    const List norm = b_.each("root", b_.each("add", b_.squares(keys, shape.keys), constant(1e-6)));
+    const List norm = b_.each("root", b_.each("add", b_.squares(keys, shape.keys), b_.constant(1e-6)));
     return {b_.make("divide", {count, shape.keys}, {b_.view(keys, {shape.keys, 1}), b_.view(norm, {1, 0})}),
             b_.part(row, shape.v_column(0), shape.beta_column() - shape.v_column(0))};
   }
@@ -250,8 +244,9 @@ class Writer {
     return sum;
   }
   void keep_rows(std::size_t taps, std::size_t before, List row) {
-    if (kept_rows(taps) > 1) keep(b_.part(memory_, before + row.size, (kept_rows(taps) - 1) * std::size_t{row.size}));
-    if (kept_rows(taps) > 0) keep(row);
+    if (kept_rows(taps) > 1)
+      b_.keep(b_.part(memory_, before + row.size, (kept_rows(taps) - 1) * std::size_t{row.size}));
+    if (kept_rows(taps) > 0) b_.keep(row);
   }
 
   /// x + what the layer reads; `first`: where its part of the memory begins.
@@ -259,7 +254,7 @@ class Writer {
     const std::size_t heads = shape.heads, keys = shape.keys, values = shape.values, turns = shape.reflections;
     const List all = b_.product(normed, tensor(prefix + "in"));
     const List raw = b_.part(all, 0, shape.beta_column());
-    const List beta = b_.each("sigmoid", constant(shape.negative ? 2 : 1),
+    const List beta = b_.each("sigmoid", b_.constant(shape.negative ? 2 : 1),
                               b_.part(all, shape.beta_column(), shape.columns() - shape.beta_column()));
     const std::size_t before = first + heads * shape.state_size();
     const auto [k, v] = activated(shape, convolved(shape.taps, prefix, before, raw));
@@ -278,36 +273,34 @@ class Writer {
     }
     const List read =
         b_.make("dot", {heads, values}, {b_.view(k, {keys, 0, 1}), b_.view(state, {keys * values, 1, values})}, keys);
-    keep(state);
+    b_.keep(state);
     keep_rows(shape.taps, before, raw);
     return b_.product(rms(read, tensor(prefix + "norm")), tensor(prefix + "out"), x);
   }
 
-  /// Complex factors that no input decides, side by side their two parts, whose cosines certificates do not state.
-  template <class Real>
-  std::vector<double> turning(const std::string& prefix) const {
-    const auto rates = plain_numbers<Real>(tensors_, prefix + "decay"),
-               angles = plain_numbers<Real>(tensors_, prefix + "angle");
-    std::vector<double> factors;
-    for (std::size_t i = 0; i < rates.size(); ++i) {
-      const Real size = plain_exp(-plain_exp(rates[i]));
-      const auto angle = static_cast<double>(angles[i]);
-      factors.push_back(size * static_cast<Real>(stated::cos(angle)) + 0.0);
-      factors.push_back(size * static_cast<Real>(stated::sin(angle)) + 0.0);
-    }
-    return factors;
+  /// Rates, or angles, of all states times the time of the step.
+  List timed(const DiagonalShape& shape, List rates, List steps) {
+    return shape.fixed ? rates : b_.by_column("multiply", rates, steps);
   }
 
-  /// The factors of all states in a step of so long a time.
-  List factors(const DiagonalShape& shape, const std::string& prefix, List steps) {
-    const std::size_t states = shape.states, channels = shape.channels;
-    if (shape.complex) return b_.numbers(is_fp64() ? turning<double>(prefix) : turning<float>(prefix));
-    const List rates = b_.each("exp", tensor(prefix + "decay"));
-    const List time =
-        shape.fixed ? rates
-                    : b_.make("multiply", {states, channels}, {b_.view(rates, {channels, 1}), b_.view(steps, {0, 1})});
-    const List factor = b_.each("exp", b_.each("subtract", constant(0), time));
-    return shape.negative ? b_.each("subtract", b_.each("multiply", constant(2), factor), constant(1)) : factor;
+  /// Columns of blocks one after another times what is remembered from `first` on, and `added`.
+  List moved(List columns, std::size_t first, List added, std::size_t size) {
+    return b_.make(
+        "dot", {added.size / size, size},
+        {b_.view(columns, {size * size, 1, size}), b_.view(memory_, {size, 0, 1}, first), b_.view(added, {size, 1})},
+        size);
+  }
+
+  /// x + the blocks' state.
+  List mix(const BlockShape& shape, const std::string& prefix, std::size_t first, List normed, List x) {
+    const List hidden = shape.generator > 0 ? silu(b_.product(normed, tensor(prefix + "generator_in"))) : normed;
+    const List raw = b_.product(hidden, tensor(prefix + "generator_out"), tensor(prefix + "generator_bias"));
+    const List norm = b_.each("greater", b_.constant(1), b_.norms(raw, shape.size, shape.norm));
+    const List added = b_.product(normed, tensor(prefix + "input"));
+    const List next = moved(b_.by_row("divide", raw, norm), first, added, shape.size);
+    b_.keep(next);
+    b_.start(tensor(prefix + "start"));
+    return b_.each("add", x, next);
   }
 
   /// x + what the layer reads; `first`: where its part of the memory begins.
@@ -319,21 +312,28 @@ class Writer {
     const List input = silu(convolved(shape.taps, prefix, before, raw));
     const List selected = b_.product(input, tensor(prefix + "select"));
     const List steps = b_.each("softplus", b_.each("add", b_.part(selected, 0, channels), tensor(prefix + "step")));
-    const List scaled = b_.each("multiply", steps, input), a = factors(shape, prefix, steps);
+    const List scaled = b_.each("multiply", steps, input);
+    const List time = timed(shape, b_.each("exp", tensor(prefix + "decay")), steps);
+    const List factor = b_.each("exp", b_.each("subtract", b_.constant(0), time));
+    const List a = shape.negative && !shape.complex
+                       ? b_.each("subtract", b_.each("multiply", b_.constant(2), factor), b_.constant(1))
+                       : factor;
     const List added =
         b_.make("multiply", {states, channels}, {b_.view(selected, {1, 0}, channels), b_.view(scaled, {0, 1})});
     const List before_it = b_.part(memory_, first, state_size(shape));
     List state, read;
     if (shape.complex) {
-      const std::size_t count = states * channels;
-      const auto products = [&](std::size_t of_a, std::size_t of_h) {
-        return b_.make("multiply", {count}, {b_.view(a, {2}, of_a), b_.view(before_it, {2}, of_h)});
+      const List angle = timed(shape, tensor(prefix + "angle"), steps);
+      const List c = b_.each("multiply", a, b_.each("cosine", angle)),
+                 s = b_.each("multiply", a, b_.each("sine", angle));
+      const auto product = [&](List part, std::size_t of_h) {
+        return b_.make("multiply", {part.size}, {b_.view(part, {1}), b_.view(before_it, {2}, of_h)});
       };
-      const List real = b_.each("add", b_.each("subtract", products(0, 0), products(1, 1)), added),
-                 turned = b_.each("add", products(0, 1), products(1, 0));
+      const List real = b_.each("add", b_.each("subtract", product(c, 0), product(s, 1)), added),
+                 turned = b_.each("add", product(c, 1), product(s, 0));
       // Side by side: times one and zero, and added.
       const auto beside = [&](List list, std::vector<double> place) {
-        return b_.make("multiply", {count, 2}, {b_.view(list, {1, 0}), b_.view(b_.numbers(std::move(place)), {0, 1})});
+        return outer(list, b_.numbers(std::move(place)));
       };
       state = b_.each("add", beside(real, {1, 0}), beside(turned, {0, 1}));
       read = b_.numbers({0}, channels);
@@ -347,7 +347,7 @@ class Writer {
       read = b_.make("dot", {channels}, {b_.view(selected, {0, 1}, channels + states), b_.view(state, {1, channels})},
                      states);
     }
-    keep(state);
+    b_.keep(state);
     keep_rows(shape.taps, before, raw);
     read = b_.each("add", read, b_.each("multiply", tensor(prefix + "skip"), input));
     return b_.product(b_.each("multiply", read, gate), tensor(prefix + "out"), x);
@@ -361,33 +361,28 @@ class Writer {
 
 }  // namespace
 
-std::optional<Operations> model_operations(const SequenceModel<float>& model, const Task& task, Precision format,
-                                           std::string& why) {
+Operations model_operations(const SequenceModel<float>& model, const Task& task, Precision format) {
   const std::string name = model.name(), family = name.substr(0, name.find(':'));
   const TensorFile tensors = model.tensors();
-  Writer writer(tensors, model.letters(), format);
-  why = fmt::format("{}: certificates do not state the functions of its recurrence yet", name);
-  if (family == "bilinear") {
-    writer.bilinear(parse_bilinear_shape(name));
-  } else if (family == "dense") {
-    writer.dense(parse_dense_shape(name));
-  } else if (family == "deltaproduct") {
-    const StackedShape shape = parse_stacked_shape(name);
-    writer.stack(shape, std::get<ReflectionShape>(shape.mixer));
-  } else if (family == "diagonal") {
-    const StackedShape shape = parse_stacked_shape(name);
-    const auto& mixer = std::get<DiagonalShape>(shape.mixer);
-    if (mixer.complex && !mixer.fixed) return std::nullopt;
-    writer.stack(shape, mixer);
-  } else if (family == "fan" && parse_stacked_shape(name).is_bare() && parse_stacked_shape(name).mlp == 0) {
-    writer.blocks(std::get<BlockShape>(parse_stacked_shape(name).mixer));
-  } else if (is_cell_model(model)) {
-    writer.cells(parse_cell_shape(name));
+  Operations operations;
+  if (is_stock_model(model)) {
+    operations = stock_operations(parse_stock_shape(name), tensors, format);
   } else {
-    return std::nullopt;
+    Writer writer(tensors, model.letters(), format);
+    if (is_cell_model(model)) {
+      writer.cells(parse_cell_shape(name));
+    } else if (family == "bilinear") {
+      writer.bilinear(parse_bilinear_shape(name));
+    } else if (family == "dense") {
+      writer.dense(parse_dense_shape(name));
+    } else if (family == "fan-released") {
+      writer.released(parse_released_shape(name));
+    } else {
+      const StackedShape shape = parse_stacked_shape(name);
+      std::visit([&](const auto& mixer) { writer.stack(shape, mixer); }, shape.mixer);
+    }
+    operations = writer.take();
   }
-  why.clear();
-  Operations operations = writer.take();
   const TaskAutomaton input = input_machine(task);
   operations.tokens.assign(input.inputs.begin(), input.inputs.end());
   operations.before.assign(input.before.begin(), input.before.end());

@@ -75,13 +75,18 @@ class Evaluator:
             for t in range(s["terms"]):
                 total = o(total + o(operand(views[0], t) * operand(views[1], t)))
             return total
+        if kind == "norm":
+            p, = struct.unpack(">d", bytes.fromhex(s["exponent"]))
+            return o(sum(abs(operand(views[0], t))**p for t in range(s["terms"]))**(1 / p))
         a, b = operand(views[0]), operand(views[-1])
         if kind.startswith("sigmoid"):
             e = math.exp(-b) if -b < 709 else math.inf
             return o(a / o(1 + o(e)))
         return {"copy": lambda: a, "add": lambda: o(a + b), "subtract": lambda: o(a - b), "multiply": lambda: o(a * b),
                 "divide": lambda: o(a / b), "greater": lambda: max(a, b), "root": lambda: o(math.sqrt(a)),
-                "bf16": lambda: bfloat(a), "tanh": lambda: o(math.tanh(a)), "logistic": lambda: o(1 / (1 + math.exp(-a)))}[kind]()
+                "bf16": lambda: bfloat(a), "tanh": lambda: o(math.tanh(a)), "logistic": lambda: o(1 / (1 + math.exp(-a))),
+                "softplus64": lambda: a if a > 20 else o(math.log1p(math.exp(a))), "cosine": lambda: o(math.cos(a)),
+                "log sigmoid": lambda: o(min(a, 0) - math.log1p(math.exp(-abs(a)))), "sine": lambda: o(math.sin(a))}[kind]()
 
     def token(self, memory, token):
         made = self.lists(token, memory)
@@ -155,7 +160,8 @@ class Described:
         net = check.Operations(file, arithmetic, steps)
         net.against(check.language(steps, None, False))
         named = [(name, *file.tensors[name]) for name in sorted(set(net.names))]
-        first = {"format": "krohn.certificate", "version": 2, "weights": file.hashed(named, []), "arithmetic": arithmetic,
+        version = 3 if any(s["step"] in check.NEWER for s in self.steps) else 2
+        first = {"format": "krohn.certificate", "version": version, "weights": file.hashed(named, []), "arithmetic": arithmetic,
                  "form": "operations", "order": "sequential", "against": "language", **claim}
         lines = [first, *own, *steps_of(net)]
         return "".join(json.dumps(line) + "\n" for line in [*lines, {"step": "end", "lines": len(lines)}])
@@ -170,9 +176,10 @@ def answer_of(net, letters, shortest):
     return [*word, answer, *(certificates.pair_steps(net, len(letters) - 1) if shortest and letters else [])]
 
 
-def parity(grow=1.0, bits=32, fields=None):
+def parity(grow=1.0, bits=32, fields=None, newer=False):
     """h ← A(letter) h from (1, 0), letter 1 exchanges the two numbers; logits are h, passed through every function: (h / √(h·h))
-    · sigmoid(1, h) rounded to bf16, and so on. With `grow` the numbers of letter 1 are multiplied by that."""
+    · sigmoid(1, h) rounded to bf16, and so on. With `grow` the numbers of letter 1 are multiplied by that; `newer`: then through the
+    functions that version 3 has, all of them growing where they are passed."""
     tensors = {"a": ([2, 2, 2], [1, 0, 0, 1, 0, grow, grow, 0]), "bias": ([2], [0, 0])}
     one, zero = hexadecimal([1], bits), hexadecimal([0], bits)
     steps = [{"step": "operations", "tokens": [0, 1], "before": [0], "after": []},
@@ -189,7 +196,10 @@ def parity(grow=1.0, bits=32, fields=None):
              {"step": "greater", "shape": [2], "of": [[15, 0, 1], [14, 0, 0]]},
              {"step": "tanh", "shape": [2], "of": [[16, 0, 1]]}, {"step": "logistic", "shape": [2], "of": [[17, 0, 1]]},
              {"step": "copy", "shape": [2], "of": [[18, 0, 1]]},
-             {"step": "answer by", "start": [5], "keep": [3], "logits": 19}]
+             *([{"step": kind, "shape": [2], "of": [[19 + i, 0, 1]]}
+                for i, kind in enumerate(["softplus64", "log sigmoid", "cosine", "sine"])] if newer else []),
+             *([{"step": "norm", "shape": [2], "terms": 1, "exponent": "3ff3333333333333", "of": [[23, 0, 1, 1]]}] if newer else []),
+             {"step": "answer by", "start": [5], "keep": [3], "logits": 24 if newer else 19}]
     language = {"step": "language", "letters": ["0", "1"], "table": [[0, 1], [1, 0]], "outputs": ["even", "odd"], "logits": [0, 1],
                 **(fields or {})}
     return Described(tensors, steps, language)
@@ -250,6 +260,10 @@ def subjects(folder):
         yield (f"parity, pairs, {arithmetic}", parity(bits=bits).data,
                parity(bits=bits).certificate(folder, certificates.pair_steps, arithmetic, claim="proved",
                                              method="closed reachable set"))
+    for arithmetic, bits in (("fp32", 32), ("fp64", 64)):
+        newer = parity(bits=bits, newer=True)
+        yield (f"parity by newer functions, {arithmetic}", newer.data, newer.certificate(
+            folder, certificates.pair_steps, arithmetic, claim="proved", method="closed reachable set"))
     growing = parity(grow=1.5)
     yield ("growing parity, up to 5", growing.data, growing.certificate(
         folder, lambda net: certificates.pair_steps(net, 5), claim="proved up to a length", length=5, method="closed reachable set"))

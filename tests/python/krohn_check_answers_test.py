@@ -157,6 +157,48 @@ class Answers(Case):
         self.assertEqual([of(check.tanh64, x) for x in (-40.5, 23, 1e300)], [-1, 1, 1])
         self.assertEqual([of(check.logistic64, x) for x in (-711, 0, 40)], [0, 0.5, 1])
 
+    def test_newer_functions_are_within_a_unit(self):
+        def of(function, x, *more):
+            return float(Fraction(function(int(Fraction(x) * 2**check.UNIT), *more), 1 << check.UNIT))
+
+        def near(value, right):
+            self.assertLessEqual(abs(value - right), 1.6 * math.ulp(right), (value, right))
+        r = random.Random(11)
+        angles = [eighth * math.pi / 4 for eighth in range(-20, 21)] + [2.0**20, 2.0**20 - 1, 1e22, 1e300, -1e300, 5e-324]
+        for x in [*angles, *(r.choice([-1, 1]) * 2.0**r.uniform(-40, 60) for _ in range(500))]:
+            near(of(check.cosine64, x, 0), math.cos(x))
+            near(of(check.cosine64, x, -1), math.sin(x))
+        for _ in range(500):
+            x, p = 2.0**r.uniform(-60, 60), r.choice([1.0, 1.2, 1 / 1.2, 2.0, r.uniform(1, 16)])
+            near(of(check.power64, x, int(Fraction(p) * 2**check.UNIT)), x**p)
+            x = r.uniform(-110, 110)
+            near(of(check.log_sigmoid, x, check.FP64), min(x, 0) - math.log1p(math.exp(-abs(x))))
+            near(of(check.softplus64, x, check.FP64), x if x > 20 else math.log1p(math.exp(x)))
+        one = 1 << check.UNIT
+        self.assertEqual([check.power64(x, 2 * one) for x in (0, one, None, 1 << check.UNIT + 600)], [0, one, None, None])
+        self.assertEqual(check.power64(1 << check.UNIT - 600, 2 * one), 0)
+        self.assertEqual([check.cosine64(0, quarters) for quarters in (0, -1)], [one, 0])
+        self.assertEqual(check.p_norm([3 * one, -4 * one, 0], 2 * one, check.FP32), 5 * one)
+
+    def test_versions_and_exponents(self):
+        certificate = self.proved(operations.parity(newer=True))
+        self.assert_verdict(ESTABLISHED, certificate)
+        self.assert_verdict(BAD, certificate.replace('"version": 3', '"version": 2'))
+        self.assert_verdict(BAD, certificate.replace('"version": 3', '"version": 4'))
+        for exponent in ("3fefffffffffffff", "4090000000000001", "7ff0000000000000", "bff0000000000000", "3ff", 1):
+            self.refuse(certificate, "norm", status=BAD, exponent=exponent)
+        self.refuse(certificate, "norm", status=BAD, terms=0)
+        self.refuse(certificate, "norm", terms=2)  # a number that the list does not have
+        self.refuse(certificate, "norm", of=[[23, 0, 1]])
+        self.refuse(certificate, "norm", of=[[23, 0, 1, 1], [23, 0, 1, 1]])
+        self.assert_verdict(ESTABLISHED, self.edited_at(certificate, "norm", lambda s: s.update(exponent="4090000000000000")))
+        # What is greater grows, or falls.
+        self.refuse(certificate, "sine", step="cosine")
+        older = self.proved(operations.parity())
+        self.assert_verdict(BAD, older.replace('"version": 2', '"version": 3'))
+        network = certificates.closed_codewords(self.model(models.cascade()))
+        self.assert_verdict(BAD, network.replace('"version": 2', '"version": 3'))
+
     def test_one_bit_of_what_is_remembered(self):
         for described, arithmetic in ((operations.parity(), "fp32"), (operations.parity(bits=64), "fp64")):
             certificate = self.proved(described, arithmetic)

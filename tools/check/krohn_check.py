@@ -730,7 +730,7 @@ MEMBERS = {"tokens": LIST(NUMBER), "before": LIST(NUMBER), "after": LIST(NUMBER)
            "logits": LIST(lambda x: x is None or NUMBER(x)), "against": TEXT,
            "layer": NUMBER, "codewords": LIST(NUMBER), "action": NUMBER, "book": NUMBER, "next": LIST(NUMBER), "state": NUMBER,
            "places": LIST(NUMBER), "labels": LIST(NUMBER), "phase": NUMBER, "depth": NUMBER, "bits": LIST(TEXT), "times": LONG,
-           "expected": NUMBER, "given": lambda x: x is None or NUMBER(x) or TEXT(x), "seed": LONG, "stream": LONG, "words": LONG,
+           "exponent": TEXT, "expected": NUMBER, "given": lambda x: x is None or NUMBER(x) or TEXT(x), "seed": LONG, "stream": LONG, "words": LONG,
            "length": LONG, "lines": LONG, "a": TEXT, "b": TEXT, "word letters": LIST(TEXT), "maps letters": LIST(NUMBER),
            "random letters": LONG, "format": TEXT, "version": NUMBER, "weights": TEXT, "automaton": TEXT, "arithmetic": TEXT,
            "form": TEXT, "order": TEXT, "claim": TEXT, "shortest": lambda x: type(x) is bool, "method": TEXT}
@@ -813,6 +813,13 @@ def product64(*numbers):
     return total
 
 
+def quotient(a, b, to):
+    demand(b, Refused, "a division by 0")
+    quarters, rest = divmod(abs(a) << UNIT + 2, abs(b))
+    size = rounded(quarters | (rest != 0), 2, to)
+    return size if (a < 0) == (b < 0) or size is None else -size
+
+
 def exact_sum(a, b):
     """The sum rounded to fp64, and what that lost."""
     return rounded(a + b, 0, FP64), a + b - rounded(a + b, 0, FP64)
@@ -821,11 +828,15 @@ def exact_sum(a, b):
 INVERSE_FACTORIALS = [rounded_fraction(Fraction(1 << UNIT, math.factorial(n)), FP64) for n in range(15)]
 
 
+def whole(turns):
+    """With ½ more, or below 0 less, cut to an integer."""
+    shifted = sum64(turns, (1 if turns >= 0 else -1) << UNIT - 1)
+    return (abs(shifted) >> UNIT) * (1 if shifted > 0 else -1)
+
+
 def exponential64(x):
     """k, u, v with e^x = 2^k (1 + u + v): what e^x and tanh begin with."""
-    turns = product64(x, FP64.decode(0x3FF71547652B82FE))
-    shifted = sum64(turns, (1 if turns >= 0 else -1) << UNIT - 1)
-    k = (abs(shifted) >> UNIT) * (1 if shifted > 0 else -1)
+    k = whole(product64(x, FP64.decode(0x3FF71547652B82FE)))
     r, below = exact_sum(sum64(x, -k * FP64.decode(0x3FE62E42FEFA3800)), -product64(k << UNIT, FP64.decode(0x3D2EF35793C76730)))
     tail = 0
     for n in range(14, 2, -1):
@@ -902,33 +913,94 @@ class Pair:
         return Pair(*exact_sum(first, second)) + Pair(quotient(last.high, other.high, FP64))
 
 
-@functools.lru_cache(None)
-def inverse_of_odd(i):
-    return Pair(1 << UNIT) / Pair(2 * i + 1 << UNIT)
+LOG_OF_2 = Pair(FP64.decode(0x3FE62E42FEFA39EF), FP64.decode(0x3C7ABC9E3B39803F))
+INVERSES_OF_ODD = [Pair(1 << UNIT) / Pair(2 * i + 1 << UNIT) for i in range(21)]
+PAIRS_OF_FACTORIALS = [Pair(1 << UNIT)]
+for n in range(1, 29):
+    PAIRS_OF_FACTORIALS.append(PAIRS_OF_FACTORIALS[-1] / Pair(n << UNIT))
+
+
+def series(factors, pairs, x):
+    tail = 0
+    for factor in reversed(factors[pairs:]):
+        tail = sum64(product64(tail, x.high), factor.high)
+    total = Pair(tail)
+    for factor in reversed(factors[:pairs]):
+        total = total * x + factor
+    return total
+
+
+def logarithm(x):
+    """Of a pair that begins with a normal number above 0."""
+    k = x.high.bit_length() - 1 - UNIT
+    k += times_power(x.high, -k) > FP64.decode(0x3FF6A09E667F3BCD)
+    high, low = times_power(x.high, -k), times_power(x.low, -k)
+    f = Pair(*exact_sum(sum64(high, -1 << UNIT), low))
+    s = f / (Pair(2 << UNIT) + f)
+    half = s * series(INVERSES_OF_ODD, 4, s * s)
+    of_m = Pair(2 * half.high, 2 * half.low)
+    return of_m if k == 0 else LOG_OF_2 * Pair(k << UNIT) + of_m
 
 
 def log1p64(x):
-    """log(1 + x) for x ≥ 0 by the steps of `softplus`, in fp64."""
-    if x < 1 << UNIT - 60:
+    """log(1 + x) for x ≥ 0, in fp64."""
+    return x if x < 1 << UNIT - 60 else logarithm(Pair(*exact_sum(1 << UNIT, x))).high
+
+
+def power64(x, y):
+    """x^y for x ≥ 0 and y > 0, in fp64; None where it, or x, is too large."""
+    if x in (None, 0, 1 << UNIT):
         return x
-    high, low = exact_sum(1 << UNIT, x)
-    k = high.bit_length() - 1 - UNIT
-    k += times_power(high, -k) > FP64.decode(0x3FF6A09E667F3BCD)
-    high, low = times_power(high, -k), times_power(low, -k)
-    f = Pair(*exact_sum(sum64(high, -1 << UNIT), low))
-    s = f / (Pair(2 << UNIT) + f)
-    square, tail = s * s, 0
-    for i in range(20, 3, -1):
-        tail = sum64(product64(tail, square.high), inverse_of_odd(i).high)
-    total = Pair(tail)
-    for i in range(3, -1, -1):
-        total = total * square + inverse_of_odd(i)
-    half = s * total
-    of_m = Pair(2 * half.high, 2 * half.low)
-    return of_m.high if k == 0 else (LOG_OF_2 * Pair(k << UNIT) + of_m).high
+    small = x < 1 << UNIT - 1022
+    log = logarithm(Pair(x << 60 * small))
+    log = log - LOG_OF_2 * Pair(60 << UNIT) if small else log
+    size = product64(y, log.high)
+    if size > 710 << UNIT or size < -746 << UNIT:
+        return None if size > 0 else 0
+    exponent = log * Pair(y)
+    k = whole(product64(exponent.high, FP64.decode(0x3FF71547652B82FE)))
+    rest = exponent - LOG_OF_2 * Pair(k << UNIT)
+    rest = Pair(rounded(rest.high, 6, FP64), rounded(rest.low, 6, FP64))
+    less = rest * series(PAIRS_OF_FACTORIALS[1:13], 3, rest)
+    for _ in range(6):
+        less = Pair(2 * less.high, 2 * less.low) + less * less
+    return times_power((Pair(1 << UNIT) + less).high, k)
 
 
-LOG_OF_2 = Pair(FP64.decode(0x3FE62E42FEFA39EF), FP64.decode(0x3C7ABC9E3B39803F))
+HALF_PI = sum((1 - n % 4 // 2 * 2) * (16 * ((1 << 1280) // (n * 5**n)) - 4 * ((1 << 1280) // (n * 239**n))) for n in range(1, 557, 2)) // 2
+QUARTER_TURN = FP64.decode(0x3FF921FB54400000), FP64.decode(0x3DD0B4611A600000), Pair(FP64.decode(0x3BA3198A2E037073), FP64.decode(0x384129024E088A68))
+
+
+def leading(number):
+    """Its first 53 binary digits, and zeros."""
+    drop = max(abs(number).bit_length() - 53, 0)
+    return (abs(number) >> drop << drop) * (1 if number > 0 else -1)
+
+
+def angle64(a):
+    """How many quarter turns, and the pair that is left."""
+    if abs(a) < 1 << UNIT + 20:
+        k = whole(product64(a, FP64.decode(0x3FE45F306DC9C883)))
+        first, second, others = QUARTER_TURN
+        left = Pair(*exact_sum(sum64(a, -product64(k << UNIT, first)), -product64(k << UNIT, second)))
+        return k, left - others * Pair(k << UNIT)
+    size = abs(a) << 1280 - UNIT
+    k = (2 * size + HALF_PI) // (2 * HALF_PI)
+    rest = size - k * HALF_PI
+    sign = 1 if a > 0 else -1
+    parts = leading(rest), leading(rest - leading(rest))
+    high, low = (sign * (abs(x) >> 1280 - UNIT) * (1 if x > 0 else -1) for x in parts)
+    return sign * k, Pair(*exact_sum(high, low))
+
+
+def cosine64(a, quarters):
+    """cos(a + quarters · π/2), in fp64."""
+    k, rest = angle64(a)
+    place = k + quarters & 3
+    factors = [Pair(-x.high, -x.low) if i % 2 else x for i, x in enumerate(PAIRS_OF_FACTORIALS[place % 2::2])]
+    value = series(factors, 4, rest * rest)
+    value = (rest * value).high if place % 2 else value.high
+    return -value if place in (1, 2) else value
 
 
 def softplus(a, to):
@@ -938,6 +1010,24 @@ def softplus(a, to):
 
 def softplus32(a, to):
     return a if a > 20 << UNIT else rounded(log1p64(exp32(a)), 0, to)
+
+
+def softplus64(a, to):
+    return a if a > 20 << UNIT else rounded(log1p64(exp64(a)), 0, to)
+
+
+def log_sigmoid(a, to):
+    return rounded(sum64(min(a, 0), -log1p64(exp64(-abs(a)))), 0, to)
+
+
+def p_norm(numbers, exponent, to):
+    """The root of the sum of the powers."""
+    total = 0
+    for x in numbers:
+        power = power64(abs(x), exponent)
+        total = None if total is None or power is None else sum64(total, power)
+    root = power64(total, quotient(1 << UNIT, exponent, FP64))
+    return None if root is None else rounded(root, 0, to)
 
 
 def exponential(e, to):
@@ -970,13 +1060,6 @@ def exp32(x):
     return rounded(product64(value, power), 0, FP32)
 
 
-def quotient(a, b, to):
-    demand(b, Refused, "a division by 0")
-    quarters, rest = divmod(abs(a) << UNIT + 2, abs(b))
-    size = rounded(quarters | (rest != 0), 2, to)
-    return size if (a < 0) == (b < 0) or size is None else -size
-
-
 def square_root(a, to):
     demand(a >= 0, Refused, "the root of a negative number")
     quarters = math.isqrt(a << UNIT + 4)
@@ -998,7 +1081,10 @@ COMPUTED = {"copy": (1, lambda to, a: a), "add": (2, lambda to, a, b: rounded(a 
             "exp": (1, lambda to, a: exponential(exp64(a), to)), "exp32": (1, lambda to, a: exponential(exp32(a), to)),
             "softplus": (1, lambda to, a: softplus(a, to)), "softplus32": (1, lambda to, a: softplus32(a, to)),
             "logistic": (1, lambda to, a: rounded(logistic64(a), 0, to)), "tanh": (1, lambda to, a: rounded(tanh64(a), 0, to)),
-            "dot": (2, None)}
+            "softplus64": (1, lambda to, a: softplus64(a, to)), "log sigmoid": (1, lambda to, a: log_sigmoid(a, to)),
+            "cosine": (1, lambda to, a: rounded(cosine64(a, 0), 0, to)), "sine": (1, lambda to, a: rounded(cosine64(a, -1), 0, to)),
+            "norm": (1, None), "dot": (2, None)}
+NEWER = {"softplus64", "log sigmoid", "cosine", "sine", "norm"}  # since version 3
 MOST_NUMBERS, MOST_PRODUCTS = 1 << 26, 1 << 36  # of all lists together, in one list
 
 
@@ -1053,7 +1139,10 @@ class Operations:
             value, size, depends = None, step["size"], 1
         else:
             steps.demand(kind in COMPUTED, f"an unknown operation {kind!r}")
-            step = steps.take(kind, "shape of" + " terms" * (kind == "dot"))
+            step = steps.take(kind, "shape of" + " terms" * (kind in ("dot", "norm")) + " exponent" * (kind == "norm"))
+            if kind == "norm":
+                step["exponent"], = steps.numbers(step["exponent"], 1, FP64)
+                steps.demand(1 << UNIT <= step["exponent"] <= 1024 << UNIT, "norm: exponents are from 1 to 1,024")
             steps.demand(0 not in step["shape"] and step.get("terms") != 0, f"{kind}: sizes begin with 1")
             value, size = None, math.prod(step["shape"])
             steps.limit(size, MOST_NUMBERS, "numbers in a list")
@@ -1061,7 +1150,7 @@ class Operations:
             due = COMPUTED[kind][0]
             steps.check(len(step["of"]) == due or kind == "dot" and len(step["of"]) == 3, f"{kind}: not made of {due} lists")
             for v, (of, first, *strides) in enumerate(step["of"]):
-                summed = kind == "dot" and v < 2
+                summed = "terms" in step and v < 2
                 steps.check(of < i, f"{kind}: a list that does not come before it")
                 steps.check(len(strides) == len(step["shape"]) + summed, f"{kind}: not a stride for each axis")
                 at = [first]
@@ -1105,8 +1194,13 @@ class Operations:
                         demand(total is not None, Refused, f"list {i}: a number that is not finite")
                 result.append(total)
             return result
-        function = COMPUTED[kind][1]
-        result = [function(to, *numbers) for numbers in zip(*([values[of][x] for x in at] for of, at, _ in views))]
+        if kind == "norm":
+            (of, at, stride), = views
+            terms = [[values[of][x + t * stride] for t in range(step["terms"])] for x in at]
+            result = [p_norm(numbers, step["exponent"], to) for numbers in terms]
+        else:
+            function = COMPUTED[kind][1]
+            result = [function(to, *numbers) for numbers in zip(*([values[of][x] for x in at] for of, at, _ in views))]
         demand(None not in result, Refused, f"list {i}: a number that is not finite")
         return result
 
@@ -1612,7 +1706,7 @@ def established(steps, file):
     claim = steps.members("format version weights arithmetic form order claim method" + " automaton" * (not operations)
                           + " length" * (kind == "proved up to a length") + " shortest" * (kind == "refuted") + " against" * brings)
     arithmetic, order, method = claim["arithmetic"], claim["order"], claim["method"]
-    steps.demand(claim["format"] == "krohn.certificate" and claim["version"] == 2, "not a certificate of version 2")
+    steps.demand(claim["format"] == "krohn.certificate" and claim["version"] in (2, 3), "not a certificate of version 2 or 3")
     steps.demand((arithmetic in ARITHMETICS or (arithmetic, claim["form"], method) == ("exact", "structured", "closed codewords"))
                  and claim["form"] in ("structured", "dense", "operations")
                  and order in ("sequential", "any"), "the arithmetic, form or order")
@@ -1626,11 +1720,14 @@ def established(steps, file):
     if operations:
         steps.read()
         net = Operations(file, arithmetic, steps)
+        newer = any(kind in NEWER for kind, *_ in net.lists)
+        steps.demand(claim["version"] == 2 + newer, "the version is not that of the operations")
         named = [(name, *file.tensors[name]) for name in sorted(set(net.names))]
         demand(claim["weights"] == file.hashed(named, []), Refused, "the certificate was made for another model: other weights")
         net.against(language(steps, None, False))
         model = None
     else:
+        steps.demand(claim["version"] == 2, "networks have certificates of version 2")
         model = Model(file)
         for name in ("weights", "automaton"):
             steps.check(claim[name] == getattr(model, name), f"the certificate was made for another model: other {name}")

@@ -12,8 +12,8 @@ namespace krohn {
 
 /// One list of numbers, made of lists before it.
 struct Operation {
-  /// Numbers of an earlier list: that at `first`, and one stride further along each axis of the result; of `dot`, the
-  /// last stride is that of the sum.
+  /// Numbers of an earlier list: that at `first`, and one stride further along each axis of the result; the last stride
+  /// of the terms of `dot` and `norm` is that of the sum.
   struct View {
     std::uint32_t list = 0, first = 0;
     std::vector<std::uint32_t> strides = {};
@@ -22,10 +22,10 @@ struct Operation {
 
   std::string what;                       ///< "tensor", "dot", …
   std::string tensor = {};                ///< of "tensor": its name
-  std::vector<double> numbers = {};       ///< of "numbers"
+  std::vector<double> numbers = {};       ///< of "numbers"; of "norm": p, from 1 to 1,024
   std::uint32_t size = 0;                 ///< of "numbers": how often; of "memory" and "row": how many
   std::vector<std::uint32_t> shape = {};  ///< of the result, for everything that is computed
-  std::uint32_t terms = 0;                ///< of "dot"
+  std::uint32_t terms = 0;                ///< of "dot" and "norm"
   std::vector<View> of = {};              ///< what it is computed from
   friend bool operator==(const Operation&, const Operation&) = default;
 };

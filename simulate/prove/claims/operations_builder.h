@@ -40,6 +40,13 @@ class OperationsBuilder {
     const Size size = a.size > b.size ? a.size : b.size;
     return make(what, {size}, {view(a, {a.size == size ? Size{1} : 0}), view(b, {b.size == size ? Size{1} : 0})});
   }
+  /// Of lists of rows and of columns: every row of a beside its own number of b, or every row beside all numbers of b.
+  List by_row(const char* what, List a, List b) {
+    return make(what, {b.size, a.size / b.size}, {view(a, {a.size / b.size, 1}), view(b, {1, 0})});
+  }
+  List by_column(const char* what, List a, List b) {
+    return make(what, {a.size / b.size, b.size}, {view(a, {b.size, 1}), view(b, {0, 1})});
+  }
   List part(List list, Size first, Size size) { return make("copy", {size}, {view(list, {1}, first)}); }
   /// x W, W with a row for each number of x.
   List product(List x, List weights) { return make("dot", {weights.size / x.size}, through(x, weights), x.size); }
@@ -59,6 +66,23 @@ class OperationsBuilder {
   List squares(List x, Size width) {
     return make("dot", {x.size / width}, {view(x, {width, 1}), view(x, {width, 1})}, width);
   }
+  /// The p-norms of every `width` numbers.
+  List norms(List x, Size width, double exponent) {
+    const List norm = make("norm", {x.size / width}, {view(x, {width, 1})}, width);
+    operations.list.back().numbers = {exponent};
+    return norm;
+  }
+  /// A number as a model holds it, in fp64 or else in fp32.
+  List constant(double number) {
+    return numbers({operations.format == Precision::kFp64 ? number : static_cast<double>(static_cast<float>(number))});
+  }
+  /// 1 for every number that is 0, 0 for every one that is greater.
+  List is_zero(List x) {
+    const double least = operations.format == Precision::kFp64 ? 0x1p-1074 : 0x1p-149;
+    return each("subtract", numbers({1}), each("divide", x, each("greater", x, numbers({least}))));
+  }
+  void start(List list) { operations.start.push_back(list.number); }
+  void keep(List list) { operations.keep.push_back(list.number); }
 
   Operations operations;
 

@@ -92,19 +92,19 @@ class AskedCheckpoint final : public AskedModel {
     tracked_.emplace(tracked_by(checkpoint_));
     model_.emplace(ReadModel{
         *reader_, *tracked_, [this](Output token) { return output_of_token(checkpoint_, token); }, {}, in_chunks_});
-    without_certificate_ = in_chunks_ ? "certificates of checkpoints are of tokens read one by one" : "";
     if (in_chunks_) return;
-    if (auto operations = checkpoint_operations(checkpoint_, *network_, without_certificate_)) {
-      model_->operations = std::make_shared<const Operations>(*std::move(operations));
-      const bool is_hybrid = traits_of(checkpoint_.config.family).is_hybrid;
-      if (is_hybrid) in_file_ = with_file_names(checkpoint_.config, checkpoint_.tensors);
-      model_->tensors = is_hybrid ? &in_file_ : &checkpoint_.tensors;
-    }
+    model_->operations = std::make_shared<const Operations>(checkpoint_operations(checkpoint_, *network_));
+    const bool is_hybrid = traits_of(checkpoint_.config.family).is_hybrid, is_apart = !checkpoint_.parts.empty();
+    if (is_hybrid) in_file_ = with_file_names(checkpoint_.config, checkpoint_.tensors);
+    if (is_apart) in_file_ = part_householders(checkpoint_.tensors, checkpoint_.parts);
+    model_->tensors = is_hybrid || is_apart ? &in_file_ : &checkpoint_.tensors;
   }
 
   const Alphabet& alphabet() const override { return checkpoint_.automaton->alphabet(); }
   const ReadModel* reader() const override { return &*model_; }
-  std::string without_certificate() const override { return without_certificate_; }
+  std::string without_certificate() const override {
+    return in_chunks_ ? "certificates of checkpoints are of tokens read one by one" : "";
+  }
   void ask_in(Question& question) const override {
     model_->first_failure = [this, &question](const RandomTest& asked) { return first_failure_of(asked, question); };
     question.subject = &*model_;
@@ -153,7 +153,7 @@ class AskedCheckpoint final : public AskedModel {
 
   ModelOptions options_;
   Checkpoint checkpoint_;
-  TensorFile in_file_;  ///< the tensors as the file of a hybrid model has them
+  TensorFile in_file_;  ///< the tensors as the file has them, where that is otherwise
   std::optional<Language> language_;
   bool in_chunks_ = false;
   std::optional<CheckpointModel> network_;
@@ -161,7 +161,6 @@ class AskedCheckpoint final : public AskedModel {
   std::unique_ptr<LetterReader> reader_;
   std::optional<TrackedAutomaton> tracked_;
   mutable std::optional<ReadModel> model_;
-  std::string without_certificate_;
 };
 
 }  // namespace

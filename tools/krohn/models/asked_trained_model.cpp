@@ -27,16 +27,13 @@ class AskedTrainedModel final : public AskedModel {
       throw InputError("--device", "a trained model is verified on the processor; take --device cpu");
     reader_ = trained_machine(*subject_.trained.model, *subject_.task, precision_of(options));
     model_.emplace(ReadModel{*reader_, tracked_, [this](Output output) { return name_of(output); }});
-    if (auto operations =
-            model_operations(*subject_.trained.model, *subject_.task, precision_of(options), without_certificate_)) {
-      model_->operations = std::make_shared<const Operations>(*std::move(operations));
-      model_->tensors = &tensors_;
-    }
+    model_->operations = std::make_shared<const Operations>(
+        model_operations(*subject_.trained.model, *subject_.task, precision_of(options)));
+    model_->tensors = &tensors_;
   }
 
   const Alphabet& alphabet() const override { return own_.alphabet(); }
   const ReadModel* reader() const override { return &*model_; }
-  std::string without_certificate() const override { return without_certificate_; }
   void ask_in(Question& question) const override { question.subject = &*model_; }
   std::vector<std::string> about(const Question& question) const override {
     std::vector<std::string> lines{
@@ -71,7 +68,6 @@ class AskedTrainedModel final : public AskedModel {
   std::unique_ptr<TrainedReader> reader_;
   std::optional<ReadModel> model_;
   TensorFile tensors_ = subject_.trained.model->tensors();
-  std::string without_certificate_;
 };
 
 }  // namespace

@@ -306,7 +306,7 @@ const CLAIM = ["format", "version", "weights", "automaton", "arithmetic", "form"
 function claimOf(steps, names) {
   const claim = steps.step, extra = {refuted: ["shortest"], "proved up to a length": ["length"]}[claim.claim] ?? [];
   const isClaim = Object.keys(claim).sort().join() === [...names, ...extra].sort().join();
-  if (!isClaim || claim.format !== "krohn.certificate" || claim.version !== 2) refuse("line 1: not a claim of version 2");
+  if (!isClaim || claim.format !== "krohn.certificate" || ![2, 3].includes(claim.version)) refuse("line 1: not a claim of version 2 or 3");
   if (claim.claim === "proved up to a length" && !(Number.isSafeInteger(claim.length) && claim.length >= 1)) refuse("line 1: `length`");
   if (claim.claim === "refuted" && typeof claim.shortest !== "boolean") refuse("line 1: `shortest`");
   return claim;
@@ -337,6 +337,7 @@ function established(text, net, weights, automaton) {
     "proved up to a length, closed reachable set": () => closedPairs(net, steps, claim.length),
     "refuted, failing word": () => failingWord(net, steps, claim),
   });
+  if (claim.version !== 2) refuse("line 1: certificates of networks are of version 2");
   if (claim.order !== "sequential" || claim.form !== "structured")
     refuse(`this page does not re-check ${claim.form} weights in the order ${claim.order}; krohn check does`);
   if (claim.arithmetic !== net.a.name) refuse(`line 1: the claim is about ${claim.arithmetic}, the page computes in ${net.a.name}`);
@@ -363,6 +364,7 @@ function establishedOfOperations(text, weights) {
   if (claim.weights !== sha256(weights)) refuse("line 1: the claim is about other weights");
   steps.read();
   net = new Operations(weights, claim.arithmetic, steps);
+  if (claim.version !== (net.isNewer ? 3 : 2)) refuse("line 1: the version is not that of the operations");
   const letters = method(), {asked, states} = net.truth;
   steps.end();
   return `${inWords(claim, letters)}, held against the language in the certificate, which asks in ${asked} of its ${states} states`;

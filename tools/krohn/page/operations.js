@@ -24,7 +24,7 @@ const fp64Of = digits => numberOfBits(digits, FORMATS.fp64);
 const EXP = {
   turns: fp64Of("3ff71547652b82fe"), high: fp64Of("3fe62e42fefa3800"), low: fp64Of("3d2ef35793c76730"),
   greatest32: fp64Of("40562e42e0000000"), least32: fp64Of("c059fe3680000000"), turns32: fp64Of("40471547652b82fe"),
-  rootOf2: fp64Of("3ff6a09e667f3bcd"), logOf2: fp64Of("3fe62e42fefa39ef"), logOf2Rest: fp64Of("3c7abc9e3b39803f"),
+  rootOf2: fp64Of("3ff6a09e667f3bcd"), logOf2: [fp64Of("3fe62e42fefa39ef"), fp64Of("3c7abc9e3b39803f")],
   cubic32: fp64Of("3ebc6af84b912394"), square32: fp64Of("3f2ebfce50fac4f3"), linear32: fp64Of("3f962e42ff0c52d6"),
 };
 const INVERSE_FACTORIALS = (() => {
@@ -34,9 +34,14 @@ const INVERSE_FACTORIALS = (() => {
 })();
 let powers = null;  // 2^(i/32) rounded to fp64, once they are needed
 
+/// With ½ more, or below 0 less, cut to an integer.
+const whole = x => Math.trunc(x + (x >= 0 ? 0.5 : -0.5));
+/// x · 2^k, rounded once.
+const timesPower = (x, k) => k > 0 ? x * 2 ** (k - 100) * 2 ** 100 : x * 2 ** (k + 100) * 2 ** -100;
+
 /// k, u, v with e^x = 2^k (1 + u + v): what e^x and tanh begin with.
 function exponential64(x) {
-  const turns = x * EXP.turns, k = Math.trunc(turns + (turns >= 0 ? 0.5 : -0.5));
+  const k = whole(x * EXP.turns);
   const [r, below] = twoSum(x - k * EXP.high, -(k * EXP.low));
   let tail = 0;
   for (let n = 14; n > 2; --n) tail = tail * r + INVERSE_FACTORIALS[n];
@@ -50,8 +55,7 @@ function exp64(x) {
   if (x > 710) return Infinity;
   if (x < -746) return 0;
   const [k, less, lessRest] = exponential64(x), [value, valueRest] = twoSum(1, less);
-  const sum = value + (valueRest + lessRest);
-  return k > 0 ? sum * 2 ** (k - 100) * 2 ** 100 : sum * 2 ** (k + 100) * 2 ** -100;
+  return timesPower(value + (valueRest + lessRest), k);
 }
 
 /// tanh by the steps of `tanh`.
@@ -89,18 +93,80 @@ const pairs = {
 };
 const INVERSE_ODDS = Array.from({length: 21}, (_, i) => pairs.divide([1, 0], [2 * i + 1, 0]));
 
-/// log(1 + x) for x ≥ 0 by the steps of `softplus`.
-function log1p64(x) {
-  if (x < 2 ** -60) return x;
-  let [high, low] = twoSum(1, x), k = 0;
-  while (high > EXP.rootOf2) high /= 2, low /= 2, ++k;
-  const f = twoSum(high - 1, low), s = pairs.divide(f, pairs.add([2, 0], f)), square = pairs.multiply(s, s);
-  let tail = 0;
-  for (let i = 20; i > 3; --i) tail = tail * square[0] + INVERSE_ODDS[i][0];
-  let sum = [tail, 0];
-  for (let i = 3; i >= 0; --i) sum = pairs.add(pairs.multiply(sum, square), INVERSE_ODDS[i]);
-  const ofM = pairs.multiply(s, sum).map(x => 2 * x);
-  return k === 0 ? ofM[0] : pairs.add(pairs.multiply([EXP.logOf2, EXP.logOf2Rest], [k, 0]), ofM)[0];
+const negated = pair => pair.map(x => -x);
+const INVERSE_FACTORIAL_PAIRS = (() => {
+  const inverses = [[1, 0]];
+  for (let n = 1; n < 29; ++n) inverses.push(pairs.divide(inverses[n - 1], [n, 0]));
+  return inverses;
+})();
+
+/// The series in a pair of pairs, the first `count` of which are taken as pairs.
+function series(factors, count, x) {
+  const tail = factors.slice(count).reduceRight((sum, factor) => sum * x[0] + factor[0], 0);
+  return factors.slice(0, count).reduceRight((sum, factor) => pairs.add(pairs.multiply(sum, x), factor), [tail, 0]);
+}
+
+/// The logarithm of a pair that begins with a normal number above 0.
+function logarithm([high, low]) {
+  let k = 0;
+  for (; high > EXP.rootOf2; ++k) high /= 2, low /= 2;
+  for (; high <= EXP.rootOf2 / 2; --k) high *= 2, low *= 2;
+  const f = twoSum(high - 1, low), s = pairs.divide(f, pairs.add([2, 0], f));
+  const ofM = pairs.multiply(s, series(INVERSE_ODDS, 4, pairs.multiply(s, s))).map(x => 2 * x);
+  return k === 0 ? ofM : pairs.add(pairs.multiply(EXP.logOf2, [k, 0]), ofM);
+}
+
+/// log(1 + x) for x ≥ 0.
+const log1p64 = x => x < 2 ** -60 ? x : logarithm(twoSum(1, x))[0];
+
+/// x^y for x ≥ 0 and y > 0.
+function power64(x, y) {
+  if (x === 0 || x === 1 || x === Infinity) return x;
+  const isSmall = x < 2 ** -1022, shift = pairs.multiply(EXP.logOf2, [60, 0]);
+  const log = isSmall ? pairs.add(logarithm([x * 2 ** 60, 0]), negated(shift)) : logarithm([x, 0]);
+  if (y * log[0] > 710) return Infinity;
+  if (y * log[0] < -746) return 0;
+  const exponent = pairs.multiply(log, [y, 0]), k = whole(exponent[0] * EXP.turns);
+  const r = pairs.add(exponent, negated(pairs.multiply(EXP.logOf2, [k, 0]))).map(x => x / 64);
+  let less = pairs.multiply(r, series(INVERSE_FACTORIAL_PAIRS.slice(1, 13), 3, r));
+  for (let i = 0; i < 6; ++i) less = pairs.add(less.map(x => 2 * x), pairs.multiply(less, less));
+  return timesPower(pairs.add([1, 0], less)[0], k);
+}
+
+const ANGLE = {
+  turns: fp64Of("3fe45f306dc9c883"), first: fp64Of("3ff921fb54400000"), second: fp64Of("3dd0b4611a600000"),
+  others: [fp64Of("3ba3198a2e037073"), fp64Of("384129024e088a68")],
+};
+let halfPi = null;  // times 2^1280, once it is needed
+
+/// The quarter turns in a, and the pair that is left.
+function angle64(a) {
+  if (Math.abs(a) < 2 ** 20) {
+    const k = whole(a * ANGLE.turns), left = twoSum(a - k * ANGLE.first, -(k * ANGLE.second));
+    return [k & 3, pairs.add(left, negated(pairs.multiply(ANGLE.others, [k, 0])))];
+  }
+  if (halfPi === null) {
+    halfPi = 0n;
+    for (let n = 1n, sign = 1n; 5n ** n <= 1n << 1280n; n += 2n, sign = -sign)
+      halfPi += sign * (16n * ((1n << 1280n) / (n * 5n ** n)) - 4n * ((1n << 1280n) / (n * 239n ** n)));
+    halfPi /= 2n;
+  }
+  const size = Math.abs(a), scaled = size < 2 ** 53 ? BigInt(size * 2 ** 33) << 1247n : BigInt(size) << 1280n;
+  const k = (2n * scaled + halfPi) / (2n * halfPi), rest = scaled - k * halfPi;
+  const leading = x => {
+    const digits = (x < 0n ? -x : x).toString(2).length, drop = BigInt(Math.max(digits - 53, 0));
+    return [x / (1n << drop) << drop, Number(x / (1n << drop)) * 2 ** (Number(drop) - 1280)];
+  };
+  const [cut, high] = leading(rest), [, low] = leading(rest - cut), sign = a < 0 ? -1 : 1;
+  return [Number(BigInt.asUintN(2, a < 0 ? -k : k)), twoSum(sign * high, sign * low)];
+}
+
+/// cos(a + quarters · π/2).
+function cosine64(a, quarters) {
+  const [k, rest] = angle64(a), place = k + quarters & 3, isOdd = place % 2;
+  const factors = INVERSE_FACTORIAL_PAIRS.filter((_, n) => n % 2 === isOdd).map((x, i) => i % 2 === 0 ? x : negated(x));
+  const sum = series(factors, 4, pairs.multiply(rest, rest)), [value] = isOdd ? pairs.multiply(rest, sum) : sum;
+  return place === 1 || place === 2 ? -value : value;
 }
 
 /// e^x by the steps of `sigmoid32`, in fp32.
@@ -136,6 +202,11 @@ const COMPUTED = {
   logistic: {operands: 1, of: round => a => round(1 / (1 + exp64(-a)))},
   tanh: {operands: 1, of: round => a => round(tanh64(a))},
   dot: {operands: 2, of: () => null},
+  softplus64: {operands: 1, isNewer: true, of: round => a => a > 20 ? a : round(log1p64(exp64(a)))},
+  "log sigmoid": {operands: 1, isNewer: true, of: round => a => round(Math.min(a, 0) - log1p64(exp64(-Math.abs(a))))},
+  cosine: {operands: 1, isNewer: true, of: round => a => round(cosine64(a, 0))},
+  sine: {operands: 1, isNewer: true, of: round => a => round(cosine64(a, -1))},
+  norm: {operands: 1, isNewer: true, of: () => null},
 };
 
 const sigmoidBy = (exponential, round) => (a, b) => {
@@ -180,7 +251,7 @@ class Operations {
     this.tensors = readSafetensors(bytes).tensors;
     this.a = {name: arithmetic, storage: FORMATS[arithmetic]};
     this.round = rounder(this.a.storage);
-    this.lists = [], this.size = null, this.work = 1;
+    this.lists = [], this.size = null, this.work = 1, this.isNewer = false;
     const {tokens, before, after} = steps.take("operations", ["tokens", "before", "after"]);
     const areTokens = list => Array.isArray(list) && list.every(x => isIndex(x, 2 ** 32));
     steps.demand([tokens, before, after].every(areTokens), "operations: no tokens");
@@ -236,14 +307,19 @@ class Operations {
 
   readComputed(steps, kind, list) {
     if (!Object.hasOwn(COMPUTED, kind)) refuse(`line ${steps.at}: an unknown operation “${kind}”`);
-    const isDot = kind === "dot", {shape, of, terms = 0} = steps.take(kind, isDot ? ["shape", "of", "terms"] : ["shape", "of"]);
-    steps.demand(Array.isArray(shape) && shape.every(x => isIndex(x, MOST_NUMBERS) && x > 0) && isIndex(terms, MOST_NUMBERS) && (terms > 0 || !isDot), `${kind}: \`shape\``);
+    const isDot = kind === "dot", isNorm = kind === "norm", hasTerms = isDot || isNorm;
+    const {shape, of, exponent, terms = 0} = steps.take(kind, ["shape", "of", ...hasTerms ? ["terms"] : [], ...isNorm ? ["exponent"] : []]);
+    steps.demand(Array.isArray(shape) && shape.every(x => isIndex(x, MOST_NUMBERS) && x > 0) && isIndex(terms, MOST_NUMBERS) && (terms > 0 || !hasTerms), `${kind}: \`shape\``);
+    if (isNorm) {
+      list.exponent = typeof exponent === "string" ? numberOfBits(exponent, FORMATS.fp64) : null;
+      steps.demand(list.exponent !== null && list.exponent >= 1 && list.exponent <= 1024, "norm: exponents are from 1 to 1,024");
+    }
     list.size = shape.reduce((product, x) => product * x, 1);
     steps.demand(list.size * Math.max(terms, 1) <= MOST_NUMBERS, `${kind}: too many numbers`);
     const due = COMPUTED[kind].operands;
     steps.demand(Array.isArray(of) && (of.length === due || isDot && of.length === 3), `${kind}: not made of ${due} lists`);
     list.views = of.map((view, v) => {
-      const summed = isDot && v < 2;
+      const summed = hasTerms && v < 2;
       steps.demand(Array.isArray(view) && view.every(x => isIndex(x, 2 ** 32)) && view.length === 2 + shape.length + summed && view[0] < this.lists.length,
                    `${kind}: not a list before it with a stride for each axis`);
       const [from, first, ...strides] = view;
@@ -256,6 +332,7 @@ class Operations {
     });
     list.terms = terms;
     list.compute = COMPUTED[kind].of(this.round);
+    this.isNewer ||= Object.hasOwn(COMPUTED[kind], "isNewer");
     this.work += list.size * Math.max(terms, 1);
   }
 
@@ -269,7 +346,7 @@ class Operations {
     });
   }
 
-  computed({kind, size, views, terms, compute}, values) {
+  computed({kind, size, views, terms, exponent, compute}, values) {
     const result = new Float64Array(size);
     if (kind === "dot") {
       const [x, y, rest] = views, a = values[x.from], b = values[y.from], c = rest && values[rest.from], {round} = this;
@@ -277,6 +354,13 @@ class Operations {
         let s = rest ? c[rest.at[i]] : 0;
         for (let t = 0, p = x.at[i], q = y.at[i]; t < terms; ++t, p += x.stride, q += y.stride) s = round(s + round(a[p] * b[q]));
         result[i] = s;
+      }
+    } else if (kind === "norm") {
+      const [x] = views, a = values[x.from];
+      for (let i = 0; i < size; ++i) {
+        let s = 0;
+        for (let t = 0; t < terms; ++t) s += power64(Math.abs(a[x.at[i] + t * x.stride]), exponent);
+        result[i] = this.round(power64(s, 1 / exponent));
       }
     } else {
       const [x, y] = views, a = values[x.from], b = y && values[y.from];

@@ -49,9 +49,7 @@ std::string language_of(const RunQuestion& question, const std::string& task, bo
 /// The tensors that the operations name, alone, and the steps of a certificate that say what is computed with them.
 Json evaluator_data(const AskedModel& model, const Certificate& certificate) {
   const ReadModel& reader = *model.reader();
-  if (!reader.operations)
-    return absent(model.without_certificate().empty() ? "its operations are not written down"
-                                                      : model.without_certificate());
+  if (!reader.operations) return absent(model.without_certificate());
   TensorFile named;
   for (const Operation& operation : reader.operations->list)
     if (operation.what == "tensor") named.tensors.insert(*reader.tensors->tensors.find(operation.tensor));

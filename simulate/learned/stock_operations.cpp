@@ -1,0 +1,372 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "krohn/simulate/learned/deterministic_layers.h"
+#include "krohn/simulate/learned/model_operations.h"
+#include "krohn/simulate/prove/claims/operations_builder.h"
+
+namespace krohn {
+namespace {
+
+using List = OperationsBuilder::List;
+using View = OperationsBuilder::View;
+
+/// Writes the operations of a stack of layers of another library, as the headers of simulate/models/stock/ have them:
+/// products, sums, quotients and roots one after another, sums from the bias on.
+class Writer {
+ public:
+  Writer(const StockShape& shape, const TensorFile& tensors, Precision format) : shape_(shape), tensors_(tensors) {
+    b_.operations.format = format;
+    memory_ = b_.memory(0);
+  }
+
+  Operations write() {
+    const auto mixer = kMixers.at(shape_.kind);
+    List x = b_.row(tensor("embedding.weight"), shape_.width);
+    const auto added = [&](List y) { return shape_.residual ? add(x, y) : y; };
+    for (std::uint32_t i = 0; i < shape_.layers; ++i) {
+      const std::string layer = fmt::format("layers.{}.", i);
+      first_ = kept_;
+      prefix_ = layer + "mixer.";
+      x = added((this->*mixer)(normed(layer + "norm.weight", x)));
+      for (const List list : std::exchange(older_, {})) keep(list);
+      if (shape_.mlp == 0) continue;
+      prefix_ = layer + "mlp.";
+      const List y = normed(prefix_ + "norm.weight", x);
+      x = added(linear("down", gated(linear("up", y), linear("gate", y))));
+    }
+    prefix_ = "";
+    const List logits = linear("head", normed("norm.weight", x));
+    b_.operations.logits = capped(logits, shape_.logit_cap).number;
+    b_.operations.list[memory_.number].size = static_cast<std::uint32_t>(kept_);
+    b_.start(b_.numbers({0}, kept_));
+    return std::move(b_.operations);
+  }
+
+ private:
+  /// Rows that one convolution takes: their first channel among those of the taps.
+  struct Rows {
+    std::string taps, bias;
+    List row;
+    std::size_t channel = 0;
+  };
+
+  std::size_t count(const char* name) const { return shape_.count(name); }
+  std::size_t heads() const { return count("heads"); }
+  std::size_t keys() const { return count("keys"); }
+  std::size_t values() const { return count("values"); }
+
+  List add(List a, List b) { return b_.each("add", a, b); }
+  List subtract(List a, List b) { return b_.each("subtract", a, b); }
+  List multiply(List a, List b) { return b_.each("multiply", a, b); }
+  List divide(List a, List b) { return b_.each("divide", a, b); }
+  List greater(List a, List b) { return b_.each("greater", a, b); }
+  List exp(List x) { return b_.each("exp", x); }
+  List tanh(List x) { return b_.each("tanh", x); }
+  List logistic(List x) { return b_.each("logistic", x); }
+  List root(List x) { return b_.each("root", x); }
+  List negative(List x) { return subtract(b_.constant(0), x); }
+  List silu(List x) { return multiply(x, logistic(x)); }
+  List gated(List x, List gate) { return multiply(x, silu(gate)); }
+  /// c tanh(x / c); x itself where c is 0.
+  List capped(List x, double cap) {
+    return cap == 0 ? x : multiply(b_.constant(cap), tanh(divide(x, b_.constant(cap))));
+  }
+  /// e^x, but 1 where that is greater.
+  List exp_up_to_1(List x) { return exp(negative(greater(negative(x), b_.constant(0)))); }
+  /// Σ terms, from `from` on: of one product each, where nothing else is said.
+  List sum(const std::vector<std::size_t>& shape, View a, View b, View from, std::size_t terms = 1) {
+    return b_.make("dot", shape, {std::move(a), std::move(b), std::move(from)}, terms);
+  }
+
+  bool has(const std::string& name) const {
+    const auto found = tensors_.tensors.find(name);
+    return found != tensors_.tensors.end() && found->second.elements() > 0;
+  }
+  List tensor(const std::string& name) {
+    const auto [known, fresh] = known_.try_emplace(name);
+    if (fresh) known->second = b_.tensor(name, tensors_.tensors.at(name).elements());
+    return known->second;
+  }
+  List own(const std::string& name) { return tensor(prefix_ + name); }
+  List linear(const std::string& name, List x) {
+    const std::string bias = prefix_ + name + ".bias";
+    return has(bias) ? b_.affine(x, own(name + ".weight"), tensor(bias)) : b_.affine(x, own(name + ".weight"));
+  }
+
+  void keep(List list) {
+    kept_ += list.size;
+    b_.keep(list);
+  }
+  /// A part of the layer's memory.
+  List remembered(std::size_t first, std::size_t size) { return b_.part(memory_, first_ + first, size); }
+
+  /// 1 / √(squares / width + ε)
+  List inverse_root(List squares, std::size_t width, double epsilon) {
+    const List mean = divide(squares, b_.constant(static_cast<double>(width)));
+    return divide(b_.constant(1), root(add(mean, b_.constant(epsilon))));
+  }
+  List rms_norm(List x, List gain, std::size_t width, double epsilon) {
+    const List scale = inverse_root(b_.squares(x, width), width, epsilon);
+    return b_.by_column("multiply", b_.by_row("multiply", x, scale), gain);
+  }
+  List layer_norm(List x, List gain, std::size_t width, double epsilon) {
+    const List ones = b_.constant(1);
+    const List sums = b_.make("dot", {x.size / width}, {b_.view(x, {width, 1}), b_.view(ones, {0, 0})}, width);
+    const List moved = b_.by_row("subtract", x, divide(sums, b_.constant(static_cast<double>(width))));
+    return rms_norm(moved, gain, width, epsilon);
+  }
+  /// Around the layers.
+  List normed(const std::string& gain, List x) {
+    return has(gain) ? rms_norm(x, tensor(gain), shape_.width, shape_.norm_epsilon) : x;
+  }
+
+  /// Convolutions of rows one after another, whose older ones are remembered behind `state` numbers. Taps in front
+  /// that are 0 for all of them are left out.
+  std::vector<List> convolved(std::size_t state, const std::vector<Rows>& all) {
+    const std::size_t taps = count("taps");
+    std::size_t unseen = taps - 1, width = 0, at = first_ + state;
+    for (const Rows& rows : all) {
+      const std::vector<float> numbers = plain_numbers<float>(tensors_, prefix_ + rows.taps);
+      for (std::size_t i = 0; i < numbers.size(); ++i)
+        if (numbers[i] != 0) unseen = std::min(unseen, i % taps);
+      width += rows.row.size;
+    }
+    const std::size_t older = taps - 1 - unseen;
+    if (older > 1) older_.push_back(b_.part(memory_, at + width, (older - 1) * width));
+    std::vector<List> results;
+    for (const Rows& rows : all) {
+      const std::size_t first = rows.channel * taps;
+      const List weights = own(rows.taps);
+      std::vector<View> from;
+      if (has(prefix_ + rows.bias)) from = {b_.view(own(rows.bias), {1})};
+      const auto with = [&](std::size_t tap, View tokens, std::size_t terms) {
+        std::vector<View> of{b_.view(weights, {taps, 1}, first + tap), std::move(tokens)};
+        of.insert(of.end(), from.begin(), from.end());
+        const List list = b_.make("dot", {rows.row.size}, std::move(of), terms);
+        from = {b_.view(list, {1})};
+        return list;
+      };
+      if (older > 0) with(unseen, b_.view(memory_, {1, width}, at), older);
+      results.push_back(with(taps - 1, b_.view(rows.row, {1, 0}), 1));
+      if (older > 0) older_.push_back(rows.row);
+      at += rows.row.size;
+    }
+    return results;
+  }
+
+  /// S + k vᵀ, head by head.
+  List written(List state, List k, List v, std::size_t k_first = 0, std::size_t v_first = 0) {
+    return sum({heads(), keys(), values()}, b_.view(k, {keys(), 1, 0, 0}, k_first),
+               b_.view(v, {values(), 0, 1, 0}, v_first), b_.view(state, {keys() * values(), values(), 1}));
+  }
+  /// Sᵀ k, head by head.
+  List read(List state, List k, std::size_t first = 0) {
+    return b_.make("dot", {heads(), values()},
+                   {b_.view(state, {keys() * values(), 1, values()}), b_.view(k, {keys(), 0, 1}, first)}, keys());
+  }
+  List state() { return remembered(0, heads() * keys() * values()); }
+  List root_of_keys() { return root(b_.constant(static_cast<double>(keys()))); }
+
+  List mamba(List x) {
+    const std::size_t inner = count("inner"), states = count("states"), rank = count("rank");
+    const List both = linear("in_proj", x), z = b_.part(both, inner, inner);
+    const List u = silu(convolved(inner * states, {{"conv1d.weight", "conv1d.bias", b_.part(both, 0, inner)}})[0]);
+    const List selected = linear("x_proj", u);
+    const List step = b_.each("softplus64", linear("dt_proj", b_.part(selected, 0, rank)));
+    const List factors = exp(b_.by_row("multiply", negative(exp(own("A_log"))), step));
+    const List kept = multiply(factors, remembered(0, inner * states));
+    const List b = b_.make("multiply", {inner, states}, {b_.view(step, {1, 0}), b_.view(selected, {0, 1}, rank)});
+    const List h = sum({inner, states}, b_.view(b, {states, 1, 0}), b_.view(u, {1, 0, 0}), b_.view(kept, {states, 1}));
+    const List y = b_.make("dot", {inner}, {b_.view(h, {states, 1}), b_.view(selected, {0, 1}, rank + states)}, states);
+    const List skipped = sum({inner}, b_.view(own("D"), {1, 0}), b_.view(u, {1, 0}), b_.view(y, {1}));
+    keep(h);
+    return linear("out_proj", gated(skipped, z));
+  }
+
+  List mamba2(List x) {
+    const std::size_t size = count("per-head"), states = count("states"), groups = count("groups"),
+                      inner = heads() * size, wide = inner + 2 * groups * states, shared = heads() / groups;
+    const List rows = linear("in_proj", x), z = b_.part(rows, 0, inner);
+    const List all = silu(convolved(inner * states, {{"conv1d.weight", "conv1d.bias", b_.part(rows, inner, wide)}})[0]);
+    const List step = b_.each("softplus64", add(b_.part(rows, inner + wide, heads()), own("dt_bias")));
+    const List factors = exp(multiply(step, negative(exp(own("A_log")))));
+    const List kept = b_.by_row("multiply", remembered(0, inner * states), factors);
+    const List b = b_.make("multiply", {groups, shared, states},
+                           {b_.view(step, {shared, 1, 0}), b_.view(all, {states, 0, 1}, inner)});
+    const List s = sum({heads(), size, states}, b_.view(b, {states, 0, 1, 0}), b_.view(all, {size, 1, 0, 0}),
+                       b_.view(kept, {size * states, states, 1}));
+    const List y = b_.make(
+        "dot", {groups, shared * size},
+        {b_.view(s, {shared * size * states, states, 1}), b_.view(all, {states, 0, 1}, inner + groups * states)},
+        states);
+    const List skipped =
+        sum({heads(), size}, b_.view(all, {size, 1, 0}), b_.view(own("D"), {1, 0, 0}), b_.view(y, {size, 1}));
+    keep(s);
+    const List read = rms_norm(gated(skipped, z), own("norm.weight"), inner / groups, shape_.number("eps"));
+    return linear("out_proj", read);
+  }
+
+  List delta(List x) {
+    List q = linear("q_proj", x), k = linear("k_proj", x), v = linear("v_proj", x);
+    if (count("taps") > 0) {
+      const bool one = count("one-conv") != 0;
+      const auto rows = [&](const char* taps, List row, std::size_t channel) {
+        return one ? Rows{"conv1d.weight", "", row, channel} : Rows{taps, "", row};
+      };
+      const std::vector<List> all =
+          convolved(heads() * keys() * values(), {rows("q_conv1d.weight", q, 0), rows("k_conv1d.weight", k, q.size),
+                                                  rows("v_conv1d.weight", v, std::size_t{q.size} + k.size)});
+      q = all[0], k = all[1], v = all[2];
+    }
+    const auto unit = [&](List rows) {
+      if (count("plain-keys") == 0) rows = silu(rows);
+      return b_.by_row("multiply", rows, inverse_root(b_.squares(rows, keys()), 1, 1e-6));
+    };
+    q = divide(unit(q), root_of_keys()), k = unit(k), v = silu(v);
+    List beta = logistic(linear("b_proj", x)), s = state();
+    if (count("negative") != 0) beta = multiply(beta, b_.constant(2));
+    if (count("decay") != 0) {
+      const List step = b_.each("softplus64", add(linear("a_proj", x), own("dt_bias")));
+      s = b_.by_row("multiply", s, exp(multiply(negative(exp(own("A_log"))), step)));
+    }
+    for (std::size_t j = 0; j < count("reflections"); ++j) {
+      const List lack = b_.make("subtract", {heads(), values()},
+                                {b_.view(v, {values(), 1}, j * heads() * values()),
+                                 b_.view(read(s, k, j * heads() * keys()), {values(), 1})});
+      s = written(s, k, b_.by_row("multiply", lack, b_.part(beta, j * heads(), heads())), j * heads() * keys());
+    }
+    keep(s);
+    List y = rms_norm(read(s, q), own("o_norm.weight"), values(), shape_.number("eps"));
+    if (count("gate") != 0) y = gated(y, linear("g_proj", x));
+    return linear("o_proj", y);
+  }
+
+  List gla(List x) {
+    const List q = multiply(linear("q_proj", x), divide(b_.constant(1), root_of_keys()));
+    const List open = b_.each("log sigmoid", linear("gk_proj.1", linear("gk_proj.0", x)));
+    const List decay = exp(divide(open, b_.constant(shape_.number("normaliser"))));
+    const List s = written(b_.by_row("multiply", state(), decay), linear("k_proj", x), linear("v_proj", x));
+    keep(s);
+    const List y = rms_norm(read(s, q), own("g_norm_swish_gate.weight"), values(), shape_.number("eps"));
+    return linear("o_proj", gated(y, linear("g_proj", x)));
+  }
+
+  List mlstm(List x) {
+    const std::size_t numbers = keys() * values(), each = numbers + keys() + 1;
+    const auto remembered_of = [&](std::size_t first, std::size_t size) {
+      return b_.make("copy", {heads(), size}, {b_.view(memory_, {each, 1}, first_ + first)});
+    };
+    const List q = multiply(linear("q", x), divide(b_.constant(1), root_of_keys())), k = linear("k", x),
+               v = linear("v", x);
+    const List i = capped(linear("igate_preact", x), shape_.number("cap")),
+               f = capped(linear("fgate_preact", x), shape_.number("cap"));
+    const List older = add(b_.each("log sigmoid", f), remembered_of(numbers + keys(), 1)), m = greater(older, i);
+    const List kept = exp(subtract(older, m)), taken = exp(subtract(i, m));
+    const auto moved = [&](List before, List added) {
+      const std::size_t size = added.size / heads();
+      return sum({heads(), size}, b_.view(taken, {1, 0, 0}), b_.view(added, {size, 1, 0}),
+                 b_.view(b_.by_row("multiply", before, kept), {size, 1}));
+    };
+    const List products =
+        b_.make("multiply", {heads(), keys(), values()}, {b_.view(k, {keys(), 1, 0}), b_.view(v, {values(), 0, 1})});
+    const List c = moved(remembered_of(0, numbers), products), n = moved(remembered_of(numbers, keys()), k);
+    const List normaliser = b_.make("dot", {heads()}, {b_.view(q, {keys(), 1}), b_.view(n, {keys(), 1})}, keys());
+    const List size = greater(greater(normaliser, negative(normaliser)), exp(negative(m)));
+    const List h = b_.by_row("divide", read(c, q), add(size, b_.constant(shape_.number("eps"))));
+    for (std::size_t head = 0; head < heads(); ++head) {
+      keep(b_.part(c, head * numbers, numbers));
+      keep(b_.part(n, head * keys(), keys()));
+      keep(b_.part(m, head, 1));
+    }
+    const List y = layer_norm(h, own("multihead_norm.weight"), values(), shape_.number("head-eps"));
+    return linear("out_proj", multiply(logistic(linear("ogate_preact", x)), y));
+  }
+
+  List slstm(List x) {
+    const std::size_t width = shape_.width, size = width / heads(), square = size * size;
+    const bool is_cuda = count("cuda") != 0;
+    List u = x;
+    if (count("taps") > 0) u = silu(convolved(4 * width, {{"conv1d.conv.weight", "conv1d.conv.bias", x}})[0]);
+    const auto gate = [&](std::size_t number, const char* name, List from) {
+      const List of_x =
+          b_.make("dot", {heads(), size}, {b_.view(own(name), {square, size, 1}), b_.view(from, {size, 0, 1})}, size);
+      const View kernel = is_cuda
+                              ? b_.view(own("slstm_cell._recurrent_kernel_"), {4 * square, 1, 4 * size}, number * size)
+                              : b_.view(own("slstm_cell._recurrent_kernel_"), {4 * square, size, 1}, number * square);
+      const List of_y = b_.make("dot", {heads(), size}, {kernel, b_.view(memory_, {size, 0, 1}, first_)}, size);
+      const View bias = is_cuda ? b_.view(own("slstm_cell._bias_"), {4 * size, 1}, number * size)
+                                : b_.view(own("slstm_cell._bias_"), {size, 1}, number * width);
+      return b_.make("add", {heads(), size}, {b_.view(add(of_x, of_y), {size, 1}), bias});
+    };
+    const List i = gate(0, "fgate.weight", u), f = gate(1, "igate.weight", u), z = gate(2, "zgate.weight", x),
+               o = gate(3, "ogate.weight", x);
+    const List c = remembered(width, width), n = remembered(2 * width, width), m = remembered(3 * width, width);
+    const List older = add(m, b_.each("log sigmoid", f)), is_first = b_.is_zero(n);
+    const List greatest = add(multiply(is_first, i), multiply(subtract(b_.constant(1), is_first), greater(i, older)));
+    const List taken = exp_up_to_1(subtract(i, greatest)), kept = exp_up_to_1(subtract(older, greatest));
+    const List next_c = add(multiply(kept, c), multiply(taken, tanh(z))), next_n = add(multiply(kept, n), taken);
+    const List y = divide(multiply(logistic(o), next_c), next_n);
+    for (const List list : {y, next_c, next_n, greatest}) keep(list);
+    return layer_norm(y, add(b_.constant(1), own("group_norm.weight")), size, shape_.number("head-eps"));
+  }
+
+  List rwkv7(List x) {
+    const std::size_t width = shape_.width;
+    const List before = remembered(heads() * keys() * values(), width), change = subtract(before, x);
+    const auto mixed = [&](const char* name) {
+      return sum({width}, b_.view(change, {1, 0}), b_.view(own(name), {1, 0}), b_.view(x, {1}));
+    };
+    const auto twice = [&](const std::string& name, List from, const char* between) {
+      const List low = linear(name + "_lora.lora.0", from);
+      return linear(name + "_lora.lora.2", b_.each(between, low));
+    };
+    const List r = linear("r_proj", mixed("x_r")), v = linear("v_proj", mixed("x_v")),
+               raw = linear("k_proj", mixed("x_k"));
+    const List w = multiply(b_.constant(-0.6065306597126334), logistic(twice("w", mixed("x_w"), "tanh")));
+    const List a = logistic(twice("a", mixed("x_a"), "copy")), g = twice("g", mixed("x_g"), "logistic");
+    const List removed = multiply(raw, own("k_k"));
+    const List away = b_.by_row("divide", removed, greater(root(b_.squares(removed, keys())), b_.constant(1e-12)));
+    const List k = add(raw, multiply(multiply(raw, subtract(a, b_.constant(1))), own("k_a")));
+    const List seen = read(state(), away), rated = multiply(away, a);
+    const List less = b_.make("multiply", {heads(), keys(), values()},
+                              {b_.view(rated, {keys(), 1, 0}), b_.view(seen, {values(), 0, 1})});
+    const List s = written(subtract(b_.by_row("multiply", state(), exp(w)), less), k, v);
+    keep(s);
+    older_.push_back(x);
+    const List y =
+        add(layer_norm(read(s, r), own("g_norm.weight"), values(), shape_.number("eps")), own("g_norm.bias"));
+    const List bonus =
+        b_.make("dot", {heads()}, {b_.view(multiply(r, k), {keys(), 1}), b_.view(own("r_k"), {keys(), 1})}, keys());
+    const List with =
+        sum({heads(), values()}, b_.view(bonus, {1, 0, 0}), b_.view(v, {values(), 1, 0}), b_.view(y, {values(), 1}));
+    return linear("o_proj", multiply(with, g));
+  }
+
+  static const std::map<std::string, List (Writer::*)(List), std::less<>> kMixers;
+
+  const StockShape& shape_;
+  const TensorFile& tensors_;
+  OperationsBuilder b_;
+  List memory_;
+  std::size_t first_ = 0, kept_ = 0;  ///< where the layer's memory begins, and how much is kept so far
+  std::string prefix_;                ///< of the names of its tensors
+  std::vector<List> older_;           ///< tokens that it remembers behind its state
+  std::map<std::string, List> known_;
+};
+
+const std::map<std::string, List (Writer::*)(List), std::less<>> Writer::kMixers{
+    {"stock-mamba", &Writer::mamba}, {"stock-mamba2", &Writer::mamba2}, {"stock-delta", &Writer::delta},
+    {"stock-gla", &Writer::gla},     {"stock-mlstm", &Writer::mlstm},   {"stock-slstm", &Writer::slstm},
+    {"stock-rwkv7", &Writer::rwkv7}};
+
+}  // namespace
+
+Operations stock_operations(const StockShape& shape, const TensorFile& tensors, Precision format) {
+  return Writer(shape, tensors, format).write();
+}
+
+}  // namespace krohn
