@@ -11,10 +11,13 @@ import sys
 import tempfile
 import unittest
 
+import numpy as np
+
 KIT = pathlib.Path(__file__).resolve().parents[2] / "tools" / "kit"
 sys.dont_write_bytecode = True  # nothing is left in the sources
 sys.path.insert(0, str(KIT))
-from diagnosis import Diagnosis, Reading, first_wrong  # noqa: E402
+import run as kit_run  # noqa: E402
+from diagnosis import LATE_DECAY, NO_FAULT, ONE_STEP, SEVERAL_LAYERS, Diagnosis, Reading, first_wrong, kinds_of  # noqa: E402
 from tracker import Tracker  # noqa: E402
 
 KROHN = os.environ.get("KROHN_COMMAND")
@@ -196,6 +199,122 @@ class DiagnosisTest(unittest.TestCase):
         self.assertIn("from the beginning", self.explained(word, [8, 8, 3, 5, 7, 4] * 10))
 
 
+    def test_a_beta_that_is_clamped_where_tokens_are_read_alone(self):
+        """A flip with β = 1 in place of 2 projects: the mean of the state and of what it should be."""
+        facts = {"name": "parity", "about": "", "initial": 0, "letters": ["0", "1"], "begin": [2], "letter_tokens": [0, 1],
+                 "table": [[0, 1], [1, 0]], "state_tokens": [3, 4], "as_input": [], "delay": 0, "layers": 1}
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "tracker.json").write_text(json.dumps(facts))
+            parity = Tracker(folder)
+        for then in ([1, 0, 1, 1, 0, 1, 0, 1, 1], [0, 0, 1, 1, 0, 1, 0, 1, 1], [1] * 9):
+            tokens = [2, 0, 1, 1, 0, 1, *then]
+            answers, projected = parity.answers(tokens), False
+            for t in range(6, len(tokens)):
+                projected = projected or tokens[t] == 1
+                answers[t] = 3 if projected else answers[t]
+            reading = Reading("parity", "a way", "a word", tokens, dict(enumerate(answers)), [0, *range(6, len(tokens))])
+            position = first_wrong(parity, reading)[0]
+            kinds = kinds_of(Diagnosis(parity, reading, position).explanation())
+            self.assertEqual(kinds[0], ONE_STEP)
+            self.assertLessEqual(set(kinds), {ONE_STEP, "lost, or never written", "lost"})
+        # In S_3 nothing that the automaton does explains it; the place does.
+        word, tracks = [0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 0, 1, 1, 0, 0, 1], tracker()
+        for alone in range(2, 10):
+            matrix, answers = np.eye(3), []
+            for t, letter in enumerate([None, *word]):
+                if letter is not None:
+                    moved = matrix[:, np.argsort(LETTERS[letter])]
+                    is_clamped = t >= alone and letter == 1
+                    matrix = (matrix + moved) / 2 if is_clamped else moved
+                fits = [sum(matrix[i, point] for i, point in enumerate(element)) for element in ELEMENTS]
+                answers.append(3 + int(np.argmax(np.array(fits) + 1e-9 * np.arange(6))))
+            reading = Reading("s3", "a way", "a word", [BEGIN, *word], dict(enumerate(answers)), [0, *range(alone, len(word) + 1)])
+            found = first_wrong(tracks, reading)
+            if alone == 2:
+                self.assertIsNotNone(found)
+            if found is not None:
+                self.assertNotEqual(kinds_of(Diagnosis(tracks, reading, found[0]).explanation()), ["lost, or never written"])
+
+    def test_a_decay_that_comes_one_token_late(self):
+        """The beginning empties the state a token later: what the token after it wrote is gone, and nothing is there."""
+        tracks, word = tracker(), [0, 1, 0, 0, 1, 0, 1, 1, 0]
+        tokens = [BEGIN, *word, BEGIN, *word]
+        for borders in ([0], [0, 4], [0, 10]):
+            answers = [right if token == BEGIN else NOTHING for token, right in zip(tokens, tracks.answers(tokens))]
+            reading = Reading("s3", "a way", "a word", tokens, dict(enumerate(answers)), borders)
+            kinds = kinds_of(Diagnosis(tracks, reading, 1).explanation())
+            self.assertEqual(kinds[0], LATE_DECAY)
+        # Before the first token of a call, and there alone, it is a state that was lost between calls.
+        answers = answers[:10] + tracks.answers(tokens)[10:]
+        reading = Reading("s3", "a way", "a word", tokens, dict(enumerate(answers)), [0, 1])
+        self.assertEqual(kinds_of(Diagnosis(tracks, reading, 1).explanation()), ["lost, or never written"])
+
+
+class SummaryTest(unittest.TestCase):
+    ALL = {"parity", "s3", "s5", "s5-late", "digits", "z4", "latch", "latch-late", "ticks"}
+
+    def said(self, wrong, models=None):
+        entries = [(Reading(model, "a way", "a word", [], {}), 7, text) for model, text in wrong]
+        return kit_run.summary(entries, models or self.ALL)
+
+    def test_what_several_models_say_together(self):
+        lost, alone = "the state was empty before token 7: lost, or never written", f"{NO_FAULT}, and it begins where: {ONE_STEP}"
+        layers = "only the model of several layers: states of layers are exchanged or shared"
+        convolution = "only models that need the convolution's state"
+        for wrong, models, text in (
+            ([], None, "all answers are right"),
+            ([("z4", SEVERAL_LAYERS)], None, layers),
+            ([("z4", SEVERAL_LAYERS)], {"s3", "z4"}, layers + ", or the convolution's state is lost"),
+            ([("s5-late", lost)], None, convolution),
+            ([("s5-late", lost), ("z4", SEVERAL_LAYERS)], None, convolution),
+            ([("latch-late", lost), ("z4", SEVERAL_LAYERS)], None, convolution),
+            ([("digits", lost), ("ticks", lost)], None, "fewer digits"),
+            ([("parity", f"token 9 empties it: {ONE_STEP}; or {lost}"), ("digits", f"token 9 empties it: {ONE_STEP}; or {lost}"),
+              ("s3", alone), ("s5", alone), ("s5-late", alone)], None, f"what fits most often: {ONE_STEP}"),
+            # One model that fails in many ways has one vote.
+            ([("parity", lost)] * 9 + [("s3", NO_FAULT), ("s5", NO_FAULT), ("z4", SEVERAL_LAYERS)], None, f"in most models {NO_FAULT}"),
+            ([(model, f"after a beginning: {LATE_DECAY}; or {lost}") for model in ("parity", "s3", "s5")], None,
+             f"what fits most often: {LATE_DECAY}"),
+            ([(model, lost) for model in ("parity", "s3", "s5")], None, "what fits most often: lost, or never written"),
+        ):
+            with self.subTest(text):
+                found = self.said(wrong, models)
+                self.assertIn(text, found)
+                self.assertEqual("convolution" in found, "convolution" in text)
+                self.assertEqual("lost" in found, "lost" in text or text == convolution)
+
+
+OWN_RUNTIME = """
+from diagnosis import Reading
+
+DTYPES, MODELS = ("float32",), ("parity", "s3")
+FAULT = None
+
+
+def about():
+    return "a runtime of one's own"
+
+
+def advice(error):
+    return "plug it in" if "socket" in str(error) else ""
+
+
+class Runtime:
+    def __init__(self, tracker, dtype):
+        self.tracker = tracker
+
+    def readings(self, words):
+        if FAULT == "raises":
+            raise AssertionError("no socket")
+        for word in words:
+            tokens = word["prompt"] + word["then"]
+            answers = self.tracker.answers(tokens)
+            if FAULT == "wrong":
+                answers[-1] = -5
+            yield Reading(self.tracker.name, "in one call", word["name"], tokens, dict(enumerate(answers)), [0])
+"""
+
+
 @unittest.skipUnless(KROHN, "KROHN_COMMAND does not name the command")
 class KitTest(unittest.TestCase):
     def run_kit(self, folder, *arguments, **environment):
@@ -210,6 +329,35 @@ class KitTest(unittest.TestCase):
                 for word in tracks.words():
                     answers = [-1 if answer is None else answer for answer in tracks.answers(word["prompt"] + word["then"])]
                     self.assertEqual(answers, word["answers"], (name, word["name"]))
+
+    def test_a_runtime_of_ones_own(self):
+        with tempfile.TemporaryDirectory() as folder:
+            kit, own = pathlib.Path(folder) / "kit", pathlib.Path(folder) / "elsewhere" / "my.py"
+            subprocess.run([KROHN, "kit", "-o", str(kit)], check=True, capture_output=True)
+            own.parent.mkdir()
+
+            def read(runtime, *arguments):
+                return subprocess.run([sys.executable, str(kit / "run.py"), "--runtime", runtime, "--quick", *arguments],
+                                      capture_output=True, text=True)  # fmt: skip
+
+            for fault, status, text in (("None", 0, "all answers are right"), ("'wrong'", 1, "wrong in parity, s3"),
+                                        ("'raises'", 2, "parity in float32 cannot be read: AssertionError: no socket; plug it in")):
+                for path, name in ((kit / "mine_runtime.py", "mine"), (own, str(own))):
+                    path.write_text(OWN_RUNTIME.replace("FAULT = None", f"FAULT = {fault}"))
+                    done = read(name)
+                    self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+                    self.assertIn(text, done.stdout + done.stderr)
+                    self.assertNotIn("Traceback", done.stderr)
+            for name, text in (("nobodys", "there is no runtime nobodys"), (str(own.parent / "no.py"), "is not there"),
+                               ("nobodys", "llama, mine, onnx, transformers")):  # fmt: skip
+                done = read(name)
+                self.assertEqual((done.returncode, text in done.stderr), (2, True), done.stderr)
+            own.write_text("raise ZeroDivisionError('a library that does not load')")
+            done = read(str(own))
+            self.assertEqual((done.returncode, "Traceback" in done.stderr), (2, False), done.stderr)
+            self.assertIn("does not load", done.stderr)
+            done = read("mine", "--planted")
+            self.assertEqual((done.returncode, "mine_faults.py" in done.stderr), (2, True), done.stderr)
 
     @unittest.skipUnless(HAS_TRANSFORMERS, "PyTorch and transformers are not installed")
     def test_a_sound_runtime_passes_and_a_faulty_one_is_found(self):

@@ -7,6 +7,15 @@ EMPTY = "empty"
 ALWAYS = 6
 """So many equal answers, where others are right, are not chance."""
 ROLLED_BACK = "rolled back too far"
+ONE_STEP = "the step of one token computes a factor otherwise (β clamped to 1 or not doubled, a decay, a norm)"
+LATE_DECAY = "a decay is applied one token late"
+NO_FAULT = "no single fault that the kit knows explains it"
+SEVERAL_LAYERS = "no fault of the whole state explains it; several layers hold a part of it each: see what the other models say"
+
+
+def kinds_of(explanation):
+    """What an explanation says beside the place, each once."""
+    return list(dict.fromkeys(text.split(": ", 1)[-1] for text in explanation.split("; or ")))
 
 
 @dataclass
@@ -39,6 +48,7 @@ class Diagnosis:
         self.tokens = reading.tokens
         self.right = tracker.states(self.tokens)
         self.last = max(reading.answers)
+        self.alone = self._alone()
         letters = range(len(tracker.table[0]))
         self.resets = {letter: tracker.table[0][letter] for letter in letters if len({row[letter] for row in tracker.table}) == 1}
 
@@ -53,6 +63,17 @@ class Diagnosis:
         texts = list(dict.fromkeys(text for place, text in fits if place == nearest))
         texts = [text for text in texts if not text.endswith(ROLLED_BACK)] or texts
         return "; or ".join(texts[:3])
+
+    def _alone(self):
+        """The first of several tokens at the end of the text, each read in a call of its own, that moves the state; or None."""
+        borders = set(self.reading.borders)
+        first = len(self.tokens)
+        while first - 1 in borders:
+            first -= 1
+        if len(self.tokens) - first < 2:
+            return None
+        moving = (t - self.tracker.delay for t in range(first, len(self.tokens)) if t >= self.tracker.delay)
+        return next((p for p in moving if p > 0 and self.tokens[p] in self.tracker.letter_of and self.right[p] != self.right[p - 1]), None)
 
     # ---- One fault at one place
 
@@ -121,6 +142,14 @@ class Diagnosis:
             state = self._step(state, t) if anew is None else anew
             yield state
 
+    def _decayed_late(self, p):
+        """Empty before every token that comes after a beginning."""
+        state = EMPTY
+        for t in range(p, len(self.tokens)):
+            is_behind = self.tokens[t - 1] in self.tracker.begin and self.tokens[t] not in self.tracker.begin
+            state = EMPTY if is_behind else self._step(state, t)
+            yield state
+
     def _exchanged(self, p):
         if p + 1 >= len(self.tokens) or self.tokens[p + 1] in self.tracker.begin:
             return
@@ -161,11 +190,16 @@ class Diagnosis:
         reading, tracker = self.reading, self.tracker
         last = self.first - tracker.delay
         all_shown = min(reading.answers) == 0
+        tokens, is_projected = self.tokens, self.alone is not None and self._fits(self.alone, self._from(EMPTY, self.alone))
         for p in range(last, -1 if len(self.tokens) < 600 or not all_shown else max(-1, last - 64), -1):
             at = p + tracker.delay
             if self._before(p) is None or self.tokens[p] in tracker.begin:
                 continue
             said = f"token {at + 1}" + (" (the first of a call)" if at in reading.borders else "")
+            if is_projected and p >= self.alone and self._fits(p, self._from(EMPTY, p)):
+                yield at, f"token {self.alone + tracker.delay + 1}, the first read alone that moves the state, empties it: {ONE_STEP}"
+            if tokens[p - 1] in tracker.begin and at not in reading.borders and self._fits(p, self._decayed_late(p)):
+                yield at, f"the state was empty before {said}, the one after a beginning: {LATE_DECAY}"
             for fits, text in [
                 (lambda: self._from(EMPTY, p), f"the state was empty before {said}: lost, or never written"),
                 (lambda: self._lost(p), f"the update at {said} was not made: lost"),
@@ -204,6 +238,6 @@ class Diagnosis:
             return f"the beginning at token {begins[-1] + 1} did not empty the state: a decay or a gate is ignored, or scaled"
         if since < 8:
             return "wrong from the beginning: scaled (a factor, a norm or a gate is computed otherwise), or digits are lost"
-        if tracker.layers > 1:
-            return "no fault of the whole state explains it; several layers hold a part of it each: see what the other models say"
-        return "no single fault that the kit knows explains it"
+        if self.alone is not None and 0 <= self.first - tracker.delay - self.alone < 8:
+            return f"{NO_FAULT}, and it begins where tokens are read alone: {ONE_STEP}"
+        return SEVERAL_LAYERS if tracker.layers > 1 else NO_FAULT

@@ -16,12 +16,15 @@ def planted(patches):
             setattr(owner, name, value)
 
 
-def run(runtime, faults, texts, dtype, check, summary):
-    """`faults`: name -> patches, a dictionary of (owner, name) -> value. `texts`: trackers with their words.
-    Returns the exit status: 0 when every fault is found, and nothing where there is none."""
+def run(runtime, faults, texts, dtype, check, summary, only_in):
+    """`faults`: name -> patches, a dictionary of (owner, name) -> value. `texts`: trackers with their words. `only_in`: name ->
+    the model that alone can show it. Returns the exit status: 0 when every fault is found, and nothing where there is none."""
     as_it_should = True
     for fault, patches in {"(none)": {}, **faults}.items():
         started = time.monotonic()
+        if only_in.get(fault, texts[0][0].name) not in {tracker.name for tracker, _ in texts}:
+            print(f"{fault}: not planted, for {only_in[fault]} alone can show it")
+            continue
         with planted(patches):
             wrong = [entry for tracker, words in texts for entry in check(runtime, tracker, dtype, words, False)]
         found = bool(wrong)

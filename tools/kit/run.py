@@ -5,6 +5,7 @@
     python run.py --runtime transformers --model s5 --quick
     python run.py --runtime transformers --planted          # the kit's own test: faults on purpose, all found
     python run.py --runtime onnx; python run.py --runtime llama
+    python run.py --runtime mine                            # mine_runtime.py beside this file; or a path, ../mine.py
 
 A line for each model and way of reading; the first wrong token, and which fault of the runtime's state explains it. Exit
 status: 0 all answers are right, 1 some are not, 2 the kit or the runtime cannot be read."""
@@ -19,10 +20,10 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-from diagnosis import ROLLED_BACK, Diagnosis, first_wrong  # noqa: E402
+from diagnosis import NO_FAULT, ROLLED_BACK, SEVERAL_LAYERS, Diagnosis, first_wrong, kinds_of  # noqa: E402
 from tracker import Tracker  # noqa: E402
 
-RUNTIMES = {
+PACKAGES = {
     "transformers": "pip install torch transformers",
     "onnx": "pip install numpy onnxruntime",
     "llama": "pip install numpy gguf llama-cpp-py-sync",
@@ -32,6 +33,21 @@ RUNTIMES = {
 def stop(text):
     print(f"kit: {text}", file=sys.stderr)
     raise SystemExit(2)
+
+
+def modules_of(name):
+    """The runner NAME_runtime.py beside this file, or a file by its path, and the name of the module with its faults."""
+    path = pathlib.Path(name)
+    if path.suffix != ".py":
+        path = HERE / f"{name}_runtime.py"
+    there = sorted(file.name.removesuffix("_runtime.py") for file in HERE.glob("*_runtime.py"))
+    if not path.is_file():
+        stop(f"there is no runtime {name}: {path} is not there; beside run.py there are {', '.join(there)}")
+    sys.path.insert(0, str(path.resolve().parent))
+    try:
+        return importlib.import_module(path.stem), path.stem.removesuffix("_runtime") + "_faults"
+    except Exception as error:  # whatever a library raises when it is loaded
+        stop(f"{type(error).__name__}: {error}" + (f"; {PACKAGES[name]}" if name in PACKAGES else ""))
 
 
 def trackers(names, able):
@@ -71,25 +87,30 @@ def long_word(tracker, length):
 
 
 def check(runtime_module, tracker, dtype, words, report):
-    """Reads one model in all ways. Returns [(reading, first wrong position, explanation)], the first of each way."""
+    """Reads one model in all ways. Returns [(reading, first wrong position, explanation)], the first of each way. A runtime
+    that raises cannot be read."""
     wrong = []
-    runtime = runtime_module.Runtime(tracker, dtype)
-    if report == "long":
-        runtime.ways = runtime.long_ways
     counts, started = collections.OrderedDict(), time.monotonic()
-    for reading in runtime.readings(words):
-        count = counts.setdefault(reading.way, [0, 0, None, 0])
-        count[0] += 1
-        count[3] += sum(answer is not None and t in reading.answers for t, answer in enumerate(tracker.answers(reading.tokens)))
-        found = first_wrong(tracker, reading)
-        if found is None:
-            continue
-        count[1] += 1
-        if count[2] is None:
-            position, right, said, _ = found
-            explanation = Diagnosis(tracker, reading, position).explanation()
-            count[2] = (reading, position, right, said, explanation)
-            wrong.append((reading, position, explanation))
+    try:
+        runtime = runtime_module.Runtime(tracker, dtype)
+        if report == "long":
+            runtime.ways = runtime.long_ways
+        for reading in runtime.readings(words):
+            count = counts.setdefault(reading.way, [0, 0, None, 0])
+            count[0] += 1
+            count[3] += sum(answer is not None and t in reading.answers for t, answer in enumerate(tracker.answers(reading.tokens)))
+            found = first_wrong(tracker, reading)
+            if found is None:
+                continue
+            count[1] += 1
+            if count[2] is None:
+                position, right, said, _ = found
+                explanation = Diagnosis(tracker, reading, position).explanation()
+                count[2] = (reading, position, right, said, explanation)
+                wrong.append((reading, position, explanation))
+    except Exception as error:
+        advice = getattr(runtime_module, "advice", lambda error: "")(error)
+        stop(f"{tracker.name} in {dtype} cannot be read: {type(error).__name__}: {error}" + (f"; {advice}" if advice else ""))
     if report:
         for way, (texts, failed, first, answers) in counts.items():
             print(f"{tracker.name:10} {dtype:9} {way:40} {texts - failed:>3} of {texts:>3} texts right, {answers:>7,} answers",
@@ -111,17 +132,23 @@ def summary(wrong, models):
     if "digits" in failing and failing <= {"digits", "ticks"} and len(models) > len(failing):
         return where + ("\nonly models whose states need more digits than bf16 and fp16 have: the state is kept, or read, in "
                         "fewer digits than fp32, or overflows")
-    if failing <= {"s5-late", "latch-late", "z4"} and {"s5", "latch"} & (models - failing):
+    late = {"s5-late", "latch-late"}
+    if failing & late and failing <= late | {"z4"} and {"s5", "latch"} & (models - failing):
         return where + "\nonly models that need the convolution's state: it is lost, emptied or shifted"
-    votes = collections.Counter(kind for _, _, said in wrong
-                                for kind in {text.split(": ")[-1] for text in said.split("; or ") if ": " in text})
+    if failing == {"z4"} and len(models) > 1:
+        return where + ("\nonly the model of several layers: states of layers are exchanged or shared" + (
+            "" if late & models else ", or the convolution's state is lost, which the models that answer late would tell"))
+    votes = collections.Counter(kind for _, kind in dict.fromkeys(
+        (reading.model, kind) for reading, _, said in wrong for kind in kinds_of(said) if kind != kinds_of(SEVERAL_LAYERS)[0]))
     likeliest = max(votes, key=lambda kind: (kind != ROLLED_BACK, votes[kind]), default=None)
+    if likeliest == NO_FAULT:
+        return where + f"\nin most models {NO_FAULT}; what is said of the others may be chance"
     return where + (f"\nwhat fits most often: {likeliest}" if votes else "")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runtime", required=True, choices=sorted(RUNTIMES))
+    parser.add_argument("--runtime", required=True, metavar="NAME", help="NAME_runtime.py beside this file, or the path of one")
     parser.add_argument("--model", action="append", default=[], help="one of the kit's models; again for more")
     parser.add_argument("--dtypes", default="", help="float32,bfloat16")
     parser.add_argument("--quick", action="store_true", help="prompts of at most 300 tokens")
@@ -129,10 +156,7 @@ def main():
                         help="instead of the words, one of N random letters: in pieces of 1024, and token by token")
     parser.add_argument("--planted", action="store_true", help="plant faults in the runtime, and see that each is found")
     options = parser.parse_args()
-    try:
-        runtime = importlib.import_module(f"{options.runtime}_runtime")
-    except (ImportError, OSError, RuntimeError) as error:
-        stop(f"{error}; {RUNTIMES[options.runtime]}")
+    runtime, faults_name = modules_of(options.runtime)
     chosen = trackers(options.model, runtime.MODELS)
     dtypes = [dtype for dtype in options.dtypes.split(",") if dtype] or list(runtime.DTYPES)
     if set(dtypes) - set(runtime.DTYPES):
@@ -141,10 +165,13 @@ def main():
     if options.planted:
         import planted
 
-        faults = importlib.import_module(f"{options.runtime}_faults").FAULTS
+        try:
+            faults = importlib.import_module(faults_name)
+        except Exception as error:
+            stop(f"--planted needs {faults_name}.py beside the runner: {type(error).__name__}: {error}")
         few = {"prompt of 65", "prompt of 129", "prompt of 257", "begins again in a prompt of 200"}
         texts = [(tracker, [word for word in words_of(tracker, True) if word["name"] in few]) for tracker in chosen]
-        return planted.run(runtime, faults, texts, dtypes[0], check, summary)
+        return planted.run(runtime, faults.FAULTS, texts, dtypes[0], check, summary, getattr(faults, "ONLY_IN", {}))
     wrong = []
     for tracker in chosen:
         words = [long_word(tracker, options.long)] if options.long else words_of(tracker, options.quick)

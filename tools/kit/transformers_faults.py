@@ -1,4 +1,6 @@
 """The faults of real runtimes, planted in transformers' stock classes."""
+import copy
+
 import torch
 import transformers.models.olmo_hybrid.modeling_olmo_hybrid as olmo
 import transformers.models.qwen3_next.modeling_qwen3_next as qwen
@@ -109,6 +111,23 @@ def neighbours(self, state, state_idx=0, **rest):
     return WRITE(self, state.roll(1, 0) if first and len(state) > 1 else state, state_idx, **rest)
 
 
+def clamped(rule):
+    return lambda q, k, v, g, beta, **rest: rule(q, k, v, g=g, beta=beta.clamp(max=1), **rest)
+
+
+def decayed_late(rule):
+    return lambda q, k, v, g, beta, **rest: rule(q, k, v, g=torch.cat([torch.zeros_like(g[:, :1]), g[:, :-1]], 1), beta=beta, **rest)
+
+
+def with_layers_exchanged(cache):
+    """A copy in which the recurrent states of the layers are in the opposite order."""
+    copied = copy.deepcopy(cache)
+    layers = [layer for layer in copied.layers if isinstance(layer, LAYER)]
+    for layer, states in zip(layers, [layer.recurrent_states for layer in layers][::-1]):
+        layer.recurrent_states = states
+    return copied
+
+
 def by_crop(runtime, cache, kept, accepted, rejected):
     """What `Cache.crop` does: it takes the convolution's state back, and leaves the recurrent one."""
     cache.crop(-rejected)
@@ -128,6 +147,9 @@ FAULTS = {
         (transformers_runtime, "after_draft"): by_crop},
     "rows are reordered without their states": {(LAYER, "reorder_cache"): lambda self, order: None},
     "the decay is ignored": both(lambda q, k, v, g, beta: (q, k, v, torch.zeros_like(g), beta)),
+    "beta is clamped to 1 where tokens are read one by one": rules(RECURRENT, clamped),
+    "a decay comes one token late in a prompt": rules(CHUNK, decayed_late),
+    "a copied cache has its layers' states exchanged": {(transformers_runtime, "copy_of"): with_layers_exchanged},
     "beta is not doubled": both(lambda q, k, v, g, beta: (q, k, v, g, beta / 2), [olmo]),
     "x + inv_norm for x * inv_norm": {(module, "l2norm"): summed for module in (olmo, qwen)},
     "the state is kept in bf16": stored(lambda state: state.bfloat16().float()),
@@ -135,3 +157,5 @@ FAULTS = {
     "a row of a batch has its neighbour's state": {(LAYER, "update_recurrent_state"): neighbours},
     "the prompt's convolution state is never written": {(LAYER, "update_conv_state"): convolution_unwritten},
 }
+ONLY_IN = {"a copied cache has its layers' states exchanged": "z4"}
+"""Faults that one model alone can show."""

@@ -1,5 +1,7 @@
 """The stock classes of transformers, read in every way that text is served."""
 import copy
+import importlib.util
+import inspect
 import io
 import warnings
 
@@ -23,6 +25,20 @@ def about():
     return f"transformers {transformers.__version__}, torch {torch.__version__}"
 
 
+def advice(error):
+    """Of an error of the library: transformers takes the kernels of flash-linear-attention wherever that is installed."""
+    if importlib.util.find_spec("fla") is not None and not torch.cuda.is_available():
+        return ("flash-linear-attention (fla) is installed and no GPU is there, which its kernels need: uninstall it, and "
+                "transformers reads the models on the processor")
+    return ""
+
+
+def cache_argument(model):
+    """What this version calls the state that a model takes and gives."""
+    names = inspect.signature(model.forward).parameters
+    return next(name for name in ("cache", "past_key_values", "cache_params") if name in names)
+
+
 def copy_of(cache):
     """A cache to go back to. A function of its own: runtimes that share a prefix between requests have one like it."""
     return copy.deepcopy(cache)
@@ -42,6 +58,7 @@ class Runtime:
     def __init__(self, tracker, dtype):
         self.tracker = tracker
         self.model = transformers.AutoModelForCausalLM.from_pretrained(tracker.folder, dtype=getattr(torch, dtype)).eval()
+        self.cache = cache_argument(self.model)
         self.ways = {
             "the text in one call": self.whole,
             "prompt, then token by token": self.decoded,
@@ -70,8 +87,8 @@ class Runtime:
 
     def call(self, rows, cache=None, mask=None):
         """Answers [rows, length] and the cache."""
-        said = self.model(torch.tensor(rows), attention_mask=mask, past_key_values=cache, use_cache=True)
-        return said.logits.argmax(-1).tolist(), said.past_key_values
+        said = self.model(torch.tensor(rows), attention_mask=mask, use_cache=True, **{self.cache: cache})
+        return said.logits.argmax(-1).tolist(), getattr(said, self.cache)
 
     def prefill(self, tokens, piece=None):
         cache, answers, borders = None, [], []
