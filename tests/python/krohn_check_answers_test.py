@@ -36,10 +36,33 @@ class Languages(Case):
         self.assert_verdict(BAD, certificate, "--against", self.language(alphabet=["1", {"name": "0", "characters": [[50, 50]]}]))
         self.assertIn("other characters", self.said)
         self.assertEqual([check.characters_of(x) for x in ("a", "\\n", "\n", "ab", "\\x{01}")], [[[97, 97]], [[10, 10]], [[10, 10]], [], None])
-        for changes in ({"alphabet": ["1", "2"]}, {"alphabet": ["1"]}, {"version": 2}, {"initial": 4}, {"transitions": [[1, 0]]},
+        self.assert_verdict(ESTABLISHED, certificate, "--against", self.language(
+            alphabet=[{"name": "one", "characters": [[49, 49]]}, "0"]))  # by its characters
+        for changes in ({"alphabet": ["1", "1"]}, {"alphabet": ["1", "2"]}, {"alphabet": ["1"]}, {"version": 2}, {"initial": 4}, {"transitions": [[1, 0]]},
                         {"alphabet": [1, 2]}, {"outputs": [0, 1, 2, 4]}, {"states": None}, {"alphabet": None},
                         {"transitions": [[1, [0, 1]], [2, 1], [3, 2], [0, 3]]}, {"outputs": [0, 1, 2, -1]}):
             self.assert_verdict(BAD, certificate, "--against", self.language(**changes))
+
+    def test_characters_that_do_not_print_have_a_name_and_are_themselves(self):
+        names = {"\n": "\\n", "\t": "\\t", "\r": "\\r", " ": " ", "\x01": "\\x{01}", "\x7f": "\\x{7F}", "\ufeff": "\\x{FEFF}",
+                 "\u202e": "\\x{202E}", "\u0301": "\\x{301}", "\u00a0": "\\x{A0}", "\ue000": "\\x{E000}", "A": "A", "é": "é"}
+        for character, name in names.items():
+            with self.subTest(name=name):
+                self.assertEqual(check.written_out(character), name)
+                self.assertTrue(check.same_letter(name, None, character, [[ord(character)] * 2]))
+        self.assertFalse(check.same_letter("\\x{41}", None, "A", [[65, 65]]))
+        self.assertFalse(check.same_letter("\\x{41}", [], "A", [[65, 65]]))
+        if KROHN:
+            for character in names:
+                language = {"format": "krohn automaton", "version": 1, "alphabet": [character, "x"], "states": 2, "initial": 0,
+                            "accepting": [1], "transitions": [[1, 0], [0, 1]]}
+                path, model, certificate = self.file("odd.json", json.dumps(language)), self.folder / "odd.safetensors", self.folder / "odd.cert"
+                subprocess.run([KROHN, "compile", path, "-o", model], check=True, capture_output=True)
+                subprocess.run([KROHN, "verify", model, "--certificate", certificate], check=True, capture_output=True)
+                for says in ([KROHN, "check", certificate, model, "--against", path],
+                             ["python3", check.__file__, certificate, model, "--against", path]):
+                    with self.subTest(character=character, by=str(says[0])):
+                        self.assertEqual(subprocess.run(says, capture_output=True).returncode, 0)
 
     def test_acceptors(self):
         tables = [[0, 1], [1, 0]]

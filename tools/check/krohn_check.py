@@ -20,6 +20,7 @@ import os
 import re
 import struct
 import sys
+import unicodedata
 from fractions import Fraction
 
 UNIT = 1074
@@ -1766,6 +1767,19 @@ def characters_of(name):
     return [] if one is None else [[one, one]]
 
 
+def written_out(character):
+    """The name of the letter that is this character alone: itself, or an escape of what does not print (docs/formats.md)."""
+    if character in "\n\t\r":
+        return {"\n": "\\n", "\t": "\\t", "\r": "\\r"}[character]
+    prints = unicodedata.category(character) not in ("Cc", "Cf", "Co", "Cs", "Mc", "Me", "Mn", "Zl", "Zp", "Zs")
+    return character if prints or character == " " else f"\\x{{{ord(character):02X}}}"
+
+
+def same_letter(name, own, other, characters):
+    """Whether the letter `name` of the model and `other` of a file are one: by name, or by the characters that both stand for."""
+    return name == other or len(other) == 1 and written_out(other) == name or bool(own) and own == characters
+
+
 def read_language(path):
     """The automaton of a JSON file: letters, initial state, table, each state's output by name."""
     with open(path, "rb") as file:
@@ -1793,9 +1807,13 @@ def same_language(truth, path):
         letters, characters, initial, table, outputs = read_language(path)
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise BadInput(f"{path}: not an automaton as docs/formats.md describes it ({type(error).__name__}: {error})") from None
-    demand(set(letters) == set(truth.letters) and len(letters) == len(truth.letters), BadInput,
+    owns = [None] * len(truth.letters) if truth.characters is None else truth.characters
+    by_name, number = {other: i for i, other in enumerate(letters)}, []
+    for name, own in zip(truth.letters, owns):
+        number.append(by_name[name] if name in by_name else next((i for i, other in enumerate(letters) if same_letter(
+            name, own, other, characters[i])), None))
+    demand(None not in number and len(set(number)) == len(letters) == len(by_name), BadInput,
            f"{path}: its letters are not those of the model")
-    number = [letters.index(name) for name in truth.letters]
     if truth.characters is not None:
         for name, own, i in zip(truth.letters, truth.characters, number):
             demand(characters[i] in (own, None), BadInput, f"{path}: its letter {name!r} stands for other characters than the model's")
