@@ -177,6 +177,9 @@ def mutated_certificate(r, certificate):
         steps = [step for step in steps if step.get("layer") != layer]
     else:
         step = r.choice(steps)
+        if claim["form"] == "operations" and "shape" in step and r.random() < 0.3:
+            alike = [x for x in check.COMPUTED if check.COMPUTED[x][0] == len(step["of"])]
+            step["step"] = r.choice(alike or list(check.COMPUTED))
         name = r.choice([x for x in step if x != "step"] or ["step"])
         others = [s[name] for s in steps if name in s and isinstance(s[name], int)]
         step[name] = mutated_value(r, step[name], others)

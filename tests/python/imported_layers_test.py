@@ -4,14 +4,19 @@ import itertools
 import json
 import os
 import pathlib
+import random
 import struct
 import subprocess
+import sys
 import tempfile
 import unittest
 
 import numpy as np
 
 import stated_layers
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "check"))
+import mutate  # noqa: E402
 
 KROHN = os.environ.get("KROHN_COMMAND")
 DATA = pathlib.Path(__file__).resolve().parents[1] / "data" / "stock"
@@ -66,12 +71,30 @@ class ImportedLayers(unittest.TestCase):
                 for word, row in zip(words, told):
                     self.assertEqual([step["model"] and step["model"]["output"] for step in row["trace"]],
                                      answers(kind, tensors, word))
-                verdict = json.loads(subprocess.run([KROHN, "verify", run, "--json"], capture_output=True, text=True).stdout)
+                certificate = folder / "certificate"
+                verdict = json.loads(subprocess.run([KROHN, "verify", run, "--json", "--certificate", certificate],
+                                                    capture_output=True, text=True).stdout)
+                self.judged_alike(folder, certificate.read_text(), (run / "parameters.safetensors").read_bytes())
                 word = [LETTERS.index(letter) for letter in verdict["verdict"]["failing_word"]]
                 self.assertNotEqual(answers(kind, tensors, word)[-1], ends_in_a(word))
                 for length in range(1, min(len(word), 4)):
                     for shorter in itertools.product(range(3), repeat=length):
                         self.assertEqual(answers(kind, tensors, shorter)[-1], ends_in_a(shorter), shorter)
+
+    def judged_alike(self, folder, certificate, data):
+        """Both checkers establish the certificate; and mutants of it, or of the model, alike: nearly none of them."""
+        def established(text, bytes_of_model):
+            theirs = mutate.verdict(folder, bytes_of_model, text)
+            self.assertIn(theirs, ("established", "not established", "bad input", "undecided"))
+            ours = subprocess.run([KROHN, "check", folder / "mutant.json", folder / "mutant.safetensors"], capture_output=True)
+            self.assertEqual(ours.returncode == 0, theirs == "established", (ours.stdout, ours.stderr, theirs))
+            return theirs == "established"
+        self.assertTrue(established(certificate, data))
+        r, found = random.Random(5), 0
+        for i in range(20):
+            mutant = mutate.mutated_model(r, data, certificate, folder) if i % 4 == 0 else (data, mutate.mutated_certificate(r, certificate))
+            found += not established(mutant[1], mutant[0])
+        self.assertGreater(found, 8)
 
 
 if __name__ == "__main__":

@@ -433,11 +433,14 @@ class Campaign(Case):
         krohn("compile name:Z3 --target fla-gated-deltaproduct -o deltaproduct")
         krohn("train modadd5 --model bilinear:full,hidden=16,inputs=16 --init z5.safetensors --steps 0 -o exact")
         for i, model in enumerate(("deltaproduct:layers=2,width=8,heads=2,keys=2,values=2,reflections=2,signed,conv=3,mlp=4",
-                                   "bilinear:rotations,hidden=4,inputs=4", "dense:size=3", "fan:blocks=2,size=2")):
+                                   "bilinear:rotations,hidden=4,inputs=4", "dense:size=3", "fan:blocks=2,size=2",
+                                   "fan:blocks=2,size=2,layers=2,mlp=2", "fan-released:blocks=2,size=2,layers=2",
+                                   "diagonal:width=3,channels=2,states=2,complex")):
             krohn(f"train parity --model {model} --steps 2 --threads 1 -o run{i}")
         for line, statuses in (("deltanet --precision fp32", (0,)), ("deltanet --precision bf16", (0,)), ("deltaproduct", (0,)),
                                ("exact", (0,)), ("exact --precision fp64", (0,)), ("run0", (1, 3)), ("run1", (1, 3)),
-                               ("run2 --precision fp64", (1, 3)), ("run3", (1, 3)), ("s3.safetensors --precision exact", (0,)),
+                               ("run2 --precision fp64", (1, 3)), ("run3", (1, 3)), ("run4", (1, 3)),
+                               ("run5", (1, 3)), ("run6", (1, 3)), ("s3.safetensors --precision exact", (0,)),
                                ("deltanet --test-only --length 30 --words 2", (3,))):
             with self.subTest(line):
                 model = line.split()[0]

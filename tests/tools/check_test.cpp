@@ -164,6 +164,10 @@ TEST_CASE("every model of flash-linear-attention has certificates, and so have t
   }
   REQUIRE(place.shell("krohn compile 'regex:(a|b)*abb' --target qwen3-next -o qwen3-next").status == 0);
   judge("qwen3-next", "bf16", "proved");
+  for (const std::string target : {"xlstm-slstm", "transformers-mamba2", "transformers-mlstm"}) {
+    REQUIRE(place.shell("krohn compile 'regex:(a|b|c)*(a|b)c*' --target " + target + " -o " + target).status == 0);
+    judge(target, "fp32", "proved");
+  }
   // Tensors in fp16, and in shards.
   if (has_python) {
     place.write("store.py", R"(import json, os, struct
@@ -211,7 +215,9 @@ os.remove("shards/model.safetensors")
               .status == 2);
   }
   for (const std::string model :
-       {"diagonal:width=3,channels=4,states=2", "diagonal:width=3,channels=2,states=2,fixed,complex", "gru:hidden=3",
+       {"diagonal:width=3,channels=4,states=2", "diagonal:width=3,channels=2,states=2,fixed,complex",
+        "diagonal:width=3,channels=2,states=2,complex", "fan:blocks=2,size=2,layers=2,mlp=2",
+        "fan-released:blocks=2,size=2,layers=2", "bilinear:rotations,hidden=4,inputs=2", "gru:hidden=3",
         "lstm:layers=2,hidden=3"}) {
     REQUIRE(place.shell("krohn train parity --model " + model + " --length 2..8 --steps 2 -o run").status == 0);
     for (const std::string precision : {"fp32", "fp64"}) judge("run", precision, "refuted");

@@ -203,14 +203,19 @@ TEST_CASE("report: the page's checker of operations judges changed certificates 
     return;
   }
   const Workplace place("report-operations");
-  REQUIRE(place
-              .shell("krohn train parity --model bilinear:hidden=3,inputs=3 --length 2..8 --steps 2 -o bilinear && "
-                     "krohn train S3/swaps --model deltaproduct:width=4,heads=1,keys=2,values=2,mlp=4 --length 2..8 "
-                     "--steps 2 -o layers && krohn train parity --model gru:hidden=3 --length 2..8 --steps 2 -o gru && "
-                     "krohn train parity --model lstm:hidden=2 --length 2..8 --steps 2 -o lstm && "
-                     "krohn compile name:parity --target fla-gated-deltaproduct -o checkpoint")
-              .status == 0);
-  for (const char* name : {"bilinear", "layers", "gru", "lstm", "checkpoint"})
+  REQUIRE(
+      place
+          .shell("krohn train parity --model bilinear:hidden=3,inputs=3 --length 2..8 --steps 2 -o bilinear && "
+                 "krohn train S3/swaps --model deltaproduct:width=4,heads=1,keys=2,values=2,mlp=4 --length 2..8 "
+                 "--steps 2 -o layers && krohn train parity --model gru:hidden=3 --length 2..8 --steps 2 -o gru && "
+                 "krohn train parity --model lstm:hidden=2 --length 2..8 --steps 2 -o lstm && "
+                 "krohn train parity --model diagonal:width=3,channels=2,states=1,conv=2,complex --length 2..8 "
+                 "--steps 2 -o gates && krohn train parity --model fan:blocks=2,size=2,layers=2,mlp=2 --length 2..8 "
+                 "--steps 2 -o fan && krohn import '" KROHN_TEST_DATA
+                 "/stock/slstm.safetensors' --as slstm --against 'regex:(a|b|c)*a' -o slstm && "
+                 "krohn compile name:parity --target fla-gated-deltaproduct -o checkpoint")
+          .status == 0);
+  for (const char* name : {"bilinear", "layers", "gru", "lstm", "gates", "fan", "slstm", "checkpoint"})
     CHECK(place.shell(std::string("krohn report ") + name + " -o " + name + ".html --lengths 5 --words 2 --time 5")
               .status <= 1);
   REQUIRE(place.shell("mkdir changed").status == 0);
@@ -256,7 +261,8 @@ TEST_CASE("report: the page in a browser") {
           .shell("krohn train parity --model deltaproduct:width=8,heads=1,keys=4,values=4,mlp=8 --steps 20 -o run && "
                  "krohn train "
                  "parity --model gru:hidden=3 --length 2..8 --steps 2 -o cell && krohn train parity --model "
-                 "diagonal:width=3,channels=4,states=2,complex --length 2..8 --steps 2 -o gates && krohn compile name:parity "
+                 "diagonal:width=3,channels=4,states=2,complex --length 2..8 --steps 2 -o gates && krohn compile "
+                 "name:parity "
                  "--target fla-gated-deltaproduct -o checkpoint")
           .status == 0);
   for (const char* name : {"run", "cell", "gates", "checkpoint"})

@@ -1,7 +1,7 @@
 // node browser.js CHROMIUM FOLDER [SCREENSHOTS] — reports as a person meets them, in a headless browser, through its
 // debugging pipe. FOLDER holds the pages that report_test.cpp has made: abb, s5, any, fused, drifting, cascade, hostile,
 // wrong (abb with a planted certificate), other (abb with another claim than its certificate's), and of trained models run
-// (refuted, another automaton), cell (refuted; acts by no matrices), gates (without a certificate), checkpoint (proved) and
+// (refuted, another automaton), cell (refuted; acts by no matrices), gates (refuted, by cosines), checkpoint (proved) and
 // forged (its certificate with a planted digit). Prints every fact that is not as it should be; exit status 1 then.
 "use strict";
 const {spawn} = require("child_process");
@@ -208,8 +208,7 @@ async function trainedModels(tab) {
   check((await tab.text("position")).endsWith(": wrong."), `cell: begins with the failing word: ${await tab.text("position")}`);
   check((await tab.text("spectrum-parts")).includes("act by no matrices"), "cell: no eigenvalues");
   await tab.show("gates");
-  begins(await tab.text("alone"), "diagonal:", "gates: why it is not stepped");
-  begins(await tab.text("recheck"), "Nothing to re-check here: diagonal:", "gates: re-check");
+  begins(await tab.text("recheck"), "Re-checked in this page: refuted by a word of", "gates: re-check");
   await tab.show("forged");
   begins(await tab.text("recheck"), "NOT established: ", "forged: re-check");
   for (const [width, isDark] of [[1280, false], [360, true]]) {

@@ -3,7 +3,7 @@
 const fs = require("fs"), path = require("path");
 
 const FOLDER = path.join(__dirname, "../../../tools/krohn/page");
-const NAMES = ["Network", "Operations", "Steps", "Automaton", "Run", "Refusal", "established", "establishedOfOperations", "exp64", "exp32", "tanh64", "log1p64", "fused", "sha256", "arithmeticOf", "roundedTo", "roundedRatio", "FORMATS",
+const NAMES = ["Network", "Operations", "Steps", "Automaton", "Run", "Refusal", "established", "establishedOfOperations", "exp64", "exp32", "tanh64", "log1p64", "power64", "cosine64", "fused", "sha256", "arithmeticOf", "roundedTo", "roundedRatio", "FORMATS",
                "numberOfBits", "bitsOf", "parseWord", "formatWord", "cosineOfTurn", "rootTimes", "randomLetters"];
 
 const source = ["arithmetic", "network", "operations", "check", "stepper"].map(name => fs.readFileSync(path.join(FOLDER, `${name}.js`), "utf8")).join("\n");

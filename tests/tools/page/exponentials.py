@@ -1,6 +1,6 @@
 """Prints numbers and e to them, their tanh and log(1 + x), in bits, as tools/check/krohn_check.py computes them with integers: `exp64 X
-RESULT`, `exp32 X RESULT`, `tanh64 X RESULT`, `log1p64 X RESULT`, the result "none" where it is too large. For the page's functions, which compute with
-doubles."""
+RESULT`, `exp32 X RESULT`, `tanh64 X RESULT`, `log1p64 X RESULT`, `power64 X RESULT Y`, `cosine64 X RESULT QUARTERS`, the result "none" where
+it is too large. For the page's functions, which compute with doubles."""
 import pathlib
 import struct
 import sys
@@ -37,3 +37,11 @@ for x in [y * sign for y in edges + spread + borders + [20.0, 20.000000000000004
 roots = [2.0**k * 1.4142135623730951 - 1 + near * 2.0**(k - 52) for k in range(0, 30) for near in range(-3, 4)]
 for x in [abs(y) for y in edges + spread + roots + [2.0**-60, 2.0**-60 - 2.0**-113, 2.0**-59, 1e-17, 1e300]]:
     print("log1p64", f"{bits(x):016x}", encoded(check.log1p64(check.FP64.decode(bits(x)))))
+# Angles at eighths of a turn and beside them, where they are reduced in integers, and as large as they come.
+eighths = [(turns + i) * 0.7853981633974483 * (1 + near * 2.0**-52) for turns in (0, 100, 2.0**21, 2.0**80) for i in range(9) for near in (-1, 0, 1)]
+for x in edges + spread + eighths + [2.0**20, 2.0**20 - 2.0**-33, 1e22, 1e300, 6381956970095103 * 2.0**797, 5e-324, -1e18, -2.0**20 - 0.5]:
+    for quarters in (0, -1):
+        print("cosine64", f"{bits(x):016x}", encoded(check.cosine64(check.FP64.decode(bits(x)), quarters)), quarters)
+for x in edges + spread + roots + [5e-324, 2.0**-1022, 1e300, 1 - 2.0**-53, 1 + 2.0**-52]:
+    for y in (1.0, 1.2, 1 / 1.2, 2.5, 0.0625, 1024.0):
+        print("power64", f"{bits(abs(x)):016x}", encoded(check.power64(check.FP64.decode(bits(abs(x))), check.FP64.decode(bits(y)))), f"{bits(y):016x}")
