@@ -4,31 +4,17 @@
 
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "krohn/gpu/device/device.h"
 #include "krohn/gpu/training/product_job.cuh"
 #include "krohn/groups/random.h"
+#include "tests/gpu/device/graph_jobs.cuh"
 
 using namespace krohn;
 
 namespace {
-
-struct AddFirst {
-  const std::uint32_t* from;
-  std::uint32_t* to;
-  void operator()(std::uint64_t item) const { to[item] += from[0]; }
-};
-/// Every team reverses its four numbers, which needs all of them to have been read.
-struct Reverse {
-  std::uint32_t* numbers;
-  std::uint32_t threads() const { return 4; }
-  std::size_t team_numbers() const { return 4; }
-  void operator()(const Team& team, std::uint64_t index) const {
-    std::uint32_t* const own = numbers + 4 * index;
-    team.each(4, [&](std::uint32_t i) { team.numbers[i] = static_cast<float>(own[i]); });
-    team.each(4, [&](std::uint32_t i) { own[i] = static_cast<std::uint32_t>(team.numbers[3 - i]); });
-  }
-};
 
 std::vector<float> random_numbers(std::size_t count, Random& random) {
   std::vector<float> numbers(count);
@@ -39,20 +25,26 @@ std::vector<float> random_numbers(std::size_t count, Random& random) {
 }  // namespace
 
 TEST_CASE("a graph's kernels run in order at every replay, on what was sent last") {
-  Buffer<std::uint32_t> numbers(Place::kProcessor, 8);
-  UploadQueue queue(Place::kProcessor, 2);
-  JobGraph graph(Place::kProcessor);
-  graph.add(AddFirst{queue.data(), numbers.data()}, 2);
-  graph.add_teams(Reverse{numbers.data()}, 2);
-  graph.add(AddFirst{queue.data() + 1, numbers.data()}, 1);
-  CHECK(graph.size() == 3);
-  for (const std::uint32_t first : {5U, 70U}) {
-    queue.next()[0] = first;
-    queue.next()[1] = first + 1;
-    queue.send();
-    graph.replay();
+  std::vector<Place> places{Place::kProcessor};
+  if (cuda_available()) places.push_back(Place::kDevice);
+  for (const Place place : places) {
+    CAPTURE(static_cast<int>(place));
+    Buffer<std::uint32_t> numbers(place, 8);
+    UploadQueue queue(place, 2);
+    JobGraph graph(place);
+    graph.add(graph_jobs::AddFirst{queue.data(), numbers.data()}, 2);
+    graph.add_teams(graph_jobs::Reverse{numbers.data()}, 2);
+    graph.add(graph_jobs::AddFirst{queue.data() + 1, numbers.data()}, 1);
+    CHECK(graph.size() == 3);
+    for (const std::uint32_t first : {5U, 70U}) {
+      const std::span<std::uint32_t> next = queue.next();
+      next[0] = first;
+      next[1] = first + 1;
+      queue.send();
+      graph.replay();
+    }
+    CHECK(numbers.values() == std::vector<std::uint32_t>{76, 5, 70, 76, 0, 0, 0, 0});
   }
-  CHECK(numbers.values() == std::vector<std::uint32_t>{76, 5, 70, 76, 0, 0, 0, 0});
 }
 
 TEST_CASE("products by tiles are products, whatever hangs over their edges") {
