@@ -41,7 +41,7 @@ Definition one_of {A} (b : bytes) (l : list (string * A)) : option A := option_m
 Definition is_text (v : json) (name : string) (s : string) : bool := match text_of v name with Some t => reads t s | None => false end.
 
 Definition read_claim (v : json) : result claim :=
-  let wrong := text "the certificate does not begin with a claim of version 2" in
+  let wrong := text "the certificate does not begin with a claim of version 2 about a network; operations of other models are read by krohn check and krohn_check.py alone" in
   ensure is_text v "format" "krohn.certificate" && match natural_of v "version" with Some n => n =? 2 | None => false end or wrong in
   ensure is_text v "claim" "proved" or text "only claims about words of every length are checked" in
   ensure only_members v ["format"; "version"; "weights"; "automaton"; "arithmetic"; "form"; "order"; "claim"; "method"] or wrong in
