@@ -20,6 +20,7 @@
 #include "krohn/simulate/learned/deterministic_cell.h"
 #include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/models/models.h"
+#include "krohn/simulate/models/stock/stock_kinds.h"
 #include "krohn/simulate/prove/claims/operations_builder.h"
 #include "krohn/simulate/tasks/tasks.h"
 
@@ -110,22 +111,26 @@ TEST_CASE("the operations of a model give its memory and its answers, bit for bi
 TEST_CASE("the operations of another library's layers are the layers, whatever the weights are") {
   const auto task = make_task("modadd5");
   std::mt19937_64 random(11);
-  for (const char* name :
-       {"stock-mamba:width=4,inner=3,states=2,rank=2,taps=3,conv-bias",
-        "stock-mamba:layers=2,width=3,residual,final-norm,inner=4,states=3,taps=4,bias",
-        "stock-mamba2:width=5,heads=4,per-head=2,states=3,groups=2,taps=4,conv-bias",
-        "stock-mamba2:layers=2,width=3,residual,final-norm,heads=3,per-head=2,states=2,taps=2,bias",
-        "stock-delta:width=4,heads=2,keys=3,values=2,reflections=1",
-        "stock-delta:width=4,heads=2,keys=2,values=3,reflections=3,taps=4,decay,gate,negative",
-        "stock-delta:layers=2,width=3,residual,final-norm,mlp=4,heads=2,keys=3,values=2,taps=3,plain-keys",
-        "stock-delta:width=3,heads=1,keys=2,values=2,taps=3,decay,gate,one-conv",
-        "stock-gla:width=4,heads=2,keys=3,values=2,rank=2",
-        "stock-gla:layers=2,width=3,residual,mlp=2,final-norm,norm-eps=1e-06,heads=1,keys=2,values=4,rank=3,normaliser="
-        "3",
-        "stock-mlstm:width=4,heads=2,keys=3,values=2,cap=15",
-        "stock-mlstm:layers=2,width=3,residual,final-norm,mlp=3,logit-cap=30,heads=1,keys=2,values=3",
-        "stock-slstm:width=4,heads=2", "stock-slstm:layers=2,width=6,residual,mlp=2,heads=3,taps=4,cuda",
-        "stock-rwkv7:width=4,heads=2,keys=2,values=3,decay-rank=2,rate-rank=3,gate-rank=2"}) {
+  const std::vector<std::string> names{
+      "stock-mamba:width=4,inner=3,states=2,rank=2,taps=3,conv-bias",
+      "stock-mamba:layers=2,width=3,residual,final-norm,inner=4,states=3,taps=4,bias",
+      "stock-mamba2:width=5,heads=4,per-head=2,states=3,groups=2,taps=4,conv-bias",
+      "stock-mamba2:layers=2,width=3,residual,final-norm,heads=3,per-head=2,states=2,taps=2,bias",
+      "stock-delta:width=4,heads=2,keys=3,values=2,reflections=1",
+      "stock-delta:width=4,heads=2,keys=2,values=3,reflections=3,taps=4,decay,gate,negative",
+      "stock-delta:layers=2,width=3,residual,final-norm,mlp=4,heads=2,keys=3,values=2,taps=3,plain-keys",
+      "stock-delta:width=3,heads=1,keys=2,values=2,taps=3,decay,gate,one-conv",
+      "stock-gla:width=4,heads=2,keys=3,values=2,rank=2",
+      "stock-gla:layers=2,width=3,residual,mlp=2,final-norm,norm-eps=1e-06,heads=1,keys=2,values=4,rank=3,normaliser="
+      "3",
+      "stock-mlstm:width=4,heads=2,keys=3,values=2,cap=15",
+      "stock-mlstm:layers=2,width=3,residual,final-norm,mlp=3,logit-cap=30,heads=1,keys=2,values=3",
+      "stock-slstm:width=4,heads=2",
+      "stock-slstm:layers=2,width=6,residual,mlp=2,heads=3,taps=4,cuda",
+      "stock-rwkv7:width=4,heads=2,keys=2,values=3,decay-rank=2,rate-rank=3,gate-rank=2"};
+  for (const StockKind& kind : stock_kinds())
+    CHECK(std::ranges::any_of(names, [&](const std::string& name) { return name.starts_with(kind.name); }));
+  for (const std::string& name : names) {
     int finite = 0, all = 0;
     for (int trial = 0; trial < 30; ++trial)
       for (const Precision precision : {Precision::kFp32, Precision::kFp64}) {
