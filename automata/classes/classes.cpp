@@ -21,8 +21,6 @@
 namespace krohn {
 namespace {
 
-constexpr std::uint64_t kMostThresholds = 9;  ///< k + t
-
 struct Name {
   const char* name;
   const char* meaning;
@@ -80,6 +78,8 @@ class Classifier {
     draw();
     for (const char* name : {"LT", "TLT"}) order_of_testability(name);
     for (const char* name : {"LTT", "TLTT"}) order_of_threshold(name);
+    for (const char* name : {"PLT", "TPLT"})
+      if (ClassVerdict& row = verdict(name); row.answer == Answer::kYes) remark(row, "k is not determined");
     return std::move(verdicts_);
   }
 
@@ -108,8 +108,12 @@ class Classifier {
     try {
       work();
     } catch (const LimitError& error) {
-      row.remark += (row.remark.empty() ? "" : "; ") + std::string(error.what());
+      remark(row, error.what());
     }
+  }
+
+  static void remark(ClassVerdict& row, const std::string& what) {
+    row.remark += (row.remark.empty() ? "" : "; ") + what;
   }
 
   static void answer(ClassVerdict& row, const std::optional<std::string>& violation) {
@@ -246,12 +250,10 @@ class Classifier {
       if (!testable.parameters.empty()) row.parameters = {testable.parameters[0], {"t", 1}};
       return;
     }
+    if (speaks_of_tier(name) && !has_tier()) return void(row.parameters = verdict("LTT").parameters);
     add(row, [&] {
-      const auto order = threshold_order(reduced(name).dfa, kMostThresholds, options_.max_signatures);
-      if (!order)
-        throw LimitError(fmt::format("k and t were not found with k + t at most {} and {} signatures", kMostThresholds,
-                                     options_.max_signatures));
-      row.parameters = {{"k", order->k}, {"t", order->t}};
+      const ThresholdOrder order = threshold_order(reduced(name).dfa);
+      row.parameters = {{"k", order.k}, {"t", order.t}};
     });
   }
 

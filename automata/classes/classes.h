@@ -18,7 +18,9 @@ struct ClassVerdict {
   std::string name;     ///< "SL", "TLTT", …
   std::string meaning;  ///< "forbidden factors of at most k letters, ends included"
   Answer answer = Answer::kUnknown;
-  /// With kYes, the least parameters: {"k", 3}, {"t", 2}. Of k and t together neither can be smaller alone.
+  /// With kYes, the least parameters: {"k", 3}, {"t", 2}. Of k and t together, t is 1 with the least k for that where
+  /// the language is locally testable; otherwise k is the least for any t, and t the least for this k. Empty where they
+  /// are not determined, which `remark` says.
   std::vector<std::pair<std::string, std::uint64_t>> parameters;
   std::optional<std::vector<Letter>> tier;  ///< with kYes: the letters that count; others mean nothing
   /// With kYes, what defines the language, over one letter for all that act alike: `data_name` is "forbidden factors",
@@ -30,9 +32,8 @@ struct ClassVerdict {
 };
 
 struct ClassOptions {
-  std::uint64_t max_elements = 20'000;   ///< of the syntactic monoid, where it is needed at all
-  std::size_t max_signatures = 100'000;  ///< in the search for thresholds
-  std::size_t most_listed = 20;          ///< factors or subsequences
+  std::uint64_t max_elements = 20'000;  ///< of the syntactic monoid, where it is needed at all
+  std::size_t most_listed = 20;         ///< factors or subsequences
 };
 
 /// All classes, in the order of `class_names`. `dfa` is a minimal acceptor, `algebra` says what is known of its monoid.

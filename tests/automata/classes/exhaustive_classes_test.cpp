@@ -105,8 +105,7 @@ void check_thresholds(const Dfa& dfa, const ClassVerdict& verdict, Tally& tally)
 }
 
 void check_classes(const Dfa& dfa, Tally& tally) {
-  const auto classes =
-      language_classes(dfa, analyse(dfa), {.max_elements = 20'000, .max_signatures = 100'000, .most_listed = 100});
+  const auto classes = language_classes(dfa, analyse(dfa), {.max_elements = 20'000, .most_listed = 100});
   const std::size_t n = dfa.states(), local = n * (n - 1) / 2 + 2;
   check_order(dfa, named(classes, "definite"), 0, local, brute::is_definite, tally);
   check_order(dfa, named(classes, "reverse definite"), 0, n, brute::is_reverse_definite, tally);
