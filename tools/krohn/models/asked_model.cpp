@@ -49,18 +49,25 @@ class AskedNetwork final : public AskedModel {
   }
   std::vector<std::string> about(const Question& question) const override {
     const CertifyOptions& how = question.how;
-    return {fmt::format("{}, {} weights, {} evaluation{}", to_string(how.arithmetic), to_string(how.form),
+    return {fmt::format("against {}", name_of_language()),
+            fmt::format("{}, {} weights, {} evaluation{}", to_string(how.arithmetic), to_string(how.form),
                         how.any_order ? "any" : to_string(how.order),
                         is_on_device(how) ? ", long work on " + cuda_status() : "")};
   }
   void about(nlohmann::ordered_json& json) const override {
-    json["language"] = options_.against.empty() ? network_.provenance.source : options_.against;
+    json["language"] = name_of_language();
     json["construction"] = network_.provenance.construction;
     json["form"] = to_string(options_.how.form);
     json["device"] = device_name(is_on_device(options_.how));
   }
 
  private:
+  std::string name_of_language() const {
+    if (!options_.against.empty()) return options_.against;
+    const std::string source = source_in_words(network_, options_.reading);
+    return source.empty() ? "the automaton in the file" : source;
+  }
+
   ModelOptions options_;
   Network network_;
   std::optional<Language> language_;

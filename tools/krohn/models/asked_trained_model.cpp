@@ -37,8 +37,9 @@ class AskedTrainedModel final : public AskedModel {
   void ask_in(Question& question) const override { question.subject = &*model_; }
   std::vector<std::string> about(const Question& question) const override {
     std::vector<std::string> lines{
-        fmt::format("{} on {}, against {}", subject_.trained.model->name(), subject_.trained.task,
-                    options_.against.empty() ? "the automaton of the task" : options_.against),
+        options_.against.empty()
+            ? fmt::format("{} against {}", subject_.trained.model->name(), subject_.task_name)
+            : fmt::format("{} on {}, against {}", subject_.trained.model->name(), subject_.task_name, options_.against),
         fmt::format("{}, letter after letter, every operation rounded separately and sums from the first term on",
                     to_string(question.how.arithmetic))};
     if (is_stock_model(*subject_.trained.model))
@@ -52,8 +53,8 @@ class AskedTrainedModel final : public AskedModel {
   }
   void about(nlohmann::ordered_json& json) const override {
     json["name"] = subject_.trained.model->name();
-    json["task"] = subject_.trained.task;
-    json["language"] = options_.against.empty() ? subject_.trained.task : options_.against;
+    json["task"] = subject_.task_name;
+    json["language"] = options_.against.empty() ? subject_.task_name : options_.against;
   }
 
  private:

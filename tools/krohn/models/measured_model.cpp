@@ -80,7 +80,7 @@ class MeasuredRun final : public MeasuredModel {
           fmt::format("its model has {} letters and {} answers, and the task {} has {} and {}", trained.letters(),
                       trained.labels(), subject_.trained.task, of.alphabet().size(), of.labels().size()));
     model = trained.name();
-    task = subject_.trained.task;
+    task = subject_.task_name;
     reading = reading_of(trained, options.rescaled);
     chance = of.info().chance;
     if (options.rescaled && reading == reading_of(trained, false))

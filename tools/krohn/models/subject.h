@@ -35,4 +35,22 @@ std::string file_of_torch_folder(const std::string& name);
 /// `remarks` (standard error, for a person) is told of a file that is read all the same and is probably not meant so.
 Subject load_subject(const std::string& name, const LanguageOptions& options, std::FILE* remarks = nullptr);
 
+/// A name that a model's file keeps beside an automaton. The automaton was read, and verdicts are about it alone; the
+/// name is the language's only where that was read now and is the same language.
+struct StoredName {
+  std::string name, sha256;  ///< of the automaton, as in certificates
+  bool is_same = false;
+  std::string remark = {};  ///< otherwise: where the two differ, or why they were not compared
+
+  /// The name where it is that language; else "the automaton of sha256 3fa9…, stored under the name …, which …".
+  std::string in_words() const;
+};
+
+/// Reads `name` as `options` say, a task's name too, and compares it with the automaton. Throws nothing of what reading
+/// throws.
+StoredName stored_name(const std::string& name, const Dfa& automaton, const LanguageOptions& options = {});
+
+/// The same of what a network's file says that it was made of; empty where it says nothing.
+std::string source_in_words(const Network& network, const LanguageOptions& options = {});
+
 }  // namespace krohn

@@ -251,15 +251,16 @@ int check_list(const CheckArguments& options) {
     return print_array_script({"check", "certificate", checks.size(), options.output}, options.shards);
   if (options.shards.shard) {
     WorkList list{"check",
-                  "krohn " KROHN_VERSION,
+                  kThisKrohn,
                   visible(options_typed({"--list"}, {"--json"})),
                   lines_listed(options.list),
                   {}};
-    if (options.reading.symbols) list.files.push_back(*options.reading.symbols);
     for (const CheckArguments& check : checks) {
       list.costs.push_back(cost_of_file(check.certificate));
-      list.files.insert(list.files.end(), {check.certificate, check.against});
+      list.files.push_back(check.certificate);
       for (std::string& file : files_of_model(check.model)) list.files.push_back(std::move(file));
+      if (check.against.empty()) continue;
+      for (std::string& file : files_of_language(check.against, options.reading)) list.files.push_back(std::move(file));
     }
     return work_on_shard(list, *options.shards.shard, options.output, work.threads, work.participle, "certificate",
                          work.line_of);

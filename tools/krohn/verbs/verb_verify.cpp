@@ -13,10 +13,10 @@
 #include "krohn/gpu/networks/device_place.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
-#include "krohn/groups/fingerprint.h"
 #include "krohn/groups/interruption.h"
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/prove/verify.h"
+#include "krohn/simulate/shards/part_file.h"
 #include "tools/krohn/joined_ranks.h"
 #include "tools/krohn/models/asked_model.h"
 #include "tools/krohn/models/long_test.h"
@@ -135,7 +135,7 @@ CertifyOptions how_of(const VerifyArguments& options, const ProvingPlace* place)
 
 TestedWords tested_words(const VerifyArguments& options) {
   TestedWords tested;
-  tested.model = fingerprint(read_file(file_of_torch_folder(file_of_run(options.model))));
+  tested.model = digest_of_work({}, {file_of_torch_folder(file_of_run(options.model))});
   tested.arithmetic = options.precision;
   tested.form = options.form;
   tested.length = options.length;
