@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "krohn/automata/dfa/visible_text.h"
+#include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/constructions/files/strict_json.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
@@ -134,6 +135,7 @@ Audit audit_checkpoint(const std::string& folder) {
   const nlohmann::json config = parse_strict_json(without_infinities(read_text_file(path, kLargestConfig)), path);
   if (!config.is_object()) throw InputError(path, "not a JSON object");
   const AuditRule rule = rule_of(config, path);
+  refuse_adapter(folder);
   const CheckpointTensors tensors(folder);
   AuditInput input{config, tensors, false, folder};
   if (!rule.negative_flag.empty())

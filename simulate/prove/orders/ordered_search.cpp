@@ -89,8 +89,8 @@ class OrderSearch {
       states.apply(*all, true);
       if (!states.right()) return std::nullopt;
       Certificate certificate = proved(fmt::format(
-          "words make {} maps, closed under composition in every association, and these reach {} states, all read "
-          "rightly",
+          "words make {} maps of the letters' stored matrices, closed under composition in every association, and these "
+          "reach {} states, all read rightly",
           all->size(), states.size()));
       certificate.claim = Proved{.every_association = true};
       return certificate;

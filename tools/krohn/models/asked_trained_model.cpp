@@ -26,7 +26,7 @@ class AskedTrainedModel final : public AskedModel {
     if (options.device == "cuda")
       throw InputError("--device", "a trained model is verified on the processor; take --device cpu");
     reader_ = trained_machine(*subject_.trained.model, *subject_.task, precision_of(options));
-    model_.emplace(ReadModel{*reader_, tracked_, [this](Output output) { return name_of(output); }});
+    model_.emplace(ReadModel{*reader_, tracked_, [this](Output output) { return own_.output_names()[output]; }});
     model_->operations = std::make_shared<const Operations>(
         model_operations(*subject_.trained.model, *subject_.task, precision_of(options)));
     model_->tensors = &tensors_;
@@ -58,10 +58,6 @@ class AskedTrainedModel final : public AskedModel {
   }
 
  private:
-  std::string name_of(Output output) const {
-    return output < own_.output_names().size() ? own_.output_names()[output] : "nothing";
-  }
-
   ModelOptions options_;
   TrainedSubject subject_;
   Dfa own_;

@@ -31,7 +31,7 @@ class MeasuredCheckpoint final : public MeasuredModel {
     answers.erase(TokenTable::kNone);
     model = traits_of(checkpoint_.config.family).model_type;
     task = "the state after every letter";
-    reading = "fp32, token by token";
+    reading = "fp32, token by token" + loaded_otherwise(checkpoint_, "fp32");
     chance = 1.0 / static_cast<double>(answers.size());
   }
 
@@ -148,14 +148,16 @@ AccuracyPoint accuracy_point(const ModelAccuracy& at, double chance) {
 
 nlohmann::ordered_json accuracy_json(const ModelAccuracy& at, double chance) {
   const AccuracyPoint point = accuracy_point(at, chance);
-  return {{"length", at.length},
-          {"words", at.words},
-          {"answers", at.targets},
-          {"right", at.right},
-          {"scaled_accuracy", point.value},
-          {"low", point.low},
-          {"high", point.high},
-          {"words_right", at.right_words}};
+  nlohmann::ordered_json json{{"length", at.length},
+                              {"words", at.words},
+                              {"answers", at.targets},
+                              {"right", at.right},
+                              {"scaled_accuracy", point.value},
+                              {"low", point.low},
+                              {"high", point.high},
+                              {"words_right", at.right_words}};
+  if (at.not_finite > 0) json["not_finite"] = at.not_finite;
+  return json;
 }
 
 }  // namespace krohn

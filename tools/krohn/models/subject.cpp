@@ -116,6 +116,10 @@ std::string remark_on_letters(const Subject& subject) {
   return ", the characters that the expression names; others with --alphabet";
 }
 
+void remark_on_arithmetic(const std::string& name, const std::string& precision, const std::string& otherwise) {
+  if (!otherwise.empty()) fmt::print(stderr, "krohn: {} is read in {}{}\n", visible(name), precision, otherwise);
+}
+
 std::string file_of_torch_folder(const std::string& name) {
   std::error_code error;
   const fs::path module = fs::path(name) / "krohn_network.py", file = fs::path(name) / "model.safetensors";

@@ -21,6 +21,10 @@ struct Subject {
 /// …", where that is how the letters came about; otherwise nothing. `.` and `~` range over these letters only.
 std::string remark_on_letters(const Subject& subject);
 
+/// Tells standard error in which format a checkpoint is read where `otherwise` says that it is not the one in which it
+/// is loaded (`loaded_otherwise`).
+void remark_on_arithmetic(const std::string& name, const std::string& precision, const std::string& otherwise);
+
 /// True for the names of .safetensors files.
 bool is_model_name(const std::string& name);
 

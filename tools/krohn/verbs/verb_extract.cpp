@@ -172,6 +172,7 @@ int finish(const ExtractArguments& options, const Extraction& found, const State
 
 int extract_from_machine(ExtractArguments options) {
   const MachineSubject subject = load_machine(options.model, options.reading, parse_precision(options.precision));
+  remark_on_arithmetic(options.model, options.precision, subject.otherwise);
   std::optional<Extraction> found;
   {
     Progress progress("reading letters");

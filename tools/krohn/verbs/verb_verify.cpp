@@ -54,8 +54,9 @@ than 4096 letters, --long-letters letters of longer words (the words of least ma
 are then tried; any failure refutes the model.
 --any-order asks for the strongest proof: every number that any evaluation can meet is exact, so that no order of sums, no
 split or batch, no association of letters, no FMA and no wider accumulator changes a bit.
---order multiplies the letters' matrices as chunked kernels (chunked:64) and parallel scans (scan, doubling) do: where
-nothing rounds, the proof holds in every association; where numbers round, each order is proved or refuted separately.
+--order multiplies the letters' matrices as chunked kernels (chunked:64) and parallel scans (scan, doubling) do: where products of
+the matrices as they are stored do not round, the proof holds in every association of them, which says nothing of reading letter
+by letter, by factors that are never multiplied out; where numbers round, each order is proved or refuted separately.
 --against names the language that MODEL has to compute instead of trusting the automaton in the file.
 Given a folder of `krohn train`, verify reads the trained model itself, letter by letter in fp32 or fp64
 (rnn, gru and lstm also in bf16), every operation rounded separately, and holds it against the automaton of its task where
