@@ -25,8 +25,8 @@ Automaton load_automaton(const std::string& language, const LanguageOptions& opt
 /// The value of an expression over such languages, without `expr:` before it.
 Automaton load_expression(std::string_view expression, const LanguageOptions& options = {});
 
-/// The files whose bytes decide what `language` is, whether they are there or not: its own, a symbol table, those that an
-/// expression names. None where the name says all.
+/// The files whose bytes decide what `language` is, whether they are there or not: its own, a symbol table, those that
+/// an expression names. None where the name says all.
 std::vector<std::string> files_of_language(const std::string& language, const LanguageOptions& options = {});
 
 /// The automaton of a family: "parity", "sum5", "evenpair5", "modarith5", "ltrarith5", "tomita3", "Z60", "S5",

@@ -64,9 +64,9 @@ class Table {
   }
 
   Architecture position_signal() const {
-    Architecture row = by_verdict("diagonal, A in [0, 1], with a position signal", "quasi-aperiodic",
-                                  "quasi-aperiodic stamp, in any rounding (MATH.md §4, Monotone steps)",
-                                  "diagonal-unit-interval");
+    Architecture row =
+        by_verdict("diagonal, A in [0, 1], with a position signal", "quasi-aperiodic",
+                   "quasi-aperiodic stamp, in any rounding (MATH.md §4, Monotone steps)", "diagonal-unit-interval");
     if (row.answer != Answer::kYes || !row.construction.empty()) return row;
     show_by(row, "diagonal-position");
     if (!row.construction.empty())
@@ -106,8 +106,8 @@ class Table {
              composition_factors(algebra_.green.value().d_classes()[group.d_class].group)) {
           if (factor.name.starts_with("Z_") || factor.name == "A_5") continue;
           row.answer = Answer::kNo;
-          row.reason =
-              fmt::format("{}{} has the composition factor {}, which is not in O(3)", kExactly, group.name, factor.name);
+          row.reason = fmt::format("{}{} has the composition factor {}, which is not in O(3)", kExactly, group.name,
+                                   factor.name);
           return row;
         }
       } catch (const LimitError& error) {

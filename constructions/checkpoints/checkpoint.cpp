@@ -225,7 +225,7 @@ std::string loaded_otherwise(const Checkpoint& checkpoint, const std::string& pr
   else
     for (const auto& [name, tensor] : checkpoint.tensors.tensors)
       if (const auto type = types.find(tensor.dtype); type != types.end()) loaded.insert(type->second);
-  const std::string_view own = precision == "bf16" ? "bfloat16" : precision == "fp32" ? "float32" : precision;
+  const std::string own = precision == "bf16" ? "bfloat16" : precision == "fp32" ? "float32" : precision;
   if (loaded.empty() || (loaded.size() == 1 && *loaded.begin() == own)) return "";
   return fmt::format(", which is not how {} {} it loaded, {}: of that nothing is said",
                      checkpoint.config.dtype.empty() ? "its tensors" : "its config",

@@ -96,8 +96,8 @@ void save_checkpoint(const Checkpoint& checkpoint, const std::string& folder);
 /// tensors of the config's shapes; those of older gated DeltaProduct checkpoints are joined (older_checkpoint.h). The
 /// automaton is that of automaton.json, unless `automaton` is given; with either, tokens.json says what the tokens
 /// mean. Throws InputError for what the emulation does not have (attention layers that are not zero, tied embeddings,
-/// another model_type), for adapters beside the weights, for missing or additional tensors, and for folders with pickled weights only, which are never
-/// loaded because loading runs code.
+/// another model_type), for adapters beside the weights, for missing or additional tensors, and for folders with
+/// pickled weights only, which are never loaded because loading runs code.
 Checkpoint load_checkpoint(const std::string& folder, std::optional<Dfa> automaton = std::nullopt);
 
 /// Throws InputError where the folder holds an adapter (PEFT), which `from_pretrained` adds to the weights.

@@ -84,7 +84,8 @@ double tokens_for(double halvings, double rate) {
   return rate <= 0 ? kNoBound : std::ceil(halvings * 0x1.62e42fefa39efp-1 / rate);
 }
 
-/// "fp32: 721072, fp16: 85164; in bf16 it rounds to 1": how long from a format's greatest number to its least normal one.
+/// "fp32: 721072, fp16: 85164; in bf16 it rounds to 1": how long from a format's greatest number to its least normal
+/// one.
 std::string range_in_words(double rate, const char* one) {
   struct Format {
     const char* name;
@@ -96,8 +97,7 @@ std::string range_in_words(double rate, const char* one) {
     if (!list.empty()) list += ", ";
     list += &list == &rounds ? format.name : fmt::format("{} in {}", tokens_for(format.binades, rate), format.name);
   }
-  if (!lasts.empty())
-    lasts = ", and from the greatest number of a format to its least normal one it takes " + lasts;
+  if (!lasts.empty()) lasts = ", and from the greatest number of a format to its least normal one it takes " + lasts;
   return lasts + (rounds.empty() ? "" : fmt::format("; it rounds to {} in {}", one, rounds));
 }
 
@@ -111,10 +111,10 @@ void tell_fading(Audit& audit) {
         "rounded to nearest with subnormal numbers, a decay above 1/2 never makes of it",
         horizon(audit.all.slowest), range_in_words(audit.all.slowest, "1")));
   if (audit.all.flip > 0 && audit.all.flip < kNoBound)
-    audit.fades.push_back(
-        fmt::format("a sign that changes with every token, as the most negative eigenvalue is {:.9g}: over the reals at "
-                    "most 2^-24 of such a part of a state is left after {} tokens{}",
-                    audit.all.lowest, horizon(audit.all.flip), range_in_words(audit.all.flip, "-1")));
+    audit.fades.push_back(fmt::format(
+        "a sign that changes with every token, as the most negative eigenvalue is {:.9g}: over the reals at "
+        "most 2^-24 of such a part of a state is left after {} tokens{}",
+        audit.all.lowest, horizon(audit.all.flip), range_in_words(audit.all.flip, "-1")));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // simulate/audit/audit.h — what a published language model's recurrent layers can do to a state, by its config.json and
-// its weights, without running it: for every head the range of its decays and eigenvalues over all inputs, and what follows
-// from it. Bounds are those of docs/audit.md, over the reals; attention layers are counted and not bounded.
+// its weights, without running it: for every head the range of its decays and eigenvalues over all inputs, and what
+// follows from it. Bounds are those of docs/audit.md, over the reals; attention layers are counted and not bounded.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ struct Audit {
 /// The names of the architectures that are known, as `model_type` has them.
 std::vector<std::string> audited_model_types();
 
-/// Tokens after which what decays at that rate is at most 2^-24 of itself over the reals, and infinitely many for 0. Not
-/// a limit to what can be read: it is a number like others.
+/// Tokens after which what decays at that rate is at most 2^-24 of itself over the reals, and infinitely many for 0.
+/// Not a limit to what can be read: it is a number like others.
 double horizon(double rate);
 
 /// Holds one tensor in memory at a time. Throws InputError for a folder without config.json, an architecture that is

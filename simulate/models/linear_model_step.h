@@ -54,7 +54,8 @@ KROHN_HOST_DEVICE inline float logit_of(const float* weights, const float* state
 }
 
 /// The label of the greatest logit; no answer where two are greatest, ModelReader::kNoAnswer, or one is not finite,
-/// ModelReader::kNotFinite. That is how simulate/learned/trained_reader.h answers too, so that accuracies and verdicts count the same words as wrong.
+/// ModelReader::kNotFinite. That is how simulate/learned/trained_reader.h answers too, so that accuracies and verdicts
+/// count the same words as wrong.
 template <class Real>
 KROHN_HOST_DEVICE inline std::uint32_t answer_of(const Real* logits, std::uint32_t labels) {
   std::uint32_t best = 0;

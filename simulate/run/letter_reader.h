@@ -27,7 +27,7 @@ class LetterReader {
   };
   struct Answer {
     Output output = kNoAnswer;
-    double margin = 0;                 ///< how far the second best answer is behind, in what the machine compares
+    double margin = 0;                ///< how far the second best answer is behind, in what the machine compares
     Missing missing = Missing::kTie;  ///< with kNoAnswer: why
   };
 

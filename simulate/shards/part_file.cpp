@@ -91,9 +91,10 @@ std::string difference(const PartHeader& one, const PartHeader& other) {
     return fmt::format("one was made with {}, the other with {}", one.options, other.options);
   if (one.items != other.items) return fmt::format("one list has {} items, the other {}", one.items, other.items);
   if (one.list != other.list)
-    return fmt::format("the lists have {} items each, but not the same ones, or files that one of them was made from "
-                       "have changed since",
-                       one.items);
+    return fmt::format(
+        "the lists have {} items each, but not the same ones, or not of the same sizes, or files "
+        "that one of them was made from have changed since",
+        one.items);
   if (one.shard.count != other.shard.count)
     return fmt::format("one is of {} shards, the other of {}", one.shard.count, other.shard.count);
   return {};

@@ -35,12 +35,13 @@ std::string one_line(std::string text) {
 
 TEST_CASE("a name is told as it is where it is the language, and as stored where it is another or cannot be read") {
   const Workplace place("named");
-  REQUIRE(place
-              .shell("krohn convert 'regex:(a|b)*abb' spec.json && krohn compile spec.json --target torch-gru -o run && "
-                     "krohn compile 'regex:(a|b)*abb' --target torch-gru -o named && krohn compile spec.json -o "
-                     "net.safetensors && krohn compile 'regex:(a|b)*abb' -o own.safetensors && krohn compile "
-                     "'regex:(a|b)*abb' --alphabet ba -o turned.safetensors")
-              .status == 0);
+  REQUIRE(
+      place
+          .shell("krohn convert 'regex:(a|b)*abb' spec.json && krohn compile spec.json --target torch-gru -o run && "
+                 "krohn compile 'regex:(a|b)*abb' --target torch-gru -o named && krohn compile spec.json -o "
+                 "net.safetensors && krohn compile 'regex:(a|b)*abb' -o own.safetensors && krohn compile "
+                 "'regex:(a|b)*abb' --alphabet ba -o turned.safetensors")
+          .status == 0);
   const auto says = [&](const std::string& line, const std::string& name, const char* remark) {
     CAPTURE(line);
     const Outcome outcome = place.shell(line);
@@ -53,15 +54,19 @@ TEST_CASE("a name is told as it is where it is the language, and as stored where
     return outcome.status;
   };
   // Every verb that tells the subject of a model, for people and for programs.
-  const std::vector<std::string> of_runs{"krohn verify {}", "krohn verify {} --json", "krohn eval {} --lengths 5 --words 5",
-                                         "krohn eval {} --lengths 5 --words 5 --json",
-                                         "krohn report {} -o p.html --lengths 5 --time 5 --words 5 >/dev/null; cat p.html"},
-      of_networks{"krohn verify {}", "krohn verify {} --json", "krohn info {}", "krohn info {} --json",
-                  "krohn draw {} -o p.dot --view network; cat p.dot", "krohn report {} -o p.html >/dev/null; cat p.html"};
+  const std::vector<std::string> of_runs{
+      "krohn verify {}", "krohn verify {} --json", "krohn eval {} --lengths 5 --words 5",
+      "krohn eval {} --lengths 5 --words 5 --json",
+      "krohn report {} -o p.html --lengths 5 --time 5 --words 5 >/dev/null; cat p.html"},
+      of_networks{"krohn verify {}",
+                  "krohn verify {} --json",
+                  "krohn info {}",
+                  "krohn info {} --json",
+                  "krohn draw {} -o p.dot --view network; cat p.dot",
+                  "krohn report {} -o p.html >/dev/null; cat p.html"};
   const auto all_say = [&](const std::string& run, const std::string& network, const std::string& name,
                            const char* remark) {
-    for (const std::string& line : of_runs)
-      CHECK(says(fmt::format(fmt::runtime(line), run), name, remark) == 0);
+    for (const std::string& line : of_runs) CHECK(says(fmt::format(fmt::runtime(line), run), name, remark) == 0);
     for (const std::string& line : of_networks)
       CHECK(says(fmt::format(fmt::runtime(line), network), name, remark) == 0);
   };
@@ -89,7 +94,8 @@ TEST_CASE("extract claims of the model what was found of the model") {
     json computes;
   };
   for (const auto& [line, says, status, computes] :
-       {Fact{"krohn compile name:Z5 -o s.safetensors >/dev/null; krohn extract s.safetensors -o e.json --against name:Z5",
+       {Fact{"krohn compile name:Z5 -o s.safetensors >/dev/null; krohn extract s.safetensors -o e.json --against "
+             "name:Z5",
              "computes name:Z5", 0, true},
         {"krohn extract s.safetensors -o e.json --against name:Z7", "is not that of name:Z7", 1, false},
         {"krohn extract z5.safetensors -o e.json --precision bf16 --against name:Z5 --length 32",
@@ -113,9 +119,13 @@ TEST_CASE("extract claims of the model what was found of the model") {
 
 TEST_CASE("a checkpoint is told to be read otherwise than its config has it loaded, and an adapter is refused") {
   const Workplace place("loaded");
-  REQUIRE(place.shell("krohn compile name:tomita1 --target qwen3-next -o ck && cp ck/config.json kept.json").status == 0);
-  const std::vector<std::string> lines{"krohn verify ck", "krohn run ck random:5", "krohn eval ck --lengths 5 --words 5",
-                                       "krohn extract ck -o e.json", "krohn snap ck -o s.safetensors",
+  REQUIRE(place.shell("krohn compile name:tomita1 --target qwen3-next -o ck && cp ck/config.json kept.json").status ==
+          0);
+  const std::vector<std::string> lines{"krohn verify ck",
+                                       "krohn run ck random:5",
+                                       "krohn eval ck --lengths 5 --words 5",
+                                       "krohn extract ck -o e.json",
+                                       "krohn snap ck -o s.safetensors",
                                        "krohn report ck -o p.html --lengths 5 --words 5 >/dev/null; cat p.html"};
   const auto config = [&](const char* member, const json& value) {
     json all = json::parse(contents(place / "kept.json"));
@@ -129,10 +139,13 @@ TEST_CASE("a checkpoint is told to be read otherwise than its config has it load
     json value;
     const char* otherwise;  ///< read in fp32; null: as it is loaded
   };
-  for (const auto& [member, value, otherwise] :
-       {Fact{nullptr, nullptr, nullptr}, {"dtype", "float32", nullptr}, {"torch_dtype", "torch.float32", nullptr},
-        {"dtype", nullptr, nullptr}, {"dtype", "auto", nullptr}, {"dtype", "float16", "float16"},
-        {"torch_dtype", "bfloat16", "bfloat16"}}) {
+  for (const auto& [member, value, otherwise] : {Fact{nullptr, nullptr, nullptr},
+                                                 {"dtype", "float32", nullptr},
+                                                 {"torch_dtype", "torch.float32", nullptr},
+                                                 {"dtype", nullptr, nullptr},
+                                                 {"dtype", "auto", nullptr},
+                                                 {"dtype", "float16", "float16"},
+                                                 {"torch_dtype", "bfloat16", "bfloat16"}}) {
     CAPTURE(value.dump());
     config(member, value);
     for (const std::string& line : lines) {
@@ -143,7 +156,8 @@ TEST_CASE("a checkpoint is told to be read otherwise than its config has it load
       CHECK(contains(all, "which is not how its config has it loaded") == (otherwise != nullptr));
       if (otherwise != nullptr) CHECK(contains(all, std::string("loaded, ") + otherwise));
     }
-    CHECK(json::parse(place.shell("krohn verify ck --json").out).at("loaded_in_this_arithmetic") == (otherwise == nullptr));
+    CHECK(json::parse(place.shell("krohn verify ck --json").out).at("loaded_in_this_arithmetic") ==
+          (otherwise == nullptr));
   }
   CHECK(!contains(place.shell("krohn verify ck --precision bf16").out, "has it loaded"));  // which is bf16
   CHECK(place.shell("krohn verify ck --json").status == 0);

@@ -264,7 +264,7 @@ TEST_CASE("options are taken out of a command line in every form in which they a
 
 TEST_CASE("kept work is of the bytes that it was made from: every list, every file that it reads") {
   struct Kept {
-    const char *work, *again;         ///< what keeps something, and what would go on with it
+    const char *work, *again;          ///< what keeps something, and what would go on with it
     std::vector<const char*> changes;  ///< a file each
   };
   const char* const kLanguage = "sed -i 's/\"accepting\": \\[1\\]/\"accepting\": [0]/' x.json";
@@ -277,15 +277,16 @@ TEST_CASE("kept work is of the bytes that it was made from: every list, every fi
   const char* const kTrain = "krohn train x.json --model bilinear:full,hidden=2,inputs=2 --steps 2 --threads 1 -o run ";
   const std::string shard = std::string(kClassify) + "--shard 1/1 -o kept", lines = std::string(kClassify) + "-o kept",
                     train_shard = std::string(kTrain) + "--shard 1/1";
-  for (const Kept& kept :
-       {Kept{shard.c_str(), shard.c_str(), {kLanguage, kOperand, kTable, kSymbols}},
-        {lines.c_str(), lines.c_str(), {kLanguage, kOperand, kTable, kSymbols}},
-        {"krohn check --list list --shard 1/1 -o kept", "krohn check --list list --shard 1/1 -o kept",
-         {kLanguage, kModel, kCertificate}},
-        {train_shard.c_str(), train_shard.c_str(), {kLanguage}},
-        {kTrain, kTrain, {kLanguage}},
-        {"krohn verify m.safetensors --length 1000 --save kept", "krohn verify m.safetensors --length 1000 --resume kept",
-         {kModel}}}) {
+  for (const Kept& kept : {Kept{shard.c_str(), shard.c_str(), {kLanguage, kOperand, kTable, kSymbols}},
+                           {lines.c_str(), lines.c_str(), {kLanguage, kOperand, kTable, kSymbols}},
+                           {"krohn check --list list --shard 1/1 -o kept",
+                            "krohn check --list list --shard 1/1 -o kept",
+                            {kLanguage, kModel, kCertificate}},
+                           {train_shard.c_str(), train_shard.c_str(), {kLanguage}},
+                           {kTrain, kTrain, {kLanguage}},
+                           {"krohn verify m.safetensors --length 1000 --save kept",
+                            "krohn verify m.safetensors --length 1000 --resume kept",
+                            {kModel}}}) {
     CAPTURE(kept.work);
     for (const char* change : kept.changes) {
       CAPTURE(change);

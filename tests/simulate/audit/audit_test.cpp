@@ -134,7 +134,8 @@ TEST_CASE("what inputs do to a gated delta layer lies in the audited range, and 
         CHECK((range.lowest < 0) == negative);
         CHECK((range.flip < kNoBound) == negative);
       }
-      CHECK(one_says(audit.never, "parity of words of every length, where matrices are multiplied exactly") == !negative);
+      CHECK(one_says(audit.never, "parity of words of every length, where matrices are multiplied exactly") ==
+            !negative);
       CHECK(audit.never.size() == (negative ? 0 : 1));
       CHECK(one_says(audit.fades, "a sign that changes") == negative);
       CHECK(one_says(audit.fades, "a state that is not written again"));
@@ -200,10 +201,10 @@ TEST_CASE("factors round to 1 in the formats in which they are nearer to it than
   for (const auto& [digits, name] : {std::pair{8, "bf16"}, {11, "fp16"}, {24, "fp32"}})
     for (const double beside : {0.999, 1.001}) {
       const double missing = std::ldexp(beside, -digits - 1);
-      place.write("config.json", json{{"model_type", "xlstm"},
-                                      {"num_hidden_layers", 1},
-                                      {"gate_soft_cap", std::log((1 - missing) / missing)}}
-                                     .dump());
+      place.write(
+          "config.json",
+          json{{"model_type", "xlstm"}, {"num_hidden_layers", 1}, {"gate_soft_cap", std::log((1 - missing) / missing)}}
+              .dump());
       const Audit audit = audit_checkpoint(place.path().string());
       CAPTURE(audit.fades.at(0));
       const std::size_t rounds = audit.fades.at(0).find("it rounds to 1 in ");

@@ -41,10 +41,10 @@ class SmallFormat {
 
   double rounded(double exact, Mode mode) const {
     if (std::isnan(exact)) return exact;
+    if (mode == Mode::kFlushed && std::fabs(exact) < 0.5) return 0;
     const auto above = std::ranges::lower_bound(numbers_, exact);
     if (*above == exact) return exact;
     const double up = *above, down = *(above - 1);
-    double result = 0;
     switch (mode) {
       case Mode::kUp:
         return up;
@@ -55,8 +55,7 @@ class SmallFormat {
       case Mode::kAway:
         return std::fabs(up) > std::fabs(down) ? up : down;
       default:  // past the greatest number there is the infinity; ties go to the smaller one, which is as monotone
-        result = std::isinf(up) || (!std::isinf(down) && exact - down <= up - exact) ? down : up;
-        return mode == Mode::kFlushed && std::fabs(result) < 0.5 ? 0 : result;
+        return std::isinf(up) || (!std::isinf(down) && exact - down <= up - exact) ? down : up;
     }
   }
   std::size_t place(double number) const {
@@ -111,7 +110,8 @@ void check_rises() {
       for (const double number : numbers) {
         const auto x = Number(static_cast<float>(number));
         // As a diagonal layer computes: the product, then B.
-        const auto sum = A::add(A::product(Number(static_cast<float>(a)), A::load(x)), A::load(Number(static_cast<float>(b))));
+        const auto sum =
+            A::add(A::product(Number(static_cast<float>(a)), A::load(x)), A::load(Number(static_cast<float>(b))));
         const auto next = static_cast<double>(A::store(sum));
         if (std::isnan(next)) continue;
         falls += next < before;
@@ -218,9 +218,9 @@ TEST_CASE("one delta head with eigenvalues 0 and 1 holds parity in bf16, by roun
   erasure.entries = {{0, 1}, {1, -1}};
   erasure.scale_squared_denominator = 2;
   erasure.beta = 1;
-  const Network network = one_layer(counter(2, {0, 1}), even,
-                                    {Matrix{ReflectionProduct{2, {}}}, Matrix{ReflectionProduct{2, {erasure}}}},
-                                    {even, odd});
+  const Network network =
+      one_layer(counter(2, {0, 1}), even, {Matrix{ReflectionProduct{2, {}}}, Matrix{ReflectionProduct{2, {erasure}}}},
+                {even, odd});
   CertifyOptions how;
   how.arithmetic = Precision::kBf16;
   CHECK(certify(network, how).is<Proved>());

@@ -102,9 +102,10 @@ std::set<std::string> continue_after(const StreamOptions& options, ClassSummary&
                                    done.size() + 1, in_quotes(facts.value("options", ""))));
     const auto subject = facts.at("subject").get<std::string>();
     if (facts.value("made_from", "") != made_from(subject, options))
-      throw InputError(output, fmt::format("line {} is of {} as it was then, or of another krohn; give another name, or "
-                                           "remove the file",
-                                           done.size() + 1, in_quotes(subject)));
+      throw InputError(output,
+                       fmt::format("line {} is of {} as it was then, or of another krohn; give another name, or "
+                                   "remove the file",
+                                   done.size() + 1, in_quotes(subject)));
     summary.add(line);
     done.insert(subject);
   }

@@ -117,7 +117,8 @@ std::string said_of(const TrackedAutomaton& language) {
 
 /// What a certificate of operations does not bind.
 constexpr char kBoundToTensors[] =
-    "of the listed operations on the tensors that they name: whether the model's other files (config.json, tokens.json) "
+    "of the listed operations on the tensors that they name: whether the model's other files (config.json, "
+    "tokens.json) "
     "ask for these operations and tokens was not compared";
 
 std::size_t roundings_to_bf16(const Operations& operations) {
@@ -258,11 +259,7 @@ int check_list(const CheckArguments& options) {
   if (options.shards.slurm)
     return print_array_script({"check", "certificate", checks.size(), options.output}, options.shards);
   if (options.shards.shard) {
-    WorkList list{"check",
-                  kThisKrohn,
-                  visible(options_typed({"--list"}, {"--json"})),
-                  lines_listed(options.list),
-                  {}};
+    WorkList list{"check", kThisKrohn, visible(options_typed({"--list"}, {"--json"})), lines_listed(options.list), {}};
     for (const CheckArguments& check : checks) {
       list.costs.push_back(cost_of_file(check.certificate));
       list.files.push_back(check.certificate);

@@ -68,11 +68,11 @@ struct RunArguments {
 
 /// What became of one word.
 struct Outcome {
-  State state = 0;                          ///< the automaton's
-  State network_state = 0;                  ///< the network's, kNoState when it could not be read
-  std::optional<std::uint64_t> wrong_from;  ///< letters read at the first disagreement of states
-  std::uint64_t wrong = 0;                  ///< positions that disagree
-  std::uint64_t letters = 0;                ///< read
+  State state = 0;                                              ///< the automaton's
+  State network_state = 0;                                      ///< the network's, kNoState when it could not be read
+  std::optional<std::uint64_t> wrong_from;                      ///< letters read at the first disagreement of states
+  std::uint64_t wrong = 0;                                      ///< positions that disagree
+  std::uint64_t letters = 0;                                    ///< read
   LetterReader::Missing missing = LetterReader::Missing::kTie;  ///< with kNoState
   struct Step {
     Letter letter;
