@@ -57,7 +57,8 @@ split or batch, no association of letters, no FMA and no wider accumulator chang
 --order multiplies the letters' matrices as chunked kernels (chunked:64) and parallel scans (scan, doubling) do: where products of
 the matrices as they are stored do not round, the proof holds in every association of them, which says nothing of reading letter
 by letter, by factors that are never multiplied out; where numbers round, each order is proved or refuted separately.
---against names the language that MODEL has to compute instead of trusting the automaton in the file.
+--against names the language that MODEL has to compute instead of trusting the automaton in the file. Without it the verdict is
+about that automaton; the name that the file keeps of it is read again, and told as stored where it now is another language.
 Given a folder of `krohn train`, verify reads the trained model itself, letter by letter in fp32 or fp64
 (rnn, gru and lstm also in bf16), every operation rounded separately, and holds it against the automaton of its task where
 the task asks. A checkpoint of flash-linear-attention or transformers is read token by token, in fp32 or bf16. Both are
