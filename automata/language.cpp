@@ -1,10 +1,13 @@
 #include "krohn/automata/language.h"
 
+#include <filesystem>
+
 #include "krohn/automata/expressions/expression.h"
 #include "krohn/automata/formats/format_file.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/regex/regex.h"
 #include "krohn/automata/temporal/temporal.h"
+#include "krohn/groups/error.h"
 
 namespace krohn {
 
@@ -61,6 +64,24 @@ Automaton load_automaton(const std::string& language, const LanguageOptions& opt
   if (text.starts_with(kExpressionPrefix)) return load_expression(text.substr(kExpressionPrefix.size()), options);
   if (!prefix_of_language(language).empty()) return load_language(language, options);
   return read_automaton_as_it_is(language, options);
+}
+
+std::vector<std::string> files_of_language(const std::string& language, const LanguageOptions& options) {
+  std::vector<std::string> files;
+  if (options.symbols) files.push_back(*options.symbols);
+  if (language.starts_with(kExpressionPrefix)) try {
+      evaluate_expression(std::string_view(language).substr(kExpressionPrefix.size()), [&](const std::string& operand) {
+        for (std::string& file : files_of_language(operand)) files.push_back(std::move(file));
+        return Dfa::acceptor(Alphabet::of_characters("a"), {0}, 0, {false});
+      });
+    } catch (const Error&) {  // no expression: reading it says so
+    }
+  if (!prefix_of_language(language).empty() || language == "-") return files;
+  const std::filesystem::path path(language);
+  files.push_back(language);
+  files.push_back(std::filesystem::path(path).replace_extension(".syms").string());
+  files.push_back((path / "automaton.json").string());  // of a checkpoint's folder
+  return files;
 }
 
 Automaton load_expression(std::string_view expression, const LanguageOptions& options) {

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/automata/formats/language_options.h"
@@ -23,6 +24,10 @@ Automaton load_automaton(const std::string& language, const LanguageOptions& opt
 
 /// The value of an expression over such languages, without `expr:` before it.
 Automaton load_expression(std::string_view expression, const LanguageOptions& options = {});
+
+/// The files whose bytes decide what `language` is, whether they are there or not: its own, a symbol table, those that
+/// an expression names. None where the name says all.
+std::vector<std::string> files_of_language(const std::string& language, const LanguageOptions& options = {});
 
 /// The automaton of a family: "parity", "sum5", "evenpair5", "modarith5", "ltrarith5", "tomita3", "Z60", "S5",
 /// "random:m=10,seed=1", … `krohn tasks --list` prints them all with a line each. Throws InputError naming near misses.

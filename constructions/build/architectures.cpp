@@ -13,6 +13,9 @@ namespace {
 
 constexpr std::size_t kEveryPrecision = 4;
 
+/// Before a reason that rounding might get around.
+const std::string kExactly = "in exact arithmetic: ";
+
 class Table {
  public:
   Table(const Dfa& automaton, const Algebra& algebra, std::span<const PlanRow> plan)
@@ -20,11 +23,12 @@ class Table {
 
   std::vector<Architecture> rows() const {
     return {by_verdict("diagonal, A in [0, 1]", "aperiodic",
-                       "star-free = aperiodic (Sarrof et al. 2024; rounding is monotone, so it holds in IEEE too)",
+                       "star-free = aperiodic (Sarrof et al. 2024), in any rounding (MATH.md §4, Monotone steps)",
                        "diagonal-unit-interval"),
             position_signal(),
             by_verdict("diagonal, A in [-1, 1]", "2-groups only",
-                       "Krohn–Rhodes into Z_2 and resets; the rounding argument gives the converse", "diagonal-signed"),
+                       "Krohn–Rhodes into Z_2 and resets; no other in any rounding (MATH.md §4, Monotone steps)",
+                       "diagonal-signed"),
             unit_circle(),
             orthogonal_blocks(),
             one_layer(1, "one generalized Householder per token, one layer, finitely many values"),
@@ -55,12 +59,14 @@ class Table {
     const Verdict& verdict = algebra_.verdict(property);
     Architecture row{std::move(family), verdict.answer, std::move(theorem), {}, {}, verdict.witness};
     if (verdict.answer == Answer::kYes) show_by(row, construction);
+    if (verdict.answer == Answer::kNo) row.reason = "in any rounding: " + row.reason;
     return row;
   }
 
   Architecture position_signal() const {
-    Architecture row = by_verdict("diagonal, A in [0, 1], with a position signal", "quasi-aperiodic",
-                                  "quasi-aperiodic stamp (literature)", "diagonal-unit-interval");
+    Architecture row =
+        by_verdict("diagonal, A in [0, 1], with a position signal", "quasi-aperiodic",
+                   "quasi-aperiodic stamp, in any rounding (MATH.md §4, Monotone steps)", "diagonal-unit-interval");
     if (row.answer != Answer::kYes || !row.construction.empty()) return row;
     show_by(row, "diagonal-position");
     if (!row.construction.empty())
@@ -72,6 +78,7 @@ class Table {
     Architecture row = by_verdict("complex diagonal, |A| in {0, 1}", "solvable groups",
                                   "Krohn–Rhodes into Z_p and resets, in exact arithmetic; no IEEE converse is known",
                                   "diagonal-unit-circle");
+    if (row.answer == Answer::kNo) row.reason = kExactly + algebra_.verdict("solvable groups").witness;
     if (!row.construction.empty()) name_exact(row, "cascade-primes", "with the same eigenvalues");
     return row;
   }
@@ -99,7 +106,8 @@ class Table {
              composition_factors(algebra_.green.value().d_classes()[group.d_class].group)) {
           if (factor.name.starts_with("Z_") || factor.name == "A_5") continue;
           row.answer = Answer::kNo;
-          row.reason = fmt::format("{} has the composition factor {}, which is not in O(3)", group.name, factor.name);
+          row.reason = fmt::format("{}{} has the composition factor {}, which is not in O(3)", kExactly, group.name,
+                                   factor.name);
           return row;
         }
       } catch (const LimitError& error) {
@@ -145,7 +153,7 @@ class Table {
       row.theorem =
           "one layer of contractions with finitely many values, in exact arithmetic: efe = fe for idempotents (MATH.md "
           "§4)";
-      row.reason = bar.witness;
+      row.reason = kExactly + bar.witness;
       return row;
     }
     const PlanRow* best = fewest_reflections(false);
@@ -172,8 +180,9 @@ class Table {
       const std::uint64_t letter_order = automaton_.letter_map(letter).to_permutation().order();
       if (letter_order <= 2) continue;
       row.answer = Answer::kNo;
-      row.reason = fmt::format("\"{}\" has order {}, and a reflection has order 2", automaton_.alphabet().name(letter),
-                               letter_order);
+      row.theorem = "one layer of contractions with finitely many values, in exact arithmetic (MATH.md §4)";
+      row.reason = fmt::format("{}\"{}\" has order {}, and a reflection has order 2", kExactly,
+                               automaton_.alphabet().name(letter), letter_order);
       return row;
     }
     row.reason = best == nullptr ? "no representation was found within the limits"

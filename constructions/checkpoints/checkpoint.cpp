@@ -1,6 +1,7 @@
 #include "krohn/constructions/checkpoints/checkpoint.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <map>
@@ -199,6 +200,7 @@ TensorFile read_shards(const std::string& folder, const std::string& index_path)
 }  // namespace
 
 TensorFile checkpoint_weights(const std::string& folder) {
+  refuse_adapter(folder);
   const fs::path base(folder);
   if (fs::exists(base / kWeightsFile)) return read_safetensors((base / kWeightsFile).string());
   if (fs::exists(base / kIndexFile)) return read_shards(folder, (base / kIndexFile).string());
@@ -212,6 +214,22 @@ std::vector<std::string> checkpoint_weight_files(const std::string& folder) {
   std::vector<std::string> files{(base / kIndexFile).string()};
   for (const std::string& shard : shards_of(read_index(files.front()))) files.push_back((base / shard).string());
   return files;
+}
+
+std::string loaded_otherwise(const Checkpoint& checkpoint, const std::string& precision) {
+  const std::map<std::string_view, std::string_view> types{
+      {"F32", "float32"}, {"BF16", "bfloat16"}, {"F16", "float16"}, {"F64", "float64"}};
+  std::set<std::string_view> loaded;
+  if (!checkpoint.config.dtype.empty())
+    loaded.insert(checkpoint.config.dtype);
+  else
+    for (const auto& [name, tensor] : checkpoint.tensors.tensors)
+      if (const auto type = types.find(tensor.dtype); type != types.end()) loaded.insert(type->second);
+  const std::string own = precision == "bf16" ? "bfloat16" : precision == "fp32" ? "float32" : precision;
+  if (loaded.empty() || (loaded.size() == 1 && *loaded.begin() == own)) return "";
+  return fmt::format(", which is not how {} {} it loaded, {}: of that nothing is said",
+                     checkpoint.config.dtype.empty() ? "its tensors" : "its config",
+                     checkpoint.config.dtype.empty() ? "have" : "has", fmt::join(loaded, " or "));
 }
 
 void require_automaton(const Checkpoint& checkpoint) {
@@ -258,6 +276,14 @@ Checkpoint load_checkpoint(const std::string& folder, std::optional<Dfa> automat
     checkpoint.tokens =
         TokensReader((base / kTokensFile).string(), *checkpoint.automaton, checkpoint.config.vocabulary).read();
   return checkpoint;
+}
+
+void refuse_adapter(const std::string& folder) {
+  const fs::path adapter = fs::path(folder) / "adapter_config.json";
+  if (std::error_code error; fs::exists(adapter, error))
+    throw InputError(adapter.string(),
+                     "an adapter of PEFT, which from_pretrained adds to the weights beside it; merge it (in Python, "
+                     "`model.merge_and_unload().save_pretrained(folder)`), or remove it");
 }
 
 bool is_checkpoint_folder(const std::string& path) {

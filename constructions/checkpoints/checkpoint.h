@@ -34,6 +34,9 @@ struct CheckpointConfig {
   double norm_epsilon = 1e-6;
   double output_norm_epsilon = 1e-6;
   std::uint32_t begin_token = 0;
+  /// "float32", "bfloat16", …: in which the libraries load and compute unless they are told another; empty: that of its
+  /// tensors.
+  std::string dtype = "float32";
   /// Of a hybrid model: how many layers it has, and which of them are the recurrent ones. The others are attention
   /// layers of zeros, which add nothing.
   std::uint32_t all_layers = 0;
@@ -71,6 +74,10 @@ TensorFile checkpoint_weights(const std::string& folder);
 /// The files that `checkpoint_weights` reads: one, or the index and the shards that it names. Throws the same.
 std::vector<std::string> checkpoint_weight_files(const std::string& folder);
 
+/// ", which is not how its config has it loaded, float16: of that nothing is said" where the libraries, told nothing,
+/// would compute in another format than `precision`, "fp32" or "bf16"; empty otherwise.
+std::string loaded_otherwise(const Checkpoint& checkpoint, const std::string& precision);
+
 /// Throws InputError where it does not say which automaton it should track.
 void require_automaton(const Checkpoint& checkpoint);
 
@@ -89,9 +96,12 @@ void save_checkpoint(const Checkpoint& checkpoint, const std::string& folder);
 /// tensors of the config's shapes; those of older gated DeltaProduct checkpoints are joined (older_checkpoint.h). The
 /// automaton is that of automaton.json, unless `automaton` is given; with either, tokens.json says what the tokens
 /// mean. Throws InputError for what the emulation does not have (attention layers that are not zero, tied embeddings,
-/// another model_type), for missing or additional tensors, and for folders with pickled weights only, which are never
-/// loaded because loading runs code.
+/// another model_type), for adapters beside the weights, for missing or additional tensors, and for folders with
+/// pickled weights only, which are never loaded because loading runs code.
 Checkpoint load_checkpoint(const std::string& folder, std::optional<Dfa> automaton = std::nullopt);
+
+/// Throws InputError where the folder holds an adapter (PEFT), which `from_pretrained` adds to the weights.
+void refuse_adapter(const std::string& folder);
 
 /// True when `path` is a folder with a config.json.
 bool is_checkpoint_folder(const std::string& path);

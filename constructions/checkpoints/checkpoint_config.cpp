@@ -136,7 +136,7 @@ json shared_members(const CheckpointConfig& config) {
           {"num_heads", config.heads},
           {"num_hidden_layers", config.layers},
           {"tie_word_embeddings", false},
-          {"torch_dtype", "float32"},
+          {"torch_dtype", config.dtype},
           {"use_short_conv", config.convolution_taps != 0},
           {"vocab_size", config.vocabulary}};
 }
@@ -184,7 +184,11 @@ CheckpointConfig parse_config(std::string_view text, const std::string& where) {
     members.fail("model_type", fmt::format("is {}; krohn reads {}", in_quotes(type), known));
   }
   config.family = *family;
-  if (traits_of(config.family).is_hybrid) return parse_hybrid_config(members, config.family);
+  const std::string older = members.has("torch_dtype") ? members.text("torch_dtype", "") : "";
+  const std::string dtype = members.has("dtype") ? members.text("dtype", "") : older;
+  constexpr std::string_view kOfTorch = "torch.";
+  config.dtype = dtype.starts_with(kOfTorch) ? dtype.substr(kOfTorch.size()) : dtype == "auto" ? "" : dtype;
+  if (traits_of(config.family).is_hybrid) return parse_hybrid_config(members, std::move(config));
   require_supported(members);
   const std::uint32_t layers =
       config.family == Family::kDeltaNet || config.family == Family::kKda || config.family == Family::kGdn2 ? 24 : 21;

@@ -19,11 +19,11 @@ constexpr std::string_view kHarmless[] = {
     // of training and of caches
     "initializer_range", "max_position_embeddings", "use_cache",
     // transformers'
-    "_attn_implementation_autoset", "_commit_hash", "_name_or_path", "architectures", "dtype", "eos_token_id",
-    "finetuning_task", "id2label", "is_decoder", "keys_to_ignore_at_inference", "label2id", "name_or_path",
-    "num_labels", "output_attentions", "output_hidden_states", "pad_token_id", "prefix", "problem_type", "return_dict",
-    "sep_token_id", "task_specific_params", "tf_legacy_loss", "tokenizer_class", "torch_dtype", "torchscript",
-    "transformers_version", "use_bfloat16",
+    "_attn_implementation_autoset", "_commit_hash", "_name_or_path", "architectures", "eos_token_id", "finetuning_task",
+    "id2label", "is_decoder", "keys_to_ignore_at_inference", "label2id", "name_or_path", "num_labels",
+    "output_attentions", "output_hidden_states", "pad_token_id", "prefix", "problem_type", "return_dict",
+    "sep_token_id", "task_specific_params", "tf_legacy_loss", "tokenizer_class", "torchscript", "transformers_version",
+    "use_bfloat16",
     // of generators
     "bad_words_ids", "begin_suppress_tokens", "decoder_start_token_id", "diversity_penalty", "do_sample",
     "early_stopping", "encoder_no_repeat_ngram_size", "exponential_decay_length_penalty", "forced_bos_token_id",

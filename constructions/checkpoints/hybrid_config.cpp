@@ -51,7 +51,7 @@ std::string format_hybrid_config(const CheckpointConfig& config) {
   json members{{"architectures", json::array({traits.architecture})},
                {"attention_bias", false},
                {"bos_token_id", config.begin_token},
-               {"dtype", "float32"},
+               {"dtype", config.dtype},
                {"eos_token_id", nullptr},
                {"hidden_act", "silu"},
                {"hidden_size", config.hidden_size},
@@ -78,10 +78,9 @@ std::string format_hybrid_config(const CheckpointConfig& config) {
   return members.dump(2) + "\n";
 }
 
-CheckpointConfig parse_hybrid_config(const ConfigMembers& members, CheckpointFamily family) {
+CheckpointConfig parse_hybrid_config(const ConfigMembers& members, CheckpointConfig config) {
+  const CheckpointFamily family = config.family;
   const bool is_olmo = family == CheckpointFamily::kOlmoHybrid;
-  CheckpointConfig config;
-  config.family = family;
   config.silu_keys = true;
   config.output_gate = traits_of(family).gate;
   read_layer_types(members, config);

@@ -14,7 +14,8 @@ inline constexpr double kOlmoOutputEpsilon = 1e-5;
 /// What stands in config.json. Attention layers are named, though they are silent: the library's caches want one.
 std::string format_hybrid_config(const CheckpointConfig& config);
 
-/// Throws as parse_config (checkpoint_config.h). Members of attention layers are let pass.
-CheckpointConfig parse_hybrid_config(const ConfigMembers& members, CheckpointFamily family);
+/// `config` has the family, and what all families have. Throws as parse_config (checkpoint_config.h). Members of
+/// attention layers are let pass.
+CheckpointConfig parse_hybrid_config(const ConfigMembers& members, CheckpointConfig config);
 
 }  // namespace krohn

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "krohn/automata/dfa/visible_text.h"
+#include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/constructions/files/strict_json.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
@@ -64,28 +65,56 @@ std::string without_infinities(std::string text) {
   return text;
 }
 
+/// What is proved of every input.
 void tell_never(Audit& audit, const AuditRule& rule) {
   if (audit.recurrent.empty()) return;
-  if (audit.all.lowest >= 0)
-    audit.never.emplace_back(
-        "parity of words of every length: no eigenvalue is negative or complex (Grazzi et al. 2025, Theorem 1, in "
-        "finite precision)");
   if (rule.is_diagonal)
-    audit.never.emplace_back(
-        "counting modulo a number that is no power of two: products of real diagonal matrices have real eigenvalues "
-        "(Grazzi et al. 2025, Theorem 2, in finite precision)");
-  if (audit.all.slowest > 0)
     audit.never.push_back(fmt::format(
-        "anything past its horizon without writing it again: no decay reaches 1, and after {:.3g} tokens at most 2^-24 "
-        "of a state is left{}",
-        horizon(audit.all.slowest),
-        audit.all.slowest < 0x1p-25 ? ", over the reals; in fp32 such a decay rounds to 1" : ""));
+        "counting one letter among others modulo {}, in words of every length, in any rounding, token by token: "
+        "{} factor of a state is {}, and rounding keeps the order of numbers (docs/MATH.md §4, Monotone steps)",
+        audit.all.lowest >= 0 ? "2, its parity, or any other number" : "a number that is no power of two",
+        audit.all.lowest >= 0 ? "no" : "every", audit.all.lowest >= 0 ? "negative" : "real"));
+  else if (audit.all.lowest >= 0)
+    audit.never.emplace_back(
+        "parity of words of every length, where matrices are multiplied exactly: no eigenvalue is negative or complex "
+        "(Grazzi et al. 2025, Theorem 1); of steps that round nothing is said (docs/MATH.md §4, Monotone steps)");
+}
+
+double tokens_for(double halvings, double rate) {
+  return rate <= 0 ? kNoBound : std::ceil(halvings * 0x1.62e42fefa39efp-1 / rate);
+}
+
+/// "fp32: 721072, fp16: 85164; in bf16 it rounds to 1": how long from a format's greatest number to its least normal
+/// one.
+std::string range_in_words(double rate, const char* one) {
+  struct Format {
+    const char* name;
+    int digits, binades;
+  };
+  std::string lasts, rounds;
+  for (const Format& format : {Format{"fp32", 24, 254}, {"bf16", 8, 254}, {"fp16", 11, 30}}) {
+    std::string& list = -std::expm1(-rate) <= std::ldexp(1, -format.digits - 1) ? rounds : lasts;
+    if (!list.empty()) list += ", ";
+    list += &list == &rounds ? format.name : fmt::format("{} in {}", tokens_for(format.binades, rate), format.name);
+  }
+  if (!lasts.empty()) lasts = ", and from the greatest number of a format to its least normal one it takes " + lasts;
+  return lasts + (rounds.empty() ? "" : fmt::format("; it rounds to {} in {}", one, rounds));
+}
+
+/// How fast states shrink; what of it can still be read is a matter of the read-out.
+void tell_fading(Audit& audit) {
+  if (audit.recurrent.empty()) return;
+  if (audit.all.slowest > 0)
+    audit.fades.push_back(fmt::format(
+        "a state that is not written again, as no decay reaches 1: over the reals at most 2^-24 of it is left after {} "
+        "tokens{}. That is no limit to what can be read: norms and large weights tell it apart until it is 0, which, "
+        "rounded to nearest with subnormal numbers, a decay above 1/2 never makes of it",
+        horizon(audit.all.slowest), range_in_words(audit.all.slowest, "1")));
   if (audit.all.flip > 0 && audit.all.flip < kNoBound)
-    audit.never.push_back(
-        fmt::format("a sign that changes with every token for more than {:.3g} tokens: the most "
-                    "negative eigenvalue is {:.9g}{}",
-                    horizon(audit.all.flip), audit.all.lowest,
-                    audit.all.flip < 0x1p-25 ? ", over the reals; in fp32 it rounds to -1" : ""));
+    audit.fades.push_back(fmt::format(
+        "a sign that changes with every token, as the most negative eigenvalue is {:.9g}: over the reals at "
+        "most 2^-24 of such a part of a state is left after {} tokens{}",
+        audit.all.lowest, horizon(audit.all.flip), range_in_words(audit.all.flip, "-1")));
 }
 
 }  // namespace
@@ -96,7 +125,7 @@ std::vector<std::string> audited_model_types() {
   return names;
 }
 
-double horizon(double rate) { return rate <= 0 ? kNoBound : std::ceil(24 * 0x1.62e42fefa39efp-1 / rate); }
+double horizon(double rate) { return tokens_for(24, rate); }
 
 Audit audit_checkpoint(const std::string& folder) {
   const FloatEnvironment environment;
@@ -106,6 +135,7 @@ Audit audit_checkpoint(const std::string& folder) {
   const nlohmann::json config = parse_strict_json(without_infinities(read_text_file(path, kLargestConfig)), path);
   if (!config.is_object()) throw InputError(path, "not a JSON object");
   const AuditRule rule = rule_of(config, path);
+  refuse_adapter(folder);
   const CheckpointTensors tensors(folder);
   AuditInput input{config, tensors, false, folder};
   if (!rule.negative_flag.empty())
@@ -119,6 +149,7 @@ Audit audit_checkpoint(const std::string& folder) {
               {},
               {kNoBound, 0, 1, kNoBound},
               {},
+              {},
               {}};
   if (audit.layers == 0) input.refuse("num_hidden_layers", "is missing");
   for (std::uint64_t layer = 0; layer < audit.layers; ++layer) {
@@ -130,6 +161,7 @@ Audit audit_checkpoint(const std::string& folder) {
   }
   tell_flags(audit, rule, config);
   tell_never(audit, rule);
+  tell_fading(audit);
   return audit;
 }
 

@@ -1,6 +1,6 @@
-// simulate/audit/audit.h — what a published language model's recurrent layers can hold, by its config.json and its
-// weights, without running it: for every head the range of its decays and eigenvalues over all inputs, and what follows
-// from it. Bounds are those of docs/audit.md, over the reals; attention layers are counted and not bounded.
+// simulate/audit/audit.h — what a published language model's recurrent layers can do to a state, by its config.json and
+// its weights, without running it: for every head the range of its decays and eigenvalues over all inputs, and what
+// follows from it. Bounds are those of docs/audit.md, over the reals; attention layers are counted and not bounded.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +23,16 @@ struct Audit {
   std::uint64_t layers = 0, tensor_bytes = 0;
   std::vector<AuditedLayer> recurrent;
   HeadRange all;
-  /// Sentences: members of the config that do nothing, or did nothing in some versions; and what no input makes the
-  /// recurrent layers do.
-  std::vector<std::string> flags, never;
+  /// Sentences: members of the config that do nothing, or did nothing in some versions; what no input makes the
+  /// recurrent layers do; and how fast states shrink that are not written again.
+  std::vector<std::string> flags, never, fades;
 };
 
 /// The names of the architectures that are known, as `model_type` has them.
 std::vector<std::string> audited_model_types();
 
-/// Tokens after which what decays at that rate is below 2^-24 of itself, and infinitely many for 0.
+/// Tokens after which what decays at that rate is at most 2^-24 of itself over the reals, and infinitely many for 0.
+/// Not a limit to what can be read: it is a number like others.
 double horizon(double rate);
 
 /// Holds one tensor in memory at a time. Throws InputError for a folder without config.json, an architecture that is

@@ -15,7 +15,7 @@ class CheckpointLetters : public LetterReader {
  public:
   CheckpointLetters(const Checkpoint& checkpoint, const CheckpointModel& model)
       : checkpoint_(checkpoint), model_(model), start_(model.start()) {
-    if (checkpoint.tokens.begin) at_start_ = answer(model_.step(*checkpoint.tokens.begin, start_));
+    if (checkpoint.tokens.begin) at_start_ = answer(model_.step(*checkpoint.tokens.begin, start_), start_);
   }
 
   Letter letters() const override { return checkpoint_.automaton->letters(); }
@@ -31,14 +31,16 @@ class CheckpointLetters : public LetterReader {
     const std::size_t recurrent = own.recurrent.size();
     std::memcpy(own.recurrent.data(), memory.data(), recurrent * sizeof(float));
     std::memcpy(own.convolution.data(), memory.data() + recurrent, own.convolution.size() * sizeof(float));
-    const Answer given = answer(model_.step(checkpoint_.tokens.of_letter[letter], own));
+    const Answer given = answer(model_.step(checkpoint_.tokens.of_letter[letter], own), own);
     write(own, memory);
     return given;
   }
 
  private:
-  static Answer answer(const std::vector<float>& logits) {
+  static Answer answer(const std::vector<float>& logits, const CheckpointModel::Memory& state) {
     const auto best = arg_max(logits);
+    if (!best && std::ranges::any_of(logits, [](float logit) { return std::isnan(logit); }))
+      return {.missing = why_not_finite(state.recurrent)};
     if (!best) return {};
     double second = -INFINITY;
     for (std::size_t i = 0; i < logits.size(); ++i)
@@ -159,7 +161,6 @@ TrackedAutomaton tracked_by(const Checkpoint& checkpoint) {
 
 std::string output_of_token(const Checkpoint& checkpoint, std::uint32_t token) {
   const Dfa& automaton = *checkpoint.automaton;
-  if (token == LetterReader::kNoAnswer) return "nothing";  // TokenTable::kNone, too
   for (State state = 0; state < automaton.states(); ++state)
     if (token == checkpoint.tokens.of_state[state]) return automaton.output_names()[automaton.output(state)];
   return fmt::format("token {}", token);

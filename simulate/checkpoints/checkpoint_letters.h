@@ -20,7 +20,7 @@ namespace krohn {
 std::unique_ptr<LetterReader> checkpoint_reader(const Checkpoint& checkpoint, const CheckpointModel& model);
 TrackedAutomaton tracked_by(const Checkpoint& checkpoint);
 
-/// The output of the state whose token this is, by name; "token 4" when it is no state's, "nothing" when there is none.
+/// The output of the state whose token this is, by name; "token 4" when it is no state's.
 std::string output_of_token(const Checkpoint& checkpoint, std::uint32_t token);
 
 struct CheckpointSampleOptions {

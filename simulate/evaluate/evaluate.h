@@ -13,6 +13,7 @@
 #include "krohn/simulate/arithmetic/arithmetic_name.h"
 #include "krohn/simulate/arithmetic/form.h"
 #include "krohn/simulate/arithmetic/order.h"
+#include "krohn/simulate/run/letter_reader.h"
 #include "krohn/simulate/words/word.h"
 #include "krohn/simulate/words/word_stream.h"
 
@@ -35,6 +36,11 @@ class Evaluator {
   virtual void run(std::span<const Letter> letters, std::span<State> states) = 0;
   /// What the readout says before the first letter.
   virtual std::optional<State> current() const = 0;
+  /// Why there is no current state.
+  virtual LetterReader::Missing missing() const {
+    const bool is_finite = why_not_finite(numbers()) == LetterReader::Missing::kLogit;
+    return is_finite ? LetterReader::Missing::kTie : LetterReader::Missing::kState;
+  }
   /// All numbers of all layers, converted exactly to double (layer by layer, column-major), for tests and tables.
   virtual std::vector<double> numbers() const = 0;
   /// Another evaluator of the same rounded weights, at the start; for threads.

@@ -67,7 +67,8 @@ class CheckpointMachine : public TrainedReader {
 
   Answer said(Answer answer) const {
     const auto found = output_of_.find(answer.output);
-    return found == output_of_.end() ? Answer{} : Answer{found->second, answer.margin};
+    if (found != output_of_.end()) return {found->second, answer.margin};
+    return {.missing = answer.output == kNoAnswer ? answer.missing : Missing::kOther};
   }
 
   Checkpoint checkpoint_;
@@ -121,7 +122,7 @@ Extraction extract_checkpoint(const TrainedReader& machine, const Task& task, co
   const FloatEnvironment environment;
   const Dfa own = input_machine(task).automaton;
   std::vector<std::string> names(own.output_names().begin(), own.output_names().end());
-  names.emplace_back("nothing");
+  names.emplace_back(kNoAnswerName);
   const std::optional<Dfa> exact = tabulated(machine, own, names, options);
   if (!exact) return extract_trained(machine, task, options);
   const OutputOracle ask = [&](std::span<const Letter> word, std::span<Output> outputs) {

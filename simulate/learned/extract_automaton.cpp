@@ -15,6 +15,7 @@
 #include "krohn/groups/time_limit.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/pairs/network_automaton.h"
+#include "krohn/simulate/run/letter_reader.h"
 #include "krohn/simulate/words/word.h"
 
 namespace krohn {
@@ -270,7 +271,7 @@ Extraction extract_automaton(const Network& network, ArithmeticName arithmetic, 
   const Dfa& named = network.automaton;
   std::vector<std::string> names(named.output_names().begin(), named.output_names().end());
   const auto undecided = static_cast<Output>(names.size());
-  names.emplace_back("undecided");
+  names.emplace_back(kNoAnswerName);
   std::optional<Dfa> exact;
   if (!arithmetic.is_exact()) {
     NetworkAutomatonOptions reachable;

@@ -72,7 +72,7 @@ Extraction extract_by_asking(const Alphabet& alphabet, std::span<const std::stri
 /// The same automaton without the last output name, when no state has it.
 Dfa without_last_output(const Dfa& dfa);
 
-/// The network in that arithmetic. Its outputs are those of its automaton, and "undecided" where it gives none.
+/// The network in that arithmetic. Its outputs are those of its automaton, and "no answer" where it gives none.
 Extraction extract_automaton(const Network& network, ArithmeticName arithmetic, const ExtractOptions& options);
 
 }  // namespace krohn

@@ -43,7 +43,7 @@ class Machine : public TrainedReader {
     plain_->read(input_.inputs[letter], numbers, logits);
     write(numbers, memory);
     if (!asked) return {};
-    return input_.after.empty() ? best(logits) : answer_behind(numbers);
+    return input_.after.empty() ? best(logits, numbers) : answer_behind(numbers);
   }
 
   bool is_homogeneous() const override { return plain_->is_homogeneous(); }
@@ -78,13 +78,14 @@ class Machine : public TrainedReader {
     for (std::size_t i = 0; i < input_.after.size(); ++i)
       plain_->read(input_.after[i], numbers,
                    i + 1 == input_.after.size() ? std::span<Real>(logits) : std::span<Real>());
-    return best(logits);
+    return best(logits, numbers);
   }
 
   /// The greatest of the logits; a tie is no answer, nor is one among numbers that are not finite.
-  static Answer best(const std::vector<Real>& given) {
+  static Answer best(const std::vector<Real>& given, const std::vector<Real>& state) {
     const std::vector<double> logits(given.begin(), given.end());
-    if (!std::ranges::all_of(logits, [](double logit) { return std::isfinite(logit); })) return {};
+    if (!std::ranges::all_of(logits, [](double logit) { return std::isfinite(logit); }))
+      return {.missing = why_not_finite(state)};
     const auto greatest = std::ranges::max_element(logits);
     double second = -INFINITY;
     for (auto logit = logits.begin(); logit != logits.end(); ++logit)
@@ -198,7 +199,7 @@ Extraction extract_trained(const TrainedReader& machine, const Task& task, const
   const Dfa own = input_machine(task).automaton;
   const TrackedAutomaton tracked = tracked_automaton(task, own, least_length);
   std::vector<std::string> names(own.output_names().begin(), own.output_names().end());
-  names.emplace_back("nothing");
+  names.emplace_back(kNoAnswerName);
   Extraction extraction = extract_by_asking(own.alphabet(), names, OracleOf(machine, tracked, own), options);
   extraction.automaton = without_last_output(extraction.automaton);
   return extraction;

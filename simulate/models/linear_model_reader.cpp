@@ -7,7 +7,7 @@
 namespace krohn {
 namespace {
 
-static_assert(ModelReader::kNoAnswer == UINT32_MAX);  // as answer_of gives it
+static_assert(ModelReader::kNoAnswer == UINT32_MAX && ModelReader::kNotFinite == UINT32_MAX - 1);  // of answer_of
 
 /// One state read letter by letter.
 class LinearState {

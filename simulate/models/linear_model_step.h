@@ -53,15 +53,16 @@ KROHN_HOST_DEVICE inline float logit_of(const float* weights, const float* state
   return bias;
 }
 
-/// The label of the greatest logit; all bits, which is no answer, where two are greatest or one is not finite. That is
-/// how simulate/learned/trained_reader.h answers too, so that accuracies and verdicts count the same words as wrong.
+/// The label of the greatest logit; no answer where two are greatest, ModelReader::kNoAnswer, or one is not finite,
+/// ModelReader::kNotFinite. That is how simulate/learned/trained_reader.h answers too, so that accuracies and verdicts
+/// count the same words as wrong.
 template <class Real>
 KROHN_HOST_DEVICE inline std::uint32_t answer_of(const Real* logits, std::uint32_t labels) {
   std::uint32_t best = 0;
   bool is_tied = false;
   for (std::uint32_t label = 0; label < labels; ++label) {
     // Neither infinite nor no number: then the difference from itself is 0.
-    if (logits[label] - logits[label] != 0) return UINT32_MAX;
+    if (logits[label] - logits[label] != 0) return UINT32_MAX - 1;
     if (label == 0 || logits[label] > logits[best])
       best = label, is_tied = false;
     else if (logits[label] == logits[best])

@@ -33,8 +33,8 @@ struct ParameterPart {
 /// Words read side by side, some positions at a time.
 class ModelReader {
  public:
-  /// An answer that the model does not give: two are equally good, or one of its numbers is not finite.
-  static constexpr TaskLabel kNoAnswer = UINT32_MAX;
+  /// Answers that the model does not give: two are equally good; one of its logits is not finite.
+  static constexpr TaskLabel kNoAnswer = UINT32_MAX, kNotFinite = UINT32_MAX - 1;
 
   virtual ~ModelReader() = default;
   /// Reads the batch's positions after all those read before; answers[i] is what the model says at batch.targets[i].

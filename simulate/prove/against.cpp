@@ -61,8 +61,13 @@ std::string output_of(const Network& network, const Certificate& certificate, co
   const auto evaluator = make_evaluator(network, certificate.arithmetic, certificate.form, certificate.order);
   std::optional<State> state = evaluator->current();
   for (const Letter letter : word) state = evaluator->step(letter);
-  if (!state) return "nothing";
+  if (!state) return in_words(evaluator->missing(), to_string(certificate.arithmetic));
   return network.automaton.output_names()[network.automaton.output(*state)];
+}
+
+std::string said_by(const ReadModel& model, const LetterReader::Answer& answer, ArithmeticName arithmetic) {
+  return answer.output == LetterReader::kNoAnswer ? in_words(answer.missing, to_string(arithmetic))
+                                                  : model.name_of(answer.output);
 }
 
 /// The language over the model's own letters, its outputs numbered as the model names them; an acceptor rejects words
@@ -191,7 +196,7 @@ bool is_settled_by(const Language& language, ModelVerdict& verdict, const Networ
 }
 
 void compare_with_language(ModelVerdict& verdict, const ReadModel& model, const Question& question) {
-  const auto said = [&](const Word& word) { return said_after(model, word); };
+  const auto said = [&](const Word& word) { return said_after(model, word, verdict.certificate.arithmetic); };
   Language language = *question.against;
   const Dfa& own = model.tracked.automaton;
   // Of the empty word, where nothing is asked then, the two are not compared.
@@ -204,10 +209,10 @@ void compare_with_language(ModelVerdict& verdict, const ReadModel& model, const 
         question.against->name, question.against->name));
 }
 
-std::string said_after(const ReadModel& model, const Word& word) {
+std::string said_after(const ReadModel& model, const Word& word, ArithmeticName arithmetic) {
   ReaderRun run(model.reader, model.tracked);
   for (const Letter letter : word) run.read(letter);
-  return model.name_of(run.answer().output);
+  return said_by(model, run.answer(), arithmetic);
 }
 
 void tell_answers(ModelVerdict& verdict, const ReadModel& model, const std::string& name) {
@@ -220,7 +225,7 @@ void tell_answers(ModelVerdict& verdict, const ReadModel& model, const std::stri
                     "mistake in krohn, not in the model: please report it, with the model",
                     name));
   const Dfa& automaton = model.tracked.automaton;
-  verdict.said = model.name_of(run.answer().output);
+  verdict.said = said_by(model, run.answer(), verdict.certificate.arithmetic);
   verdict.wanted = automaton.output_names()[automaton.output(run.state())];
 }
 

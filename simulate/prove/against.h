@@ -32,15 +32,15 @@ struct ReadLanguage {
   std::vector<std::string> names;  ///< of the network's outputs
 
   ReadModel model() const {
-    return {*reader, tracked, [this](Output output) { return output < names.size() ? names[output] : "nothing"; }};
+    return {*reader, tracked, [this](Output output) { return names[output]; }};
   }
 };
 /// Nothing in other orders than the sequential one or in all of them, in exact arithmetic, and where the letters are
 /// not the same one by one.
 std::optional<ReadLanguage> read_language(const Network& network, const Question& question);
 
-/// What the model says after the word, by name.
-std::string said_after(const ReadModel& model, const Word& word);
+/// What the model says after the word, by name, or why it says nothing in that arithmetic.
+std::string said_after(const ReadModel& model, const Word& word, ArithmeticName arithmetic);
 
 /// Tells what the model and what it is held against say at the end of the failing word, where there is one. Throws
 /// Contradiction, beginning with `name`, where they say the same.

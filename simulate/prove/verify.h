@@ -33,7 +33,7 @@ struct RandomFailure {
 struct ReadModel {
   const LetterReader& reader;
   const TrackedAutomaton& tracked;
-  /// What an answer of the reader is called, for people.
+  /// What an answer that the reader gives is called, for people.
   std::function<std::string(Output)> name_of;
   /// Its own test on random words, where it has a better one than letter by letter.
   std::function<std::optional<RandomFailure>(const RandomTest&)> first_failure = {};

@@ -2,7 +2,9 @@
 // it; and the automaton that it is held against. What certificates need of a language model, or of a trained model.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
@@ -17,9 +19,16 @@ class LetterReader {
 
   /// An answer that it does not give: two are equally good, or a number is not finite.
   static constexpr Output kNoAnswer = UINT32_MAX;
+  enum class Missing : std::uint8_t {
+    kTie,
+    kLogit,  ///< one is not finite
+    kState,  ///< and neither is the state
+    kOther,  ///< none of the answers that the automaton has
+  };
   struct Answer {
     Output output = kNoAnswer;
-    double margin = 0;  ///< how far the second best answer is behind, in what the machine compares
+    double margin = 0;                ///< how far the second best answer is behind, in what the machine compares
+    Missing missing = Missing::kTie;  ///< with kNoAnswer: why
   };
 
   virtual ~LetterReader() = default;
@@ -30,6 +39,32 @@ class LetterReader {
   /// Reads a letter. The answer after it, where it is `asked`.
   virtual Answer step(Letter letter, Memory& memory, bool asked) const = 0;
 };
+
+/// What an answer that is not given is called, before why.
+inline constexpr char kNoAnswerName[] = "no answer";
+
+/// "no answer: a logit is not finite (the state has left fp32)".
+inline std::string in_words(LetterReader::Missing missing, const std::string& arithmetic) {
+  const std::string none = std::string(kNoAnswerName) + ": ";
+  switch (missing) {
+    case LetterReader::Missing::kLogit:
+      return none + "a logit is not finite";
+    case LetterReader::Missing::kState:
+      return none + "a logit is not finite (the state has left " + arithmetic + ")";
+    case LetterReader::Missing::kOther:
+      return none + "it is none of the automaton's";
+    default:
+      return none + "two are equally good";
+  }
+}
+
+/// Whether all are finite: why a logit is not.
+template <class Numbers>
+LetterReader::Missing why_not_finite(const Numbers& state) {
+  for (const auto number : state)
+    if (!std::isfinite(static_cast<double>(number))) return LetterReader::Missing::kState;
+  return LetterReader::Missing::kLogit;
+}
 
 /// What a machine is held against: an automaton over its letters, with the right answer in every state.
 struct TrackedAutomaton {

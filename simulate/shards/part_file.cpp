@@ -28,20 +28,10 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kBegun = ".begun";
 
-/// Lengths before the bytes: no two lists give the same text.
 std::string digest_of(const WorkList& list) {
-  std::string text;
-  for (std::size_t i = 0; i < list.items.size(); ++i)
-    text += fmt::format("{}:{}{}\n", list.items[i].size(), list.items[i], list.costs[i]);
-  for (const std::string& file : std::set(list.files.begin(), list.files.end())) {
-    std::ifstream opened(file, std::ios::binary);
-    std::ostringstream bytes;
-    std::error_code error;
-    const bool is_file = fs::is_regular_file(file, error) && bytes << opened.rdbuf();
-    text += is_file ? sha256(bytes.view()) : "none";
-    text += fmt::format(" {}:{}\n", file.size(), file);
-  }
-  return sha256(text);
+  std::vector<std::string> texts = list.items;
+  for (const std::uint64_t cost : list.costs) texts.push_back(std::to_string(cost));
+  return digest_of_work(texts, list.files);
 }
 
 /// Of the header too, as it was before it had a digest.
@@ -72,6 +62,21 @@ bool exists(const std::string& path) {
 
 }  // namespace
 
+/// Lengths before the bytes: no two lists give the same text.
+std::string digest_of_work(const std::vector<std::string>& texts, const std::vector<std::string>& files) {
+  std::string all;
+  for (const std::string& text : texts) all += fmt::format("{}:{}\n", text.size(), text);
+  for (const std::string& file : std::set(files.begin(), files.end())) {
+    std::ifstream opened(file, std::ios::binary);
+    std::ostringstream bytes;
+    std::error_code error;
+    const bool is_file = fs::is_regular_file(file, error) && bytes << opened.rdbuf();
+    all += is_file ? sha256(bytes.view()) : "none";
+    all += fmt::format(" {}:{}\n", file.size(), file);
+  }
+  return sha256(all);
+}
+
 PartHeader header_of(const WorkList& list, Shard shard) {
   assert(list.items.size() == list.costs.size());
   PartHeader header{list.kind, list.maker, list.options, digest_of(list), list.items.size(), shard, 0, {}};
@@ -86,7 +91,10 @@ std::string difference(const PartHeader& one, const PartHeader& other) {
     return fmt::format("one was made with {}, the other with {}", one.options, other.options);
   if (one.items != other.items) return fmt::format("one list has {} items, the other {}", one.items, other.items);
   if (one.list != other.list)
-    return fmt::format("the lists have {} items each, but not the same ones, or not of the same sizes", one.items);
+    return fmt::format(
+        "the lists have {} items each, but not the same ones, or not of the same sizes, or files "
+        "that one of them was made from have changed since",
+        one.items);
   if (one.shard.count != other.shard.count)
     return fmt::format("one is of {} shards, the other of {}", one.shard.count, other.shard.count);
   return {};

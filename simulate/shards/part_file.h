@@ -12,6 +12,10 @@
 
 namespace krohn {
 
+/// What a piece of kept work was made from: texts, and the bytes of files, or that there is none of that name. Work is
+/// gone on with where this is the same.
+std::string digest_of_work(const std::vector<std::string>& texts, const std::vector<std::string>& files);
+
 /// A list to be worked through. Two lists are the same when all of this is.
 struct WorkList {
   std::string kind;     ///< the verb whose lines they are
@@ -26,7 +30,7 @@ struct WorkList {
 /// The first line of a part.
 struct PartHeader {
   std::string kind, maker, options;
-  std::string list;  ///< digest of the items and their costs
+  std::string list;  ///< `digest_of_work` of the items, their costs and the files
   std::uint64_t items = 0;
   Shard shard;
   std::uint64_t lines = 0;  ///< that the shard has when it is whole

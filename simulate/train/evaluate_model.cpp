@@ -71,6 +71,7 @@ void read_group(WordGroup group, std::uint32_t words, ModelReader& reader, Model
     for (std::size_t i = 0; i < answers.size(); ++i) {
       const bool right = answers[i] == batch.targets[i].label;
       result.right += right;
+      result.not_finite += answers[i] == ModelReader::kNotFinite;
       wrong[batch.targets[i].word] += !right;
     }
     result.targets += answers.size();
@@ -123,6 +124,7 @@ ModelAccuracy evaluate_model(const SequenceModel<float>& model, const Task& task
     result.right += part.right;
     result.targets += part.targets;
     result.right_words += part.right_words;
+    result.not_finite += part.not_finite;
   });
   return result;
 }

@@ -17,6 +17,7 @@ struct ModelAccuracy {
   std::uint64_t length = 0, words = 0;
   std::uint64_t right = 0, targets = 0;  ///< answers due, over all words
   std::uint64_t right_words = 0;         ///< words whose answers are all right
+  std::uint64_t not_finite = 0;          ///< answers that a logit which is not finite prevents; not counted on devices
 
   double accuracy() const { return static_cast<double>(right) / static_cast<double>(targets); }
 };

@@ -261,3 +261,51 @@ TEST_CASE("options are taken out of a command line in every form in which they a
     CHECK(place.shell("printf %s " + krohn::shell_word(word)).out == word);
   }
 }
+
+TEST_CASE("kept work is of the bytes that it was made from: every list, every file that it reads") {
+  struct Kept {
+    const char *work, *again;          ///< what keeps something, and what would go on with it
+    std::vector<const char*> changes;  ///< a file each
+  };
+  const char* const kLanguage = "sed -i 's/\"accepting\": \\[1\\]/\"accepting\": [0]/' x.json";
+  const char* const kOperand = "krohn convert name:tomita5 z.json";
+  const char* const kTable = "krohn convert name:tomita4 y.att";
+  const char* const kSymbols = "printf '<eps> 0\\n1 1\\n0 2\\n' > y.syms";
+  const char* const kModel = "krohn compile 'regex:0*1' -o m.safetensors";
+  const char* const kCertificate = "krohn verify m.safetensors --precision bf16 --certificate m.cert";
+  const char* const kClassify = "krohn classify x.json y.att 'expr:z.json | regex:0' ";
+  const char* const kTrain = "krohn train x.json --model bilinear:full,hidden=2,inputs=2 --steps 2 --threads 1 -o run ";
+  const std::string shard = std::string(kClassify) + "--shard 1/1 -o kept", lines = std::string(kClassify) + "-o kept",
+                    train_shard = std::string(kTrain) + "--shard 1/1";
+  for (const Kept& kept : {Kept{shard.c_str(), shard.c_str(), {kLanguage, kOperand, kTable, kSymbols}},
+                           {lines.c_str(), lines.c_str(), {kLanguage, kOperand, kTable, kSymbols}},
+                           {"krohn check --list list --shard 1/1 -o kept",
+                            "krohn check --list list --shard 1/1 -o kept",
+                            {kLanguage, kModel, kCertificate}},
+                           {train_shard.c_str(), train_shard.c_str(), {kLanguage}},
+                           {kTrain, kTrain, {kLanguage}},
+                           {"krohn verify m.safetensors --length 1000 --save kept",
+                            "krohn verify m.safetensors --length 1000 --resume kept",
+                            {kModel}}}) {
+    CAPTURE(kept.work);
+    for (const char* change : kept.changes) {
+      CAPTURE(change);
+      const Workplace place("shards-kept");
+      REQUIRE(place
+                  .shell("krohn convert name:tomita1 x.json && krohn convert name:tomita3 y.att && krohn convert "
+                         "name:tomita6 z.json && krohn compile name:tomita1 -o m.safetensors && krohn verify "
+                         "m.safetensors --certificate m.cert && printf 'm.cert\\tm.safetensors\\tx.json\\n' > list")
+                  .status == 0);
+      REQUIRE(place.shell(kept.work).status == 0);
+      CHECK(place.shell(kept.again).status == 0);  // as it was: goes on
+      const std::string before = place.shell("cat kept run/*.jsonl run/run.json 2>/dev/null; true").out;
+      REQUIRE(place.shell(change).status == 0);
+      const Outcome refused = place.shell(kept.again);
+      CHECK(refused.status == 2);
+      CHECK_MESSAGE((contains(refused.err, "changed since") || contains(refused.err, "as it was then") ||
+                     contains(refused.err, "of another run") || contains(refused.err, "but this run has")),
+                    refused.err);
+      CHECK(place.shell("cat kept run/*.jsonl run/run.json 2>/dev/null; true").out == before);
+    }
+  }
+}

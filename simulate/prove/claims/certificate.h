@@ -22,7 +22,9 @@ namespace krohn {
 
 /// For words of every length.
 struct Proved {
-  bool every_association = false;  ///< in every order that composes letters as maps (simulate/arithmetic/order.h)
+  /// In every order that multiplies the letters' matrices, as they are stored in the arithmetic, with each other
+  /// (simulate/arithmetic/order.h). Of a step that makes no matrix, by its factors, this says nothing.
+  bool every_association = false;
   /// However sums are ordered, grouped and fused, in any wider format, in any association but the UT transform
   /// (simulate/prove/any_order.h).
   bool any_order = false;

@@ -21,7 +21,8 @@ std::string refutation(const Certificate& certificate, const Alphabet& alphabet)
 std::string claim_of_asked_words(const Certificate& certificate) {
   if (certificate.holds_in_any_order())
     return "proved for all lengths, in any order of evaluation, with or without FMA, in this or any wider format";
-  if (certificate.holds_in_every_association()) return "proved for all lengths, in every association order";
+  if (certificate.holds_in_every_association())
+    return "proved for all lengths, in every association of the letters' stored matrices";
   if (certificate.is<Proved>()) return "proved for words of every length";
   if (certificate.length() > 0)
     return fmt::format("proved for words of up to {} letters; undecided beyond", with_thousands(certificate.length()));

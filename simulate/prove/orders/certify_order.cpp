@@ -98,8 +98,8 @@ std::optional<Certificate> certify_associations(const Network& network, const Or
   certificate.pairs = exact->pairs;
   certificate.evidence = fmt::format(
       "every action takes every codeword to a codeword ({} pairs), the labels so found emulate the automaton {}, and "
-      "nothing rounds",
-      exact->pairs, *emulation);
+      "{}nothing rounds",
+      exact->pairs, *emulation, exact->only_maps ? "once the letters' matrices are stored " : "");
   for (std::size_t k = 0; k < exact->evidence.size(); ++k)
     certificate.evidence += exact->evidence.size() == 1 ? fmt::format(": {}", exact->evidence[k])
                                                         : fmt::format("; layer {}: {}", k + 1, exact->evidence[k]);

@@ -1,5 +1,6 @@
-// simulate/prove/orders/exact_order.h — proofs that a layer computes without any rounding, in whatever way its letters
-// are associated: then every order gives the numbers that exact arithmetic gives (MATH.md §5, "Orders").
+// simulate/prove/orders/exact_order.h — proofs that a layer computes without any rounding, in whatever way its letters'
+// matrices, as they are stored, are associated: then every order of these gives the numbers that exact arithmetic gives
+// (MATH.md §5, "Orders"). How they were stored is no part of it.
 #pragma once
 
 #include <cstdint>

@@ -88,10 +88,11 @@ class OrderSearch {
       ReachedStates states(system_, *maps_, budget_);
       states.apply(*all, true);
       if (!states.right()) return std::nullopt;
-      Certificate certificate = proved(fmt::format(
-          "words make {} maps, closed under composition in every association, and these reach {} states, all read "
-          "rightly",
-          all->size(), states.size()));
+      Certificate certificate =
+          proved(fmt::format("words make {} maps of the letters' stored matrices, closed under composition in every "
+                             "association, and these "
+                             "reach {} states, all read rightly",
+                             all->size(), states.size()));
       certificate.claim = Proved{.every_association = true};
       return certificate;
     });

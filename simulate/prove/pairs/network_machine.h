@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -60,6 +61,11 @@ class NetworkMachine {
     if (has_phase_ && phase == 0) network_.snap(to_.data(), post_.data(), scratch_);
     pack(phase, to_.data(), post_.data(), memory);
     return answer;
+  }
+
+  /// After a step: whether the state is.
+  bool is_finite() const {
+    return std::ranges::all_of(to_, [](Number number) { return std::isfinite(to_double(number)); });
   }
 
   /// After a step: how much farther the second nearest codeword is than the nearest, squared, least over the layers

@@ -33,6 +33,7 @@ class NetworkReader final : public LetterReader {
 
  private:
   Answer answer(State state) const {
+    if (state == kNoState && !machine_.is_finite()) return {.missing = Missing::kState};
     if (state == kNoState) return {};
     return {outputs_.empty() ? state : outputs_[state], 0};
   }

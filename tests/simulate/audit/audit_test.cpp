@@ -11,6 +11,7 @@
 
 #include "krohn/constructions/files/tensor_values.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
 #include "tests/error_of.h"
 #include "tests/scratch.h"
 
@@ -133,9 +134,11 @@ TEST_CASE("what inputs do to a gated delta layer lies in the audited range, and 
         CHECK((range.lowest < 0) == negative);
         CHECK((range.flip < kNoBound) == negative);
       }
-      CHECK(one_says(audit.never, "parity of words of every length") == !negative);
-      CHECK(one_says(audit.never, "a sign that changes") == negative);
-      CHECK(one_says(audit.never, "past its horizon"));
+      CHECK(one_says(audit.never, "parity of words of every length, where matrices are multiplied exactly") ==
+            !negative);
+      CHECK(audit.never.size() == (negative ? 0 : 1));
+      CHECK(one_says(audit.fades, "a sign that changes") == negative);
+      CHECK(one_says(audit.fades, "a state that is not written again"));
     }
 }
 
@@ -159,7 +162,8 @@ TEST_CASE("a DeltaNet can hold for ever, and its flag may have been ignored") {
   CHECK(audit.all.lowest == doctest::Approx(-std::tanh(2.0)).epsilon(1e-12));
   CHECK(audit.all.flip == doctest::Approx(-std::log(std::tanh(2.0))).epsilon(1e-12));
   CHECK(one_says(audit.flags, "ignored by flash-linear-attention until April 2026"));
-  CHECK_FALSE(one_says(audit.never, "rounds to -1"));
+  CHECK_FALSE(one_says(audit.fades, "rounds to -1"));
+  CHECK_FALSE(one_says(audit.fades, "a state that is not written again"));
   CHECK_FALSE(one_says(audit.never, "parity of words"));
   made.config["allow_neg_eigval"] = false;
   CHECK(one_says(made.audit(place).never, "parity of words"));
@@ -169,6 +173,45 @@ TEST_CASE("a DeltaNet can hold for ever, and its flag may have been ignored") {
   made.config["allow_neg_eigval"] = true;
   CHECK(made.audit(place).all.lowest == -1);
   CHECK(made.audit(place).never.empty());
+  CHECK(made.audit(place).fades.empty());
+}
+
+TEST_CASE("what has faded is there: a sign is told at many horizons, and by rounding for ever") {
+  const FloatEnvironment environment;
+  const double rate = -std::log1p(-0x1p-12);
+  const float decay = 1 - 0x1p-12f;
+  float state = 10'000;
+  const auto read = [](float o) { return o / std::sqrt(o * o / 8 + 1e-5f); };  // a norm of 8 numbers, one not 0
+  for (double token = 0; token < 4 * horizon(rate); ++token) state *= decay;
+  CHECK(state < 10'000 * 0x1p-24f);
+  CHECK(read(state) > 0);
+  CHECK(read(-state) < 0);
+  // Rounded to nearest, a factor above ½ keeps the least number, and ½ does not.
+  const float least = std::numeric_limits<float>::denorm_min();
+  CHECK(least * std::nextafter(0.5f, 1.0f) == least);
+  CHECK(least * 0.5f == 0);
+  for (int token = 0; token < 2'000'000; ++token) state *= decay;
+  CHECK(state > 0);
+  CHECK(state * decay == state);
+}
+
+TEST_CASE("factors round to 1 in the formats in which they are nearer to it than half a unit") {
+  const Scratch place("audit-formats");
+  // σ(cap) = 1 − e^−cap / (1 + e^−cap), against 1 − 2^−(p+1) of bf16, fp16 and fp32.
+  for (const auto& [digits, name] : {std::pair{8, "bf16"}, {11, "fp16"}, {24, "fp32"}})
+    for (const double beside : {0.999, 1.001}) {
+      const double missing = std::ldexp(beside, -digits - 1);
+      place.write(
+          "config.json",
+          json{{"model_type", "xlstm"}, {"num_hidden_layers", 1}, {"gate_soft_cap", std::log((1 - missing) / missing)}}
+              .dump());
+      const Audit audit = audit_checkpoint(place.path().string());
+      CAPTURE(audit.fades.at(0));
+      const std::size_t rounds = audit.fades.at(0).find("it rounds to 1 in ");
+      const bool is_named = rounds != std::string::npos && audit.fades.at(0).find(name, rounds) != std::string::npos;
+      CHECK(is_named == (beside < 1));
+      CHECK(one_says(audit.fades, "no limit to what can be read"));
+    }
 }
 
 TEST_CASE("rows of β and of the gate are told apart in Qwen3-Next's order") {
@@ -252,7 +295,10 @@ TEST_CASE("a config alone gives the range of its class") {
     CHECK(audit.recurrent[0].heads.size() == fact.heads);
     CHECK(audit.all.slowest == doctest::Approx(fact.slowest).epsilon(1e-12));
     CHECK(audit.all.lowest == doctest::Approx(fact.lowest).epsilon(1e-12));
-    CHECK(one_says(audit.never, "parity of words") == fact.is_parity_excluded);
+    CHECK(one_says(audit.never, "parity") == fact.is_parity_excluded);
+    // In any rounding only where every number has a factor of its own.
+    const std::string type = fact.config["model_type"];
+    CHECK(one_says(audit.never, "in any rounding") == (type == "retnet" || type == "xlstm" || type == "mamba2"));
   }
 }
 
@@ -294,6 +340,9 @@ TEST_CASE("what is not known or does not fit is refused by name") {
     return error_of([&] { audit_checkpoint(place.path().string()); });
   };
   CHECK(says(refusal({{"model_type", "llama"}}), "known are delta_net"));
+  place.write("adapter_config.json", "{}");
+  CHECK(says(refusal({{"model_type", "retnet"}, {"num_hidden_layers", 1}}), "an adapter of PEFT"));
+  std::filesystem::remove(place / "adapter_config.json");
   // None is no default.
   CHECK(says(refusal({{"model_type", "delta_net"}, {"num_hidden_layers", 1}, {"use_beta", nullptr}}), "use_beta"));
   CHECK(

@@ -49,18 +49,24 @@ class AskedNetwork final : public AskedModel {
   }
   std::vector<std::string> about(const Question& question) const override {
     const CertifyOptions& how = question.how;
-    return {fmt::format("{}, {} weights, {} evaluation{}", to_string(how.arithmetic), to_string(how.form),
+    return {fmt::format("{}, {} weights, {} evaluation{}, against {}", to_string(how.arithmetic), to_string(how.form),
                         how.any_order ? "any" : to_string(how.order),
-                        is_on_device(how) ? ", long work on " + cuda_status() : "")};
+                        is_on_device(how) ? ", long work on " + cuda_status() : "", name_of_language())};
   }
   void about(nlohmann::ordered_json& json) const override {
-    json["language"] = options_.against.empty() ? network_.provenance.source : options_.against;
+    json["language"] = name_of_language();
     json["construction"] = network_.provenance.construction;
     json["form"] = to_string(options_.how.form);
     json["device"] = device_name(is_on_device(options_.how));
   }
 
  private:
+  std::string name_of_language() const {
+    if (!options_.against.empty()) return options_.against;
+    const std::string source = source_in_words(network_, options_.reading);
+    return source.empty() ? "the automaton in the file" : source;
+  }
+
   ModelOptions options_;
   Network network_;
   std::optional<Language> language_;
@@ -112,8 +118,9 @@ class AskedCheckpoint final : public AskedModel {
   }
   std::vector<std::string> about(const Question& question) const override {
     std::vector<std::string> lines{
-        fmt::format("{}, {} {}", to_string(question.how.arithmetic), traits_of(checkpoint_.config.family).model_type,
-                    in_chunks_ ? "in chunks of 64 tokens" : "token by token"),
+        fmt::format("{}, {} {}{}", to_string(question.how.arithmetic), traits_of(checkpoint_.config.family).model_type,
+                    in_chunks_ ? "in chunks of 64 tokens" : "token by token",
+                    loaded_otherwise(checkpoint_, to_string(question.how.arithmetic))),
         checkpoint_.tokens.begin
             ? fmt::format("every word after token {}, which begins it; the empty word is that token alone",
                           *checkpoint_.tokens.begin)
@@ -130,6 +137,8 @@ class AskedCheckpoint final : public AskedModel {
     json["family"] = traits_of(checkpoint_.config.family).model_type;
     json["begin_token"] = checkpoint_.tokens.begin ? nlohmann::json(*checkpoint_.tokens.begin) : nlohmann::json();
     if (chunks_) json["same_in_chunks"] = chunks_->is_exact;
+    json["dtype"] = checkpoint_.config.dtype;
+    json["loaded_in_this_arithmetic"] = loaded_otherwise(checkpoint_, to_string(options_.how.arithmetic)).empty();
   }
 
  private:

@@ -26,7 +26,7 @@ class AskedTrainedModel final : public AskedModel {
     if (options.device == "cuda")
       throw InputError("--device", "a trained model is verified on the processor; take --device cpu");
     reader_ = trained_machine(*subject_.trained.model, *subject_.task, precision_of(options));
-    model_.emplace(ReadModel{*reader_, tracked_, [this](Output output) { return name_of(output); }});
+    model_.emplace(ReadModel{*reader_, tracked_, [this](Output output) { return own_.output_names()[output]; }});
     model_->operations = std::make_shared<const Operations>(
         model_operations(*subject_.trained.model, *subject_.task, precision_of(options)));
     model_->tensors = &tensors_;
@@ -37,8 +37,9 @@ class AskedTrainedModel final : public AskedModel {
   void ask_in(Question& question) const override { question.subject = &*model_; }
   std::vector<std::string> about(const Question& question) const override {
     std::vector<std::string> lines{
-        fmt::format("{} on {}, against {}", subject_.trained.model->name(), subject_.trained.task,
-                    options_.against.empty() ? "the automaton of the task" : options_.against),
+        options_.against.empty()
+            ? fmt::format("{} against {}", subject_.trained.model->name(), subject_.task_name)
+            : fmt::format("{} on {}, against {}", subject_.trained.model->name(), subject_.task_name, options_.against),
         fmt::format("{}, letter after letter, every operation rounded separately and sums from the first term on",
                     to_string(question.how.arithmetic))};
     if (is_stock_model(*subject_.trained.model))
@@ -52,15 +53,11 @@ class AskedTrainedModel final : public AskedModel {
   }
   void about(nlohmann::ordered_json& json) const override {
     json["name"] = subject_.trained.model->name();
-    json["task"] = subject_.trained.task;
-    json["language"] = options_.against.empty() ? subject_.trained.task : options_.against;
+    json["task"] = subject_.task_name;
+    json["language"] = options_.against.empty() ? subject_.task_name : options_.against;
   }
 
  private:
-  std::string name_of(Output output) const {
-    return output < own_.output_names().size() ? own_.output_names()[output] : "nothing";
-  }
-
   ModelOptions options_;
   TrainedSubject subject_;
   Dfa own_;

@@ -27,12 +27,12 @@ class CheckpointEvaluator final : public Evaluator {
     memory_ = loaded_->reader->start();
     state_ = automaton().initial();
     // A model without a token that begins words has said nothing yet, and nothing is asked of it.
-    says_ = loaded_->checkpoint.tokens.begin ? state_of(loaded_->reader->answer_at_start().output) : state_;
+    says_ = loaded_->checkpoint.tokens.begin ? state_of(loaded_->reader->answer_at_start()) : state_;
   }
 
   std::optional<State> step(Letter letter) override {
     state_ = automaton().next(state_, letter);
-    says_ = state_of(loaded_->reader->step(letter, memory_, true).output);
+    says_ = state_of(loaded_->reader->step(letter, memory_, true));
     return says_;
   }
 
@@ -41,6 +41,8 @@ class CheckpointEvaluator final : public Evaluator {
   }
 
   std::optional<State> current() const override { return says_; }
+
+  LetterReader::Missing missing() const override { return missing_; }
 
   std::vector<double> numbers() const override {
     std::vector<double> numbers;
@@ -53,8 +55,10 @@ class CheckpointEvaluator final : public Evaluator {
  private:
   const Dfa& automaton() const { return *loaded_->checkpoint.automaton; }
 
-  std::optional<State> state_of(Output token) const {
+  std::optional<State> state_of(const LetterReader::Answer& answer) {
     const std::vector<std::uint32_t>& tokens = loaded_->checkpoint.tokens.of_state;
+    const Output token = answer.output;
+    missing_ = token == LetterReader::kNoAnswer ? answer.missing : LetterReader::Missing::kOther;
     if (token == LetterReader::kNoAnswer) return std::nullopt;
     if (tokens[state_] == token) return state_;
     const auto found = std::ranges::find(tokens, token);
@@ -66,6 +70,7 @@ class CheckpointEvaluator final : public Evaluator {
   LetterReader::Memory memory_;
   State state_ = 0;  ///< the automaton's
   std::optional<State> says_;
+  LetterReader::Missing missing_ = LetterReader::Missing::kTie;
 };
 
 }  // namespace

@@ -16,7 +16,8 @@ MachineSubject load_machine(const std::string& name, const LanguageOptions& opti
   }
   Checkpoint checkpoint = load_checkpoint(name);
   auto task = checkpoint_task(checkpoint);
-  return {std::move(task), checkpoint_machine(std::move(checkpoint), precision), true};
+  std::string otherwise = loaded_otherwise(checkpoint, to_string(precision));
+  return {std::move(task), checkpoint_machine(std::move(checkpoint), precision), true, std::move(otherwise)};
 }
 
 Extraction extract_machine(const MachineSubject& subject, const ExtractOptions& options) {

@@ -16,6 +16,7 @@ struct MachineSubject {
   std::unique_ptr<Task> task;
   std::unique_ptr<TrainedReader> machine;
   bool is_checkpoint = false;
+  std::string otherwise = {};  ///< of a checkpoint: `loaded_otherwise`
 };
 
 /// Whether `load_machine` takes it: a file for which `is_trained_model` holds, or the folder of a checkpoint.

@@ -31,7 +31,7 @@ class MeasuredCheckpoint final : public MeasuredModel {
     answers.erase(TokenTable::kNone);
     model = traits_of(checkpoint_.config.family).model_type;
     task = "the state after every letter";
-    reading = "fp32, token by token";
+    reading = "fp32, token by token" + loaded_otherwise(checkpoint_, "fp32");
     chance = 1.0 / static_cast<double>(answers.size());
   }
 
@@ -80,7 +80,7 @@ class MeasuredRun final : public MeasuredModel {
           fmt::format("its model has {} letters and {} answers, and the task {} has {} and {}", trained.letters(),
                       trained.labels(), subject_.trained.task, of.alphabet().size(), of.labels().size()));
     model = trained.name();
-    task = subject_.trained.task;
+    task = subject_.task_name;
     reading = reading_of(trained, options.rescaled);
     chance = of.info().chance;
     if (options.rescaled && reading == reading_of(trained, false))
@@ -148,14 +148,16 @@ AccuracyPoint accuracy_point(const ModelAccuracy& at, double chance) {
 
 nlohmann::ordered_json accuracy_json(const ModelAccuracy& at, double chance) {
   const AccuracyPoint point = accuracy_point(at, chance);
-  return {{"length", at.length},
-          {"words", at.words},
-          {"answers", at.targets},
-          {"right", at.right},
-          {"scaled_accuracy", point.value},
-          {"low", point.low},
-          {"high", point.high},
-          {"words_right", at.right_words}};
+  nlohmann::ordered_json json{{"length", at.length},
+                              {"words", at.words},
+                              {"answers", at.targets},
+                              {"right", at.right},
+                              {"scaled_accuracy", point.value},
+                              {"low", point.low},
+                              {"high", point.high},
+                              {"words_right", at.right_words}};
+  if (at.not_finite > 0) json["not_finite"] = at.not_finite;
+  return json;
 }
 
 }  // namespace krohn

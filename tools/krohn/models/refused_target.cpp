@@ -24,14 +24,14 @@ constexpr Refusal kRefusals[] = {
      "to "
      "2"},
     {" retnet lightning lightning-attention ",
-     "its decay is the same for all letters and below 1, so that it forgets what it has read: it cannot even hold a "
-     "latch. Take olmo-hybrid or qwen3-next"},
+     "its decay is the same for all letters and below 1, so that what it has read fades, and krohn writes states that "
+     "stay as they are. Take olmo-hybrid or qwen3-next"},
     {" s4 s4d s5 lru ",
-     "its transition is the same for all letters, which only add to the state: no letter can reset it, or swap two "
-     "states. The target mamba has transitions that letters choose"},
+     "its transition is the same for all letters, which only add to the state: over the reals none can reset it, or "
+     "swap two states. The target mamba has transitions that letters choose"},
     {" mamba3 ",
-     "its state turns, but its decay is below 1: what was written vanishes after finitely many letters. Take the "
-     "target mamba, or pd-ssm"},
+     "its state turns, but its decay is below 1, so that what was written fades, and krohn writes states that stay as "
+     "they are. Take the target mamba, or pd-ssm"},
     {" rwkv7 ",
      "no eigenvalue of its transitions is below e^-0.6065 - 1 = -0.4548, so that over the reals a flip decays; take "
      "olmo-hybrid or fla-gated-deltanet"},

@@ -11,6 +11,7 @@
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/tasks/stored_task.h"
+#include "krohn/simulate/tasks/task_automaton.h"
 #include "tools/krohn/models/subject.h"
 
 namespace krohn {
@@ -70,7 +71,10 @@ bool is_trained_model(const std::string& name) {
 TrainedSubject load_trained_subject(const std::string& name, const LanguageOptions& options) {
   TrainedModel trained = load_model(name);
   auto task = restored_task(trained.task, trained.metadata, options, name);
-  return {name, std::move(trained), std::move(task)};
+  std::string task_name = task->info().name;
+  if (trained.metadata.contains("automaton"))
+    task_name = stored_name(trained.task, input_machine(*task).automaton, options).in_words();
+  return {name, std::move(trained), std::move(task), std::move(task_name)};
 }
 
 }  // namespace krohn

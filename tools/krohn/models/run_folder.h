@@ -27,6 +27,8 @@ struct TrainedSubject {
   std::string name;  ///< as the user wrote it
   TrainedModel trained;
   std::unique_ptr<Task> task;
+  /// What the task is called: its name, where the task was made by it or is still what it says.
+  std::string task_name = {};
 };
 
 TrainedSubject load_trained_subject(const std::string& name, const LanguageOptions& options);

@@ -2,16 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/format_file.h"
+#include "krohn/automata/operations/equivalence.h"
 #include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
+#include "krohn/simulate/check/sha256.h"
+#include "krohn/simulate/prove/claims/claim_text.h"
+#include "krohn/simulate/tasks/task_automaton.h"
+#include "krohn/simulate/tasks/tasks.h"
 
 namespace krohn {
 namespace {
@@ -41,7 +48,63 @@ void remark_on_acceptance(const Subject& subject, std::FILE* to) {
              visible(subject.name));
 }
 
+/// What the name says now: a language, a file of one, or a task.
+Dfa named_now(const std::string& name, const LanguageOptions& options) {
+  if (!prefix_of_language(name).empty()) return load_language(name, options);
+  std::error_code error;
+  if (fs::is_regular_file(name, error) && !is_model_name(name)) return load_language(name, options);
+  if (is_language_name(name) || is_model_name(name)) throw InputError(name, "no such language here");
+  return input_machine(*make_task(name, options)).automaton;
+}
+
+bool have_same_letters(const Dfa& a, const Dfa& b) {
+  const AlphabetRefinement letters = refine(a.alphabet(), b.alphabet());
+  const auto is_there = [](const std::optional<Letter>& letter) { return letter.has_value(); };
+  return std::ranges::all_of(letters.in_a, is_there) && std::ranges::all_of(letters.in_b, is_there);
+}
+
+/// Where the two differ, or why they cannot be compared; nothing where they are the same language.
+std::string difference(const std::string& name, const Dfa& automaton, LanguageOptions options) {
+  const auto answers = [](const Dfa& dfa) {
+    return std::set<std::string>(dfa.output_names().begin(), dfa.output_names().end());
+  };
+  Dfa now = named_now(name, options);
+  if (!have_same_letters(now, automaton) && !prefix_of_language(name).empty()) {  // as with --alphabet
+    options.alphabet = "";
+    for (const Symbol& letter : automaton.alphabet().symbols()) *options.alphabet += letter.name + " ";
+    now = named_now(name, options);
+  }
+  if (!have_same_letters(now, automaton)) return "which was not compared: read now, it has other letters";
+  if (answers(now) != answers(automaton)) return "which was not compared: read now, it has other answers";
+  const auto word = distinguishing_word(now, automaton);
+  return word ? "which is another language now: they differ on " +
+                    quoted_word(refine(now.alphabet(), automaton.alphabet()).merged, *word)
+              : "";
+}
+
 }  // namespace
+
+std::string StoredName::in_words() const {
+  if (is_same) return name;
+  return fmt::format("the automaton of sha256 {}…, stored under the name {}, {}", sha256.substr(0, 12), in_quotes(name),
+                     remark);
+}
+
+StoredName stored_name(const std::string& name, const Dfa& automaton, const LanguageOptions& options) {
+  StoredName stored{name, sha256(canonical_automaton(automaton))};
+  try {
+    stored.remark = difference(name, automaton, options);
+  } catch (const Error&) {
+    stored.remark = "which was not compared: nothing can be read by it here";
+  }
+  stored.is_same = stored.remark.empty();
+  return stored;
+}
+
+std::string source_in_words(const Network& network, const LanguageOptions& options) {
+  const std::string& name = network.provenance.source;
+  return name.empty() ? "" : stored_name(name, network.automaton, options).in_words();
+}
 
 std::string remark_on_letters(const Subject& subject) {
   if (!subject.has_inferred_letters) return "";
@@ -51,6 +114,10 @@ std::string remark_on_letters(const Subject& subject) {
     return ", the propositions that the formula names; others with --alphabet";
   if (characters == cardinality(all_characters())) return ", all of Unicode; others with --alphabet";
   return ", the characters that the expression names; others with --alphabet";
+}
+
+void remark_on_arithmetic(const std::string& name, const std::string& precision, const std::string& otherwise) {
+  if (!otherwise.empty()) fmt::print(stderr, "krohn: {} is read in {}{}\n", visible(name), precision, otherwise);
 }
 
 std::string file_of_torch_folder(const std::string& name) {

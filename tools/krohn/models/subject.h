@@ -21,6 +21,10 @@ struct Subject {
 /// …", where that is how the letters came about; otherwise nothing. `.` and `~` range over these letters only.
 std::string remark_on_letters(const Subject& subject);
 
+/// Tells standard error in which format a checkpoint is read where `otherwise` says that it is not the one in which it
+/// is loaded (`loaded_otherwise`).
+void remark_on_arithmetic(const std::string& name, const std::string& precision, const std::string& otherwise);
+
 /// True for the names of .safetensors files.
 bool is_model_name(const std::string& name);
 
@@ -34,5 +38,23 @@ std::string file_of_torch_folder(const std::string& name);
 /// What `name` says, a folder of `krohn compile --target torch` included. Throws as load_language and load_network.
 /// `remarks` (standard error, for a person) is told of a file that is read all the same and is probably not meant so.
 Subject load_subject(const std::string& name, const LanguageOptions& options, std::FILE* remarks = nullptr);
+
+/// A name that a model's file keeps beside an automaton. The automaton was read, and verdicts are about it alone; the
+/// name is the language's only where that was read now and is the same language.
+struct StoredName {
+  std::string name, sha256;  ///< of the automaton, as in certificates
+  bool is_same = false;
+  std::string remark = {};  ///< otherwise: where the two differ, or why they were not compared
+
+  /// The name where it is that language; else "the automaton of sha256 3fa9…, stored under the name …, which …".
+  std::string in_words() const;
+};
+
+/// Reads `name` as `options` say, a task's name too, and compares it with the automaton. Throws nothing of what reading
+/// throws.
+StoredName stored_name(const std::string& name, const Dfa& automaton, const LanguageOptions& options = {});
+
+/// The same of what a network's file says that it was made of; empty where it says nothing.
+std::string source_in_words(const Network& network, const LanguageOptions& options = {});
 
 }  // namespace krohn

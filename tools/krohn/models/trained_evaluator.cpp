@@ -56,6 +56,8 @@ class TrainedEvaluator final : public Evaluator {
     return std::nullopt;
   }
 
+  LetterReader::Missing missing() const override { return run_.answer().missing; }
+
   std::vector<double> numbers() const override {
     std::vector<double> numbers;
     for (const std::vector<double>& part : loaded_->reader->states(run_.memory()))

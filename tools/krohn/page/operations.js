@@ -433,7 +433,7 @@ class Operations {
   }
   isAsked({right}) { return right !== null && this.truth.wanted[right] !== null; }
   agrees(memory) { return !this.isAsked(memory) || this.truth.isRight(memory.right, memory.answer); }
-  nameOf(answer) { return answer === null ? "nothing" : this.truth.names.get(answer) ?? `${this.unit} ${answer}`; }
+  nameOf(answer) { return answer === null ? "no answer" : this.truth.names.get(answer) ?? `${this.unit} ${answer}`; }
   /// How far the second logit is behind the first.
   closeness({logits}) {
     if (!logits || logits.length < 2) return null;

@@ -17,6 +17,7 @@
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
+#include "krohn/simulate/shards/part_file.h"
 #include "tools/krohn/report/class_report.h"
 #include "tools/krohn/report/class_summary.h"
 #include "tools/krohn/report/classification.h"
@@ -78,8 +79,13 @@ Json facts_of(const std::string& subject, const StreamOptions& options) {
   return facts;
 }
 
+std::string made_from(const std::string& subject, const StreamOptions& options) {
+  return digest_of_work({kThisKrohn, options.said, subject}, files_of_language(subject, options.reading));
+}
+
 /// What an earlier run left: its whole lines. What it did not finish to write is cut off.
-std::set<std::string> continue_after(const std::string& output, const std::string& said, ClassSummary& summary) {
+std::set<std::string> continue_after(const StreamOptions& options, ClassSummary& summary) {
+  const std::string &output = options.output, &said = options.said;
   std::set<std::string> done;
   if (output.empty() || !std::filesystem::is_regular_file(output)) return done;
   std::ifstream file(output, std::ios::binary);
@@ -94,8 +100,14 @@ std::set<std::string> continue_after(const std::string& output, const std::strin
       throw InputError(output,
                        fmt::format("line {} was made by other options: {}; give another name, or remove the file",
                                    done.size() + 1, in_quotes(facts.value("options", ""))));
+    const auto subject = facts.at("subject").get<std::string>();
+    if (facts.value("made_from", "") != made_from(subject, options))
+      throw InputError(output,
+                       fmt::format("line {} is of {} as it was then, or of another krohn; give another name, or "
+                                   "remove the file",
+                                   done.size() + 1, in_quotes(subject)));
     summary.add(line);
-    done.insert(facts.at("subject").get<std::string>());
+    done.insert(subject);
   }
   file.close();
   if (whole < std::filesystem::file_size(output)) std::filesystem::resize_file(output, whole);
@@ -117,6 +129,7 @@ std::vector<std::string> languages_in(const std::string& folder) {
 }
 
 std::string class_line(const std::string& subject, const StreamOptions& options) {
+  const std::string before = made_from(subject, options);
   Json facts;
   try {
     facts = facts_of(subject, options);
@@ -128,6 +141,7 @@ std::string class_line(const std::string& subject, const StreamOptions& options)
     facts = {{"subject", subject}, {"error", error.what()}};
   }
   facts["options"] = options.said;
+  facts["made_from"] = before;
   return facts.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -136,7 +150,7 @@ int classify_stream(const StreamOptions& options) {
                       [&options](std::uint64_t item) { return class_line(options.subjects[item], options); }};
   help_with(work);
   ClassSummary summary;
-  const std::set<std::string> done = continue_after(options.output, options.said, summary);
+  const std::set<std::string> done = continue_after(options, summary);
   std::vector<std::uint64_t> left;
   for (std::size_t i = 0; i < options.subjects.size(); ++i)
     if (!done.contains(options.subjects[i])) left.push_back(i);

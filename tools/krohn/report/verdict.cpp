@@ -16,7 +16,7 @@ nlohmann::ordered_json verdict_to_json(const Certificate& certificate, const Alp
   json["claim"] = to_string(certificate.claim);
   json["arithmetic"] = to_string(certificate.arithmetic);
   json["order"] = certificate.holds_in_any_order() ? "any" : to_string(certificate.order);
-  if (certificate.holds_in_every_association()) json["every_association"] = true;
+  if (certificate.holds_in_every_association()) json["every_association_of_stored_matrices"] = true;
   json["method"] = certificate.method;
   json["evidence"] = certificate.evidence;
   if (certificate.is<ProvedUpTo>()) json["length"] = certificate.length();
@@ -103,7 +103,9 @@ void print_verdict(const std::string& name, const std::vector<std::string>& abou
   for (const std::string& line : about) print_line(line);
   if (!certificate.method.empty()) print_line(certificate.method + ": " + certificate.evidence);
   if (!verdict.said.empty() && certificate.method != "another language")
-    print_line(fmt::format("the model says \"{}\" there, not \"{}\"", verdict.said, verdict.wanted));
+    print_line(verdict.said.starts_with(std::string(kNoAnswerName) + ":")
+                   ? fmt::format("the model gives {} there, not \"{}\"", verdict.said, verdict.wanted)
+                   : fmt::format("the model says \"{}\" there, not \"{}\"", verdict.said, verdict.wanted));
   if (!certificate.limit.empty()) print_line("limit met: " + certificate.limit);
   if (verdict.self_check.replayed_letters > 0 || verdict.self_check.is_rechecked)
     print_line(self_check_in_words(verdict.self_check, certificate.is<Refuted>()));

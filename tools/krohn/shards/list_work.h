@@ -12,6 +12,9 @@
 
 namespace krohn {
 
+/// The version that works, as kept work has it.
+inline constexpr char kThisKrohn[] = "krohn " KROHN_VERSION;
+
 /// The lines of `file` (-: standard input) but empty ones and those that begin with "#". Throws InputError when there
 /// are none.
 std::vector<std::string> lines_listed(const std::string& file);

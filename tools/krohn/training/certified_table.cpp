@@ -131,7 +131,7 @@ std::vector<Json> cells_of(const CertifiedTableOptions& options, const std::vect
 int make_shard(const CertifiedTableOptions& options, const ShardOptions& shards,
                const std::vector<CertifiedCell>& chosen) {
   const std::vector<CertifiedItem> items = items_of(chosen, options);
-  WorkList list{"table", "krohn " KROHN_VERSION, "certified", {}, {}};
+  WorkList list{"table", kThisKrohn, "certified", {}, {}};
   for (const auto& [cell, seed] : items) {
     list.items.push_back(fmt::format("{}, {} seed={}", cell->family, trained_by(*cell), seed));
     const TrainOptions& training = cell->training;  // letters read

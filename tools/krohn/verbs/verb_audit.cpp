@@ -1,4 +1,4 @@
-// krohn audit — what the weights and the config of a published model permit, and what they never can.
+// krohn audit — what the weights and the config of a published model permit, what they never can, and what fades.
 
 #include <fmt/format.h>
 
@@ -24,10 +24,11 @@ krohn audit Qwen3-Next-80B-A3B-Instruct/ --json
 )",
     R"(CHECKPOINT is a folder with config.json and, unless the config alone is to be judged, model.safetensors or its shards. Nothing is
 run, and one tensor is in memory at a time. For every recurrent layer it prints the range of decays and the least eigenvalue
-that any input can bring about, since inputs of a layer are normalised and its gates are functions of them; the tokens after
-which a state is below 2^-24 of itself; members of the config that the class ignores; and the languages that no input makes the
-recurrent layers hold. Attention layers are counted, not judged. --json has every head. docs/audit.md has the formulas, their
-sources and the architectures: DeltaNet, Gated DeltaNet, KDA, Qwen3-Next, Olmo Hybrid, Kimi Linear, RWKV-7, Mamba, Mamba-2, GLA,
+that any input can bring about, since inputs of a layer are normalised and its gates are functions of them; members of the config
+that the class ignores; "never": what no input makes the recurrent layers do, by a theorem, with the arithmetic that it speaks of;
+and "fades": the tokens after which at most 2^-24 of a state is left, and those after which it has left the normal numbers of a
+format, which is no limit to what can be read. Attention layers are counted, not judged. --json has every head. docs/audit.md has
+the formulas, their sources and the architectures: DeltaNet, Gated DeltaNet, KDA, Qwen3-Next, Olmo Hybrid, Kimi Linear, RWKV-7, Mamba, Mamba-2, GLA,
 RetNet, xLSTM.
 Exit status: 0 audited, 2 bad input.
 )"};
@@ -69,7 +70,8 @@ nlohmann::ordered_json audit_json(const std::string& folder, const Audit& audit)
                               {"recurrent_layers", audit.recurrent.size()},
                               {"all", range_json(audit.all)},
                               {"flags", audit.flags},
-                              {"never", audit.never}};
+                              {"never", audit.never},
+                              {"fades", audit.fades}};
   json["by_layer"] = nlohmann::ordered_json::array();
   for (const AuditedLayer& layer : audit.recurrent) {
     nlohmann::ordered_json row = range_json(layer.all);
@@ -86,7 +88,7 @@ void report_audit(const std::string& folder, const Audit& audit) {
              audit.recurrent.size(), audit.layers, audit.has_weights ? "by weights and config" : "by the config alone");
   const bool is_delta = audit.all.lowest < 0;
   std::vector<std::vector<std::string>> rows = {
-      {"layer", "heads", "decay from", "to", "least eigenvalue", "tokens held"}};
+      {"layer", "heads", "decay from", "to", "least eigenvalue", "2^-24 left after"}};
   for (const AuditedLayer& layer : audit.recurrent) {
     const HeadRange& all = layer.all;
     rows.push_back({std::to_string(layer.index), std::to_string(layer.heads.size()), decay_text(all.fastest, true),
@@ -98,7 +100,8 @@ void report_audit(const std::string& folder, const Audit& audit) {
   fmt::print("{}", format_table(rows));
   for (const std::string& flag : audit.flags) line("ignored: " + flag);
   for (const std::string& never : audit.never) line("never: " + never);
-  if (audit.never.empty()) line("nothing is excluded by eigenvalues");
+  for (const std::string& fading : audit.fades) line("fades: " + fading);
+  if (audit.never.empty()) line("no language is excluded");
   if (audit.recurrent.size() < audit.layers)
     line(fmt::format("said of the recurrent layers alone; {} others attend, and are not judged",
                      audit.layers - audit.recurrent.size()));

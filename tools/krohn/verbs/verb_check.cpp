@@ -44,7 +44,8 @@ mpirun -n 4 krohn check --list certificates.tsv
     R"(Reads a certificate that `krohn verify --certificate` wrote and the model that it is about, and re-checks the claim and
 every figure of its evidence. The checker is small and shares no code with the prover, except for the readers of the two
 files. It refuses a certificate that was made for a model with other weights or another automaton. MODEL is a network, or
-a folder of `krohn train` or a checkpoint: of these the certificate says itself what is computed, and checks are of that.
+a folder of `krohn train` or a checkpoint: of these the certificate says itself what is computed, and checks are of that, on the
+tensors that it names. No other file of the folder is compared with it, as the verdict says: not config.json, nor tokens.json.
 The claim is about the automaton that the model brings along, or about the language that stands in the certificate.
 --against compares that with a language: a model's automaton with a regular expression through its derivatives, without
 the code that makes automata of expressions, and with any other language by Hopcroft and Karp's algorithm; a language in
@@ -114,6 +115,12 @@ std::string said_of(const TrackedAutomaton& language) {
                      states);
 }
 
+/// What a certificate of operations does not bind.
+constexpr char kBoundToTensors[] =
+    "of the listed operations on the tensors that they name: whether the model's other files (config.json, "
+    "tokens.json) "
+    "ask for these operations and tokens was not compared";
+
 std::size_t roundings_to_bf16(const Operations& operations) {
   return static_cast<std::size_t>(std::ranges::count(operations.list, "bf16", &Operation::what));
 }
@@ -141,6 +148,7 @@ void print_report(const CheckArguments& options, const Certificate& certificate,
     fmt::print("  {}\n", wrapped(said_of(*certificate.language) +
                                      (compared ? "" : "; --against compares it with the one that you mean"),
                                  kCheckColumns, "    "));
+  if (certificate.operations) fmt::print("  {}\n", wrapped(kBoundToTensors, kCheckColumns, "    "));
   fmt::print("  {}\n", wrapped(certificate.method + ": " + found.finding, kCheckColumns, "    "));
   if (compared)
     fmt::print("  {}\n",
@@ -193,6 +201,7 @@ nlohmann::ordered_json json_of(const CheckArguments& options, const Checked& res
   if (certificate.operations) {
     json["operations"] = certificate.operations->list.size();
     json["roundings_to_bf16"] = roundings_to_bf16(*certificate.operations);
+    json["not_compared"] = {"config.json", "tokens.json"};
   }
   json["established"] = found.established;
   json["finding"] = found.finding;
@@ -250,16 +259,13 @@ int check_list(const CheckArguments& options) {
   if (options.shards.slurm)
     return print_array_script({"check", "certificate", checks.size(), options.output}, options.shards);
   if (options.shards.shard) {
-    WorkList list{"check",
-                  "krohn " KROHN_VERSION,
-                  visible(options_typed({"--list"}, {"--json"})),
-                  lines_listed(options.list),
-                  {}};
-    if (options.reading.symbols) list.files.push_back(*options.reading.symbols);
+    WorkList list{"check", kThisKrohn, visible(options_typed({"--list"}, {"--json"})), lines_listed(options.list), {}};
     for (const CheckArguments& check : checks) {
       list.costs.push_back(cost_of_file(check.certificate));
-      list.files.insert(list.files.end(), {check.certificate, check.against});
+      list.files.push_back(check.certificate);
       for (std::string& file : files_of_model(check.model)) list.files.push_back(std::move(file));
+      if (check.against.empty()) continue;
+      for (std::string& file : files_of_language(check.against, options.reading)) list.files.push_back(std::move(file));
     }
     return work_on_shard(list, *options.shards.shard, options.output, work.threads, work.participle, "certificate",
                          work.line_of);

@@ -125,9 +125,11 @@ std::string options_in_words(const ClassifyArguments& options) {
 int classify_in_shards(const ClassifyArguments& options, const StreamOptions& stream) {
   if (options.shards.slurm)
     return print_array_script({"classify", "language", stream.subjects.size(), options.output}, options.shards);
-  WorkList list{"classify", "krohn " KROHN_VERSION, stream.said, stream.subjects, {}};
-  for (const std::string& subject : list.items) list.costs.push_back(cost_of_file(subject));
-  if (options.reading.symbols) list.files.push_back(*options.reading.symbols);
+  WorkList list{"classify", kThisKrohn, stream.said, stream.subjects, {}};
+  for (const std::string& subject : list.items) {
+    list.costs.push_back(cost_of_file(subject));
+    for (std::string& file : files_of_language(subject, options.reading)) list.files.push_back(std::move(file));
+  }
   return work_on_shard(list, *options.shards.shard, options.output, options.threads, "classifying languages",
                        "language", [&stream](std::uint64_t item) { return class_line(stream.subjects[item], stream); });
 }

@@ -90,6 +90,7 @@ std::optional<Failure> failure_of(const CompareArguments& options) {
   const std::string name = file_of_run(options.learned);
   if (!is_machine(name)) return std::nullopt;
   const MachineSubject subject = load_machine(name, options.reading, Precision::kFp32);
+  remark_on_arithmetic(options.learned, "fp32", subject.otherwise);
   const TrackedAutomaton tracked =
       tracked_automaton(*subject.task, input_machine(*subject.task).automaton, options.from);
   Progress progress("looking for a wrong word, letters");

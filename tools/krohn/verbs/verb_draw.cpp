@@ -132,7 +132,9 @@ Sketch sketch_of(const DrawArguments& options, const Subject& subject) {
     throw InputError(subject.name, "only a .safetensors model has a network to draw; `krohn compile` makes one");
   const Provenance& provenance = subject.network->provenance;
   const std::string title =
-      options.title.empty() ? fmt::format("{}, {}", provenance.source, provenance.construction) : options.title;
+      options.title.empty()
+          ? fmt::format("{}, {}", source_in_words(*subject.network, options.reading), provenance.construction)
+          : options.title;
   return {network_dot(*subject.network, title), options.engine};
 }
 

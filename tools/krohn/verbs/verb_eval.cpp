@@ -84,6 +84,10 @@ void print_measurement(const Measurement& measured) {
   }
   fmt::print("{}: {} on {}, {}{}\n{}", visible(measured.folder), visible(model.model), visible(model.task),
              model.reading, measured.device.empty() ? "" : ", read on " + measured.device, format_table(rows));
+  for (const ModelAccuracy& at : measured.lengths)
+    if (at.not_finite > 0)
+      fmt::print("  at {} letters {} of {} are no answer, as a logit is not finite; they count as wrong\n",
+                 with_thousands(at.length), with_thousands(at.not_finite), with_thousands(at.targets));
 }
 
 /// The lengths of training are shaded where all runs have the same.

@@ -42,12 +42,13 @@ krohn extract parity-run/ -o learned.dot --length 32 --against name:parity
 most --most states explains. A learner runs the model until its guess agrees with it on all short words, on random words,
 on detours from every known state, and on powers of short words. The automaton inside the file is not consulted, except to
 say in the end whether the two agree, or whether the model agrees with --against. Where a network can reach only finitely
-many states, the comparison is exact and holds for words of every length; otherwise longer words show how far the model
-follows that automaton, and the shortest word found on which it no longer does is printed. A trained model is
+many states, the comparison is exact and holds for words of every length, so that "computes" is a proof; otherwise longer words
+show how far the model follows that automaton, the shortest word found on which it no longer does is printed, and of the words that
+were not read nothing is claimed. A trained model is
 read in fp32 or fp64 and answers by its own readout, with its task's special tokens around every word; what no sample of the
 task asks about (the empty word, inputs that are not expressions) is taken from the automaton of the task.
-Exit status: 0 extracted and as expected, 1 another language than --against, 2 bad input, 3 no such automaton within the
-limits.
+Exit status: 0 extracted, and no disagreement with --against was found; 1 the automaton is not that of --against, or the model
+leaves it on a word that was found; 2 bad input; 3 no such automaton within the limits.
 )"};
 
 constexpr std::size_t kExtractColumns = 100;
@@ -98,6 +99,23 @@ std::string beyond(const Extraction& found, const ExtractArguments& options) {
                      with_thousands(found.beyond_words), with_thousands(options.extract.beyond));
 }
 
+/// Whether the model, and not only the automaton, is as expected for words of every length: true, false, or null where
+/// samples of words show neither.
+nlohmann::ordered_json computes(const Extraction& found, const Expected& expected) {
+  if (found.is_exact()) return !expected.difference;
+  return found.beyond && !expected.difference ? nlohmann::ordered_json(false) : nlohmann::ordered_json();
+}
+
+std::string relation(const Extraction& found, const Expected& expected) {
+  if (expected.difference)
+    return fmt::format("the automaton is not that of {}: they differ on {}", expected.name,
+                       quoted_word(expected.alphabet, *expected.difference));
+  if (found.is_exact()) return fmt::format("computes {}", expected.name);
+  return fmt::format("the automaton is that of {}{}", expected.name,
+                     found.beyond ? ", which the model does not compute: see the word above"
+                                  : ", by the words that were read; longer ones can differ");
+}
+
 nlohmann::ordered_json extraction_json(const ExtractArguments& options, const Extraction& found,
                                        const StateCentres& centres, const Expected& expected) {
   const Dfa& automaton = found.automaton;
@@ -120,6 +138,7 @@ nlohmann::ordered_json extraction_json(const ExtractArguments& options, const Ex
   json["cluster_distance"] = least_distance(centres.centres);
   json["against"] = expected.name;
   json["equal"] = !expected.difference;
+  json["computes"] = computes(found, expected);
   if (expected.difference) json["difference"] = expected.alphabet.format_word(*expected.difference);
   return json;
 }
@@ -138,9 +157,7 @@ void report_extraction(const ExtractArguments& options, const Extraction& found,
   if (automaton.states() > 1)
     line(fmt::format("its numbers in a state lie within {:.2g} of their mean{}, the nearest two means {:.2g} apart",
                      centres.spread, centres.is_scaled ? ", scaled" : "", least_distance(centres.centres)));
-  line(expected.difference ? fmt::format("not {}: they differ on {}", expected.name,
-                                         quoted_word(expected.alphabet, *expected.difference))
-                           : fmt::format("computes {}", expected.name));
+  line(relation(found, expected));
 }
 
 int finish(const ExtractArguments& options, const Extraction& found, const StateCentres& centres,
@@ -150,11 +167,12 @@ int finish(const ExtractArguments& options, const Extraction& found, const State
     print_json(extraction_json(options, found, centres, expected));
   else
     report_extraction(options, found, centres, expected);
-  return expected.difference && !options.against.empty() ? kRefuted : kDone;
+  return (expected.difference || found.beyond) && !options.against.empty() ? kRefuted : kDone;
 }
 
 int extract_from_machine(ExtractArguments options) {
   const MachineSubject subject = load_machine(options.model, options.reading, parse_precision(options.precision));
+  remark_on_arithmetic(options.model, options.precision, subject.otherwise);
   std::optional<Extraction> found;
   {
     Progress progress("reading letters");

@@ -71,11 +71,11 @@ Json language_facts(const Dfa& dfa) {
   return facts;
 }
 
-Json network_facts(const Network& network) {
+Json network_facts(const Network& network, const LanguageOptions& reading) {
   const NetworkSize size = size_of(network);
   Json facts;
   facts["construction"] = network.provenance.construction;
-  facts["source"] = network.provenance.source;
+  facts["source"] = source_in_words(network, reading);
   facts["theorem"] = network.provenance.theorem;
   facts["layers"] = size.layers;
   facts["state_numbers"] = size.state_numbers;
@@ -101,7 +101,7 @@ Json order_of_name(const Subject& subject, const Json& facts) {
   return named == facts["order"] ? Json() : named;
 }
 
-Json facts_of(const Subject& subject) {
+Json facts_of(const Subject& subject, const LanguageOptions& reading) {
   const Dfa reachable = canonical(subject.automaton);
   const Dfa minimal = minimise(subject.automaton);
   Json facts;
@@ -120,7 +120,7 @@ Json facts_of(const Subject& subject) {
     facts["group"] = group_facts(reachable);
     if (Json named = order_of_name(subject, facts["group"]); !named.is_null()) facts["named_group_order"] = named;
   }
-  if (subject.network) facts["network"] = network_facts(*subject.network);
+  if (subject.network) facts["network"] = network_facts(*subject.network, reading);
   return facts;
 }
 
@@ -240,7 +240,7 @@ int add_monoid(const InfoArguments& options, const Dfa& minimal, Json& facts) {
 
 int info(const InfoArguments& options) {
   const Subject subject = load(options);
-  Json facts = facts_of(subject);
+  Json facts = facts_of(subject, options.reading);
   if (!options.json) print(facts, remark_on_letters(subject));
   const int status = options.monoid ? add_monoid(options, minimise(subject.automaton), facts) : int{kDone};
   if (options.json) print_json(facts);

@@ -111,6 +111,7 @@ void take_model(const ReportArguments& options, Findings& findings, Network netw
   if (!options.construction.empty())
     throw InputError("--construction", "is for a LANGUAGE; a MODEL has its construction");
   findings.automaton = network.automaton;
+  network.provenance.source = source_in_words(network, options.reading);  // the page tells it
   findings.plans = plan(findings.automaton, {});
   for (PlanRow& row : findings.plans) row.chosen = row.construction == network.provenance.construction;
   findings.network = std::move(network);

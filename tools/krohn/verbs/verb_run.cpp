@@ -68,14 +68,16 @@ struct RunArguments {
 
 /// What became of one word.
 struct Outcome {
-  State state = 0;                          ///< the automaton's
-  State network_state = 0;                  ///< the network's, kNoState when it could not be read
-  std::optional<std::uint64_t> wrong_from;  ///< letters read at the first disagreement of states
-  std::uint64_t wrong = 0;                  ///< positions that disagree
-  std::uint64_t letters = 0;                ///< read
+  State state = 0;                                              ///< the automaton's
+  State network_state = 0;                                      ///< the network's, kNoState when it could not be read
+  std::optional<std::uint64_t> wrong_from;                      ///< letters read at the first disagreement of states
+  std::uint64_t wrong = 0;                                      ///< positions that disagree
+  std::uint64_t letters = 0;                                    ///< read
+  LetterReader::Missing missing = LetterReader::Missing::kTie;  ///< with kNoState
   struct Step {
     Letter letter;
     State state, network_state;
+    LetterReader::Missing missing;
   };
   std::vector<Step> trace;
 };
@@ -143,14 +145,15 @@ Outcome run_word(const Dfa& dfa, Evaluator* network, const WordSource& word, boo
   while (const std::size_t count = word.read(outcome.letters, letters)) {
     const std::uint64_t first = outcome.letters;
     const std::span<const Letter> slice(letters.data(), count);
-    if (network != nullptr) network->run(slice, std::span(states.data(), count));
+    if (network != nullptr && !trace) network->run(slice, std::span(states.data(), count));
     for (std::size_t i = 0; i < count; ++i) {
       outcome.state = dfa.next(outcome.state, slice[i]);
       if (network != nullptr) {
-        outcome.network_state = states[i];
+        outcome.network_state = trace ? network->step(slice[i]).value_or(kNoState) : states[i];
         compare_states(outcome, first + i + 1);
+        if (outcome.network_state == kNoState && (trace || i + 1 == count)) outcome.missing = network->missing();
       }
-      if (trace) outcome.trace.push_back({slice[i], outcome.state, outcome.network_state});
+      if (trace) outcome.trace.push_back({slice[i], outcome.state, outcome.network_state, outcome.missing});
     }
     outcome.letters += count;
     progress.update(outcome.letters, std::max(outcome.letters, word.length()));
@@ -162,19 +165,19 @@ Outcome run_word(const Dfa& dfa, Evaluator* network, const WordSource& word, boo
 struct Reader {
   std::unique_ptr<Evaluator> evaluator;  ///< null: nothing does
   bool says_outputs = false;             ///< a trained model's states stand for their outputs
+  std::string precision = {};
 };
 
 /// State and output in words: "accept, state 3", or "accept" alone when the output names the state.
 std::string answer(const Dfa& dfa, State state) {
-  if (state == kNoState) return "no state can be read";
   const std::string output = visible(dfa.output_names()[dfa.output(state)]), name = visible(dfa.state_name(state));
   return output == name ? output : fmt::format("{}, state {}", output, name);
 }
 
 /// Of what stands beside the automaton.
-std::string answer(const Dfa& dfa, State state, const Reader& reader) {
-  if (!reader.says_outputs) return answer(dfa, state);
-  return state == kNoState ? "no answer" : visible(dfa.output_names()[dfa.output(state)]);
+std::string answer(const Dfa& dfa, State state, LetterReader::Missing missing, const Reader& reader) {
+  if (state == kNoState) return in_words(missing, reader.precision);
+  return reader.says_outputs ? visible(dfa.output_names()[dfa.output(state)]) : answer(dfa, state);
 }
 
 const char* name_of(const Reader& reader) { return reader.says_outputs ? "model" : "network"; }
@@ -186,7 +189,7 @@ void print_trace(const Dfa& dfa, const Outcome& outcome, const Reader& reader) {
   for (std::size_t i = 0; i < outcome.trace.size(); ++i) {
     const Outcome::Step& step = outcome.trace[i];
     rows.push_back({std::to_string(i + 1), dfa.alphabet().name(step.letter), answer(dfa, step.state)});
-    if (reader.evaluator) rows.back().push_back(answer(dfa, step.network_state, reader));
+    if (reader.evaluator) rows.back().push_back(answer(dfa, step.network_state, step.missing, reader));
   }
   fmt::print("{}", format_table(rows));
 }
@@ -199,14 +202,19 @@ void print_outcome(const Dfa& dfa, const WordSource& word, const Outcome& outcom
     fmt::print("  the {} agrees at every position\n", name_of(reader));
   else
     fmt::print("  the {} says: {}; it is wrong at {} positions, first after {} letters\n", name_of(reader),
-               answer(dfa, outcome.network_state, reader), with_thousands(outcome.wrong),
+               answer(dfa, outcome.network_state, outcome.missing, reader), with_thousands(outcome.wrong),
                with_thousands(*outcome.wrong_from));
 }
 
 nlohmann::ordered_json place_to_json(const Dfa& dfa, State state, bool says_outputs = false) {
-  if (state == kNoState) return nullptr;
   if (says_outputs) return {{"output", dfa.output_names()[dfa.output(state)]}};
   return {{"state", dfa.state_name(state)}, {"output", dfa.output_names()[dfa.output(state)]}};
+}
+
+/// Of what stands beside the automaton; where there is no answer, why.
+nlohmann::ordered_json place_to_json(const Dfa& dfa, State state, LetterReader::Missing missing, const Reader& reader) {
+  if (state == kNoState) return {{"output", nullptr}, {"reason", in_words(missing, reader.precision)}};
+  return place_to_json(dfa, state, reader.says_outputs);
 }
 
 nlohmann::ordered_json outcome_to_json(const Dfa& dfa, const WordSource& word, const Outcome& outcome,
@@ -216,14 +224,14 @@ nlohmann::ordered_json outcome_to_json(const Dfa& dfa, const WordSource& word, c
   json["length"] = std::max(word.length(), outcome.letters);
   json["automaton"] = place_to_json(dfa, outcome.state);
   if (reader.evaluator) {
-    json[name_of(reader)] = place_to_json(dfa, outcome.network_state, reader.says_outputs);
+    json[name_of(reader)] = place_to_json(dfa, outcome.network_state, outcome.missing, reader);
     json["wrong_positions"] = outcome.wrong;
     if (outcome.wrong_from) json["wrong_from"] = *outcome.wrong_from;
   }
   for (const Outcome::Step& step : outcome.trace) {
     nlohmann::ordered_json row = {{"letter", dfa.alphabet().name(step.letter)},
                                   {"automaton", place_to_json(dfa, step.state)}};
-    if (reader.evaluator) row[name_of(reader)] = place_to_json(dfa, step.network_state, reader.says_outputs);
+    if (reader.evaluator) row[name_of(reader)] = place_to_json(dfa, step.network_state, step.missing, reader);
     json["trace"].push_back(std::move(row));
   }
   return json;
@@ -235,7 +243,9 @@ std::unique_ptr<Evaluator> evaluator_of_checkpoint(const RunArguments& options) 
     throw InputError("--order", "a checkpoint is run token by token; `krohn verify` also reads some in chunks");
   if (parse_form(options.form) != Form::kStructured)
     throw InputError("--form", "the weights of a checkpoint have one form; leave the option out");
-  return checkpoint_evaluator(load_checkpoint(options.subject), parse_precision(options.precision));
+  Checkpoint checkpoint = load_checkpoint(options.subject);
+  remark_on_arithmetic(options.subject, options.precision, loaded_otherwise(checkpoint, options.precision));
+  return checkpoint_evaluator(std::move(checkpoint), parse_precision(options.precision));
 }
 
 /// A model that was trained reads letter after letter, in its own arithmetic.
@@ -248,11 +258,11 @@ std::unique_ptr<Evaluator> evaluator_of_trained(const RunArguments& options, Tra
 }
 
 Reader reader_of(const RunArguments& options, const Subject& subject) {
-  if (is_checkpoint_folder(options.subject)) return {evaluator_of_checkpoint(options), false};
+  if (is_checkpoint_folder(options.subject)) return {evaluator_of_checkpoint(options), false, options.precision};
   if (!subject.network) return {};
   return {make_evaluator(*subject.network, ArithmeticName::parse(options.precision), parse_form(options.form),
                          parse_order(options.order)),
-          false};
+          false, options.precision};
 }
 
 int run_words(const RunArguments& options, const Dfa& automaton, const Reader& reader) {
@@ -349,7 +359,7 @@ int run(const RunArguments& options) {
       throw InputError("--words", "counts final states of an automaton; `krohn eval` counts a trained model's answers");
     TrainedSubject trained = load_trained_subject(file, options.reading);
     const Dfa automaton = input_machine(*trained.task).automaton;
-    return run_words(options, automaton, {evaluator_of_trained(options, std::move(trained)), true});
+    return run_words(options, automaton, {evaluator_of_trained(options, std::move(trained)), true, options.precision});
   }
   const Subject subject = load_subject(options.subject, options.reading, stderr);
   if (options.count > 0 && (subject.network || is_checkpoint_folder(options.subject)))

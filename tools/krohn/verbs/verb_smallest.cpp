@@ -30,7 +30,8 @@ krohn smallest --table groups
 model in that row, "krohn builds" is the least that some construction takes in the same model. Where the two meet the
 network is optimal in that model; otherwise the gap is shown, and a smaller network may exist. "None": no number is
 enough. The models differ: numbers that are read linearly, numbers that take finitely many values and are read in any way,
-one matrix for each element of a group, cascades of permutations and resets, diagonal layers. docs/smallest.md states them and proves the bounds.
+one matrix for each element of a group, cascades of permutations and resets, diagonal layers; all in exact arithmetic, which rounded
+steps can get around (docs/MATH.md §4, Monotone steps). docs/smallest.md states them and proves the bounds.
 
 "Read linearly" means: for every answer, reject too, a linear function that is 1 where it is right and 0 elsewhere. Two bounds
 have witnesses, which were checked by running their words: a minor of the Hankel matrix that is not 0, and a chain of

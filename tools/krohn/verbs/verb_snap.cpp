@@ -118,6 +118,7 @@ Snapped snap(const SnapArguments& options) {
   const Precision precision =
       parse_precision(options.precision) == Precision::kFp64 ? widest_precision(options.model) : Precision::kFp32;
   const MachineSubject subject = load_machine(options.model, options.reading, precision);
+  remark_on_arithmetic(options.model, to_string(precision), subject.otherwise);
   const std::optional<Language> against = language_of(options, input_machine(*subject.task).automaton);
   Progress progress("reading letters");
   Extraction learned = extract_machine(subject, extraction(options, progress));

@@ -236,7 +236,7 @@ ExperimentOptions run_options(const TableArguments& options, const Experiment& c
 int train_shard(const TableArguments& options, const std::vector<Experiment>& chosen) {
   const std::vector<TableRun> runs = runs_of(chosen);
   WorkList list{"table",
-                "krohn " KROHN_VERSION,
+                kThisKrohn,
                 fmt::format("{} --scale {} --recipe {}{}", options.cells_of, options.scale, options.recipe,
                             options.rescaled ? " --rescaled" : ""),
                 {},

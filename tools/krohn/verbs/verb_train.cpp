@@ -379,11 +379,14 @@ int train_shard(const TrainArguments& options, const Task& task, const std::vect
     return print_array_script({"train", "training run", runs.size(), options.output, true}, options.shards);
   if (wants_cuda(options.device))
     throw InputError("--device", "a device trains all runs side by side; --shard is for processors");
-  WorkList list{"train",
-                "krohn " KROHN_VERSION,
-                visible(options_typed({"--checkpoint-every"}, {"--json"})),
-                {},
-                std::vector<std::uint64_t>(runs.size(), 1)};
+  WorkList list{
+      "train",
+      kThisKrohn,
+      visible(options_typed({"--checkpoint-every"}, {"--json"})),
+      {},
+      std::vector<std::uint64_t>(runs.size(), 1),
+      is_language_name(options.task) ? files_of_language(options.task, options.reading) : std::vector<std::string>()};
+  if (!options.init.empty()) list.files.push_back(options.init);
   for (const auto& [rate, seed] : runs) list.items.push_back(fmt::format("rate={} seed={}", rate, seed));
   make_folder(options.output);
   return work_on_shard(list, *options.shards.shard, part_in(options.output, *options.shards.shard), options.threads,

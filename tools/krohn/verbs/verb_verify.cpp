@@ -13,10 +13,10 @@
 #include "krohn/gpu/networks/device_place.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
-#include "krohn/groups/fingerprint.h"
 #include "krohn/groups/interruption.h"
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/prove/verify.h"
+#include "krohn/simulate/shards/part_file.h"
 #include "tools/krohn/joined_ranks.h"
 #include "tools/krohn/models/asked_model.h"
 #include "tools/krohn/models/long_test.h"
@@ -54,9 +54,11 @@ than 4096 letters, --long-letters letters of longer words (the words of least ma
 are then tried; any failure refutes the model.
 --any-order asks for the strongest proof: every number that any evaluation can meet is exact, so that no order of sums, no
 split or batch, no association of letters, no FMA and no wider accumulator changes a bit.
---order multiplies the letters' matrices as chunked kernels (chunked:64) and parallel scans (scan, doubling) do: where
-nothing rounds, the proof holds in every association; where numbers round, each order is proved or refuted separately.
---against names the language that MODEL has to compute instead of trusting the automaton in the file.
+--order multiplies the letters' matrices as chunked kernels (chunked:64) and parallel scans (scan, doubling) do: where products of
+the matrices as they are stored do not round, the proof holds in every association of them, which says nothing of reading letter
+by letter, by factors that are never multiplied out; where numbers round, each order is proved or refuted separately.
+--against names the language that MODEL has to compute instead of trusting the automaton in the file. Without it the verdict is
+about that automaton; the name that the file keeps of it is read again, and told as stored where it now is another language.
 Given a folder of `krohn train`, verify reads the trained model itself, letter by letter in fp32 or fp64
 (rnn, gru and lstm also in bf16), every operation rounded separately, and holds it against the automaton of its task where
 the task asks. A checkpoint of flash-linear-attention or transformers is read token by token, in fp32 or bf16. Both are
@@ -135,7 +137,7 @@ CertifyOptions how_of(const VerifyArguments& options, const ProvingPlace* place)
 
 TestedWords tested_words(const VerifyArguments& options) {
   TestedWords tested;
-  tested.model = fingerprint(read_file(file_of_torch_folder(file_of_run(options.model))));
+  tested.model = digest_of_work({}, {file_of_torch_folder(file_of_run(options.model))});
   tested.arithmetic = options.precision;
   tested.form = options.form;
   tested.length = options.length;

@@ -8,6 +8,7 @@
 #include "krohn/automata/formats/json.h"
 #include "tools/krohn/command.h"
 #include "tools/krohn/models/kit.h"
+#include "tools/krohn/models/subject.h"
 #include "tools/krohn/pictures/accuracy_plot.h"
 #include "tools/krohn/report/page.h"
 #include "tools/krohn/report/page_data.h"
@@ -28,8 +29,9 @@ std::pair<int, std::string> ask(std::vector<std::string> arguments, nb::object p
 
 /// The page of `krohn report` with nothing in it but the stepper.
 std::string stepper_page(const Network& network, const std::string& arithmetic) {
-  Findings findings{.subject = network.provenance.source, .automaton = network.automaton};
+  Findings findings{.subject = source_in_words(network), .automaton = network.automaton};
   findings.network = network;
+  findings.network->provenance.source = findings.subject;
   findings.arithmetic = arithmetic;
   return page_of(page_data(findings));
 }

@@ -16,6 +16,7 @@
 #include "krohn/groups/interruption.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/evaluate/quantise.h"
+#include "tools/krohn/models/subject.h"
 #include "tools/krohn/models/target.h"
 #include "tools/krohn/pictures/network_picture.h"
 #include "tools/krohn/report/json_output.h"
@@ -194,14 +195,14 @@ nb::ndarray<nb::numpy, double> numbers(const Network& network, const GivenWords&
 }
 
 std::string picture(const Network& network) {
-  return render_dot(network_dot(network, network.provenance.source), "svg", "dot");
+  return render_dot(network_dot(network, source_in_words(network)), "svg", "dot");
 }
 
 std::string facts(const Network& network) {
   const NetworkSize size = size_of(network);
   return json_text(
       {{"construction", network.provenance.construction},
-       {"source", network.provenance.source},
+       {"source", source_in_words(network)},
        {"theorem", network.provenance.theorem},
        {"note", network.provenance.note},
        {"layers", size.layers},

@@ -90,9 +90,7 @@ GivenVerdict verify_trained(const std::string& folder, const Named& against, con
   const Dfa own = input_machine(*subject.task).automaton;
   const auto reader = trained_machine(*subject.trained.model, *subject.task, parse_precision(precision));
   const TrackedAutomaton tracked = tracked_automaton(*subject.task, against ? against->second : own);
-  const ReadModel read{*reader, tracked, [&](Output output) {
-                         return output < own.output_names().size() ? own.output_names()[output] : "nothing";
-                       }};
+  const ReadModel read{*reader, tracked, [&](Output output) { return own.output_names()[output]; }};
   Question question = begin_question(precision, max_pairs, max_seconds);
   question.subject = &read;
   question.name = folder;

@@ -46,7 +46,8 @@ def check(
 
 class Audit(Facts):
     """What the config and the weights of a published model permit: `architecture`, `recurrent_layers`, `by_layer`, `all`;
-    `never`, sentences on what no input makes its recurrent layers do; `flags`, members of the config that do nothing."""
+    `never`, sentences on what no input makes its recurrent layers do; `fades`, on how fast states shrink; `flags`, members
+    of the config that do nothing."""
 
     def arrays(self) -> Dict[str, np.ndarray]:
         """Of the recurrent layers: layer, slowest_rate and fastest_rate of decay, least_eigenvalue, and horizon, in tokens;
@@ -63,7 +64,8 @@ class Audit(Facts):
         found = self.arrays()
         names = [name for name in found if name != "layer"]
         rows = [(layer, *(f"{found[name][i]:.4g}" for name in names)) for i, layer in enumerate(found["layer"])]
-        said = [("never", sentence) for sentence in self.never] + [("ignored", sentence) for sentence in self.flags]
+        said = [("never", sentence) for sentence in self.never] + [("fades", sentence) for sentence in self.fades]
+        said += [("ignored", sentence) for sentence in self.flags]
         return card(f"{self!r}"[1:-1], said) + table(("layer", *(name.replace("_", " ") for name in names)), rows)
 
 

@@ -232,14 +232,16 @@ def evaluate(
 
 
 class Learned(Facts):
-    """The automaton that a model follows, `automaton`, and how far: `states`, `exact`, `length`, `equal`, …"""
+    """The automaton that a model follows, `automaton`, and how far: `states`, `exact`, `length`, … `equal`: it is that of
+    `against`. `computes`: so does the model for words of every length, or None where words were only sampled."""
 
     automaton: Automaton
 
     def __repr__(self) -> str:
         far = "words of every length" if self.exact else f"words of up to {self.length:,} letters"
         held = "equal to" if self.equal else "not equal to"
-        return f"<krohn.Learned: {self.states} states, by {far}; {held} {self.against}>"
+        left = ", which the model leaves" if self.equal and self.computes is False else ""
+        return f"<krohn.Learned: {self.states} states, by {far}; {held} {self.against}{left}>"
 
     def _repr_html_(self) -> str:
         return self.automaton._repr_html_()

@@ -74,7 +74,7 @@ TEST_CASE("S_5 by its swaps: what is exact is proved in every association, in ev
         CHECK(certificate.holds_in_every_association() == !ut);
         if (!ut)
           CHECK(claim_in_words(certificate, network.automaton.alphabet()) ==
-                "proved for all lengths, in every association order");
+                "proved for all lengths, in every association of the letters' stored matrices");
       }
 }
 
@@ -143,6 +143,24 @@ TEST_CASE(
   CHECK(open.is<ProvedUpTo>());
   CHECK(open.length() >= 4);
   CHECK(open.limit == "200000 products of maps and states");
+}
+
+TEST_CASE("a matrix that is exact as it is stored says nothing of its factors, which round") {
+  Eigen::MatrixXd even(2, 1), odd(2, 1);
+  even << 67, 66;
+  odd << 66, 67;
+  for (const Swap style : {Swap::kUnit, Swap::kMap}) {
+    const Network network = one_layer(counter(2, {1}), even, {swap_matrix(2, 0, 1, style)}, {even, odd});
+    const Certificate scan = certify(network, in(Precision::kBf16, "scan"));
+    CHECK(scan.holds_in_every_association());
+    CHECK(claim_in_words(scan, network.automaton.alphabet()) ==
+          "proved for all lengths, in every association of the letters' stored matrices");
+    CHECK(scan.evidence.find("once the letters' matrices are stored nothing rounds") != std::string::npos);
+    for (const char* order : {"sequential", "chunked:64"}) {
+      const Certificate by_factors = certify(network, in(Precision::kBf16, order));
+      CHECK(by_factors.is<Refuted>() == (style == Swap::kUnit));
+    }
+  }
 }
 
 TEST_CASE("maps that round and still close are proved, in every association") {
