@@ -19,9 +19,11 @@ constexpr std::uint64_t kMaxTableEntries = std::uint64_t{1} << 30;
 
 /// The parts of an Nfa that decide its language, with the kernel states numbered 0, 1, ….
 struct Kernel {
-  std::vector<State> number;  ///< of every Nfa state; kNone when it is not in the kernel
-  std::vector<State> states;  ///< the Nfa state of every number
-  std::vector<bool> useful;   ///< acceptance is possible
+  std::vector<State> number;      ///< of every Nfa state; kNone when it is not in the kernel
+  std::vector<State> states;      ///< the Nfa state of every number
+  std::vector<bool> useful;       ///< acceptance is possible
+  std::vector<bool> accepts_all;  ///< every word is accepted, for every letter leads back here
+  State one_of_these = kNone;
   static constexpr State kNone = UINT32_MAX;
 };
 
@@ -58,9 +60,34 @@ std::vector<bool> useful_states(const Nfa& nfa, const ReverseArcs& reverse) {
   return useful;
 }
 
+/// The states from which ε-moves alone reach an accepting one, and every letter leads back.
+std::vector<bool> states_that_accept_all(const Nfa& nfa, const ReverseArcs& reverse) {
+  std::vector<bool> ends(nfa.states(), false), all(nfa.states(), false);
+  std::vector<State> queue;
+  const auto reach = [&](State state) {
+    if (!ends[state]) queue.push_back(state);
+    ends[state] = true;
+  };
+  for (State state = 0; state < nfa.states(); ++state)
+    if (nfa.accepts(state)) reach(state);
+  std::vector<State> looped(nfa.alphabet().size(), Kernel::kNone);
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    std::size_t loops = 0;
+    for (const Nfa::Arc& arc : nfa.arcs(queue[i]))
+      if (arc.letter != kEpsilon && arc.target == queue[i] && looped[arc.letter] != queue[i]) {
+        looped[arc.letter] = queue[i];
+        ++loops;
+      }
+    all[queue[i]] = loops == looped.size();
+    for (const State source : reverse.epsilon[queue[i]]) reach(source);
+  }
+  return all;
+}
+
 Kernel kernel_of(const Nfa& nfa, const ReverseArcs& reverse) {
   Kernel kernel;
   kernel.useful = useful_states(nfa, reverse);
+  kernel.accepts_all = states_that_accept_all(nfa, reverse);
   kernel.number.assign(nfa.states(), Kernel::kNone);
   const auto reads = [&](const Nfa::Arc& arc) { return arc.letter != kEpsilon && kernel.useful[arc.target]; };
   for (State state = 0; state < nfa.states(); ++state) {
@@ -68,6 +95,7 @@ Kernel kernel_of(const Nfa& nfa, const ReverseArcs& reverse) {
     if (!nfa.accepts(state) && std::none_of(arcs.begin(), arcs.end(), reads)) continue;
     kernel.number[state] = static_cast<State>(kernel.states.size());
     kernel.states.push_back(state);
+    if (kernel.accepts_all[state]) kernel.one_of_these = state;
   }
   return kernel;
 }
@@ -145,16 +173,19 @@ class SmallSubsets {
     const std::vector<std::uint64_t> closure = closures(nfa, kernel, reverse);
     for (std::size_t i = 0; i < kernel.states.size(); ++i) {
       if (nfa.accepts(kernel.states[i])) accepting_ |= std::uint64_t{1} << i;
+      if (kernel.accepts_all[kernel.states[i]]) accepts_all_ |= std::uint64_t{1} << i;
       for (const Nfa::Arc& arc : nfa.arcs(kernel.states[i]))
         if (arc.letter != kEpsilon) moves_[i * letters_ + arc.letter] |= closure[arc.target];
     }
     for (const State state : nfa.initial()) initial_ |= closure[state];
+    if (kernel.one_of_these != Kernel::kNone) everything_ = closure[kernel.one_of_these];
   }
 
   void determinise(DfaRows& rows) const {
     WordNumbers numbers;
     std::vector<std::uint64_t> subsets, targets(letters_);
     const auto number_of = [&](std::uint64_t subset) {
+      if ((subset & accepts_all_) != 0) subset = everything_;
       const State number = numbers.number(subset, rows.states());
       if (number == rows.states()) {
         rows.add_state((subset & accepting_) != 0);
@@ -199,6 +230,7 @@ class SmallSubsets {
   std::vector<std::uint64_t> moves_;  ///< [kernel state · letters + letter], closed under ε
   std::uint64_t initial_ = 0;
   std::uint64_t accepting_ = 0;
+  std::uint64_t accepts_all_ = 0, everything_ = 0;
 };
 
 /// Any number of kernel states. A subset is its occupied blocks in increasing order, each a word: which 32 states (high
@@ -231,6 +263,7 @@ class LargeSubsets {
 
  private:
   static constexpr State kFree = UINT32_MAX;
+  static constexpr std::size_t kWorkBetweenChecks = std::size_t{1} << 16;
   using Blocks = std::span<const std::uint64_t>;
 
   Blocks blocks(State number) const { return {pool_.data() + ends_[number], pool_.data() + ends_[number + 1]}; }
@@ -249,17 +282,29 @@ class LargeSubsets {
   /// The kernel states that ε-moves reach, as blocks in `closed_`. Searched anew each time: tables of all closures
   /// would be quadratic in long chains of optional parts.
   Blocks close(std::span<const State> from) {
+    search(from, false);
+    return blocks_of_queue();
+  }
+
+  /// Fills the queue; with one state that accepts all, where any is met.
+  void search(std::span<const State> from, bool is_everything) {
     ++visit_;
     queue_.clear();
+    bool accepts_all = false;
     const auto reach = [&](State state) {
-      if (visited_[state] != visit_ && kernel_.useful[state]) queue_.push_back(state);
+      if (visited_[state] == visit_ || !kernel_.useful[state]) return;
+      queue_.push_back(state);
       visited_[state] = visit_;
+      accepts_all = accepts_all || kernel_.accepts_all[state];
     };
     for (const State state : from) reach(state);
-    for (std::size_t i = 0; i < queue_.size(); ++i)
+    for (std::size_t i = 0; i < queue_.size() && (is_everything || !accepts_all); ++i)
       for (const Nfa::Arc& arc : nfa_.arcs(queue_[i]))
         if (arc.letter == kEpsilon) reach(arc.target);
-    return blocks_of_queue();
+    work_ += queue_.size();
+    if (work_ >= kWorkBetweenChecks) TimeLimit::check();
+    work_ %= kWorkBetweenChecks;
+    if (accepts_all && !is_everything) search({&kernel_.one_of_these, 1}, true);
   }
 
   Blocks blocks_of_queue() {
@@ -320,6 +365,7 @@ class LargeSubsets {
   std::vector<std::uint64_t> visited_;  ///< the last visit of every Nfa state
   std::uint64_t visit_ = 0;
   std::vector<State> queue_;
+  std::size_t work_ = 0;  ///< states visited since the last look at the clock
   std::vector<std::uint64_t> closed_;
   std::vector<std::vector<State>> by_letter_;
   std::vector<State> slots_;         ///< open addressing into the subsets

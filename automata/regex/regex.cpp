@@ -4,6 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
 #include <unordered_map>
 
 #include "krohn/automata/dfa/nfa.h"
@@ -12,13 +16,28 @@
 #include "krohn/automata/operations/operations.h"
 #include "krohn/automata/regex/regex_syntax.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
 
 namespace krohn {
 
 namespace {
 
-/// The automata of the & and ~ in a tree, by their nodes.
-using FinishedParts = std::unordered_map<RegexNodeId, Dfa>;
+using Neighbour = RegexNeighbour;
+
+/// What a node with & or ~ means at the places with these neighbours: all pairs of some before and some behind.
+struct FinishedPart {
+  RegexContexts contexts;
+  Dfa automaton;
+};
+/// By nodes; of one node the contexts are disjoint and all.
+using FinishedParts = std::unordered_map<RegexNodeId, std::vector<FinishedPart>>;
+
+constexpr unsigned kAnyNeighbour = (1U << kNeighbours) - 1;
+
+/// The neighbours behind that the contexts allow after this one before.
+constexpr unsigned behind_of(RegexContexts contexts, unsigned before) {
+  return contexts >> kNeighbours * before & kAnyNeighbour;
+}
 
 /// Thompson's construction between two given states, on a work list instead of recursion.
 class NfaBuilder {
@@ -26,20 +45,21 @@ class NfaBuilder {
   NfaBuilder(const RegexTree& tree, const RegexLetters& letters, const FinishedParts& parts, std::uint64_t max_states)
       : tree_(tree), letters_(letters), parts_(parts), max_states_(max_states), nfa_(letters.alphabet) {}
 
-  Nfa build(RegexNodeId root) {
-    const State from = add_state(), to = add_state();
+  /// The words of `root` between these neighbours.
+  Nfa build(RegexNodeId root, Neighbour before, Neighbour behind) {
+    const State from = add_state(nfa_), to = add_state(nfa_);
     nfa_.add_initial(from);
     nfa_.set_accepting(to);
-    work_.push_back({root, from, to});
+    work_.push_back({root, from, to, false});
     while (!work_.empty()) {
       const Part part = work_.back();
       work_.pop_back();
       if (const auto finished = parts_.find(part.node); finished != parts_.end())
-        embed(finished->second, part);
+        for (const FinishedPart& one : finished->second) embed(one, part);
       else
         connect(tree_.nodes[part.node], part);
     }
-    return boundaries_.empty() ? std::move(nfa_) : with_boundaries();
+    return assertions_.empty() ? std::move(nfa_) : within(before, behind);
   }
 
  private:
@@ -48,77 +68,99 @@ class NfaBuilder {
   struct Part {
     RegexNodeId node;
     State from, to;
+    bool is_alternative;  ///< others begin at `from` too
   };
 
-  /// \b or \B between two states: a move that reads nothing, where the letters on both sides allow it.
-  struct Boundary {
+  /// A move that reads nothing, where the letters on both sides allow it.
+  struct Assertion {
     State from, to;
-    bool negated;
+    RegexContexts contexts;
   };
 
-  /// The same automaton, each state with what was read last (a character of words or not) and what a boundary that was
-  /// passed since then promises of the next letter: nothing, a character of words, or anything else and the end.
-  Nfa with_boundaries() const {
-    enum Promise : State { kNone, kWord, kOther };
-    const auto number = [](State state, bool behind_word, State promise) {
-      return 6 * state + (behind_word ? 3 : 0) + promise;
+  /// The same automaton, each state with what was read last, while an assertion may follow, and with the neighbours
+  /// that the assertions passed since then allow behind. What no assertion tells apart is one.
+  Nfa within(Neighbour first, Neighbour last) {
+    std::vector<std::vector<Assertion>> leaving(nfa_.states());
+    for (const Assertion& assertion : assertions_) leaving[assertion.from].push_back(assertion);
+    const std::vector<bool> asks = states_before_assertions();
+    std::array<unsigned, kNeighbours> same{};
+    for (unsigned before = 0; before < kNeighbours; ++before)
+      while (std::ranges::any_of(assertions_, [&](const Assertion& assertion) {
+        return behind_of(assertion.contexts, same[before]) != behind_of(assertion.contexts, before);
+      }))
+        ++same[before];
+
+    struct Place {
+      State state;
+      unsigned before, allowed;
     };
-    std::vector<std::vector<Boundary>> leaving(nfa_.states());
-    for (const Boundary& boundary : boundaries_) leaving[boundary.from].push_back(boundary);
     Nfa result(letters_.alphabet);
-    for (State state = 0; state < nfa_.states(); ++state)
-      for (const State promise : {kNone, kWord, kOther, kNone, kWord, kOther})
-        result.add_state(nfa_.accepts(state) && promise != kWord);
-    for (State state = 0; state < nfa_.states(); ++state)
-      for (const bool behind_word : {false, true})
-        for (const State promise : {kNone, kWord, kOther}) {
-          const State here = number(state, behind_word, promise);
-          for (const Nfa::Arc& arc : nfa_.arcs(state)) {
-            if (arc.letter == kEpsilon) {
-              result.add_epsilon(here, number(arc.target, behind_word, promise));
-              continue;
-            }
-            const bool reads_word = is_word_letter(arc.letter);
-            if (promise == kNone || (promise == kWord) == reads_word)
-              result.add_arc(here, arc.letter, number(arc.target, reads_word, kNone));
-          }
-          for (const Boundary& boundary : leaving[state]) {
-            const State asked = behind_word == boundary.negated ? kWord : kOther;
-            if (promise == kNone || promise == asked) result.add_epsilon(here, number(boundary.to, behind_word, asked));
-          }
+    std::vector<Place> places;
+    std::unordered_map<std::uint64_t, State> numbers;
+    const auto number = [&](State state, unsigned before, unsigned allowed) {
+      before = asks[state] ? same[before] : 0;
+      const std::uint64_t key = (std::uint64_t{state} * kNeighbours + before) << kNeighbours | allowed;
+      const auto [found, is_new] = numbers.try_emplace(key, result.states());
+      if (is_new) {
+        add_state(result);
+        result.set_accepting(found->second, nfa_.accepts(state) && (allowed >> static_cast<unsigned>(last) & 1) != 0);
+        places.push_back({state, before, allowed});
+      }
+      return found->second;
+    };
+    for (const State state : nfa_.initial())
+      result.add_initial(number(state, static_cast<unsigned>(first), kAnyNeighbour));
+    for (State here = 0; here < places.size(); ++here) {
+      const auto [state, before, allowed] = places[here];
+      for (const Nfa::Arc& arc : nfa_.arcs(state)) {
+        if (arc.letter == kEpsilon) {
+          result.add_epsilon(here, number(arc.target, before, allowed));
+          continue;
         }
-    for (const State state : nfa_.initial()) result.add_initial(number(state, false, kNone));
+        const auto read = static_cast<unsigned>(neighbour(letters_.alphabet[arc.letter]));
+        if ((allowed >> read & 1) != 0) add_arc(result, here, arc.letter, number(arc.target, read, kAnyNeighbour));
+      }
+      for (const Assertion& assertion : leaving[state])
+        if (const unsigned still = allowed & behind_of(assertion.contexts, before); still != 0)
+          result.add_epsilon(here, number(assertion.to, before, still));
+    }
     return result;
   }
 
-  bool is_word_letter(Letter letter) const {
-    const CharacterSet& characters = letters_.alphabet[letter].characters;
-    return !characters.empty() && contains(word_characters(), characters.front().first);
+  /// From which an assertion can be met.
+  std::vector<bool> states_before_assertions() const {
+    std::vector<std::vector<State>> sources(nfa_.states());
+    for (State state = 0; state < nfa_.states(); ++state)
+      for (const Nfa::Arc& arc : nfa_.arcs(state))
+        if (sources[arc.target].empty() || sources[arc.target].back() != state) sources[arc.target].push_back(state);
+    std::vector<bool> before(nfa_.states(), false);
+    std::vector<State> queue;
+    const auto reach = [&](State state) {
+      if (!before[state]) queue.push_back(state);
+      before[state] = true;
+    };
+    for (const Assertion& assertion : assertions_) {
+      sources[assertion.to].push_back(assertion.from);
+      reach(assertion.from);
+    }
+    for (std::size_t i = 0; i < queue.size(); ++i)
+      for (const State source : sources[queue[i]]) reach(source);
+    return before;
   }
 
   void connect(const RegexNode& node, const Part& part) {
     switch (node.kind) {
       case RegexKind::kEmptyWord:
-        return nfa_.add_epsilon(part.from, part.to);
       case RegexKind::kCharacters:
-        return add_letters(letters_.of_set[node.left], part);
       case RegexKind::kToken:
-        return add_arc(part.from, letters_.of_token[node.left], part.to);
       case RegexKind::kAny:
-        for (Letter letter = 0; letter < letters_.alphabet.size(); ++letter) add_arc(part.from, letter, part.to);
-        return;
-      case RegexKind::kBoundary:
-        boundaries_.push_back({part.from, part.to, node.left == 1});
-        return;
-      case RegexKind::kConcatenation: {
-        const State middle = add_state();
-        work_.push_back({node.right, middle, part.to});
-        work_.push_back({node.left, part.from, middle});
-        return;
-      }
+      case RegexKind::kAssertion:
+        return connect_leaf(node, part.from, part.to);
+      case RegexKind::kConcatenation:
+        return chain(part);
       case RegexKind::kUnion:
-        work_.push_back({node.right, part.from, part.to});
-        work_.push_back({node.left, part.from, part.to});
+        work_.push_back({node.right, part.from, part.to, true});
+        work_.push_back({node.left, part.from, part.to, true});
         return;
       case RegexKind::kRepeat:
         return repeat(node, part);
@@ -129,13 +171,60 @@ class NfaBuilder {
     throw Error("internal error: an intersection or complement was not finished before its surroundings");
   }
 
+  void connect_leaf(const RegexNode& node, State from, State to) {
+    switch (node.kind) {
+      case RegexKind::kCharacters:
+        for (const Letter letter : letters_.of_set[node.left]) add_arc(nfa_, from, letter, to);
+        return;
+      case RegexKind::kToken:
+        return add_arc(nfa_, from, letters_.of_token[node.left], to);
+      case RegexKind::kAny:
+        for (Letter letter = 0; letter < letters_.alphabet.size(); ++letter) add_arc(nfa_, from, letter, to);
+        return;
+      case RegexKind::kAssertion:
+        return pass(from, to, static_cast<RegexContexts>(node.left));
+      default:
+        return nfa_.add_epsilon(from, to);
+    }
+  }
+
+  void pass(State from, State to, RegexContexts contexts) {
+    if (contexts == kEverywhere) return nfa_.add_epsilon(from, to);
+    if (contexts != 0) assertions_.push_back({from, to, contexts});
+  }
+
+  /// The factors one after another. Alternatives share their states as long as they begin alike, as in a tree of words:
+  /// a list of words has few arcs at every state.
+  void chain(const Part& part) {
+    std::vector<RegexNodeId> factors;
+    RegexNodeId first = part.node;
+    for (; tree_.nodes[first].kind == RegexKind::kConcatenation; first = tree_.nodes[first].left)
+      factors.push_back(tree_.nodes[first].right);
+    factors.push_back(first);
+    State here = part.from;
+    for (std::size_t i = factors.size(); i-- > 0;) {
+      const RegexNode& factor = tree_.nodes[factors[i]];
+      const bool is_leaf = factor.kind < RegexKind::kConcatenation;
+      State next = part.to;
+      if (i > 0 && is_leaf && part.is_alternative) {
+        const auto [known, is_new] = stems_.try_emplace({here, factor.kind, factor.left}, nfa_.states());
+        next = known->second;
+        if (is_new) connect_leaf(factor, here, add_state(nfa_));
+      } else {
+        if (i > 0) next = add_state(nfa_);
+        work_.push_back({factors[i], here, next, part.is_alternative});
+      }
+      here = next;
+    }
+  }
+
   /// `least` copies in a row, then optional ones that may all be skipped, or a loop.
   void repeat(const RegexNode& node, const Part& part) {
-    State here = add_state();
+    State here = add_state(nfa_);
     nfa_.add_epsilon(part.from, here);
     const auto advance = [&] {
-      const State next = add_state();
-      work_.push_back({node.left, here, next});
+      const State next = add_state(nfa_);
+      work_.push_back({node.left, here, next, false});
       here = next;
     };
     const bool unbounded = node.most == kUnbounded;
@@ -150,50 +239,54 @@ class NfaBuilder {
 
   /// From `here`, one or more times; none at all is as good when no copy is asked for.
   void loop(const RegexNode& node, const Part& part, State here) {
-    const State begin = add_state();
+    const State begin = add_state(nfa_);
     nfa_.add_epsilon(here, begin);
     if (node.least == 0) {
-      work_.push_back({node.left, begin, begin});
+      work_.push_back({node.left, begin, begin, false});
       return nfa_.add_epsilon(begin, part.to);
     }
-    const State end = add_state();
-    work_.push_back({node.left, begin, end});
+    const State end = add_state(nfa_);
+    work_.push_back({node.left, begin, end, false});
     nfa_.add_epsilon(end, begin);
     nfa_.add_epsilon(end, part.to);
   }
 
-  void embed(const Dfa& dfa, const Part& part) {
+  void embed(const FinishedPart& finished, const Part& part) {
+    RegexContexts before = 0, behind = 0;  // the pairs are all of those before with all of those behind
+    for (unsigned i = 0; i < kNeighbours; ++i)
+      if (const unsigned row = behind_of(finished.contexts, i); row != 0) {
+        before |= static_cast<RegexContexts>(kAnyNeighbour << kNeighbours * i);
+        behind = static_cast<RegexContexts>(row * 0x1111U);
+      }
+    const Dfa& dfa = finished.automaton;
     std::vector<State> copy(dfa.states());
-    for (State& state : copy) state = add_state();
-    nfa_.add_epsilon(part.from, copy[dfa.initial()]);
+    for (State& state : copy) state = add_state(nfa_);
+    pass(part.from, copy[dfa.initial()], before);
     for (State state = 0; state < dfa.states(); ++state) {
-      if (dfa.accepts(state)) nfa_.add_epsilon(copy[state], part.to);
+      if (dfa.accepts(state)) pass(copy[state], part.to, behind);
       for (Letter letter = 0; letter < dfa.letters(); ++letter)
-        add_arc(copy[state], letter, copy[dfa.next(state, letter)]);
+        add_arc(nfa_, copy[state], letter, copy[dfa.next(state, letter)]);
     }
   }
 
-  void add_letters(const std::vector<Letter>& letters, const Part& part) {
-    for (const Letter letter : letters) add_arc(part.from, letter, part.to);
-  }
-
-  State add_state() {
-    if (nfa_.states() >= max_states_)
+  State add_state(Nfa& nfa) const {
+    if (nfa.states() % 4096 == 0) TimeLimit::check();
+    if (nfa.states() >= max_states_)
       throw LimitError(
           fmt::format("the expression needs more than {} states before it is determinised; repeat less, "
                       "or raise the limit with --max-states",
                       max_states_));
-    return nfa_.add_state();
+    return nfa.add_state();
   }
 
-  void add_arc(State source, Letter letter, State target) {
+  static void add_arc(Nfa& nfa, State source, Letter letter, State target) {
     constexpr std::size_t kMaxArcs = 30'000'000;
-    if (nfa_.size() >= kMaxArcs)
+    if (nfa.size() >= kMaxArcs)
       throw LimitError(
           fmt::format("the expression needs more than {} arcs before it is determinised; repeat less, or "
                       "name fewer characters",
                       kMaxArcs));
-    nfa_.add_arc(source, letter, target);
+    nfa.add_arc(source, letter, target);
   }
 
   const RegexTree& tree_;
@@ -202,7 +295,9 @@ class NfaBuilder {
   std::uint64_t max_states_;
   Nfa nfa_;
   std::vector<Part> work_;
-  std::vector<Boundary> boundaries_;
+  std::vector<Assertion> assertions_;
+  /// By a state and a leaf: where the alternatives that begin with them go on.
+  std::map<std::tuple<State, RegexKind, std::uint32_t>, State> stems_;
 };
 
 class Compiler {
@@ -212,18 +307,19 @@ class Compiler {
 
   Dfa compile() {
     finish_parts();
-    return automaton_of(tree_.root);
+    return automaton_of(tree_.root, Neighbour::kEnd, Neighbour::kEnd);
   }
 
   Automaton compile_as_it_is() {
     finish_parts();
-    if (const auto finished = parts_.find(tree_.root); finished != parts_.end()) return finished->second;
-    return settled(NfaBuilder(tree_, letters_, parts_, max_states_).build(tree_.root));
+    if (parts_.contains(tree_.root)) return automaton_of(tree_.root, Neighbour::kEnd, Neighbour::kEnd);
+    return settled(nfa_of(tree_.root, Neighbour::kEnd, Neighbour::kEnd));
   }
 
  private:
   void finish_parts() {
     const std::vector<bool> needed = needed_nodes();
+    find_assertions(needed);
     for (RegexNodeId node = 0; node < tree_.nodes.size(); ++node)
       if (needed[node]) finish(node);
   }
@@ -241,24 +337,73 @@ class Compiler {
     return needed;
   }
 
-  void finish(RegexNodeId id) {
-    const RegexNode& node = tree_.nodes[id];
-    if (node.kind == RegexKind::kIntersection)
-      parts_.emplace(id, intersection_of(automaton_of(node.left), automaton_of(node.right), max_states_));
-    else if (node.kind == RegexKind::kComplement)
-      parts_.emplace(id, complement(automaton_of(node.left)));
+  void find_assertions(const std::vector<bool>& needed) {
+    has_assertion_.assign(tree_.nodes.size(), false);
+    for (RegexNodeId id = 0; id < tree_.nodes.size(); ++id) {
+      const RegexNode& node = tree_.nodes[id];
+      if (!needed[id]) continue;
+      if (node.kind == RegexKind::kAssertion) assertions_.push_back(static_cast<RegexContexts>(node.left));
+      has_assertion_[id] =
+          node.kind == RegexKind::kAssertion || (node.kind >= RegexKind::kConcatenation && has_assertion_[node.left]) ||
+          (node.kind >= RegexKind::kConcatenation && node.kind < RegexKind::kComplement && has_assertion_[node.right]);
+    }
+    std::ranges::sort(assertions_);
+    assertions_.erase(std::unique(assertions_.begin(), assertions_.end()), assertions_.end());
   }
 
-  /// The minimal automaton of a node whose & and ~ are finished.
-  Dfa automaton_of(RegexNodeId node) const {
-    if (const auto finished = parts_.find(node); finished != parts_.end()) return finished->second;
-    const Nfa nfa = NfaBuilder(tree_, letters_, parts_, max_states_).build(node);
-    return minimise(determinise(nfa, {.max_states = max_states_}));
+  /// What of & and ~ has anchors means something else between other neighbours: an automaton for all that some anchor
+  /// tells apart.
+  void finish(RegexNodeId id) {
+    const RegexNode& node = tree_.nodes[id];
+    if (node.kind != RegexKind::kIntersection && node.kind != RegexKind::kComplement) return;
+    const auto finished = [&](Neighbour before, Neighbour behind) {
+      const Dfa left = automaton_of(node.left, before, behind);
+      return node.kind == RegexKind::kComplement
+                 ? complement(left)
+                 : intersection_of(left, automaton_of(node.right, before, behind), max_states_);
+    };
+    std::vector<FinishedPart> parts;
+    std::map<std::vector<unsigned>, std::size_t> known;
+    const auto signature = [&](unsigned before, unsigned behind) {
+      std::vector<unsigned> holds;
+      if (has_assertion_[id])
+        for (const RegexContexts contexts : assertions_) {
+          holds.push_back(behind_of(contexts, before));
+          unsigned column = 0;
+          for (unsigned i = 0; i < kNeighbours; ++i) column = column << 1 | (behind_of(contexts, i) >> behind & 1);
+          holds.push_back(column);
+        }
+      return holds;
+    };
+    for (unsigned before = 0; before < kNeighbours; ++before)
+      for (unsigned behind = 0; behind < kNeighbours; ++behind) {
+        const auto one = static_cast<Neighbour>(before), other = static_cast<Neighbour>(behind);
+        const auto [found, is_new] = known.try_emplace(signature(before, behind), parts.size());
+        if (is_new) parts.push_back({0, finished(one, other)});
+        parts[found->second].contexts |= context(one, other);
+      }
+    parts_.emplace(id, std::move(parts));
+  }
+
+  Nfa nfa_of(RegexNodeId node, Neighbour before, Neighbour behind) const {
+    return NfaBuilder(tree_, letters_, parts_, max_states_).build(node, before, behind);
+  }
+
+  /// The minimal automaton, between these neighbours, of a node whose & and ~ are finished.
+  Dfa automaton_of(RegexNodeId node, Neighbour before, Neighbour behind) const {
+    if (const auto found = parts_.find(node); found != parts_.end())
+      return std::ranges::find_if(
+                 found->second,
+                 [&](const FinishedPart& part) { return (part.contexts & context(before, behind)) != 0; })
+          ->automaton;
+    return minimise(determinise(nfa_of(node, before, behind), {.max_states = max_states_}));
   }
 
   const RegexTree& tree_;
   const RegexLetters& letters_;
   std::uint64_t max_states_;
+  std::vector<bool> has_assertion_;        ///< by node
+  std::vector<RegexContexts> assertions_;  ///< distinct
   FinishedParts parts_;
 };
 

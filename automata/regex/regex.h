@@ -14,8 +14,8 @@ namespace krohn {
 struct RegexOptions {
   /// The letters; unset: the coarsest classes of the characters and tokens that the expression names (docs/regex.md).
   std::optional<Alphabet> alphabet;
-  /// The words in which the expression matches somewhere, ^ and $ being their ends; its letters are all of Unicode
-  /// unless `alphabet` says otherwise.
+  /// The words in which the expression matches somewhere; its letters are all of Unicode unless `alphabet` says
+  /// otherwise.
   bool search = false;
   std::uint64_t max_states = 10'000'000;          ///< of any automaton on the way
   std::uint64_t max_expression_size = 5'000'000;  ///< nodes after unfolding {m,n}

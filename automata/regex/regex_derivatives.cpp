@@ -68,8 +68,14 @@ class Expressions {
     return number({Kind::kRepeat, {part}, least, most});
   }
 
-  bool accepts_empty(Id id) {
+  Id assertion(RegexContexts contexts) {
+    return contexts == 0 ? kNothing : number({Kind::kAssertion, {contexts}, 0, 0});
+  }
+
+  /// Whether the empty word is one at a place with these neighbours.
+  bool accepts_empty(Id id, RegexContexts place) {
     const Node node = nodes_[id];
+    const auto accepts = [&](Id part) { return accepts_empty(part, place); };
     switch (node.kind) {
       case Kind::kNothing:
       case Kind::kLetters:
@@ -78,21 +84,25 @@ class Expressions {
         return true;
       case Kind::kConcatenation:
       case Kind::kIntersection:
-        return std::all_of(node.parts.begin(), node.parts.end(), [&](Id part) { return accepts_empty(part); });
+        return std::ranges::all_of(node.parts, accepts);
       case Kind::kUnion:
-        return std::any_of(node.parts.begin(), node.parts.end(), [&](Id part) { return accepts_empty(part); });
+        return std::ranges::any_of(node.parts, accepts);
       case Kind::kComplement:
-        return !accepts_empty(node.parts[0]);
+        return !accepts(node.parts[0]);
       case Kind::kRepeat:
-        return node.least == 0 || accepts_empty(node.parts[0]);
+        return node.least == 0 || accepts(node.parts[0]);
+      case Kind::kAssertion:
+        return (node.parts[0] & place) != 0;
     }
     return false;
   }
 
-  Id derivative(Id id, Letter letter) {
-    if (const auto known = derivatives_.find({id, letter}); known != derivatives_.end()) return known->second;
-    const Id result = derive(nodes_[id], letter);
-    derivatives_.emplace(std::pair(id, letter), result);
+  /// By a letter behind a place with these neighbours, of which the letter is one.
+  Id derivative(Id id, Letter letter, RegexContexts place) {
+    const std::tuple key(id, letter, place);
+    if (const auto known = derivatives_.find(key); known != derivatives_.end()) return known->second;
+    const Id result = derive(nodes_[id], letter, place);
+    derivatives_.emplace(key, result);
     return result;
   }
 
@@ -106,40 +116,43 @@ class Expressions {
     kIntersection,
     kComplement,
     kRepeat,
+    kAssertion,
   };
   struct Node {
     Kind kind;
-    std::vector<std::uint32_t> parts;  ///< or letters
+    std::vector<std::uint32_t> parts;  ///< or letters, or contexts
     std::uint32_t least, most;
     auto operator<=>(const Node&) const = default;
   };
 
-  Id derive(const Node node, Letter letter) {  // a copy: new nodes may move the list
+  Id derive(const Node node, Letter letter, RegexContexts place) {  // a copy: new nodes may move the list
+    const auto of = [&](Id part) { return derivative(part, letter, place); };
     switch (node.kind) {
       case Kind::kNothing:
       case Kind::kEmptyWord:
+      case Kind::kAssertion:
         return kNothing;
       case Kind::kLetters:
         return std::binary_search(node.parts.begin(), node.parts.end(), letter) ? kEmptyWord : kNothing;
       case Kind::kConcatenation: {
-        const Id first = concatenation(derivative(node.parts[0], letter), node.parts[1]);
-        if (!accepts_empty(node.parts[0])) return first;
-        return combination(true, first, derivative(node.parts[1], letter));
+        const Id first = concatenation(of(node.parts[0]), node.parts[1]);
+        return accepts_empty(node.parts[0], place) ? combination(true, first, of(node.parts[1])) : first;
       }
       case Kind::kUnion:
       case Kind::kIntersection: {
-        Id result = derivative(node.parts[0], letter);
+        Id result = of(node.parts[0]);
         for (std::size_t i = 1; i < node.parts.size(); ++i)
-          result = combination(node.kind == Kind::kUnion, result, derivative(node.parts[i], letter));
+          result = combination(node.kind == Kind::kUnion, result, of(node.parts[i]));
         return result;
       }
       case Kind::kComplement:
-        return complement(derivative(node.parts[0], letter));
+        return complement(of(node.parts[0]));
       case Kind::kRepeat: {
-        // A repeated part that accepts the empty word may be skipped: as many repetitions are allowed, fewer needed.
-        const std::uint32_t least = node.least == 0 ? 0 : node.least - 1;
+        // Where a repeated part accepts the empty word, those that are needed may all have read nothing before this.
+        const bool is_skipped = node.least == 0 || accepts_empty(node.parts[0], place);
+        const std::uint32_t least = is_skipped ? 0 : node.least - 1;
         const std::uint32_t most = node.most == kUnbounded ? kUnbounded : node.most - 1;
-        return concatenation(derivative(node.parts[0], letter), repeat(node.parts[0], least, most));
+        return concatenation(of(node.parts[0]), repeat(node.parts[0], least, most));
       }
     }
     return kNothing;
@@ -153,7 +166,7 @@ class Expressions {
 
   std::vector<Node> nodes_;
   std::map<Node, Id> known_;
-  std::map<std::pair<Id, Letter>, Id> derivatives_;
+  std::map<std::tuple<Id, Letter, RegexContexts>, Id> derivatives_;
 };
 
 Id expression_of(const RegexTree& tree, const RegexLetters& letters, Expressions& expressions) {
@@ -171,8 +184,8 @@ Id expression_of(const RegexTree& tree, const RegexLetters& letters, Expressions
           return expressions.letters({letters.of_token[node.left]});
         case RegexKind::kAny:
           return expressions.letters(any);
-        case RegexKind::kBoundary:
-          throw InputError("an expression with \\b or \\B has no derivatives");
+        case RegexKind::kAssertion:
+          return expressions.assertion(static_cast<RegexContexts>(node.left));
         case RegexKind::kConcatenation:
           return expressions.concatenation(ids[node.left], ids[node.right]);
         case RegexKind::kUnion:
@@ -194,6 +207,7 @@ Id expression_of(const RegexTree& tree, const RegexLetters& letters, Expressions
 struct Pair {
   std::optional<State> state;  ///< none: a letter came that the automaton lacks, and all is rejected
   std::optional<Id> expression;
+  RegexNeighbour before = RegexNeighbour::kEnd;  ///< what was read last, where the expression has anchors
   auto operator<=>(const Pair&) const = default;
 };
 
@@ -211,6 +225,7 @@ std::optional<Word> word_against_regex(const Dfa& automaton, std::string_view ex
   constexpr std::uint64_t kMostNodes = 20'000;  // derivatives recurse as deep as the expression
   const RegexTree tree = parse_regex_syntax(expression, std::nullopt, kMostNodes);
   const RegexLetters letters = letters_of(tree, std::nullopt);
+  const bool has_anchors = std::ranges::count(tree.nodes, RegexKind::kAssertion, &RegexNode::kind) > 0;
   Expressions expressions;
   const AlphabetRefinement common = refine(automaton.alphabet(), letters.alphabet);
   std::map<Pair, bool> seen;
@@ -219,7 +234,8 @@ std::optional<Word> word_against_regex(const Dfa& automaton, std::string_view ex
   for (std::size_t at = 0; at < met.size(); ++at) {
     const Pair pair = met[at].pair;
     const bool ours = pair.state && automaton.accepts(*pair.state);
-    const bool theirs = pair.expression && expressions.accepts_empty(*pair.expression);
+    const bool theirs =
+        pair.expression && expressions.accepts_empty(*pair.expression, context(pair.before, RegexNeighbour::kEnd));
     if (ours != theirs) {
       Word word;
       for (std::size_t i = at; i != 0; i = met[i].from) word.push_back(met[i].letter);
@@ -229,9 +245,13 @@ std::optional<Word> word_against_regex(const Dfa& automaton, std::string_view ex
     if (met.size() > max_pairs) throw LimitError(fmt::format("more than {} derivatives", max_pairs));
     for (Letter letter = 0; letter < common.merged.size(); ++letter) {
       const auto &own = common.in_a[letter], &its = common.in_b[letter];
-      const Pair next{
-          pair.state && own ? std::optional(automaton.next(*pair.state, *own)) : std::nullopt,
-          pair.expression && its ? std::optional(expressions.derivative(*pair.expression, *its)) : std::nullopt};
+      Pair next;
+      if (pair.state && own) next.state = automaton.next(*pair.state, *own);
+      if (pair.expression && its) {
+        const RegexNeighbour behind = has_anchors ? neighbour(letters.alphabet[*its]) : RegexNeighbour::kEnd;
+        next.expression = expressions.derivative(*pair.expression, *its, context(pair.before, behind));
+        next.before = behind;
+      }
       if (seen.emplace(next, true).second) met.push_back({next, at, letter});
     }
   }

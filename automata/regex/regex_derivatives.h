@@ -13,8 +13,7 @@ namespace krohn {
 /// A shortest word that one accepts and the other does not, over the common refinement of the two alphabets; nothing
 /// when there is none. Brzozowski's derivatives (1964), equal up to associative, commutative and idempotent unions and
 /// intersections, which are finitely many, beside the states of the automaton: no automaton of the expression is made.
-/// Throws InputError as parse_regex, when the expression has \b or \B, and when the automaton is no acceptor;
-/// LimitError past `max_pairs` pairs.
+/// Throws InputError as parse_regex, and when the automaton is no acceptor; LimitError past `max_pairs` pairs.
 std::optional<Word> word_against_regex(const Dfa& automaton, std::string_view expression,
                                        std::uint64_t max_pairs = 1'000'000);
 

@@ -100,13 +100,13 @@ class Partition {
 
 /// The symbols within which an expression without an alphabet is split: all that occurs.
 std::vector<Symbol> universe_of(const RegexTree& tree) {
-  const bool names_nothing = tree.sets.size() == (tree.unnamed_set ? 1U : 0U) && tree.tokens.empty();
+  const bool names_nothing = std::ranges::count(tree.is_named, true) == 0 && tree.tokens.empty();
   CharacterSet characters;
   if (tree.negates_class || (names_nothing && tree.ranges_over_letters))
     characters = all_characters();
   else
     for (std::uint32_t i = 0; i < tree.sets.size(); ++i)
-      if (i != tree.unnamed_set) characters.insert(characters.end(), tree.sets[i].begin(), tree.sets[i].end());
+      if (tree.is_named[i]) characters.insert(characters.end(), tree.sets[i].begin(), tree.sets[i].end());
   std::vector<Symbol> universe;
   if (!characters.empty()) universe.push_back({"", normalised(std::move(characters))});
   std::vector<std::string> tokens = tree.tokens;

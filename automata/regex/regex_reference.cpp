@@ -41,16 +41,13 @@ class Relations {
     return result;
   }
 
-  /// The positions between a character of words and what is none, or the others.
-  Relation boundary(bool negated) const {
+  Relation assertion(RegexContexts contexts) const {
     Relation result(size_);
-    const auto is_word = [&](std::size_t i) {
-      const CharacterSet& characters = letters_.alphabet[word_[i]].characters;
-      return !characters.empty() && contains(word_characters(), characters.front().first);
-    };
+    const auto of = [&](std::size_t i) { return neighbour(letters_.alphabet[word_[i]]); };
     for (std::size_t i = 0; i < size_; ++i) {
-      const bool before = i > 0 && is_word(i - 1), behind = i + 1 < size_ && is_word(i);
-      if ((before != behind) != negated) result[i] = std::uint64_t{1} << i;
+      const auto before = i > 0 ? of(i - 1) : RegexNeighbour::kEnd;
+      const auto behind = i + 1 < size_ ? of(i) : RegexNeighbour::kEnd;
+      if ((contexts & context(before, behind)) != 0) result[i] = std::uint64_t{1} << i;
     }
     return result;
   }
@@ -100,8 +97,8 @@ class Relations {
         return step({letters_.of_token[node.left]});
       case RegexKind::kAny:
         return any_step();
-      case RegexKind::kBoundary:
-        return boundary(node.left == 1);
+      case RegexKind::kAssertion:
+        return assertion(static_cast<RegexContexts>(node.left));
       case RegexKind::kConcatenation:
         return composed(of_node_[node.left], of_node_[node.right]);
       case RegexKind::kUnion:

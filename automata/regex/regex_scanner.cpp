@@ -144,11 +144,12 @@ std::optional<CharacterSet> named_class(char32_t kind) {
 [[noreturn]] void refuse_escape(const RegexScanner& scanner, std::size_t start, char32_t kind) {
   if (is_digit(kind) || kind == U'k' || kind == U'g')
     scanner.fail(start, "back-references are not regular and not supported");
-  if (std::u32string_view(U"bBAzZG").find(kind) != std::u32string_view::npos)
+  if (std::u32string_view(U"bBAz").find(kind) != std::u32string_view::npos)
+    scanner.fail(start, fmt::format("\\{} reads no character and cannot be in a class", static_cast<char>(kind)));
+  if (kind == U'Z')
     scanner.fail(start,
-                 fmt::format("\\{} looks around itself and is not supported; only \\b and \\B are, outside classes, "
-                             "and the whole word is matched",
-                             static_cast<char>(kind)));
+                 "\\Z is the end in some engines, and before a last line break in others; write \\z for the end");
+  if (kind == U'G') scanner.fail(start, "\\G, the end of the match before, is not supported; write \\A for the start");
   scanner.fail(start, fmt::format("unknown escape \\{}; a letter stands for itself without a backslash",
                                   static_cast<char>(kind)));
 }
@@ -201,6 +202,10 @@ RegexClass read_regex_escape(RegexScanner& scanner) {
   scanner.take();
   if (scanner.at_end()) scanner.fail(start, "nothing follows the backslash; write \\\\ for the character");
   const char32_t kind = scanner.take();
+  if (kind == U'0' && is_digit(scanner.peek()))
+    scanner.fail(start,
+                 "\\0 is U+0000, and octal in other engines when digits follow; write \\x{0} before a digit, "
+                 "or the character in hexadecimal");
   if (const auto control = control_escape(kind)) return single_character(*control, start);
   if (kind == U'x') return single_character(read_code_point(scanner, start, 2), start);
   if (kind == U'u') return single_character(read_code_point(scanner, start, 4), start);
@@ -225,7 +230,7 @@ CharacterSet in_either_case(const CharacterSet& characters) {
   return characters_of(set.get());
 }
 
-RegexClass read_regex_class(RegexScanner& scanner) {
+RegexClass read_regex_class(RegexScanner& scanner, bool ignores_case) {
   const std::size_t start = scanner.position();
   scanner.take();
   RegexClass result;
@@ -244,7 +249,7 @@ RegexClass read_regex_class(RegexScanner& scanner) {
     to.insert(to.end(), member.characters.begin(), member.characters.end());
     result.named.insert(result.named.end(), member.named.begin(), member.named.end());
   }
-  if (scanner.ignores_case()) {
+  if (ignores_case) {
     written = in_either_case(normalised(std::move(written)));
     result.named.clear();  // one case of each will do
   }

@@ -28,17 +28,12 @@ class RegexScanner {
   /// Takes the text if it is next.
   bool take_if(std::u32string_view text);
 
-  /// Whether characters stand for themselves in either case, as (?i) says.
-  bool ignores_case() const { return ignores_case_; }
-  void ignore_case(bool ignore) { ignores_case_ = ignore; }
-
   /// Throws InputError "regex:COLUMN: message".
   [[noreturn]] void fail(std::size_t position, std::string_view message) const;
 
  private:
   std::u32string text_;
   std::size_t next_ = 0;
-  bool ignores_case_ = false;
 };
 
 /// What a backslash or a class stands for.
@@ -57,6 +52,6 @@ CharacterSet in_either_case(const CharacterSet& characters);
 RegexClass read_regex_escape(RegexScanner& scanner);
 
 /// Reads a class from its `[` to its `]`.
-RegexClass read_regex_class(RegexScanner& scanner);
+RegexClass read_regex_class(RegexScanner& scanner, bool ignores_case);
 
 }  // namespace krohn

@@ -29,6 +29,17 @@ struct Bounds {
   std::uint32_t least, most;
 };
 
+/// What (?i) and (?m) say.
+struct Flags {
+  bool ignores_case = false, multiline = false;
+};
+
+/// What \w stands for.
+const CharacterSet& word_characters() {
+  static const CharacterSet characters{{U'0', U'9'}, {U'A', U'Z'}, {U'_', U'_'}, {U'a', U'z'}};
+  return characters;
+}
+
 class Parser {
  public:
   Parser(std::string_view expression, const std::optional<Alphabet>& alphabet, std::uint64_t max_size, bool search)
@@ -42,12 +53,10 @@ class Parser {
   RegexTree parse() {
     while (!scanner_.at_end()) read_item();
     finish_operand();
-    finish_alternative();
     reduce_down_to(Operator::kUnion);
     if (!pending_.empty()) scanner_.fail(pending_.back().position, "this ( is not closed; write \\( for the character");
     tree_.root = operands_.back();
-    if (search_) tree_.ranges_over_letters = tree_.negates_class = true;  // texts have any characters around
-    if (tree_.has_boundary) refuse_boundaries_in_parts();
+    if (search_) surround_with_anything();
     return std::move(tree_);
   }
 
@@ -72,13 +81,18 @@ class Parser {
         return quantify();
       case U'^':
       case U'$':
-        return anchor();
+        operand(start, assertion(start, scanner_.take()));
+        is_anchor_ = true;
+        return;
       case U'"':
         return operand(start, token(read_token_name(), start));
       case U'[':
-        return operand(start, characters(read_regex_class(scanner_), start));
+        return operand(start, characters(read_regex_class(scanner_, flags_.ignores_case), start));
       case U'\\':
-        if (scanner_.peek(1) == U'b' || scanner_.peek(1) == U'B') return operand(start, boundary(start));
+        if (std::u32string_view(U"bBAz").find(scanner_.peek(1)) != std::u32string_view::npos) {
+          scanner_.take();
+          return operand(start, assertion(start, scanner_.take()));
+        }
         return operand(start, characters(in_case(read_regex_escape(scanner_)), start));
       case U'.':
         scanner_.take();
@@ -97,41 +111,37 @@ class Parser {
 
   /// After (?i) in either case; classes such as \w and \p{Lu} say what they mean already.
   RegexClass in_case(RegexClass read) const {
-    if (!scanner_.ignores_case() || !read.single) return read;
+    if (!flags_.ignores_case || !read.single) return read;
     read.characters = in_either_case(read.characters);
     read.named.clear();
     return read;
   }
 
-  RegexNodeId boundary(std::size_t start) {
-    scanner_.take();
-    const bool negated = scanner_.take() == U'B';
-    if (!tree_.has_boundary) {
-      const auto number = static_cast<std::uint32_t>(tree_.sets.size());
-      if (set_ids_.emplace(word_characters(), number).second) {
-        tree_.sets.push_back(word_characters());
-        tree_.unnamed_set = number;
-      }
-    }
-    tree_.has_boundary = true;
-    first_boundary_ = std::min(first_boundary_, start);
-    return add({.kind = RegexKind::kBoundary, .left = negated ? 1U : 0U}, start);
+  /// A search puts any letters before and behind the expression.
+  void surround_with_anything() {
+    const std::size_t end = scanner_.position();
+    tree_.ranges_over_letters = tree_.negates_class = true;  // texts have any characters around
+    const RegexNodeId any = add({.kind = RegexKind::kAny}, end);
+    const RegexNodeId anything = add({RegexKind::kRepeat, any, 0, 0, kUnbounded}, end);
+    const RegexNodeId begun = add({RegexKind::kConcatenation, anything, tree_.root}, end);
+    tree_.root = add({RegexKind::kConcatenation, begun, anything}, end);
   }
 
-  /// The automaton of an operand of & or ~ is finished by itself, without what stands around it.
-  void refuse_boundaries_in_parts() const {
-    std::vector<bool> has(tree_.nodes.size(), false);
-    for (RegexNodeId id = 0; id < tree_.nodes.size(); ++id) {
-      const RegexNode& node = tree_.nodes[id];
-      const bool binary = node.kind == RegexKind::kConcatenation || node.kind == RegexKind::kUnion ||
-                          node.kind == RegexKind::kIntersection;
-      const bool unary = node.kind == RegexKind::kComplement || node.kind == RegexKind::kRepeat;
-      has[id] =
-          node.kind == RegexKind::kBoundary || ((binary || unary) && has[node.left]) || (binary && has[node.right]);
-      if (has[id] && (node.kind == RegexKind::kIntersection || node.kind == RegexKind::kComplement))
-        scanner_.fail(first_boundary_,
-                      "\\b and \\B are not supported inside & and ~, whose operands stand for themselves");
-    }
+  RegexNodeId assertion(std::size_t start, char32_t sign) {
+    using enum RegexNeighbour;
+    const bool is_line = flags_.multiline && (sign == U'^' || sign == U'$');
+    const bool is_start = sign == U'^' || sign == U'A', is_end = sign == U'$' || sign == U'z';
+    if (is_line) number_of_set({{U'\n', U'\n'}}, false);
+    if (!is_start && !is_end) number_of_set(word_characters(), false);
+    RegexContexts contexts = 0;
+    for (const RegexNeighbour before : {kEnd, kLineBreak, kWord, kOther})
+      for (const RegexNeighbour behind : {kEnd, kLineBreak, kWord, kOther}) {
+        const RegexNeighbour side = is_start ? before : behind;
+        const bool holds = is_start || is_end ? side == kEnd || (is_line && side == kLineBreak)
+                                              : ((before == kWord) != (behind == kWord)) == (sign == U'b');
+        if (holds) contexts |= context(before, behind);
+      }
+    return add({.kind = RegexKind::kAssertion, .left = contexts}, start);
   }
 
   // Operands and operators -----------------------------------------------------------------------------------------
@@ -140,8 +150,12 @@ class Parser {
   void operand(std::size_t start, RegexNodeId node) {
     concatenate(start);
     operands_.push_back(node);
+    end_operand();
+  }
+
+  void end_operand() {
     after_operand_ = true;
-    quantified_ = false;
+    quantified_ = is_anchor_ = false;
   }
 
   void concatenate(std::size_t position) {
@@ -153,8 +167,6 @@ class Parser {
 
   void infix(Operator op) {
     finish_operand();
-    if (op == Operator::kUnion) finish_alternative();
-    if (op == Operator::kIntersection) refuse_anchored_operand(scanner_.position());
     if (op == Operator::kIntersection && was_empty_)
       scanner_.fail(scanner_.position(), "& needs an expression on its left; write () for the empty word");
     reduce_down_to(op);
@@ -179,28 +191,7 @@ class Parser {
     if (!pending_.empty() && pending_.back().op == Operator::kComplement)
       scanner_.fail(pending_.back().position, "~ needs an expression on its right; write () for the empty word");
     operands_.push_back(add({.kind = RegexKind::kEmptyWord}, scanner_.position()));
-    after_operand_ = true;
-    quantified_ = false;
-  }
-
-  /// Where an alternative outside groups ends: a search puts any letters before and behind it, but for its anchors.
-  void finish_alternative() {
-    if (!search_ || depth_ > 0) return;
-    const bool starts = starts_, ends = ends_;
-    starts_ = ends_ = false;
-    reduce_down_to(Operator::kIntersection);
-    const std::size_t position = scanner_.position();
-    const auto anything = [&] {
-      return add({RegexKind::kRepeat, add({.kind = RegexKind::kAny}, position), 0, 0, kUnbounded}, position);
-    };
-    if (!starts) {
-      const RegexNodeId before = anything();
-      operands_.back() = add({RegexKind::kConcatenation, before, operands_.back()}, position);
-    }
-    if (!ends) {
-      const RegexNodeId behind = anything();
-      operands_.back() = add({RegexKind::kConcatenation, operands_.back(), behind}, position);
-    }
+    end_operand();
   }
 
   /// Applies the pending operators that bind at least as strongly as `op`.
@@ -235,8 +226,7 @@ class Parser {
     if (read_flags_alone()) return;
     concatenate(scanner_.position());
     pending_.push_back({Operator::kGroup, scanner_.position()});
-    cases_.push_back(scanner_.ignores_case());
-    ++depth_;
+    outer_flags_.push_back(flags_);
     scanner_.take();
     if (scanner_.peek() == U'?') read_group_kind();
   }
@@ -265,11 +255,13 @@ class Parser {
       if (flag == U'-')
         on = false;
       else if (flag == U'i')
-        scanner_.ignore_case(on);
+        flags_.ignores_case = on;
+      else if (flag == U'm')
+        flags_.multiline = on;
       else if (flag != U's' && flag != U'u')  // . is any letter already, and characters are Unicode's
         scanner_.fail(start,
-                      fmt::format("the flag {} is not supported; i ignores case, s and u are understood and change "
-                                  "nothing",
+                      fmt::format("the flag {} is not supported; i ignores case, m lets ^ and $ hold at line breaks, "
+                                  "s and u are understood and change nothing",
                                   static_cast<char>(flag)));
     }
   }
@@ -302,41 +294,22 @@ class Parser {
   }
 
   void close_group() {
-    if (depth_ == 0) scanner_.fail(scanner_.position(), "this ) closes nothing; write \\) for the character");
+    if (outer_flags_.empty()) scanner_.fail(scanner_.position(), "this ) closes nothing; write \\) for the character");
     finish_operand();
     reduce_down_to(Operator::kUnion);
     pending_.pop_back();
-    scanner_.ignore_case(cases_.back());
-    cases_.pop_back();
-    --depth_;
+    flags_ = outer_flags_.back();
+    outer_flags_.pop_back();
     scanner_.take();
-    quantified_ = false;
-  }
-
-  void refuse_anchored_operand(std::size_t position) const {
-    if (search_ && depth_ == 0 && (starts_ || ends_))
-      scanner_.fail(position, "a search has ^ and $ at the ends of whole alternatives, not at the operands of &");
-  }
-
-  /// Words are matched whole, so ^ and $ say nothing at the ends of an alternative outside groups.
-  void anchor() {
-    const std::size_t start = scanner_.position();
-    const bool at_start = !after_operand_ && (pending_.empty() || pending_.back().op != Operator::kComplement);
-    const char32_t c = scanner_.take();
-    const bool at_end = scanner_.at_end() || scanner_.peek() == U'|' || scanner_.peek() == U'&';
-    if (depth_ > 0 || !(c == U'^' ? at_start : at_end))
-      scanner_.fail(start, fmt::format("{} is only allowed where it says nothing, at the {} of an alternative outside "
-                                       "groups; write \\{} for the character",
-                                       static_cast<char>(c), c == U'^' ? "start" : "end", static_cast<char>(c)));
-    (c == U'^' ? starts_ : ends_) = true;
-    if (!pending_.empty() && pending_.back().op == Operator::kIntersection) refuse_anchored_operand(start);
+    end_operand();
   }
 
   // Quantifiers ----------------------------------------------------------------------------------------------------
 
   void quantify() {
     const std::size_t start = scanner_.position();
-    if (!after_operand_) scanner_.fail(start, "there is nothing to repeat; write a backslash for the character");
+    if (!after_operand_ || is_anchor_)
+      scanner_.fail(start, "there is nothing to repeat; write a backslash for the character");
     if (quantified_) scanner_.fail(start, "a quantifier cannot follow a quantifier; put the first into a group");
     const Bounds bounds = read_bounds();
     if (scanner_.peek() == U'+')
@@ -361,19 +334,17 @@ class Parser {
     }
   }
 
-  /// Reads {m}, {m,} or {m,n} behind the brace.
+  /// Reads {m}, {m,}, {,n} or {m,n} behind the brace.
   Bounds read_braces() {
     const std::size_t start = scanner_.position() - 1;
     const auto least = read_count();
-    std::optional<std::uint32_t> most = least;
-    if (least && scanner_.take_if(U',')) {
-      most = read_count();
-      if (!most) most = kUnbounded;
-    }
-    if (!least || !scanner_.take_if(U'}'))
-      scanner_.fail(start, "a repetition is {m}, {m,} or {m,n}; write \\{ for the character");
-    if (*least > *most) scanner_.fail(start, fmt::format("the repetition {{{},{}}} is reversed", *least, *most));
-    return {*least, *most};
+    const auto most = scanner_.take_if(U',') ? read_count() : least;
+    if ((!least && !most) || !scanner_.take_if(U'}'))
+      scanner_.fail(start, "a repetition is {m}, {m,}, {,n} or {m,n}; write \\{ for the character");
+    const Bounds bounds{least.value_or(0), most.value_or(kUnbounded)};
+    if (bounds.least > bounds.most)
+      scanner_.fail(start, fmt::format("the repetition {{{},{}}} is reversed", bounds.least, bounds.most));
+    return bounds;
   }
 
   /// A decimal number, saturated far above every limit.
@@ -387,11 +358,19 @@ class Parser {
 
   static bool is_digit(char32_t c) { return c >= U'0' && c <= U'9'; }
 
+  /// (x{i,j}){k,l} is x{ik,jl} where no number between is left out: from kj, the most of k times, to (k + 1)i.
   RegexNodeId repeat(RegexNodeId node, Bounds bounds, std::size_t position) {
     const RegexNode& child = tree_.nodes[node];
-    const bool is_star = bounds.least == 0 && bounds.most == kUnbounded;
-    if (is_star && child.kind == RegexKind::kRepeat && child.least == 0 && child.most == kUnbounded) return node;
-    return add({RegexKind::kRepeat, node, 0, bounds.least, bounds.most}, position);
+    const auto [least, most] = bounds;
+    const auto times = [](std::uint32_t a, std::uint32_t b) {
+      const bool is_unbounded = (a == kUnbounded && b != 0) || (b == kUnbounded && a != 0);
+      constexpr std::uint64_t kSaturated = kUnbounded - 1;
+      return is_unbounded ? kUnbounded : static_cast<std::uint32_t>(std::min(kSaturated, std::uint64_t{a} * b));
+    };
+    const bool is_nested = child.kind == RegexKind::kRepeat;
+    if (is_nested && (least == most || times(least + 1, child.least) <= std::uint64_t{times(least, child.most)} + 1))
+      return add({RegexKind::kRepeat, child.left, 0, times(child.least, least), times(child.most, most)}, position);
+    return add({RegexKind::kRepeat, node, 0, least, most}, position);
   }
 
   // Atoms ----------------------------------------------------------------------------------------------------------
@@ -403,10 +382,15 @@ class Parser {
       scanner_.fail(start, fmt::format("no character of {} is in the alphabet {}", class_name(read.characters),
                                        to_string(*alphabet_)));
     tree_.negates_class = tree_.negates_class || read.negated;
-    const auto [found, added] = set_ids_.emplace(read.characters, static_cast<std::uint32_t>(tree_.sets.size()));
-    if (added) tree_.sets.push_back(read.characters);
-    if (tree_.unnamed_set == found->second) tree_.unnamed_set.reset();
-    return add({.kind = RegexKind::kCharacters, .left = found->second}, start);
+    return add({.kind = RegexKind::kCharacters, .left = number_of_set(read.characters, true)}, start);
+  }
+
+  std::uint32_t number_of_set(const CharacterSet& set, bool is_named) {
+    const auto [found, added] = set_ids_.emplace(set, static_cast<std::uint32_t>(tree_.sets.size()));
+    if (added) tree_.sets.push_back(set);
+    tree_.is_named.resize(tree_.sets.size(), false);
+    tree_.is_named[found->second] = tree_.is_named[found->second] || is_named;
+    return found->second;
   }
 
   /// A quoted name of one character is that character.
@@ -479,20 +463,21 @@ class Parser {
   std::map<std::string, std::uint32_t> token_ids_;
   std::vector<RegexNodeId> operands_;
   std::vector<Pending> pending_;
-  std::vector<bool> cases_;  ///< by open group: whether case was ignored before it
-  std::size_t first_boundary_ = SIZE_MAX;
-  std::size_t depth_ = 0;
-  bool starts_ = false, ends_ = false;  ///< the alternative has an anchor at its start, at its end
-  bool after_operand_ = false;          ///< an expression is complete just before the position
-  bool quantified_ = false;             ///< it ends in a quantifier
-  bool was_empty_ = false;              ///< what finish_operand ended was nothing
+  Flags flags_;
+  std::vector<Flags> outer_flags_;  ///< by open group: those before it
+  bool after_operand_ = false;      ///< an expression is complete just before the position
+  bool quantified_ = false;         ///< it ends in a quantifier
+  bool is_anchor_ = false;          ///< it is ^ or $
+  bool was_empty_ = false;          ///< what finish_operand ended was nothing
 };
 
 }  // namespace
 
-const CharacterSet& word_characters() {
-  static const CharacterSet characters{{U'0', U'9'}, {U'A', U'Z'}, {U'_', U'_'}, {U'a', U'z'}};
-  return characters;
+RegexNeighbour neighbour(const Symbol& symbol) {
+  if (symbol.characters.empty()) return RegexNeighbour::kOther;
+  const char32_t first = symbol.characters.front().first;
+  if (first == U'\n') return RegexNeighbour::kLineBreak;
+  return contains(word_characters(), first) ? RegexNeighbour::kWord : RegexNeighbour::kOther;
 }
 
 RegexTree parse_regex_syntax(std::string_view expression, const std::optional<Alphabet>& alphabet,

@@ -18,7 +18,7 @@ enum class RegexKind : std::uint8_t {
   kCharacters,  ///< one character of sets[left]; the empty set is the empty language
   kToken,       ///< the symbol tokens[left]
   kAny,         ///< one letter
-  kBoundary,    ///< nothing, between a character of \w and what is none, or (left == 1) not there
+  kAssertion,   ///< nothing, where `left`, a RegexContexts, has the place
   kConcatenation,
   kUnion,
   kIntersection,
@@ -27,6 +27,26 @@ enum class RegexKind : std::uint8_t {
 };
 
 inline constexpr std::uint32_t kUnbounded = UINT32_MAX;
+
+/// A neighbour of a place in a word, as far as anchors tell neighbours apart.
+enum class RegexNeighbour : std::uint8_t {
+  kEnd,        ///< none: the place is at the start or at the end of the word
+  kLineBreak,  ///< the character \n
+  kWord,       ///< a character of \w
+  kOther,
+};
+inline constexpr std::uint32_t kNeighbours = 4;
+
+/// A set of places by their two neighbours: bit 4 · before + behind.
+using RegexContexts = std::uint16_t;
+inline constexpr RegexContexts kEverywhere = 0xFFFF;
+
+constexpr RegexContexts context(RegexNeighbour before, RegexNeighbour behind) {
+  return static_cast<RegexContexts>(
+      1U << (kNeighbours * static_cast<unsigned>(before) + static_cast<unsigned>(behind)));
+}
+
+RegexNeighbour neighbour(const Symbol& symbol);
 
 struct RegexNode {
   RegexKind kind = RegexKind::kEmptyWord;
@@ -39,20 +59,16 @@ struct RegexNode {
 struct RegexTree {
   std::vector<RegexNode> nodes;
   RegexNodeId root = 0;
-  std::vector<CharacterSet> sets;            ///< distinct
-  std::vector<std::string> tokens;           ///< distinct
-  bool negates_class = false;                ///< [^…], \D, \W, \S or \P occurs
-  bool ranges_over_letters = false;          ///< `.` or ~ occurs
-  bool has_boundary = false;                 ///< \b or \B occurs; then word_characters() is among the sets
-  std::optional<std::uint32_t> unnamed_set;  ///< that set, where it is there for \b only: its characters are no letters
+  std::vector<CharacterSet> sets;    ///< distinct
+  std::vector<std::string> tokens;   ///< distinct
+  std::vector<bool> is_named;        ///< by set: false where it is there for an anchor only, not for letters
+  bool negates_class = false;        ///< [^…], \D, \W, \S or \P occurs
+  bool ranges_over_letters = false;  ///< `.` or ~ occurs
 };
-
-/// What \w stands for: the characters of words, for \b.
-const CharacterSet& word_characters();
 
 /// Parses an expression (docs/regex.md). With an alphabet, characters and tokens that are written one by one must be
 /// in it. Throws InputError "regex:COLUMN: …", also as soon as a tree or its unfolding passes `max_size`.
-/// With `search` the tree is of the words in which the expression matches somewhere, at an end where ^ or $ say so.
+/// With `search` the tree is of the words in which the expression matches somewhere.
 /// O(n log n), no recursion.
 RegexTree parse_regex_syntax(std::string_view expression, const std::optional<Alphabet>& alphabet,
                              std::uint64_t max_size, bool search = false);

@@ -1,0 +1,136 @@
+"""Regular expressions beside Python's `re`, RE2 and an Aho-Corasick automaton.
+
+    python3 tools/bench/peer_regex.py golden > tests/data/anchors.tsv
+    python3 tools/bench/peer_regex.py agree KROHN [expressions] [seed]
+    python3 tools/bench/peer_regex.py words KROHN LIST      (pip: google-re2, pyahocorasick)
+
+`golden` writes random expressions with anchors, and which short words Python says they match; `agree` asks a krohn the
+same; `words` times what a list of keywords costs to search for. The expressions are those that both read alike: `$` is
+the very end for krohn (Python's \\Z), \\z is spelt \\Z, `.` is any character, \\w is ASCII.
+"""
+
+import itertools
+import json
+import random
+import re
+import resource
+import subprocess
+import sys
+import time
+
+LETTERS = ["a", "-", "\n"]
+ATOMS = ["a", "-", "\\n", "^", "$", "\\b", "\\B", "\\A", "\\z", ".", "\\w", "[^a]"]
+
+
+def in_python(atom, multiline):
+    return "\\Z" if atom == "\\z" or (atom == "$" and not multiline) else atom
+
+
+def expression(dice, depth, multiline=False):
+    """The same expression as krohn and as Python read it."""
+    def both(form, *parts):
+        return form.format(*(part[0] for part in parts)), form.format(*(part[1] for part in parts))
+
+    def inner(multiline=multiline):
+        return expression(dice, depth - 1, multiline)
+
+    if depth == 0:
+        atom = dice.choice(ATOMS + ["a", "-", "^", "$"])
+        return atom, in_python(atom, multiline)
+    kind = dice.random()
+    if kind < 0.3:
+        return both("(?:{}|{})", inner(), inner())
+    if kind < 0.45:
+        times = dice.choice(["*", "?", "+", "{{2}}", "{{,2}}", "{{0,2}}", "{{2,3}}", "*?"])
+        return both("(?:{})" + times, inner())
+    if kind < 0.55:
+        return both("(?m:{})", inner(True))
+    if kind < 0.6:
+        return both("(?-m:{})", inner(False))
+    return both("{}{}", inner(), inner())
+
+
+def rows(seed, count, longest):
+    """(kind, expression, [(word, whether Python matches it)])."""
+    dice = random.Random(seed)
+    words = ["".join(w) for n in range(longest + 1) for w in itertools.product(LETTERS, repeat=n)]
+    for _ in range(count):
+        kind = dice.choice(["search", "search", "regex"])
+        ours, theirs = expression(dice, dice.randint(1, 4))
+        if dice.random() < 0.3:
+            other = expression(dice, dice.randint(0, 2))
+            ours, theirs = ours + "|" + other[0], theirs + "|" + other[1]
+        compiled = re.compile(theirs, re.DOTALL | re.ASCII)
+        match = compiled.search if kind == "search" else compiled.fullmatch
+        # Before 3.14 \B does not hold in the empty word, against its own documentation.
+        odd = "\\B" in theirs and sys.version_info < (3, 14)
+        yield kind, ours, [(word, match(word) is not None) for word in words if word or not odd]
+
+
+def golden():
+    for kind, ours, words in rows(1, 1500, 3):
+        matched = "".join("1" if matched else "0" for _, matched in words)
+        print(kind, ours, matched.rjust(40, "?"), sep="\t")
+
+
+def agree(krohn, count=1000, seed=1):
+    pairs = accepted = differences = 0
+    for kind, ours, words in rows(int(seed), int(count), 5):
+        written = subprocess.run([krohn, "convert", f"{kind}:{ours}", "-", "--to", "json", "--alphabet", "a\\-\\n"],
+                                 capture_output=True, text=True, check=True).stdout
+        automaton = json.loads(written)
+        column = {"\n" if name == "\\n" else name: i for i, name in enumerate(automaton["alphabet"])}
+        for word, matched in words:
+            state = automaton["initial"]
+            for letter in word:
+                state = automaton["transitions"][state][column[letter]]
+            pairs, accepted = pairs + 1, accepted + matched
+            if (state in automaton["accepting"]) != matched:
+                differences += 1
+                print("differs:", kind, repr(ours), repr(word), "Python says", matched)
+    print(f"{count} expressions, {pairs} pairs, {accepted} matched, {differences} differences")
+
+
+def words(krohn, path):
+    with open(path, encoding="utf-8") as file:
+        listed = file.read().split()
+    alternatives = "|".join(map(re.escape, listed))
+
+    def of_command(text):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([krohn, "info", text], capture_output=True, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    def of_call(call):
+        start = time.process_time()
+        call()
+        return time.process_time() - start
+
+    def aho_corasick():
+        import ahocorasick
+        automaton = ahocorasick.Automaton()
+        for word in listed:
+            automaton.add_word(word, word)
+        automaton.make_automaton()
+
+    def re2():
+        import re2
+        options = re2.Options()
+        options.max_mem = 1 << 30
+        re2.compile(alternatives, options).search("-")
+
+    print(f"{len(listed)} words, seconds of processor time")
+    for name, text in [("search:…", f"search:{alternatives}"), ("search:(…)", f"search:({alternatives})"),
+                       ("search:(?i)…", f"search:(?i){alternatives}"), ("search:^(…)$", f"search:^({alternatives})$"),
+                       ("search:\\b(…)\\b", f"search:\\b({alternatives})\\b"), ("regex:…", f"regex:{alternatives}")]:
+        print(f"  krohn info {name:18} {min(of_command(text) for _ in range(3)):.3f}")
+    for rival in (aho_corasick, re2, lambda: re.compile(alternatives)):
+        try:
+            print(f"  {rival.__name__:29} {of_call(rival):.3f}")
+        except ImportError as missing:
+            print(f"  {rival.__name__}: {missing}")
+
+
+if __name__ == "__main__":
+    {"golden": golden, "agree": agree, "words": words}[sys.argv[1]](*sys.argv[2:])
