@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <mutex>
 #include <unordered_map>
 
 #include "krohn/automata/dfa/symbol_names.h"
 #include "krohn/automata/dfa/utf8.h"
+#include "krohn/automata/dfa/valuations.h"
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/error.h"
 
@@ -41,6 +43,11 @@ struct Alphabet::Table {
   void index_characters();
   void refuse_ambiguous_names() const;
   std::optional<Letter> find(char32_t character) const;
+  std::optional<Letter> find_valuation(const Alphabet& alphabet, std::string_view valuation) const;
+
+ private:
+  mutable std::once_flag has_valuations_;
+  mutable std::optional<ValuationClasses> valuations_;  ///< made when a valuation is first asked for
 };
 
 namespace {
@@ -105,6 +112,11 @@ std::optional<Letter> Alphabet::Table::find(char32_t character) const {
   return std::prev(after)->letter;
 }
 
+std::optional<Letter> Alphabet::Table::find_valuation(const Alphabet& alphabet, std::string_view valuation) const {
+  std::call_once(has_valuations_, [&] { valuations_ = ValuationClasses::of(alphabet); });
+  return valuations_ ? valuations_->find(valuation) : std::nullopt;
+}
+
 Alphabet::Alphabet() {
   static const auto empty = std::make_shared<const Table>();
   table_ = empty;
@@ -160,7 +172,8 @@ std::span<const Symbol> Alphabet::symbols() const { return table_->symbols; }
 std::optional<Letter> Alphabet::find(std::string_view name) const {
   if (const auto found = table_->by_name.find(name); found != table_->by_name.end()) return found->second;
   const auto character = single_code_point(name);
-  return character ? find(*character) : std::nullopt;
+  if (character) return find(*character);
+  return name.starts_with('{') ? table_->find_valuation(*this, name) : std::nullopt;
 }
 
 std::optional<Letter> Alphabet::find(char32_t character) const { return table_->find(character); }

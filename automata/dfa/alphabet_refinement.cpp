@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "krohn/automata/dfa/alphabet.h"
+#include "krohn/automata/dfa/valuations.h"
 
 namespace krohn {
 
@@ -54,7 +55,7 @@ std::map<Parents, CharacterSet> pieces(const Alphabet& a, const Alphabet& b) {
 void add_tokens(std::map<Parents, CharacterSet>& pieces, const Alphabet& a, const Alphabet& b) {
   const auto partner = [](const Alphabet& other, const std::string& name) {
     const auto found = other.find(name);
-    return found && other[*found].characters.empty() ? *found : kAbsent;
+    return found && other[*found].name == name && other[*found].characters.empty() ? *found : kAbsent;
   };
   for (Letter letter = 0; letter < a.size(); ++letter)
     if (a[letter].characters.empty()) pieces[{letter, partner(b, a.name(letter))}];
@@ -75,6 +76,12 @@ std::optional<Letter> present(Letter letter) { return letter == kAbsent ? std::n
 }  // namespace
 
 AlphabetRefinement refine(const Alphabet& a, const Alphabet& b) {
+  if (!(a == b)) {
+    auto first = ValuationClasses::of(a), second = ValuationClasses::of(b);
+    if (first && !second) second = ValuationClasses::of(b, &*first);
+    if (second && !first) first = ValuationClasses::of(a, &*second);
+    if (first && second) return refine(*first, a.size(), *second, b.size());
+  }
   std::map<Parents, CharacterSet> merged = pieces(a, b);
   add_tokens(merged, a, b);
   AlphabetRefinement result;

@@ -1,11 +1,11 @@
-// The classes of valuations: reduced ordered decision diagrams (Bryant 1986) whose leaves are numbers, shared in one
-// table of nodes.
+// The classes of valuations, by decision diagrams.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <unordered_map>
 
+#include "krohn/automata/dfa/decision_diagrams.h"
 #include "krohn/automata/formats/format_mata_formula.h"
 #include "krohn/groups/error.h"
 
@@ -13,109 +13,34 @@ namespace krohn {
 
 namespace {
 
-constexpr std::uint32_t kMaxVariables = 512;  // also the depth of the recursions below
+constexpr std::uint32_t kMaxVariables = 512;  // also the depth of the recursions
 constexpr std::size_t kMaxNodes = std::size_t{1} << 22;
 
-/// A node, or a leaf with a number. Equal functions are equal references.
-using Ref = std::uint32_t;
-constexpr Ref kLeafBit = Ref{1} << 31;
-constexpr Ref leaf(std::uint32_t number) { return number | kLeafBit; }
-constexpr bool is_leaf(Ref ref) { return (ref & kLeafBit) != 0; }
-constexpr std::uint32_t number_of(Ref ref) { return ref & ~kLeafBit; }
+using Ref = DecisionDiagrams::Ref;
+constexpr Ref leaf(std::uint32_t number) { return DecisionDiagrams::leaf(number); }
+constexpr bool is_leaf(Ref ref) { return DecisionDiagrams::is_leaf(ref); }
+constexpr std::uint32_t number_of(Ref ref) { return DecisionDiagrams::number_of(ref); }
+constexpr std::uint64_t key_of(std::uint32_t a, std::uint32_t b) { return std::uint64_t{a} << 32 | b; }
 
-struct Node {
-  std::uint32_t variable;
-  Ref low, high;  ///< where the variable is 0 and 1
-  friend bool operator==(const Node&, const Node&) = default;
-};
-
-struct NodeHash {
-  std::size_t operator()(const Node& node) const {
-    std::uint64_t hash = (std::uint64_t{node.low} << 32 | node.high) * 0x9E3779B97F4A7C15u;
-    hash ^= (hash >> 29) + node.variable;
-    return static_cast<std::size_t>(hash * 0xBF58476D1CE4E5B9u);
-  }
-};
-
-constexpr std::uint64_t key_of(Ref a, Ref b) { return std::uint64_t{a} << 32 | b; }
-
-class Diagrams {
- public:
-  explicit Diagrams(std::string_view where) : where_(where) {}
-
-  const Node& operator[](Ref ref) const { return nodes_[ref]; }
-
-  Ref make(std::uint32_t variable, Ref low, Ref high) {
-    if (low == high) return low;
-    const auto [entry, is_new] = index_.try_emplace(Node{variable, low, high}, static_cast<Ref>(nodes_.size()));
-    if (!is_new) return entry->second;
-    if (nodes_.size() >= kMaxNodes)
-      throw LimitError(
-          fmt::format("{}: the bit formulas need a decision diagram of more than {} nodes; the limit protects "
-                      "the memory. Split the file or use @NFA-explicit",
-                      where_, kMaxNodes));
-    nodes_.push_back({variable, low, high});
-    return entry->second;
-  }
-
-  /// The diagram whose leaf at each valuation is `combine(leaf of a, leaf of b)`. `done` remembers pairs of this
-  /// `combine`.
-  template <class Combine>
-  Ref apply(Ref a, Ref b, std::unordered_map<std::uint64_t, Ref>& done, Combine& combine) {
-    if (is_leaf(a) && is_leaf(b)) return leaf(combine(number_of(a), number_of(b)));
-    const auto known = done.find(key_of(a, b));
-    if (known != done.end()) return known->second;
-    const std::uint32_t variable = std::min(variable_of(a), variable_of(b));
-    const Ref low = apply(child(a, variable, false), child(b, variable, false), done, combine);
-    const Ref high = apply(child(a, variable, true), child(b, variable, true), done, combine);
-    const Ref result = make(variable, low, high);
-    done.emplace(key_of(a, b), result);
-    return result;
-  }
-
- private:
-  std::uint32_t variable_of(Ref ref) const { return is_leaf(ref) ? UINT32_MAX : nodes_[ref].variable; }
-  Ref child(Ref ref, std::uint32_t variable, bool high) const {
-    if (variable_of(ref) != variable) return ref;
-    return high ? nodes_[ref].high : nodes_[ref].low;
-  }
-
-  std::string_view where_;
-  std::vector<Node> nodes_;
-  std::unordered_map<Node, Ref, NodeHash> index_;
-};
-
-/// Formulas to diagrams with leaves 0 and 1.
-class FormulaDiagrams {
- public:
-  explicit FormulaDiagrams(Diagrams& diagrams) : diagrams_(diagrams) {}
-
-  Ref build(const MataFormula& formula) {
-    std::vector<Ref> stack;
-    for (const MataFormula::Step& step : formula.steps) {
-      if (step.kind == MataFormula::kName) {
-        stack.push_back(diagrams_.make(step.name, leaf(0), leaf(1)));
-      } else if (step.kind == MataFormula::kTrue || step.kind == MataFormula::kFalse) {
-        stack.push_back(leaf(step.kind == MataFormula::kTrue ? 1 : 0));
-      } else if (step.kind == MataFormula::kNot) {
-        stack.back() = diagrams_.apply(stack.back(), leaf(1), not_done_, exclusive_or);
-      } else {
-        const Ref right = stack.back();
-        stack.pop_back();
-        stack.back() = step.kind == MataFormula::kAnd ? diagrams_.apply(stack.back(), right, and_done_, conjunction)
-                                                      : diagrams_.apply(stack.back(), right, or_done_, disjunction);
-      }
+/// The diagram, with leaves 0 and 1, of a formula.
+Ref diagram_of(const MataFormula& formula, DecisionDiagrams& diagrams) {
+  std::vector<Ref> stack;
+  for (const MataFormula::Step& step : formula.steps) {
+    if (step.kind == MataFormula::kName) {
+      stack.push_back(diagrams.variable(step.name));
+    } else if (step.kind == MataFormula::kTrue || step.kind == MataFormula::kFalse) {
+      stack.push_back(leaf(step.kind == MataFormula::kTrue ? 1 : 0));
+    } else if (step.kind == MataFormula::kNot) {
+      stack.back() = diagrams.negation(stack.back());
+    } else {
+      const Ref right = stack.back();
+      stack.pop_back();
+      stack.back() = step.kind == MataFormula::kAnd ? diagrams.conjunction(stack.back(), right)
+                                                    : diagrams.disjunction(stack.back(), right);
     }
-    return stack.back();
   }
-
- private:
-  static std::uint32_t conjunction(std::uint32_t a, std::uint32_t b) { return a & b; }
-  static std::uint32_t disjunction(std::uint32_t a, std::uint32_t b) { return a | b; }
-  static std::uint32_t exclusive_or(std::uint32_t a, std::uint32_t b) { return a ^ b; }
-  Diagrams& diagrams_;
-  std::unordered_map<std::uint64_t, Ref> and_done_, or_done_, not_done_;
-};
+  return stack.back();
+}
 
 /// A product of diagrams. Leaf 0 means that every factor is 0 there; leaf i > 0 remembers the leaves of its two halves.
 struct Product {
@@ -126,7 +51,7 @@ struct Product {
 
 class ProductTree {
  public:
-  ProductTree(Diagrams& diagrams, std::vector<Ref> factors) : diagrams_(diagrams), factors_(factors.size()) {
+  ProductTree(DecisionDiagrams& diagrams, std::vector<Ref> factors) : diagrams_(diagrams), factors_(factors.size()) {
     for (const Ref factor : factors) products_.push_back({factor, {}, 0, 0});
     // Pairs, then pairs of pairs: the factors of a level are multiplied once each, log(factors) levels in all.
     for (std::size_t done = 0; products_.size() - done > 1; done += 2) multiply(done, done + 1);
@@ -158,17 +83,19 @@ class ProductTree {
   void multiply(std::size_t left, std::size_t right) {
     Product product{leaf(0), {{0, 0}}, left, right};
     std::unordered_map<std::uint64_t, std::uint32_t> numbers{{key_of(0, 0), 0}};
-    auto combine = [&](std::uint32_t a, std::uint32_t b) {
+    const auto decide = [&](const std::vector<Ref>& refs) -> std::optional<Ref> {
+      if (!is_leaf(refs[0]) || !is_leaf(refs[1])) return std::nullopt;
+      const std::uint32_t a = number_of(refs[0]), b = number_of(refs[1]);
       const auto [entry, is_new] = numbers.try_emplace(key_of(a, b), static_cast<std::uint32_t>(product.halves.size()));
       if (is_new) product.halves.emplace_back(a, b);
-      return entry->second;
+      return leaf(entry->second);
     };
-    std::unordered_map<std::uint64_t, Ref> done;
-    product.root = diagrams_.apply(products_[left].root, products_[right].root, done, combine);
+    DecisionDiagrams::Memo done(2);
+    product.root = diagrams_.apply({products_[left].root, products_[right].root}, done, decide);
     products_.push_back(std::move(product));
   }
 
-  Diagrams& diagrams_;
+  DecisionDiagrams& diagrams_;
   std::size_t factors_;
   std::vector<Product> products_;
 };
@@ -177,7 +104,7 @@ class ProductTree {
 /// cannot lead to a new leaf, so each node is entered once.
 class LeafNamer {
  public:
-  LeafNamer(const Diagrams& diagrams, std::uint32_t variables) : diagrams_(diagrams), path_(variables, '-') {}
+  LeafNamer(const DecisionDiagrams& diagrams, std::uint32_t variables) : diagrams_(diagrams), path_(variables, '-') {}
 
   void walk(Ref ref) {
     if (is_leaf(ref)) {
@@ -185,12 +112,12 @@ class LeafNamer {
       return;
     }
     if (!entered_.emplace(ref, true).second) return;
-    const Node& node = diagrams_[ref];
-    path_[node.variable] = '0';
-    walk(node.low);
-    path_[node.variable] = '1';
-    walk(node.high);
-    path_[node.variable] = '-';
+    char& sign = path_[diagrams_.variable_of(ref)];
+    sign = '0';
+    walk(diagrams_.low(ref));
+    sign = '1';
+    walk(diagrams_.high(ref));
+    sign = '-';
     finished_.push_back(ref);
   }
 
@@ -206,13 +133,13 @@ class LeafNamer {
   void count_paths(Ref root) {
     std::unordered_map<Ref, int> count{{root, 1}};
     for (auto ref = finished_.rbegin(); ref != finished_.rend(); ++ref)  // parents before children
-      for (const Ref child : {diagrams_[*ref].low, diagrams_[*ref].high})
+      for (const Ref child : {diagrams_.low(*ref), diagrams_.high(*ref)})
         count[child] = std::min(count[child] + count.at(*ref), 2);
     for (const std::uint32_t number : order_) paths_[number] = count.at(leaf(number));
   }
 
  private:
-  const Diagrams& diagrams_;
+  const DecisionDiagrams& diagrams_;
   std::string path_;
   std::unordered_map<std::uint32_t, std::string> names_;
   std::unordered_map<std::uint32_t, int> paths_;
@@ -228,12 +155,15 @@ MataClasses distinguish(std::span<const MataFormula> formulas, std::uint32_t var
     throw LimitError(fmt::format("{}: {} bits in the formulas; the limit is {}", where, variables, kMaxVariables));
   MataClasses result;
   result.classes_of.resize(formulas.size());
-  Diagrams diagrams(where);
-  FormulaDiagrams builder(diagrams);
+  DecisionDiagrams diagrams(
+      kMaxNodes,
+      fmt::format("{}: the bit formulas need a decision diagram of more than {} nodes; the limit protects the "
+                  "memory. Split the file or use @NFA-explicit",
+                  where, kMaxNodes));
   std::vector<Ref> factors;  // distinct and not false
   std::unordered_map<Ref, std::vector<std::size_t>> formulas_of;
   for (std::size_t i = 0; i < formulas.size(); ++i) {
-    const Ref ref = builder.build(formulas[i]);
+    const Ref ref = diagram_of(formulas[i], diagrams);
     if (ref == leaf(0)) continue;
     std::vector<std::size_t>& same = formulas_of[ref];
     if (same.empty()) factors.push_back(ref);

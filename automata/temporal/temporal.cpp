@@ -1,14 +1,20 @@
+// A formula that holds now asks something of the rest of the word: a Boolean function of parts that have to hold at a
+// next position. That function, a decision diagram and so unique up to propositional equivalence, is the state; the
+// propositions stand above in the diagrams of what comes next, so that a step is one substitution for all valuations.
 #include "krohn/automata/temporal/temporal.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
-#include <set>
+#include <unordered_map>
 
+#include "krohn/automata/dfa/valuations.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/temporal/temporal_formula.h"
+#include "krohn/automata/temporal/valued_automaton.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
 
@@ -18,288 +24,349 @@ namespace {
 using Operator = TemporalOperator;
 using Index = std::uint32_t;
 using Bits = std::vector<bool>;
+using Ref = DecisionDiagrams::Ref;
 
-/// The letters, and which propositions each of them makes true.
-struct Reading {
-  Alphabet alphabet;
-  std::vector<Bits> holds;  ///< by letter, by proposition
-};
+constexpr Ref kFalse = DecisionDiagrams::leaf(0), kTrue = DecisionDiagrams::leaf(1);
+constexpr Ref truth(bool value) { return value ? kTrue : kFalse; }
 
-Reading reading_of(const TemporalFormula& formula, const TemporalOptions& options, std::string_view what) {
-  const std::vector<std::string>& names = formula.propositions;
-  Reading reading;
-  if (options.propositions == Propositions::kValuations) {
-    constexpr std::size_t kMost = 10;
-    if (names.size() > kMost)
-      throw InputError(
-          fmt::format("{}: {} propositions have more valuations than krohn takes letters ({} have); without "
-                      "--alphabet valuations each position is one proposition",
-                      what, names.size(), kMost));
-    // By their names, not by where the formula names them: formulas over the same propositions have the same letters.
-    std::vector<std::size_t> sorted(names.size());
-    std::iota(sorted.begin(), sorted.end(), std::size_t{0});
-    std::ranges::sort(sorted, {}, [&](std::size_t i) { return names[i]; });
-    std::vector<std::string> letters;
-    for (std::size_t set = 0; set < std::size_t{1} << names.size(); ++set) {
-      Bits holds(names.size(), false);
-      std::string letter;
-      for (std::size_t i = 0; i < names.size(); ++i) {
-        holds[sorted[i]] = (set >> i & 1) != 0;
-        if (holds[sorted[i]]) letter += (letter.empty() ? "" : ",") + names[sorted[i]];
-      }
-      letters.push_back("{" + letter + "}");
-      reading.holds.push_back(std::move(holds));
-    }
-    reading.alphabet = Alphabet::from_names(letters);
-    return reading;
+/// Of the empty word.
+bool without_positions(const TemporalFormula& formula, Index i) {
+  const TemporalFormula::Node& node = formula.nodes[i];
+  switch (node.operation) {
+    case Operator::kTrue:
+      return true;
+    case Operator::kNot:
+      return !without_positions(formula, node.first);
+    case Operator::kAnd:
+      return without_positions(formula, node.first) && without_positions(formula, node.second);
+    case Operator::kOr:
+      return without_positions(formula, node.first) || without_positions(formula, node.second);
+    default:
+      return false;
   }
-  const Alphabet named = Alphabet::from_names(names);
-  reading.alphabet = options.alphabet ? *options.alphabet : named;
-  if (reading.alphabet.size() == 0)
-    throw InputError(std::string(what), "the formula names no letter; --alphabet says which there are");
-  for (const std::string& name : names)
-    if (!reading.alphabet.find(name))
-      throw InputError(std::string(what), fmt::format("\"{}\" is no letter of the alphabet", name));
-  // A character that is named is a letter of its own, out of the class that holds it.
-  reading.alphabet = refine(reading.alphabet, named).merged;
-  reading.holds.assign(reading.alphabet.size(), Bits(names.size(), false));
-  for (std::size_t i = 0; i < names.size(); ++i) reading.holds[*reading.alphabet.find(names[i])][i] = true;
-  return reading;
 }
 
-/// The values of all parts without a future at one position, from the letter and from what is remembered of the one
-/// before: of Y its part's value there, of O and S their own.
-class Past {
+/// The steps of one part of a formula. The variables of diagrams are first the propositions, then what is remembered of
+/// the position before, then the parts of which it is asked that there is a next position where they hold.
+class Steps {
  public:
-  explicit Past(const TemporalFormula& formula) : formula_(formula) {}
+  /// With `at_the_end` a word is accepted when the part holds at its last position and otherwise at its first.
+  Steps(const TemporalFormula& formula, Index root, bool at_the_end, DecisionDiagrams& diagrams)
+      : formula_(formula),
+        root_(root),
+        at_the_end_(at_the_end),
+        diagrams_(diagrams),
+        propositions_(static_cast<Index>(formula.propositions.size())),
+        nodes_(static_cast<Index>(formula.nodes.size())),
+        needed_(nodes_, false) {
+    needed_[root] = true;
+    for (Index i = root + 1; i-- > 0;)
+      if (needed_[i]) need_parts(formula.nodes[i]);
+    for (Index i = 0; i <= root; ++i)
+      if (needed_[i] && remembers(formula.nodes[i])) remembered_.push_back(i);
+    if (at_the_end) remembered_.push_back(nodes_);
+  }
 
-  /// Before the first position.
-  Bits start() const { return Bits(formula_.nodes.size(), false); }
+  Ref start() {
+    Bits memory(remembered_.size(), false);
+    if (at_the_end_) memory.back() = without_positions(formula_, root_);
+    return with_memory(memory, at_the_end_ ? kTrue : diagrams_.variable(later(nodes_)));
+  }
 
-  Bits values(const Bits& remembered, const Bits& holds) const {
-    Bits values(formula_.nodes.size(), false);
-    for (Index i = 0; i < values.size(); ++i) {
-      const TemporalFormula::Node& node = formula_.nodes[i];
-      if (node.has_future) continue;
-      values[i] = value(node, i, values, remembered, holds);
+  bool accepts(Ref state) const {
+    if (at_the_end_) return memory_of(state).second.back();
+    Ref asked = memory_of(state).first;
+    while (!DecisionDiagrams::is_leaf(asked)) asked = diagrams_.low(asked);  // nothing comes later
+    return asked == kTrue;
+  }
+
+  /// The diagram whose parts below the propositions are the next states; `holds` gives the propositions, by number,
+  /// their values or variables, and is the same for the same `letter`.
+  Ref step(Ref state, Letter letter, const std::vector<Ref>& holds) {
+    TimeLimit::check();
+    const auto [asked, memory] = memory_of(state);
+    auto found = moments_.find({letter, memory});
+    if (found == moments_.end())
+      found = moments_.emplace(std::pair(letter, memory), Moment{values(memory, holds)}).first;
+    Moment& moment = found->second;
+    Ref next = substituted(asked, moment);
+    for (std::size_t i = remembered_.size(); i-- > 0;) {
+      const Ref kept = diagrams_.variable(bit(i));
+      next = diagrams_.choose(kept_value(remembered_[i], moment), diagrams_.conjunction(kept, next),
+                              diagrams_.choose(kept, kFalse, next));
     }
+    return next;
+  }
+
+  bool is_state(Ref ref) const { return diagrams_.variable_of(ref) >= propositions_; }
+
+ private:
+  /// At a position with some memory: the value of every part, as far as what is asked of the next one.
+  struct Moment {
+    std::vector<Ref> values;
+    DecisionDiagrams::Memo substituted{1};
+  };
+
+  static bool remembers(const TemporalFormula::Node& node) {
+    return node.operation == Operator::kYesterday || node.operation == Operator::kOnce ||
+           node.operation == Operator::kSince;
+  }
+
+  void need_parts(const TemporalFormula::Node& node) {
+    if (node.operation == Operator::kTrue || node.operation == Operator::kProposition) return;
+    needed_[node.first] = true;
+    if (takes_two(node.operation)) needed_[node.second] = true;
+  }
+
+  std::uint32_t bit(std::size_t i) const { return propositions_ + static_cast<std::uint32_t>(i); }
+  std::uint32_t later(Index part) const { return propositions_ + nodes_ + 1 + part; }
+
+  Ref with_memory(const Bits& memory, Ref asked) {
+    for (std::size_t i = memory.size(); i-- > 0;)
+      asked = diagrams_.make(bit(i), memory[i] ? kFalse : asked, memory[i] ? asked : kFalse);
+    return asked;
+  }
+
+  /// What a state asks, and its memory; where nothing can help, that is forgotten.
+  std::pair<Ref, Bits> memory_of(Ref state) const {
+    Bits memory(remembered_.size(), false);
+    for (std::size_t i = 0; i < memory.size() && state != kFalse; ++i) {
+      memory[i] = diagrams_.low(state) == kFalse;
+      state = memory[i] ? diagrams_.high(state) : diagrams_.low(state);
+    }
+    return {state, state == kFalse ? Bits(remembered_.size(), false) : memory};
+  }
+
+  std::vector<Ref> values(const Bits& memory, const std::vector<Ref>& holds) {
+    std::vector<Ref> before(nodes_ + 1, kFalse), values(nodes_, kFalse);
+    for (std::size_t i = 0; i < memory.size(); ++i) before[remembered_[i]] = truth(memory[i]);
+    for (Index i = 0; i <= root_; ++i)
+      if (needed_[i]) values[i] = value(formula_.nodes[i], i, values, before, holds);
     return values;
   }
 
-  Bits remembered(const Bits& values) const {
-    Bits remembered = start();
-    for (Index i = 0; i < values.size(); ++i) {
-      const TemporalFormula::Node& node = formula_.nodes[i];
-      if (node.operation == Operator::kYesterday) remembered[i] = values[node.first];
-      if (node.operation == Operator::kOnce || node.operation == Operator::kSince) remembered[i] = values[i];
-    }
-    return remembered;
-  }
-
-  /// Of the empty word.
-  bool without_positions(Index i) const {
-    const TemporalFormula::Node& node = formula_.nodes[i];
+  Ref value(const TemporalFormula::Node& node, Index i, const std::vector<Ref>& values, const std::vector<Ref>& before,
+            const std::vector<Ref>& holds) {
     switch (node.operation) {
       case Operator::kTrue:
-        return true;
-      case Operator::kNot:
-        return !without_positions(node.first);
-      case Operator::kAnd:
-        return without_positions(node.first) && without_positions(node.second);
-      case Operator::kOr:
-        return without_positions(node.first) || without_positions(node.second);
-      default:
-        return false;
-    }
-  }
-
- private:
-  bool value(const TemporalFormula::Node& node, Index i, const Bits& values, const Bits& remembered,
-             const Bits& holds) const {
-    switch (node.operation) {
-      case Operator::kTrue:
-        return true;
+        return kTrue;
       case Operator::kProposition:
         return holds[node.first];
       case Operator::kNot:
-        return !values[node.first];
+        return diagrams_.negation(values[node.first]);
       case Operator::kAnd:
-        return values[node.first] && values[node.second];
+        return diagrams_.conjunction(values[node.first], values[node.second]);
       case Operator::kOr:
-        return values[node.first] || values[node.second];
+        return diagrams_.disjunction(values[node.first], values[node.second]);
+      case Operator::kNext:
+        return diagrams_.variable(later(node.first));
+      case Operator::kUntil:
+        return until(values[node.first], values[node.second], diagrams_.variable(later(i)));
       case Operator::kYesterday:
-        return remembered[i];
+        return before[i];
       case Operator::kOnce:
-        return values[node.first] || remembered[i];
+        return diagrams_.disjunction(values[node.first], before[i]);
       default:  // kSince
-        return values[node.second] || (values[node.first] && remembered[i]);
+        return until(values[node.first], values[node.second], before[i]);
     }
+  }
+
+  Ref until(Ref first, Ref second, Ref beyond) {
+    return diagrams_.disjunction(second, diagrams_.conjunction(first, beyond));
+  }
+
+  Ref kept_value(Index part, const Moment& moment) const {
+    if (part == nodes_) return moment.values[root_];
+    const TemporalFormula::Node& node = formula_.nodes[part];
+    return moment.values[node.operation == Operator::kYesterday ? node.first : part];
+  }
+
+  /// What was asked of the next position, now that this is it.
+  Ref substituted(Ref asked, Moment& moment) {
+    if (DecisionDiagrams::is_leaf(asked)) return asked;
+    if (const auto known = moment.substituted.find({&asked, 1})) return *known;
+    const Index part = diagrams_.variable_of(asked) - later(0);
+    const Ref otherwise = substituted(diagrams_.low(asked), moment), then = substituted(diagrams_.high(asked), moment);
+    return moment.substituted.add({&asked, 1},
+                                  diagrams_.choose(moment.values[part == nodes_ ? root_ : part], then, otherwise));
   }
 
   const TemporalFormula& formula_;
+  Index root_;
+  bool at_the_end_;
+  DecisionDiagrams& diagrams_;
+  Index propositions_, nodes_;
+  Bits needed_;
+  std::vector<Index> remembered_;  ///< the parts of which something is; `nodes_` is whether the root holds
+  std::map<std::pair<Letter, Bits>, Moment> moments_;
 };
 
-/// What the rest of the word owes: a formula, or its negation, at the next position, which has to be there unless the
-/// promise is weak.
-struct Promise {
-  Index part;
-  bool is_negated, is_weak;
-  friend auto operator<=>(const Promise&, const Promise&) = default;
-};
-/// All of these.
-using Promises = std::vector<Promise>;
-/// One of these: no one holds another. None: false.
-using Choices = std::set<Promises>;
+/// Numbers for states in the order of their arrival.
+class Arrivals {
+ public:
+  explicit Arrivals(std::uint64_t max_states) : max_states_(max_states) {}
 
-/// Drops what asks for more than another choice.
-Choices least(const Choices& choices) {
-  Choices kept;
-  for (const Promises& promises : choices) {
-    const bool is_more = std::any_of(choices.begin(), choices.end(), [&](const Promises& other) {
-      return other.size() < promises.size() &&
-             std::includes(promises.begin(), promises.end(), other.begin(), other.end());
-    });
-    if (!is_more) kept.insert(promises);
+  State number(Ref state) {
+    const auto [found, is_new] = numbers_.try_emplace(state, static_cast<State>(states_.size()));
+    if (is_new) states_.push_back(state);
+    if (states_.size() > max_states_)
+      throw LimitError(fmt::format("the formula's automaton has more than {} states (--max-states)", max_states_));
+    return found->second;
   }
-  return kept;
+  const std::vector<Ref>& states() const { return states_; }
+
+ private:
+  std::uint64_t max_states_;
+  std::unordered_map<Ref, State> numbers_;
+  std::vector<Ref> states_;
+};
+
+/// Words of letters of which each makes one proposition true.
+Dfa over_letters(const TemporalFormula& formula, bool at_the_end, const TemporalOptions& options,
+                 std::string_view what) {
+  const Alphabet named = Alphabet::from_names(formula.propositions);
+  Alphabet alphabet = options.alphabet ? *options.alphabet : named;
+  if (alphabet.size() == 0)
+    throw InputError(std::string(what), "the formula names no letter; --alphabet says which there are");
+  for (const std::string& name : formula.propositions)
+    if (!alphabet.find(name))
+      throw InputError(std::string(what), fmt::format("\"{}\" is no letter of the alphabet", name));
+  // A character that is named is a letter of its own, out of the class that holds it.
+  alphabet = refine(alphabet, named).merged;
+  std::vector<std::vector<Ref>> holds(alphabet.size(), std::vector<Ref>(formula.propositions.size(), kFalse));
+  for (std::size_t i = 0; i < formula.propositions.size(); ++i)
+    holds[*alphabet.find(formula.propositions[i])][i] = kTrue;
+
+  const auto diagrams = ValuationClasses::empty_diagrams();
+  Steps steps(formula, formula.root, at_the_end, *diagrams);
+  Arrivals arrivals(options.max_states);
+  arrivals.number(steps.start());
+  std::vector<State> table;
+  std::vector<bool> accepting;
+  for (State state = 0; state < arrivals.states().size(); ++state) {
+    const Ref here = arrivals.states()[state];
+    accepting.push_back(state == 0 ? without_positions(formula, formula.root) : steps.accepts(here));
+    for (Letter letter = 0; letter < alphabet.size(); ++letter)
+      table.push_back(arrivals.number(steps.step(here, letter, holds[letter])));
+  }
+  return minimise(Dfa::acceptor(alphabet, std::move(table), 0, accepting));
 }
 
-class Future {
+/// Words of valuations of the formula's propositions. Boolean combinations at the top are combinations of minimal
+/// automata, the smallest first; what temporal operators stand over is gone through by steps.
+class OverValuations {
  public:
-  explicit Future(const TemporalFormula& formula) : formula_(formula), past_(formula) {}
-
-  struct State {
-    Choices choices;
-    Bits remembered;
-    friend auto operator<=>(const State&, const State&) = default;
-  };
-
-  State start() const {
-    const bool holds_of_nothing = past_.without_positions(formula_.root);
-    return {{{{formula_.root, false, holds_of_nothing}}}, past_.start()};
-  }
-
-  State step(const State& state, const Bits& holds) const {
-    const Bits values = past_.values(state.remembered, holds);
-    std::map<std::pair<Index, bool>, Choices> known;
-    Choices all;
-    for (const Promises& promises : state.choices) {
-      Choices these{{}};
-      for (const Promise& promise : promises) these = both(these, now(promise.part, promise.is_negated, values, known));
-      all.merge(these);
+  OverValuations(const TemporalFormula& formula, const TemporalOptions& options)
+      : formula_(formula), options_(options), propositions_(formula.propositions) {
+    // What was asked before is looked at first, what is asked next last: the states of one moment share the rest.
+    const std::vector<int> delays = delays_of_propositions();
+    std::vector<std::size_t> order(delays.size()), place(delays.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(-delays[i], formula.propositions[i]); });
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      propositions_[i] = formula.propositions[order[i]];
+      place[order[i]] = i;
     }
-    return {least(all), past_.remembered(values)};
+    for (const std::size_t i : place) holds_.push_back(diagrams_->variable(static_cast<std::uint32_t>(i)));
   }
 
-  static bool accepts(const State& state) {
-    return std::any_of(state.choices.begin(), state.choices.end(), [](const Promises& promises) {
-      return std::all_of(promises.begin(), promises.end(), [](const Promise& promise) { return promise.is_weak; });
-    });
+  Dfa automaton(bool at_the_end) {
+    return with_letters(diagrams_, at_the_end ? by_steps(formula_.root, true) : of(formula_.root), propositions_);
   }
 
  private:
-  static Choices both(const Choices& a, const Choices& b) {
-    constexpr std::size_t kMost = 100'000;
-    if (a.size() * b.size() > kMost)
-      throw LimitError(fmt::format("a state of the formula's automaton has more than {} choices", kMost));
-    TimeLimit::check();
-    Choices all;
-    for (const Promises& x : a)
-      for (const Promises& y : b) {
-        Promises joined;
-        std::set_union(x.begin(), x.end(), y.begin(), y.end(), std::back_inserter(joined));
-        all.insert(std::move(joined));
+  /// Over how many X, less Y, each proposition stands at most.
+  std::vector<int> delays_of_propositions() const {
+    constexpr int kNone = std::numeric_limits<int>::min();
+    std::vector<int> of_node(formula_.nodes.size(), kNone), of_proposition(formula_.propositions.size(), 0);
+    of_node[formula_.root] = 0;
+    for (Index i = formula_.root + 1; i-- > 0;) {
+      const TemporalFormula::Node& node = formula_.nodes[i];
+      if (of_node[i] == kNone || node.operation == Operator::kTrue) continue;
+      if (node.operation == Operator::kProposition) {
+        of_proposition[node.first] = of_node[i];
+        continue;
       }
-    return least(all);
-  }
-  static Choices either(Choices a, Choices b) {
-    a.merge(b);
-    return least(a);
+      const int delay = node.operation == Operator::kNext ? 1 : node.operation == Operator::kYesterday ? -1 : 0;
+      of_node[node.first] = std::max(of_node[node.first], of_node[i] + delay);
+      if (takes_two(node.operation)) of_node[node.second] = std::max(of_node[node.second], of_node[i]);
+    }
+    return of_proposition;
   }
 
-  /// What a part, or its negation, asks of the rest of the word at a position with these values.
-  Choices now(Index i, bool negated, const Bits& values, std::map<std::pair<Index, bool>, Choices>& known) const {
+  ValuedAutomaton of(Index i) {
     const TemporalFormula::Node& node = formula_.nodes[i];
-    if (!node.has_future) return values[i] != negated ? Choices{{}} : Choices{};
-    if (const auto found = known.find({i, negated}); found != known.end()) return found->second;
-    const auto of = [&](Index part, bool is_negated) { return now(part, is_negated, values, known); };
-    const auto later = [&](Index part) { return Choices{{Promise{part, negated, negated}}}; };
-    Choices choices;
-    switch (node.operation) {
-      case Operator::kNot:
-        choices = of(node.first, !negated);
-        break;
-      case Operator::kAnd:
-      case Operator::kOr: {
-        const bool is_both = (node.operation == Operator::kAnd) != negated;
-        choices = is_both ? both(of(node.first, negated), of(node.second, negated))
-                          : either(of(node.first, negated), of(node.second, negated));
-        break;
+    const bool is_pair = node.operation == Operator::kAnd || node.operation == Operator::kOr;
+    if (!node.has_future || (!is_pair && node.operation != Operator::kNot)) return by_steps(i, false);
+    if (const auto known = known_.find(i); known != known_.end()) return known->second;
+    if (node.operation == Operator::kNot) return known_.emplace(i, complement(of(node.first))).first->second;
+    std::vector<Index> parts{i};
+    std::multimap<State, ValuedAutomaton> automata;  // by size
+    while (!parts.empty()) {
+      const Index part = parts.back();
+      parts.pop_back();
+      const TemporalFormula::Node& inner = formula_.nodes[part];
+      if (inner.operation == node.operation) {
+        parts.insert(parts.end(), {inner.second, inner.first});
+      } else {
+        ValuedAutomaton automaton = of(part);
+        automata.emplace(automaton.states(), std::move(automaton));
       }
-      case Operator::kNext:
-        choices = later(node.first);
-        break;
-      default:  // f U g is g | f & X(f U g), and its negation !g & (!f | N!(f U g))
-        choices = negated ? both(of(node.second, true), either(of(node.first, true), later(i)))
-                          : either(of(node.second, false), both(of(node.first, false), later(i)));
     }
-    return known[{i, negated}] = choices;
+    while (automata.size() > 1) {
+      const auto first = automata.extract(automata.begin()), second = automata.extract(automata.begin());
+      ValuedAutomaton both = minimised(*diagrams_, combined(*diagrams_, first.mapped(), second.mapped(),
+                                                            node.operation == Operator::kOr, options_.max_states));
+      automata.emplace(both.states(), std::move(both));
+    }
+    return known_.emplace(i, std::move(automata.begin()->second)).first->second;
+  }
+
+  ValuedAutomaton by_steps(Index root, bool at_the_end) {
+    Steps steps(formula_, root, at_the_end, *diagrams_);
+    Arrivals arrivals(options_.max_states);
+    arrivals.number(steps.start());
+    ValuedAutomaton result;
+    DecisionDiagrams::Memo done(1);
+    const auto to_numbers = [&](const auto& self, Ref ref) -> Ref {
+      if (steps.is_state(ref)) return DecisionDiagrams::leaf(arrivals.number(ref));
+      if (const auto known = done.find({&ref, 1})) return *known;
+      const Ref where_false = self(self, diagrams_->low(ref)), where_true = self(self, diagrams_->high(ref));
+      return done.add({&ref, 1}, diagrams_->make(diagrams_->variable_of(ref), where_false, where_true));
+    };
+    for (State state = 0; state < arrivals.states().size(); ++state) {
+      const Ref here = arrivals.states()[state];
+      result.accepting.push_back(state == 0 ? without_positions(formula_, root) : steps.accepts(here));
+      result.rows.push_back(to_numbers(to_numbers, steps.step(here, 0, holds_)));
+    }
+    return minimised(*diagrams_, result);
   }
 
   const TemporalFormula& formula_;
-  Past past_;
+  const TemporalOptions& options_;
+  std::shared_ptr<DecisionDiagrams> diagrams_ = ValuationClasses::empty_diagrams();
+  std::vector<std::string> propositions_;  ///< by variable
+  std::vector<Ref> holds_;                 ///< by proposition of the formula
+  std::map<Index, ValuedAutomaton> known_;
 };
 
-/// Breadth-first over the states that `step` reaches.
-template <class State, class Step, class Accepts>
-Dfa explored(const State& start, const Reading& reading, std::uint64_t max_states, Step step, Accepts accepts) {
-  std::map<State, krohn::State> numbers{{start, 0}};
-  std::vector<const State*> states{&numbers.begin()->first};
-  std::vector<krohn::State> table;
-  for (std::size_t i = 0; i < states.size(); ++i)
-    for (const Bits& holds : reading.holds) {
-      TimeLimit::check();
-      const auto [found, is_new] =
-          numbers.try_emplace(step(*states[i], holds), static_cast<krohn::State>(states.size()));
-      if (is_new) states.push_back(&found->first);
-      if (states.size() > max_states)
-        throw LimitError(fmt::format("the formula's automaton has more than {} states (--max-states)", max_states));
-      table.push_back(found->second);
-    }
-  std::vector<bool> accepting;
-  for (const State* state : states) accepting.push_back(accepts(*state));
-  return minimise(Dfa::acceptor(reading.alphabet, std::move(table), 0, accepting));
+Dfa automaton_of(const TemporalFormula& formula, bool at_the_end, const TemporalOptions& options,
+                 std::string_view what) {
+  if (options.propositions == Propositions::kLetters) return over_letters(formula, at_the_end, options, what);
+  return OverValuations(formula, options).automaton(at_the_end);
 }
 
 }  // namespace
 
 Dfa ltlf_automaton(std::string_view text, const TemporalOptions& options) {
-  const TemporalFormula formula = parse_temporal(text, "ltlf");
-  const Reading reading = reading_of(formula, options, "ltlf");
-  const Future future(formula);
-  return explored(
-      future.start(), reading, options.max_states,
-      [&](const Future::State& state, const Bits& holds) { return future.step(state, holds); }, Future::accepts);
+  return automaton_of(parse_temporal(text, "ltlf"), false, options, "ltlf");
 }
 
 Dfa past_ltl_automaton(std::string_view text, const TemporalOptions& options) {
   const TemporalFormula formula = parse_temporal(text, "pltl");
   if (formula.nodes[formula.root].has_future)
     throw InputError("pltl", "a formula of the past has no X, N, F, G, U, R, W, M; ltlf: takes them");
-  const Reading reading = reading_of(formula, options, "pltl");
-  const Past past(formula);
-  struct State {
-    Bits remembered;
-    bool holds;
-    auto operator<=>(const State&) const = default;
-  };
-  return explored(
-      State{past.start(), past.without_positions(formula.root)}, reading, options.max_states,
-      [&](const State& state, const Bits& holds) {
-        const Bits values = past.values(state.remembered, holds);
-        return State{past.remembered(values), values[formula.root]};
-      },
-      [](const State& state) { return state.holds; });
+  return automaton_of(formula, true, options, "pltl");
 }
 
 }  // namespace krohn

@@ -26,7 +26,7 @@ namespace krohn {
 /// What a word is made of.
 enum class Propositions : std::uint8_t {
   kLetters,    ///< exactly one proposition holds at each position: it is the letter
-  kValuations  ///< a letter is a set of the formula's propositions, "{}", "{a}", "{a,b}", sorted; at most 10 of them
+  kValuations  ///< any propositions hold: letters are the classes of valuations that the automaton tells apart
 };
 
 struct TemporalOptions {
@@ -36,9 +36,10 @@ struct TemporalOptions {
   std::uint64_t max_states = 10'000'000;
 };
 
-/// The minimal acceptor of the words at whose first position the formula holds. States are positive combinations of
-/// what is owed to the rest of the word: at most doubly exponential in the formula. Polls TimeLimit. Throws InputError
-/// with the column, LimitError.
+/// The minimal acceptor of the words at whose first position the formula holds. States are Boolean functions of what is
+/// asked of the rest of the word: at most doubly exponential in the formula. Classes of valuations are named as in
+/// automata/dfa/valuations.h, in the order of their least valuations. Polls TimeLimit. Throws InputError with the
+/// column, LimitError.
 Dfa ltlf_automaton(std::string_view formula, const TemporalOptions& options = {});
 
 /// The same for a formula without future operators, at the *last* position: states are what it remembers, at most

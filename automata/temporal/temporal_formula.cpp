@@ -86,9 +86,7 @@ class Parser {
       node.has_past = node.has_past || formula_.nodes[part].has_past;
     };
     if (operation != Operator::kTrue && operation != Operator::kProposition) inherit(first);
-    if (operation == Operator::kAnd || operation == Operator::kOr || operation == Operator::kUntil ||
-        operation == Operator::kSince)
-      inherit(second);
+    if (takes_two(operation)) inherit(second);
     if (operation == Operator::kNext || operation == Operator::kUntil) node.has_future = true;
     const bool is_past =
         operation == Operator::kYesterday || operation == Operator::kOnce || operation == Operator::kSince;
@@ -205,6 +203,11 @@ class Parser {
 };
 
 }  // namespace
+
+bool takes_two(TemporalOperator operation) {
+  return operation == Operator::kAnd || operation == Operator::kOr || operation == Operator::kUntil ||
+         operation == Operator::kSince;
+}
 
 TemporalFormula parse_temporal(std::string_view text, std::string_view what) { return Parser(text, what).parse(); }
 

@@ -21,6 +21,9 @@ enum class TemporalOperator : std::uint8_t {
   kSince,
 };
 
+/// True for operators over two formulas.
+bool takes_two(TemporalOperator operation);
+
 /// Every formula in these operators: the others are the duals of these, or short for them.
 struct TemporalFormula {
   struct Node {

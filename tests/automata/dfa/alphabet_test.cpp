@@ -6,6 +6,7 @@
 #include <random>
 
 #include "krohn/automata/dfa/utf8.h"
+#include "krohn/automata/dfa/valuations.h"
 #include "krohn/groups/error.h"
 
 using namespace krohn;
@@ -223,4 +224,100 @@ TEST_CASE("refinement agrees with membership, character by character") {
     }
     CHECK(refined.merged.size() == letters);
   }
+}
+
+TEST_CASE("letters that are classes of valuations are found by valuation") {
+  struct Fact {
+    Names names;
+    std::string_view valuation;
+    std::optional<Letter> letter;
+  };
+  const Names classes{"!a|!b", "a&b"}, all{"{}", "{a}", "{b}", "{a,b}"}, odd{"\"b c\"&\"true\"", "!\"b c\"|!\"true\""};
+  for (const Fact& fact : std::vector<Fact>{{classes, "{}", 0},
+                                            {classes, "{b}", 0},
+                                            {classes, "{b,a}", 1},
+                                            {classes, "{c}", {}},
+                                            {classes, "{a", {}},
+                                            {classes, "{a,a}", {}},
+                                            {classes, "{a}b", {}},
+                                            {all, "{b,a}", 3},
+                                            {odd, "{\"true\",\"b c\"}", 0},
+                                            {odd, "{\"true\"}", 1},
+                                            {{"true"}, "{}", 0},
+                                            {{"!x", "x"}, "{x}", 1},
+                                            {{"a", "b"}, "{a}", {}},              // no valuation is both, some are none
+                                            {{"!a", "!b"}, "{a}", {}},            // some are both
+                                            {{"!a", "a&b"}, "{a}", {}},           // some are none
+                                            {{"{}", "{a}", "{b}"}, "{a,b}", {}},  // one is none
+                                            {{"!a", "{a}"}, "{}", {}},            // of two kinds
+                                            {{"!a", "a", "SYN ACK"}, "{a}", {}}}) {
+    CAPTURE(fact.names);
+    CAPTURE(fact.valuation);
+    CHECK(Alphabet::from_names(fact.names).find(fact.valuation) == fact.letter);
+  }
+}
+
+TEST_CASE("classes of valuations are split by those of other propositions") {
+  struct Fact {
+    Names a, b, merged;
+  };
+  for (const Fact& fact :
+       std::vector<Fact>{{{"!a", "a"}, {"true"}, {"{}", "{a}"}},
+                         {{"{}", "{a}"}, {"!b", "b"}, {"{}", "{b}", "{a}", "{a,b}"}},
+                         {{"!a|!b", "a&b"}, {"!c", "c"}, {"!a&!c|!b&!c", "!a&c|!b&c", "a&b&!c", "a&b&c"}},
+                         {{"!a|!b", "a&b"}, {"!b", "b"}, {"!b", "!a&b", "a&b"}},
+                         {{"!a", "a"}, {"{a}"}, {"{}", "{a}"}},       // a few valuations alone
+                         {{"!a", "a"}, {"{c}"}, {"!a", "a", "{c}"}},  // not of its propositions
+                         {{"!a", "a"}, {"x"}, {"!a", "a", "x"}}}) {
+    CAPTURE(fact.a);
+    CAPTURE(fact.b);
+    const Alphabet a = Alphabet::from_names(fact.a), b = Alphabet::from_names(fact.b);
+    const AlphabetRefinement common = refine(a, b);
+    CHECK(names_of(common.merged) == fact.merged);
+    CHECK(common.in_a.size() == fact.merged.size());
+    CHECK(common.in_b.size() == fact.merged.size());
+  }
+  CHECK(refine(Alphabet::from_names(Names{"!a", "a"}), Alphabet::from_names(Names{"{a}"})).in_b[0] == std::nullopt);
+}
+
+TEST_CASE("random classes of valuations are named so that the names mean them") {
+  std::mt19937 random(9);
+  const Names propositions{"d", "b c", "b", "a"};  // from the last
+  const auto written = [&](unsigned valuation) {
+    std::string text;
+    for (unsigned i = 4; i-- > 0;)
+      if ((valuation >> i & 1) != 0) text += (text.empty() ? "" : ",") + (i == 1 ? "\"b c\"" : propositions[i]);
+    return "{" + text + "}";
+  };
+  int unnamed = 0;
+  for (int round = 0; round < 500; ++round) {
+    const std::uint32_t most = 1 + random() % 6;
+    std::vector<std::uint32_t> class_of(16), numbers;
+    for (std::uint32_t& number : class_of) number = static_cast<std::uint32_t>(random() % most);
+    for (std::uint32_t& number : class_of) {  // by first appearance: all are there
+      const auto known = std::ranges::find(numbers, number);
+      if (known == numbers.end()) numbers.push_back(number);
+      number = static_cast<std::uint32_t>(std::ranges::find(numbers, number) - numbers.begin());
+    }
+    const auto diagrams = std::make_shared<DecisionDiagrams>(1000, "too large");
+    std::vector<DecisionDiagrams::Ref> level;
+    for (const std::uint32_t number : class_of) level.push_back(DecisionDiagrams::leaf(number));
+    for (std::uint32_t variable = 4; variable-- > 0;) {  // bit 3 - variable tells the two halves of a pair apart
+      std::vector<DecisionDiagrams::Ref> above;
+      for (std::size_t i = 0; i < level.size(); i += 2)
+        above.push_back(diagrams->make(variable, level[i], level[i + 1]));
+      level = std::move(above);
+    }
+    const ValuationClasses classes{diagrams, level.front(), propositions};
+    const Alphabet alphabet = Alphabet::from_names(classes.names(numbers.size()));
+    CAPTURE(to_string(alphabet));
+    for (unsigned place = 0; place < 16; ++place) {
+      unsigned valuation = 0;  // variable v is bit v here
+      for (unsigned variable = 0; variable < 4; ++variable) valuation |= (place >> (3 - variable) & 1) << variable;
+      const auto found = alphabet.find(written(valuation));
+      if (found) CHECK(found == class_of[place]);
+      unnamed += found ? 0 : 1;
+    }
+  }
+  CHECK(unnamed < 2000);  // where a proposition makes no difference, names do not have it
 }

@@ -3,12 +3,16 @@
 #include "krohn/automata/temporal/temporal.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include <array>
 #include <memory>
 #include <random>
+#include <set>
 
 #include "krohn/automata/language.h"
 #include "krohn/automata/operations/equivalence.h"
+#include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/regex/regex.h"
 #include "krohn/groups/error.h"
 
@@ -106,22 +110,53 @@ class Dice {
   std::mt19937 random_;
 };
 
-/// Every word of up to `longest` letters; the letters of `meaning` are these valuations.
-void compare(const Part& formula, const Dfa& dfa, const std::vector<unsigned>& meaning, int longest, bool at_the_end) {
-  std::vector<Word> words{{}};
+/// A letter, and a valuation for which it stands.
+struct Meaning {
+  Letter letter;
+  unsigned valuation;
+};
+
+/// Of the four valuations of a and b; what the alphabet does not name makes no difference.
+std::vector<Meaning> valuations_in(const Alphabet& alphabet) {
+  std::vector<Meaning> meanings;
+  for (const unsigned valuation : {0U, 1U, 2U, 3U})
+    for (const unsigned named : {3U, 2U, 1U, 0U}) {
+      const char* name = std::array{"{}", "{a}", "{b}", "{b,a}"}[valuation & named];
+      const std::optional<Letter> letter = alphabet.find(name);
+      if (!letter) continue;
+      meanings.push_back({*letter, valuation});
+      break;
+    }
+  REQUIRE(meanings.size() == 4);
+  return meanings;
+}
+
+/// Every word of up to `longest` of these letters.
+void compare(const Part& formula, const Dfa& dfa, const std::vector<Meaning>& meanings, int longest, bool at_the_end) {
+  std::vector<std::pair<Word, Valued>> words(1);
   for (std::size_t i = 0; i < words.size(); ++i) {
-    const Word word = words[i];
-    Valued valued;
-    for (const Letter letter : word) valued.push_back(meaning[letter]);
+    const auto [word, valued] = words[i];
     const int at = at_the_end && !word.empty() ? static_cast<int>(word.size()) - 1 : 0;
     CAPTURE(dfa.alphabet().format_word(word));
     REQUIRE(dfa.accepts(dfa.run(word)) == holds(formula, valued, at));
     if (static_cast<int>(word.size()) == longest) continue;
-    for (Letter letter = 0; letter < dfa.letters(); ++letter) {
-      words.push_back(word);
-      words.back().push_back(letter);
+    for (const Meaning& meaning : meanings) {
+      words.push_back({word, valued});
+      words.back().first.push_back(meaning.letter);
+      words.back().second.push_back(meaning.valuation);
     }
   }
+}
+
+/// Whether no two letters do the same to all states.
+bool tells_letters_apart(const Dfa& dfa) {
+  std::set<std::vector<State>> columns;
+  for (Letter letter = 0; letter < dfa.letters(); ++letter) {
+    std::vector<State> column;
+    for (State state = 0; state < dfa.states(); ++state) column.push_back(dfa.next(state, letter));
+    columns.insert(column);
+  }
+  return columns.size() == dfa.letters();
 }
 
 /// With a and b named, in this order, without a change of the meaning.
@@ -140,10 +175,13 @@ TEST_CASE("random formulas, of the future, of the past and of both, mean on ever
     const auto read = [&](const TemporalOptions& options) {
       return has_future ? ltlf_automaton(text, options) : past_ltl_automaton(text, options);
     };
-    compare(formula, read({}), {1, 2}, 6, !has_future);
+    compare(formula, read({}), {{0, 1}, {1, 2}}, 6, !has_future);
     TemporalOptions valuations;
     valuations.propositions = Propositions::kValuations;
-    compare(formula, read(valuations), {0, 1, 2, 3}, 4, !has_future);
+    const Dfa dfa = read(valuations);
+    compare(formula, dfa, valuations_in(dfa.alphabet()), 4, !has_future);
+    CHECK(minimise(dfa) == dfa);
+    CHECK(tells_letters_apart(dfa));
   }
 }
 
@@ -163,9 +201,13 @@ TEST_CASE("formulas that people write") {
   CHECK_FALSE(distinguishing_word(load_language("pltl:a & Y b"), load_language("regex:(a|b)*ba")));
   LanguageOptions valuations;
   valuations.alphabet = "valuations";
-  CHECK(load_language("ltlf:G(a -> F b)", valuations).letters() == 4);
-  // In whatever order a formula names them.
-  CHECK(load_language("ltlf:b & a", valuations) == load_language("ltlf:a & b", valuations));
+  const auto letters = [&](const char* formula) { return to_string(load_language(formula, valuations).alphabet()); };
+  CHECK(letters("ltlf:G(a -> F b)") == "{!a&!b, a&!b, b}");
+  CHECK(letters("ltlf:a U b & F a") == "{{}, {a}, {b}, {a,b}}");
+  CHECK(letters("ltlf:F (a | \"b c\")") == "{!a&!\"b c\", a|\"b c\"}");
+  CHECK(letters("pltl:O (a & !a)") == "{true}");
+  // In whatever order a formula names them, and whatever else.
+  CHECK(load_language("ltlf:b & a", valuations) == load_language("ltlf:a & b & (c | !c)", valuations));
   CHECK(load_language("ltlf:G(\"(1 2)\" -> F \"(2 3)\")").alphabet().name(0) == "(1 2)");
   CHECK_FALSE(distinguishing_word(load_language("expr:\"ltlf:F a\""), load_language("ltlf:F a")));
 }
@@ -189,10 +231,61 @@ TEST_CASE("mistakes are said with their column, and limits are met") {
   CHECK_THROWS_AS(ltlf_automaton("X X X X X X X X a", options), LimitError);
   std::string deep(3000, '!');
   CHECK_THROWS_WITH_AS(ltlf_automaton(deep + "a"), doctest::Contains("nested"), InputError);
-  std::string many = "p0";
-  for (int i = 1; i < 11; ++i) many += " & p" + std::to_string(i);
+  options = {};
   options.propositions = Propositions::kValuations;
-  CHECK_THROWS_WITH_AS(ltlf_automaton(many, options), doctest::Contains("valuations"), InputError);
+  std::string obeyed = "true";
+  for (int i = 0; i < 9; ++i) obeyed += fmt::format(" & G(p{} -> N q{})", i, i);
+  CHECK_THROWS_WITH_AS(ltlf_automaton(obeyed, options), doctest::Contains("classes of valuations"), LimitError);
+}
+
+TEST_CASE("formulas of many propositions") {
+  TemporalOptions options;
+  options.propositions = Propositions::kValuations;
+  std::string all = "p0", obeyed = "true", each = "true";
+  for (int i = 1; i < 30; ++i) all += fmt::format(" & p{}", i);
+  for (int i = 0; i < 5; ++i) obeyed += fmt::format(" & G(p{} -> N q{})", i, i);
+  for (int i = 0; i < 10; ++i) each += fmt::format(" & G(X p{} -> p{}) & G F X p{}", i + 10, i, i + 10);
+  const Dfa now = ltlf_automaton(all, options);
+  CHECK(now.states() == 3);
+  CHECK(now.letters() == 2);
+  CHECK(ltlf_automaton("G(" + all + ")", options).states() == 2);
+  // Any five of the q may be owed, or a debt was not paid: every valuation does something else.
+  const Dfa debts = ltlf_automaton(obeyed, options);
+  CHECK(debts.states() == 33);
+  CHECK(debts.letters() == 1024);
+  CHECK(debts.alphabet().name(0) == "{}");
+  // At the last position nothing can be next: no word but the empty one, which no order of steps may hide.
+  CHECK(ltlf_automaton(each, options).states() == 2);
+}
+
+TEST_CASE("languages over different propositions are compared over all of them") {
+  LanguageOptions options;
+  options.alphabet = "valuations";
+  const auto read = [&](const std::string& text) { return load_language("ltlf:" + text, options); };
+  CHECK_FALSE(distinguishing_word(read("F a"), read("F (a | (b & !b))")));
+  CHECK_FALSE(distinguishing_word(read("F a | G !a"), read("true")));
+  const auto told = distinguishing_word(read("F a"), read("F (a | (b & c))"));
+  REQUIRE(told);
+  CHECK(refine(read("F a").alphabet(), read("F (a | (b & c))").alphabet()).merged.format_word(*told) == "!a&b&c");
+  Dice dice(2);
+  int equal = 0;
+  for (int round = 0; round < 1000; ++round) {
+    const Part first = dice.formula(1 + round % 3, true, false), second = dice.formula(1 + round % 3, true, true);
+    CAPTURE(text_of(first));
+    CAPTURE(text_of(second));
+    const Dfa a = read(text_of(first)), b = read(text_of(second));
+    const auto word = distinguishing_word(a, b);
+    const AlphabetRefinement common = refine(a.alphabet(), b.alphabet());
+    Word in_a, in_b;
+    for (const Letter letter : word.value_or(Word{})) {
+      in_a.push_back(*common.in_a[letter]);
+      in_b.push_back(*common.in_b[letter]);
+    }
+    CHECK((a.accepts(a.run(in_a)) != b.accepts(b.run(in_b))) == word.has_value());
+    if (!word) compare(first, b, valuations_in(b.alphabet()), 4, false);
+    equal += word ? 0 : 1;
+  }
+  CHECK(equal > 30);
 }
 
 TEST_CASE("a named character is a letter of its own, out of a class") {
