@@ -98,7 +98,7 @@ function showLearned({learned}) {
   const {differences: {edges, outputs, states, left_out: leftOut}, beyond} = learned, isEqual = edges.length + outputs.length === 0;
   const evidence = learned.exact ? "equal on words of every length" : `it agrees with the model on ${learned.words.toLocaleString("en")} words of up to ${learned.length} letters`;
   target.append(element("p", {class: isEqual ? "" : "wrong"}, isEqual ? `The model follows the true automaton, ${many(states, "state")} (${evidence}).`
-    : `The model follows another automaton, of ${many(states, "state")} (${evidence}), in which ${many(edges.length + leftOut, "edge")} and ${many(outputs.length, "output")} differ${learned.differs_on === undefined ? "" : `; a shortest word is “${short(learned.differs_on, 80)}”`}.`));
+    : `The model follows another automaton, of ${many(states, "state")} (${evidence}), in which ${many(edges.length + leftOut, "edge")} and ${many(outputs.length, "output")} differ${learned.differs_on === undefined ? "" : `; a shortest word is ${learned.differs_on}`}.`));
   if (beyond) target.append(element("p", {}, `It stops following that automaton: after ${beyond.word} it says “${beyond.model}”, and the automaton “${beyond.automaton}”.`));
   if (learned.limit) target.append(element("p", {class: "small"}, learned.limit));
   target.append(element("div", {class: "panes even"}, learnedPicture("What the model follows", learned.picture, edges, outputs), learnedPicture("What is right", DATA.automaton.picture, [], [])));
