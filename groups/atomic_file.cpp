@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -143,7 +144,9 @@ std::string read_file(const std::string& path, std::size_t max_bytes,
   struct stat status {};
   if (fstat(file.get(), &status) != 0) fail_at(name, "read", errno);
   if (S_ISDIR(status.st_mode)) fail_at(name, "read", EISDIR);
-  const auto refuse = [&] { throw LimitError(fmt::format("{}: larger than the limit of {} bytes", name, max_bytes)); };
+  const auto refuse = [&] {
+    throw LimitError(fmt::format("{}: larger than the limit of {}", name, counted(max_bytes, "byte")));
+  };
   std::string bytes;
   if (S_ISREG(status.st_mode) && static_cast<std::uint64_t>(status.st_size) <= max_bytes)
     bytes.reserve(static_cast<std::size_t>(status.st_size) + 1);

@@ -6,6 +6,7 @@
 #include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/cascades/chain_level.h"
 #include "krohn/automata/cascades/trim.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
 
@@ -136,8 +137,8 @@ class Chain {
 
   void require_within_limit() const {
     if (contexts_ <= options_.max_contexts) return;
-    throw LimitError(fmt::format("the chain of {} states met its limit of {} contexts in layer {}; raise max_contexts",
-                                 states_.size(), options_.max_contexts, cascade_.layers.size() + 1));
+    throw LimitError(fmt::format("the chain of {} met its limit of {} contexts in layer {}; raise max_contexts",
+                                 counted(states_.size(), "state"), options_.max_contexts, cascade_.layers.size() + 1));
   }
 
   /// Layers of one label say nothing: whoever pointed at them points at what they point at. The first layer is never

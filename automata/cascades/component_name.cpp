@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "krohn/automata/cascades/cascade.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/names/recognise.h"
 
@@ -17,7 +18,7 @@ std::string component_name(std::span<const Transformation> actions) {
   try {
     return recognised_name(PermutationGroup::from_generators(degree, std::move(generators)), cheap);
   } catch (const LimitError&) {
-    return fmt::format("permutations of {} points", degree);
+    return fmt::format("permutations of {}", counted(degree, "point"));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/record_set.h"
 #include "krohn/groups/time_limit.h"
@@ -131,7 +132,7 @@ class Induction {
   void count_one() {
     if (checked_ % 64 == 0) TimeLimit::check();
     if (++checked_ > max_triples_)
-      throw LimitError(fmt::format("the proof of emulation met its limit of {} triples", max_triples_));
+      throw LimitError(fmt::format("the proof of emulation met its limit of {}", counted(max_triples_, "triple")));
   }
 
   const LabelMachine& machine_;

@@ -7,9 +7,11 @@
 #include <utility>
 
 #include "krohn/automata/cascades/trim.h"
+#include "krohn/automata/dfa/shown_word.h"
 #include "krohn/automata/monoid/algebra.h"
 #include "krohn/automata/monoid/stamp.h"
 #include "krohn/automata/operations/minimise.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -22,16 +24,15 @@ Label position_period(const Dfa& dfa, std::uint64_t max_elements) {
   const auto monoid = TransformationMonoid::enumerate(letter_maps(dfa), dfa.states(), options);
   if (!monoid.complete())
     throw LimitError(
-        fmt::format("whether a position signal helps is decided up to {} elements of the transition "
+        fmt::format("whether a position signal helps is decided up to {} of the transition "
                     "monoid, which has more",
-                    max_elements));
+                    counted(max_elements, "element")));
   const Stamp stamp(monoid);
   if (stamp.stability_index() == 0) throw LimitError("the powers of the alphabet did not repeat in time");
   if (const auto cycle = stamp.stable_cycle())
-    throw InputError(fmt::format(
-        "the stamp is not quasi-aperiodic: \"{}\" acts with a cycle, and so do words of every multiple of {} "
-        "letters",
-        dfa.alphabet().format_word(monoid.word(*cycle)), stamp.stability_index()));
+    throw InputError(
+        fmt::format("the stamp is not quasi-aperiodic: {} acts with a cycle, and so do words of every multiple of {}",
+                    quoted_letters(dfa.alphabet(), monoid.word(*cycle)), counted(stamp.stability_index(), "letter")));
   return static_cast<Label>(stamp.position_period());
 }
 

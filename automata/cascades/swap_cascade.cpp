@@ -13,6 +13,7 @@
 
 #include "krohn/automata/cascades/numbered.h"
 #include "krohn/automata/cascades/trim.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/permutations/group_elements.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"
@@ -56,9 +57,9 @@ std::uint32_t block_bits(const CascadeLayer& layer, std::uint64_t max_points) {
   for (; !fits(bits); ++bits) {
     if (products.size() * products.size() > max_points / layer.width)
       throw LimitError(
-          fmt::format("{} permutations of {} labels are products of {} letters, too many for the limit of "
+          fmt::format("{} of {} labels are products of {} letters, too many for the limit of "
                       "{} entries in the cascade of single swaps",
-                      products.size(), layer.width, 1U << bits, max_points));
+                      counted(products.size(), "permutation"), layer.width, 1U << bits, max_points));
     std::set<Permutation> longer;
     for (const Permutation& first : products) {
       TimeLimit::check();

@@ -15,6 +15,7 @@
 #include "krohn/automata/monoid/properties.h"
 #include "krohn/automata/operations/emptiness.h"
 #include "krohn/automata/operations/operations.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/primes.h"
 
@@ -165,7 +166,8 @@ class Classifier {
       if (premise->answer == Answer::kNo) return answer(row, premise->witness);
     if (group.answer == Answer::kUnknown || commutative.answer == Answer::kUnknown)
       throw LimitError(group.witness + commutative.witness);
-    if (!is_prime(dfa_.states())) return answer(row, fmt::format("the group has {} elements, no prime", dfa_.states()));
+    if (!is_prime(dfa_.states()))
+      return answer(row, fmt::format("the group has {}, no prime", counted(dfa_.states(), "element")));
     row.answer = Answer::kYes;
     row.parameters = {{"p", dfa_.states()}};
   }
@@ -181,8 +183,8 @@ class Classifier {
     add(row, [&] {
       row.data = minimal_forbidden_factors(dfa, options_.most_listed);
       if (std::max<std::uint64_t>(row.data.longest, 1) != *order.k)
-        throw Error(fmt::format("{} of order {}, but the longest forbidden factor has {} letters; please report this",
-                                row.name, *order.k, row.data.longest));
+        throw Error(fmt::format("{} of order {}, but the longest forbidden factor has {}; please report this", row.name,
+                                *order.k, counted(row.data.longest, "letter")));
     });
   }
 
@@ -345,7 +347,7 @@ std::string explanation(const ClassVerdict& verdict) {
         verdict.data.count == 1 ? verdict.data_name.substr(0, verdict.data_name.size() - 1) : verdict.data_name);
     for (std::size_t i = 0; i < verdict.data.words.size(); ++i) {
       if (i > 0) text += ", ";
-      text += verdict.data.words[i].empty() ? "the empty word" : verdict.data.words[i];
+      text += verdict.data.words[i].empty() ? "ε" : verdict.data.words[i];
     }
     if (!verdict.data.complete) text += ", …";
   }

@@ -7,6 +7,7 @@
 #include "krohn/automata/classes/piecewise_testable.h"
 #include "krohn/automata/classes/state_pairs.h"
 #include "krohn/automata/dfa/graph.h"
+#include "krohn/automata/dfa/shown_word.h"
 #include "krohn/automata/monoid/partial_verdicts.h"
 #include "krohn/groups/error.h"
 
@@ -28,8 +29,9 @@ std::string lasting_doubt(const Dfa& dfa, State state, Letter first, Letter away
   with.insert(with.end(), tells.begin(), tells.end());
   require(dfa.run(loop, state) == state, "reverse definite");
   require(dfa.accepts(dfa.run(tells, state)) != dfa.accepts(dfa.run(with, state)), "reverse definite");
-  return fmt::format("for every n, after {} {}ⁿ the ends {} and {} have different answers", in_quotes(dfa, to),
-                     in_quotes(dfa, loop), in_quotes(dfa, tells), in_quotes(dfa, with));
+  return fmt::format("for every n, after {} the ends {} and {} have different answers",
+                     product_of_words(dfa.alphabet(), {{to}, {loop, true}}), quoted_letters(dfa.alphabet(), tells),
+                     quoted_letters(dfa.alphabet(), with));
 }
 
 }  // namespace
@@ -42,9 +44,9 @@ ClassOrder definite_order(const Dfa& dfa) {
              tells = telling_word(dfa, p, q).value();
   require(dfa.run(x, p) == p && dfa.run(x, q) == q, "definite");
   require(dfa.accepts(dfa.run(tells, p)) != dfa.accepts(dfa.run(tells, q)), "definite");
-  return {std::nullopt,
-          fmt::format("for every n, {0} {1}ⁿ {2} and {3} {1}ⁿ {2} have different answers", in_quotes(dfa, to_p),
-                      in_quotes(dfa, x), in_quotes(dfa, tells), in_quotes(dfa, to_q))};
+  return {std::nullopt, fmt::format("for every n, {} and {} have different answers",
+                                    product_of_words(dfa.alphabet(), {{to_p}, {x, true}, {tells}}),
+                                    product_of_words(dfa.alphabet(), {{to_q}, {x, true}, {tells}}))};
 }
 
 ClassOrder reverse_definite_order(const Dfa& dfa) {

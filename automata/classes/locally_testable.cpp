@@ -7,6 +7,8 @@
 
 #include "krohn/automata/classes/state_pairs.h"
 #include "krohn/automata/dfa/graph.h"
+#include "krohn/automata/dfa/shown_word.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
 #include "krohn/groups/transformations/components.h"
@@ -84,8 +86,8 @@ class PairTest {
     const Word x = keeping(p, q), there = word_between(dfa_, p, q), back = word_between(dfa_, q, p);
     if (dfa_.run(there, p) != q || dfa_.run(back, q) != p) fail();
     return fmt::format("{} keeps the states {} and {}, {} leads from the first to the second, and {} back",
-                       in_quotes(dfa_, x), dfa_.state_name(p), dfa_.state_name(q), in_quotes(dfa_, there),
-                       in_quotes(dfa_, back));
+                       quoted_letters(dfa_.alphabet(), x), dfa_.state_name(p), dfa_.state_name(q),
+                       quoted_letters(dfa_.alphabet(), there), quoted_letters(dfa_.alphabet(), back));
   }
 
   /// The pairs that are reached from (p, q) for some p above q that a word keeps beside it: of none may exactly one
@@ -132,8 +134,10 @@ class PairTest {
     return fmt::format(
         "{} keeps the states {} and {}, {} leads from the first to the second, {} then {} from state {} to the second, "
         "and no word after {} from state {}",
-        in_quotes(dfa_, x), dfa_.state_name(p), dfa_.state_name(q), in_quotes(dfa_, there), in_quotes(dfa_, s),
-        in_quotes(dfa_, back), dfa_.state_name(comes), in_quotes(dfa_, s), dfa_.state_name(stays));
+        quoted_letters(dfa_.alphabet(), x), dfa_.state_name(p), dfa_.state_name(q),
+        quoted_letters(dfa_.alphabet(), there), quoted_letters(dfa_.alphabet(), s),
+        quoted_letters(dfa_.alphabet(), back), dfa_.state_name(comes), quoted_letters(dfa_.alphabet(), s),
+        dfa_.state_name(stays));
   }
 
   const Dfa& dfa_;
@@ -149,7 +153,7 @@ class PairTest {
 std::optional<std::string> local_violation(const Dfa& dfa) {
   const std::uint64_t arcs = std::uint64_t{dfa.states()} * dfa.states() * dfa.letters();
   if (arcs > kMaxArcs || dfa.states() > 60'000)
-    throw LimitError(fmt::format("the pairs of states have {} arcs; decided up to {}", arcs, kMaxArcs));
+    throw LimitError(fmt::format("the pairs of states have {}; decided up to {}", counted(arcs, "arc"), kMaxArcs));
   return PairTest(dfa).violation();
 }
 

@@ -9,6 +9,7 @@
 
 #include "krohn/automata/classes/state_pairs.h"
 #include "krohn/automata/dfa/graph.h"
+#include "krohn/automata/dfa/shown_word.h"
 #include "krohn/automata/monoid/partial_verdicts.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
@@ -168,9 +169,12 @@ std::optional<std::string> piecewise_violation(const Dfa& dfa) {
         const Word once{a, b}, to = word_between(dfa, dfa.initial(), state), tells = telling_word(dfa, p, q).value();
         if (dfa.next(p, a) != p || dfa.next(p, b) != p || dfa.next(q, a) != q || dfa.next(q, b) != q)
           throw Error("the witness against \"PT\" failed its check; please report this");
-        return fmt::format("after {}, {} and {} differ for every great n, as {} tells", in_quotes(dfa, to),
-                           fmt::format("{} {}ⁿ", in_quotes(dfa, {a}), in_quotes(dfa, once)),
-                           fmt::format("{} {}ⁿ", in_quotes(dfa, {b}), in_quotes(dfa, once)), in_quotes(dfa, tells));
+        const auto first = [&](Letter letter) {
+          return product_of_words(dfa.alphabet(), {{{&letter, 1}}, {once, true}});
+        };
+        return fmt::format("after {}, {} and {} differ for every great n, as {} tells",
+                           quoted_letters(dfa.alphabet(), to), first(a), first(b),
+                           quoted_letters(dfa.alphabet(), tells));
       }
   }
   return std::nullopt;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
 
@@ -101,7 +102,8 @@ class Walk {
 
 PairPaths pair_paths(const Dfa& dfa, const std::vector<bool>& counts) {
   if (dfa.states() > kMaxPairedStates)
-    throw LimitError(fmt::format("{} states; pairs of states are compared up to {}", dfa.states(), kMaxPairedStates));
+    throw LimitError(
+        fmt::format("{}; pairs of states are compared up to {}", counted(dfa.states(), "state"), kMaxPairedStates));
   return Walk(dfa, counts).paths();
 }
 
@@ -153,10 +155,6 @@ std::optional<Word> telling_word(const Dfa& dfa, State p, State q) {
     }
   }
   return std::nullopt;
-}
-
-std::string in_quotes(const Dfa& dfa, const Word& word) {
-  return word.empty() ? "the empty word" : fmt::format("\"{}\"", dfa.alphabet().format_word(word));
 }
 
 }  // namespace krohn

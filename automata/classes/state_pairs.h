@@ -36,7 +36,4 @@ Word word_between(const Dfa& dfa, State from, State to);
 /// A shortest word that is accepted from one of the states only, if there is one. O(n² · letters).
 std::optional<Word> telling_word(const Dfa& dfa, State p, State q);
 
-/// "\"ab\"", or "the empty word".
-std::string in_quotes(const Dfa& dfa, const Word& word);
-
 }  // namespace krohn

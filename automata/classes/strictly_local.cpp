@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "krohn/automata/classes/state_pairs.h"
+#include "krohn/automata/dfa/shown_word.h"
 #include "krohn/automata/operations/emptiness.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
@@ -36,9 +37,11 @@ std::string not_substitutable(const Dfa& dfa, StandingPair pair) {
         dfa.accepts(dfa.run(joined({&to_q, &middle, &tells}))))
       throw Error("the witness against \"SL\" failed its check; please report this");
   }
-  const std::string x = in_quotes(dfa, pair.word);
-  return fmt::format("for every n, {0} {1}ⁿ {2} and {3} {1}ⁿ {4} are accepted and {3} {1}ⁿ {2} is not",
-                     in_quotes(dfa, to_p), x, in_quotes(dfa, tells), in_quotes(dfa, to_q), in_quotes(dfa, ends));
+  const auto around = [&](const Word& start, const Word& end) {
+    return product_of_words(dfa.alphabet(), {{start}, {pair.word, true}, {end}});
+  };
+  return fmt::format("for every n, {} and {} are accepted and {} is not", around(to_p, tells), around(to_q, ends),
+                     around(to_q, tells));
 }
 
 using States = std::vector<State>;

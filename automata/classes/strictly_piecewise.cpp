@@ -8,6 +8,8 @@
 
 #include "krohn/automata/classes/state_pairs.h"
 #include "krohn/automata/dfa/graph.h"
+#include "krohn/automata/dfa/shown_word.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
 
@@ -125,7 +127,7 @@ class SubsequenceSearch {
 std::optional<std::string> lost_subsequence(const Dfa& dfa) {
   const State n = dfa.states();
   if (n > kMaxPairedStates)
-    throw LimitError(fmt::format("{} states; pairs of states are compared up to {}", n, kMaxPairedStates));
+    throw LimitError(fmt::format("{}; pairs of states are compared up to {}", counted(n, "state"), kMaxPairedStates));
   struct Arc {
     std::uint32_t parent;
     Letter letter;
@@ -154,8 +156,8 @@ std::optional<std::string> lost_subsequence(const Dfa& dfa) {
       shorter.insert(shorter.end(), after.begin(), after.end());
       if (!dfa.accepts(dfa.run(longer)) || dfa.accepts(dfa.run(shorter)))
         throw Error("the witness against \"SP\" failed its check; please report this");
-      return fmt::format("{} is accepted and its subsequence {} is not", in_quotes(dfa, longer),
-                         in_quotes(dfa, shorter));
+      return fmt::format("{} is accepted and its subsequence {} is not", quoted_letters(dfa.alphabet(), longer),
+                         quoted_letters(dfa.alphabet(), shorter));
     }
     for (Letter letter = 0; letter < dfa.letters(); ++letter) {
       const State a = dfa.next(with, letter), b = dfa.next(without, letter);

@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "krohn/automata/classes/state_pairs.h"
+#include "krohn/automata/dfa/shown_word.h"
 #include "krohn/automata/monoid/algebra.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
 #include "krohn/groups/transformations/components.h"
@@ -22,7 +24,8 @@ TransformationMonoid enumerated(const Dfa& dfa, std::uint64_t max_elements) {
   options.progress = [](std::uint64_t) { TimeLimit::check(); };
   TransformationMonoid monoid = TransformationMonoid::enumerate(letter_maps(dfa), dfa.states(), options);
   if (!monoid.complete())
-    throw LimitError(fmt::format("the syntactic monoid has more than {} elements (--max-elements)", max_elements));
+    throw LimitError(
+        fmt::format("the syntactic monoid has more than {} (--max-elements)", counted(max_elements, "element")));
   return monoid;
 }
 
@@ -127,6 +130,6 @@ const std::vector<SyntacticSemigroup::Element>& SyntacticSemigroup::of_length(st
 
 Word SyntacticSemigroup::word(Element e) const { return e == 0 ? identity_ : monoid_.word(e); }
 
-std::string SyntacticSemigroup::quoted(Element e) const { return in_quotes(dfa_, word(e)); }
+std::string SyntacticSemigroup::quoted(Element e) const { return quoted_letters(dfa_.alphabet(), word(e)); }
 
 }  // namespace krohn

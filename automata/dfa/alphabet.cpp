@@ -12,6 +12,7 @@
 #include "krohn/automata/dfa/utf8.h"
 #include "krohn/automata/dfa/valuations.h"
 #include "krohn/automata/dfa/visible_text.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -230,7 +231,7 @@ std::string to_string(const Alphabet& alphabet) {
   std::string text = "{";
   for (Letter letter = 0; letter < alphabet.size(); ++letter) {
     if (letter > 0) text += ", ";
-    if (text.size() > kShown) return text + fmt::format("…}} ({} letters)", alphabet.size());
+    if (text.size() > kShown) return text + fmt::format("…}} ({})", counted(alphabet.size(), "letter"));
     text += visible(cut_short(alphabet.name(letter), kShown));
   }
   return text + "}";

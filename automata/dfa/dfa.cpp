@@ -4,6 +4,7 @@
 
 #include <cassert>
 
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -12,10 +13,10 @@ Dfa Dfa::moore(Alphabet alphabet, std::vector<State> table, State initial, std::
                std::vector<std::string> output_names) {
   const std::size_t states = outputs.size(), letters = alphabet.size();
   if (states == 0) throw InputError("an automaton needs at least one state");
-  if (states >= UINT32_MAX) throw LimitError(fmt::format("{} states; the limit is 2^32 − 2", states));
+  if (states >= UINT32_MAX) throw LimitError(fmt::format("{}; the limit is 2^32 − 2", counted(states, "state")));
   if (table.size() != states * letters)
-    throw InputError(fmt::format("the table has {} entries; {} states × {} letters need {}", table.size(), states,
-                                 letters, states * letters));
+    throw InputError(fmt::format("the table has {} entries; {} × {} letters need {}", table.size(),
+                                 counted(states, "state"), letters, states * letters));
   if (initial >= states) throw InputError(fmt::format("initial state {} is outside 0…{}", initial, states - 1));
   for (std::size_t i = 0; i < table.size(); ++i)
     if (table[i] >= states)
@@ -45,7 +46,7 @@ bool Dfa::is_acceptor() const {
 
 Dfa Dfa::with_state_names(std::vector<std::string> names) && {
   if (!names.empty() && names.size() != outputs_.size())
-    throw InputError(fmt::format("{} state names for {} states", names.size(), outputs_.size()));
+    throw InputError(fmt::format("{} state names for {}", names.size(), counted(outputs_.size(), "state")));
   state_names_ = std::move(names);
   return std::move(*this);
 }

@@ -7,6 +7,7 @@
 #include <boost/graph/strong_components.hpp>
 
 #include "krohn/automata/dfa/dfa_graph.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -97,8 +98,8 @@ ComponentReachability::ComponentReachability(const std::vector<std::vector<Compo
     : words_((condensation.size() + 63) / 64) {
   const std::size_t count = condensation.size();
   if (count > max_bytes / 8 / std::max<std::size_t>(words_, 1))
-    throw LimitError(fmt::format("the reachability of {} components needs {} bytes; the limit is {}", count,
-                                 count * words_ * 8, max_bytes));
+    throw LimitError(fmt::format("the reachability of {} needs {}; the limit is {}", counted(count, "component"),
+                                 counted(count * words_ * 8, "byte"), max_bytes));
   bits_.assign(count * words_, 0);
   for (std::size_t from = count; from-- > 0;) {
     bits_[from * words_ + from / 64] |= std::uint64_t{1} << (from % 64);

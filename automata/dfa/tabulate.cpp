@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -10,10 +11,11 @@ void check_table_size(std::string_view what, std::uint64_t states, std::uint64_t
   // Saturated sizes are printed as what they are at least.
   const std::string count = states == UINT64_MAX ? "more than 10^19" : std::to_string(states);
   if (states > limit.max_states)
-    throw LimitError(fmt::format("{} has {} states; the limit is {} (--max-states)", what, count, limit.max_states));
+    throw LimitError(
+        fmt::format("{} has {}; the limit is {} (--max-states)", what, counted(count, "state"), limit.max_states));
   if (saturating_product(states, letters) > limit.max_entries)
-    throw LimitError(fmt::format("{} has {} states and {} letters; a table of at most {} entries is built", what,
-                                 states, letters, limit.max_entries));
+    throw LimitError(fmt::format("{} has {} and {}; a table of at most {} entries is built", what,
+                                 counted(states, "state"), counted(letters, "letter"), limit.max_entries));
 }
 
 std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) {

@@ -214,6 +214,24 @@ void turn_upright(MatrixXd& points, const Dfa& dfa) {
   }
 }
 
+/// The polygon along the first letter that leads through all states, the initial one on top; nothing without one.
+std::optional<GraphLayout> polygon(const Dfa& dfa) {
+  for (Letter letter = 0; letter < dfa.letters(); ++letter) {
+    GraphLayout layout;
+    layout.points.resize(dfa.states());
+    State state = dfa.initial(), steps = 0;
+    do {
+      const double turn = 2 * std::numbers::pi * steps / dfa.states();
+      layout.points[state] = {std::sin(turn), std::cos(turn), 0};
+      state = dfa.next(state, letter);
+    } while (++steps < dfa.states() && state != dfa.initial());
+    if (steps < dfa.states()) continue;
+    layout.least_distance = 2 * std::sin(std::numbers::pi / dfa.states());
+    return layout;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 bool is_transitive_permutation_automaton(const Dfa& dfa) {
@@ -261,6 +279,9 @@ std::optional<std::vector<std::vector<State>>> translations(const Dfa& dfa) {
 std::optional<GraphLayout> cayley_layout(const Dfa& dfa) {
   const State states = dfa.states();
   if (states < 3 || states > kMost || !is_transitive_permutation_automaton(dfa)) return std::nullopt;
+  constexpr State kPolygon = 5;  // more sides leave lines across them too close
+  if (states <= kPolygon)
+    if (std::optional<GraphLayout> layout = polygon(dfa)) return layout;
   MatrixXd adjacency = MatrixXd::Zero(states, states);
   for (State state = 0; state < states; ++state)
     for (const State target : dfa.row(state)) {

@@ -30,7 +30,8 @@ std::optional<std::vector<std::vector<State>>> translations(const Dfa& dfa);
 /// Spectral: states are rows of an orthonormal basis of eigenspaces of the adjacency matrix, from the greatest
 /// eigenvalue below the degree on, which keeps neighbours together. Three dimensions are a solid seen in perspective
 /// (adjacent swaps of four points: the truncated octahedron); of more a plane is taken that a translation of great
-/// order rotates, or else one that keeps the points apart. Nothing for automata of fewer than 3 states, of more than
+/// order rotates, or else one that keeps the points apart. Up to five states that a letter leads through are a regular
+/// polygon. Nothing for automata of fewer than 3 states, of more than
 /// 400, or that are no transitive permutation automata. O(states³).
 std::optional<GraphLayout> cayley_layout(const Dfa& dfa);
 

@@ -6,6 +6,7 @@
 
 #include "krohn/automata/dfa/utf8.h"
 #include "krohn/automata/draw/draw_views.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -84,7 +85,7 @@ std::string states_view(const Drawing& drawing) {
 
 namespace {
 
-constexpr State kFewestInGroup = 6;
+constexpr State kFewestInGroup = 3;
 constexpr std::size_t kMostGenerators = 5;
 
 /// Nothing unless it is one that is better seen as the graph of its group.
@@ -158,7 +159,7 @@ std::string to_drawn_dot(const Dfa& dfa, const DrawOptions& asked, DrawnView* vi
             fmt::format("this is not the graph of a group of 3 to 400 elements: every letter has to permute the {}, "
                         "and the initial "
                         "one to lead to all of them",
-                        dfa.states() == 1 ? "one state" : fmt::format("{} states", dfa.states())));
+                        counted(dfa.states(), "state")));
       return cayley_view(drawing, *layout);
     default:
       return states_view(drawing);

@@ -4,14 +4,11 @@
 #include <algorithm>
 
 #include "krohn/automata/draw/draw_style.h"
+#include "krohn/groups/counted.h"
 
 namespace krohn {
 
 namespace {
-
-std::string counted(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
 
 /// "3 permutations, 2 resets"; a layer of width 1 has neither.
 std::string actions_text(const CascadeLayer& layer) {
@@ -26,10 +23,10 @@ std::string actions_text(const CascadeLayer& layer) {
 std::string layer_node(std::size_t index, const CascadeLayer& layer, const DrawOptions& options) {
   const bool is_group = !layer.component.empty() && layer.component != "trivial";
   const DrawColours colours = options.colour_components ? component_colours(is_group ? 0 : 1) : kPlainColours;
-  const std::string label = fmt::format("layer {}\n{}\n{}\n{}", index + 1, counted(layer.width, "label"),
-                                        is_group ? layer.component : "resets only", actions_text(layer));
-  return fmt::format("  layer{} [label={}, fillcolor=\"{}\", color=\"{}\"];\n", index + 1, dot_quoted(label),
-                     colours.fill, colours.line);
+  const std::string label = fmt::format("layer {}<BR/>{}<BR/>{}<BR/>{}", index + 1, counted(layer.width, "label"),
+                                        is_group ? group_html(layer.component) : "resets only", actions_text(layer));
+  return fmt::format("  layer{} [label=<{}>, fillcolor=\"{}\", color=\"{}\"];\n", index + 1, label, colours.fill,
+                     colours.line);
 }
 
 }  // namespace

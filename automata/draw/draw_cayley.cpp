@@ -61,13 +61,14 @@ class CayleyView {
     const std::string name = state_label(dfa_, state);
     const bool is_start = state == dfa_.initial(), accepts = dfa_.is_acceptor() && dfa_.accepts(state);
     const std::string fill = is_start ? "#222255" : accepts ? "#EEEEBB" : "#BBCCEE";
+    constexpr std::size_t kInCircle = 3;
     if (style_ == Style::kBoxes)
-      return fmt::format(
-          "  {} [pos=\"{}\", label={}, shape=box, style=\"rounded,filled\", height=0.35, width=0.5, "
-          "margin=\"0.08,0.04\", "
-          "fillcolor=\"{}\", color=\"#222255\", fontcolor=\"{}\"{}];\n",
-          state, place(at.x, at.y), dot_quoted(name), fill, is_start ? "#FFFFFF" : "#000000",
-          accepts ? ", peripheries=2" : "");
+      return fmt::format("  {} [pos=\"{}\", label={}, {}, fillcolor=\"{}\", color=\"#222255\", fontcolor=\"{}\"{}];\n",
+                         state, place(at.x, at.y), dot_quoted(name),
+                         decode_utf8(name).size() <= kInCircle
+                             ? "shape=circle, width=0.45, fixedsize=true"
+                             : "shape=box, style=\"rounded,filled\", height=0.35, width=0.5, margin=\"0.08,0.04\"",
+                         fill, is_start ? "#FFFFFF" : "#000000", accepts ? ", peripheries=2" : "");
     const double size = (style_ == Style::kNamed ? 0.16 : 0.1) * (1 + 0.25 * at.depth) * (is_start ? 1.5 : 1);
     std::string text = fmt::format(
         "  {} [pos=\"{}\", label=\"\", tooltip={}, shape=circle, width={:.3f}, fixedsize=true, fillcolor=\"{}\", "

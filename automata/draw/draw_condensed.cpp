@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "krohn/automata/draw/draw_views.h"
+#include "krohn/groups/counted.h"
 
 namespace krohn {
 
@@ -67,7 +68,7 @@ class CondensedView {
   std::string label(Component component) const {
     const std::vector<State>& members = members_[component];
     if (is_single(component)) return state_label(drawing_.dfa, members.front());
-    std::string label = fmt::format("{} states", members.size());
+    std::string label = counted(members.size(), "state");
     if (const std::size_t accepting = accepting_states(component); accepting > 0)
       label += fmt::format("\n{} accepting", accepting);
     return label + "\nconnected by " + letters_label(drawing_.dfa.alphabet(), arrows_.at({component, component}));
@@ -86,7 +87,8 @@ class CondensedView {
         states += members_[component].size();
       }
     if (components == 0) return "";
-    const std::string label = fmt::format("{} more components\nwith {} states\nare not drawn", components, states);
+    const std::string label =
+        fmt::format("{} more components\nwith {}\nare not drawn", components, counted(states, "state"));
     return fmt::format("  rest [shape=note, style=filled, fillcolor=\"{}\", color=\"{}\", label={}];\n",
                        kNoteColours.fill, kNoteColours.line, dot_quoted(label));
   }

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "krohn/automata/draw/draw_views.h"
+#include "krohn/groups/counted.h"
 
 namespace krohn {
 namespace {
@@ -129,9 +130,9 @@ class MatrixView {
       if (end - first > 1) {
         const double size = static_cast<double>(end - first), at = static_cast<double>(first) + (size - 1) / 2;
         text += fmt::format(
-            "  block{} [pos=\"{}\", width={:.3f}, height={:.3f}, fillcolor=\"{}80\", tooltip=\"a component of {} "
-            "states\"];\n",
-            component, place(at, at), size * cell_, size * cell_, colours[component].fill, end - first);
+            "  block{} [pos=\"{}\", width={:.3f}, height={:.3f}, fillcolor=\"{}80\", tooltip=\"a component of {}\"];\n",
+            component, place(at, at), size * cell_, size * cell_, colours[component].fill,
+            counted(end - first, "state"));
       }
       first = end;
     }
@@ -142,9 +143,8 @@ class MatrixView {
     const double side = static_cast<double>(order_.size()), above = -1 - 0.12 / cell_;
     return fmt::format(
         "  axes [class=bare, pos=\"{}\", shape=plaintext, style=\"\", fixedsize=false, fontsize=12, label=\"a row for "
-        "each of {} "
-        "states: a square where a letter leads to the column's state\"];\n",
-        place(side / 2, above), order_.size());
+        "each of {}: a square where a letter leads to the column's state\"];\n",
+        place(side / 2, above), counted(order_.size(), "state"));
   }
 
   std::string legend() const {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 
 #include "krohn/automata/dfa/utf8.h"
@@ -165,6 +166,19 @@ std::string html(std::string_view text) {
         result += c;
     }
   return result;
+}
+
+std::string group_html(const std::string& name) {
+  std::string text;
+  for (std::size_t i = 0; i < name.size();) {
+    std::size_t end = i + 1;
+    if (name[i] == '_' || name[i] == '^')
+      while (end < name.size() && std::isdigit(static_cast<unsigned char>(name[end])) != 0) ++end;
+    const char* const tag = name[i] == '_' ? "SUB" : "SUP";
+    text += end > i + 1 ? fmt::format("<{0}>{1}</{0}>", tag, name.substr(i + 1, end - i - 1)) : html(name.substr(i, 1));
+    i = end;
+  }
+  return text;
 }
 
 }  // namespace krohn

@@ -37,4 +37,7 @@ std::string letters_label(const Alphabet& alphabet, std::span<const Letter> lett
 /// Text for an HTML-like label: the special characters as entities, line breaks as <BR/>.
 std::string html(std::string_view text);
 
+/// The name of a group for an HTML-like label: "S_5" with its 5 lowered, "Z_2^3" with its 3 raised.
+std::string group_html(const std::string& name);
+
 }  // namespace krohn

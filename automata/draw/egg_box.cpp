@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/draw/draw_style.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/names/recognise.h"
 
 namespace krohn {
@@ -20,15 +20,11 @@ std::string word_of(const Dfa& dfa, const DClass& box) {
   return visible(dfa.alphabet().format_word(std::span(box.word).first(kMost))) + "…";
 }
 
-std::string plural(std::uint64_t count, const char* noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 std::string group_name(const DClass& box) { return box.group_order == 1 ? "trivial" : recognised_name(box.group); }
 
 std::string heading(const Dfa& dfa, std::uint32_t d, const DClass& box) {
-  std::string text = fmt::format("D{}: {} element{}, rank {}, {} × {}", d, box.size.str(), box.size == 1 ? "" : "s",
-                                 box.rank, plural(box.r_classes, "row"), plural(box.l_classes, "column"));
+  std::string text = fmt::format("D{}: {}, rank {}, {} × {}", d, counted(box.size.str(), "element"), box.rank,
+                                 counted(box.r_classes, "row"), counted(box.l_classes, "column"));
   if (box.group_order > 1) text += fmt::format(", group {}", group_name(box));
   return text + (box.regular ? "" : ", not regular") + fmt::format(", holds {}", word_of(dfa, box));
 }
@@ -41,20 +37,6 @@ std::string covered(const DClass& box) {
 
 bool fits(const DClass& box, const EggBoxOptions& options) {
   return box.r_classes <= options.max_side && box.l_classes <= options.max_side;
-}
-
-/// The name of a group as an HTML-like text: "S_5" with its 5 lowered, "Z_2^3" with its 3 raised.
-std::string typeset(const std::string& name) {
-  std::string text;
-  for (std::size_t i = 0; i < name.size();) {
-    std::size_t end = i + 1;
-    if (name[i] == '_' || name[i] == '^')
-      while (end < name.size() && std::isdigit(static_cast<unsigned char>(name[end])) != 0) ++end;
-    const char* const tag = name[i] == '_' ? "SUB" : "SUP";
-    text += end > i + 1 ? fmt::format("<{0}>{1}</{0}>", tag, name.substr(i + 1, end - i - 1)) : html(name.substr(i, 1));
-    i = end;
-  }
-  return text;
 }
 
 /// "regular, |H| = 6": every H-class of a D-class has as many elements.
@@ -71,9 +53,9 @@ std::string table(const Dfa& dfa, const GreenStructure& green, std::uint32_t d, 
     return fmt::format(
         "<TABLE BORDER=\"0\" CELLBORDER=\"1\" CELLSPACING=\"0\" CELLPADDING=\"6\"><TR><TD BORDER=\"0\">{}"
         "</TD></TR><TR><TD>{} × {}{}</TD></TR></TABLE>",
-        caption, box.r_classes, box.l_classes, box.group_order > 1 ? " of " + typeset(group_name(box)) : "");
+        caption, box.r_classes, box.l_classes, box.group_order > 1 ? " of " + group_html(group_name(box)) : "");
   const GreenStructure::EggBox cells = green.egg_box(d);
-  const std::string mark = box.group_order > 1 ? typeset(group_name(box)) : "∗";
+  const std::string mark = box.group_order > 1 ? group_html(group_name(box)) : "∗";
   std::string text = fmt::format(
       "<TABLE BORDER=\"0\" CELLBORDER=\"0\" CELLSPACING=\"0\"><TR><TD>{}</TD></TR><TR><TD>"
       "<TABLE BORDER=\"0\" CELLBORDER=\"1\" CELLSPACING=\"0\" CELLPADDING=\"4\">",

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"
 
@@ -82,7 +83,7 @@ Dfa delayed_word_problem(const PermutationGroup& group, std::span<const NamedPer
   const WordProblem problem = tabulate_products(group, letters, limit);
   const std::uint64_t size = problem.elements.size(), count = letters.size(), pending = count + 1;
   const std::uint64_t waiting = saturating_product(saturating_product(tokens - 1, size), pending);
-  check_table_size(fmt::format("the word problem of {} with {} tokens per transition", label(group), tokens),
+  check_table_size(fmt::format("the word problem of {} with {} per transition", label(group), counted(tokens, "token")),
                    waiting > UINT64_MAX - size ? UINT64_MAX : waiting + size, pending, limit);
   const auto product = [&](std::uint64_t e, std::uint64_t letter) -> std::uint64_t {
     return letter == count ? e : problem.products[e * count + letter];

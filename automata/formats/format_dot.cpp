@@ -7,6 +7,7 @@
 #include "krohn/automata/formats/format_dot_graph.h"
 #include "krohn/automata/formats/format_dot_text.h"
 #include "krohn/automata/formats/format_json.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -221,8 +222,8 @@ class Interpreter {
             {states_[arc.arc->source], states_[arc.arc->target], inputs.intern(input), outputs.intern(output)});
       }
     if (nodes_.size() * inputs.size() > kMaxMealyEntries)
-      throw LimitError(fmt::format("{}: {} states × {} inputs; the limit is {} arcs", where_, nodes_.size(),
-                                   inputs.size(), kMaxMealyEntries));
+      throw LimitError(fmt::format("{}: {} × {}; the limit is {} arcs", where_, counted(nodes_.size(), "state"),
+                                   counted(inputs.size(), "input"), kMaxMealyEntries));
     std::vector<State> table(nodes_.size() * inputs.size(), kNoState);
     std::vector<Output> written(table.size());
     for (const Move& move : moves) {

@@ -10,6 +10,7 @@
 #include "krohn/automata/dfa/symbol_names.h"
 #include "krohn/automata/dfa/utf8.h"
 #include "krohn/automata/formats/format_draft.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -180,7 +181,7 @@ class Preparer {
     } while (end < text_.size() && depth > 0);
     if (depth > 0) fail(at_, "an HTML-like label is not closed");
     if (end - at_ > kLongestHtml)
-      fail(at_, fmt::format("an HTML-like label of {} bytes; at most {} are read", end - at_, kLongestHtml));
+      fail(at_, fmt::format("an HTML-like label of {}; at most {} are read", counted(end - at_, "byte"), kLongestHtml));
     note_name();
     last_ = '"';
     copy(end - at_);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -26,9 +27,9 @@ bool is_acceptor(const Draft& draft) {
 void require_table_size(std::uint64_t states, std::uint64_t letters, std::string_view where) {
   if (letters != 0 && states > kMaxTableEntries / letters)
     throw LimitError(
-        fmt::format("{}: {} states × {} letters need a table of more than 2^28 entries; the limit protects "
+        fmt::format("{}: {} × {} letters need a table of more than 2^28 entries; the limit protects "
                     "the memory. Use fewer letters, for example character classes",
-                    where, states, letters));
+                    where, counted(states, "state"), letters));
 }
 
 /// The first thing that keeps a draft from being deterministic: an ε-move, or two arcs on one letter.

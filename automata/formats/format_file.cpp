@@ -53,7 +53,8 @@ std::string suggestion(const fs::path& path) {
   for (fs::directory_iterator entry(directory, error), end; !error && entry != end && looked_at < 10'000;
        entry.increment(error), ++looked_at) {
     const std::string name = entry->path().filename().string();
-    const std::size_t distance = edit_distance(lower_case(wanted), lower_case(name));
+    const bool lacks_extension = name.starts_with(wanted + ".");
+    const std::size_t distance = lacks_extension ? 0 : edit_distance(lower_case(wanted), lower_case(name));
     if (distance <= std::max<std::size_t>(1, wanted.size() / 5))
       near.emplace_back(distance, path.has_parent_path() ? entry->path().string() : name);
   }

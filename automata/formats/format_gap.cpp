@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -166,16 +167,18 @@ class GapReader {
       for (const std::size_t image : map) points = std::max(points, image);
     }
     if (points * maps_.size() > kMostImages)
-      throw LimitError(
-          fmt::format("{}: {} transformations of {} points; the limit is 2^26 images", where_, maps_.size(), points));
+      throw LimitError(fmt::format("{}: {} of {}; the limit is 2^26 images", where_,
+                                   counted(maps_.size(), "transformation"), counted(points, "point")));
     if (names_.empty())
       for (std::size_t i = 0; i < maps_.size(); ++i)
         names_.push_back(i < 26 ? std::string(1, static_cast<char>('a' + i)) : fmt::format("x{}", i + 1));
     if (names_.size() != maps_.size())
-      throw InputError(where_, fmt::format("{} names in letters for {} transformations", names_.size(), maps_.size()));
+      throw InputError(where_, fmt::format("{} in letters for {}", counted(names_.size(), "name"),
+                                           counted(maps_.size(), "transformation")));
     Draft draft;
     draft.alphabet = alphabet_of_names(names_, where_);
-    if (initial_ > points) throw InputError(where_, fmt::format("initial is {} of {} points", initial_, points));
+    if (initial_ > points)
+      throw InputError(where_, fmt::format("initial is {} of {}", initial_, counted(points, "point")));
     draft.initial = {static_cast<State>(initial_ - 1)};
     set_outputs(draft, points);
     for (std::size_t letter = 0; letter < maps_.size(); ++letter)
@@ -191,7 +194,8 @@ class GapReader {
     draft.outputs.assign(points, 0);
     if (!outputs_.empty()) {
       if (outputs_.size() != points)
-        throw InputError(where_, fmt::format("{} outputs for {} points", outputs_.size(), points));
+        throw InputError(where_,
+                         fmt::format("{} for {}", counted(outputs_.size(), "output"), counted(points, "point")));
       NameTable names;
       for (std::size_t point = 0; point < points; ++point) draft.outputs[point] = names.intern(outputs_[point]);
       draft.output_names = names.names();

@@ -9,6 +9,7 @@
 
 #include "krohn/automata/dfa/utf8.h"
 #include "krohn/automata/formats/format_json.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -240,8 +241,8 @@ class JffInterpreter {
   void read_range(char32_t first, char32_t last, State source, State target, const JffTransition& transition) {
     if (first > last || last - first >= kWidestRange)
       throw InputError(transition.position,
-                       fmt::format("the range {} is reversed or wider than {} characters", in_quotes(transition.read),
-                                   static_cast<std::uint32_t>(kWidestRange)));
+                       fmt::format("the range {} is reversed or wider than {}", in_quotes(transition.read),
+                                   counted(static_cast<std::uint32_t>(kWidestRange), "character")));
     for (char32_t c = first; c <= last; ++c)
       if (c < kFirstSurrogate || c > kLastSurrogate)
         draft_.arcs.push_back({source, letters_.intern(to_utf8(c)), target});

@@ -7,6 +7,7 @@
 
 #include "krohn/automata/dfa/utf8.h"
 #include "krohn/automata/formats/json.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -162,7 +163,8 @@ void read_outputs(const json& file, Draft& draft, std::string_view where) {
   if (distinct.size() != draft.output_names.size()) throw InputError(where, "\"output_names\" has a name twice");
   const json& outputs = require(file, "outputs", json::value_t::array, where);
   if (outputs.size() != draft.states())
-    throw InputError(where, fmt::format("\"outputs\" has {} entries for {} states", outputs.size(), draft.states()));
+    throw InputError(
+        where, fmt::format("\"outputs\" has {} entries for {}", outputs.size(), counted(draft.states(), "state")));
   for (State state = 0; state < draft.states(); ++state)
     draft.outputs[state] =
         to_index(outputs[state], draft.output_names.size(), fmt::format("the output of state {}", state), where);
@@ -192,8 +194,8 @@ void read_transitions(const json& rows, Draft& draft, std::string_view where) {
   for (State source = 0; source < draft.states(); ++source) {
     const json& row = rows[source];
     if (!row.is_array() || row.size() != draft.alphabet.size())
-      throw InputError(where, fmt::format("row {} of \"transitions\" must list {} targets, one per letter", source,
-                                          draft.alphabet.size()));
+      throw InputError(where, fmt::format("row {} of \"transitions\" must list {}, one per letter", source,
+                                          counted(draft.alphabet.size(), "target")));
     for (Letter letter = 0; letter < draft.alphabet.size(); ++letter)
       read_target(row[letter], source, letter, draft, where);
   }
@@ -240,7 +242,8 @@ Draft read_json(std::string_view text, std::string_view where) {
   const json& rows = require(file, "transitions", json::value_t::array, where);
   const auto states = require(file, "states", json::value_t::number_unsigned, where).get<std::uint64_t>();
   if (states != rows.size())
-    throw InputError(where, fmt::format("\"states\" is {}, but \"transitions\" has {} rows", states, rows.size()));
+    throw InputError(where,
+                     fmt::format("\"states\" is {}, but \"transitions\" has {}", states, counted(rows.size(), "row")));
   draft.outputs.resize(rows.size());
   draft.initial = {to_index(require(file, "initial", json::value_t::number_unsigned, where), draft.states(),
                             "the initial state", where)};
@@ -248,7 +251,8 @@ Draft read_json(std::string_view text, std::string_view where) {
   if (file.contains("state_names"))
     draft.state_names = to_names(require(file, "state_names", json::value_t::array, where), "state_names", where);
   if (!draft.state_names.empty() && draft.state_names.size() != draft.states())
-    throw InputError(where, fmt::format("{} state names for {} states", draft.state_names.size(), draft.states()));
+    throw InputError(where,
+                     fmt::format("{} state names for {}", draft.state_names.size(), counted(draft.states(), "state")));
   read_transitions(rows, draft, where);
   return draft;
 }

@@ -7,6 +7,7 @@
 
 #include "krohn/automata/dfa/decision_diagrams.h"
 #include "krohn/automata/formats/format_mata_formula.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -152,7 +153,8 @@ class LeafNamer {
 
 MataClasses distinguish(std::span<const MataFormula> formulas, std::uint32_t variables, std::string_view where) {
   if (variables > kMaxVariables)
-    throw LimitError(fmt::format("{}: {} bits in the formulas; the limit is {}", where, variables, kMaxVariables));
+    throw LimitError(
+        fmt::format("{}: {} in the formulas; the limit is {}", where, counted(variables, "bit"), kMaxVariables));
   MataClasses result;
   result.classes_of.resize(formulas.size());
   DecisionDiagrams diagrams(

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "krohn/automata/formats/format_draft.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -14,8 +15,9 @@ Mealy Mealy::machine(Alphabet inputs, std::vector<State> table, State initial, s
                      std::vector<std::string> output_names, State states) {
   if (states == 0) throw InputError("a Mealy machine needs at least one state");
   if (table.size() != std::size_t{states} * inputs.size() || outputs.size() != table.size())
-    throw InputError(fmt::format("{} targets and {} outputs; {} states × {} inputs need {} of each", table.size(),
-                                 outputs.size(), states, inputs.size(), std::size_t{states} * inputs.size()));
+    throw InputError(fmt::format("{} and {}; {} × {} inputs need {} of each", counted(table.size(), "target"),
+                                 counted(outputs.size(), "output"), counted(states, "state"), inputs.size(),
+                                 std::size_t{states} * inputs.size()));
   if (initial >= states) throw InputError(fmt::format("initial state {} is outside 0…{}", initial, states - 1));
   for (std::size_t i = 0; i < table.size(); ++i)
     if (table[i] >= states || outputs[i] >= output_names.size())
@@ -34,7 +36,7 @@ Mealy Mealy::machine(Alphabet inputs, std::vector<State> table, State initial, s
 
 Mealy Mealy::with_state_names(std::vector<std::string> names) && {
   if (!names.empty() && names.size() != states_)
-    throw InputError(fmt::format("{} state names for {} states", names.size(), states_));
+    throw InputError(fmt::format("{} state names for {}", names.size(), counted(states_, "state")));
   state_names_ = std::move(names);
   return std::move(*this);
 }

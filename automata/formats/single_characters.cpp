@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -20,9 +21,9 @@ Dfa with_single_characters(const Dfa& dfa) {
   if (letters == symbols.size()) return dfa;
   if (letters > kMostLetters || letters * dfa.states() > kMostEntries)
     throw InputError(
-        fmt::format("this format has no classes of characters, and the letters {} stand for {} characters; --alphabet "
+        fmt::format("this format has no classes of characters, and the letters {} stand for {}; --alphabet "
                     "says which of them are meant, or JSON and DOT hold classes",
-                    to_string(dfa.alphabet()), letters));
+                    to_string(dfa.alphabet()), counted(letters, "character")));
   std::vector<Symbol> single;
   std::vector<Letter> of;  // per new letter, the old one
   for (Letter letter = 0; letter < symbols.size(); ++letter) {

@@ -6,12 +6,14 @@
 #include <cassert>
 #include <optional>
 
+#include "krohn/automata/dfa/shown_word.h"
 #include "krohn/automata/monoid/crossing_idempotents.h"
 #include "krohn/automata/monoid/group_witness.h"
 #include "krohn/automata/monoid/local_verdicts.h"
 #include "krohn/automata/monoid/partial_verdicts.h"
 #include "krohn/automata/monoid/properties.h"
 #include "krohn/automata/monoid/witness_check.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/names/recognise.h"
 #include "krohn/groups/structure/series.h"
@@ -57,7 +59,7 @@ class ByClasses {
   std::string describe(const MaximalSubgroup& group) const {
     std::string words;
     for (std::size_t i = 0; i < group.words.size(); ++i)
-      words += fmt::format("{}\"{}\"", i ? " and " : "", group.words[i]);
+      words += (i > 0 ? " and " : "") + quoted_letters(dfa_.alphabet(), group.generators[i]);
     return fmt::format("{} act{} on states {{{}}} as {}", words, group.words.size() == 1 ? "s" : "",
                        listed(dfa_, group.states), group.name);
   }
@@ -76,7 +78,7 @@ class ByClasses {
       if (!word) return describe(group);
       const std::uint64_t order = order_on(dfa_, *word, group.states);
       require((order & (order - 1)) != 0, "2-groups only");
-      return fmt::format("{}; {} has order {} there", describe(group), quoted_letters(dfa_, *word), order);
+      return fmt::format("{}; {} has order {} there", describe(group), quoted_letters(dfa_.alphabet(), *word), order);
     }
     return {};
   }
@@ -89,7 +91,7 @@ class ByClasses {
       const auto& [u, v] = *words;
       require(has_coprime_orders(dfa_, u, v, group.states), "solvable groups");
       return fmt::format("{}; there {}, {} and their product have orders coprime in pairs (Thompson)", describe(group),
-                         quoted_letters(dfa_, u), quoted_letters(dfa_, v));
+                         quoted_letters(dfa_.alphabet(), u), quoted_letters(dfa_.alphabet(), v));
     }
     return {};
   }
@@ -104,7 +106,8 @@ class ByClasses {
   /// A no, if its check ended; a check that ended with no is a fault.
   Verdict checked(std::string_view property, std::optional<bool> check, std::string witness) const {
     if (!check)
-      return undecided(property, fmt::format("not checked among {} maps: {}", checked_maps(), std::move(witness)));
+      return undecided(property,
+                       fmt::format("not checked among {}: {}", counted(checked_maps(), "map"), std::move(witness)));
     require(*check, property);
     return decided(property, std::move(witness));
   }
@@ -118,8 +121,9 @@ class ByClasses {
       Word longer{green_.row_changing_generator(d)};
       longer.insert(longer.end(), word.begin(), word.end());
       require(images_of_word(dfa_, longer) != images_of_word(dfa_, word), "L-trivial");
-      return checked("L-trivial", left_multiple(dfa_, longer, word, checked_maps()),
-                     fmt::format("{} L {}", quoted_letters(dfa_, longer), quoted_letters(dfa_, word)));
+      return checked(
+          "L-trivial", left_multiple(dfa_, longer, word, checked_maps()),
+          fmt::format("{} L {}", quoted_letters(dfa_.alphabet(), longer), quoted_letters(dfa_.alphabet(), word)));
     }
     return decided("L-trivial", {});
   }
@@ -136,8 +140,9 @@ class ByClasses {
           if (cells.cells[row][column]) continue;
           const Word word = green_.cell_word(d, row, column);
           require(!is_idempotent_word(dfa_, word), "DA");
-          return checked("DA", is_regular_word(dfa_, word, checked_maps()),
-                         fmt::format("{} lies in a regular class and is not idempotent", quoted_letters(dfa_, word)));
+          return checked(
+              "DA", is_regular_word(dfa_, word, checked_maps()),
+              fmt::format("{} lies in a regular class and is not idempotent", quoted_letters(dfa_.alphabet(), word)));
         }
     }
     return decided("DA", {});

@@ -8,9 +8,11 @@
 #include <span>
 #include <utility>
 
+#include "krohn/automata/dfa/shown_word.h"
 #include "krohn/automata/monoid/partial_verdicts.h"
 #include "krohn/automata/monoid/properties.h"
 #include "krohn/automata/monoid/witness_check.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
 #include "krohn/groups/transformations/transformation_monoid.h"
@@ -193,18 +195,17 @@ Verdict right_regular_idempotents(const Dfa& dfa, std::uint64_t max_elements) tr
   const CrossingSearch search = crossing_idempotents(dfa, max_elements);
   if (search.found) return decided(kProperty, to_string(*search.found, dfa));
   if (search.is_complete) return decided(kProperty, {});
-  return undecided(kProperty,
-                   fmt::format("none that cross were found among the idempotents of the first {} elements of "
-                               "the monoid (--max-elements), and these are not all",
-                               max_elements));
+  return undecided(kProperty, fmt::format("none that cross were found among the idempotents of the first {} of "
+                                          "the monoid (--max-elements), and these are not all",
+                                          counted(max_elements, "element")));
 } catch (const LimitError& error) {  // the time is over
   return undecided(kProperty, error.what());
 }
 
 std::string to_string(const CrossingIdempotents& found, const Dfa& dfa) {
-  return fmt::format("with e = {} and f = {}, efe and fe differ from state {}{}", quoted_letters(dfa, found.e),
-                     quoted_letters(dfa, found.f), dfa.state_name(found.from),
-                     found.bars_margins ? ", and so do (ef)ⁿ(fe)ⁿ and (fe)ⁿ" : "");
+  return fmt::format("with e = {} and f = {}, efe and fe differ from state {}{}",
+                     quoted_letters(dfa.alphabet(), found.e), quoted_letters(dfa.alphabet(), found.f),
+                     dfa.state_name(found.from), found.bars_margins ? ", and so do (ef)ⁿ(fe)ⁿ and (fe)ⁿ" : "");
 }
 
 }  // namespace krohn

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
+#include "krohn/automata/dfa/shown_word.h"
 #include "krohn/automata/monoid/properties.h"
 #include "krohn/automata/monoid/stamp.h"
 #include "krohn/automata/monoid/witness_check.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
 #include "krohn/groups/transformations/transformation_monoid.h"
@@ -47,7 +49,7 @@ class Semigroup {
 
   /// A word for an element of the semigroup: never the empty one.
   Word letters(Element e) const { return e == 0 ? identity_ : monoid_.word(e); }
-  std::string word(Element e) const { return fmt::format("\"{}\"", dfa_.alphabet().format_word(letters(e))); }
+  std::string word(Element e) const { return quoted_letters(dfa_.alphabet(), letters(e)); }
 
   /// Where the words of the elements take every state, one after the other: by running them, for checks.
   std::vector<State> run(std::initializer_list<Element> elements) const {
@@ -144,8 +146,8 @@ Verdict quasi_aperiodic(const Semigroup& semigroup, const Stamp& stamp) {
   const auto cycle = stamp.stable_cycle();
   if (!cycle) return decided("quasi-aperiodic", {});
   semigroup.require(cycle_lengths(semigroup.run({*cycle})).back() > 1);
-  return decided("quasi-aperiodic", fmt::format("{} acts with a cycle, and so do words of every multiple of {} letters",
-                                                semigroup.word(*cycle), stamp.stability_index()));
+  return decided("quasi-aperiodic", fmt::format("{} acts with a cycle, and so do words of every multiple of {}",
+                                                semigroup.word(*cycle), counted(stamp.stability_index(), "letter")));
 }
 
 LocalVerdicts all_undecided(const std::string& why) {

@@ -9,10 +9,12 @@
 #include <utility>
 
 #include "krohn/automata/dfa/graph.h"
+#include "krohn/automata/dfa/shown_word.h"
 #include "krohn/automata/monoid/crossing_idempotents.h"
 #include "krohn/automata/monoid/properties.h"
 #include "krohn/automata/monoid/witness_check.h"
 #include "krohn/automata/operations/emptiness.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
 #include "krohn/groups/transformations/components.h"
@@ -95,8 +97,9 @@ class Pairs {
     const auto from = std::find_if(path.begin(), path.end(), [&](const Step& step) { return step.pair == to; });
     Word word;
     for (auto step = from; step != path.end(); ++step) word.push_back(step->next - 1);
-    return fmt::format("{} takes the states {} and {} to themselves or each other", quoted_letters(dfa_, word),
-                       dfa_.state_name(static_cast<State>(to / n_)), dfa_.state_name(static_cast<State>(to % n_)));
+    return fmt::format("{} takes the states {} and {} to themselves or each other",
+                       quoted_letters(dfa_.alphabet(), word), dfa_.state_name(static_cast<State>(to / n_)),
+                       dfa_.state_name(static_cast<State>(to % n_)));
   }
 
   const Dfa& dfa_;
@@ -109,7 +112,7 @@ struct Cycles {
 };
 
 std::string describe_cycle(const Dfa& dfa, const Word& word, std::uint64_t length) {
-  return fmt::format("{} acts with a cycle of {} states", quoted_letters(dfa, word), length);
+  return fmt::format("{} acts with a cycle of {}", quoted_letters(dfa.alphabet(), word), counted(length, "state"));
 }
 
 void note_cycles(const Dfa& dfa, const Word& word, Cycles& cycles) {
@@ -144,10 +147,6 @@ Cycles early_cycles(const Dfa& dfa) {
 
 }  // namespace
 
-std::string quoted_letters(const Dfa& dfa, std::span<const Letter> word) {
-  return word.empty() ? "the empty word" : fmt::format("\"{}\"", dfa.alphabet().format_word(word));
-}
-
 std::string merging_letter(const Dfa& dfa) {
   for (Letter letter = 0; letter < dfa.letters(); ++letter) {
     std::vector<State> source(dfa.states(), dfa.states());
@@ -167,8 +166,8 @@ std::string non_commuting_letters(const Dfa& dfa) {
     for (Letter b = a + 1; b < dfa.letters(); ++b)
       for (State state = 0; state < dfa.states(); ++state)
         if (dfa.next(dfa.next(state, a), b) != dfa.next(dfa.next(state, b), a))
-          return fmt::format("{} and {} differ from state {}", quoted_letters(dfa, std::array{a, b}),
-                             quoted_letters(dfa, std::array{b, a}), dfa.state_name(state));
+          return fmt::format("{} and {} differ from state {}", quoted_letters(dfa.alphabet(), std::array{a, b}),
+                             quoted_letters(dfa.alphabet(), std::array{b, a}), dfa.state_name(state));
   return {};
 }
 
@@ -179,8 +178,9 @@ std::string returning_state(const Dfa& dfa) {
       const State away = dfa.next(state, letter);
       if (away == state || component[away] != component[state]) continue;
       const std::optional<Word> back = shortest_path(dfa, away, [&](State to) { return to == state; });
-      return fmt::format("{} leaves state {}, and {} enters it again", quoted_letters(dfa, std::array{letter}),
-                         dfa.state_name(state), quoted_letters(dfa, back.value()));
+      return fmt::format("{} leaves state {}, and {} enters it again",
+                         quoted_letters(dfa.alphabet(), std::array{letter}), dfa.state_name(state),
+                         quoted_letters(dfa.alphabet(), back.value()));
     }
   return {};
 }
@@ -200,8 +200,7 @@ std::string endless_words(const Dfa& dfa) {
     if (!loop) continue;
     Word end;
     if (!dfa.accepts(state)) end = *shortest_path(dfa, state, [&](State to) { return dfa.accepts(to); });
-    return fmt::format("{}, then {} any number of times, then {}", quoted_letters(dfa, *words.to(state)),
-                       quoted_letters(dfa, *loop), quoted_letters(dfa, end));
+    return product_of_words(dfa.alphabet(), {{*words.to(state)}, {*loop, true}, {end}}) + " for every n";
   }
   throw Error("a language that is not finite has no state that a word brings back");
 }

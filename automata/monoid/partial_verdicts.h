@@ -21,9 +21,6 @@ Verdict definite(const Dfa& dfa, const std::string& limit);
 /// The witness against "R-trivial": a state that is left and entered again; empty when there is none. O(n · letters).
 std::string returning_state(const Dfa& dfa);
 
-/// "\"abb\"", or "the empty word".
-std::string quoted_letters(const Dfa& dfa, std::span<const Letter> word);
-
 /// The witness against "group", "commutative" and "finite"; empty when there is none.
 std::string merging_letter(const Dfa& dfa);
 std::string non_commuting_letters(const Dfa& dfa);

@@ -7,6 +7,7 @@
 #include "krohn/automata/operations/determinise.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/operations/product.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -25,8 +26,8 @@ Nfa to_nfa(const Automaton& automaton, const char* operation) {
   const Dfa& dfa = std::get<Dfa>(automaton);
   require_acceptor(dfa, operation);
   if (dfa.table().size() > kMostArcs)
-    throw LimitError(fmt::format("{}: {} states of {} letters are more than 2^27 arcs; minimise it first", operation,
-                                 dfa.states(), dfa.letters()));
+    throw LimitError(fmt::format("{}: {} of {} letters are more than 2^27 arcs; minimise it first", operation,
+                                 counted(dfa.states(), "state"), dfa.letters()));
   return to_nfa(dfa);
 }
 

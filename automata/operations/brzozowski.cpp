@@ -4,6 +4,7 @@
 #include <map>
 
 #include "krohn/automata/operations/minimise.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -51,8 +52,8 @@ Dfa determinised_reverse(const Dfa& dfa, std::uint64_t max_states) {
       const auto [place, fresh] = numbers.emplace(step(sources, subsets[i]), static_cast<State>(subsets.size()));
       if (fresh) subsets.push_back(place->first);
       if (subsets.size() > max_states)
-        throw LimitError(fmt::format("Brzozowski's minimiser passed {} subsets of {} states; raise --max-states",
-                                     max_states, dfa.states()));
+        throw LimitError(fmt::format("Brzozowski's minimiser passed {} of {}; raise --max-states",
+                                     counted(max_states, "subset"), counted(dfa.states(), "state")));
       table.push_back(place->second);
     }
   }

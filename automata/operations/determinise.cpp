@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
 
@@ -108,13 +109,13 @@ class DfaRows {
   void add_state(bool accepting) {
     if (accepting_.size() % 4096 == 0) TimeLimit::check();
     if (accepting_.size() >= options_.max_states)
-      throw LimitError(fmt::format("the subset construction passed {} states; raise the limit with --max-states",
-                                   options_.max_states));
+      throw LimitError(fmt::format("the subset construction passed {}; raise the limit with --max-states",
+                                   counted(options_.max_states, "state")));
     if ((accepting_.size() + 1) * std::uint64_t{std::max(alphabet_.size(), Letter{1})} > kMaxTableEntries)
       throw LimitError(
-          fmt::format("the subset construction passed {} states of {} letters, 4 GiB; lower the number of "
+          fmt::format("the subset construction passed {} of {}, 4 GiB; lower the number of "
                       "letters or stop earlier with --max-states",
-                      accepting_.size(), alphabet_.size()));
+                      counted(accepting_.size(), "state"), counted(alphabet_.size(), "letter")));
     accepting_.push_back(accepting);
   }
   void add_target(State target) { table_.push_back(target); }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "krohn/automata/dfa/visible_text.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -143,7 +144,7 @@ Nfa without_initial(const Nfa& nfa) {
 
 void require_images(const std::vector<Word>& images, Letter sources, const Alphabet& target) {
   if (images.size() != sources)
-    throw InputError(fmt::format("{} images for {} letters", images.size(), sources));
+    throw InputError(fmt::format("{} for {}", counted(images.size(), "image"), counted(sources, "letter")));
   for (std::size_t letter = 0; letter < images.size(); ++letter)
     for (const Letter image : images[letter])
       if (image >= target.size())
@@ -299,8 +300,7 @@ Nfa homomorphic_preimage(const Nfa& nfa, const Alphabet& source, const std::vect
     for (Letter letter = 0; letter < source.size(); ++letter) {
       std::vector<State> here{state};
       for (const Letter read : images[letter]) {
-        const std::vector<bool> before =
-            closure(nfa, here, [](const Nfa::Arc& arc) { return arc.letter == kEpsilon; });
+        const std::vector<bool> before = closure(nfa, here, [](const Nfa::Arc& arc) { return arc.letter == kEpsilon; });
         std::vector<bool> after(nfa.states(), false);
         for (State at = 0; at < nfa.states(); ++at)
           if (before[at])

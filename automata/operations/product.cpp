@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
 
@@ -13,8 +14,8 @@ namespace krohn {
 void require_acceptor(const Dfa& dfa, const char* operation) {
   if (!dfa.is_acceptor())
     throw InputError(
-        fmt::format("{} takes acceptors; this automaton has {} outputs, and they are not \"reject\" and \"accept\"",
-                    operation, dfa.output_names().size()));
+        fmt::format("{} takes acceptors; this automaton has {}, and they are not \"reject\" and \"accept\"", operation,
+                    counted(dfa.output_names().size(), "output")));
 }
 
 PairSearch::PairSearch(StatePair start, const char* operation, std::uint64_t max_pairs)
@@ -28,8 +29,8 @@ PairSearch::Index PairSearch::visit(StatePair pair, Index parent, Letter letter)
   if (insertion.fresh) {
     if (pairs_.size() % 4096 == 0) TimeLimit::check();
     if (pairs_.size() > max_pairs_)
-      throw LimitError(fmt::format("{} passed {} pairs of states; minimise the operands or raise --max-states",
-                                   operation_, max_pairs_));
+      throw LimitError(fmt::format("{} passed {} of states; minimise the operands or raise --max-states", operation_,
+                                   counted(max_pairs_, "pair")));
     tree_.push_back({parent, letter});
   }
   return insertion.index;

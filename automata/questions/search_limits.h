@@ -7,6 +7,7 @@
 
 #include "krohn/automata/questions/questions.h"
 #include "krohn/automata/questions/word_tree.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
 
@@ -16,7 +17,8 @@ namespace krohn {
 inline void check_limits(const WordTree& tree, const QuestionLimits& limits) {
   TimeLimit::check();
   if (tree.size() > limits.max_pairs)
-    throw LimitError(fmt::format("the search met more than {} pairs of states; raise --max-pairs", limits.max_pairs));
+    throw LimitError(
+        fmt::format("the search met more than {} of states; raise --max-pairs", counted(limits.max_pairs, "pair")));
 }
 
 /// Goes through the tree by the words' lengths until `found` is a node: every node first moves without a letter, to
@@ -39,8 +41,8 @@ DecidingWord run_search(Search& search) {
   try {
     return search.run();
   } catch (const LimitError& error) {
-    throw LimitError(
-        fmt::format("{}\nNo word of fewer than {} letters decides the question.", error.what(), search.length()));
+    throw LimitError(fmt::format("{}\nNo word of fewer than {} decides the question.", error.what(),
+                                 counted(search.length(), "letter")));
   }
 }
 

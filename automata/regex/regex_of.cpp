@@ -15,6 +15,7 @@
 #include "krohn/automata/regex/regex.h"
 #include "krohn/automata/regex/regex_derivatives.h"
 #include "krohn/automata/regex/state_elimination.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -218,11 +219,12 @@ std::string regex_of(const Dfa& dfa, const RegexOfOptions& options) {
   require_acceptor(dfa, "a regular expression");
   const Dfa minimal = minimise(dfa);
   const auto too_long = [&](const std::string& what) {
-    return LimitError(fmt::format("{}; raise --longest ({} bytes) for a longer one", what, options.max_length));
+    return LimitError(
+        fmt::format("{}; raise --longest ({}) for a longer one", what, counted(options.max_length, "byte")));
   };
   if (minimal.states() > kMostStates)
-    throw LimitError(fmt::format("the minimal automaton has {} states; expressions are written of at most {}",
-                                 minimal.states(), kMostStates));
+    throw LimitError(fmt::format("the minimal automaton has {}; expressions are written of at most {}",
+                                 counted(minimal.states(), "state"), kMostStates));
   const Clock::time_point end =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.seconds));
   RegexTerms terms(minimal.alphabet());
@@ -239,7 +241,7 @@ std::string regex_of(const Dfa& dfa, const RegexOfOptions& options) {
       *std::ranges::min_element(found, {}, [&](Id id) { return std::pair(terms.length(id), repetitions(terms, id)); });
   std::string text = terms.text(shortest);
   if (text.size() > options.max_length)
-    throw too_long(fmt::format("the shortest expression that was found has {} bytes", text.size()));
+    throw too_long(fmt::format("the shortest expression that was found has {}", counted(text.size(), "byte")));
   prove(text, dfa);
   return text;
 }

@@ -11,6 +11,7 @@
 #include "krohn/automata/dfa/utf8.h"
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/regex/regex_scanner.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -100,8 +101,8 @@ class Parser {
         return operand(start, add({.kind = RegexKind::kAny}, start));
       case U']':
       case U'}':
-        scanner_.fail(start, fmt::format("nothing is open here; write \\{} for the character",
-                                         static_cast<char>(scanner_.peek())));
+        scanner_.fail(start, fmt::format("nothing is open here; write \\{} for the character{}",
+                                         static_cast<char>(scanner_.peek()), remark_on_quotes()));
       default: {
         const char32_t c = scanner_.take();
         return operand(start, characters(in_case({{{c, c}}, false, true, {{c, start}}}), start));
@@ -413,7 +414,14 @@ class Parser {
       append_utf8(name, c);
     }
     if (name.empty()) scanner_.fail(start, "a symbol needs a name; write () for the empty word");
+    last_token_ = name;
     return name;
+  }
+
+  /// Where characters were meant, whatever stands between quotes is missed behind them.
+  std::string remark_on_quotes() const {
+    if (last_token_.empty()) return "";
+    return fmt::format(" (and \\\" for a quote: {} was read as one letter)", in_quotes(last_token_));
   }
 
   [[noreturn]] void refuse_symbol(std::size_t position, const std::string& name) const {
@@ -427,9 +435,9 @@ class Parser {
     node.unfolded = unfolded_size(node);
     if (node.unfolded > max_size_ || tree_.nodes.size() >= max_size_)
       throw InputError(
-          fmt::format("regex:{}: the expression has more than {} parts once its repetitions are written out "
+          fmt::format("regex:{}: the expression has more than {} once its repetitions are written out "
                       "(max_expression_size); repeat less",
-                      position + 1, max_size_));
+                      position + 1, counted(max_size_, "part")));
     tree_.nodes.push_back(node);
     return static_cast<RegexNodeId>(tree_.nodes.size() - 1);
   }
@@ -461,6 +469,7 @@ class Parser {
   RegexTree tree_;
   std::map<CharacterSet, std::uint32_t> set_ids_;
   std::map<std::string, std::uint32_t> token_ids_;
+  std::string last_token_;
   std::vector<RegexNodeId> operands_;
   std::vector<Pending> pending_;
   Flags flags_;

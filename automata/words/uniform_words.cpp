@@ -9,6 +9,7 @@
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/operations/product.h"
 #include "krohn/automata/words/spellings.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -20,7 +21,7 @@ Dfa minimal_acceptor(const Dfa& dfa) {
 }
 
 InputError no_word(std::uint64_t length) {
-  return InputError(fmt::format("no word of {} letters is accepted; choose another length", length));
+  return InputError(fmt::format("no word of {} is accepted; choose another length", counted(length, "letter")));
 }
 
 /// The bytes of the counts of all states and lengths; half of the bits of the longest, on average.
@@ -57,8 +58,9 @@ double power_of_half(std::int64_t shift) {
 ExactUniformWords::ExactUniformWords(const Dfa& dfa, std::uint64_t length, std::uint64_t max_bytes)
     : dfa_(minimal_acceptor(dfa)), texts_(spellings(dfa_.alphabet())), length_(length) {
   if (table_bytes(dfa_, length) > static_cast<double>(max_bytes))
-    throw LimitError(fmt::format("exact counts for {} states and {} letters need about {:.0f} MB; the limit is {} MB",
-                                 dfa_.states(), length, table_bytes(dfa_, length) / 1e6, max_bytes / 1'000'000));
+    throw LimitError(fmt::format("exact counts for {} and {} letters need about {:.0f} MB; the limit is {} MB",
+                                 counted(dfa_.states(), "state"), length, table_bytes(dfa_, length) / 1e6,
+                                 max_bytes / 1'000'000));
   counts_.emplace_back(dfa_.outputs().begin(), dfa_.outputs().end());
   while (counts_.size() <= length) {
     std::vector<Count> longer(dfa_.states());

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <optional>
 
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/near_miss.h"
 #include "krohn/groups/permutations/group_elements.h"
@@ -22,8 +23,8 @@ class SmallElements {
   explicit SmallElements(const PermutationGroup& group) : chain_(group), degree_(group.degree()) {
     constexpr Point kMostPoints = 200;  // n³/3 membership tests
     if (degree_ > kMostPoints)
-      throw LimitError(fmt::format("{} acts on {} points; sets of small cycles are listed up to {}", group_label(group),
-                                   degree_, kMostPoints));
+      throw LimitError(fmt::format("{} acts on {}; sets of small cycles are listed up to {}", group_label(group),
+                                   counted(degree_, "point"), kMostPoints));
   }
 
   std::vector<Permutation> transpositions() const {

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <unordered_set>
 
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"
 
@@ -82,9 +83,9 @@ std::size_t checked_order(const PermutationGroup& group, std::uint64_t max_eleme
                                  group.name().empty() ? "this group" : group.name(), exact.str(), max_elements));
   constexpr std::uint64_t kMostImages = 100'000'000;  // 400 MB, twice while they are sorted
   if (exact * group.degree() > kMostImages)
-    throw LimitError(fmt::format("{} has {} elements on {} points; listing them would take more than {} numbers",
-                                 group.name().empty() ? "this group" : group.name(), exact.str(), group.degree(),
-                                 kMostImages));
+    throw LimitError(fmt::format("{} has {} elements on {}; listing them would take more than {} numbers",
+                                 group.name().empty() ? "this group" : group.name(), exact.str(),
+                                 counted(group.degree(), "point"), kMostImages));
   return static_cast<std::size_t>(exact);
 }
 
@@ -146,8 +147,8 @@ std::vector<ElementIndex> GroupElements::right_multiplication(std::span<const El
                                                               std::uint64_t max_entries) const {
   const std::size_t columns = factors.size();
   if (columns > 0 && size() > max_entries / columns)
-    throw LimitError(fmt::format("a table of {} elements by {} factors has more than {} entries; use fewer generators",
-                                 size(), columns, max_entries));
+    throw LimitError(fmt::format("a table of {} by {} has more than {} entries; use fewer generators",
+                                 counted(size(), "element"), counted(columns, "factor"), max_entries));
   std::vector<ElementIndex> table(size() * columns);
   for (std::size_t column = 0; column < columns; ++column) {
     const std::vector<std::uint32_t> letters = word(factors[column]);
@@ -163,7 +164,8 @@ std::vector<ElementIndex> GroupElements::right_multiplication(std::span<const El
 std::vector<ElementIndex> GroupElements::cayley_table(std::uint64_t max_entries) const {
   const std::size_t n = size();
   if (n > max_entries / n)
-    throw LimitError(fmt::format("the Cayley table of {} elements has more than {} entries", n, max_entries));
+    throw LimitError(
+        fmt::format("the Cayley table of {} has more than {} entries", counted(n, "element"), max_entries));
   // Columns in breadth-first order of their words: e·(f g) = (e·f)·g, one look-up each.
   std::vector<ElementIndex> order(n), depth(n);
   for (ElementIndex f = 0; f < n; ++f) depth[f] = static_cast<ElementIndex>(word(f).size());

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -40,7 +41,7 @@ std::string operand(const std::string& name) {
 void check_degree(std::uint64_t degree) {
   constexpr std::uint64_t kMostPoints = 10'000'000;
   if (degree > kMostPoints)
-    throw LimitError(fmt::format("this group would act on {} points; the limit is {}", degree, kMostPoints));
+    throw LimitError(fmt::format("this group would act on {}; the limit is {}", counted(degree, "point"), kMostPoints));
 }
 
 }  // namespace
@@ -63,8 +64,8 @@ PermutationGroup PermutationGroup::from_generators(Point degree, std::vector<Per
 PermutationGroup PermutationGroup::with_blocks(std::vector<FreeBlock> blocks) && {
   for (const FreeBlock& block : blocks)
     if (block.names.empty() || block.first >= degree_ || block.names.size() > degree_ - block.first)
-      throw InputError(fmt::format("a block of {} points from point {} does not fit degree {}", block.names.size(),
-                                   block.first + 1, degree_));
+      throw InputError(fmt::format("a block of {} from point {} does not fit degree {}",
+                                   counted(block.names.size(), "point"), block.first + 1, degree_));
   blocks_ = std::move(blocks);
   name_generators();
   return std::move(*this);
@@ -72,7 +73,7 @@ PermutationGroup PermutationGroup::with_blocks(std::vector<FreeBlock> blocks) &&
 
 PermutationGroup PermutationGroup::with_generator_names(std::vector<std::string> names) && {
   if (names.size() != generators_.size())
-    throw InputError(fmt::format("{} names for {} generators", names.size(), generators_.size()));
+    throw InputError(fmt::format("{} for {}", counted(names.size(), "name"), counted(generators_.size(), "generator")));
   for (std::size_t i = 0; i < names.size(); ++i) generators_[i].name = std::move(names[i]);
   return std::move(*this);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/permutations/giant.h"
 #include "krohn/groups/permutations/product_replacement.h"
@@ -165,8 +166,8 @@ void StabiliserChain::visit(Level& level, std::size_t index, std::uint32_t gener
   if (level.position[image] >= 0) return;
   entries_ += 2 * std::uint64_t{degree_};
   if (entries_ > max_entries_)
-    throw LimitError(fmt::format("the stabiliser chain of this group of degree {} needs more than {} numbers", degree_,
-                                 max_entries_));
+    throw LimitError(fmt::format("the stabiliser chain of this group of degree {} needs more than {}", degree_,
+                                 counted(max_entries_, "number")));
   level.position[image] = static_cast<std::int32_t>(level.orbit.size());
   const std::size_t start = level.orbit.size() * degree_;
   level.orbit.push_back(image);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/record_set.h"
 
@@ -22,8 +23,8 @@ class SetOrbitTree {
         const std::vector<Point> image = sorted_image(sets_[i], generators_[g]);
         if (!sets_.insert(image).fresh) continue;
         if (sets_.size() > max_sets)
-          throw LimitError(fmt::format("the orbit of a set of {} points has more than {} sets; raise max_sets",
-                                       set.size(), max_sets));
+          throw LimitError(fmt::format("the orbit of a set of {} has more than {} sets; raise max_sets",
+                                       counted(set.size(), "point"), max_sets));
         parent_.push_back(i);
         edge_.push_back(g);
       }

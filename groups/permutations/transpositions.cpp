@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -18,8 +19,8 @@ std::vector<Transposition> transpositions_of(const Permutation& permutation) {
 
 Permutation permutation_of(const Transposition& swap, Point degree) {
   if (swap.first >= degree || swap.second >= degree)
-    throw InputError(fmt::format("a swap of the points {} and {} among {} points; they are counted from 0", swap.first,
-                                 swap.second, degree));
+    throw InputError(fmt::format("a swap of the points {} and {} among {}; they are counted from 0", swap.first,
+                                 swap.second, counted(degree, "point")));
   std::vector<Point> images(degree);
   std::iota(images.begin(), images.end(), Point{0});
   std::swap(images[swap.first], images[swap.second]);

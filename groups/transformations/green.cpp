@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
 #include "krohn/groups/transformations/components.h"
@@ -214,8 +215,8 @@ void GreenStructure::find_r_classes(const GreenOptions& options) {
     reps_of_key_[rep.key].push_back(static_cast<std::uint32_t>(reps_.size()));
     reps_.push_back(std::move(rep));
     if (reps_.size() > options.max_r_classes)
-      throw LimitError(fmt::format("more than {} R-classes, {} elements so far at least; raise --max-classes",
-                                   options.max_r_classes, reps_.size()));
+      throw LimitError(fmt::format("more than {}, {} so far at least; raise --max-classes",
+                                   counted(options.max_r_classes, "R-class", "es"), counted(reps_.size(), "element")));
   };
   Representative rep;
   const Transformation identity = Transformation::identity(degree_);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <set>
 
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -99,7 +100,8 @@ SmallMonoid monoid(const Maps& maps, Set set) {
 }  // namespace
 
 std::vector<SmallMonoid> monoids_on(Point degree) {
-  if (degree < 1 || degree > 3) throw InputError(fmt::format("monoids on {} points", degree), "1, 2 or 3 are listed");
+  if (degree < 1 || degree > 3)
+    throw InputError(fmt::format("monoids on {}", counted(degree, "point")), "1, 2 or 3 are listed");
   const Maps maps(degree);
   std::vector<Set> queue{maps.closed(0)};
   std::set<Set> known(queue.begin(), queue.end());

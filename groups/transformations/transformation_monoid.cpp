@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
 
@@ -20,14 +21,14 @@ TransformationMonoid TransformationMonoid::enumerate(std::span<const Transformat
     throw InputError(
         fmt::format("transformations of degree {}; the limit is {}", degree, WideTransformations::kMaxDegree));
   if (generators.size() > UINT16_MAX)
-    throw InputError(fmt::format("{} generators; the limit is {}", generators.size(), UINT16_MAX));
+    throw InputError(fmt::format("{}; the limit is {}", counted(generators.size(), "generator"), UINT16_MAX));
   for (const Transformation& generator : generators)
     if (generator.degree() != degree)
       throw InputError(fmt::format("a generator of degree {} among those of degree {}", generator.degree(), degree));
   // A table of 8^8 addresses is 64 MB to fill: too much for a few elements.
   const bool by_address = degree <= TinyTransformations::kMaxDegree && (degree <= 6 || options.max_elements > kFew);
-  Store store = by_address ? Store(TinyTransformations(generators, degree))
-                           : Store(WideTransformations(generators, degree));
+  Store store =
+      by_address ? Store(TinyTransformations(generators, degree)) : Store(WideTransformations(generators, degree));
   TransformationMonoid monoid(std::move(store), degree, static_cast<std::uint32_t>(generators.size()));
   std::visit([&](auto& elements) { monoid.expand(elements, options); }, monoid.store_);
   return monoid;

@@ -10,9 +10,11 @@
 #include <utility>
 
 #include "krohn/automata/classes/state_pairs.h"
+#include "krohn/automata/dfa/shown_word.h"
 #include "krohn/automata/monoid/crossing_idempotents.h"
 #include "krohn/automata/monoid/partial_verdicts.h"
 #include "krohn/constructions/files/tensor_values.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/float_environment.h"
 #include "krohn/groups/linear/decompositions.h"
@@ -314,8 +316,8 @@ std::string why_no_layer_of_contractions(const TrackedAutomaton& tracked) {
   return fmt::format(
       "in exact arithmetic no layer of contractions, such as reflections, holds it with finitely many values: e = {} "
       "and f = {} act as idempotents, and after {} efe and fe go on otherwise (docs/MATH.md §4){}; only rounding could",
-      quoted_letters(automaton, search.found->e), quoted_letters(automaton, search.found->f),
-      quoted_letters(automaton, before),
+      quoted_letters(automaton.alphabet(), search.found->e), quoted_letters(automaton.alphabet(), search.found->f),
+      quoted_letters(automaton.alphabet(), before),
       search.found->bars_margins ? ", nor with bounded values and a margin between answers" : "");
 }
 
@@ -328,8 +330,8 @@ std::string why_no_reflections_round(const SequenceModel<float>& model, const Ta
     return "SiLU leaves keys no exact negative entry, so that few angles between them are exact; take the model with "
            "`plain`";
   if (model.letters() >= mixer.width)
-    return fmt::format("each of {} letters needs a coordinate of its own, and the width is {}; take a larger width=",
-                       model.letters(), mixer.width);
+    return fmt::format("each of {} needs a coordinate of its own, and the width is {}; take a larger width=",
+                       counted(model.letters(), "letter"), mixer.width);
   if (input_machine(task).before.size() > 1) return "more than one token stands before every word";
   return {};
 }
@@ -370,9 +372,9 @@ Closing close_reflections(const SequenceModel<float>& model, const Task& task, b
         "0, ½ and 1, or there is too little room for them; ";
     if (on_simplices.reflections > 0)
       closing.what += fmt::format(
-          "but heads hold classes of states that tell all answers apart and that letters permute by {} reflections, "
+          "but heads hold classes of states that tell all answers apart and that letters permute by {}, "
           "where there are {}: take reflections={}",
-          on_simplices.reflections, shape.reflections, on_simplices.reflections);
+          counted(on_simplices.reflections, "reflection"), shape.reflections, on_simplices.reflections);
     else if (shape.negative)
       closing.what +=
           "and no heads were found to hold classes of states that letters permute and that tell all answers apart";
@@ -383,7 +385,8 @@ Closing close_reflections(const SequenceModel<float>& model, const Task& task, b
   write_heads(shape, heads, model.letters(), tensors);
   closing.model = make_model<float>(model.name(), task, /*seed=*/0);
   closing.model->load(tensors.file());
-  closing.what = fmt::format("keys to exact roots, β to 0, 1 or 2, in {} of {} heads", closing.kept, shape.heads);
+  closing.what =
+      fmt::format("keys to exact roots, β to 0, 1 or 2, in {} of {}", closing.kept, counted(shape.heads, "head"));
   if (closing.by_states > 0)
     closing.what += fmt::format(
         ", {} of them on a simplex of the states that it tells apart, which trained letters miss by at most {:.2g} of "

@@ -63,7 +63,11 @@ void save_model(const std::string& task, const SequenceModel<float>& model, cons
 TrainedModel load_model(const std::string& path) {
   const FloatEnvironment environment;
   const TensorFile file = read_safetensors(path);
-  if (text_of(file, "format", path) != "krohn.model" || text_of(file, "version", path) != "1")
+  const std::string format = text_of(file, "format", path);
+  if (format == "krohn.network")
+    throw InputError(path,
+                     "a network that `krohn compile` or `krohn snap` made; `krohn run` and `krohn verify` take it");
+  if (format != "krohn.model" || text_of(file, "version", path) != "1")
     throw InputError(path, "not a trained model of version 1");
   TrainedModel trained{text_of(file, "task", path), file.metadata,
                        make_model<float>(text_of(file, "model", path), extent_of(file, "letters", path),

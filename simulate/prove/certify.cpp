@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "krohn/groups/counted.h"
 #include "krohn/groups/float_environment.h"
 #include "krohn/simulate/check/recheck.h"
 #include "krohn/simulate/prove/any_order.h"
@@ -34,7 +35,8 @@ Certificate search(const Network& network, CertifyOptions options, std::uint64_t
   Certificate certificate =
       elsewhere ? options.place->search_pairs(network, options) : certify_reachable_set(network, options);
   if (network.snap_every > 0)
-    certificate.evidence += fmt::format("; it is not linear, but snaps every {} letters", network.snap_every);
+    certificate.evidence +=
+        fmt::format("; it is not linear, but snaps every {}", counted(network.snap_every, "letter"));
   return certificate;
 }
 

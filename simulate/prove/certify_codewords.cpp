@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/prove/certify_codewords.h"
 #include "krohn/simulate/prove/claims/closed_layer.h"
@@ -50,7 +51,7 @@ std::optional<std::string> emulation_evidence(const LabelMachine& machine, const
     const EmulationResult induction = prove_emulation(machine, network.automaton);
     if (by_induction != nullptr) *by_induction = induction.holds;
     if (induction.holds)
-      return fmt::format("by induction over {} triples of context and readout nodes", induction.checked);
+      return fmt::format("by induction over {} of context and readout nodes", counted(induction.checked, "triple"));
   } catch (const LimitError&) {
     // The reachable tuples may still be few.
   }
@@ -79,9 +80,9 @@ std::optional<Certificate> certify_closed_codewords(const Network& network, cons
   certificate.pairs = pairs;
   certificate.proof = std::move(found->proof);
   certificate.evidence = fmt::format(
-      "every action takes every codeword to a codeword bit for bit ({} pairs in {} layer{}), and the labels "
+      "every action takes every codeword to a codeword bit for bit ({} in {}), and the labels "
       "so found emulate the automaton {}",
-      pairs, network.layers.size(), network.layers.size() == 1 ? "" : "s", *emulation);
+      counted(pairs, "pair"), counted(network.layers.size(), "layer"), *emulation);
   return certificate;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "krohn/automata/cascades/emulation.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
 #include "krohn/simulate/evaluate/exact_network.h"
@@ -198,7 +199,8 @@ void conclude(Certificate& certificate, const LabelMachine& machine, const Dfa& 
   }
   TupleSearch::Outcome outcome = TupleSearch(machine, automaton).run(max_pairs);
   if (outcome.failing_word) {
-    certificate.evidence += fmt::format("; a search over them met a wrong answer after {} pairs", outcome.pairs);
+    certificate.evidence +=
+        fmt::format("; a search over them met a wrong answer after {}", counted(outcome.pairs, "pair"));
     certificate.claim = Refuted{std::move(outcome.failing_word), /*shortest=*/true};
   } else if (outcome.ended) {
     certificate.claim = Proved{};
@@ -237,9 +239,8 @@ Certificate certify_exact(const Network& network, const CertifyOptions& options)
       states += machine.layers.back().states;
     }
     machine.readout = network.readout.next;
-    certificate.evidence =
-        fmt::format("exact arithmetic reaches {} states in {} layer{}, each nearest to one codeword for certain",
-                    states, network.layers.size(), network.layers.size() == 1 ? "" : "s");
+    certificate.evidence = fmt::format("exact arithmetic reaches {} in {}, each nearest to one codeword for certain",
+                                       counted(states, "state"), counted(network.layers.size(), "layer"));
     conclude(certificate, machine, network.automaton, options.max_pairs);
   } catch (const LimitError& limit) {
     return undecided(limit.what());

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "krohn/groups/counted.h"
 #include "krohn/simulate/arithmetic/interval_matrix.h"
 #include "krohn/simulate/prove/bounds/bounds.h"
 #include "krohn/simulate/prove/certify_snapped.h"
@@ -67,10 +68,10 @@ std::optional<Certificate> certify_snapped(const Network& network, const Certify
   certificate.claim = Proved{};
   certificate.method = "snapped horizon bound";
   certificate.evidence = fmt::format(
-      "not linear: by induction over blocks of {} letters, each from H_0 or a codeword within {:.3g} of the "
+      "not linear: by induction over blocks of {}, each from H_0 or a codeword within {:.3g} of the "
       "centres and drifting by at most {:.3g} a letter, which the decoder's margin outlasts; then every layer snaps to "
       "the right codeword",
-      network.snap_every, worst_start, worst_error);
+      counted(network.snap_every, "letter"), worst_start, worst_error);
   return certificate;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/interruption.h"
 #include "krohn/simulate/evaluate/rounded_network.h"
@@ -20,7 +21,7 @@ namespace {
 
 void require_room(std::uint64_t steps, std::uint64_t bytes, const StepLimits& limits) {
   if (steps > limits.max_steps)
-    throw LimitError(fmt::format("the certificate would have more than {} steps", limits.max_steps));
+    throw LimitError(fmt::format("the certificate would have more than {}", counted(limits.max_steps, "step")));
   if (bytes > limits.max_bytes)
     throw LimitError(fmt::format("the certificate would take more than {} MiB", limits.max_bytes >> 20));
 }

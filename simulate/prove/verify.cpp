@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "krohn/groups/counted.h"
 #include "krohn/groups/float_environment.h"
 #include "krohn/groups/random.h"
 #include "krohn/simulate/check/certificate_file.h"
@@ -122,8 +123,8 @@ void refute_by_random_word(ModelVerdict& verdict, const Question& question, std:
                            std::uint64_t word_index) {
   Certificate& certificate = verdict.certificate;
   const std::string which = word_index == 0 ? "" : fmt::format(" (number {})", word_index);
-  const std::string what = fmt::format("the random word of seed {}{} is read wrongly after {} letters",
-                                       question.random.seed, which, with_thousands(at));
+  const std::string what = fmt::format("the random word of seed {}{} is read wrongly after {}", question.random.seed,
+                                       which, counted(at, "letter"));
   if (certificate.is<Proved>() || (certificate.is<ProvedUpTo>() && certificate.length() >= at))
     contradict(question, what);
   certificate.claim = Refuted{};
@@ -220,9 +221,9 @@ std::optional<Dfa> automaton_for_test(const Network& network, const Question& qu
   auto automaton = network_automaton(network, question.how.arithmetic, question.how.form, options);
   if (!automaton && is_asked)
     throw LimitError(
-        fmt::format("the network has more than {} reachable states, or {} transitions between them, so it is "
+        fmt::format("the network has more than {} reachable states, or {} between them, so it is "
                     "evaluated letter by letter: leave out --through states, --save and --resume",
-                    with_thousands(options.max_states), with_thousands(options.max_transitions)));
+                    with_thousands(options.max_states), counted(options.max_transitions, "transition")));
   return automaton;
 }
 

@@ -135,7 +135,7 @@ TEST_CASE("mistakes in the arguments are answered by what is near") {
         Fact{"krohn train parity --model transformer -o r", "krohn trains recurrences"},
         Fact{"krohn train parity --model bilinear --rates x -o r", "--rates: \"x\" is not a number"},
         Fact{"krohn train --model bilinear -o r", "train needs TASK"},
-        Fact{"krohn train parity --model bilinear", "train needs -o FOLDER"},
+        Fact{"krohn convert name:S3 a.dot -o b.dot", "convert writes one file"},
         Fact{"krohn train parity -o r", "train needs --model"},
         Fact{"krohn tasks parity --length 8 --count 2 -o x.parquet", ".jsonl or .csv"}}) {
     CAPTURE(line);
@@ -182,7 +182,7 @@ TEST_CASE("JSON has a schema, and counts are numbers while every reader holds th
     CAPTURE(line);
     const json report = json::parse(place.shell(line).out);
     REQUIRE(report.is_object());
-    CHECK(report["schema"] == 1);
+    CHECK(report["schema"] == krohn::kJsonSchema);
   }
   CHECK(krohn::exact_count("9007199254740992") == std::uint64_t{1} << 53);
   CHECK(krohn::exact_count("9007199254740993") == "9007199254740993");
@@ -219,6 +219,34 @@ TEST_CASE("every verb has a page that begins with examples") {
     CHECK(contains(page.out, std::string("\n  krohn ") + verb));
   }
   CHECK(place.shell("krohn --version").out.starts_with("krohn 0."));
+}
+
+TEST_CASE("every verb that writes says in the same words what to add where it is not told where") {
+  const Workplace place("nowhere");
+  std::size_t writing = 0;
+  for (const char* verb : kVerbs) {
+    std::istringstream page(place.shell(std::string("krohn ") + verb + " --help").out);
+    std::string synopsis;
+    std::getline(page, synopsis);
+    int depth = 0;  // of square brackets: what may be left out
+    std::string needed;
+    for (const char c : synopsis) {
+      depth += c == '[' ? 1 : c == ']' ? -1 : 0;
+      if (depth == 0) needed += c;
+    }
+    if (!contains(needed, " -o ") && !contains(needed, " OUT")) continue;
+    ++writing;
+    CAPTURE(synopsis);
+    const bool has_model = contains(needed, "--model"), has_kind = contains(needed, "--as");
+    const Outcome outcome =
+        place.shell("krohn " + std::string(verb) + (contains(needed, verb + std::string(" -o")) ? "" : " x") +
+                    (has_model ? " --model bilinear" : "") + (has_kind ? " --as gru --against x" : ""));
+    CHECK(outcome.status == 2);
+    CHECK_MESSAGE(outcome.err.starts_with("krohn: nowhere to write the "), outcome.err);
+    CHECK(contains(outcome.err, ": add `-o "));
+  }
+  CHECK(writing == 9);
+  CHECK(place.files().empty());
 }
 
 TEST_CASE("every example of every page works") {

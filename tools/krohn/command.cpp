@@ -95,22 +95,27 @@ std::vector<std::string> with_verb_first(const CLI::App& app, std::vector<std::s
 
 /// What the arguments hold that the verb has no place for, or nothing.
 std::string surplus(const CLI::App& verb) {
-  const std::vector<std::string> left = verb.remaining();
-  for (const std::string& argument : left)
-    if (is_option(argument)) {
+  std::vector<std::string> left = verb.remaining();
+  for (std::string& argument : left) {
+    const bool is_unknown = is_option(argument);  // no value begins with a dash before it is as typed
+    argument = as_typed(argument);
+    if (is_unknown) {
       const std::string name = argument.substr(0, argument.find('='));
       return fmt::format("{} has no option \"{}\".{}", verb.get_name(), name, did_you_mean(name, options_of(verb)));
     }
+  }
   if (left.empty()) return {};
   return fmt::format("{} has no place for {}; quote an argument that has spaces in it", verb.get_name(),
                      quoted_list(left));
 }
 
 /// What the command-line library found wrong, in the words of this command. The texts of its errors begin with the name
-/// of the option or of the argument.
+/// of the option or of the argument, but for values that it cannot convert.
 std::string in_our_words(const CLI::App& verb, const CLI::ParseError& error) {
   if (const std::string text = surplus(verb); !text.empty()) return text;
-  const std::string text = error.what(), kind = error.get_name();
+  constexpr std::string_view kUnread = "Could not convert: ";
+  const std::string kind = error.get_name(), said = error.what();
+  const std::string text = said.substr(said.starts_with(kUnread) ? kUnread.size() : 0);
   const std::string subject = text.substr(0, text.find_first_of(": "));
   if (kind == "RequiredError") return fmt::format("{} needs {}", verb.get_name(), subject);
   if (kind == "ArgumentMismatch")
@@ -149,8 +154,7 @@ int parse_and_work(int argc, const char* const* argv) {
   given = arguments;
   arguments = with_verb_first(app, std::move(arguments));
   try {
-    std::ranges::reverse(arguments);  // as the library takes them
-    app.parse(std::move(arguments));
+    parse_as_typed(app, arguments);
   } catch (const CLI::ParseError& error) {
     return usage_outcome(app, error);
   }
@@ -175,8 +179,7 @@ int take_command(std::vector<std::string> arguments) {
   Work chosen;
   build_command(app, chosen);
   arguments = with_verb_first(app, std::move(arguments));
-  std::ranges::reverse(arguments);  // as the library takes them
-  app.parse(std::move(arguments));
+  parse_as_typed(app, arguments);
   return chosen();
 }
 
@@ -191,9 +194,8 @@ Asked ask_command(std::vector<std::string> arguments) {
     throw InputError("ask_command", "the first argument is a verb");
   const CLI::App* const verb = app.get_subcommand(arguments.front());
   arguments.insert(arguments.begin() + 1, "--json");
-  std::ranges::reverse(arguments);
   try {
-    app.parse(std::move(arguments));
+    parse_as_typed(app, arguments);
   } catch (const CLI::ParseError& error) {
     throw InputError(in_our_words(*verb, error));
   }

@@ -31,8 +31,8 @@ std::vector<std::string> offers(const CLI::Option& option) {
 
 bool takes_language(const CLI::Option& option) {
   const std::string name = name_of(option);
-  return name == "LANGUAGE" || name == "TASK" || name == "IN" || name == "OTHER" ||
-         name == "EXPRESSION" || name == "--against";
+  return name == "LANGUAGE" || name == "TASK" || name == "IN" || name == "OTHER" || name == "EXPRESSION" ||
+         name == "--against";
 }
 
 std::vector<std::string> language_names() {

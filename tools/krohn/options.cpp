@@ -36,7 +36,102 @@ std::string unknown_value(const std::string& text, const std::vector<std::string
   return fmt::format("there is no \"{}\"; the values are {}", text, fmt::join(values, ", "));
 }
 
+// How values pass through the library unread: it looks at their beginnings and their ends, so a value begins with two
+// bytes of ours. The first of them is followed by the third wherever it was typed.
+constexpr char kMark = '\x01', kValue = '\x03', kTyped = '\x02';
+
+std::string with_marks_typed(std::string_view text) {
+  std::string held;
+  for (const char c : text) {
+    held += c;
+    if (c == kMark) held += kTyped;
+  }
+  return held;
+}
+
+std::string as_value(std::string_view text) { return std::string{kMark, kValue} + with_marks_typed(text); }
+
+/// An option as the arguments have it: "--alphabet", "--alphabet=ab", "-o", "-oFILE"; no number.
+bool is_option(std::string_view argument) {
+  return argument.size() > 1 && argument[0] == '-' && (argument[1] < '0' || argument[1] > '9');
+}
+
+/// The parts between commas, empty ones too.
+std::vector<std::string> listed(const std::string& text) {
+  std::vector<std::string> parts{""};
+  for (const char c : text)
+    if (c == ',')
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  return parts;
+}
+
+std::string not_numbers(const std::string& text) {
+  for (const std::string& part : listed(text))
+    if (const std::string complaint = not_a_number(part); !complaint.empty()) return complaint;
+  return {};
+}
+
+/// An option whose uses are handed to `read`, part after part; `start` is called before the first.
+CLI::Option* add_parts(CLI::App& app, const std::string& name, const std::string& description,
+                       std::function<void()> start, std::function<void(const std::string&)> read) {
+  const auto take = [start = std::move(start), read = std::move(read)](const std::vector<std::string>& uses) {
+    start();
+    for (const std::string& use : uses)
+      for (const std::string& part : listed(use)) read(part);
+  };
+  return app.add_option_function<std::vector<std::string>>(name, take, description)->allow_extra_args(false);
+}
+
 }  // namespace
+
+std::string as_typed(std::string argument) {
+  std::string typed;
+  for (std::size_t i = 0; i < argument.size(); ++i) {
+    const bool is_mark = argument[i] == kMark && i + 1 < argument.size();
+    if (!(is_mark && argument[i + 1] == kValue)) typed += argument[i];
+    if (is_mark) ++i;
+  }
+  return typed;
+}
+
+void parse_as_typed(CLI::App& app, const std::vector<std::string>& arguments) {
+  const CLI::App* verb = nullptr;
+  for (const CLI::App* known : app.get_subcommands({}))
+    if (!arguments.empty() && known->get_name() == arguments.front()) verb = known;
+  const auto takes_value = [verb](const std::string& name) {
+    const CLI::Option* option = verb->get_option_no_throw(name);
+    return option != nullptr && option->get_items_expected_max() > 0;
+  };
+  std::vector<std::string> held;
+  bool only_values = false, is_value = false;
+  for (const std::string& argument : arguments) {
+    if (verb == nullptr || held.empty()) {
+      held.push_back(argument);
+    } else if (only_values || is_value || !is_option(argument)) {
+      held.push_back(as_value(argument));
+      is_value = false;
+    } else if (argument == "--") {
+      only_values = true;
+    } else {
+      const bool is_long = argument[1] == '-';
+      const std::size_t end = std::min(is_long ? argument.find('=') : 2, argument.size());
+      const std::string name = argument.substr(0, end),
+                        rest = argument.substr(std::min(end + is_long, argument.size()));
+      is_value = end == argument.size() && takes_value(name);
+      held.push_back(with_marks_typed(name));
+      if (end < argument.size()) held.back() += (is_long ? "=" : "") + as_value(rest);
+    }
+  }
+  std::ranges::reverse(held);  // as the library takes them
+  app.parse(std::move(held));
+}
+
+VerbOption::VerbOption(CLI::Option* option) : option_(option) {
+  if (option_->get_items_expected_max() > 0)
+    option_->transform([](const std::string& value) { return as_typed(value); }, "", kAsTyped);
+}
 
 VerbOption& VerbOption::required() {
   option_->required();
@@ -56,6 +151,7 @@ VerbOption& VerbOption::type_name(const std::string& name) {
 /// The values stand in the type of the option, where help pages and completion find them.
 VerbOption& VerbOption::one_of(const std::vector<std::string>& values) {
   const auto read = [values](std::string& text) {
+    text = as_typed(text);  // before the check of that name
     const auto known = [&values](const std::string& name) { return std::ranges::count(values, name) > 0; };
     if (known(text)) return std::string();
     const std::string usual = usual_name(text);
@@ -108,11 +204,6 @@ VerbOption& VerbOption::checked(std::function<std::string(const std::string&)> c
   return *this;
 }
 
-VerbOption& VerbOption::separated_by(char delimiter) {
-  option_->delimiter(delimiter);
-  return *this;
-}
-
 VerbOption& VerbOption::show_default() {
   option_->capture_default_str();
   return *this;
@@ -129,7 +220,9 @@ VerbOption Verb::add_option(const std::string& name, std::string& target, const 
 
 VerbOption Verb::add_option(const std::string& name, std::optional<std::string>& target,
                             const std::string& description) {
-  return VerbOption(app_->add_option(name, target, description));
+  // The library takes an empty value for none.
+  return VerbOption(app_->add_option_function<std::string>(
+      name, [&target](const std::string& text) { target = text; }, description));
 }
 
 VerbOption Verb::add_option(const std::string& name, double& target, const std::string& description) {
@@ -146,8 +239,17 @@ VerbOption Verb::add_option(const std::string& name, std::vector<std::string>& t
   return VerbOption(app_->add_option(name, target, description));
 }
 
-VerbOption Verb::add_option(const std::string& name, std::vector<double>& target, const std::string& description) {
-  return VerbOption(app_->add_option(name, target, description)).checked(not_a_number);
+VerbOption Verb::add_list(const std::string& name, std::vector<std::string>& target, const std::string& description) {
+  return VerbOption(add_parts(
+      *app_, name, description, [&target] { target.clear(); },
+      [&target](const std::string& part) { target.push_back(part); }));
+}
+
+VerbOption Verb::add_list(const std::string& name, std::vector<double>& target, const std::string& description) {
+  return VerbOption(add_parts(
+                        *app_, name, description, [&target] { target.clear(); },
+                        [&target](const std::string& part) { target.push_back(parsed<double>(part).value()); }))
+      .checked(not_numbers);
 }
 
 VerbOption Verb::add_option(const std::string& name, std::function<void(const std::string&)> read,

@@ -17,7 +17,8 @@ namespace krohn {
 /// One option, for saying more about it. Every function returns the option itself.
 class VerbOption {
  public:
-  explicit VerbOption(CLI::Option* option) : option_(option) {}
+  /// Its values are read as they were typed.
+  explicit VerbOption(CLI::Option* option);
   VerbOption& required();
   /// The heading of the help page that it stands under.
   VerbOption& group(const std::string& heading);
@@ -33,7 +34,6 @@ class VerbOption {
   VerbOption& between(double least, double greatest);
   /// `complaint` says what is wrong with a value, or nothing.
   VerbOption& checked(std::function<std::string(const std::string&)> complaint);
-  VerbOption& separated_by(char delimiter);
   /// What the help page gives as the value when the option is not there: what its target holds now, or this text.
   VerbOption& show_default();
   VerbOption& show_default(const std::string& text);
@@ -50,8 +50,11 @@ class Verb {
   VerbOption add_option(const std::string& name, std::optional<std::string>& target, const std::string& description);
   VerbOption add_option(const std::string& name, double& target, const std::string& description);
   VerbOption add_option(const std::string& name, unsigned& target, const std::string& description);
+  /// An argument that may be repeated.
   VerbOption add_option(const std::string& name, std::vector<std::string>& target, const std::string& description);
-  VerbOption add_option(const std::string& name, std::vector<double>& target, const std::string& description);
+  /// Values with commas between them; used more than once, the option has the values of all its uses.
+  VerbOption add_list(const std::string& name, std::vector<std::string>& target, const std::string& description);
+  VerbOption add_list(const std::string& name, std::vector<double>& target, const std::string& description);
   /// The value goes through `read`, which throws InputError for what it cannot read.
   VerbOption add_option(const std::string& name, std::function<void(const std::string&)> read,
                         const std::string& description);
@@ -62,5 +65,17 @@ class Verb {
  private:
   CLI::App* app_;
 };
+
+/// The name of the check that every option with values begins with.
+inline constexpr const char* kAsTyped = "as typed";
+
+/// Parses {"verb", options …}. Every value reaches its option byte for byte, as getopt would hand it over: brackets,
+/// braces, `++`, an empty value and the names of verbs are nothing else; `--option=` has the empty value; all arguments
+/// after `--` are positional. The library would read vectors, separators and subcommands out of them. Throws
+/// CLI::ParseError, and what options throw.
+void parse_as_typed(CLI::App& app, const std::vector<std::string>& arguments);
+
+/// An argument as it was typed, of what the library holds of it (`remaining`).
+std::string as_typed(std::string argument);
 
 }  // namespace krohn

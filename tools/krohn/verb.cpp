@@ -88,6 +88,11 @@ void add_language_options(Verb& verb, LanguageOptions& options) {
 
 void add_json_flag(Verb& verb, bool& json) { verb.add_flag("--json", json, "Print JSON, for programs"); }
 
+void require_output(const std::string& output, const std::string& thing, const std::string& example,
+                    const std::string& besides) {
+  if (output.empty()) throw InputError("nowhere to write " + thing + ": add `-o " + example + "`" + besides);
+}
+
 VerbOption add_device(Verb& verb, std::string& device, const std::string& description) {
   return verb.add_option("--device", device, description).one_of({"auto", "cpu", "cuda"}).show_default();
 }

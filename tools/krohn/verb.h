@@ -78,6 +78,10 @@ void build_command(CLI::App& app, Work& chosen);
 /// Options that several verbs share, each spelled in one place.
 void add_language_options(Verb& verb, LanguageOptions& options);
 void add_json_flag(Verb& verb, bool& json);
+/// Throws InputError where `output` is empty: "nowhere to write the picture: add `-o PICTURE.svg`"; `besides` is
+/// another way out.
+void require_output(const std::string& output, const std::string& thing, const std::string& example,
+                    const std::string& besides = "");
 /// --device auto|cpu|cuda.
 VerbOption add_device(Verb& verb, std::string& device, const std::string& description);
 /// --time SECONDS.

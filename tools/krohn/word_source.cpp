@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/simulate/evaluate/lanes/accepted_word.h"
 #include "krohn/simulate/words/word_file.h"
 #include "tools/krohn/report/count.h"
@@ -48,17 +49,26 @@ WordSource WordSource::parse(const std::string& text, const Dfa& dfa, std::uint6
   if (const auto length = after(text, "random:")) {
     word.random_ = RandomWord(dfa.letters(), seed);
     word.length_ = parse_count(*length, text);
-    word.title_ = fmt::format("random word of {} letters (seed {})", with_thousands(word.length_), seed);
+    word.title_ = fmt::format("random word of {} (seed {})", counted(word.length_, "letter"), seed);
     return word;
   }
   if (auto stream = stream_of(text, dfa, seed)) {
     word.letters_ = read_beginning(*stream, kMostStored);
     if (word.letters_.size() == kMostStored) word.rest_ = std::move(stream);
   } else {
-    word.letters_ = dfa.alphabet().parse_word(after(text, "word:").value_or(text));
+    word.text_ = after(text, "word:").value_or(text);
+    word.letters_ = dfa.alphabet().parse_word(*word.text_);
   }
   word.length_ = word.letters_.size();
-  word.title_ = quoted_word(dfa.alphabet(), word.letters_) + (word.is_open() ? " and what follows" : "");
+  const std::string letters = counted(word.length_, "letter");
+  if (text.starts_with("accepted:")) {
+    word.title_ = quoted_word(dfa.alphabet(), word.letters_) + (word.is_open() ? " and what follows" : "");
+    if (!word.is_open()) word.text_ = dfa.alphabet().format_word(word.letters_);
+  } else if (!word.text_) {
+    word.title_ = fmt::format("{} ({}{})", visible(text), letters, word.is_open() ? " and what follows" : "");
+  } else {
+    word.title_ = word.length_ == 0 ? "the empty word" : fmt::format("\"{}\" ({})", visible(*word.text_), letters);
+  }
   return word;
 }
 

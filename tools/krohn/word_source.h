@@ -34,8 +34,10 @@ class WordSource {
   /// Letters from `first` on, at most out.size(). Returns how many; 0 at the end. `first` is where the last read ended.
   /// Throws as `parse`.
   std::size_t read(std::uint64_t first, std::span<Letter> out) const;
-  /// The word for a line of output, shortened.
+  /// The word for a line of output: a typed one whole, as it was typed.
   const std::string& title() const { return title_; }
+  /// The whole word as text; nothing for the words of files and for random ones.
+  const std::optional<std::string>& text() const { return text_; }
 
  private:
   Word letters_;
@@ -43,6 +45,7 @@ class WordSource {
   std::optional<RandomWord> random_;
   std::uint64_t length_ = 0;
   std::string title_;
+  std::optional<std::string> text_;
 };
 
 }  // namespace krohn

@@ -7,6 +7,7 @@
 #include <functional>
 #include <utility>
 
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 
 namespace krohn {
@@ -137,11 +138,11 @@ std::string evidence_in_words(const BoundEvidence& evidence) {
     edges += layer.edges.size();
   }
   return fmt::format(
-      "ε = {:.3g}, L = {:.10g}, margin {:.3g}{} in {}; {} centres and {} steps between them, whose "
+      "ε = {:.3g}, L = {:.10g}, margin {:.3g}{} in {}; {} and {} between them, whose "
       "labels emulate the automaton {}",
       bound.error, bound.norm, bound.margin,
-      bound.radius ? fmt::format(", invariant radius {:.3g}", *bound.radius) : "", norm_name(bound.norms), centres,
-      edges, evidence.machine.emulation);
+      bound.radius ? fmt::format(", invariant radius {:.3g}", *bound.radius) : "", norm_name(bound.norms),
+      counted(centres, "centre"), counted(edges, "step"), evidence.machine.emulation);
 }
 
 Certificate certificate_of(const BoundEvidence& evidence, const CertifyOptions& options) {

@@ -8,6 +8,7 @@
 #include <random>
 #include <unordered_map>
 
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/record_set.h"
 #include "krohn/simulate/evaluate/nearest_codeword.h"
@@ -211,7 +212,8 @@ bool prove_labels(const Network& network, CentreMachine& machine, const MachineL
   labels.readout = network.readout.next;
   try {
     const EmulationResult induction = prove_emulation(labels, network.automaton);
-    machine.emulation = fmt::format("by induction over {} triples of context and readout nodes", induction.checked);
+    machine.emulation =
+        fmt::format("by induction over {} of context and readout nodes", counted(induction.checked, "triple"));
     return induction.holds;
   } catch (const LimitError&) {
     return false;

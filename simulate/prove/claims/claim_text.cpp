@@ -2,15 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "krohn/automata/classes/state_pairs.h"
-#include "krohn/automata/dfa/visible_text.h"
 
 namespace krohn {
 namespace {
-
-constexpr std::size_t kShownLetters = 60, kShownBytes = 400;
 
 std::string refutation(const Certificate& certificate, const Alphabet& alphabet) {
   if (certificate.failing_word() == nullptr) return "refuted";
@@ -25,27 +20,12 @@ std::string claim_of_asked_words(const Certificate& certificate) {
     return "proved for all lengths, in every association of the letters' stored matrices";
   if (certificate.is<Proved>()) return "proved for words of every length";
   if (certificate.length() > 0)
-    return fmt::format("proved for words of up to {} letters; undecided beyond", with_thousands(certificate.length()));
+    return fmt::format("proved for words of up to {}; undecided beyond", counted(certificate.length(), "letter"));
   return certificate.is<ProvedUpTo>() ? "undecided: nothing was proved within the limits"
                                       : "undecided: no disagreement found, which proves nothing";
 }
 
 }  // namespace
-
-std::string with_thousands(std::uint64_t count) {
-  std::string text = std::to_string(count);
-  for (std::size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, ",");
-  return text;
-}
-
-std::string quoted_word(const Alphabet& alphabet, std::span<const Letter> word) {
-  if (word.empty()) return "the empty word";
-  const std::string text =
-      visible(cut_short(alphabet.format_word(word.first(std::min(word.size(), kShownLetters))), kShownBytes));
-  if (word.size() <= kShownLetters)
-    return fmt::format("\"{}\" ({} letter{})", text, word.size(), word.size() > 1 ? "s" : "");
-  return fmt::format("\"{}…\" ({} letters)", text, with_thousands(word.size()));
-}
 
 std::optional<Word> shortest_word_not_asked(const Certificate& certificate) {
   if (!certificate.language) return std::nullopt;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "krohn/groups/counted.h"
 #include "krohn/groups/float_environment.h"
 #include "krohn/simulate/prove/claims/claim_text.h"
 #include "krohn/simulate/prove/claims/contradiction.h"
@@ -70,20 +71,20 @@ Certificate search(const LetterReader& reader, const TrackedAutomaton& tracked, 
     case PairSearchEnd::Kind::kClosed:
       certificate.claim = Proved{};
       certificate.evidence = fmt::format(
-          "breadth-first search ended after {} pairs of automaton state and memory, all answered correctly; no word "
-          "needed more than {} letters to reach one",
-          end.pairs, end.length);
+          "breadth-first search ended after {} of automaton state and memory, all answered correctly; no word "
+          "needed more than {} to reach one",
+          counted(end.pairs, "pair"), counted(end.length, "letter"));
       break;
     case PairSearchEnd::Kind::kWrong:
       certificate.claim = Refuted{end.word, /*shortest=*/true};
-      certificate.evidence = fmt::format("breadth-first search met a wrong answer after {} letters and {} pairs",
-                                         end.word.size(), end.pairs);
+      certificate.evidence = fmt::format("breadth-first search met a wrong answer after {} and {}",
+                                         counted(end.word.size(), "letter"), counted(end.pairs, "pair"));
       break;
     case PairSearchEnd::Kind::kLimit:
       certificate.claim = ProvedUpTo{end.length};
       certificate.limit = end.limit;
-      certificate.evidence = fmt::format("all {} pairs that words of up to {} letters reach were answered correctly",
-                                         end.pairs, end.length);
+      certificate.evidence = fmt::format("all {} that words of up to {} letters reach were answered correctly",
+                                         counted(end.pairs, "pair"), end.length);
   }
   return certificate;
 }
@@ -96,19 +97,19 @@ void try_long_words(Certificate& certificate, const LetterReader& reader, const 
   std::uint64_t letters = 0;
   std::optional<Word> word = find_failing_word(reader, tracked, limits, letters);
   if (!word) {
-    certificate.evidence += fmt::format("; so were {} letters of longer words", with_thousands(letters));
+    certificate.evidence += fmt::format("; so were {} of longer words", counted(letters, "letter"));
     return;
   }
   if (word->size() <= certificate.length())
     throw Contradiction(
-        fmt::format("a word of {} letters is read wrongly, against the proof for words of up to {}. This is "
+        fmt::format("a word of {} is read wrongly, against the proof for words of up to {}. This is "
                     "a mistake in krohn, not in the model: please report it, with the model",
-                    word->size(), certificate.length()));
+                    counted(word->size(), "letter"), certificate.length()));
   certificate.method = "long words";
   certificate.evidence = fmt::format(
-      "all words of up to {} letters are right; this is the shortest wrong one found in {} letters of narrow search, "
+      "all words of up to {} letters are right; this is the shortest wrong one found in {} of narrow search, "
       "powers of short words and random words",
-      with_thousands(certificate.length()), with_thousands(letters));
+      with_thousands(certificate.length()), counted(letters, "letter"));
   certificate.claim = Refuted{*std::move(word)};
   certificate.limit.clear();
   certificate.proof = {};

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/evaluate/ordered_network.h"
 #include "krohn/simulate/evaluate/reflection_chunk.h"
@@ -97,9 +98,9 @@ std::optional<Certificate> certify_associations(const Network& network, const Or
   certificate.method = "exact in every association";
   certificate.pairs = exact->pairs;
   certificate.evidence = fmt::format(
-      "every action takes every codeword to a codeword ({} pairs), the labels so found emulate the automaton {}, and "
+      "every action takes every codeword to a codeword ({}), the labels so found emulate the automaton {}, and "
       "{}nothing rounds",
-      exact->pairs, *emulation, exact->only_maps ? "once the letters' matrices are stored " : "");
+      counted(exact->pairs, "pair"), *emulation, exact->only_maps ? "once the letters' matrices are stored " : "");
   for (std::size_t k = 0; k < exact->evidence.size(); ++k)
     certificate.evidence += exact->evidence.size() == 1 ? fmt::format(": {}", exact->evidence[k])
                                                         : fmt::format("; layer {}: {}", k + 1, exact->evidence[k]);

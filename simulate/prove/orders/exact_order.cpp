@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 
+#include "krohn/groups/counted.h"
 #include "krohn/groups/record_set.h"
 #include "krohn/groups/time_limit.h"
 #include "krohn/simulate/arithmetic/interval.h"
@@ -146,7 +147,8 @@ class ExactMaps {
     const GrainRange results{grain, std::max(states_.entries.most, added.entries.most)};
     if (affine_.adds() && results.most.value() > 0 && !shows_exactness<A>(results)) return std::nullopt;
     if (!affine_.adds()) return "matrices only move numbers, and their products only compose maps";
-    return fmt::format("matrices only move numbers, and words add {} vectors to 0, none of which rounds", vectors);
+    return fmt::format("matrices only move numbers, and words add {} to 0, none of which rounds",
+                       counted(vectors, "vector"));
   }
 
   /// All maps of words, found letter by letter, and then bounds on every product of two of them.
@@ -244,9 +246,9 @@ class ExactChunk {
     columns.entries |= states_.entries;
     if (!chunk_fits(keys, columns, greatest_response(v))) return std::nullopt;
     return fmt::format(
-        "{} factors move {} keys and {} columns among themselves, which bounds every entry and partial sum of the UT "
+        "{} factors move {} keys and {} among themselves, which bounds every entry and partial sum of the UT "
         "transform of chunks of any size; none rounds",
-        factors_.size(), v.count(), x.count());
+        factors_.size(), v.count(), counted(x.count(), "column"));
   }
 
  private:

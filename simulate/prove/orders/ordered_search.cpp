@@ -6,6 +6,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/prove/orders/chunk_search.h"
 #include "krohn/simulate/prove/orders/drift_search.h"
@@ -89,10 +90,9 @@ class OrderSearch {
       states.apply(*all, true);
       if (!states.right()) return std::nullopt;
       Certificate certificate =
-          proved(fmt::format("words make {} maps of the letters' stored matrices, closed under composition in every "
-                             "association, and these "
-                             "reach {} states, all read rightly",
-                             all->size(), states.size()));
+          proved(fmt::format("words make {} of the letters' stored matrices, closed under composition in every "
+                             "association, and these reach {}, all read correctly",
+                             counted(all->size(), "map"), counted(states.size(), "state")));
       certificate.claim = Proved{.every_association = true};
       return certificate;
     });
@@ -105,10 +105,10 @@ class OrderSearch {
       const std::uint64_t states = options_.order.kind == Order::Kind::kScan ? scanned_states() : doubled_states();
       wrong_ = states == 0;
       if (wrong_) return std::nullopt;
-      return proved(
-          fmt::format("the totals of 2^k letters are {} maps in {} sets that repeat from k = {} on, and they "
-                      "reach {} states in this order, all read rightly",
-                      maps_->size(), totals_->levels(), *totals_->first_repeated(), states));
+      return proved(fmt::format(
+          "the totals of 2^k letters are {} in {} sets that repeat from k = {} on, and they "
+          "reach {} in this order, all read rightly",
+          counted(maps_->size(), "map"), totals_->levels(), *totals_->first_repeated(), counted(states, "state")));
     });
   }
 
@@ -168,9 +168,9 @@ class OrderSearch {
                           wrong_ ? *search.limit() + "; some longer word is read wrongly" : *search.limit());
     }
     return proved(
-        fmt::format("blocks of {} letters start from {} states, and all words of one block from each of them "
-                    "are read rightly; they make {} maps",
-                    block, search.starts(), maps_->size()));
+        fmt::format("blocks of {} start from {}, and all words of one block from each of them "
+                    "are read rightly; they make {}",
+                    counted(block, "letter"), counted(search.starts(), "state"), counted(maps_->size(), "map")));
   }
 
   Certificate by_chunks() {
@@ -179,9 +179,9 @@ class OrderSearch {
     if (search.failing()) return refuted(*search.failing());
     if (search.limit()) return proved_up_to(search.right_up_to(), *search.limit());
     return proved(
-        fmt::format("chunks of {} letters start from {} states, and all words of one chunk from each of them "
+        fmt::format("chunks of {} start from {}, and all words of one chunk from each of them "
                     "are read rightly",
-                    options_.order.block, search.starts()));
+                    counted(options_.order.block, "letter"), counted(search.starts(), "state")));
   }
 
   Certificate begin(Claim claim) const {
@@ -203,9 +203,9 @@ class OrderSearch {
 
   Certificate refuted(Word word) const {
     Certificate certificate = begin(Refuted{});
-    certificate.evidence = fmt::format(
-        "all words were tried in this order, length by length; the first that is read wrongly has {} letters",
-        word.size());
+    certificate.evidence =
+        fmt::format("all words were tried in this order, length by length; the first that is read wrongly has {}",
+                    counted(word.size(), "letter"));
     certificate.claim = Refuted{std::move(word), /*shortest=*/true};
     return certificate;
   }
@@ -214,16 +214,17 @@ class OrderSearch {
     Certificate certificate = refuted(std::move(word));
     std::get<Refuted>(certificate.claim).shortest = false;
     certificate.evidence = fmt::format(
-        "words were put together of those that drift most in this order; one of {} letters is read wrongly, and none "
+        "words were put together of those that drift most in this order; one of {} is read wrongly, and none "
         "of "
-        "up to {} letters is",
-        certificate.failing_word()->size(), right_up_to);
+        "up to {} is",
+        counted(certificate.failing_word()->size(), "letter"), counted(right_up_to, "letter"));
     return certificate;
   }
 
   Certificate proved_up_to(std::uint64_t length, std::string limit) const {
     Certificate certificate = begin(ProvedUpTo{length});
-    certificate.evidence = fmt::format("the network is right on all words of up to {} letters in this order", length);
+    certificate.evidence =
+        fmt::format("the network is right on all words of up to {} in this order", counted(length, "letter"));
     certificate.limit = std::move(limit);
     return certificate;
   }

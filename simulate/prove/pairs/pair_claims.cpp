@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <utility>
+#include "krohn/groups/counted.h"
 
 namespace krohn {
 namespace {
@@ -23,15 +24,15 @@ Certificate proved_by_pairs(const CertifyOptions& options, std::uint64_t pairs, 
   Certificate certificate = begin_certificate(options, Proved{}, pairs);
   certificate.proof = ReachedPairs{pairs, depth};
   certificate.evidence = fmt::format(
-      "words reach {} pairs of an automaton state and a network state, all by words of at most {} letters, and the "
+      "words reach {} of an automaton state and a network state, all by words of at most {}, and the "
       "network is right on every one",
-      pairs, depth);
+      counted(pairs, "pair"), counted(depth, "letter"));
   return certificate;
 }
 
 Certificate refuted_by_pairs(const CertifyOptions& options, std::uint64_t pairs, Word word, const FailingRun& run) {
-  const std::string evidence =
-      fmt::format("breadth-first search met a wrong answer after {} letters and {} pairs", word.size(), pairs);
+  const std::string evidence = fmt::format("breadth-first search met a wrong answer after {} and {}",
+                                           counted(word.size(), "letter"), counted(pairs, "pair"));
   Certificate certificate = begin_certificate(options, Refuted{std::move(word), /*shortest=*/true}, pairs);
   certificate.evidence = evidence;
   certificate.proof = run;
@@ -42,8 +43,8 @@ Certificate proved_up_to_depth(const CertifyOptions& options, std::uint64_t pair
                                std::uint64_t complete, std::string limit) {
   Certificate certificate = begin_certificate(options, ProvedUpTo{length}, pairs);
   certificate.proof = ReachedPairs{complete, length - 1};
-  certificate.evidence = fmt::format(
-      "the network is right on all words of up to {} letters; the search over {} pairs did not end", length, pairs);
+  certificate.evidence = fmt::format("the network is right on all words of up to {}; the search over {} did not end",
+                                     counted(length, "letter"), counted(pairs, "pair"));
   certificate.limit = std::move(limit);
   return certificate;
 }

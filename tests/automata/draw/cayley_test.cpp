@@ -161,9 +161,18 @@ TEST_CASE("a group is drawn as its Cayley graph: an involution is one line, othe
   CHECK(count(arrows, "arrowsize=0.6") == 2 * 12);
   for (const char* name : {"(3 4)", "(2 3)", "(1 2)"}) CHECK(involutions.find(name) != std::string::npos);
   CHECK(engine_for(view, "dot") == "nop");
-  // Small ones, other engines and other views stay as they are asked for.
-  to_drawn_dot(group("Z5"), {}, &view);
-  CHECK(view == DrawnView::kStates);
+  // Small ones are circles of states; other engines and other views stay as they are asked for.
+  for (const char* name : {"Z3", "Z4", "Z5", "Z5/standard"}) {
+    CAPTURE(name);
+    const Dfa cyclic = group(name);
+    const std::string circle = to_drawn_dot(cyclic, {}, &view);
+    CHECK(view == DrawnView::kCayley);
+    CHECK(count(circle, "shape=circle") == cyclic.states());
+    const auto layout = cayley_layout(cyclic);
+    REQUIRE(layout);
+    for (const GraphLayout::Point& point : layout->points) CHECK(std::hypot(point.x, point.y) == doctest::Approx(1));
+    CHECK(layout->least_distance == doctest::Approx(2 * std::sin(std::numbers::pi / cyclic.states())));
+  }
   DrawOptions options;
   options.engine = "circo";
   to_drawn_dot(group("D4/standard"), options, &view);

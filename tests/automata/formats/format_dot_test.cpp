@@ -189,7 +189,7 @@ TEST_CASE("a token of megabytes takes no longer than its bytes") {
   CHECK(error_of("digraph { \"" + name + "\" }").size() < 250);
   CHECK(error_of("digraph { a -> \"" + name + "\" -> -> }").size() < 250);
   CHECK(error_of("digraph { a " + name + " = }").size() < 250);
-  CHECK(error_of("digraph { a [label=<" + name + ">] }").find("an HTML-like label of 6400002 bytes") !=
+  CHECK(error_of("digraph { a [label=<" + name + ">] }").find("an HTML-like label of 6,400,002 bytes") !=
         std::string::npos);
   CHECK(error_of("digraph { i [shape=point]; i -> a; a -> a [label=\"" + name + "\", symbol=b]; a [output=x]; b }")
             .find("state \"b\" has no output") != std::string::npos);

@@ -200,6 +200,8 @@ TEST_CASE("what cannot be read or written is said in one message") {
   write_file(scratch / "strange", "hello");
   write_file(scratch / "empty", "");
   write_file(scratch / "net.safetensors", "x");
+  CHECK(error_of(scratch / "parity").find("did you mean " + (scratch / "parity.dot").string() + "?") !=
+        std::string::npos);
   CHECK(
       error_of(scratch / "parity.dto").find("no such file; did you mean " + (scratch / "parity.dot").string() + "?") !=
       std::string::npos);

@@ -77,7 +77,7 @@ TEST_CASE("what is wrong is said, where it is known with line and column") {
           {file(R"("alphabet": ["a", "b"], )" + rest), "row 0 of \"transitions\" must list 2 targets"},
           {file(R"("alphabet": ["a"], "initial": 0, )" + rest), "the key \"initial\" is given twice"},
           {file(R"("alphabet": ["a"], "states": 4000000000, "initial": 0, "accepting": [], "transitions": [[0]])"),
-           "\"states\" is 4000000000, but \"transitions\" has 1 rows"},
+           "\"states\" is 4000000000, but \"transitions\" has 1 row"},
           {file(R"("alphabet": ["a"], "states": 1, "initial": 1, "accepting": [], "transitions": [[0]])"),
            "the initial state is 1; a whole number below 1"},
           {file(R"("alphabet": ["a"], "states": 1, "initial": -1, "accepting": [], "transitions": [[0]])"),
@@ -100,7 +100,7 @@ TEST_CASE("what is wrong is said, where it is known with line and column") {
           {file(
                R"("alphabet": ["a"], "states": 1, "initial": 0, "outputs": [0], "output_names": ["x"], "transitions": [[null]])"),
            "state \"0\" has no arc on letter \"a\""},
-          {file(R"("alphabet": ["a"], "state_names": ["x", "y"], )" + rest), "2 state names for 1 states"},
+          {file(R"("alphabet": ["a"], "state_names": ["x", "y"], )" + rest), "2 state names for 1 state"},
           {std::string(1'000'000, '['), "nested deeper than"},
           {file("\"x\": " + std::string(1'000'000, '{')), "not valid JSON"},
       }) {

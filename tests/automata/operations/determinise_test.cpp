@@ -155,7 +155,7 @@ TEST_CASE("degenerate automata") {
 TEST_CASE("the limit is stated, and lets through exactly what it says") {
   CHECK(determinise(kth_from_the_end(10), {.max_states = 1024}).states() == 1024);
   CHECK_THROWS_WITH_AS(determinise(kth_from_the_end(10), {.max_states = 1023}),
-                       "the subset construction passed 1023 states; raise the limit with --max-states", LimitError);
+                       "the subset construction passed 1,023 states; raise the limit with --max-states", LimitError);
   CHECK_THROWS_AS(determinise(kth_from_the_end(100), {.max_states = 5000}), LimitError);
 }
 

@@ -8,6 +8,7 @@
 #include "krohn/automata/formats/json.h"
 #include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/groups/atomic_folder.h"
+#include "krohn/groups/counted.h"
 #include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/cells/saturated_cell.h"
@@ -36,7 +37,7 @@ struct ExactModel {
 
 ExactModel stock_model(const ExactStock& stock, const char* layer) {
   return {to_string(stock.shape), stock.tensors,
-          fmt::format("one layer of {}, {} numbers wide", layer, with_thousands(stock.shape.width)),
+          fmt::format("one layer of {}, {} wide", layer, counted(stock.shape.width, "number")),
           "one-hot embedding in the order of the alphabet; parameters.safetensors is a state dict of a module with "
           "`embedding`, `layers` and `head` (docs/imports.md)"};
 }
@@ -46,7 +47,7 @@ ExactModel exact_model(const Dfa& automaton, const std::string& target) {
   if (target == "transformers-mamba2") return stock_model(exact_mamba2(automaton), "transformers' Mamba2Mixer");
   if (target == "transformers-mlstm") return stock_model(exact_mlstm(automaton), "transformers' xLSTMLayer");
   const SaturatedCell cell = saturated_cell(automaton, target.substr(std::string("torch-").size()));
-  return {to_string(cell.shape), cell.tensors, fmt::format("{} units that saturate", with_thousands(cell.shape.hidden)),
+  return {to_string(cell.shape), cell.tensors, fmt::format("{} that saturate", counted(cell.shape.hidden, "unit")),
           "one-hot inputs in the order of the alphabet; parameters.safetensors is a state dict of a module with `rnn` "
           "and `head`"};
 }
@@ -79,8 +80,8 @@ int compile_cell(const Dfa& automaton, const CellCompilation& options) {
     add_verdict(json, verdict, automaton.alphabet());
     print_json(json);
   } else {
-    fmt::print("{}: {} in the weights of {}, {}, {} answers\n  {}\n", visible(options.folder),
-               visible(options.language), options.target, exact.size, automaton.output_names().size(), exact.inputs);
+    fmt::print("{}: {} in the weights of {}, {}, {}\n  {}\n", visible(options.folder), visible(options.language),
+               options.target, exact.size, counted(automaton.output_names().size(), "answer"), exact.inputs);
     print_claim("in fp32: ", verdict, automaton.alphabet());
   }
   return exit_status(verdict.certificate, 0);

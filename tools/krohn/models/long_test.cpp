@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "krohn/gpu/automata/long_word.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "tools/krohn/joined_ranks.h"
 #include "tools/krohn/progress.h"
@@ -91,9 +92,9 @@ LongTestReport run_long_test(const Dfa& machine, const Dfa& automaton, const Tes
     if (path.empty()) throw;
     save_run(path, tested, state);
     throw LimitError(
-        fmt::format("interrupted after {} of {} letters, all right so far; the same command with "
+        fmt::format("interrupted after {} of {}, all right so far; the same command with "
                     "--resume {} goes on",
-                    with_thousands(comparison.letters_read(state)), with_thousands(comparison.letters()), path));
+                    with_thousands(comparison.letters_read(state)), counted(comparison.letters(), "letter"), path));
   }
   if (!path.empty()) save_run(path, tested, state);
   return {machine.states(), comparison.letters_read(state), state};

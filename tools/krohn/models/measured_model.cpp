@@ -11,6 +11,7 @@
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/training/linear_model_words.h"
 #include "krohn/groups/atomic_file.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
 #include "krohn/simulate/models/model_file.h"
@@ -75,10 +76,10 @@ class MeasuredRun final : public MeasuredModel {
     const Task& of = *subject_.task;
     const SequenceModel<float>& trained = *subject_.trained.model;
     if (of.alphabet().size() != trained.letters() || of.labels().size() != trained.labels())
-      throw InputError(
-          options.folder,
-          fmt::format("its model has {} letters and {} answers, and the task {} has {} and {}", trained.letters(),
-                      trained.labels(), subject_.trained.task, of.alphabet().size(), of.labels().size()));
+      throw InputError(options.folder,
+                       fmt::format("its model has {} and {}, and the task {} has {} and {}",
+                                   counted(trained.letters(), "letter"), counted(trained.labels(), "answer"),
+                                   subject_.trained.task, of.alphabet().size(), of.labels().size()));
     model = trained.name();
     task = subject_.task_name;
     reading = reading_of(trained, options.rescaled);

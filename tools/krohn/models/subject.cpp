@@ -33,7 +33,9 @@ namespace fs = std::filesystem;
     throw InputError(name, "a checkpoint without automaton.json, which `krohn verify FOLDER --against LANGUAGE` takes");
   if (fs::exists(folder / "parameters.safetensors", error))
     throw InputError(
-        name, "a folder of `krohn train`, which `krohn run`, `eval`, `verify`, `extract`, `snap` and `compare` take");
+        name,
+        "a folder of `krohn train`, which `krohn run`, `eval`, `verify`, `extract`, `snap` and `compare` take; for its "
+        "language extract it first: `krohn extract FOLDER -o LEARNED.dot`");
   throw InputError(name, "a folder; a language is a file, regex:EXPRESSION or name:FAMILY");
 }
 
@@ -134,10 +136,10 @@ void require_model(const std::string& name, const std::string& verb) {
     file.read(beginning.data(), beginning.size());
     kind = kind_of_binary({beginning.data(), static_cast<std::size_t>(file.gcount())});
   }
-  throw InputError(name,
-                   fmt::format("{}{} takes a .safetensors model or a folder of `krohn train`; `krohn compile` makes "
-                               "a model of a language",
-                               kind.empty() ? "" : "this is " + kind + ". ", verb));
+  if (!kind.empty()) throw InputError(name, "this is " + kind);
+  throw InputError(name, verb +
+                             " takes a .safetensors model or a folder of `krohn train`; `krohn compile` makes a "
+                             "model of a language");
 }
 
 bool is_model_name(const std::string& name) {

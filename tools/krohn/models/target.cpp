@@ -15,6 +15,7 @@
 #include "krohn/constructions/files/recurrence_file.h"
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/atomic_folder.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/near_miss.h"
 #include "network_module.h"
@@ -65,10 +66,9 @@ void report(const Checkpoint& checkpoint, const std::string& language, const std
             const std::string& folder) {
   const CheckpointConfig& config = checkpoint.config;
   fmt::print("{}: {} in the weights of {}\n", visible(folder), visible(language), target);
-  fmt::print("  {} layer{}, hidden size {}, {} head{} of {}×{}, {} Householder{} per token, {} tokens\n", config.layers,
-             config.layers == 1 ? "" : "s", config.hidden_size, config.heads, config.heads == 1 ? "" : "s",
-             config.key_dim, config.value_dim, config.householders, config.householders == 1 ? "" : "s",
-             config.vocabulary);
+  fmt::print("  {}, hidden size {}, {} of {}×{}, {} per token, {}\n", counted(config.layers, "layer"),
+             config.hidden_size, counted(config.heads, "head"), config.key_dim, config.value_dim,
+             counted(config.householders, "Householder"), counted(config.vocabulary, "token"));
   fmt::print("  after token {} and a word, the arg max of the next token is the automaton's state (tokens.json)\n",
              *checkpoint.tokens.begin);
 }

@@ -99,7 +99,7 @@ function showLearned({learned}) {
   const evidence = learned.exact ? "equal on words of every length" : `it agrees with the model on ${learned.words.toLocaleString("en")} words of up to ${learned.length} letters`;
   const follows = learned.exact ? "The model follows" : beyond ? "On short words the model follows" : "On all words that were read the model follows";
   target.append(element("p", {class: isEqual ? "" : "wrong"}, isEqual ? `${follows} the true automaton, ${many(states, "state")} (${evidence}).`
-    : `${follows} another automaton, of ${many(states, "state")} (${evidence}), in which ${many(edges.length + leftOut, "edge")} and ${many(outputs.length, "output")} differ${learned.differs_on === undefined ? "" : `; a shortest word is “${short(learned.differs_on, 80)}”`}.`));
+    : `${follows} another automaton, of ${many(states, "state")} (${evidence}), in which ${many(edges.length + leftOut, "edge")} and ${many(outputs.length, "output")} differ${learned.differs_on === undefined ? "" : `; a shortest word is ${learned.differs_on}`}.`));
   if (beyond) target.append(element("p", {}, `It stops following that automaton: after ${beyond.word} it says “${beyond.model}”, and the automaton “${beyond.automaton}”.`));
   if (learned.limit) target.append(element("p", {class: "small"}, learned.limit));
   target.append(element("div", {class: "panes even"}, learnedPicture("What the model follows", learned.picture, edges, outputs), learnedPicture("What is right", DATA.automaton.picture, [], [])));

@@ -64,8 +64,8 @@ function picture(text) {
 // ---- What the data say
 
 function showVerdict() {
-  $("title").textContent = DATA.subject;
-  document.title = `${short(DATA.subject, 60)} — krohn report`;
+  $("title").textContent = DATA.title;
+  document.title = `${short(DATA.title, 60)} — krohn report`;
   const {automaton: {states, letters}, network, verdict} = DATA;
   const counted = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
   $("about").textContent = `${counted(states, "state")}, ${counted(letters, "letter")}` + (DATA.model ? `; ${DATA.model.about.join("; ")}` : "") +
@@ -89,7 +89,7 @@ function showVerdict() {
   ]);
   if (told.failing_word === undefined) return;
   $("failing").hidden = false;
-  $("failing-word").textContent = told.failing_word === "" ? "the empty word" : short(told.failing_word, 400);
+  $("failing-word").textContent = verdict.failing_word_shown;
   $("copy-word").addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(told.failing_word);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "krohn/groups/counted.h"
 #include "tools/krohn/report/count.h"
 #include "tools/krohn/report/table.h"
 
@@ -47,11 +48,14 @@ std::string describe_turns(const RotationBlocks& rotation) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+/// Labels are counted from 0, as the states of an automaton are where they have no names.
 std::string describe_map(const Transformation& map) {
   if (map.is_identity()) return "keep";
-  if (map.is_permutation()) return to_string(map.to_permutation());
-  if (const auto constant = map.constant_image()) return fmt::format("set to {}", *constant + 1);
-  return to_string(map);
+  if (const auto constant = map.constant_image()) return fmt::format("set to {}", *constant);
+  if (!map.is_permutation()) return fmt::format("[{}]", fmt::join(map.images(), " "));
+  std::string cycles;
+  for (const auto& cycle : map.to_permutation().cycles()) cycles += fmt::format("({})", fmt::join(cycle, " "));
+  return cycles;
 }
 
 /// True for e_i − e_j, also doubled: what a product of swaps is made of.
@@ -60,15 +64,15 @@ bool swaps_two(const Reflection& reflection) {
   return (entries.size() == 2 || entries.size() == 4) && entries[0].value == -entries[1].value;
 }
 
-/// "swap 1 2" for a key e_1 − e_2, whatever its scale and whether it is doubled; "mirror 1/10" for a line at that turn.
+/// "swap 0 1" for a key e_0 − e_1, whatever its scale and whether it is doubled; "mirror 1/10" for a line at that turn.
 std::string describe_reflection(const Reflection& reflection) {
   if (reflection.entries.empty()) {
     const Turn line = reflection.angle.normalised();
     return fmt::format("mirror {}/{}", line.numerator, line.denominator);
   }
   if (swaps_two(reflection))
-    return fmt::format("swap {} {}", reflection.entries[0].position + 1, reflection.entries[1].position + 1);
-  return reflection.entries.size() == 1 ? fmt::format("negate {}", reflection.entries[0].position + 1) : "reflection";
+    return fmt::format("swap {} {}", reflection.entries[0].position, reflection.entries[1].position);
+  return reflection.entries.size() == 1 ? fmt::format("negate {}", reflection.entries[0].position) : "reflection";
 }
 
 std::string describe_product(const ReflectionProduct& product) {
@@ -115,9 +119,9 @@ std::string layer_node(const Network& network, std::size_t index) {
   std::string text = fmt::format(
       R"(  layer{0} [label=<<table border="0" cellborder="0" cellspacing="0" cellpadding="3"><tr><td colspan="2"><b>layer {0}</b></td></tr>)",
       index + 1);
-  text += fmt::format(R"(<tr><td colspan="2">{}{} number{}, {} labels</td></tr><hr/>)", layer.dimension,
-                      layer.columns == 1 ? "" : fmt::format("×{}", layer.columns),
-                      layer.dimension * layer.columns == 1 ? "" : "s", layer.labels);
+  text += fmt::format(
+      R"(<tr><td colspan="2">{}{}, {}</td></tr><hr/>)", layer.columns == 1 ? "" : fmt::format("{}×", layer.dimension),
+      counted(layer.columns == 1 ? layer.dimension : layer.columns, "number"), counted(layer.labels, "label"));
   const auto rows = rows_of(network, index);
   for (std::size_t i = 0; i < std::min(rows.size(), kShownActions); ++i)
     text += fmt::format(R"(<tr><td align="left">{}</td><td align="left">{}</td></tr>)",
@@ -147,7 +151,7 @@ std::string describe_action(const Transition& transition) {
     return describe_matrix(transition.a) + (adds ? ", then add" : "");
   if (!adds) return "set to 0";
   const auto coordinate = set_coordinate(transition.b);
-  return coordinate ? fmt::format("set to {}", *coordinate + 1) : "set";
+  return coordinate ? fmt::format("set to {}", *coordinate) : "set";
 }
 
 std::string network_dot(const Network& network, const std::string& title) {
@@ -157,13 +161,11 @@ std::string network_dot(const Network& network, const std::string& title) {
       "[fontname=\"Helvetica,Arial,sans-serif\", fontsize=10, "
       "color=\"#555555\"];\n";
   text += fmt::format("  label=<{}>;\n  labelloc=t;\n", html(title));
-  text += fmt::format("  letters [label=\"{} letter{}\", shape=plaintext];\n", network.automaton.letters(),
-                      network.automaton.letters() == 1 ? "" : "s");
+  text += fmt::format("  letters [label=\"{}\", shape=plaintext];\n", counted(network.automaton.letters(), "letter"));
   const std::size_t shown = std::min(network.layers.size(), kShownLayers);
   for (std::size_t i = 0; i < shown; ++i) text += layer_node(network, i);
-  text += fmt::format("  readout [label=\"{} state{}\\n{} outputs\", shape=plaintext];\n",
-                      with_thousands(network.automaton.states()), network.automaton.states() == 1 ? "" : "s",
-                      network.automaton.output_names().size());
+  text += fmt::format("  readout [label=\"{}\\n{}\", shape=plaintext];\n", counted(network.automaton.states(), "state"),
+                      counted(network.automaton.output_names().size(), "output"));
   if (network.layers.empty()) return text + "  letters -> readout;\n}\n";
   return text + edges(shown, network.layers.size()) + "}\n";
 }

@@ -6,6 +6,7 @@
 
 #include "krohn/automata/formats/json.h"
 #include "krohn/automata/operations/minimise.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/interruption.h"
 #include "krohn/groups/time_limit.h"
@@ -69,7 +70,7 @@ class Checker {
     if (certificate.is<Proved>()) return {true, fmt::format("{}, in fp64", certificate.method)};
     if (certificate.is<ProvedUpTo>())
       return {certificate.length() >= kCheckedLength,
-              fmt::format("{}, up to {} letters in fp64", certificate.method, certificate.length())};
+              fmt::format("{}, up to {} in fp64", certificate.method, counted(certificate.length(), "letter"))};
     return {false, certificate.is<Refuted>() ? "refuted; please report this" : "not proved"};
   }
 

@@ -59,8 +59,4 @@ std::uint64_t parse_count(std::string_view text, std::string_view what) {
   throw InputError(what, fmt::format("\"{}\" is not a count below 2^63; write 1000, 1e8, 10^8 or 1_000_000", text));
 }
 
-std::string counted(std::uint64_t count, std::string_view what, std::string_view plural) {
-  return fmt::format("{} {}{}", with_thousands(count), what, count == 1 ? "" : plural);
-}
-
 }  // namespace krohn

@@ -5,15 +5,12 @@
 #include <string>
 #include <string_view>
 
-#include "krohn/simulate/prove/claims/claim_text.h"
+#include "krohn/groups/counted.h"
 
 namespace krohn {
 
 /// Reads a count exactly: digits with optional `_` between them, then optionally `eN` (times 10^N) or `^N` (to the
 /// power N). Throws InputError, naming `what`, for anything else and for counts past 2^63 − 1.
 std::uint64_t parse_count(std::string_view text, std::string_view what);
-
-/// "1 layer", "2,000 layers"; with `plural` "es" "3 D-classes".
-std::string counted(std::uint64_t count, std::string_view what, std::string_view plural = "s");
 
 }  // namespace krohn

@@ -10,7 +10,7 @@ namespace krohn {
 using Json = nlohmann::ordered_json;
 
 /// The version of what `--json` prints: it grows when a field changes its meaning, not when one is added.
-inline constexpr int kJsonSchema = 1;
+inline constexpr int kJsonSchema = 2;
 
 /// Indented text with a final line break. Bytes that are not UTF-8 (of a file's name) become U+FFFD, and
 /// characters that would act on a terminal become \u escapes.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "krohn/automata/cascades/holonomy.h"
 #include "krohn/automata/draw/draw.h"
@@ -88,12 +89,20 @@ Json job_data(const Job& job) {
   return data;
 }
 
+/// The name of the file or folder, without the way to it; a language as it was typed.
+std::string title_of(const std::string& subject) {
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::weakly_canonical(subject, error);
+  return std::filesystem::exists(path, error) ? path.filename().string() : subject;
+}
+
 Json verdict_data(const Findings& findings) {
   const Certificate& certificate = findings.verdict->certificate;
   const Alphabet& alphabet = findings.automaton.alphabet();
   Json data;
   add_verdict(data, *findings.verdict, alphabet);
   data["sentence"] = claim_in_words(certificate, alphabet);
+  if (certificate.failing_word()) data["failing_word_shown"] = quoted_word(alphabet, *certificate.failing_word());
   data["form"] = to_string(certificate.form);
   data["status"] = exit_status(certificate, 0);
   return data;
@@ -104,6 +113,7 @@ Json verdict_data(const Findings& findings) {
 Json page_data(const Findings& findings) {
   Json data;
   data["subject"] = findings.subject;
+  data["title"] = title_of(findings.subject);
   data["language"] = findings.language;
   data["version"] = KROHN_VERSION;
   data["automaton"] = automaton_data(findings.automaton);
@@ -117,7 +127,9 @@ Json page_data(const Findings& findings) {
   }
   if (!findings.run.is_null()) data.update(findings.run);
   data["plans"] = Json::array();
-  for (const PlanRow& row : findings.plans) data["plans"].push_back(plan_to_json(row));
+  for (const bool fits : {true, false})
+    for (const PlanRow& row : findings.plans)
+      if (row.possible == fits) data["plans"].push_back(plan_to_json(row));
   data["jobs"] = Json::array();
   for (const Job& job : findings.jobs) data["jobs"].push_back(job_data(job));
   data["egg_box"] = findings.jobs.empty() ? Json() : egg_box_of(findings.jobs.back());

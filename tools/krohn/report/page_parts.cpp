@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "krohn/automata/draw/draw.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/check/sha256.h"
@@ -43,7 +44,7 @@ Json embedded_certificate(const Certificate& certificate, const Subject& subject
 
 Json bytes_or_reason(const std::string& bytes, const std::string& what) {
   if (bytes.size() <= kMostEmbedded) return {{"bytes", base64(bytes)}};
-  return {{"absent", fmt::format("{} take {} bytes, too many for a page", what, with_thousands(bytes.size()))}};
+  return {{"absent", fmt::format("{} take {}, too many for a page", what, counted(bytes.size(), "byte"))}};
 }
 
 Json certificate_data(const Certificate& certificate, const Network& network) {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "krohn/automata/formats/json.h"
+#include "krohn/groups/counted.h"
 #include "krohn/simulate/prove/claims/claim_text.h"
 #include "tools/krohn/report/table.h"
 
@@ -62,9 +63,9 @@ std::string plan_table(const std::vector<PlanRow>& plans) {
 std::string exactness(const PlanRow& row) {
   if (row.snap_every > 0)
     return fmt::format(
-        "not linear: every {} letters the state snaps to the nearest codeword; `krohn verify` proves that "
+        "not linear: every {} the state snaps to the nearest codeword; `krohn verify` proves that "
         "this comes in time",
-        row.snap_every);
+        counted(row.snap_every, "letter"));
   if (row.exact_in.empty() && row.locked_in.empty())
     return "bit-exact in no precision by its construction: `krohn verify` says how far it holds";
   if (row.exact_in.empty())
@@ -107,9 +108,9 @@ std::vector<std::string> in_words(const KeptPromise& kept) {
   if (kept.right_up_to == UINT64_MAX)
     return {"bit-exact in no precision by its construction, but proved for words of every length in fp64"};
   return {fmt::format(
-      "bit-exact in no precision by its construction; in fp64 correct on all words of up to {} letters: `krohn verify` "
+      "bit-exact in no precision by its construction; in fp64 correct on all words of up to {}: `krohn verify` "
       "says how far it holds",
-      with_thousands(kept.right_up_to))};
+      counted(kept.right_up_to, "letter"))};
 }
 
 nlohmann::ordered_json kept_to_json(const KeptPromise& kept) {

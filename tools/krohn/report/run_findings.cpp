@@ -183,7 +183,7 @@ Json learned_data(const RunQuestion& question, const MachineSubject& machine, co
             {"limit", found.limit},
             {"picture", picture_of(found.automaton)},
             {"differences", differences(found.automaton, truth)}};
-  if (const auto word = distinguishing_word(found.automaton, truth)) data["differs_on"] = alphabet.format_word(*word);
+  if (const auto word = distinguishing_word(found.automaton, truth)) data["differs_on"] = quoted_word(alphabet, *word);
   if (found.beyond)
     data["beyond"] = {{"length", found.beyond->word.size()},
                       {"word", quoted_word(alphabet, found.beyond->word)},

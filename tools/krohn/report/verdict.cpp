@@ -6,6 +6,7 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
+#include "krohn/groups/counted.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/report/table.h"
 #include "tools/krohn/verb.h"
@@ -63,15 +64,14 @@ void print_line(const std::string& text) { fmt::print("  {}\n", wrapped(visible(
 /// for, or that it does so on words shorter than the one that refutes it.
 std::string self_check_in_words(const SelfCheck& check, bool is_refuted) {
   std::string text = is_refuted ? "the model computes its own automaton" : "";
-  if (is_refuted && check.length > 0)
-    text += fmt::format(" on words of up to {} letters", with_thousands(check.length));
-  text += fmt::format("{}checked again: {} letters replayed, all right", is_refuted ? "; " : "",
-                      with_thousands(check.replayed_letters));
+  if (is_refuted && check.length > 0) text += fmt::format(" on words of up to {}", counted(check.length, "letter"));
+  text += fmt::format("{}checked again: {} replayed, all right", is_refuted ? "; " : "",
+                      counted(check.replayed_letters, "letter"));
   if (check.is_rechecked)
     text +=
         is_refuted ? "; that proof re-checked by independent code" : "; the certificate re-checked by independent code";
   if (check.rechecked_length > 0)
-    text += fmt::format(" for words of up to {} letters", with_thousands(check.rechecked_length));
+    text += fmt::format(" for words of up to {}", counted(check.rechecked_length, "letter"));
   if (!check.not_rechecked.empty()) text += "; the certificate was not re-checked: " + check.not_rechecked;
   return text;
 }
@@ -79,18 +79,17 @@ std::string self_check_in_words(const SelfCheck& check, bool is_refuted) {
 void print_random_words(const Question& question, const ModelVerdict& verdict) {
   const std::uint64_t seed = question.random.seed;
   if (const auto& through = verdict.through_states)
-    print_line(fmt::format("{} letters of random words, seed {}, through the {} state{} that the network reaches: {}",
-                           with_thousands(through->letters), seed, with_thousands(through->states),
-                           through->states == 1 ? "" : "s",
+    print_line(fmt::format("{} of random words, seed {}, through the {} that the network reaches: {}",
+                           counted(through->letters, "letter"), seed, counted(through->states, "state"),
                            through->failing_at ? "the last one wrong" : "right after every letter"));
   if (verdict.sampled)
     for (const LengthReport& row : verdict.sampled->lengths)
-      fmt::print("  {} letters of random {}words, seed {}: {} right\n", with_thousands(row.letters),
+      fmt::print("  {} of random {}words, seed {}: {} right\n", counted(row.letters, "letter"),
                  question.random.accepted ? "accepted " : "", seed,
                  row.letters == row.right_letters ? "all" : with_thousands(row.right_letters));
   const Certificate& certificate = verdict.certificate;
   if (!verdict.sampled && !verdict.through_states && certificate.letters_tested > 0)
-    print_line(fmt::format("{} letters of random words, seed {}: {}", with_thousands(certificate.letters_tested), seed,
+    print_line(fmt::format("{} of random words, seed {}: {}", counted(certificate.letters_tested, "letter"), seed,
                            verdict.has_failed_on_random_words ? "the last one wrong" : "all right"));
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "krohn/groups/counted.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/tables/reported_figure.h"
 #include "krohn/simulate/train/tables/table_differences.h"
@@ -39,10 +40,10 @@ CellJson json_of(const ExperimentRun& run, double chance) {
 
 std::string claim_of(const CellJson& cell) {
   const std::string claim = cell["claim"];
-  const std::string letters = with_thousands(cell["claim_length"].get<std::uint64_t>());
+  const std::string letters = counted(cell["claim_length"].get<std::uint64_t>(), "letter");
   if (claim == "proved") return "proved";
-  if (claim == "refuted") return fmt::format("refuted by {} letters", letters);
-  if (claim == "proved up to a length") return fmt::format("proved to {} letters", letters);
+  if (claim == "refuted") return "refuted by " + letters;
+  if (claim == "proved up to a length") return "proved to " + letters;
   return shortened(claim, 40);
 }
 

@@ -7,6 +7,7 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
+#include "krohn/groups/counted.h"
 #include "krohn/simulate/audit/audit.h"
 #include "tools/krohn/report/count.h"
 #include "tools/krohn/report/json_output.h"
@@ -84,8 +85,9 @@ nlohmann::ordered_json audit_json(const std::string& folder, const Audit& audit)
 
 void report_audit(const std::string& folder, const Audit& audit) {
   const auto line = [](const std::string& text) { fmt::print("  {}\n", wrapped(text, kAuditColumns, "    ")); };
-  fmt::print("{}: {} ({}), {} of {} layers, {}\n", visible(folder), audit.architecture, audit.model_type,
-             audit.recurrent.size(), audit.layers, audit.has_weights ? "by weights and config" : "by the config alone");
+  fmt::print("{}: {} ({}), {} of {}, {}\n", visible(folder), audit.architecture, audit.model_type,
+             audit.recurrent.size(), counted(audit.layers, "layer"),
+             audit.has_weights ? "by weights and config" : "by the config alone");
   const bool is_delta = audit.all.lowest < 0;
   std::vector<std::vector<std::string>> rows = {
       {"layer", "heads", "decay from", "to", "least eigenvalue", "2^-24 left after"}};

@@ -15,6 +15,7 @@
 #include "krohn/automata/regex/regex_derivatives.h"
 #include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/constructions/files/network_file.h"
+#include "krohn/groups/counted.h"
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/check/operations_file.h"
 #include "krohn/simulate/check/recheck.h"
@@ -111,8 +112,8 @@ std::string said_of(const TrackedAutomaton& language) {
     asked += language.is_asked(state) ? 1 : 0;
     states += language.wanted[state] == TrackedAutomaton::kNoSuchWord ? 0 : 1;
   }
-  return fmt::format("held against the language that the certificate brings, which asks in {} of its {} states", asked,
-                     states);
+  return fmt::format("held against the language that the certificate brings, which asks in {} of its {}", asked,
+                     counted(states, "state"));
 }
 
 /// What a certificate of operations does not bind.

@@ -75,10 +75,9 @@ std::string groups_in_words(const Algebra& algebra) {
 void print_groups(const Job& job) {
   const Algebra& algebra = job.algebra;
   if (algebra.green)
-    fmt::print("\n{}: {}, a monoid of {} element{} in {}, {} idempotent{}; {}\n", job.name,
-               counted(job.automaton.states(), "state"), algebra.size.str(), algebra.size == 1 ? "" : "s",
-               counted(algebra.green->d_classes().size(), "D-class", "es"), algebra.idempotents.str(),
-               algebra.idempotents == 1 ? "" : "s", groups_in_words(algebra));
+    fmt::print("\n{}: {}, a monoid of {} in {}, {}; {}\n", job.name, counted(job.automaton.states(), "state"),
+               counted(algebra.size.str(), "element"), counted(algebra.green->d_classes().size(), "D-class", "es"),
+               counted(algebra.idempotents.str(), "idempotent"), groups_in_words(algebra));
   else
     fmt::print("\n{}: {}; the monoid met a limit: {}\n", job.name, counted(job.automaton.states(), "state"),
                algebra.limit);

@@ -12,6 +12,7 @@
 #include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/atomic_file.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/evaluate/quantise.h"
 #include "krohn/simulate/prove/any_order.h"
@@ -97,9 +98,8 @@ BuildOptions wishes_of(const CompileArguments& options) {
 }
 
 void check_options(const CompileArguments& options) {
-  if (options.output.empty() &&
-      (!options.explain || is_checkpoint_target(options.target) || is_cell_target(options.target)))
-    throw InputError("nowhere to write the network: add `-o MODEL.safetensors`, or `--explain` to see the choices");
+  if (!options.explain || is_checkpoint_target(options.target) || is_cell_target(options.target))
+    require_output(options.output, "the network", "MODEL.safetensors", ", or `--explain` to see the choices");
   if (options.output.empty()) return;
   check_output_name(options.target, options.output);
   if (!is_folder_target(options.target)) require_writable(options.output);
@@ -197,11 +197,12 @@ Choice make_choice(const Dfa& dfa, const BuildOptions& wishes, const CompileArgu
 }
 
 void report_model(const CompileArguments& options, const std::string& task, const Dfa& dfa, const PlanRow& chosen) {
-  const auto layers = fmt::format("{} layer{}", chosen.layers, chosen.layers == 1 ? "" : "s");
+  const auto layers = counted(chosen.layers, "layer");
   fmt::print("{}: {} by {} ({})\n", options.output.empty() ? "would write" : visible(options.output),
              visible(options.language), chosen.construction, chosen.theorem);
-  fmt::print("  {} states and {} letters ({}), {}, {} numbers of state\n", dfa.states(), dfa.letters(),
-             task == "state" ? "state tracking" : "minimal, for acceptance", layers, chosen.state_numbers);
+  fmt::print("  {} and {} ({}), {}, {} of state\n", counted(dfa.states(), "state"), counted(dfa.letters(), "letter"),
+             task == "state" ? "state tracking" : "minimal, for acceptance", layers,
+             counted(chosen.state_numbers, "number"));
   if (options.output.empty()) fmt::print("  {}\n", exactness(chosen));
 }
 

@@ -1,5 +1,7 @@
 // krohn convert — an automaton from one file format to another.
 
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "krohn/automata/formats/format_file.h"
@@ -41,8 +43,9 @@ struct ConvertArguments {
 };
 
 int convert(const ConvertArguments& options) {
-  if (options.out.empty() == options.output.empty())
-    throw InputError("convert needs one file to write: OUT, or -o FILE");
+  require_output(options.out + options.output, "the automaton", "FILE");
+  if (!options.out.empty() && !options.output.empty())
+    throw InputError(fmt::format("convert writes one file, not both {} and {}", options.out, options.output));
   const std::string& out = options.out.empty() ? options.output : options.out;
   std::optional<FileFormat> format;
   if (!options.to.empty()) format = format_of_extension(options.to);

@@ -15,6 +15,7 @@
 #include "krohn/automata/monoid/complexity.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/atomic_file.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
 #include "tools/krohn/models/subject.h"
@@ -191,8 +192,8 @@ Json cascade_json(const DecomposeArguments& options, const Dfa& dfa, const Resul
 
 void print_layers(const DecomposeArguments& options, const Dfa& dfa, const Result& result) {
   const Cascade& cascade = result.cascade;
-  fmt::print("{}: {} states; a cascade of {} layer{} by {}\n", visible(options.subject), dfa.states(),
-             cascade.layers.size(), cascade.layers.size() == 1 ? "" : "s", cascade.method);
+  fmt::print("{}: {}; a cascade of {} by {}\n", visible(options.subject), counted(dfa.states(), "state"),
+             counted(cascade.layers.size(), "layer"), cascade.method);
   std::vector<std::vector<std::string>> rows{{"layer", "labels", "group", "actions", "contexts"}};
   for (std::size_t k = 0; k < cascade.layers.size(); ++k) {
     const CascadeLayer& layer = cascade.layers[k];
@@ -201,7 +202,7 @@ void print_layers(const DecomposeArguments& options, const Dfa& dfa, const Resul
   }
   fmt::print("{}", format_table(rows));
   if (result.check)
-    fmt::print("emulation proved for all label tuples ({} triples checked)\n", with_thousands(result.check->checked));
+    fmt::print("emulation proved for all label tuples ({} checked)\n", counted(result.check->checked, "triple"));
   const ComplexityBounds& bounds = result.complexity;
   if (bounds.lower == bounds.upper)
     fmt::print("Krohn–Rhodes complexity {} ({})\n", bounds.lower, bounds.lower_by);
@@ -229,9 +230,9 @@ void report_outline(const DecomposeArguments& options, const Dfa& dfa, const Hol
     print_json(facts);
     return;
   }
-  fmt::print("{}: {} states; no cascade was built\n", visible(options.subject), dfa.states());
-  fmt::print("holonomy has {} heights, of {} classes of {} image sets; {} with groups\n", outline.heights,
-             with_thousands(outline.classes), with_thousands(outline.sets), outline.heights_with_groups);
+  fmt::print("{}: {}; no cascade was built\n", visible(options.subject), counted(dfa.states(), "state"));
+  fmt::print("holonomy has {} heights, of {} of {} image sets; {} with groups\n", outline.heights,
+             counted(outline.classes, "class", "es"), with_thousands(outline.sets), outline.heights_with_groups);
   fmt::print("Krohn–Rhodes complexity at least {} ({}), at most {} (heights with groups)\n", lower,
              lower > 0 ? "not aperiodic" : "aperiodic", outline.heights_with_groups);
   fmt::print("{}\n", limit);

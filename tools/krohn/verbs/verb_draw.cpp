@@ -33,7 +33,7 @@ krohn draw name:T4 --eggbox -o eggbox.svg
 component; of a model, the layers of the network. --view cascade draws the automaton's holonomy decomposition (--view
 chain: the chain), --eggbox the D-classes of its transition monoid.
 
-The automaton of a group (every letter permutes the states, and the letters move them as the group moves itself), of 6 to
+The automaton of a group (every letter permutes the states, and the letters move them as the group moves itself), of 3 to
 400 elements in at most 5 generators, is drawn as its Cayley graph: placed by its symmetry, a colour per generator, an
 involution as one line. An automaton with more arrows than a page holds is drawn as a table: a row for each state, with its
 output below its name where that differs, and a column for each letter. One of more than --largest states, or three
@@ -139,6 +139,7 @@ Sketch sketch_of(const DrawArguments& options, const Subject& subject) {
 }
 
 int draw(const DrawArguments& options) {
+  require_output(options.output, "the picture", "PICTURE.svg");
   const std::string format = draw_format(options);
   const Sketch sketch = sketch_of(options, load_subject(options.subject, options.reading, stderr));
   if (format == "dot") {
@@ -156,9 +157,7 @@ void add_draw(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<DrawArguments>();
   Verb verb = add_verb(app, kDrawHelp);
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
-  verb.add_option("-o,--output", options->output, "The picture to write; - is standard output")
-      .type_name("FILE")
-      .required();
+  verb.add_option("-o,--output", options->output, "The picture to write; - is standard output").type_name("FILE");
   verb.add_option("--to", options->format, "The picture's format, instead of its extension")
       .one_of({"svg", "pdf", "png", "dot"});
   verb.add_option("--view", options->view, "What to draw; auto takes the network of a model")

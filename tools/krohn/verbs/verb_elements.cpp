@@ -6,6 +6,7 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/operations/minimise.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
 #include "krohn/groups/transformations/presentation.h"
@@ -87,7 +88,7 @@ std::pair<std::uint64_t, std::uint64_t> index_and_period(const TransformationMon
 
 int print_element(const ElementsArguments& options, const Dfa& dfa, const TransformationMonoid& monoid) {
   if (!monoid.complete())
-    throw LimitError(fmt::format("more than {} elements; raise --max-elements", with_thousands(options.max_elements)));
+    throw LimitError(fmt::format("more than {}; raise --max-elements", counted(options.max_elements, "element")));
   Element element = 0;
   for (const Letter letter : dfa.alphabet().parse_word(*options.word)) element = monoid.right(element, letter);
   const auto [index, period] = index_and_period(monoid, element);
@@ -111,7 +112,7 @@ int print_element(const ElementsArguments& options, const Dfa& dfa, const Transf
 
 int print_relations(const ElementsArguments& options, const Dfa& dfa, const TransformationMonoid& monoid) {
   if (!monoid.complete())
-    throw LimitError(fmt::format("more than {} elements; raise --max-elements", with_thousands(options.max_elements)));
+    throw LimitError(fmt::format("more than {}; raise --max-elements", counted(options.max_elements, "element")));
   Json list = Json::array();
   for (const Relation& relation : complete_presentation(monoid)) {
     const std::string left = word_text(dfa, relation.left), right = word_text(dfa, relation.right);
@@ -124,7 +125,7 @@ int print_relations(const ElementsArguments& options, const Dfa& dfa, const Tran
 
 int print_elements(const ElementsArguments& options, const Dfa& dfa, const TransformationMonoid& monoid) {
   if (options.idempotents && !monoid.complete())
-    throw LimitError(fmt::format("more than {} elements; raise --max-elements", with_thousands(options.max_elements)));
+    throw LimitError(fmt::format("more than {}; raise --max-elements", counted(options.max_elements, "element")));
   Json list = Json::array();
   std::vector<std::vector<std::string>> rows;
   for (Element e = 0; e < monoid.size(); ++e) {
@@ -148,12 +149,12 @@ int print_elements(const ElementsArguments& options, const Dfa& dfa, const Trans
   } else {
     fmt::print("{}", format_table(rows));
     if (monoid.complete())
-      fmt::print("  {} of {} states, {} idempotent; the identity is {} of a word of letters\n",
-                 counted(monoid.size(), "element"), with_thousands(dfa.states()), with_thousands(monoid.idempotents()),
-                 reached ? "also the action" : "not the action");
+      fmt::print("  {} of {}, {} idempotent; the identity is {} of a word of letters\n",
+                 counted(monoid.size(), "element"), counted(dfa.states(), "state"),
+                 with_thousands(monoid.idempotents()), reached ? "also the action" : "not the action");
   }
   if (!monoid.complete())
-    throw LimitError(fmt::format("more than {} elements; raise --max-elements", with_thousands(options.max_elements)));
+    throw LimitError(fmt::format("more than {}; raise --max-elements", counted(options.max_elements, "element")));
   return kDone;
 }
 

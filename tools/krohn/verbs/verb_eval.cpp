@@ -144,7 +144,7 @@ void add_eval(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<EvalArguments>();
   Verb verb = add_verb(app, kEvalHelp);
   verb.add_option("FOLDER", options->folders, "Folders that `krohn train` wrote, or checkpoints").required();
-  verb.add_option("--lengths", options->lengths, "Lengths to measure at").separated_by(',').type_name("N,…");
+  verb.add_list("--lengths", options->lengths, "Lengths to measure at").type_name("N,…");
   MeasureOptions& measure = options->measure;
   add_count(verb, "--words", measure.words, "Samples of every length");
   verb.add_option("--plot", options->plot, "Draw accuracy by length, all folders in one picture")

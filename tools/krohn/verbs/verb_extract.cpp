@@ -12,6 +12,7 @@
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/atomic_file.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
 #include "krohn/simulate/learned/extract_automaton.h"
@@ -81,11 +82,11 @@ std::string evidence(const Extraction& found) {
   const std::string asked = fmt::format("{} questions, {} guess{} refuted; ", with_thousands(found.questions),
                                         found.refuted_guesses, found.refuted_guesses == 1 ? "" : "es");
   if (found.network_states)
-    return asked + fmt::format("compared with the {} states that the network reaches{}",
-                               with_thousands(*found.network_states),
+    return asked + fmt::format("compared with the {} that the network reaches{}",
+                               counted(*found.network_states, "state"),
                                found.beyond ? "" : ": equal on words of every length");
-  return asked + fmt::format("agrees on {} words of up to {} letters, among them all of up to {}",
-                             with_thousands(found.words), found.length, found.all_up_to);
+  return asked + fmt::format("agrees on {} of up to {}, among them all of up to {}", counted(found.words, "word"),
+                             counted(found.length, "letter"), found.all_up_to);
 }
 
 std::string beyond(const Extraction& found, const ExtractArguments& options) {
@@ -95,8 +96,8 @@ std::string beyond(const Extraction& found, const ExtractArguments& options) {
                        found.beyond->automaton,
                        found.network_states ? ", and no shorter word is wrong" : ", the shortest word found");
   if (found.network_states || found.beyond_words == 0) return "";
-  return fmt::format("agrees on {} words of {} letters too, random ones and powers of short ones",
-                     with_thousands(found.beyond_words), with_thousands(options.extract.beyond));
+  return fmt::format("agrees on {} of {} too, random ones and powers of short ones",
+                     counted(found.beyond_words, "word"), counted(options.extract.beyond, "letter"));
 }
 
 /// Whether the model, and not only the automaton, is as expected for words of every length: true, false, or null where
@@ -146,8 +147,8 @@ nlohmann::ordered_json extraction_json(const ExtractArguments& options, const Ex
 void report_extraction(const ExtractArguments& options, const Extraction& found, const StateCentres& centres,
                        const Expected& expected) {
   const Dfa& automaton = found.automaton;
-  fmt::print("{}: {} state{} and {} letters, extracted from {} in {}\n", visible(options.output), automaton.states(),
-             automaton.states() == 1 ? "" : "s", automaton.letters(), visible(options.model), options.precision);
+  fmt::print("{}: {} and {}, extracted from {} in {}\n", visible(options.output), counted(automaton.states(), "state"),
+             counted(automaton.letters(), "letter"), visible(options.model), options.precision);
   const auto line = [](const std::string& text) {
     if (!text.empty()) fmt::print("  {}\n", wrapped(text, kExtractColumns, "    "));
   };
@@ -193,11 +194,11 @@ void check_extraction(const ExtractArguments& options) {
   for (const auto& [option, letters] :
        {std::pair("--length", options.extract.length), std::pair("--beyond", options.extract.beyond)})
     if (letters > kMostLetters)
-      throw InputError(option,
-                       fmt::format("a word is held in memory: at most {} letters", with_thousands(kMostLetters)));
+      throw InputError(option, fmt::format("a word is held in memory: at most {}", counted(kMostLetters, "letter")));
 }
 
 int extract(ExtractArguments options) {
+  require_output(options.output, "the automaton", "AUTOMATON.dot");
   check_extraction(options);
   const TimeLimit limit(options.seconds, fmt::format("--time {:g}", options.seconds));
   if (!options.against.empty()) options.expected = load_language(options.against, options.reading);
@@ -224,8 +225,7 @@ void add_extract(CLI::App& app, Work& chosen) {
   verb.add_option("MODEL", options->model, "A .safetensors network, a folder of `krohn train`, or a checkpoint")
       .required();
   verb.add_option("-o,--output", options->output, "The automaton to write, in a format of `krohn convert`")
-      .type_name("FILE")
-      .required();
+      .type_name("FILE");
   verb.add_option("--against", options->against, "The language that it should have learned").type_name("LANGUAGE");
   add_arithmetic(verb, options->precision, "The arithmetic that the network runs in");
   add_count(verb, "--length", options->extract.length, "Words up to this length define the automaton");

@@ -12,6 +12,7 @@
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/groups/atomic_folder.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/imports/import_model.h"
 #include "krohn/simulate/models/model_file.h"
@@ -115,6 +116,7 @@ std::vector<std::string> names_of(const Alphabet& alphabet) {
 }
 
 int import_file(ImportArguments options) {
+  require_output(options.output, "the model", "FOLDER");
   if (!is_model_name(options.file)) require_model(options.file, "import");
   if (options.output.ends_with(".safetensors"))
     throw InputError(options.output, "an imported model is a folder, as those of `krohn train` are; name one");
@@ -137,8 +139,8 @@ int import_file(ImportArguments options) {
                 {"task", task->info().name},
                 {"parameters", model->parameters().size()}});
   else
-    fmt::print("{}: {} on {}, {} parameters, from {}\n", visible(options.output), model->name(),
-               visible(task->info().name), with_thousands(model->parameters().size()), visible(options.file));
+    fmt::print("{}: {} on {}, {}, from {}\n", visible(options.output), model->name(), visible(task->info().name),
+               counted(model->parameters().size(), "parameter"), visible(options.file));
   return kDone;
 }
 
@@ -155,14 +157,12 @@ void add_import(CLI::App& app, Work& chosen) {
   verb.add_option("--against", options->against, "The language or task that it should compute")
       .type_name("LANGUAGE")
       .required();
-  verb.add_option("-o,--output", options->output, "The folder to write").type_name("FOLDER").required();
+  verb.add_option("-o,--output", options->output, "The folder to write").type_name("FOLDER");
   const std::string names = "Which tensor is which";
-  verb.add_option("--letters", options->letters, "Numbers of the letters, special tokens included")
-      .separated_by(',')
+  verb.add_list("--letters", options->letters, "Numbers of the letters, special tokens included")
       .type_name("NAME=N,…")
       .group(names);
-  verb.add_option("--classes", options->classes, "Rows of the read-out for the answers")
-      .separated_by(',')
+  verb.add_list("--classes", options->classes, "Rows of the read-out for the answers")
       .type_name("NAME=N,…")
       .group(names);
   verb.add_option("--embedding", options->import.embedding, "The embedding is PREFIX.weight")
@@ -171,8 +171,7 @@ void add_import(CLI::App& app, Work& chosen) {
   verb.add_option("--head", options->import.head, "The read-out is PREFIX.weight and PREFIX.bias")
       .type_name("PREFIX")
       .group(names);
-  verb.add_option("--with", options->settings, "What the tensors do not show of the recurrence: heads=4, eps=1e-6, …")
-      .separated_by(',')
+  verb.add_list("--with", options->settings, "What the tensors do not show of the recurrence: heads=4, eps=1e-6, …")
       .type_name("NAME=N,…")
       .group(names);
   verb.add_option("--cell", options->import.cell, "The recurrence is PREFIX.weight_ih_l0, …")

@@ -12,6 +12,7 @@
 #include "krohn/automata/operations/emptiness.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/words/count.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"
@@ -191,10 +192,9 @@ Json monoid_facts(const Dfa& dfa, const Algebra& algebra) {
 }
 
 void print_monoid(const Dfa& dfa, const Algebra& algebra) {
-  fmt::print("\ntransition monoid of the minimal automaton: {} element{} in {}, {} idempotent{}\n{}",
-             algebra.size.str(), algebra.size == 1 ? "" : "s",
-             counted(algebra.green.value().d_classes().size(), "D-class", "es"), algebra.idempotents.str(),
-             algebra.idempotents == 1 ? "" : "s", visible_lines(egg_box_text(dfa, algebra)));
+  fmt::print("\ntransition monoid of the minimal automaton: {} in {}, {}\n{}", counted(algebra.size.str(), "element"),
+             counted(algebra.green.value().d_classes().size(), "D-class", "es"),
+             counted(algebra.idempotents.str(), "idempotent"), visible_lines(egg_box_text(dfa, algebra)));
 }
 
 /// Where the automaton is too large: what is known of its group is printed, then the limit is thrown.
@@ -207,8 +207,8 @@ void print_monoid(const Dfa& dfa, const Algebra& algebra) {
   else
     fmt::print("{}\n{}", visible(options.subject), format_table(group_rows(facts)));
   if (options.subject.find('/') != std::string::npos) throw;
-  throw LimitError(fmt::format("{}\n`krohn info {}/points` has one state for each of the {} points.", error.what(),
-                               options.subject, group->degree()));
+  throw LimitError(fmt::format("{}\n`krohn info {}/points` has one state for each of the {}.", error.what(),
+                               options.subject, counted(group->degree(), "point")));
 }
 
 Subject load(const InfoArguments& options) {

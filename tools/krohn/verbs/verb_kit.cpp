@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "krohn/automata/dfa/visible_text.h"
+#include "krohn/groups/counted.h"
 #include "tools/krohn/models/kit.h"
 #include "tools/krohn/verb.h"
 
@@ -34,10 +35,11 @@ struct KitArguments {
 };
 
 int kit(KitArguments options) {
+  require_output(options.folder, "the models", "FOLDER");
   while (options.folder.size() > 1 && options.folder.ends_with('/')) options.folder.pop_back();
   write_kit(options.folder, options.seed);
-  fmt::print("{}: {} models and their words; next: python {}/run.py --runtime transformers\n", visible(options.folder),
-             kit_models().size(), visible(options.folder));
+  fmt::print("{}: {} and their words; next: python {}/run.py --runtime transformers\n", visible(options.folder),
+             counted(kit_models().size(), "model"), visible(options.folder));
   return kDone;
 }
 
@@ -46,7 +48,7 @@ int kit(KitArguments options) {
 void add_kit(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<KitArguments>();
   Verb verb = add_verb(app, kKitHelp);
-  verb.add_option("-o,--output", options->folder, "The folder to write").required();
+  verb.add_option("-o,--output", options->folder, "The folder to write");
   add_seed(verb, options->seed);
   verb.callback([options, &chosen] { chosen = [options] { return kit(*options); }; });
 }

@@ -8,6 +8,7 @@
 
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/probe/device_summers.h"
+#include "krohn/groups/counted.h"
 #include "krohn/simulate/probe/probe_sums.h"
 #include "krohn/simulate/probe/processor_sums.h"
 #include "tools/krohn/command.h"
@@ -61,7 +62,7 @@ int probe(const ProbeArguments& options) {
     for (const Summer& summer : summers) {
       const SumsSeen seen = in_started_environment([&] { return probe_sums(summer.format, summer.sum, how); });
       if (!options.json) {
-        fmt::print("{}: {}, sums of {} products\n{}\n", where, summer.name, how.terms, probe_text(seen));
+        fmt::print("{}: {}, sums of {}\n{}\n", where, summer.name, counted(how.terms, "product"), probe_text(seen));
         continue;
       }
       nlohmann::ordered_json entry{{"where", where}, {"what", summer.name}};

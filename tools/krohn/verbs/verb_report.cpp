@@ -11,6 +11,7 @@
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/groups/atomic_file.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/prove/claims/claim_text.h"
 #include "tools/krohn/models/run_folder.h"
@@ -276,6 +277,7 @@ Findings find(const ReportArguments& options) {
 }
 
 int report(const ReportArguments& options) {
+  require_output(options.output, "the page", "PAGE.html");
   if (!options.output.ends_with(".html") && !options.output.ends_with(".htm"))
     throw InputError(options.output, "a report is one HTML file; give it a name that ends in .html");
   require_writable(options.output);
@@ -293,7 +295,7 @@ int report(const ReportArguments& options) {
     print_json(json);
     return findings.verdict ? exit_status(findings.verdict->certificate, 0) : int{kDone};
   }
-  fmt::print("{}: {} bytes; {}\n", visible(options.output), with_thousands(page.size()),
+  fmt::print("{}: {}; {}\n", visible(options.output), counted(page.size(), "byte"),
              findings.verdict ? claim_in_words(findings.verdict->certificate, findings.automaton.alphabet())
                               : "no network: " + visible(findings.no_network));
   return findings.verdict ? exit_status(findings.verdict->certificate, 0) : int{kDone};
@@ -306,13 +308,12 @@ void add_report(CLI::App& app, Work& chosen) {
   Verb verb = add_verb(app, kReportHelp);
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, a .safetensors model, or a folder")
       .required();
-  verb.add_option("-o,--output", options->output, "The page to write").type_name("PAGE.html").required();
+  verb.add_option("-o,--output", options->output, "The page to write").type_name("PAGE.html");
   add_arithmetic(verb, options->precision, "The arithmetic of the verdict and of the page");
   verb.add_flag("--any-order", options->any_order, "Prove it for every order of evaluation, as `krohn verify` does");
   verb.add_option("--construction", options->construction, "Of a language: compile it by this one")
       .one_of(construction_names());
-  verb.add_option("--lengths", options->lengths, "Of a run: lengths to sample; 10,30,100,300,1000 without it")
-      .separated_by(',')
+  verb.add_list("--lengths", options->lengths, "Of a run: lengths to sample; 10,30,100,300,1000 without it")
       .type_name("N,…");
   add_count(verb, "--words", options->words, "Of a run: samples of every length");
   add_count(verb, "--max-pairs", options->max_pairs, "Most pairs of states to examine");

@@ -11,6 +11,7 @@
 #include "krohn/gpu/automata/long_word.h"
 #include "krohn/gpu/automata/stored_word.h"
 #include "krohn/gpu/device/device.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/run/run_dfa.h"
@@ -50,6 +51,7 @@ alphabet, character by character, or as names apart by white space or commas whe
 white space that is no letter is an error. It may also be file:PATH (one word, however long; line ends are no letters),
 random:LENGTH, or accepted:LENGTH (random among the accepted words). word:W is the word W however it begins: word:random:3,
 word:file:x, word:-x.
+With --json a `word` is there as it was typed, with its `length`; `given` is the argument, `file:…` and `random:…` too.
 --words N counts the final states of N random words instead. An automaton alone reads long words on a CUDA device, too.
 Exit status: 0 done, 1 the network was wrong somewhere, 2 bad input.
 )"};
@@ -107,8 +109,8 @@ Outcome run_random_word(const Dfa& dfa, const RandomWord& word, std::uint64_t le
 bool reads_on_device(const RunArguments& options, const WordSource& word) {
   constexpr std::uint64_t kManyLetters = 10'000'000;
   if (word.is_open() && options.device == "cuda")
-    throw InputError("--device", fmt::format("a word of more than {} letters is read on the processor",
-                                             with_thousands(word.length())));
+    throw InputError("--device",
+                     fmt::format("a word of more than {} is read on the processor", counted(word.length(), "letter")));
   return !word.is_open() && (options.device == "cuda" || word.length() >= kManyLetters) && wants_cuda(options.device);
 }
 
@@ -201,9 +203,9 @@ void print_outcome(const Dfa& dfa, const WordSource& word, const Outcome& outcom
   if (!outcome.wrong_from)
     fmt::print("  the {} agrees at every position\n", name_of(reader));
   else
-    fmt::print("  the {} says: {}; it is wrong at {} positions, first after {} letters\n", name_of(reader),
-               answer(dfa, outcome.network_state, outcome.missing, reader), with_thousands(outcome.wrong),
-               with_thousands(*outcome.wrong_from));
+    fmt::print("  the {} says: {}; it is wrong at {}, first after {}\n", name_of(reader),
+               answer(dfa, outcome.network_state, outcome.missing, reader), counted(outcome.wrong, "position"),
+               counted(*outcome.wrong_from, "letter"));
 }
 
 nlohmann::ordered_json place_to_json(const Dfa& dfa, State state, bool says_outputs = false) {
@@ -211,16 +213,17 @@ nlohmann::ordered_json place_to_json(const Dfa& dfa, State state, bool says_outp
   return {{"state", dfa.state_name(state)}, {"output", dfa.output_names()[dfa.output(state)]}};
 }
 
-/// Of what stands beside the automaton; where there is no answer, why.
+/// The answer of a reader besides the automaton; where there is none, the reason.
 nlohmann::ordered_json place_to_json(const Dfa& dfa, State state, LetterReader::Missing missing, const Reader& reader) {
   if (state == kNoState) return {{"output", nullptr}, {"reason", in_words(missing, reader.precision)}};
   return place_to_json(dfa, state, reader.says_outputs);
 }
 
-nlohmann::ordered_json outcome_to_json(const Dfa& dfa, const WordSource& word, const Outcome& outcome,
-                                       const Reader& reader) {
+nlohmann::ordered_json outcome_to_json(const Dfa& dfa, const std::string& given, const WordSource& word,
+                                       const Outcome& outcome, const Reader& reader) {
   nlohmann::ordered_json json;
-  json["word"] = word.title();
+  if (word.text()) json["word"] = *word.text();
+  json["given"] = given;
   json["length"] = std::max(word.length(), outcome.letters);
   json["automaton"] = place_to_json(dfa, outcome.state);
   if (reader.evaluator) {
@@ -272,7 +275,7 @@ int run_words(const RunArguments& options, const Dfa& automaton, const Reader& r
   for (const std::string& text : options.words) {
     const WordSource word = WordSource::parse(text, automaton, options.seed);
     if (options.trace && word.length() > kLongestTrace)  // an open word is longer than that, too
-      throw InputError("--trace", fmt::format("at most {} letters can be printed", with_thousands(kLongestTrace)));
+      throw InputError("--trace", fmt::format("at most {} can be printed", counted(kLongestTrace, "letter")));
     const bool alone = evaluator == nullptr && !options.trace;
     if (!alone && options.device == "cuda")
       throw InputError("--device",
@@ -288,7 +291,7 @@ int run_words(const RunArguments& options, const Dfa& automaton, const Reader& r
                                 : on_processor();
     wrong |= outcome.wrong_from.has_value();
     if (options.json)
-      all["words"].push_back(outcome_to_json(automaton, word, outcome, reader));
+      all["words"].push_back(outcome_to_json(automaton, text, word, outcome, reader));
     else
       print_outcome(automaton, word, outcome, reader);
   }
@@ -348,8 +351,8 @@ int count_final_states(const RunArguments& options, const Dfa& dfa) {
     rows.push_back({answer(dfa, state), with_thousands(counts[state]),
                     fmt::format("{:.4f}", static_cast<double>(counts[state]) /
                                               static_cast<double>(std::max<std::uint64_t>(sample.words, 1)))});
-  fmt::print("{} random words of {} letters, seed {}, on {}\n{}", with_thousands(sample.words),
-             with_thousands(sample.length), sample.seed, device_name(is_on_device), format_table(rows));
+  fmt::print("{} random words of {}, seed {}, on {}\n{}", with_thousands(sample.words),
+             counted(sample.length, "letter"), sample.seed, device_name(is_on_device), format_table(rows));
   return kDone;
 }
 

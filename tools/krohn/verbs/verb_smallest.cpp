@@ -7,6 +7,7 @@
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/constructions/smallest/smallest.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
 #include "tools/krohn/models/subject.h"
@@ -104,7 +105,7 @@ int report(const SmallestArguments& options) {
     print_json(facts);
     return status;
   }
-  fmt::print("{}: {} states, {}\n", visible(options.subject), automaton.states(),
+  fmt::print("{}: {}, {}\n", visible(options.subject), counted(automaton.states(), "state"),
              task == "state" ? "state tracking" : "minimal, for acceptance");
   std::vector<std::vector<std::string>> rows{
       {"counted", "in networks of", "at least", "krohn builds", "", "by", "why no fewer"}};

@@ -9,6 +9,7 @@
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/atomic_file.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/learned/extract_automaton.h"
 #include "krohn/simulate/learned/snap_network.h"
@@ -150,16 +151,22 @@ nlohmann::ordered_json snapped_json(const SnapArguments& options, const Snapped&
 void report_snapped(const SnapArguments& options, const Snapped& outcome) {
   const Dfa& automaton = outcome.learned.automaton;
   const SnapChoice& chosen = outcome.snapped.choices[outcome.snapped.chosen];
-  fmt::print("{}: {} states learned, snapped to {} with {} number{} of state\n", visible(options.output),
-             automaton.states(), chosen.construction, chosen.state_numbers, chosen.state_numbers == 1 ? "" : "s");
+  fmt::print("{}: {} learned, snapped to {} with {} of state\n", visible(options.output),
+             counted(automaton.states(), "state"), chosen.construction, counted(chosen.state_numbers, "number"));
   if (!outcome.snapped.network.provenance.note.empty())
     fmt::print("  {}\n", visible(outcome.snapped.network.provenance.note));
   std::vector<std::vector<std::string>> rows = {{"construction", "numbers", "explains", "", ""}};
-  for (const SnapChoice& choice : outcome.snapped.choices)
+  const auto add = [&](const SnapChoice& choice, const char* remark) {
     rows.push_back({choice.construction, with_thousands(choice.state_numbers), fmt::format("{:.4f}", choice.explained),
-                    choice.is_exact ? fmt::format("exact in {}", options.precision) : "",
-                    &choice == &chosen ? "taken" : ""});
+                    choice.is_exact ? fmt::format("exact in {}", options.precision) : "", remark});
+  };
+  constexpr std::size_t kShownRows = 5;  // the heading, the one that was taken, three others
+  add(chosen, "taken");
+  for (const SnapChoice& choice : outcome.snapped.choices)
+    if (&choice != &chosen && rows.size() < kShownRows) add(choice, "");
   fmt::print("{}", format_table(rows));
+  if (const std::size_t all = outcome.snapped.choices.size() + 1; all > rows.size())
+    fmt::print("  and {}; --json lists them\n", counted(all - rows.size(), "other"));
   if (!outcome.letters.empty()) {
     rows = {{"letter", "distance moved", "scale"}};
     for (Letter letter = 0; letter < automaton.letters(); ++letter)
@@ -175,8 +182,8 @@ void report_snapped(const SnapArguments& options, const Snapped& outcome) {
                     100 * chosen.explained));
   print_claim("", outcome.verdict, automaton.alphabet());
   if (outcome.difference)
-    line(fmt::format("not {}: what was learned differs from it on a word of {} letters", options.against,
-                     outcome.difference->size()));
+    line(fmt::format("not {}: what was learned differs from it on a word of {}", options.against,
+                     counted(outcome.difference->size(), "letter")));
   else if (!options.against.empty())
     line(outcome.verdict.certificate.is<Proved>()
              ? "computes " + options.against
@@ -184,6 +191,7 @@ void report_snapped(const SnapArguments& options, const Snapped& outcome) {
 }
 
 int snap_model(SnapArguments options) {
+  require_output(options.output, "the network", "MODEL.safetensors");
   options.model = file_of_run(options.model);
   const bool reads_letters = is_machine(options.model);
   if (!reads_letters && !is_model_name(options.model))
@@ -208,7 +216,7 @@ void add_snap(CLI::App& app, Work& chosen) {
   Verb verb = add_verb(app, kSnapHelp);
   verb.add_option("MODEL", options->model, "A .safetensors network, a folder of `krohn train`, or a checkpoint")
       .required();
-  verb.add_option("-o,--output", options->output, "The exact network to write").type_name("FILE").required();
+  verb.add_option("-o,--output", options->output, "The exact network to write").type_name("FILE");
   verb.add_option("--against", options->against, "The language that it should have learned").type_name("LANGUAGE");
   verb.add_option("--construction", options->construction, "Take this one, however near").type_name("NAME");
   add_precision(verb, options->precision, "The arithmetic to be exact in");

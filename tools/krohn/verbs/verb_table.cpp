@@ -416,8 +416,7 @@ void add_table(CLI::App& app, Work& chosen) {
   verb.add_option("--only", options->only,
                   "Cells whose row and column have this text, or end with it where it ends with $")
       .type_name("TEXT");
-  verb.add_option("--lengths", options->lengths, "Lengths to measure at; without it the paper's and longer ones")
-      .separated_by(',')
+  verb.add_list("--lengths", options->lengths, "Lengths to measure at; without it the paper's and longer ones")
       .type_name("N,…");
   verb.add_option("--plot", options->plot, "Draw the curves").type_name("FILE.svg|.png|.pdf");
   verb.add_flag("--rescaled", options->rescaled, "Keep the norm of linear states, as a paper does at inference");

@@ -14,6 +14,7 @@
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/gpu/device/device.h"
 #include "krohn/groups/atomic_file.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/interruption.h"
 #include "krohn/simulate/closing/close_model.h"
@@ -236,8 +237,8 @@ void report_certified(const nlohmann::ordered_json& runs) {
 }
 
 void report_training(const TrainArguments& options, const nlohmann::ordered_json& json) {
-  fmt::print("{}: {} on {}, {} parameters\n", visible(options.output), json["model"].get<std::string>(),
-             json["task"].get<std::string>(), with_thousands(json["parameters"].get<std::uint64_t>()));
+  fmt::print("{}: {} on {}, {}\n", visible(options.output), json["model"].get<std::string>(),
+             json["task"].get<std::string>(), counted(json["parameters"].get<std::uint64_t>(), "parameter"));
   std::vector<std::vector<std::string>> rows = {{"rate", "seed", "steps", "", "validation loss", "accuracy", ""}};
   const auto number = [](const nlohmann::ordered_json& value, const char* form) {
     return value.is_null() ? "none" : fmt::format(fmt::runtime(form), value.get<double>());
@@ -408,7 +409,7 @@ void train_on_ranks(const TrainArguments& options, const Task& task, const std::
 int train(TrainArguments options) {
   if (options.model == "list") return list_models();
   if (options.task.empty()) throw InputError("train needs TASK: one of `krohn tasks --list`, or a language");
-  if (options.output.empty()) throw InputError("train needs -o FOLDER, the folder of the run");
+  require_output(options.output, "the run", "FOLDER");
   options.optimiser.schedule = parse_schedule(options.schedule);
   const bool is_rival = options.model.starts_with(kRivalPrefix);
   if (options.device == "auto" && (options.certify || is_rival || options.shards.any())) options.device = "cpu";
@@ -453,13 +454,13 @@ int train(TrainArguments options) {
     throw InputError("--model",
                      "every run diverged, the first at its first step: with these first weights its numbers are "
                      "not finite; take a smaller spread=, or shorter words by --length");
-  throw InputError(
-      "--rates", fmt::format("every run diverged, the first after {} steps: its numbers are not finite any more; take "
-                             "smaller rates, or --clip 1{}",
-                             with_thousands(steps),
-                             fs::exists(jobs.front().checkpoint)
-                                 ? fmt::format("; its last good checkpoint is {}", jobs.front().checkpoint)
-                                 : ""));
+  throw InputError("--rates",
+                   fmt::format("every run diverged, the first after {}: its numbers are not finite any more; take "
+                               "smaller rates, or --clip 1{}",
+                               counted(steps, "step"),
+                               fs::exists(jobs.front().checkpoint)
+                                   ? fmt::format("; its last good checkpoint is {}", jobs.front().checkpoint)
+                                   : ""));
 }
 
 }  // namespace
@@ -473,7 +474,9 @@ void add_train(CLI::App& app, Work& chosen) {
   verb.add_option("--model", options->model, "The model, or list").required().suggests(names);
   verb.add_option("-o,--output", options->output, "The folder of the run").type_name("FOLDER");
   verb.add_option("--length", options->lengths, "Lengths to train on, instead of the paper's").type_name("N|M..N");
-  verb.add_option("--rates", options->rates, "Learning rates").separated_by(',').show_default();
+  verb.add_list("--rates", options->rates, "Learning rates")
+      .type_name("R,…")
+      .show_default(fmt::format("{:g}", fmt::join(options->rates, ",")));
   verb.add_option("--init", options->init, "Begin with the weights of this construction").type_name("FILE");
   verb.add_option("--perturb", options->perturb, "Noise on them: its deviation, in root mean squares of each tensor")
       .between(0.0, 10.0)

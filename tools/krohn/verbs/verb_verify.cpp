@@ -12,6 +12,7 @@
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/networks/device_place.h"
 #include "krohn/groups/atomic_file.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/interruption.h"
 #include "krohn/simulate/check/certificate_file.h"
@@ -192,9 +193,8 @@ Certificate listed(const Certificate& certificate, const Subject& subject, const
   constexpr StepLimits kBesideWord{.max_steps = 100'000};
   Certificate result = listed_certificate(certificate, subject, kAnything, kBesideWord);
   if (result.is_shortest() != certificate.is_shortest())
-    fmt::print(stderr,
-               "krohn: {} shows that the word fails, not that no shorter one does: that takes more than {} steps\n",
-               file, with_thousands(kBesideWord.max_steps));
+    fmt::print(stderr, "krohn: {} shows that the word fails, not that no shorter one does: that takes more than {}\n",
+               file, counted(kBesideWord.max_steps, "step"));
   return result;
 }
 

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "krohn/automata/dfa/shown_word.h"
 #include "krohn/automata/draw/draw.h"
 #include "krohn/automata/draw/egg_box.h"
 #include "krohn/automata/formats/format_file.h"
@@ -118,6 +119,10 @@ std::string format_word(const Dfa& dfa, const GivenWords& word) {
   return dfa.alphabet().format_word(letters_of(word, dfa.letters()));
 }
 
+std::string word_in_powers(const Dfa& dfa, const GivenWords& word) {
+  return in_powers(dfa.alphabet(), letters_of(word, dfa.letters()));
+}
+
 Text difference_word(const Dfa& a, const Dfa& b) {
   const auto word = distinguishing_word(a, b);
   if (!word) return std::nullopt;
@@ -207,6 +212,7 @@ void bind_automaton(nb::module_& module) {
       .def("run", &run, "words"_a)
       .def("parse_word", &parse_word, "text"_a)
       .def("format_word", &format_word, "word"_a)
+      .def("in_powers", &word_in_powers, "word"_a)
       .def("minimise", &minimise, unlocked)
       .def("canonical", &canonical, unlocked)
       .def(

@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/interruption.h"
 #include "tools/python/bindings/bindings.h"
@@ -18,8 +19,8 @@ std::vector<Letter> letters_of(const GivenWords& words, Letter letters) {
   for (std::size_t i = 0; i < copy.size(); ++i) {
     const std::int64_t letter = given[i];
     if (letter < 0 || letter >= std::int64_t{letters})
-      throw InputError(fmt::format("letter {} of word {} is {}, and the alphabet has {} letters, 0 to {}",
-                                   i % words.shape(1), i / words.shape(1), letter, letters, std::int64_t{letters} - 1));
+      throw InputError(fmt::format("letter {} of word {} is {}, and the alphabet has {}, 0 to {}", i % words.shape(1),
+                                   i / words.shape(1), letter, counted(letters, "letter"), std::int64_t{letters} - 1));
     copy[i] = static_cast<Letter>(letter);
   }
   return copy;
@@ -84,6 +85,7 @@ ProgressListener::Tell telling(nb::object progress) {
 NB_MODULE(_krohn, module) {
   using namespace krohn;
   namespace nb = nanobind;
+  using namespace nb::literals;
   module.doc() = "The C++ side of krohn. Use the package krohn instead.";
   // Later translators are asked first: Error, their base, is the last resort.
   for (nb::object kind : {nb::object(nb::exception<Error>(module, "Error", PyExc_RuntimeError)),
@@ -91,6 +93,9 @@ NB_MODULE(_krohn, module) {
                           nb::object(nb::exception<LimitError>(module, "LimitError", PyExc_RuntimeError)),
                           nb::object(nb::exception<SystemError>(module, "FileError", PyExc_OSError))})
     kind.attr("__module__") = "krohn";
+  module.def(
+      "counted", [](std::uint64_t count, const std::string& what) { return counted(count, what); }, "count"_a,
+      "what"_a);
   nb::register_exception_translator(python::interrupted_to_python);
   python::bind_automaton(module);
   python::bind_checkpoint(module);

@@ -126,6 +126,10 @@ class Automaton:
         """The text of a word of letters."""
         return self._core.format_word(as_words(word, self.encode)[0])
 
+    def in_powers(self, word: Any) -> str:
+        """The text of one word on one line, parts that repeat as powers: `b^11 abba (abb)^5`."""
+        return self._core.in_powers(as_words(word, self.encode)[0])
+
     def run(self, words: Any) -> np.ndarray:
         """The state after every letter, in the shape of the words."""
         batch, single = as_words(words, self.encode)

@@ -6,6 +6,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
+from krohn._krohn import counted
 from krohn.aimed_words import AimedWords, all_words, short_lengths
 from krohn.automaton import Automaton, Language
 from krohn.black_box import UNKNOWN, Asker, BlackBox, Outputs
@@ -49,18 +50,20 @@ class Trial:
     @property
     def confidence(self) -> str:
         """What follows from the words that were read, and what does not."""
-        known = f"Every word of 1 to {self.all_up_to:,} letters is right" if self.all_up_to else "No length was read completely"
+        known = "No length was read completely"
+        if self.all_up_to:
+            known = f"Every word of {'1 to ' if self.all_up_to > 1 else ''}{counted(self.all_up_to, 'letter')} is right"
         if not self.passed:
-            return f"{known}; " + ("so no shorter word fails." if self.is_shortest else "a shorter word than this one may fail.")
+            return f"{known}; " + ("no shorter word fails." if self.is_shortest else "a shorter word than this one may fail.")
         random = [row for row in self.tried if row.kind == RANDOM]
         if not random:
             return f"{known}. This is a test, not a proof: longer words were not read."
         bound = 1 - 0.05 ** (1 / random[0].words)
         return (f"{known}. This is a test, not a proof: with 95 % confidence fewer than {100 * bound:.2g} % of the random words "
-                f"of {random[0].longest:,} letters fail, and nothing follows for words that were not drawn at random.")
+                f"of {counted(random[0].longest, 'letter')} fail, and nothing follows for words that were not drawn at random.")
 
     def __repr__(self) -> str:
-        rows = [f"  {row.kind:42} {row.words:>7,} words, up to {row.longest:,} letters{'  wrong' if row.failed else ''}"
+        rows = [f"  {row.kind:42} {counted(row.words, 'word'):>13}, up to {counted(row.longest, 'letter')}{'  wrong' if row.failed else ''}"
                 for row in self.tried]
         return "\n".join([f"krohn.test of {self.language}: {self._headline()}"] + self._facts() + rows + ["  " + self.confidence])
 
@@ -68,12 +71,12 @@ class Trial:
         if self.passed:
             return "nothing wrong was found (a test, not a proof)"
         shortest = "a shortest failing word has" if self.is_shortest else "a failing word has"
-        return f"refuted, {shortest} {len(self.failing_word):,} letter{'s' if len(self.failing_word) > 1 else ''}"
+        return f"refuted, {shortest} {counted(len(self.failing_word), 'letter')}"
 
     def _facts(self) -> List[str]:
         if self.passed:
             return ["  " + note for note in self.notes]
-        where = "" if self.position == len(self.failing_word) else f" after {self.position:,} letters"
+        where = "" if self.position == len(self.failing_word) else f" after {counted(self.position, 'letter')}"
         return [f"  word      {self.text}", f"  expected  {self.expected}{where}", f"  answered  {self.answered}"] + [
             "  " + note for note in self.notes]
 
@@ -83,7 +86,7 @@ class Trial:
 
         facts = "".join(f"<tr>{cell(name)}{cell(rest)}</tr>" for name, _, rest in
                         (fact.strip().partition("  ") for fact in self._facts()))
-        rows = "".join(f"<tr>{cell(row.kind)}{cell(f'{row.words:,} words')}{cell(f'up to {row.longest:,} letters')}"
+        rows = "".join(f"<tr>{cell(row.kind)}{cell(counted(row.words, 'word'))}{cell('up to ' + counted(row.longest, 'letter'))}"
                        f"{cell('wrong' if row.failed else 'right')}</tr>" for row in self.tried)
         colour = "#1a7f37" if self.passed else "#cf222e"
         return (f"<div><b style='color:{colour}'>{html.escape(self.language)}: {html.escape(self._headline())}</b>"
@@ -91,32 +94,6 @@ class Trial:
 
 
 SHORT, RANDOM = "every word", "random letters"
-
-
-def powers_text(word: Sequence[int], names: Sequence[str]) -> str:
-    """A word with what repeats at least three times in a row as a power: (a b)^20 c."""
-    separator = "" if all(len(name) == 1 for name in names) else " "
-    parts: List[str] = []
-    single: List[str] = []
-    word, at = tuple(word), 0
-    while at < len(word):
-        best, period = 1, 1
-        for tried in range(1, 13):
-            base, times = word[at : at + tried], 1
-            while word[at + times * tried : at + (times + 1) * tried] == base:
-                times += 1
-            if times >= 3 and times * tried > best * period:
-                best, period = times, tried
-        text = separator.join(names[letter] for letter in word[at : at + period])
-        if best == 1:
-            single.append(text)
-        else:
-            parts += [separator.join(single)] if single else []
-            single = []
-            parts.append(f"{text}^{best}" if period == 1 else f"({text})^{best}")
-        at += best * period
-    parts += [separator.join(single)] if single else []
-    return " ".join(parts)
 
 
 def test(
@@ -314,7 +291,7 @@ class Tester:
         expected = names[int(wanted[-1 if self.asker.box.form == "words" else position - 1])]
         is_shortest = position == len(word) <= all_up_to + 1
         return Trial(source, False, all_up_to, self.tried, self.seed, np.array(word, dtype=np.int64), position, expected,
-                     answered, is_shortest, powers_text(word, self.automaton.letters), notes)
+                     answered, is_shortest, self.automaton.in_powers(word), notes)
 
     def _alone(self) -> Tuple[Tuple[int, ...], int, str, List[str]]:
         """The word asked once more, and by itself: a model may look ahead, at the rest of a batch, or at a random number."""

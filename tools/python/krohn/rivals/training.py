@@ -232,7 +232,7 @@ def train(task: Any, model: str, output: str, options: Optional[Options] = None,
     runs[best][1].best = True
     family, _ = models.parse(model)
     facts = {
-        "schema": 1, "task": str(task), "model": "torch:" + models.full_name(model), "framework": f"torch {torch.__version__}",
+        "schema": 2, "task": str(task), "model": "torch:" + models.full_name(model), "framework": f"torch {torch.__version__}",
         "source": models.FAMILIES[family].source, "parameters": sum(p.numel() for p in runs[best][0].parameters()),
         **{key: value for key, value in asdict(options).items()}, "sample_words": sample, "runs": [facts_of(run) for _, run in runs],
     }  # fmt: skip
