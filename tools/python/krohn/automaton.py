@@ -2,7 +2,7 @@
 
 import html
 import os
-from typing import Any, List, Optional, Sequence, Union
+from typing import Any, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -291,6 +291,10 @@ class Automaton:
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """In the format of the extension: .dot, .att, .jff, .json."""
         self._core.save(os.fspath(path))
+
+    @property
+    def as_file(self) -> Tuple[str, str]:
+        return ".json", self.source or "the automaton"
 
     def picture(self, title: str = "") -> Picture:
         return Picture(self._core.svg(title))
