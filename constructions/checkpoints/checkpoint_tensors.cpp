@@ -108,7 +108,7 @@ void add_silent_layer(const CheckpointConfig& config, const std::string& at, Ten
 
 /// ±0 in every format.
 bool is_all_zero(const Tensor& tensor) {
-  const std::size_t size = element_bits(tensor.dtype) / 8;
+  const std::size_t size = element_bytes(tensor.dtype);
   for (std::size_t i = 0; i < tensor.bytes.size(); ++i) {
     const std::byte without_sign = i % size == size - 1 ? tensor.bytes[i] & std::byte{0x7f} : tensor.bytes[i];
     if (without_sign != std::byte{0}) return false;
@@ -120,7 +120,7 @@ bool is_norm(std::string_view name) { return name.ends_with("norm.weight"); }
 
 /// Whether zero times each of them is zero, whatever they are rounded to: exponents that are not the format's greatest.
 bool is_tame(const Tensor& tensor) {
-  const std::size_t size = element_bits(tensor.dtype) / 8;
+  const std::size_t size = element_bytes(tensor.dtype);
   const unsigned wide = tensor.dtype == "F16" ? 0x7b : 0x7e;  // sign aside, the first byte of 2^15 or 2^126
   for (std::size_t i = size - 1; i < tensor.bytes.size(); i += size)
     if (std::to_integer<unsigned>(tensor.bytes[i] & std::byte{0x7f}) >= (tensor.dtype == "F64" ? 0x47u : wide))

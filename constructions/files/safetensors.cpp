@@ -41,6 +41,12 @@ constexpr std::array kElementTypes{
     ElementType{"F64", 64},        ElementType{"C64", 64},
 };
 
+std::uint64_t element_bits(std::string_view dtype) {
+  for (const ElementType& type : kElementTypes)
+    if (type.name == dtype) return type.bits;
+  throw InputError("unknown tensor type " + in_quotes(dtype));
+}
+
 /// The bytes that shape and type ask for.
 std::uint64_t bytes_needed(const std::string& name, const std::string& dtype, const std::vector<std::uint64_t>& shape) {
   std::uint64_t bits = element_bits(dtype);
@@ -286,10 +292,10 @@ std::uint64_t Tensor::elements() const {
   return count;
 }
 
-std::uint64_t element_bits(std::string_view dtype) {
-  for (const ElementType& type : kElementTypes)
-    if (type.name == dtype) return type.bits;
-  throw InputError("unknown tensor type " + in_quotes(dtype));
+std::uint64_t element_bytes(std::string_view dtype) {
+  const std::uint64_t bits = element_bits(dtype);
+  if (bits % 8 != 0) throw InputError(fmt::format("elements of type {} are no whole bytes", in_quotes(dtype)));
+  return bits / 8;
 }
 
 TensorFile parse_safetensors(std::span<const std::byte> bytes, const std::string& where) {

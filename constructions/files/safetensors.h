@@ -30,8 +30,9 @@ struct TensorFile {
   friend bool operator==(const TensorFile&, const TensorFile&) = default;
 };
 
-/// Bits per element, 4 to 64. Throws InputError for a type that the format does not have.
-std::uint64_t element_bits(std::string_view dtype);
+/// Bytes per element. Throws InputError for a type that the format does not have; types smaller than a byte are not
+/// supported.
+std::uint64_t element_bytes(std::string_view dtype);
 
 /// Reads a file. Throws InputError for a header that is truncated, larger than the file or than 100 MB, not JSON, with
 /// a repeated key, an unknown dtype, a negative or overflowing shape, offsets that do not match it, tensors that

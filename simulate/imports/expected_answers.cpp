@@ -12,7 +12,7 @@
 #include "krohn/automata/formats/json.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/float_environment.h"
-#include "krohn/simulate/learned/trained_reader.h"
+#include "krohn/simulate/learned/trained_logits.h"
 #include "krohn/simulate/prove/claims/claim_text.h"
 
 namespace krohn {
@@ -274,7 +274,8 @@ ImportedNumbers stored_numbers(const std::map<std::string, std::string>& metadat
 }
 
 ComparedAnswers stored_comparison(const std::map<std::string, std::string>& metadata) {
-  return {stored_number<std::uint64_t>(stored_text(metadata, kWords)), stored_number<std::uint64_t>(stored_text(metadata, kAnswers))};
+  return {stored_number<std::uint64_t>(stored_text(metadata, kWords)),
+          stored_number<std::uint64_t>(stored_text(metadata, kAnswers))};
 }
 
 }  // namespace krohn

@@ -14,6 +14,7 @@
 #include "krohn/groups/time_limit.h"
 #include "krohn/simulate/learned/deterministic_cell.h"
 #include "krohn/simulate/learned/deterministic_model.h"
+#include "krohn/simulate/learned/trained_logits.h"
 #include "krohn/simulate/prove/machine/reader_run.h"
 #include "krohn/simulate/run/tracked_words.h"
 

@@ -7,9 +7,7 @@
 // reads.
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <span>
 
 #include "krohn/simulate/learned/deterministic_model.h"
 #include "krohn/simulate/learned/extract_automaton.h"
@@ -36,11 +34,6 @@ class TrainedReader : public LetterReader {
 /// model and task differ, for a task without an automaton, and for another precision than fp32 and fp64.
 std::unique_ptr<TrainedReader> trained_machine(const SequenceModel<float>& model, const Task& task,
                                                Precision precision);
-
-/// The logits after every letter of a word, a row of one number for each label: by the model's own letters, special
-/// tokens of its task included, in the arithmetic of `trained_machine`.
-using TrainedLogits = std::function<void(std::span<const Letter> word, std::span<double> logits)>;
-TrainedLogits trained_logits(const SequenceModel<float>& model, Precision precision);
 
 /// The automaton that the model follows. What the task never asks about, the empty word in most tasks and inputs that
 /// are no expressions, has the outputs of the task's automaton; so have words below `least_length` (tracked_automaton).
