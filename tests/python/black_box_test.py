@@ -462,7 +462,7 @@ class Torch(unittest.TestCase):
         letters = {name: 10 + letter for letter, name in enumerate(language.letters)}
         outputs = language.output_names[::-1]
         for reach in (3, 50, 10_000):
-            box = adapters.module(Tracker(reach), begin=[1], letters=letters, outputs=outputs, answers=range(6))
+            box = adapters.module(Tracker(reach).eval(), begin=[1], letters=letters, outputs=outputs, answers=range(6))
             trial = krohn.test(box, language, short=1600, length=100, letters=20_000)
             self.assertEqual(trial.passed, reach > 1000)
             if reach < 1000:

@@ -231,7 +231,7 @@ class Checked(unittest.TestCase):
 class Names(unittest.TestCase):
     FUNCTIONS = {"verify": krohn.verify, "train": krohn.train, "import": krohn.import_model, "eval": krohn.evaluate,
                  "extract": krohn.extract_model, "snap": krohn.snap, "compare": krohn.compare, "table": krohn.table,
-                 "check": krohn.check, "audit": krohn.audit, "kit": krohn.kit, "report": krohn.report, "equal": krohn.equal,
+                 "check": krohn.check, "audit": krohn.audit, "report": krohn.report, "equal": krohn.equal,
                  "included": krohn.included, "disjoint": krohn.disjoint, "empty": krohn.empty, "words": krohn.words,
                  "info": krohn.info, "elements": krohn.elements, "decompose": krohn.decompose, "classify": krohn.classify,
                  "compile": krohn.compile}  # fmt: skip

@@ -162,7 +162,7 @@ TEST_CASE("an imported model is held against its own forward pass, at once or la
   place.write("turned.jsonl", R"({"word": [0, 1, 0], "answers": [0, 0, 1]})");
   CHECK(place.shell("krohn verify turned --expect turned.jsonl").status != 2);
 
-  const auto refused = [&](const std::string& text, const std::string& why) {
+  const auto refused = [&](const std::string& text, const std::string& why, const std::string& then = "") {
     CAPTURE(text);
     place.write("wrong", "1\taccept\n" + text + "\n");
     for (const std::string& command :
@@ -170,13 +170,14 @@ TEST_CASE("an imported model is held against its own forward pass, at once or la
       const Outcome said = place.shell(command);
       CHECK(said.status == 2);
       CHECK(contains(said.err, "wrong:2: " + why));
+      CHECK(contains(said.err, then));
     }
     CHECK_FALSE(std::filesystem::exists(place / "no"));
   };
   const std::string disagrees = "its own forward pass says accept, and the weights as they are read say reject";
-  refused("0110\taccept", "after \"0110\" " + disagrees);
-  refused(R"({"word": "110", "answers": [1, 1, 0]})", "after \"11\" " + disagrees);
-  refused(R"({"word": "11", "logits": [0, 50]})", "after \"11\" its own forward pass says [0, 50]");
+  refused("0110\taccept", "after \"0110\"", disagrees);
+  refused(R"({"word": "110", "answers": [1, 1, 0]})", "after \"11\"", disagrees);
+  refused(R"({"word": "11", "logits": [0, 50]})", "after \"11\"", "its own forward pass says [0, 50]");
   refused("01 accept", "neither a JSON object nor a word, a tab");
   refused("012\taccept", "");
   refused("\taccept", "an empty word has no answer");

@@ -202,11 +202,12 @@ def import_model(
     Tensors do not show all that a module does. A module's own forward pass is therefore run on some two hundred words, all
     short ones and random ones of up to 40 letters, and InputError names the first on which it and the weights as krohn reads
     them disagree. `forward` is what to run instead, or beside a state dict: a function of an array of ids [words, length] that
-    gives logits [words, length, classes]; False: nothing. `Certificate.compared_words` says what was compared.
+    gives logits [words, length, classes]; False, or expect=, a file of words with answers: nothing is run.
+    `Certificate.compared_words` says what was compared.
 
     `against` is the language that it should compute, `letters` and `classes` give numbers of letters and rows of the
-    read-out by name; `options` are embedding, head, cell, expect (a file of words with answers), and with_={"heads": 2} for
-    what tensors do not show. The run is for `verify`, `evaluate`, `extract_model`, …"""
+    read-out by name; `options` are embedding, head, cell, expect, and with_={"heads": 2} for what tensors do not show. The run
+    is for `verify`, `evaluate`, `extract_model`, …"""
     asked = {"as_": kind, "against": against, "letters": letters, "classes": classes, **options}
     if forward is None or forward is True:
         forward = weights if is_module(weights) else None
@@ -214,7 +215,7 @@ def import_model(
         weights = weights.state_dict()
     if isinstance(weights, Mapping):
         weights = _StateDict(weights)
-    if forward:
+    if forward and asked.get("expect") is None:
         with tempfile.TemporaryDirectory(prefix="krohn-") as beside:  # letters are known when the weights have been read
             ask("import", weights, output=beside, **asked)
             asked["expect"] = _Forward(Run(beside), forward, letters)
@@ -488,14 +489,15 @@ class Table(Facts):
         for cell in self.cells:
             claim = cell.claim + (f", {cell.claim_length:,} letters" if cell.claim_length else "")
             ours = next((at.scaled_accuracy for at in cell.lengths if at.length == cell.paper_length), None)
-            yield (cell.row, cell.column, cell.get("paper", ""), f"{cell.paper_length:,}", "" if ours is None else f"{ours:.2f}",
+            paper = f"{cell.paper:.2f}" if isinstance(cell.get("paper"), float) else cell.get("paper", "")
+            yield (cell.row, cell.column, paper, f"{cell.paper_length:,}", "" if ours is None else f"{ours:.2f}",
                    f"{cell.holding_runs}/{len(cell.runs)}", claim, cell.snapped)  # fmt: skip
 
     def __repr__(self) -> str:
         return f"<krohn.Table: {len(self.cells)} cells>"
 
     def _repr_html_(self) -> str:
-        head = ("", "", "paper", "at", "ours", "runs that hold", "the model, in fp32", "snaps, proved, to")
+        head = ("row", "column", "paper", "at", "ours", "runs that hold", "the model, in fp32", "snaps, proved, to")
         return html_table(head, self._rows())
 
 
