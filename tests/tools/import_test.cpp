@@ -159,7 +159,7 @@ TEST_CASE("an imported model is held against its own forward pass, at once or la
   CHECK_FALSE(contains(place.shell("krohn verify exact").out, "forward pass"));  // krohn's own has no other
   // The numbers of letters and answers are kept for later.
   REQUIRE(place.shell(line + "--letters 0=1,1=0 --classes reject=1,accept=0 -o turned").status == 0);
-  place.write("turned.jsonl", R"({"word": [0, 1, 0], "answers": [0, 0, 1]})");
+  place.write("turned.jsonl", R"({"word": [0, 1, 0], "answers": [0, 1, 1]})");
   CHECK(place.shell("krohn verify turned --expect turned.jsonl").status != 2);
 
   const auto refused = [&](const std::string& text, const std::string& why, const std::string& then = "") {
