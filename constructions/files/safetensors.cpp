@@ -29,23 +29,34 @@ constexpr std::string_view kMetadataKey = "__metadata__";
 
 struct ElementType {
   std::string_view name;
-  std::uint64_t bytes;
+  std::uint64_t bits;
 };
+/// All of the format (0.8). Elements of fewer than 8 bits are packed; a tensor is a whole number of bytes.
 constexpr std::array kElementTypes{
-    ElementType{"BOOL", 1}, ElementType{"U8", 1},  ElementType{"I8", 1},      ElementType{"F8_E4M3", 1},
-    ElementType{"U16", 2},  ElementType{"I16", 2}, ElementType{"F8_E5M2", 1}, ElementType{"F8_E8M0", 1},
-    ElementType{"F16", 2},  ElementType{"U32", 4}, ElementType{"I32", 4},     ElementType{"F32", 4},
-    ElementType{"BF16", 2}, ElementType{"U64", 8}, ElementType{"I64", 8},     ElementType{"F64", 8},
-    ElementType{"C64", 8},
+    ElementType{"BOOL", 8},        ElementType{"U8", 8},          ElementType{"I8", 8},   ElementType{"F4", 4},
+    ElementType{"F6_E2M3", 6},     ElementType{"F6_E3M2", 6},     ElementType{"U16", 16}, ElementType{"I16", 16},
+    ElementType{"F8_E4M3", 8},     ElementType{"F8_E5M2", 8},     ElementType{"U32", 32}, ElementType{"I32", 32},
+    ElementType{"F8_E4M3FNUZ", 8}, ElementType{"F8_E5M2FNUZ", 8}, ElementType{"F16", 16}, ElementType{"F32", 32},
+    ElementType{"F8_E8M0", 8},     ElementType{"BF16", 16},       ElementType{"U64", 64}, ElementType{"I64", 64},
+    ElementType{"F64", 64},        ElementType{"C64", 64},
 };
+
+std::uint64_t element_bits(std::string_view dtype) {
+  for (const ElementType& type : kElementTypes)
+    if (type.name == dtype) return type.bits;
+  throw InputError("unknown tensor type " + in_quotes(dtype));
+}
 
 /// The bytes that shape and type ask for.
 std::uint64_t bytes_needed(const std::string& name, const std::string& dtype, const std::vector<std::uint64_t>& shape) {
-  std::uint64_t bytes = element_bytes(dtype);
+  std::uint64_t bits = element_bits(dtype);
   for (const std::uint64_t extent : shape)
-    if (__builtin_mul_overflow(bytes, extent, &bytes))
+    if (__builtin_mul_overflow(bits, extent, &bits))
       throw InputError(fmt::format("tensor {} has a shape whose size overflows 64 bits", in_quotes(name)));
-  return bytes;
+  if (bits % 8 != 0)
+    throw InputError(fmt::format("tensor {} has {} bits by its shape and type {}, no whole number of bytes",
+                                 in_quotes(name), bits, dtype));
+  return bits / 8;
 }
 
 /// What the header says of one tensor.
@@ -198,10 +209,15 @@ void require_tiling(std::vector<Entry>& entries, std::uint64_t buffer) {
   std::uint64_t end = 0;
   for (const Entry& entry : entries) {
     const std::uint64_t first = entry.offsets[0], last = entry.offsets[1];
+    if (last < first)
+      throw InputError(
+          fmt::format("tensor {} begins at offset {} and ends before it, at {}: its data_offsets are the "
+                      "wrong way round",
+                      in_quotes(entry.name), first, last));
     if (first != end)
       throw InputError(fmt::format("tensor {} begins at offset {}, where {} was expected: {}", in_quotes(entry.name),
                                    first, end, first < end ? "tensors overlap" : "a gap"));
-    if (last < first || last > buffer)
+    if (last > buffer)
       throw InputError(fmt::format("tensor {} ends at offset {}, outside its buffer of {} bytes", in_quotes(entry.name),
                                    last, buffer));
     const std::uint64_t needed = bytes_needed(entry.name, entry.dtype, entry.shape);
@@ -235,7 +251,7 @@ std::vector<const NamedTensor*> in_file_order(const TensorFile& file) {
   std::vector<const NamedTensor*> order;
   for (const NamedTensor& named : file.tensors) order.push_back(&named);
   std::stable_sort(order.begin(), order.end(), [](const NamedTensor* a, const NamedTensor* b) {
-    return element_bytes(a->second.dtype) > element_bytes(b->second.dtype);
+    return element_bits(a->second.dtype) > element_bits(b->second.dtype);
   });
   return order;
 }
@@ -277,9 +293,9 @@ std::uint64_t Tensor::elements() const {
 }
 
 std::uint64_t element_bytes(std::string_view dtype) {
-  for (const ElementType& type : kElementTypes)
-    if (type.name == dtype) return type.bytes;
-  throw InputError("unknown tensor type " + in_quotes(dtype));
+  const std::uint64_t bits = element_bits(dtype);
+  if (bits % 8 != 0) throw InputError(fmt::format("elements of type {} are no whole bytes", in_quotes(dtype)));
+  return bits / 8;
 }
 
 TensorFile parse_safetensors(std::span<const std::byte> bytes, const std::string& where) {

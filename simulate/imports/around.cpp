@@ -11,16 +11,38 @@
 namespace krohn {
 namespace {
 
-constexpr std::string_view kWeight = ".weight";
+constexpr std::string_view kWeight = ".weight", kOneHot = "the one-hot input";
+
+std::vector<std::string> matrices_left(const StateDict& dict) {
+  std::vector<std::string> names = dict.left();
+  std::erase_if(names,
+                [&](const std::string& name) { return !name.ends_with(kWeight) || dict.shape(name).size() != 2; });
+  return names;
+}
+
+/// Of the one-hot inputs that are taken where no matrix has "emb" in its name: those that may be an embedding.
+std::string embeddings_by_width(const StateDict& dict, std::uint64_t inputs) {
+  std::vector<std::string> shown, prefixes;
+  for (const std::string& name : matrices_left(dict)) {
+    if (dict.shape(name)[1] != inputs) continue;
+    shown.push_back(fmt::format("{} {}", name, shape_text(dict.shape(name))));
+    prefixes.push_back("--embedding " + name.substr(0, name.size() - kWeight.size()));
+  }
+  if (shown.empty()) return {};
+  return fmt::format("{} could be the embedding, with a row of {} numbers for each letter: say {}; without one, ",
+                     fmt::join(shown, " or "), inputs, fmt::join(prefixes, " or "));
+}
 
 /// Of every letter, below `count`.
 std::vector<std::uint32_t> tokens_of(const StateDict& dict, const ImportOptions& options, const Task& task,
-                                     std::uint64_t count, const char* what) {
+                                     std::uint64_t count, std::string_view what) {
   std::vector<std::uint32_t> tokens = options.tokens;
   if (tokens.empty()) {
     if (count != task.alphabet().size())
-      dict.fail(fmt::format("{} is for {} letters, and {} has {} ({}): say which is which with --letters NAME=NUMBER,…",
-                            what, count, task.info().name, task.alphabet().size(), to_string(task.alphabet())));
+      dict.fail(
+          fmt::format("{}{} is for {} letters, and {} has {} ({}): say which is which with --letters NAME=NUMBER,…",
+                      what == kOneHot ? embeddings_by_width(dict, count) : "", what, count, task.info().name,
+                      task.alphabet().size(), to_string(task.alphabet())));
     for (std::uint32_t i = 0; i < count; ++i) tokens.push_back(i);
   }
   for (const std::uint32_t token : tokens)
@@ -28,13 +50,6 @@ std::vector<std::uint32_t> tokens_of(const StateDict& dict, const ImportOptions&
       throw InputError("--letters", fmt::format("there is no number {}: {} of {} is for {} letters, 0 to {}", token,
                                                 what, dict.where(), count, count - 1));
   return tokens;
-}
-
-std::vector<std::string> matrices_left(const StateDict& dict) {
-  std::vector<std::string> names = dict.left();
-  std::erase_if(names,
-                [&](const std::string& name) { return !name.ends_with(kWeight) || dict.shape(name).size() != 2; });
-  return names;
 }
 
 bool is_embedding(const std::string& name) {
@@ -86,7 +101,7 @@ std::vector<float> import_input_rows(StateDict& dict, const ImportOptions& optio
   ImportedEmbedding embedding = import_embedding(dict, options, task, width);
   if (embedding.width > 0) return std::move(embedding.rows);
   std::vector<float> rows;
-  for (const std::uint32_t token : tokens_of(dict, options, task, width, "the one-hot input")) {
+  for (const std::uint32_t token : tokens_of(dict, options, task, width, kOneHot)) {
     rows.resize(rows.size() + width, 0);
     rows[rows.size() - width + token] = 1;
   }
@@ -95,7 +110,7 @@ std::vector<float> import_input_rows(StateDict& dict, const ImportOptions& optio
 
 std::vector<float> columns_for_letters(const StateDict& dict, const ImportOptions& options, const Task& task,
                                        const std::vector<float>& weights, std::uint64_t inputs) {
-  const auto tokens = tokens_of(dict, options, task, inputs, "the one-hot input");
+  const auto tokens = tokens_of(dict, options, task, inputs, kOneHot);
   std::vector<float> chosen;
   for (std::size_t row = 0; row < weights.size(); row += inputs)
     for (const std::uint32_t token : tokens) chosen.push_back(weights[row + token]);
@@ -105,8 +120,10 @@ std::vector<float> columns_for_letters(const StateDict& dict, const ImportOption
 ImportedHead import_head(StateDict& dict, const ImportOptions& options, const Task& task, std::uint64_t hidden) {
   std::string prefix = options.head;
   if (prefix.empty()) {
-    const std::vector<std::string> candidates = matrices_left(dict);
+    std::vector<std::string> candidates = matrices_left(dict);
+    const auto fits = [&](const std::string& name) { return dict.shape(name)[1] == hidden; };
     if (candidates.empty()) dict.fail("no matrix is left for the read-out; a recurrence alone answers nothing");
+    if (std::ranges::any_of(candidates, fits)) std::erase_if(candidates, [&](const auto& name) { return !fits(name); });
     prefix = only_one(dict, candidates, "read-out", "--head");
     prefix.resize(prefix.size() - kWeight.size());
   }

@@ -27,6 +27,16 @@ std::string tensor_of(const StateDict& dict, const ImportOptions& options) {
   return found.front();
 }
 
+/// The state before the first letter, beside the recurrence or anywhere; empty: zeros.
+std::string initial_of(const StateDict& dict, const std::string& prefix) {
+  if (dict.has(prefix + "h0")) return prefix + "h0";
+  std::vector<std::string> found = dict.left();
+  std::erase_if(found, [](const std::string& name) { return name != "h0" && !name.ends_with(".h0"); });
+  if (found.size() > 1)
+    dict.fail(fmt::format("{} could be the state before the first letter; keep one of them", fmt::join(found, " or ")));
+  return found.empty() ? "" : found.front();
+}
+
 /// By input d and then row by row of A, from [H, H, D] or, `is_input_first`, from [H, D, H].
 std::vector<float> by_input(const std::vector<float>& weight, std::size_t hidden, std::size_t inputs,
                             bool is_input_first) {
@@ -68,7 +78,7 @@ std::unique_ptr<SequenceModel<float>> import_bilinear(StateDict& dict, const Imp
     dict.fail(fmt::format("tensor {} has shape {}; a matrix a letter is [letters, H, H]", in_quotes(name),
                           shape_text(extents)));
   const std::vector<float> weight = dict.take(name, extents);
-  const std::string bias = prefix + (is_torch ? "bias" : "b"), initial = prefix + "h0";
+  const std::string bias = prefix + (is_torch ? "bias" : "b"), initial = initial_of(dict, prefix);
   BilinearShape shape;
   shape.hidden = static_cast<std::uint32_t>(hidden);
   shape.inputs = static_cast<std::uint32_t>(inputs);
@@ -82,8 +92,7 @@ std::unique_ptr<SequenceModel<float>> import_bilinear(StateDict& dict, const Imp
   if (shape.input_bias)
     own.tensors.emplace("input_bias", make_tensor(dict.take(bias, {inputs, hidden}), {inputs, hidden}));
   own.tensors.emplace(
-      "initial",
-      make_tensor(dict.has(initial) ? dict.take(initial, {hidden}) : std::vector<float>(hidden, 0), {hidden}));
+      "initial", make_tensor(initial.empty() ? std::vector<float>(hidden, 0) : dict.take(initial, {hidden}), {hidden}));
   own.tensors.emplace("embedding", make_tensor(import_input_rows(dict, options, task, inputs), {letters, inputs}));
   const ImportedHead head = import_head(dict, options, task, hidden);
   own.tensors.emplace("readout", make_tensor(head.weights, {labels, hidden}));

@@ -52,8 +52,12 @@ std::vector<std::string> StateDict::left() const {
 
 void StateDict::require_all_taken(const std::string& read_as) const {
   if (const auto names = left(); !names.empty())
-    fail(fmt::format("tensor {} of shape {} belongs to nothing in {}: what is not understood is not left out",
-                     in_quotes(names.front()), shape_text(shape(names.front())), read_as));
+    fail(fmt::format(
+        "tensor {} of shape {} belongs to nothing in {}: krohn does not ignore tensors it does not understand{}",
+        in_quotes(names.front()), shape_text(shape(names.front())), read_as,
+        names.front().ends_with(".weight") && shape(names.front()).size() == 2
+            ? "; an embedding or a read-out of another name is named with --embedding PREFIX or --head PREFIX"
+            : ""));
 }
 
 }  // namespace krohn

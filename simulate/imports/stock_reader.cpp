@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "krohn/automata/dfa/visible_text.h"
+#include "krohn/groups/error.h"
 #include "krohn/simulate/imports/around.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/models/stock_model.h"
@@ -110,6 +111,11 @@ std::unique_ptr<SequenceModel<float>> import_stock(StateDict& dict, const Import
   shape.residual = place.is_numbered && !place.rest.empty() && !names.norm.empty() && dict.has(in_block(0, names.norm));
   shape.final_norm = shape.residual;
   Settings settings(options.settings, options.kind);
+  if (place.layers > 1 && !shape.residual &&
+      settings.needed_flag("residual", fmt::format("{} layers have no norm beside them, and whether a layer's input is "
+                                                   "added to what it gives cannot be seen in the tensors",
+                                                   place.layers)))
+    throw InputError("--with", "residual=1: residuals around layers without a norm are not read");
   names.describe(shape, StockDict(dict, place.layer(0)), settings, shape.residual);
   settings.require_all_taken();
   if (shape.residual && !names.mlp_gate.empty() && dict.has(in_block(0, names.mlp_gate)))

@@ -14,6 +14,7 @@
 #include "krohn/groups/time_limit.h"
 #include "krohn/simulate/learned/deterministic_cell.h"
 #include "krohn/simulate/learned/deterministic_model.h"
+#include "krohn/simulate/learned/trained_logits.h"
 #include "krohn/simulate/prove/machine/reader_run.h"
 #include "krohn/simulate/run/tracked_words.h"
 
@@ -174,6 +175,17 @@ std::vector<double> scales_of(const std::vector<StateVisit>& visits) {
   return scales;
 }
 
+/// `use` of the model in the arithmetic of a format.
+template <class Result, class Use>
+Result in_precision(const SequenceModel<float>& model, Precision precision, const Use& use) {
+  if (precision == Precision::kFp32) return use(plain_model<float>(model));
+  if (precision == Precision::kFp64) return use(plain_model<double>(model));
+  if (precision == Precision::kBf16 && is_cell_model(model)) return use(plain_cell<Eigen::bfloat16>(model));
+  throw InputError(
+      "a trained model is read in fp32 or fp64, and one of nonlinear cells in bf16 too; take --precision "
+      "fp32");
+}
+
 }  // namespace
 
 std::unique_ptr<TrainedReader> trained_machine(const SequenceModel<float>& model, const Task& task,
@@ -183,15 +195,25 @@ std::unique_ptr<TrainedReader> trained_machine(const SequenceModel<float>& model
     throw InputError(fmt::format("the model has {} letters and {} answers, and the task {} has {} and {}",
                                  model.letters(), model.labels(), task.info().name, task.alphabet().size(),
                                  task.labels().size()));
-  const auto machine = [&]<class Real>(std::unique_ptr<DeterministicModel<Real>> plain) {
-    return std::make_unique<Machine<Real>>(std::move(plain), model.labels(), input_machine(task));
-  };
-  if (precision == Precision::kFp32) return machine(plain_model<float>(model));
-  if (precision == Precision::kFp64) return machine(plain_model<double>(model));
-  if (precision == Precision::kBf16 && is_cell_model(model)) return machine(plain_cell<Eigen::bfloat16>(model));
-  throw InputError(
-      "a trained model is read in fp32 or fp64, and one of nonlinear cells in bf16 too; take --precision "
-      "fp32");
+  return in_precision<std::unique_ptr<TrainedReader>>(
+      model, precision, [&]<class Real>(std::unique_ptr<DeterministicModel<Real>> plain) {
+        return std::make_unique<Machine<Real>>(std::move(plain), model.labels(), input_machine(task));
+      });
+}
+
+TrainedLogits trained_logits(const SequenceModel<float>& model, Precision precision) {
+  const FloatEnvironment environment;
+  return in_precision<TrainedLogits>(
+      model, precision, [&]<class Real>(std::unique_ptr<DeterministicModel<Real>> plain) -> TrainedLogits {
+        return [plain = std::shared_ptr<const DeterministicModel<Real>>(std::move(plain)), labels = model.labels()](
+                   std::span<const Letter> word, std::span<double> logits) {
+          std::vector<Real> memory = plain->start(), row(labels);
+          for (std::size_t t = 0; t < word.size(); ++t) {
+            plain->read(word[t], memory, row);
+            for (std::size_t i = 0; i < labels; ++i) logits[t * labels + i] = static_cast<double>(row[i]);
+          }
+        };
+      });
 }
 
 Extraction extract_trained(const TrainedReader& machine, const Task& task, const ExtractOptions& options,

@@ -461,7 +461,7 @@ class Torch(unittest.TestCase):
         letters = {name: 10 + letter for letter, name in enumerate(language.letters)}
         outputs = language.output_names[::-1]
         for reach in (3, 50, 10_000):
-            box = adapters.module(Tracker(reach), begin=[1], letters=letters, outputs=outputs, answers=range(6))
+            box = adapters.module(Tracker(reach).eval(), begin=[1], letters=letters, outputs=outputs, answers=range(6))
             trial = krohn.test(box, language, short=1600, length=100, letters=20_000)
             self.assertEqual(trial.passed, reach > 1000)
             if reach < 1000:
@@ -482,26 +482,90 @@ class Torch(unittest.TestCase):
         from krohn import adapters
 
         class Parity:
-            """Tokens 3 and 4 are the letters, 0 begins; 5 and 6 are even and odd. Loses the state if told so."""
+            """Tokens 3 and 4 are the letters, 0 begins; 5 and 6 are even and odd. `fault` is what becomes of the state."""
 
-            def __init__(self, loses):
-                self.loses = loses
+            def __init__(self, fault, name="past_key_values"):
+                self.fault, self.name = fault, name
 
-            def __call__(self, input_ids, use_cache, past_key_values=None):
-                before = past_key_values if past_key_values is not None and not self.loses else 0
+            def forward(self, input_ids, use_cache, past_key_values=None, **ignored):
+                before = 0 if past_key_values is None or self.fault == "loses" else past_key_values
+                if self.fault == "from the third token on" and past_key_values is not None:
+                    before = before + 1
                 ones = (input_ids == 4).cumsum(1) + before
                 logits = torch.nn.functional.one_hot(5 + ones % 2, 8).float()
-                return types.SimpleNamespace(logits=logits, past_key_values=ones[:, -1:] if use_cache else None)
+                return types.SimpleNamespace(logits=logits, **{self.name: ones[:, -1:] if use_cache else None})
+
+            __call__ = forward
+
+        class Renamed(Parity):
+            def forward(self, input_ids, use_cache, cache=None, **ignored):  # its output has the old name too
+                said = super().forward(input_ids, use_cache, cache)
+                said.cache = said.past_key_values
+                return said
+
+            __call__ = forward
+
+        class Nameless(Parity):
+            def forward(self, input_ids, **everything):
+                return super().forward(input_ids, **everything)
 
         common = {"letters": {"0": 3, "1": 4}, "answers": {"reject": 5, "accept": 6}, "begin": [0]}
         quick = {"short": 62, "length": 60, "letters": 3000}
-        for loses, prefill, passes in ((False, None, True), (False, 1, True), (False, 4, True), (True, None, True), (True, 4, False)):
-            trial = krohn.test(adapters.causal_model(Parity(loses), prefill=prefill, **common), "name:parity", **quick)
-            self.assertEqual(trial.passed, passes, (loses, prefill))
-        # The begin token and three letters are read at once; the first that comes alone is the fourth.
-        self.assertEqual(len(trial.failing_word), 4)
-        with self.assertRaisesRegex(ValueError, "at least 1"):
-            adapters.causal_model(Parity(False), prefill=0, **common)
+        wrong = "from the third token on"
+        for kind, fault, prefill, passes in ((Parity, "", None, True), (Parity, "", 1, True), (Parity, "", 4, True),
+                                             (Renamed, "", None, True), (Renamed, "", 1, True), (Renamed, "", 4, True),
+                                             (Parity, "loses", None, True), (Parity, wrong, None, True), (Parity, wrong, 4, False),
+                                             (Nameless, "", None, True)):  # fmt: skip
+            trial = krohn.test(adapters.causal_model(kind(fault), prefill=prefill, **common), "name:parity", **quick)
+            self.assertEqual(trial.passed, passes, (kind, fault, prefill))
+            if not passes:  # the begin token and three letters are read at once; the first that comes alone is the fourth
+                self.assertEqual(len(trial.failing_word), 4)
+        for prefill in (1, 4):
+            with self.assertRaisesRegex(ValueError, "the cache is not taken: given 'past_key_values', Parity answers as if"):
+                krohn.test(adapters.causal_model(Parity("loses"), prefill=prefill, **common), "name:parity", **quick)
+        for work, words in ((lambda: adapters.causal_model(Parity(""), prefill=0, **common), "at least 1"),
+                            (lambda: adapters.causal_model(Renamed(""), prefill=3, cache="past_key_values", **common),
+                             "has no argument 'past_key_values'"),
+                            (lambda: adapters.causal_model(Nameless(""), prefill=3, **common), "takes no cache by the name of"),
+                            (lambda: krohn.test(adapters.causal_model(Parity("", "kept"), prefill=3, **common), "name:parity"),
+                             "returns has no 'past_key_values'")):  # fmt: skip
+            with self.assertRaisesRegex(ValueError, words):
+                work()
+
+    def test_modules_are_taken_as_they_are_and_warned_of(self):
+        import warnings
+
+        import torch
+
+        class Parity(torch.nn.Module):
+            """`classes` logits for each position; a single one says yes above 0."""
+
+            def __init__(self, classes):
+                super().__init__()
+                self.classes, self.dropout = classes, torch.nn.Dropout(0.5)
+
+            def forward(self, ids):
+                odd = ids.cumsum(1) % 2
+                if self.classes == 1:
+                    return (odd[..., None] * 2 - 1).float()
+                return torch.nn.functional.one_hot(odd, self.classes).float()
+
+        quick = {"short": 100, "length": 60, "letters": 3000}
+        for classes in (1, 2):
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                self.assertTrue(krohn.test(Parity(classes).eval(), "name:parity", **quick))
+                found = krohn.extract(Parity(classes).eval(), "01", outputs=["reject", "accept"], length=8, beyond=60, letters=2000)
+                self.assertEqual(found.automaton.states, 2)
+            with self.assertWarnsRegex(UserWarning, "training mode"):
+                krohn.test(Parity(classes), "name:parity", **quick)
+        self.assertFalse(krohn.test(Parity(1).eval(), "regex:(0|1)*0", **quick))
+        with self.assertRaisesRegex(ValueError, "3 classes of logits for 2 outputs"):
+            krohn.test(Parity(3).eval(), "name:parity", **quick)
+        with self.assertRaisesRegex(ValueError, r"logits of the shape \[\d+, \d+\] to"):
+            krohn.test(torch.nn.Identity().eval(), "name:parity", **quick)
+        with self.assertRaisesRegex(ValueError, "says itself how it is asked"):
+            krohn.test(Parity(2).eval(), "name:parity", form="words")
 
     def test_an_exact_module_passes_and_one_changed_weight_is_found(self):
         import torch

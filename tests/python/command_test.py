@@ -1,4 +1,5 @@
 """The verbs of the command as functions: the same answers as the command's, as objects; errors, progress, interrupts."""
+import inspect
 import json
 import os
 import signal
@@ -227,6 +228,37 @@ class Checked(unittest.TestCase):
             self.assertTrue((arrays["slowest_rate"] <= arrays["fastest_rate"]).all())
 
 
+class Names(unittest.TestCase):
+    FUNCTIONS = {"verify": krohn.verify, "train": krohn.train, "import": krohn.import_model, "eval": krohn.evaluate,
+                 "extract": krohn.extract_model, "snap": krohn.snap, "compare": krohn.compare, "table": krohn.table,
+                 "check": krohn.check, "audit": krohn.audit, "report": krohn.report, "equal": krohn.equal,
+                 "included": krohn.included, "disjoint": krohn.disjoint, "empty": krohn.empty, "words": krohn.words,
+                 "info": krohn.info, "elements": krohn.elements, "decompose": krohn.decompose, "classify": krohn.classify,
+                 "compile": krohn.compile}  # fmt: skip
+    OWN = {"progress", "forward", "kind"}
+    """Of Python alone; `kind` is --as, which is a word of the language."""
+
+    def test_parameters_are_called_as_the_options(self):
+        seen = 0
+        for verb, function in self.FUNCTIONS.items():
+            for name, parameter in inspect.signature(function).parameters.items():
+                if parameter.kind is not parameter.KEYWORD_ONLY or name in self.OWN:
+                    continue
+                with self.subTest(verb=verb, parameter=name):
+                    try:  # an option that the verb does not have is said to be none, whatever else is wrong
+                        ask(verb, "name:parity", **{name: "1"}, progress=False)
+                    except Exception as error:
+                        self.assertNotIn("has no option", str(error))
+                    seen += 1
+        self.assertGreater(seen, 40)
+
+    def test_the_version_is_the_commands(self):
+        self.assertRegex(krohn.__version__, r"^\d+\.\d+")
+        if COMMAND:
+            said = subprocess.run([COMMAND, "--version"], capture_output=True, text=True, check=True).stdout
+            self.assertIn(krohn.__version__, said)
+
+
 class Mistakes(unittest.TestCase):
     def test_errors_speak_of_parameters(self):
         for work, words in (
@@ -279,6 +311,13 @@ class Progress(unittest.TestCase):
         shown.close()
         self.assertEqual([(bar.how["desc"], bar.how["total"], bar.n, bar.closed) for bar in bars],
                          [("a", 10, 7, True), ("b", None, 3, True)])
+
+    def test_bars_of_text_where_there_are_no_widgets(self):
+        text, widgets = mock.Mock(name="tqdm"), mock.Mock(name="tqdm.auto")
+        for has_widgets in (False, True):
+            found = mock.Mock(return_value=object() if has_widgets else None)
+            with mock.patch.dict(sys.modules, {"tqdm": text, "tqdm.auto": widgets}), mock.patch("importlib.util.find_spec", found):
+                self.assertIs(progress.told(None)._bars._tqdm, widgets.tqdm if has_widgets else text.tqdm)
 
     def test_without_tqdm_there_is_silence(self):
         with mock.patch.dict(sys.modules, {"tqdm": None, "tqdm.auto": None}), progress.told(None) as tell:

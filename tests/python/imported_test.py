@@ -10,6 +10,8 @@ import unittest
 import krohn
 import numpy as np
 
+HAS_TORCH = importlib.util.find_spec("torch") is not None
+
 
 def parity(spoil: float = 0.0) -> "dict[str, np.ndarray]":
     """h <- relu(W x + U h) with units x - s and s - x of s, their own sum: parity of ones, in small integers."""
@@ -47,7 +49,135 @@ class Imported(unittest.TestCase):
             self.assertTrue(certificate.refuted)
             self.assertTrue(certificate.is_shortest)
 
-    @unittest.skipUnless(importlib.util.find_spec("torch"), "PyTorch is not installed")
+    def test_whatever_the_command_certifies_is_saved(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            write_run(folder, parity())
+            krohn.export("name:parity", "fla-deltanet", folder / "checkpoint")
+            for model in (folder, folder / "checkpoint", krohn.compile("name:parity")):
+                certificate = krohn.verify(model)
+                certificate.save(folder / "c")
+                self.assertEqual((folder / "c").read_text(encoding="utf-8"), certificate.text())
+                self.assertTrue(krohn.check(folder / "c", model))
+                self.assertTrue(krohn.check(certificate, model))
+            with self.assertRaisesRegex(krohn.InputError, "is not written: .* sequential order"):
+                krohn.verify(krohn.compile("name:S3"), order="scan").save(folder / "no")
+            with self.assertRaisesRegex(krohn.InputError, "is not written: .* has no file"):
+                krohn.verify(krohn.compile("name:Z5", construction="rotation"), precision="exact").save(folder / "no")
+            self.assertFalse((folder / "no").exists())
+
+    def test_a_run_answers_words(self):
+        run = krohn.import_model(parity(), kind="rnn-relu", against="name:parity")
+        words = np.random.default_rng(3).integers(0, 2, size=(200, 30))
+        odd = words.cumsum(1) % 2
+        self.assertEqual((run.letters, run.labels, run.around), (["0", "1"], ["reject", "accept"], ([], [])))
+        for precision in ("fp32", "fp64", "bf16"):
+            np.testing.assert_array_equal(run.logits(words, precision=precision), np.stack([0 * odd, odd - 0.5], -1))
+            np.testing.assert_array_equal(run.answers(words, precision=precision), odd)
+        self.assertEqual(run.answers("0110").tolist(), [0, 1, 0, 0])
+        self.assertEqual([answers.tolist() for answers in run.answers(["1", "011"])], [[1], [0, 1, 0]])
+        self.assertEqual(run.answers(np.zeros((3, 0), dtype=int)).shape, (3, 0))
+        for wrong in ([7], "2", np.zeros((2, 2, 2), dtype=int)):
+            with self.assertRaises(ValueError):
+                run.logits(wrong)
+        with self.assertRaises(krohn.InputError):
+            run.logits("01", precision="fp16")
+        # Equal logits, and numbers that leave fp32, are no answer.
+        tied = krohn.import_model({**parity(), "head.bias": np.zeros(2, np.float32)}, kind="rnn-relu", against="name:parity")
+        self.assertEqual(tied.answers("0110").tolist(), [-1, 1, -1, -1])
+        grown = {**parity(), "rnn.weight_hh_l0": np.array([[1e30, 0], [0, 0]], np.float32)}
+        self.assertEqual(krohn.import_model(grown, kind="rnn-relu", against="name:parity").answers("1000").tolist(), [1, 1, -1, -1])
+        self.assertTrue(krohn.test(krohn.adapters.run(run), "name:parity", short=500, length=200, letters=20_000))
+        self.assertEqual(krohn.extract(krohn.adapters.run(run), "01", length=8, beyond=50, letters=2000).automaton.states, 2)
+
+    def test_special_tokens_are_put_around_words(self):
+        run = krohn.train("S3", model="bilinear:full,hidden=6,inputs=6", steps=2, threads=1, progress=False)
+        before, after = run.around
+        self.assertTrue(before or after)
+        box = krohn.adapters.run(run)
+        word = np.array([[0, 1, 2]])
+        whole = np.concatenate([[before], word, [after]], axis=1).astype(int)
+        said = run.answers(whole)
+        expected = said[:, -1] if after else said[:, len(before):]
+        np.testing.assert_array_equal(box.f(word), expected)
+
+    def test_weights_are_held_against_a_forward_pass(self):
+        def forward(ids, residual=0.0):
+            odd = ids.cumsum(1) % 2
+            return np.stack([0 * odd, odd - 0.5 + residual * ids], -1)
+
+        common = {"kind": "rnn-relu", "against": "name:parity"}
+        run = krohn.import_model(parity(), forward=forward, **common)
+        verdict = krohn.verify(run)
+        self.assertEqual((verdict.proved, verdict.compared_words), (True, 2 + 4 + 8 + 16 + 32 + 120))
+        self.assertEqual(run.facts.forward.compared_words, verdict.compared_words)
+        self.assertIn("the same on 182 words", verdict._repr_html_())
+        bare = krohn.verify(krohn.import_model(parity(), **common))
+        self.assertEqual(bare.compared_words, 0)
+        self.assertIn("not compared", bare._repr_html_())
+        self.assertIsNone(krohn.verify(krohn.compile("name:parity")).compared_words)
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaises(krohn.InputError) as wrong:
+                krohn.import_model(parity(), forward=lambda ids: forward(ids, 0.01), output=folder + "/no", **common)
+            self.assertRegex(str(wrong.exception), r'^the forward pass:2: after "1".* its own forward pass says \[0, 0.51\], and the weights')
+            self.assertNotIn("/tmp", str(wrong.exception))
+            self.assertFalse(pathlib.Path(folder, "no").exists())
+        # Letters and rows of the model's own numbers; a row that no answer has.
+        other = {"rnn.weight_ih_l0": np.array([[9, 0, 1], [9, 0, -1]], np.float32), "rnn.weight_hh_l0": parity()["rnn.weight_hh_l0"],
+                 "head.weight": np.array([[1, 1], [7, 7], [0, 0]], np.float32), "head.bias": np.array([-0.5, 7, 0], np.float32)}
+        numbered = {"letters": {"0": 1, "1": 2}, "classes": {"reject": 2, "accept": 0}}
+        turned = krohn.import_model(other, forward=lambda ids: np.concatenate([forward(ids - 1)[..., ::-1], ids[..., None]], -1)[..., [0, 2, 1]],
+                                    **numbered, **common)  # fmt: skip
+        self.assertGreater(krohn.verify(turned).compared_words, 100)
+        for said, words in ((lambda ids: ids, "logits of the shape"), (lambda ids: forward(ids)[..., :0], "logits")):
+            with self.assertRaisesRegex(ValueError, words):
+                krohn.import_model(parity(), forward=said, **common)
+
+    def test_a_state_dict_has_no_path(self):
+        wrong = {**parity(), "tok.weight": np.zeros((2, 3), np.float32)}
+        with self.assertRaises(krohn.InputError) as said:
+            krohn.import_model(wrong, kind="rnn-relu", against="name:parity")
+        self.assertRegex(str(said.exception), "^the state dict: tensor \"tok.weight\"")
+
+    @unittest.skipUnless(HAS_TORCH, "PyTorch is not installed")
+    def test_modules_are_imported_with_their_own_check(self):
+        import torch
+
+        class Tracker(torch.nn.Module):
+            def __init__(self, is_residual, is_one=False):
+                super().__init__()
+                torch.manual_seed(5)
+                self.is_residual = is_residual
+                self.emb, self.drop = torch.nn.Embedding(2, 6), torch.nn.Dropout(0.5)
+                self.rnn, self.head = torch.nn.GRU(6, 6, batch_first=True), torch.nn.Linear(6, 1 if is_one else 2)
+
+            def forward(self, ids):
+                inputs = self.emb(ids)
+                states = self.drop(self.rnn(inputs)[0])
+                return self.head(states + inputs if self.is_residual else states)
+
+        common = {"kind": "gru", "against": "regex:(a|b)*abb"}
+        for is_one in (False, True):
+            plain = Tracker(False, is_one)
+            run = krohn.import_model(plain, **common)
+            self.assertTrue(plain.training and plain.drop.training)  # as it was
+            self.assertEqual(krohn.verify(run, max_pairs=100, long_letters=0).compared_words, 182)
+            with self.assertRaisesRegex(krohn.InputError, 'after "a".* its own forward pass says .* residual'):
+                krohn.import_model(Tracker(True, is_one), **common)
+            self.assertEqual(krohn.verify(krohn.import_model(Tracker(True, is_one), forward=False, **common), max_pairs=100,
+                                          long_letters=0).compared_words, 0)  # fmt: skip
+            words = np.random.default_rng(2).integers(0, 2, size=(50, 40))
+            with torch.no_grad():
+                said = plain.eval()(torch.from_numpy(words))[..., -1].numpy()
+            np.testing.assert_allclose(run.logits(words)[..., -1], said, atol=1e-4)
+        half = Tracker(False).bfloat16()
+        self.assertEqual(krohn.verify(krohn.import_model(half, **common), max_pairs=100, long_letters=0).compared_words, 182)
+        for work in (krohn.verify, krohn.evaluate, krohn.extract_model, krohn.snap, krohn.report, krohn.audit,
+                     lambda net: krohn.compare(net, net), lambda net: krohn.check("c", net)):  # fmt: skip
+            with self.assertRaisesRegex(TypeError, r"Tracker is a module of PyTorch: krohn.import_model\(net"):
+                work(plain)
+
+    @unittest.skipUnless(HAS_TORCH, "PyTorch is not installed")
     def test_pytorch_answers_the_same_on_the_same_tensors(self):
         import torch
 

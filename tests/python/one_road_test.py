@@ -61,7 +61,7 @@ class OneRoad(unittest.TestCase):
             path = os.path.join(folder, "m.safetensors")
             for language in ("name:S3", "name:Z5"):
                 krohn.compile(language, construction="permutation" if language == "name:S3" else "rotation").save(path)
-                certificate = krohn.verify(path, precision="bf16", order="any")
+                certificate = krohn.verify(path, precision="bf16", any_order=True)
                 self.assertEqual(certificate.to_dict(), self.asked_by_command(path, "--precision", "bf16", "--any-order"))
                 self.assertEqual(certificate.proved, language == "name:S3")
 

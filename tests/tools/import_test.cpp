@@ -118,9 +118,87 @@ TEST_CASE("a state dict becomes a run, and the file of an exact cell is one") {
   other("--as gla --with heads=x", "is not NAME=NUMBER");
   other("--as gla --with heads=1,heads=2", "stands there twice");
   place.write("pickled.pt", std::string("PK\3\4 and more of it", 20));
-  const Outcome pickled = place.shell("krohn import pickled.pt --as gru --against name:parity -o no");
-  CHECK(pickled.status == 2);
-  CHECK(contains(pickled.err, "safetensors.torch.save_file"));
+  place.write("notes.txt", "weights");
+  for (const std::string file : {"pickled.pt", "notes.txt", "nowhere.pt"}) {
+    const Outcome refused = place.shell("krohn import " + file + " --as gru --against name:parity -o no");
+    CHECK(refused.status == 2);
+    CHECK(contains(refused.err, "safetensors.torch.save_file(model.state_dict()"));
+    CHECK(contains(refused.err, "`krohn import model.safetensors --as KIND --against LANGUAGE -o FOLDER`"));
+    CHECK_FALSE(contains(refused.err, "krohn compile"));
+  }
+  CHECK_FALSE(std::filesystem::exists(place / "no"));
+}
+
+TEST_CASE("an imported model is held against its own forward pass, at once or later, and verdicts say so") {
+  const Workplace place("expect");
+  REQUIRE(place.shell("krohn compile name:parity --target torch-lstm -o exact").status == 0);
+  const std::string line = "krohn import exact/parameters.safetensors --as lstm --against name:parity ";
+  const std::string same = "its own forward pass says the same after 7 letters of 4 words";
+  place.write("right.jsonl", R"({"word": "0110", "answer": "reject"})"
+                             "\n"
+                             R"({"word": ["1", "0"], "answers": ["accept", 1]})"
+                             "\n\n"
+                             R"({"word": [1, 1, 1], "answers": [1, "reject", 1]})"
+                             "\n"
+                             R"({"word": [1], "answer": 1})");
+  place.write("right.tsv", "0110\treject\r\n10\taccept\taccept\n111\t1\t0\t1\n1\t1\n");
+  for (const std::string file : {"right.jsonl", "right.tsv"}) {
+    CAPTURE(file);
+    const Outcome made = place.shell(line + "-o run --expect " + file);
+    REQUIRE(made.status == 0);
+    CHECK(contains(made.out, same));
+    CHECK(contains(place.shell("krohn verify run").out, same));
+    CHECK(json::parse(place.shell("krohn verify run --json").out)["forward"]["compared_words"] == 4);
+  }
+  const Outcome bare = place.shell(line + "-o bare --json");
+  CHECK(json::parse(bare.out)["forward"]["compared_words"] == 0);
+  CHECK(contains(place.shell("krohn verify bare").out, "not compared with its own forward pass"));
+  CHECK(json::parse(place.shell("krohn verify bare --json").out)["forward"]["compared_words"] == 0);
+  CHECK(contains(place.shell("krohn verify bare --expect right.tsv").out, same + " in right.tsv"));
+  CHECK(contains(place.shell("krohn verify exact --expect right.tsv").out, same));
+  CHECK_FALSE(contains(place.shell("krohn verify exact").out, "forward pass"));  // krohn's own has no other
+  // The numbers of letters and answers are kept for later.
+  REQUIRE(place.shell(line + "--letters 0=1,1=0 --classes reject=1,accept=0 -o turned").status == 0);
+  place.write("turned.jsonl", R"({"word": [0, 1, 0], "answers": [0, 1, 1]})");
+  CHECK(place.shell("krohn verify turned --expect turned.jsonl").status != 2);
+
+  const auto refused = [&](const std::string& text, const std::string& why, const std::string& then = "") {
+    CAPTURE(text);
+    place.write("wrong", "1\taccept\n" + text + "\n");
+    for (const std::string& command :
+         {line + "-o no --expect wrong", std::string("krohn verify bare --expect wrong")}) {
+      const Outcome said = place.shell(command);
+      CHECK(said.status == 2);
+      CHECK(contains(said.err, "wrong:2: " + why));
+      CHECK(contains(said.err, then));
+    }
+    CHECK_FALSE(std::filesystem::exists(place / "no"));
+  };
+  const std::string disagrees = "its own forward pass says accept, and the weights as they are read say reject";
+  refused("0110\taccept", "after \"0110\"", disagrees);
+  refused(R"({"word": "110", "answers": [1, 1, 0]})", "after \"11\"", disagrees);
+  refused(R"({"word": "11", "logits": [0, 50]})", "after \"11\"", "its own forward pass says [0, 50]");
+  refused("01 accept", "neither a JSON object nor a word, a tab");
+  refused("012\taccept", "");
+  refused("\taccept", "an empty word has no answer");
+  refused("01\tperhaps", "\"perhaps\" is no answer");
+  refused("01\t2", "\"2\" is no answer");
+  refused("011\taccept\taccept", "2 answers to 3 letters");
+  refused("{\"word\": \"01\"", "not a JSON object");
+  refused(R"({"word": "01"})", "it needs word, and one of");
+  refused(R"({"word": "01", "answer": 1, "logits": [0, 1]})", "it needs word, and one of");
+  refused(R"({"word": "01", "answer": 1, "label": 1})", "\"label\" is not known");
+  refused(R"({"word": [0, 2], "answer": 1})", "there is no letter with the number \"2\"");
+  refused(R"({"word": [0, -1], "answer": 1})", "-1 is neither a name nor a number");
+  refused(R"({"word": 7, "answer": 1})", "word is neither a text nor a list");
+  refused(R"({"word": "01", "logits": [0, 1, 2]})", "3 logits, and the read-out has rows for 2 answers");
+  refused(R"({"word": "01", "logits": ["a", 1]})", "logits are numbers");
+  place.write("empty", "\n\n");
+  CHECK(contains(place.shell(line + "-o no --expect empty").err, "no answer of it could be compared"));
+  CHECK(place.shell(line + "-o no --expect nowhere").status == 2);
+  REQUIRE(place.shell("krohn compile name:parity -o net.safetensors").status == 0);
+  CHECK(
+      contains(place.shell("krohn verify net.safetensors --expect right.tsv").err, "is for models of `krohn import`"));
   CHECK_FALSE(std::filesystem::exists(place / "no"));
 }
 

@@ -200,8 +200,9 @@ Asked ask_command(std::vector<std::string> arguments) {
     throw InputError(in_our_words(*verb, error));
   }
   const JsonTaker taker;
+  const VerdictTaker verdicts;
   const int status = chosen();
-  return {status, taker.text()};
+  return {status, taker.text(), verdicts.verdict()};
 }
 
 const std::vector<std::string>& given_arguments() { return given; }

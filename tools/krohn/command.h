@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cfenv>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "tools/krohn/report/verdict.h"
 
 namespace krohn {
 
@@ -23,7 +26,8 @@ int take_command(std::vector<std::string> arguments);
 /// What a verb answers a program that asks in this process.
 struct Asked {
   int status = 0;
-  std::string json;  ///< what --json prints
+  std::string json;                     ///< what --json prints
+  std::optional<TakenVerdict> verdict;  ///< of `krohn verify`
 };
 
 /// Does the work of a verb that has --json: {"verb", options …}, without --json itself. Nothing is printed. Throws what

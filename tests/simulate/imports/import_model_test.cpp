@@ -114,6 +114,30 @@ TEST_CASE("a read-out of one row answers the second label above 0") {
   }
 }
 
+TEST_CASE("an embedding without \"emb\" in its name is asked for by the name that it has") {
+  std::uint64_t embedded = 0;
+  for (const auto& [file, kind] : kKinds) {
+    CAPTURE(file);
+    const Golden truth = golden(file);
+    TensorFile renamed;
+    for (const auto& [name, tensor] : truth.tensors.tensors)
+      renamed.tensors[name.starts_with("emb") ? "tok.weight" : name] = tensor;
+    if (renamed.tensors == truth.tensors.tensors) continue;
+    ++embedded;
+    ImportOptions options{kind, {}, {}, {}, {}, {}};
+    const Shape& shape = renamed.tensors.at("tok.weight").shape;
+    CHECK(says(refusal(renamed, options),
+               shape[0] == shape[1] ? "named with --embedding PREFIX" : "say --embedding tok;"));
+    options.tokens = {0, 1, shape[1] - 1 > 1 ? 2U : 1U};
+    CHECK(says(refusal(renamed, options), "named with --embedding PREFIX"));
+    options.tokens = {};
+    options.embedding = "tok";
+    const auto wide = logits_of<double>(*import_model(renamed, options, task(), "m"), truth.words, {0, 1, 2});
+    for (std::size_t i = 0; i < wide.size(); ++i) REQUIRE(wide[i] == doctest::Approx(truth.fp64[i]).epsilon(1e-11));
+  }
+  CHECK(embedded == 5);
+}
+
 TEST_CASE("half precision is read as it is, and double only where fp32 has the number") {
   Golden truth = golden("gru");
   Tensor& bias = truth.tensors.tensors.at("fc.bias");

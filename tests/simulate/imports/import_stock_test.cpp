@@ -3,13 +3,18 @@
 // gave on the same words; and what is refused.
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
 
 #include "krohn/constructions/files/tensor_values.h"
 #include "krohn/groups/error.h"
+#include "krohn/simulate/imports/expected_answers.h"
 #include "krohn/simulate/imports/import_model.h"
 #include "krohn/simulate/learned/deterministic_model.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/models/stock_model.h"
+#include "krohn/simulate/prove/claims/claim_text.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "tests/error_of.h"
 
@@ -249,6 +254,107 @@ TEST_CASE("a bilinear recurrence by torch.nn.Bilinear in either order, and by a 
   CHECK(says(refusal(with(by_letter, "A", {3, 4, 5}), {"bilinear"}), "[letters, H, H]"));
   CHECK(says(refusal(with(other, "bilinear.weight", {4, 5, 6}), {"bilinear"}), "must be the state"));
   CHECK(says(refusal(without(by_letter, "A"), {"bilinear"}), "no tensor has three extents"));
+}
+
+TEST_CASE("the state before the first letter is h0, beside the recurrence or anywhere") {
+  const Golden truth = golden("bilinear");
+  const auto started = [&](const std::string& name) {
+    TensorFile file = truth.tensors;
+    file.tensors[name] = make_tensor(std::vector<float>{1, 0, 0, 0}, {4});
+    return logits_of<float>(*imported(file, kind("bilinear")), truth.words);
+  };
+  CHECK(started("h0") != truth.stated);
+  for (const char* name : {"bilinear.h0", "start.h0"}) CHECK(started(name) == started("h0"));
+  CHECK(says(refusal(with(with(truth.tensors, "h0", {4}), "start.h0", {4}), {"bilinear"}), "h0 or start.h0"));
+  CHECK(says(refusal(with(truth.tensors, "h0", {5}), {"bilinear"}), "\"h0\" has shape [5]"));
+}
+
+TEST_CASE("whether several bare layers add their inputs has to be said") {
+  std::uint64_t stacks = 0;
+  for (const Kind& each : kKinds) {
+    TensorFile two;
+    for (const auto& [name, tensor] : golden(each.name).tensors.tensors)
+      if (name.starts_with("layer."))
+        for (const std::string layer : {"layers.0.", "layers.1."}) two.tensors[layer + name.substr(6)] = tensor;
+      else
+        two.tensors[name] = tensor;
+    Kind said = each;
+    if (each.name == "rwkv7") continue;  // one first layer alone is read
+    if (std::ranges::none_of(two.tensors, [](const auto& named) { return named.first.starts_with("layers.1."); }))
+      continue;
+    CAPTURE(each.name);
+    ++stacks;
+    CHECK(says(refusal(two, said), "say --with residual=1 or residual=0"));
+    said.settings["residual"] = 1;
+    CHECK(says(refusal(two, said), "without a norm are not read"));
+    said.settings["residual"] = 0;
+    CHECK(says(imported(two, said)->name(), "layers=2"));
+  }
+  CHECK(stacks >= 5);
+  CHECK(says(refusal(golden("mamba").tensors, {"mamba", {{"residual", 1}}}), "\"residual\" is no setting"));
+}
+
+TEST_CASE("a forward pass that is written down is compared, whatever the layer, and one changed number is found") {
+  for (const Kind& kind : kKinds) {
+    CAPTURE(kind.name);
+    const Golden truth = golden(kind.name);
+    const auto model = imported(truth.tensors, kind);
+    // Numbers of a model's owner: letters 7, 8, 9, and rows 1 and 0 of three for the answers.
+    const auto file = [&](bool has_logits, std::size_t changed) {
+      std::string text;
+      for (std::size_t word = 0; word < kWords; ++word) {
+        nlohmann::json line{{"word", nlohmann::json::array()}};
+        for (std::size_t t = 0; t < kLength; ++t) {
+          const std::size_t at = word * kLength + t;
+          line["word"].push_back(truth.words[at] + 7);
+          const double moved = at == changed ? (truth.library[2 * at] > truth.library[2 * at + 1] ? -99 : 99) : 0;
+          if (has_logits)
+            line["logits"].push_back({truth.library[2 * at + 1], truth.library[2 * at] + moved, 1e6});
+          else
+            line["answers"].push_back(truth.library[2 * at] + moved > truth.library[2 * at + 1] ? 1 : 0);
+        }
+        text += line.dump() + "\n";
+      }
+      return text;
+    };
+    const ImportedNumbers numbers{{7, 8, 9}, {1, 0}};
+    for (const bool has_logits : {true, false}) {
+      const ComparedAnswers compared =
+          compare_with_expected(file(has_logits, kWords * kLength), "words.jsonl", *model, task(), numbers);
+      CHECK(compared.words == kWords);
+      CHECK(compared.answers == kWords * kLength);
+      for (const std::size_t changed : {0, 39, 40, 137, 239}) {
+        const std::string refused =
+            error_of([&] { compare_with_expected(file(has_logits, changed), "words.jsonl", *model, task(), numbers); });
+        Word word;
+        for (std::size_t at = changed / kLength * kLength; at <= changed; ++at)
+          word.push_back(static_cast<Letter>(truth.words[at]));
+        CHECK(says(refused, fmt::format("words.jsonl:{}: after {} its own forward pass says", changed / kLength + 1,
+                                        quoted_word(task().alphabet(), word))));
+      }
+    }
+  }
+}
+
+TEST_CASE("logits agree up to a thousandth of their size") {
+  const Golden truth = golden("mamba");
+  const auto model = imported(truth.tensors, kind("mamba"));
+  const float first = truth.stated[0], second = truth.stated[1];
+  const double size = std::max({1.0, std::abs(double{first}), std::abs(double{second})});
+  const std::string letter(1, static_cast<char>('a' + truth.words[0]));
+  for (const auto& [off, agrees] : {std::pair{0.0, true}, {0.99, true}, {-0.99, true}, {1.1, false}, {-1.1, false}}) {
+    CAPTURE(off);
+    const std::string line =
+        fmt::format(R"({{"word": "{}", "logits": [{}, {}]}})", letter, first + off * kLogitTolerance * size, second);
+    CHECK((error_of([&] { compare_with_expected(line, "f", *model, task(), {}); }) == "no error") == agrees);
+  }
+  // Numbers that are not finite agree with none that is.
+  for (const char* row : {"[null, 1]", "[1, null]", "[null, null]"})
+    CHECK(says(error_of([&] {
+                 compare_with_expected(fmt::format(R"({{"word": "{}", "logits": {}}})", letter, row), "f", *model,
+                                       task(), {});
+               }),
+               "its own forward pass says ["));
 }
 
 TEST_CASE("letters and answers of a language model are its tokens") {

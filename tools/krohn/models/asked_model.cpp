@@ -177,9 +177,11 @@ class AskedCheckpoint final : public AskedModel {
 std::unique_ptr<AskedModel> load_asked_model(const ModelOptions& given) {
   ModelOptions options = given;
   options.model = file_of_torch_folder(file_of_run(given.model));
-  if (is_checkpoint_folder(options.model)) return std::make_unique<AskedCheckpoint>(options);
-  require_model(options.model, "verify");
-  if (is_trained_model(options.model)) return load_asked_trained_model(options);
+  const bool is_checkpoint = is_checkpoint_folder(options.model);
+  if (!is_checkpoint) require_model(options.model, "verify");
+  if (!is_checkpoint && is_trained_model(options.model)) return load_asked_trained_model(options);
+  if (!options.expect.empty()) throw InputError("--expect", "is for models of `krohn import` and `krohn train`");
+  if (is_checkpoint) return std::make_unique<AskedCheckpoint>(options);
   return std::make_unique<AskedNetwork>(options);
 }
 

@@ -18,6 +18,7 @@ struct ModelOptions {
   CertifyOptions how;
   std::uint64_t least_length = 0;  ///< of a trained model: shorter words of its task are not asked about
   std::string device = "auto";     ///< auto, cpu, cuda
+  std::string expect = {};         ///< of a trained model: a file of its own forward pass's answers
 };
 
 /// A model in memory with what verdicts about it are told in.

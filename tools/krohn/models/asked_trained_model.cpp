@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/learned/deterministic_cell.h"
 #include "krohn/simulate/learned/deterministic_stock.h"
@@ -25,6 +26,11 @@ class AskedTrainedModel final : public AskedModel {
     if (!options.how.order.is_sequential()) throw InputError("--order", "a trained model is read letter after letter");
     if (options.device == "cuda")
       throw InputError("--device", "a trained model is verified on the processor; take --device cpu");
+    const auto& metadata = subject_.trained.metadata;
+    if (metadata.contains("imported")) forward_ = stored_comparison(metadata);
+    if (!options.expect.empty())
+      forward_ = compare_with_expected(read_text_file(options.expect), options.expect, *subject_.trained.model,
+                                       *subject_.task, stored_numbers(metadata));
     reader_ = trained_machine(*subject_.trained.model, *subject_.task, precision_of(options));
     model_.emplace(ReadModel{*reader_, tracked_, [this](Output output) { return own_.output_names()[output]; }});
     model_->operations = std::make_shared<const Operations>(
@@ -49,12 +55,14 @@ class AskedTrainedModel final : public AskedModel {
           "and their last bits may differ");
     if (is_cell_model(*subject_.trained.model))
       lines.emplace_back("with krohn's own tanh and sigmoid; those of other libraries may differ in their last bits");
+    if (forward_) lines.push_back(forward_line(*forward_, options_.expect));
     return lines;
   }
   void about(nlohmann::ordered_json& json) const override {
     json["name"] = subject_.trained.model->name();
     json["task"] = subject_.task_name;
     json["language"] = options_.against.empty() ? subject_.task_name : options_.against;
+    if (forward_) json["forward"] = forward_json(*forward_);
   }
 
  private:
@@ -65,6 +73,7 @@ class AskedTrainedModel final : public AskedModel {
   std::unique_ptr<TrainedReader> reader_;
   std::optional<ReadModel> model_;
   TensorFile tensors_ = subject_.trained.model->tensors();
+  std::optional<ComparedAnswers> forward_;  ///< none: a model of krohn's own, which has no other forward pass
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "krohn/simulate/tasks/stored_task.h"
 #include "krohn/simulate/tasks/task_automaton.h"
 #include "tools/krohn/models/subject.h"
+#include "tools/krohn/report/count.h"
 
 namespace krohn {
 
@@ -66,6 +67,17 @@ bool is_trained_model(const std::string& name) {
   const TensorFile file = read_safetensors(name);
   const auto format = file.metadata.find("format");
   return format != file.metadata.end() && format->second == "krohn.model";
+}
+
+std::string forward_line(const ComparedAnswers& compared, const std::string& file) {
+  if (compared.words == 0)
+    return "not compared with its own forward pass, which tensors do not show: --expect FILE compares it";
+  return fmt::format("its own forward pass says the same after {} letters of {}{}", with_thousands(compared.answers),
+                     counted(compared.words, "word"), file.empty() ? "" : " in " + visible(file));
+}
+
+nlohmann::ordered_json forward_json(const ComparedAnswers& compared) {
+  return {{"compared_words", compared.words}, {"compared_answers", compared.answers}};
 }
 
 TrainedSubject load_trained_subject(const std::string& name, const LanguageOptions& options) {

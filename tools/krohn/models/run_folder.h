@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "krohn/automata/language.h"
+#include "krohn/simulate/imports/expected_answers.h"
 #include "krohn/simulate/models/model_file.h"
 #include "krohn/simulate/tasks/task.h"
 
@@ -30,6 +32,10 @@ struct TrainedSubject {
   /// What the task is called: its name, where the task was made by it or is still what it says.
   std::string task_name = {};
 };
+
+/// Of an imported model: how far it was held against its own forward pass, in one line for people, and for programs.
+std::string forward_line(const ComparedAnswers& compared, const std::string& file = {});
+nlohmann::ordered_json forward_json(const ComparedAnswers& compared);
 
 TrainedSubject load_trained_subject(const std::string& name, const LanguageOptions& options);
 

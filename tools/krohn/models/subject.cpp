@@ -136,10 +136,15 @@ void require_model(const std::string& name, const std::string& verb) {
     file.read(beginning.data(), beginning.size());
     kind = kind_of_binary({beginning.data(), static_cast<std::size_t>(file.gcount())});
   }
-  if (!kind.empty()) throw InputError(name, "this is " + kind);
-  throw InputError(name, verb +
-                             " takes a .safetensors model or a folder of `krohn train`; `krohn compile` makes a "
-                             "model of a language");
+  if (!kind.empty()) kind = "this is " + kind + ". ";
+  if (verb == "import")
+    throw InputError(name, kind +
+                               "import takes the weights of a model: in Python, safetensors.torch.save_file("
+                               "model.state_dict(), \"model.safetensors\") writes them; `krohn import "
+                               "model.safetensors --as KIND --against LANGUAGE -o FOLDER` reads that file");
+  throw InputError(name, fmt::format("{}{} takes a .safetensors model or a folder of `krohn train`; `krohn compile` "
+                                     "makes a model of a language",
+                                     kind, verb));
 }
 
 bool is_model_name(const std::string& name) {

@@ -12,6 +12,15 @@
 #include "tools/krohn/verb.h"
 
 namespace krohn {
+namespace {
+thread_local VerdictTaker* verdict_taker = nullptr;
+}  // namespace
+
+VerdictTaker::VerdictTaker() : outer_(verdict_taker) { verdict_taker = this; }
+VerdictTaker::~VerdictTaker() { verdict_taker = outer_; }
+bool VerdictTaker::is_wanted() { return verdict_taker != nullptr; }
+void VerdictTaker::leave(TakenVerdict verdict) { verdict_taker->verdict_ = std::move(verdict); }
+
 nlohmann::ordered_json verdict_to_json(const Certificate& certificate, const Alphabet& alphabet) {
   nlohmann::ordered_json json;
   json["claim"] = to_string(certificate.claim);

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,30 @@ void print_verdict(const std::string& name, const std::vector<std::string>& abou
 
 /// "proved for words of every length", its method and evidence, in two lines: where a verdict is a part of a report.
 void print_claim(const std::string& before, const ModelVerdict& verdict, const Alphabet& alphabet);
+
+/// A verdict with its evidence, for a program that asks in this process.
+struct TakenVerdict {
+  std::string headline;                               ///< the claim in words
+  std::optional<Word> failing_word;                   ///< letters of the model's alphabet
+  std::function<void(const std::string& path)> save;  ///< its certificate; throws InputError where it has no file
+};
+
+/// While one exists, `krohn verify` on its thread leaves its verdict there too.
+class VerdictTaker {
+ public:
+  VerdictTaker();
+  ~VerdictTaker();
+  VerdictTaker(const VerdictTaker&) = delete;
+  VerdictTaker& operator=(const VerdictTaker&) = delete;
+
+  static bool is_wanted();
+  static void leave(TakenVerdict verdict);
+  const std::optional<TakenVerdict>& verdict() const { return verdict_; }
+
+ private:
+  std::optional<TakenVerdict> verdict_;
+  VerdictTaker* outer_;
+};
 
 /// Tells a Progress for each kind of work, one after another.
 std::function<void(std::string_view, std::uint64_t, std::uint64_t)> progress_of_stages();

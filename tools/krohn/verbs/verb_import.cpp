@@ -11,9 +11,11 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
+#include "krohn/groups/atomic_file.h"
 #include "krohn/groups/atomic_folder.h"
 #include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
+#include "krohn/simulate/imports/expected_answers.h"
 #include "krohn/simulate/imports/import_model.h"
 #include "krohn/simulate/models/model_file.h"
 #include "krohn/simulate/tasks/stored_task.h"
@@ -31,6 +33,7 @@ constexpr VerbHelp kImportHelp = {
     "import", "Take in a model trained elsewhere, by its weights", "import FILE --as KIND --against LANGUAGE -o FOLDER",
     R"(
 krohn import gru.safetensors --as gru --against name:parity -o gru-run/
+krohn import gru.safetensors --as gru --against name:parity --expect words.jsonl -o gru-run/
 krohn verify gru-run/
 krohn import mamba2.safetensors --as mamba2 --with groups=1 --against name:tomita1 -o mamba2-run/
 krohn import delta.safetensors --as gated-deltanet --with heads=2,negative --against name:parity --letters 0=0,1=1 --classes reject=3,accept=4 -o delta-run/
@@ -48,11 +51,16 @@ Letters are numbers 0, 1, … in the order of the alphabet unless --letters says
 0, 1, … in the order of the language's outputs (reject, accept) unless --classes does. A read-out of one row answers the second
 one where its logit is above 0. Numbers are taken as they are; verdicts speak of stated operations on them, with krohn's
 own tanh, sigmoid and exponential, from which PyTorch's may differ in the last bits.
+
+Tensors do not show what a module does around its recurrence: a residual, another activation. --expect FILE holds the
+weights against the model's own forward pass: FILE has a word in each line with the answers, or the logits, that the model
+itself gives, {"word": [0, 1, 1], "logits": [[0.2, 1.3], …]} (docs/imports.md). On the first disagreement nothing is
+imported. `krohn verify` then says how many words were compared, or that none were.
 Exit status: 0 imported, 2 bad input.
 )"};
 
 struct ImportArguments {
-  std::string file, against, output;
+  std::string file, against, output, expect;
   std::vector<std::string> letters, classes, settings;
   ImportOptions import;
   LanguageOptions reading;
@@ -129,6 +137,11 @@ int import_file(ImportArguments options) {
   std::map<std::string, std::string> metadata = stored_task(*task, options.reading);
   metadata["imported"] = options.file;
   metadata["imported_as"] = options.import.kind;
+  const ImportedNumbers numbers{options.import.tokens, options.import.classes};
+  ComparedAnswers compared;
+  if (!options.expect.empty())
+    compared = compare_with_expected(read_text_file(options.expect), options.expect, *model, *task, numbers);
+  store_comparison(metadata, numbers, compared);
   const std::vector<std::pair<std::string, std::string>> files{
       {"parameters.safetensors", format_model(task->info().name, *model, metadata)}};
   write_folder(options.output, files, files_beside_parameters());
@@ -137,10 +150,11 @@ int import_file(ImportArguments options) {
                 {"output", options.output},
                 {"model", model->name()},
                 {"task", task->info().name},
-                {"parameters", model->parameters().size()}});
+                {"parameters", model->parameters().size()},
+                {"forward", forward_json(compared)}});
   else
-    fmt::print("{}: {} on {}, {}, from {}\n", visible(options.output), model->name(), visible(task->info().name),
-               counted(model->parameters().size(), "parameter"), visible(options.file));
+    fmt::print("{}: {} on {}, {}, from {}\n  {}\n", visible(options.output), model->name(), visible(task->info().name),
+               counted(model->parameters().size(), "parameter"), visible(options.file), forward_line(compared));
   return kDone;
 }
 
@@ -159,6 +173,8 @@ void add_import(CLI::App& app, Work& chosen) {
       .required();
   verb.add_option("-o,--output", options->output, "The folder to write").type_name("FOLDER");
   const std::string names = "Which tensor is which";
+  verb.add_option("--expect", options->expect, "Words with the answers of the model's own forward pass, to compare")
+      .type_name("FILE");
   verb.add_list("--letters", options->letters, "Numbers of the letters, special tokens included")
       .type_name("NAME=N,…")
       .group(names);

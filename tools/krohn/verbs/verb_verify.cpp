@@ -87,7 +87,7 @@ Exit status: 0 proved (with --length N: for at least N letters), 1 refuted, 2 ba
 
 struct VerifyArguments {
   std::string model, against, precision = "fp32", order = "sequential", form = "structured", device = "auto",
-                              certificate, through = "auto", save, resume, checkpoint;
+                              certificate, through = "auto", save, resume, checkpoint, expect;
   std::uint64_t length = 0, from = 0, words = 1, max_pairs = CertifyOptions{}.max_pairs,
                 long_letters = CertifyOptions{}.long_letters, seed = 1, memory = CertifyOptions{}.max_bytes,
                 disk = KeptSearch{}.max_disk_bytes;
@@ -183,8 +183,18 @@ RandomTest random_words(const VerifyArguments& options) {
   return random;
 }
 
-/// Whether some outcome of the question can be written down for `krohn check`.
-bool can_have_file(const CertifyOptions& how) { return how.order.is_sequential(); }
+/// Why no outcome of the question can be written down for `krohn check`; empty where some can.
+std::string why_without_file(const CertifyOptions& how, const AskedModel& model) {
+  if (std::string why = model.without_certificate(); !why.empty()) return why;
+  return how.order.is_sequential() ? "" : "certificate files are of the sequential order, or of any order";
+}
+
+/// The same of what was found.
+std::string why_without_file(const Certificate& certificate) {
+  if (has_file(certificate)) return {};
+  return fmt::format("{} by \"{}\" has no file; docs/trust.md says what has one",
+                     certificate.is<Sampled>() ? "an open question" : "what was found", certificate.method);
+}
 
 /// With all its steps; why none of them are about shorter words is said.
 template <class Subject>
@@ -198,37 +208,39 @@ Certificate listed(const Certificate& certificate, const Subject& subject, const
   return result;
 }
 
-void write_certificate(const VerifyArguments& options, const Certificate& certificate, const AskedModel& model) {
-  if (has_file(certificate)) {
-    const std::string& file = options.certificate;
-    if (const Network* network = model.network())
-      save_certificate(listed(certificate, *network, file), *network, file);
-    else
-      save_certificate(listed(certificate, model.reader()->reader, file), *model.reader()->tensors, file);
-    if (certificate.is<ProvedUpTo>() && length_in_file(certificate) < certificate.length())
-      fmt::print(stderr, "krohn: {} claims the first {} of these letters, by a bound that `krohn check` can follow\n",
-                 options.certificate, with_thousands(length_in_file(certificate)));
-    return;
-  }
-  fmt::print(stderr, "krohn: {} is not written: {} by \"{}\" has no file; docs/trust.md says what has one\n",
-             options.certificate, certificate.is<Sampled>() ? "an open question" : "what was found",
-             certificate.method);
+void write_certificate(const std::string& file, const Certificate& certificate, const AskedModel& model) {
+  if (const Network* network = model.network())
+    save_certificate(listed(certificate, *network, file), *network, file);
+  else
+    save_certificate(listed(certificate, model.reader()->reader, file), *model.reader()->tensors, file);
+  if (certificate.is<ProvedUpTo>() && length_in_file(certificate) < certificate.length())
+    fmt::print(stderr, "krohn: {} claims the first {} of these letters, by a bound that `krohn check` can follow\n",
+               file, with_thousands(length_in_file(certificate)));
+}
+
+/// For a program that asks in this process: the certificate may be written when the work is done.
+TakenVerdict taken(const Certificate& certificate, const CertifyOptions& how, std::shared_ptr<AskedModel> model) {
+  TakenVerdict taken{claim_in_words(certificate, model->alphabet()), std::nullopt, {}};
+  if (const Word* word = certificate.failing_word()) taken.failing_word = *word;
+  std::string why = why_without_file(how, *model);
+  if (why.empty()) why = why_without_file(certificate);
+  taken.save = [why, certificate, model = std::move(model)](const std::string& path) {
+    if (!why.empty()) throw InputError("the certificate is not written: " + why);
+    write_certificate(path, certificate, *model);
+  };
+  return taken;
 }
 
 void refuse_options_of_networks(const VerifyArguments& options, const CertifyOptions& how, const AskedModel& model) {
-  if (options.any_order && model.network() == nullptr)
+  const bool is_network = model.network() != nullptr;
+  if (options.any_order && !is_network)
     throw InputError("--any-order", "is for networks, whose weights say what can round");
-  if (model.network() != nullptr) {
-    if (options.from > 0)
-      throw InputError("--from", "is for trained models, whose tasks may not ask about short words");
-    if (!options.certificate.empty() && !can_have_file(how))
-      throw InputError("--certificate",
-                       "certificate files are of the sequential order, or of any order; of this question take --json");
-    return;
-  }
+  if (options.from > 0 && is_network)
+    throw InputError("--from", "is for trained models, whose tasks may not ask about short words");
+  if (const std::string why = why_without_file(how, model); !options.certificate.empty() && !why.empty())
+    throw InputError("--certificate", why + "; of this question take --json");
+  if (is_network) return;
   if (options.form != "structured") throw InputError("--form", "is for networks; this model has one form");
-  if (const std::string why = model.without_certificate(); !options.certificate.empty() && !why.empty())
-    throw InputError("--certificate", why + "; of this model take --json");
   if (!options.save.empty() || !options.resume.empty() || options.accepted || options.through != "auto")
     throw InputError(options.model, "this model takes none of --save, --resume, --accepted and --through");
 }
@@ -280,8 +292,8 @@ int run_verify(const VerifyArguments& options) {
   const auto here = on_cuda ? nullptr : place_on_ranks(kept, insists);
   Question question;
   question.how = how_of(options, on_cuda ? &device : here.get());
-  const auto model =
-      load_asked_model({options.model, options.against, options.reading, question.how, options.from, options.device});
+  const std::shared_ptr<AskedModel> model = load_asked_model(
+      {options.model, options.against, options.reading, question.how, options.from, options.device, options.expect});
   refuse_options_of_networks(options, question.how, *model);
   refuse_files(options);
   question.name = options.model;
@@ -292,7 +304,11 @@ int run_verify(const VerifyArguments& options) {
   bool is_interrupted = false;
   const ModelVerdict verdict = verdict_on(question, is_interrupted);
   question.progress = {};  // a line of progress is cleared before anything is printed
-  if (!options.certificate.empty()) write_certificate(options, verdict.certificate, *model);
+  if (VerdictTaker::is_wanted()) VerdictTaker::leave(taken(verdict.certificate, question.how, model));
+  if (const std::string why = why_without_file(verdict.certificate); !options.certificate.empty() && !why.empty())
+    fmt::print(stderr, "krohn: {} is not written: {}\n", options.certificate, why);
+  else if (!options.certificate.empty())
+    write_certificate(options.certificate, verdict.certificate, *model);
   if (options.json)
     print_json(verdict_json(options, *model, verdict));
   else
@@ -328,6 +344,8 @@ void add_verify(CLI::App& app, Work& chosen) {
   add_count(verb, "--from", options->from,
             "Of a trained model whose task answers at the end alone: shorter words are not asked about")
       .show_default("");
+  verb.add_option("--expect", options->expect, "Of an imported model: compare it with its own forward pass first")
+      .type_name("FILE");
   verb.add_option("--certificate", options->certificate, "Write what was found, for `krohn check`").type_name("FILE");
   verb.add_option("--checkpoint", options->checkpoint, "Keep long work in this folder, and go on with what it holds")
       .type_name("FOLDER");

@@ -1,8 +1,10 @@
-// Checkpoints of flash-linear-attention, evaluated on the processor.
+// Checkpoints of flash-linear-attention, and runs, evaluated on the processor.
 
 #include <fmt/format.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
 
 #include <memory>
 
@@ -10,6 +12,9 @@
 #include "krohn/groups/error.h"
 #include "krohn/groups/interruption.h"
 #include "krohn/simulate/checkpoints/checkpoint_model.h"
+#include "krohn/simulate/learned/trained_logits.h"
+#include "krohn/simulate/tasks/task_automaton.h"
+#include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/python/bindings/bindings.h"
 
@@ -73,6 +78,46 @@ std::string facts(const LoadedCheckpoint& loaded) {
                     {"vocabulary", config.vocabulary}});
 }
 
+/// A run's model, in one precision, with the letters and labels of its task.
+struct LoadedRun {
+  TrainedSubject subject;
+  TrainedLogits logits;
+};
+
+std::unique_ptr<LoadedRun> load_run(const std::string& folder, const std::string& precision) {
+  TrainedSubject subject = load_trained_subject(file_of_run(folder), {});
+  TrainedLogits logits = trained_logits(*subject.trained.model, parse_precision(precision));
+  return std::make_unique<LoadedRun>(LoadedRun{std::move(subject), std::move(logits)});
+}
+
+/// [words, length, labels]
+nb::ndarray<nb::numpy, double> logits_of_run(const LoadedRun& loaded, const GivenWords& words) {
+  const std::size_t count = words.shape(0), length = words.shape(1), labels = loaded.subject.task->labels().size();
+  const std::vector<Letter> letters = letters_of(words, loaded.subject.task->alphabet().size());
+  std::vector<double> all(count * length * labels);
+  {
+    const Working working;
+    for (std::size_t word = 0; word < count; ++word) {
+      Interruption::check();
+      loaded.logits({letters.data() + word * length, length},
+                    std::span(all).subspan(word * length * labels, length * labels));
+    }
+  }
+  return owned(std::move(all), {count, length, labels});
+}
+
+std::vector<std::string> letters_of_run(const LoadedRun& loaded) {
+  std::vector<std::string> names;
+  for (const Symbol& letter : loaded.subject.task->alphabet().symbols()) names.push_back(letter.name);
+  return names;
+}
+
+/// The special tokens before and after every word.
+std::pair<std::vector<Letter>, std::vector<Letter>> around(const LoadedRun& loaded) {
+  TaskAutomaton input = input_machine(*loaded.subject.task);
+  return {std::move(input.before), std::move(input.after)};
+}
+
 }  // namespace
 
 void bind_checkpoint(nb::module_& module) {
@@ -82,6 +127,21 @@ void bind_checkpoint(nb::module_& module) {
       .def_static("load", &load, unlocked, "folder"_a, "precision"_a)
       .def("logits", &logits, "tokens"_a, "chunked"_a)
       .def("facts", &facts, standard);
+  nb::class_<LoadedRun>(module, "Run")
+      .def_static("load", &load_run, unlocked, "folder"_a, "precision"_a)
+      .def("letters", &letters_of_run)
+      .def("labels",
+           [](const LoadedRun& loaded) {
+             const auto labels = loaded.subject.task->labels();
+             return std::vector<std::string>(labels.begin(), labels.end());
+           })
+      .def("around", &around, unlocked)
+      .def("encode",
+           [](const LoadedRun& loaded, const std::string& text) {
+             const Word word = loaded.subject.task->alphabet().parse_word(text);
+             return owned(std::vector<std::int64_t>(word.begin(), word.end()), {word.size()});
+           })
+      .def("logits", &logits_of_run, "words"_a);
 }
 
 }  // namespace krohn::python

@@ -1,8 +1,10 @@
 // The verbs of the command, asked in this process: the same work, options, limits and errors, and the answer as JSON.
 // And what the command draws beside them.
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "krohn/automata/formats/json.h"
@@ -19,12 +21,12 @@ namespace {
 
 using nb::literals::operator""_a;
 
-/// The exit status and what --json prints.
-std::pair<int, std::string> ask(std::vector<std::string> arguments, nb::object progress) {
+/// The exit status, what --json prints, and the verdict, or None where the verb gives none.
+std::tuple<int, std::string, std::optional<TakenVerdict>> ask(std::vector<std::string> arguments, nb::object progress) {
   const ProgressListener listener(telling(std::move(progress)));
   const Working working;
   Asked asked = ask_command(std::move(arguments));
-  return {asked.status, std::move(asked.json)};
+  return {asked.status, std::move(asked.json), std::move(asked.verdict)};
 }
 
 /// The page of `krohn report` with nothing in it but the stepper.
@@ -62,6 +64,7 @@ std::vector<std::string> kit(const std::string& folder, std::uint64_t seed) {
 
 void bind_command(nb::module_& module) {
   const Unlocked unlocked;
+  module.attr("version") = KROHN_VERSION;
   module.def("ask", &ask, "arguments"_a, "progress"_a.none());
   module.def("stepper_page", &stepper_page, unlocked, "network"_a, "arithmetic"_a);
   module.def("accuracy_picture", &accuracy_picture, unlocked, "title"_a, "curves"_a, "trained_from"_a, "trained_to"_a);

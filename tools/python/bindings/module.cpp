@@ -99,11 +99,11 @@ NB_MODULE(_krohn, module) {
   nb::register_exception_translator(python::interrupted_to_python);
   python::bind_automaton(module);
   python::bind_checkpoint(module);
+  python::bind_verify(module);  // its verdicts are what the command gives
   python::bind_command(module);
   python::bind_learner(module);
   python::bind_network(module);
   python::bind_probe(module);
   python::bind_scan(module);
-  python::bind_verify(module);
   python::bind_tasks(module);
 }

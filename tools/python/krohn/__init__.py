@@ -11,7 +11,9 @@ each row. Arrays of NumPy and tensors of PyTorch are taken alike; what comes bac
 argument raises `InputError`, a `ValueError`; a limit that was met raises `LimitError`. Other threads run while krohn works,
 and Ctrl-C ends what it does."""
 
+from krohn import adapters
 from krohn._krohn import Error, FileError, InputError, LimitError
+from krohn._krohn import version as __version__
 from krohn.automaton import Automaton, classify
 from krohn.black_box import BlackBox
 from krohn.asking import Facts
@@ -30,6 +32,8 @@ from krohn.training import (Comparison, Evaluation, Learned, Run, Snapped, Table
 from krohn.trial import Trial, test
 
 __all__ = [
+    "__version__",
+    "adapters",
     "Answer",
     "Audit",
     "Automaton",

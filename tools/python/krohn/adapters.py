@@ -1,26 +1,41 @@
-"""Models of PyTorch as black boxes. PyTorch itself is imported by the model's owner; here it is only when one is asked."""
+"""Models of PyTorch, and krohn's own runs, as black boxes. PyTorch itself is imported by the model's owner; here it is only
+when one is asked."""
 
-from typing import Any, Callable, Mapping, Optional, Sequence
+import inspect
+import warnings
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Optional, Sequence
 
 import numpy as np
 
 from krohn.black_box import BlackBox
 
-
-def _logits(said: Any) -> Any:
-    """[words, length, classes], out of what models return: a tensor, something with `logits`, or a tuple with it first."""
-    if hasattr(said, "logits"):
-        return said.logits
-    return said[0] if isinstance(said, (tuple, list)) else said
+if TYPE_CHECKING:
+    from krohn.training import Run
 
 
-def _best(logits: Any, answers: Optional[Sequence[int]]) -> np.ndarray:
-    """[words, length]: the greatest logit, of all or of those of the answers. NaN is no answer."""
-    if logits.dim() != 3:
-        raise ValueError(f"logits have {logits.dim()} dimensions, not three: words, length, classes")
+def logits_of(said: Any, words: int, length: int) -> Any:
+    """[words, length, classes], out of what modules return: a tensor, something with `logits`, or a tuple with it first."""
+    logits = said.logits if hasattr(said, "logits") else said[0] if isinstance(said, (tuple, list)) else said
+    if len(logits.shape) != 3 or tuple(logits.shape[:2]) != (words, length):
+        raise ValueError(f"logits of the shape {list(logits.shape)} to {words} words of {length} letters; they have to be "
+                         f"[words, length, classes], [{words}, {length}, …]")
+    return logits
+
+
+def _best(logits: Any, answers: Optional[Sequence[int]], outputs: Optional[Sequence[str]]) -> np.ndarray:
+    """[words, length]: the greatest logit, of all or of those of the answers; of a single one whether it is above 0. NaN is no
+    answer."""
     if answers is not None:
         logits = logits[..., list(answers)]
-    return np.where(logits.isnan().any(-1).cpu().numpy(), -1, logits.argmax(-1).cpu().numpy())
+    classes = logits.shape[-1]
+    if classes == 1:
+        best = np.where((logits[..., 0] == 0).cpu().numpy(), -1, (logits[..., 0] > 0).cpu().numpy())
+    else:
+        best = logits.argmax(-1).cpu().numpy()
+    if outputs is not None and max(classes, 2) != len(outputs):
+        raise ValueError(f"there are {classes} classes of logits for {len(outputs)} outputs ({', '.join(outputs)}): name the ones "
+                         "that count with krohn.adapters.module(net, answers=[…], outputs=[…])")
+    return np.where(logits.isnan().any(-1).cpu().numpy(), -1, best)
 
 
 def module(
@@ -36,19 +51,42 @@ def module(
     """A `torch.nn.Module` that returns logits for every position: `module(ids)` is [words, length, classes], or has it as
     `logits`, or first in a tuple.
 
-    `begin` are ids that stand before every word; what is said about them is not looked at. `letters` gives the ids of
+    `begin` are ids that precede every word; their answers are ignored. `letters` gives the ids of
     letters by name (otherwise letter i is i), `outputs` the names of classes (otherwise class i is output i), `answers` the
-    only classes whose logits are compared, in the order of `outputs`. The module is asked as it stands, without
-    gradients: call `module.eval()` first, unless dropout is meant to be tested."""
+    only classes whose logits are compared, in the order of `outputs`. A single class, as for binary cross-entropy, says the
+    second output where its logit is above 0. The module is asked as it is, without gradients: call `module.eval()` first; a
+    module in training mode, where dropout and batch norms act, is asked with a warning."""
+    if getattr(module, "training", False):
+        warnings.warn("the module is in training mode, in which dropout and batch norms act: call eval() on it first",
+                      stacklevel=2)
 
     def ask(words: np.ndarray) -> np.ndarray:
         import torch
 
         with torch.no_grad():
             ids = _with_beginning(words, begin, device)
-            return _best(_logits(module(ids)), answers)[:, len(begin):]
+            return _best(logits_of(module(ids), *ids.shape), answers, outputs)[:, len(begin):]
 
     return BlackBox(ask, form="positions", letters=letters, outputs=outputs, batch=batch)
+
+
+CACHES = ("cache", "past_key_values", "cache_params", "state")
+"""What the classes of transformers call the state that they give and take, by age of the library and kind of model."""
+
+
+def _name_of_cache(model: Any, wanted: Optional[str]) -> str:
+    """An argument that `forward` has: one that it swallows among others would be ignored."""
+    takes = [name for name, argument in inspect.signature(getattr(model, "forward", model)).parameters.items()
+             if argument.kind is not argument.VAR_KEYWORD]
+    if wanted is None:
+        wanted = next((name for name in CACHES if name in takes), None)
+        if wanted is None:
+            raise ValueError(f"forward of {type(model).__name__} takes no cache by the name of {', '.join(CACHES)}; name its "
+                             f"argument with cache=; there are {', '.join(takes)}")
+    elif wanted not in takes:
+        raise ValueError(f"forward of {type(model).__name__} has no argument {wanted!r}, so that a cache would be ignored; it has "
+                         f"{', '.join(takes)}")
+    return wanted
 
 
 def causal_model(
@@ -58,7 +96,7 @@ def causal_model(
     answers: Mapping[str, int],
     begin: Sequence[int] = (),
     prefill: Optional[int] = None,
-    cache: str = "past_key_values",
+    cache: Optional[str] = None,
     batch: int = 64,
 ) -> BlackBox:
     """A causal language model of Hugging Face's transformers: `letters` and `answers` give the token ids of letters and
@@ -66,29 +104,64 @@ def causal_model(
     greatest logit there.
 
     Without `prefill` a word is read in one call and no state is kept. With it, that many tokens of `begin` and the word are
-    read in one call and the others one by one, with the state in the argument `cache` (Mamba calls it "cache_params"):
-    this is how text is generated, and it goes wrong in other ways. A model without `begin` needs at least one token to
-    begin with, so `prefill` is at least 1."""
+    read in one call and the others one by one, with the state that the model gives: this is how text is generated, and it
+    goes wrong in other ways. The argument that takes the state is found in the signature of `forward` unless `cache` names
+    it; before anything is judged, a model that answers as if it had been given none raises ValueError. A model without
+    `begin` needs at least one token to begin with, so `prefill` is at least 1."""
     if prefill is not None and prefill < 1:
         raise ValueError("prefill is at least 1: the state comes from the first call")
+    name = _name_of_cache(model, cache) if prefill is not None else ""
+    is_taken = prefill is None
+
+    def read(ids: Any, **state: Any) -> Any:
+        return model(input_ids=ids, use_cache=bool(prefill), **state)
+
+    def stepped(ids: Any) -> Any:
+        nonlocal is_taken
+        import torch
+
+        steps = range(prefill, ids.shape[1])
+        said = read(ids[:, :prefill])
+        parts = [said.logits]
+        for t in steps:
+            if not hasattr(said, name):
+                raise ValueError(f"what {type(model).__name__} returns has no {name!r}: name the cache with cache=")
+            said = read(ids[:, t : t + 1], **{name: getattr(said, name)})
+            parts.append(said.logits)
+        logits = torch.cat(parts, 1)
+        if not is_taken and len(steps) > 0:
+            whole, alone = read(ids).logits[:, prefill:], torch.cat([read(ids[:, t : t + 1]).logits for t in steps], 1)
+            if not torch.allclose(whole, alone, atol=1e-3):  # here the past matters
+                is_taken = True
+                if torch.allclose(logits[:, prefill:], alone):
+                    raise ValueError(f"the cache is not taken: given {name!r}, {type(model).__name__} answers as if nothing had "
+                                     "been read before, other than in one call; name its argument with cache=")
+        return logits
 
     def ask(words: np.ndarray) -> np.ndarray:
         import torch
 
         with torch.no_grad():
             ids = _with_beginning(words, begin, getattr(model, "device", None))
-            if prefill is None:
-                logits = model(input_ids=ids, use_cache=False).logits
-            else:
-                said = model(input_ids=ids[:, :prefill], use_cache=True)
-                parts = [said.logits]
-                for t in range(prefill, ids.shape[1]):
-                    said = model(input_ids=ids[:, t : t + 1], use_cache=True, **{cache: getattr(said, cache)})
-                    parts.append(said.logits)
-                logits = torch.cat(parts, 1)
-            return _best(logits, list(answers.values()))[:, len(begin):]
+            logits = read(ids).logits if prefill is None else stepped(ids)
+            return _best(logits_of(logits, *ids.shape), list(answers.values()), None)[:, len(begin):]
 
     return BlackBox(ask, form="positions", letters=letters, outputs=list(answers), batch=batch)
+
+
+def run(run: "Run", *, precision: str = "fp32", batch: int = 1024) -> BlackBox:
+    """A run of `train` or `import_model`, letter by letter in the arithmetic of `verify`: for `test`, `extract`, or to compare
+    with the model that it was made from. The special tokens of its task are put around every word."""
+    before, after = run.around
+    whole = len(after) > 0  # the answer is due behind the word
+
+    def ask(words: np.ndarray) -> np.ndarray:
+        ends = [np.tile(np.array(ids, dtype=np.int64), (len(words), 1)) for ids in (before, after)]
+        said = run.answers(np.concatenate([ends[0], words, ends[1]], axis=1), precision=precision)
+        return said[:, -1] if whole else said[:, len(before):]
+
+    ids = {name: letter for letter, name in enumerate(run.letters)}
+    return BlackBox(ask, form="words" if whole else "positions", letters=ids, outputs=run.labels, batch=batch)
 
 
 def _with_beginning(words: np.ndarray, begin: Sequence[int], device: Any) -> Any:

@@ -14,6 +14,11 @@ def as_array(values: Any) -> np.ndarray:
     return np.asarray(values)
 
 
+def is_module(value: Any) -> bool:
+    """Whether it is a `torch.nn.Module`. PyTorch is not imported to find out."""
+    return all(hasattr(value, name) for name in ("state_dict", "named_parameters", "forward", "training"))
+
+
 def as_reals(values: Any, what: str, dimensions: int) -> np.ndarray:
     """Row by row, float64: every float16, bfloat16, float32 and float64 number is kept as it is."""
     array = as_array(values)

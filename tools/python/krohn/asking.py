@@ -8,6 +8,7 @@ import tempfile
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple, Type, TypeVar
 
 from krohn import _krohn
+from krohn.arrays import is_module
 from krohn.picture import Picture
 from krohn.progress import Progress, told
 
@@ -20,6 +21,8 @@ class Facts(dict):
 
     status: int
     """The verb's exit status: 0 yes, done or proved; 1 no or refuted; 3 undecided within the limits."""
+    verdict_core: Any
+    """What `verify` leaves beside its JSON; None of other verbs."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -47,7 +50,8 @@ def _text_of(value: Any) -> str:
 
 
 class _Operands:
-    """Languages and models as the command takes them: automata and networks of this process lie in files meanwhile."""
+    """Languages and models as the command takes them: those of this process, which have `as_file`, the ending and the name of
+    a file, and `save(path)`, are in files meanwhile."""
 
     def __init__(self) -> None:
         self._folder: Optional[tempfile.TemporaryDirectory] = None
@@ -61,7 +65,7 @@ class _Operands:
             self._folder.cleanup()
 
     def file(self, ending: str, name: str) -> str:
-        """A name for a file that is gone when the work is done, and what texts call it."""
+        """A path for a file that is gone when the work is done, and what texts call it."""
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="krohn-")
         path = os.path.join(self._folder.name, f"{len(self._names)}{ending}")
@@ -69,24 +73,16 @@ class _Operands:
         return path
 
     def text_of(self, value: Any) -> str:
-        from krohn.automaton import Automaton
-        from krohn.certificate import Certificate
-        from krohn.network import Network
-
         if getattr(value, "is_temporary", False):
             self._names[os.fspath(value)] = "the run"
-        if isinstance(value, Certificate):
-            path = self.file(".cert", "the certificate")
+        if hasattr(value, "as_file"):  # an object of this process, which is in a file meanwhile
+            ending, name = value.as_file
+            path = self.file(ending, name)
             value.save(path)
             return path
-        if isinstance(value, Automaton):
-            path = self.file(".json", value.source or "the automaton")
-            value.save(path)
-            return path
-        if isinstance(value, Network):
-            path = self.file(".safetensors", "the network")
-            value.save(path)
-            return path
+        if is_module(value):
+            raise TypeError(f"{type(value).__name__} is a module of PyTorch: krohn.import_model(net, kind=…, against=…) makes a run "
+                            "of its weights, which every function about trained models takes; krohn.test(net, …) tests it as it is")
         return _text_of(value)
 
     def named(self, text: str, in_json: bool = False) -> str:
@@ -128,11 +124,12 @@ def ask(
             named = [given.text_of(operand) for operand in operands]
             # An option that is a list takes what follows it; what begins like an option stands behind a mark.
             is_plain = not any(name.startswith("-") for name in named)
-            status, text = _krohn.ask([verb, *named, *arguments] if is_plain else [verb, *arguments, "--", *named], tell)
+            status, text, verdict = _krohn.ask([verb, *named, *arguments] if is_plain else [verb, *arguments, "--", *named], tell)
         except (_krohn.InputError, _krohn.LimitError, _krohn.Error) as error:
             raise type(error)(_as_parameters(given.named(str(error)))) from None
         answer = kind(facts_of(given.named(text, in_json=True)))
         object.__setattr__(answer, "status", status)
+        object.__setattr__(answer, "verdict_core", verdict)
         if read is not None:
             read(answer, file, given.named)
             answer.pop(written, None)

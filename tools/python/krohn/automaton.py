@@ -2,7 +2,7 @@
 
 import html
 import os
-from typing import Any, List, Optional, Sequence, Union
+from typing import Any, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -296,6 +296,10 @@ class Automaton:
         """In the format of the extension: .dot, .att, .jff, .json."""
         self._core.save(os.fspath(path))
 
+    @property
+    def as_file(self) -> Tuple[str, str]:
+        return ".json", self.source or "the automaton"
+
     def picture(self, title: str = "") -> Picture:
         return Picture(self._core.svg(title))
 
@@ -346,12 +350,12 @@ class Classification(list):
 
 
 def classify(
-    language: Language, *, max_elements: int = 20_000, max_classes: int = 2_000_000, seconds: float = 60
+    language: Language, *, max_elements: int = 20_000, max_classes: int = 2_000_000, time: float = 60
 ) -> Classification:
     """Which architectures can hold a language, and why not the smaller ones: what `krohn classify --json` says.
 
     One entry for each job, state tracking and acceptance, or one for both when they have the same automaton: `job`,
     `states`, `monoid`, `groups`, `verdicts`, `architectures`; of an acceptor's words also `classes`, each with its least
-    parameters and its defining words or a witness, and `transformers`. Where a limit or the time is met, `monoid` is None, `limit`
-    says which, and the verdicts that need no monoid are there."""
-    return Classification(facts_of(Automaton.of(language)._core.classify(max_elements, max_classes, seconds)))
+    parameters and its defining words or a witness, and `transformers`. Where a limit or the `time`, in seconds, is met, `monoid`
+    is None, `limit` says which, and the verdicts that need no monoid are there."""
+    return Classification(facts_of(Automaton.of(language)._core.classify(max_elements, max_classes, time)))

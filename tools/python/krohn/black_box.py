@@ -5,7 +5,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 import numpy as np
 
-from krohn.arrays import as_array
+from krohn.arrays import as_array, is_module
 
 FORMS = ("words", "positions", "step")
 SPELLINGS = ("ids", "names", "text")
@@ -58,6 +58,22 @@ class BlackBox:
 
     def __repr__(self) -> str:
         return f"<krohn.BlackBox: {getattr(self.f, '__name__', type(self.f).__name__)}, form={self.form!r}>"
+
+
+def box_of(f: Any, *, outputs: Optional[Sequence[str]] = None, **how: Any) -> BlackBox:
+    """`f` as it says itself how it is asked, or by form, words, initial and batch, which are None where they are not given. A
+    module of PyTorch is one with logits for every position."""
+    if isinstance(f, BlackBox) or is_module(f):
+        if any(value is not None for value in how.values()) or (outputs is not None and isinstance(f, BlackBox)):
+            raise ValueError(f"a {'BlackBox' if isinstance(f, BlackBox) else 'module of PyTorch'} says itself how it is asked; "
+                             "krohn.adapters has other ways to ask modules")
+        if isinstance(f, BlackBox):
+            return f
+        from krohn import adapters
+
+        return adapters.module(f, outputs=outputs)
+    given = {name: value for name, value in how.items() if value is not None}
+    return BlackBox(f, outputs=outputs, **given)
 
 
 class Outputs:

@@ -1,25 +1,29 @@
 """Proofs and refutations."""
 
 import os
-from typing import Any, Dict, Optional, Sequence, Tuple, Union
+import tempfile
+from typing import Any, Dict, Optional, Sequence, Union
 
 import numpy as np
 
 from krohn import _krohn
 from krohn.arrays import own
-from krohn.automaton import Automaton, Language
-from krohn.asking import Facts, facts_of
+from krohn.asking import Facts, ask, facts_of
+from krohn.automaton import Language
 from krohn.network import Network
 from krohn.picture import card
 from krohn.progress import Progress, told
 
 
 class Certificate:
-    """What is claimed of a network in one arithmetic and one order of evaluation, and the evidence."""
+    """What is claimed of a model in one arithmetic and one order of evaluation, and the evidence."""
 
-    def __init__(self, core: "_krohn.Verdict") -> None:
-        self._core = core
-        self._facts: Facts = facts_of(core.facts())
+    as_file = ".cert", "the certificate"
+
+    def __init__(self, answer: Facts) -> None:
+        self._core: "_krohn.Verdict" = answer.verdict_core
+        self._facts: Facts = answer.verdict
+        self._forward: Optional[Facts] = answer.get("forward")
 
     @property
     def claim(self) -> str:
@@ -64,11 +68,22 @@ class Certificate:
         """As `krohn verify --json` prints it."""
         return dict(self._facts)
 
+    @property
+    def compared_words(self) -> Optional[int]:
+        """Of an imported model: on how many words its own forward pass was found to say the same; 0 means that it was not
+        compared, and the claim may be about another model than the one that its tensors came from. None of other models."""
+        return None if self._forward is None else self._forward.compared_words
+
     def text(self) -> str:
-        """The certificate file, which names the network by hash. `krohn check` re-checks it."""
-        return self._core.text()
+        """The certificate file, which names the model by hash. `krohn check` re-checks it."""
+        with tempfile.TemporaryDirectory(prefix="krohn-") as folder:
+            path = os.path.join(folder, "certificate")
+            self.save(path)
+            with open(path, encoding="utf-8", newline="") as file:
+                return file.read()
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes that file, for whatever `krohn verify --certificate` writes one for."""
         self._core.save(os.fspath(path))
 
     def __str__(self) -> str:
@@ -77,6 +92,8 @@ class Certificate:
     def _repr_html_(self) -> str:
         names = ("arithmetic", "order", "method", "evidence", "limit", "failing_word")
         facts = [(name.replace("_", " "), self._facts.get(name)) for name in names]
+        if self._forward is not None:
+            facts.append(("own forward pass", f"the same on {self.compared_words:,} words" if self.compared_words else "not compared"))
         return card(str(self), facts, "good" if self.proved else "bad" if self.refuted else "open")
 
     def __repr__(self) -> str:
@@ -88,46 +105,23 @@ def verify(
     *,
     against: Optional[Language] = None,
     precision: str = "fp32",
-    order: str = "sequential",
-    dense: bool = False,
-    max_pairs: int = 20_000_000,
-    max_seconds: float = 0,
     progress: Progress = None,
+    **options: Any,
 ) -> Certificate:
-    """Proves that a network computes its automaton for words of every length, or up to a length, or shows a shortest word
-    on which it does not.
+    """Proves that a model computes its language for words of every length, or up to a length, or shows a shortest word
+    on which it does not: the verdict of `krohn verify`, in the same words.
 
-    `model` is a network, the path of one, a folder of `krohn train` or `krohn import`, or one with a checkpoint of
-    flash-linear-attention. `against` is the language
-    that it has to compute instead of trusting the automaton that it brings; of a checkpoint without one, it is what words
-    are read beside. The verdict is that of `krohn verify` with the same options, in the same words. `precision` may be any of fp64,
-    fp32, fp16, bf16, each also with +fma, bf16/fp32, fp16/fp32, tf32, exact; `order` is sequential, chunked:64, scan or doubling, or "any": that no order of
-    evaluation, FMA or wider format changes a bit. With `dense` the matrices of the
-    weights are multiplied in full, not in their structured form. For checkpoints: fp32 or bf16, sequential; for trained models fp32
-    or fp64, and bf16 for nonlinear cells."""
-    limits = max_pairs, max_seconds
-    if not isinstance(model, Network):
-        path = os.fspath(model)
-        if os.path.isfile(os.path.join(path, "parameters.safetensors")):
-            if order != "sequential" or dense:
-                raise ValueError("trained models are verified letter after letter")
-            with told(progress) as tell:
-                return Certificate(_krohn.verify_trained(path, _named(against), precision, *limits, tell))
-        if os.path.isdir(path):
-            if order != "sequential" or dense:
-                raise ValueError("checkpoints are verified token by token, in the layers' own form")
-            with told(progress) as tell:
-                return Certificate(_krohn.verify_checkpoint(path, _named(against), precision, *limits, tell))
-        model = Network.load(path)
-    with told(progress) as tell:
-        return Certificate(_krohn.verify(model._core, _named(against), precision, order, dense, *limits, tell))
+    `model` is a network, the path of one, a run or its folder, or a folder with a checkpoint of flash-linear-attention or
+    transformers. `against` is the language that it has to compute instead of trusting the automaton that it brings; of a
+    checkpoint without one, it is what words are read beside. `precision` may be any of fp64, fp32, fp16, bf16, each also
+    with +fma, bf16/fp32, fp16/fp32, tf32, exact; for checkpoints fp32 or bf16; for trained models fp32 or fp64, and bf16 for
+    nonlinear cells.
 
-
-def _named(language: Optional[Language]) -> "Optional[Tuple[str, _krohn.Automaton]]":
-    if language is None:
-        return None
-    automaton = Automaton.of(language)
-    return automaton.source or "the language", automaton._core
+    `options` are the command's others (`krohn help verify`): order, which is sequential, chunked:64, scan or doubling;
+    any_order=True: that no order of evaluation, FMA or wider format changes a bit; form="dense": the matrices of the weights
+    are multiplied in full, not in their structured form; max_pairs, time (in seconds), long_letters, length, words, expect,
+    …"""
+    return Certificate(ask("verify", model, against=against, precision=precision, progress=progress, **options))
 
 
 def sample(

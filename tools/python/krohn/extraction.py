@@ -8,7 +8,7 @@ import numpy as np
 from krohn import _krohn
 from krohn.automaton import Automaton
 from krohn.arrays import own
-from krohn.black_box import Asker, BlackBox, OutputsAsTheyCome
+from krohn.black_box import Asker, BlackBox, OutputsAsTheyCome, box_of
 from krohn.trial import Tester, Trial
 
 NO_ANSWER = "no answer"
@@ -72,12 +72,7 @@ def extract(
     names = list(alphabet.letters if isinstance(alphabet, Automaton) else alphabet)
     if not names or len(set(names)) < len(names):
         raise ValueError(f"the alphabet {names} has no letter, or one twice")
-    if isinstance(f, BlackBox):
-        if (form, words, initial, batch, outputs) != (None,) * 5:
-            raise ValueError("a BlackBox says itself how it is asked")
-        box = f
-    else:
-        box = BlackBox(f, form=form or "words", words=words or "ids", initial=initial, batch=batch or 256, outputs=outputs)
+    box = box_of(f, outputs=outputs, form=form, words=words, initial=initial, batch=batch)
     if empty and box.form != "words":
         raise ValueError(f'form="{box.form}" has no answer to the empty word')
     return _Extractor(box, names, empty, max_states).run(length, beyond, short, letters, seed)

@@ -28,6 +28,8 @@ class Network:
     """Layers of H_t = A(c_t) H_{t−1} + B(c_t), wired by tables, with the automaton that they stand for. The file that it is
     saved in, and with it `state_dict`, is described in docs/network-file.md."""
 
+    as_file = ".safetensors", "the network"
+
     def __init__(self, core: "_krohn.Network") -> None:
         self._core = core
 

@@ -1,5 +1,6 @@
 """How far long work is: what `progress=` of krohn's functions means."""
 
+import importlib.util
 from typing import Any, Callable, Optional, Union
 
 Progress = Union[None, bool, Callable[[str, int, int], Any]]
@@ -35,7 +36,11 @@ class told:
         self._tell: Optional[Callable[[str, int, int], Any]] = progress if callable(progress) else None
         if progress is None or progress is True:
             try:
-                from tqdm.auto import tqdm
+                # Bars of notebooks are widgets; without those tqdm.auto warns, and a bar of text does.
+                if importlib.util.find_spec("ipywidgets") is None:
+                    from tqdm import tqdm
+                else:
+                    from tqdm.auto import tqdm
             except ImportError:
                 return
             self._tell = self._bars = Bars(tqdm)

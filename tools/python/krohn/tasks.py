@@ -12,7 +12,7 @@ from krohn.arrays import own
 from krohn.automaton import Automaton
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Dataset:
     """Samples in rows, filled up to the longest."""
 
@@ -27,12 +27,24 @@ class Dataset:
     chance: float
     """The accuracy of a uniform guess."""
 
+    @property
+    def mask(self) -> np.ndarray:
+        """[samples, length]: True at the tokens of a sample, False where it is filled up. A filler has the id 0, which is a
+        token too: a model that looks ahead, or at the end of the row, needs the mask or the lengths."""
+        return np.arange(self.inputs.shape[1]) < self.lengths[:, None]
+
     def __len__(self) -> int:
         return len(self.lengths)
 
     def __getitem__(self, index: int) -> Tuple[np.ndarray, np.ndarray]:
-        """The inputs and the targets of one sample, filled up: what a `torch.utils.data.DataLoader` asks for and stacks."""
+        """The inputs and the targets of one sample, filled up: what a `torch.utils.data.DataLoader` asks for and stacks.
+        `list(zip(data.inputs, data.targets, data.mask))` is a data set with the mask as well."""
         return self.inputs[index], self.targets[index]
+
+    def __repr__(self) -> str:
+        shortest, longest = (int(self.lengths.min()), int(self.lengths.max())) if len(self) else (0, 0)
+        return (f"<krohn.Dataset: {len(self):,} samples of {shortest:,} to {longest:,} tokens, {len(self.tokens)} tokens, "
+                f"{len(self.labels)} labels>")
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes arrays and vocabulary: to a NumPy archive (.npz), or with pyarrow to a table (.parquet, .arrow, .feather)

@@ -1,17 +1,21 @@
 """Models that are trained: made, read in, measured, taken apart."""
 
+import contextlib
+import copy
+import itertools
 import json
 import os
 import shutil
 import struct
 import tempfile
-from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from krohn import _krohn
+from krohn.adapters import logits_of
+from krohn.arrays import as_array, as_words, is_module
 from krohn.asking import Facts, ask, drawn, facts_of
-from krohn.arrays import as_array
 from krohn.automaton import Automaton, Language
 from krohn.network import NUMPY_TYPES, Network
 from krohn.picture import Picture, inline, table as html_table
@@ -31,6 +35,7 @@ class Run:
 
     def __init__(self, folder: Path) -> None:
         self.folder = os.fspath(folder)
+        self._loaded: Dict[str, "_krohn.Run"] = {}
         path = os.path.join(self.folder, "run.json")
         if os.path.exists(path):
             with open(path, encoding="utf-8") as file:
@@ -47,6 +52,48 @@ class Run:
         if name == "facts":  # not there yet: the constructor failed
             raise AttributeError(name)
         return getattr(self.facts, name)
+
+    @property
+    def _model(self) -> "_krohn.Run":
+        return self._in("fp32")
+
+    def _in(self, precision: str) -> "_krohn.Run":
+        """The model in memory; it is read once for each precision."""
+        if precision not in self._loaded:
+            self._loaded[precision] = _krohn.Run.load(self.folder, precision)
+        return self._loaded[precision]
+
+    @property
+    def letters(self) -> List[str]:
+        """What the model reads: letters of the language, and special tokens of the task."""
+        return self._model.letters()
+
+    @property
+    def labels(self) -> List[str]:
+        """What it answers."""
+        return self._model.labels()
+
+    @property
+    def around(self) -> Tuple[List[int], List[int]]:
+        """The special tokens of the task before and after every word; of languages there are none."""
+        return self._model.around()
+
+    def logits(self, words: Any, *, precision: str = "fp32") -> Any:
+        """The logits after every letter, [length, labels] of one word and [words, length, labels] of words in rows, in the
+        arithmetic of `verify`: "fp32", "fp64", of nonlinear cells "bf16". Words are texts or indices of `letters`; a list of
+        texts gives a list."""
+        if isinstance(words, (list, tuple)) and words and isinstance(words[0], str):
+            return [self.logits(word, precision=precision) for word in words]
+        model = self._in(precision)
+        batch, single = as_words(words, model.encode)
+        logits = model.logits(batch)
+        return logits[0] if single else logits
+
+    def answers(self, words: Any, *, precision: str = "fp32") -> Any:
+        """The indices in `labels` of what the model answers after every letter, −1 where it gives no answer: two logits are
+        equally great, or one is not finite. Words are those of `logits`."""
+        logits = self.logits(words, precision=precision)
+        return [_greatest(each) for each in logits] if isinstance(logits, list) else _greatest(logits)
 
     @property
     def is_temporary(self) -> bool:
@@ -93,6 +140,12 @@ class Run:
         return html_table(head if rows else (), rows, f"{self!r}"[1:-1] + (f"; {count:,} parameters" if count else ""))
 
 
+def _greatest(logits: np.ndarray) -> np.ndarray:
+    best = logits.argmax(-1)
+    is_answer = np.isfinite(logits).all(-1) & ((logits == logits.max(-1, keepdims=True)).sum(-1) == 1)
+    return np.where(is_answer, best, -1)
+
+
 def _in_folder(output: Optional[Path], work: Any) -> Run:
     """The run that `work(folder)` makes, in `output` or in a folder that is there as long as the run."""
     if output is not None:
@@ -133,35 +186,110 @@ def train(
 
 
 def import_model(
-    weights: Union[Path, Mapping[str, Any]],
+    weights: Any,
     *,
     kind: str,
     against: Language,
     output: Optional[Path] = None,
     letters: Optional[Mapping[str, int]] = None,
     classes: Optional[Mapping[str, int]] = None,
+    forward: Union[None, bool, Callable[[Any], Any]] = None,
     **options: Any,
 ) -> Run:
-    """A model that was trained elsewhere, by its weights, as `krohn import --as KIND` takes it in: a .safetensors file, or a
-    state dict, of PyTorch's tensors or of arrays. docs/imports.md has the kinds and names of tensors.
+    """A model that was trained elsewhere, by its weights, as `krohn import --as KIND` takes it in: a `torch.nn.Module`, its
+    state dict, of PyTorch's tensors or of arrays, or a .safetensors file. docs/imports.md has the kinds and names of tensors.
+
+    Tensors do not show all that a module does. A module's own forward pass is therefore run on some two hundred words, all
+    short ones and random ones of up to 40 letters, and InputError names the first on which it and the weights as krohn reads
+    them disagree. `forward` is what to run instead, or beside a state dict: a function of an array of ids [words, length] that
+    gives logits [words, length, classes]; False, or expect=, a file of words with answers: nothing is run.
+    `Certificate.compared_words` says what was compared.
 
     `against` is the language that it should compute, `letters` and `classes` give numbers of letters and rows of the
-    read-out by name; `options` are embedding, head, cell, and with_={"heads": 2} for what
-    tensors do not show. The run is for `verify`, `evaluate`, `extract_model`, …"""
+    read-out by name; `options` are embedding, head, cell, expect, and with_={"heads": 2} for what tensors do not show. The run
+    is for `verify`, `evaluate`, `extract_model`, …"""
+    asked = {"as_": kind, "against": against, "letters": letters, "classes": classes, **options}
+    if forward is None or forward is True:
+        forward = weights if is_module(weights) else None
+    if is_module(weights):
+        weights = weights.state_dict()
+    if isinstance(weights, Mapping):
+        weights = _StateDict(weights)
+    if forward and asked.get("expect") is None:
+        with tempfile.TemporaryDirectory(prefix="krohn-") as beside:  # letters are known when the weights have been read
+            ask("import", weights, output=beside, **asked)
+            asked["expect"] = _Forward(Run(beside), forward, letters)
+            return _imported(weights, output, asked)
+    return _imported(weights, output, asked)
 
-    def work(folder: str) -> None:
-        with tempfile.TemporaryDirectory(prefix="krohn-") as beside:
-            path = weights
-            if isinstance(weights, Mapping):
-                path = os.path.join(beside, "weights.safetensors")
-                _save_state_dict(weights, path)
-            found.update(ask("import", path, as_=kind, against=against, output=folder, letters=letters, classes=classes,
-                             **options))  # fmt: skip
 
+def _imported(weights: Any, output: Optional[Path], asked: Dict[str, Any]) -> Run:
     found = Facts()
-    run = _in_folder(output, work)
-    run.facts = run.facts or Facts({name: found[name] for name in ("model", "task", "parameters")})
+    run = _in_folder(output, lambda folder: found.update(ask("import", weights, output=folder, **asked)))
+    run.facts = run.facts or Facts({name: found[name] for name in ("model", "task", "parameters", "forward")})
     return run
+
+
+class _Forward:
+    """What a model's own forward pass says, as the file of `krohn import --expect`."""
+
+    as_file = ".jsonl", "the forward pass"
+    SHORT, RANDOM, LENGTHS = 100, 20, (5, 10, 15, 20, 30, 40)
+
+    def __init__(self, run: Run, forward: Callable[[Any], Any], numbers: Optional[Mapping[str, int]]) -> None:
+        self.forward = forward
+        self.ids = np.array([(numbers or {}).get(name, letter) for letter, name in enumerate(run.letters)])
+
+    def words(self) -> Iterator[np.ndarray]:
+        """Of one length each, letters by number: all of 1, 2, … letters while there are few, and random ones."""
+        draw, count = np.random.default_rng(1), 0
+        for length in range(1, self.SHORT):
+            count += len(self.ids) ** length
+            if count > self.SHORT and length > 1:
+                break
+            yield np.array(list(itertools.product(self.ids.tolist(), repeat=length)), dtype=np.int64)
+        for length in self.LENGTHS:
+            yield self.ids[draw.integers(0, len(self.ids), size=(self.RANDOM, length))]
+
+    def save(self, path: str) -> None:
+        with _evaluated(self.forward) as forward, open(path, "w", encoding="utf-8") as file:
+            for words in self.words():
+                said = as_array(logits_of(forward(words), *words.shape)).astype(np.float64)
+                for word, rows in zip(words.tolist(), said.tolist()):
+                    finite = [[number if np.isfinite(number) else None for number in row] for row in rows]
+                    file.write(json.dumps({"word": word, "logits": finite}) + "\n")
+
+
+@contextlib.contextmanager
+def _evaluated(forward: Any) -> Iterator[Callable[[np.ndarray], Any]]:
+    """Of a module a function of arrays: without dropout, in arithmetic of at least fp32's digits, as weights are imported."""
+    if not is_module(forward):
+        yield forward
+        return
+    import torch
+
+    parameters = list(forward.parameters())
+    if any(parameter.element_size() < 4 for parameter in parameters):
+        forward = copy.deepcopy(forward).float()
+    device = parameters[0].device if parameters else "cpu"
+    trained = [module for module in forward.modules() if module.training]
+    forward.eval()
+    try:
+        with torch.no_grad():
+            yield lambda words: forward(torch.from_numpy(words).to(device))
+    finally:
+        for module in trained:
+            module.training = True
+
+
+class _StateDict:
+    as_file = ".safetensors", "the state dict"
+
+    def __init__(self, weights: Mapping[str, Any]) -> None:
+        self.weights = weights
+
+    def save(self, path: str) -> None:
+        _save_state_dict(self.weights, path)
 
 
 def _save_state_dict(weights: Mapping[str, Any], path: str) -> None:
@@ -363,14 +491,15 @@ class Table(Facts):
         for cell in self.cells:
             claim = cell.claim + (f", {cell.claim_length:,} letters" if cell.claim_length else "")
             ours = next((at.scaled_accuracy for at in cell.lengths if at.length == cell.paper_length), None)
-            yield (cell.row, cell.column, cell.get("paper", ""), f"{cell.paper_length:,}", "" if ours is None else f"{ours:.2f}",
+            paper = f"{cell.paper:.2f}" if isinstance(cell.get("paper"), float) else cell.get("paper", "")
+            yield (cell.row, cell.column, paper, f"{cell.paper_length:,}", "" if ours is None else f"{ours:.2f}",
                    f"{cell.holding_runs}/{len(cell.runs)}", claim, cell.snapped)  # fmt: skip
 
     def __repr__(self) -> str:
         return f"<krohn.Table: {len(self.cells)} cells>"
 
     def _repr_html_(self) -> str:
-        head = ("", "", "paper", "at", "ours", "runs that hold", "the model, in fp32", "snaps, proved, to")
+        head = ("row", "column", "paper", "at", "ours", "runs that hold", "the model, in fp32", "snaps, proved, to")
         return html_table(head, self._rows())
 
 

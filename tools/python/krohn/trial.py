@@ -8,8 +8,9 @@ import numpy as np
 
 from krohn._krohn import counted
 from krohn.aimed_words import AimedWords, all_words, short_lengths
+from krohn.arrays import is_module
 from krohn.automaton import Automaton, Language
-from krohn.black_box import UNKNOWN, Asker, BlackBox, Outputs
+from krohn.black_box import UNKNOWN, Asker, BlackBox, Outputs, box_of
 
 
 @dataclass(frozen=True)
@@ -112,8 +113,9 @@ def test(
 ) -> Trial:
     """Looks for a word on which `f` answers otherwise than the language's automaton.
 
-    `f` is a `BlackBox` (`krohn.adapters` makes them from models of PyTorch), or a function; then `form`, `words`,
-    `initial` and `batch` are those of `BlackBox`. The right answer to a word is the output of the state that it leads to.
+    `f` is a `BlackBox` (`krohn.adapters` makes them from models of PyTorch), a `torch.nn.Module` with logits for every
+    position, or a function; then `form`, `words`, `initial` and `batch` are those of `BlackBox`. The right answer to a
+    word is the output of the state that it leads to.
 
     First every word of 1, 2, … letters is read, as long as these are at most `short` words: what fails there is a
     shortest failing word. Then words of up to `length` letters that are made to fail models, some `letters` letters of
@@ -121,12 +123,8 @@ def test(
     letters, random ones; the failing word that is found is shortened. `empty` asks for the empty word too. The same
     seed reads the same words."""
     automaton = Automaton.of(language)
-    if isinstance(f, BlackBox):
-        if (form, words, initial, batch) != (None, None, None, None):
-            raise ValueError("a BlackBox says itself how it is asked")
-        box = f
-    else:
-        box = BlackBox(f, form=form or "words", words=words or "ids", initial=initial, batch=batch or 256)
+    names = automaton.output_names if is_module(f) else None  # which a module does not know
+    box = box_of(f, outputs=names, form=form, words=words, initial=initial, batch=batch)
     if empty and box.form != "words":
         raise ValueError(f'form="{box.form}" has no answer to the empty word')
     if min(short, length, letters, seed) < 0:
