@@ -21,6 +21,10 @@ struct Subject {
 /// …", where that is how the letters came about; otherwise nothing. `.` and `~` range over these letters only.
 std::string remark_on_letters(const Subject& subject);
 
+/// Says first, on standard output or, where that is for programs, on standard error, which states no word reaches from
+/// the initial one: whoever calls it goes on with `canonical`, without them. Returns their number.
+State tell_left_out(const Subject& subject, bool for_programs);
+
 /// True for the names of .safetensors files.
 bool is_model_name(const std::string& name);
 
