@@ -39,6 +39,13 @@ TemporalOptions temporal_options(const LanguageOptions& options) {
   return temporal;
 }
 
+void require_start(const Dfa& dfa, const std::string& language, const LanguageOptions& options) {
+  if (!dfa.has_start() && !options.start_is_optional)
+    throw InputError(language,
+                     "a transformation semigroup, which begins in no state of its own; add initial := 1; to the "
+                     "file to read words from point 1");
+}
+
 }  // namespace
 
 Dfa load_language(const std::string& language, const LanguageOptions& options) {
@@ -52,7 +59,9 @@ Dfa load_language(const std::string& language, const LanguageOptions& options) {
     return past_ltl_automaton(text.substr(kPastPrefix.size()), temporal_options(options));
   if (text.starts_with(kExpressionPrefix))
     return minimise(to_dfa(load_expression(text.substr(kExpressionPrefix.size()), options), options.max_states));
-  return read_automaton_file(language, options);
+  Dfa dfa = read_automaton_file(language, options);
+  require_start(dfa, language, options);
+  return dfa;
 }
 
 Automaton load_automaton(const std::string& language, const LanguageOptions& options) {
@@ -63,7 +72,9 @@ Automaton load_automaton(const std::string& language, const LanguageOptions& opt
     return parse_regex_as_it_is(text.substr(kSearchPrefix.size()), search_options(options));
   if (text.starts_with(kExpressionPrefix)) return load_expression(text.substr(kExpressionPrefix.size()), options);
   if (!prefix_of_language(language).empty()) return load_language(language, options);
-  return read_automaton_as_it_is(language, options);
+  Automaton automaton = read_automaton_as_it_is(language, options);
+  if (const auto* dfa = std::get_if<Dfa>(&automaton)) require_start(*dfa, language, options);
+  return automaton;
 }
 
 std::vector<std::string> files_of_language(const std::string& language, const LanguageOptions& options) {

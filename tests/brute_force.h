@@ -158,6 +158,9 @@ class Monoid {
     answers["R-trivial"] = right.size() == size();
     answers["L-trivial"] = left.size() == size();
     answers["J-trivial"] = two_sided.size() == size();
+    answers["synchronising"] = std::any_of(elements_.begin(), elements_.end(), [](const Map& map) {
+      return std::adjacent_find(map.begin(), map.end(), std::not_equal_to<>()) == map.end();
+    });
     add_local(answers);
     return answers;
   }

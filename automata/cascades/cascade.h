@@ -51,6 +51,7 @@ struct Cascade {
   Alphabet alphabet;
   std::vector<CascadeLayer> layers;
   std::vector<Label> initial;  ///< one label per layer
+  bool has_start = true;       ///< false: every state has labels, those of any may come first (`Dfa::has_start`)
   Readout readout;
   std::string method;  ///< "chain", "holonomy"
 
@@ -77,7 +78,8 @@ struct EmulationResult {
 };
 
 /// Proves for every label tuple t that the readout decodes, and every letter s, that step(t, s) is decoded too and
-/// decode(step(t, s)) = δ(decode(t), s); and that the initial tuple decodes to the initial state. By induction over
+/// decode(step(t, s)) = δ(decode(t), s); and that the initial tuple decodes to the initial state, or some tuple to each
+/// state where there is no start. By induction over
 /// the word every reachable tuple is then decoded, to the right state.
 ///
 /// Trimming keeps this sound. A trimmed table has kNoContext where no word leads; the tuples that the readout does not

@@ -6,6 +6,7 @@
 #include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/cascades/chain_level.h"
 #include "krohn/automata/cascades/trim.h"
+#include "krohn/automata/dfa/graph.h"
 #include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
@@ -14,18 +15,20 @@ namespace krohn {
 namespace {
 
 /// The reachable states, increasing: the points of the decomposition.
-std::vector<State> reachable_states(const Dfa& dfa) {
-  std::vector<bool> reached(dfa.states(), false);
-  std::vector<State> found{dfa.initial()};
-  reached[dfa.initial()] = true;
-  for (std::size_t i = 0; i < found.size(); ++i)
-    for (const State target : dfa.row(found[i]))
-      if (!reached[target]) {
-        reached[target] = true;
-        found.push_back(target);
-      }
-  std::sort(found.begin(), found.end());
+std::vector<State> points_of(const Dfa& dfa) {
+  const std::vector<bool> reached = reachable_states(dfa);
+  std::vector<State> found;
+  for (State state = 0; state < dfa.states(); ++state)
+    if (reached[state]) found.push_back(state);
   return found;
+}
+
+/// The points that may come first: the initial state, or all.
+std::vector<Point> starting_points(const Dfa& dfa, const std::vector<State>& states) {
+  std::vector<Point> points;
+  for (Point point = 0; point < states.size(); ++point)
+    if (!dfa.has_start() || states[point] == dfa.initial()) points.push_back(point);
+  return points;
 }
 
 PointMaps point_maps(const Dfa& dfa, std::span<const State> states) {
@@ -42,15 +45,17 @@ class Chain {
  public:
   Chain(const Dfa& dfa, const ChainOptions& options)
       : options_(options),
-        states_(reachable_states(dfa)),
+        states_(points_of(dfa)),
         maps_(point_maps(dfa, states_)),
-        start_(static_cast<Point>(std::lower_bound(states_.begin(), states_.end(), dfa.initial()) - states_.begin())) {
+        starts_(starting_points(dfa, states_)) {
     cascade_.alphabet = dfa.alphabet();
+    cascade_.has_start = dfa.has_start();
     cascade_.method = "chain";
   }
 
   Cascade run() && {
     ChainLevel level = ChainLevel::top(static_cast<Point>(states_.size()), maps_);
+    level.initial.assign(starts_.size(), 0);
     for (bool last = false; !last;) {
       contexts_ += level.contexts.size();
       require_within_limit();
@@ -58,9 +63,11 @@ class Chain {
       last = tracks || level.size == 2;
       const LevelMoves moves = tracks ? point_moves(level, maps_) : removal_moves(level, maps_);
       ReachableLabels reachable(level, moves);
-      const Label initial = reachable.start(level.initial, initial_candidates(level, tracks));
+      std::vector<Label> initial;
+      for (std::size_t i = 0; i < starts_.size(); ++i)
+        initial.push_back(reachable.start(level.initial[i], initial_candidates(level, i, tracks)));
       const LabelTrimming trimming(moves, reachable);
-      append_layer(moves, trimming, initial);
+      append_layer(moves, trimming, initial.front());
       if (last)
         append_states(level, reachable, trimming, tracks);
       else
@@ -71,13 +78,13 @@ class Chain {
   }
 
  private:
-  /// A layer that tracks must start at the initial point; one that removes may start with any other point removed.
-  std::vector<Label> initial_candidates(const ChainLevel& level, bool tracks) const {
+  /// A layer that tracks must start at the point itself; one that removes may start with any other point removed.
+  std::vector<Label> initial_candidates(const ChainLevel& level, std::size_t start, bool tracks) const {
     std::vector<Point> points;
-    level.unpack(level.initial, points);
+    level.unpack(level.initial[start], points);
     std::vector<Label> candidates;
     for (Label x = 0; x < level.size; ++x)
-      if ((points[x] == start_) == tracks) candidates.push_back(x);
+      if ((points[x] == starts_[start]) == tracks) candidates.push_back(x);
     return candidates;
   }
 
@@ -107,7 +114,7 @@ class Chain {
 
   /// Removes the labelled point from every old and new set: the readout's next level and the next layer's contexts.
   ChainLevel descend(const ChainLevel& level, const LevelMoves& moves, const ReachableLabels& reachable,
-                     const LabelTrimming& trimming, Label initial) {
+                     const LabelTrimming& trimming, const std::vector<Label>& initial) {
     const Label width = trimming.width();
     ChainLevel below = level.next();
     std::vector<Context>& child =
@@ -116,7 +123,8 @@ class Chain {
       for (Label x = 0; x < level.size; ++x)
         if (reachable.contains(node, x))
           child[std::size_t{node} * width + trimming.label(x)] = level.without(node, x, below);
-    below.initial = child[std::size_t{level.initial} * width + trimming.label(initial)];
+    for (std::size_t i = 0; i < initial.size(); ++i)
+      below.initial.push_back(child[std::size_t{level.initial[i]} * width + trimming.label(initial[i])]);
     below.name_letters(maps_);
 
     std::vector<Context>& next = cascade_.layers.back().wiring.next;
@@ -165,7 +173,7 @@ class Chain {
   ChainOptions options_;
   std::vector<State> states_;
   PointMaps maps_;
-  Point start_;
+  std::vector<Point> starts_;
   std::uint64_t contexts_ = 0;
   Cascade cascade_;
 };

@@ -71,7 +71,7 @@ LevelMoves collect_moves(const ChainLevel& level, Image image) {
 
 ChainLevel ChainLevel::top(Point points, const PointMaps& maps) {
   const auto letters = static_cast<Letter>(maps.size());
-  ChainLevel level{points, points, letters, RecordSet(words_for(points)), RecordSet(3), 0, {}};
+  ChainLevel level{points, points, letters, RecordSet(words_for(points)), RecordSet(3), {}, {}};
   std::vector<std::uint32_t> all(words_for(points), 0);
   for (Point p = 0; p < points; ++p) all[p / kBits] |= std::uint32_t{1} << (p % kBits);
   const Context node = level.sets.insert(all).index;
@@ -81,7 +81,7 @@ ChainLevel ChainLevel::top(Point points, const PointMaps& maps) {
 }
 
 ChainLevel ChainLevel::next() const {
-  return {points, size - 1, letters, RecordSet(sets.words()), RecordSet(3), 0, {}};
+  return {points, size - 1, letters, RecordSet(sets.words()), RecordSet(3), {}, {}};
 }
 
 void ChainLevel::unpack(Context node, std::vector<Point>& result) const {

@@ -20,9 +20,10 @@ struct ChainLevel {
   Point points = 0;  ///< n
   Label size = 0;    ///< |O|
   Letter letters = 0;
-  RecordSet sets;       ///< bit sets of points, 32 points a word
-  RecordSet contexts;   ///< (node of O, node of N, letter)
-  Context initial = 0;  ///< the node that the initial labels of the layers before lead to
+  RecordSet sets;      ///< bit sets of points, 32 points a word
+  RecordSet contexts;  ///< (node of O, node of N, letter)
+  /// For each point that may come first, the node that its labels in the layers before lead to.
+  std::vector<Context> initial;
   /// node · letters + letter ↦ a letter that does the same to the points of the node: contexts that differ only in what
   /// a letter does elsewhere are one context. Empty on the first level, whose contexts are the letters themselves.
   std::vector<Letter> same_letter;
@@ -68,7 +69,7 @@ LevelMoves point_moves(const ChainLevel& level, const PointMaps& maps);
 LevelMoves removal_moves(const ChainLevel& level, const PointMaps& maps);
 
 /// The (node, label) pairs that words can lead to, and no fewer: the least set that holds the targets of all resets and
-/// the initial pair, and is closed under all contexts. Each level over-approximates a little, since it forgets how the
+/// the initial pairs, and is closed under all contexts. Each level over-approximates a little, since it forgets how the
 /// labels before it reached the node. O(contexts · size).
 class ReachableLabels {
  public:

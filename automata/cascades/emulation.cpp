@@ -38,8 +38,30 @@ std::string state_text(std::optional<State> state) {
   return state.has_value() ? fmt::format("state {}", state.value()) : "no state";
 }
 
+/// The states that some labels stand for.
+std::vector<bool> decoded_states(const LabelMachine& machine, const Dfa& dfa) {
+  std::vector<bool> reached{true};
+  for (std::size_t k = 0; k < machine.layers.size(); ++k) {
+    const std::vector<Context>& next = machine.readout[k];
+    const bool last = k + 1 == machine.layers.size();
+    const Label labels = machine.layers[k].labels;
+    std::vector<bool> below(last ? dfa.states() : machine.readout[k + 1].size() / machine.layers[k + 1].labels);
+    for (std::size_t entry = 0; entry < next.size(); ++entry)
+      if (next[entry] != kNoContext && reached[entry / labels]) below[next[entry]] = true;
+    reached = std::move(below);
+  }
+  reached.resize(dfa.states());
+  return reached;
+}
+
 /// Checks the base of both arguments; the text of the fault, or nothing.
 std::optional<std::string> fault_at_start(const LabelMachine& machine, const Dfa& dfa) {
+  if (!dfa.has_start()) {
+    const std::vector<bool> decoded = decoded_states(machine, dfa);
+    const auto missing = std::find(decoded.begin(), decoded.end(), false);
+    if (missing == decoded.end()) return std::nullopt;
+    return fmt::format("no labels stand for state {}", missing - decoded.begin());
+  }
   std::vector<Label> tuple;
   for (const LabelLayer& layer : machine.layers) tuple.push_back(layer.initial);
   const std::optional<State> state = decoded(machine, tuple);

@@ -36,10 +36,10 @@ struct LabelMachine {
 LabelMachine label_machine(const Cascade& cascade);
 
 /// Emulation by induction: whatever state tuple t the readout decodes, reached or not, and whatever letter s is read,
-/// decode(step(t, s)) = δ(decode(t), s); and the initial tuple decodes to the initial state. Walks, from every letter,
-/// the triples (context, readout node before, readout node after), each once: O(letters · triples · states).
-/// `holds` false says only that the induction broke, perhaps on a tuple that no word reaches: see explore_emulation.
-/// Throws LimitError past `max_triples` examined.
+/// decode(step(t, s)) = δ(decode(t), s); and the initial tuple decodes to the initial state, or some tuple to each
+/// state where the automaton has no start. Walks, from every letter, the triples (context, readout node before, readout
+/// node after), each once: O(letters · triples · states). `holds` false says only that the induction broke, perhaps on
+/// a tuple that no word reaches: see explore_emulation. Throws LimitError past `max_triples` examined.
 EmulationResult prove_emulation(const LabelMachine& machine, const Dfa& dfa, std::uint64_t max_triples = 50'000'000);
 
 /// The same claim for the tuples that words reach, by breadth-first search over them; exact in both directions, and as

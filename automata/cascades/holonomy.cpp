@@ -216,6 +216,7 @@ Cascade holonomy_decomposition(const Dfa& dfa, const HolonomyOptions& options) {
   Cascade cascade = Builder(part.dfa, options).build();
   for (Context& state : cascade.readout.next.back())
     if (state != kNoContext) state = part.original[state];
+  cascade.has_start = dfa.has_start();
   return trim(cascade);
 }
 

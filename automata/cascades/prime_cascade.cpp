@@ -22,6 +22,7 @@ class Refinement {
   Refinement(const Cascade& old, const PrimeCascadeOptions& options) : old_(old), options_(options) {
     result_.alphabet = old.alphabet;
     result_.method = old.method;
+    result_.has_start = old.has_start;
     for (Letter letter = 0; letter < old.alphabet.size(); ++letter) contexts_.push_back({letter, 0});
     nodes_.push_back({0, 0});
   }

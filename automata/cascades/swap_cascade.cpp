@@ -76,6 +76,7 @@ class Spreading {
   Spreading(const Cascade& old, const SwapCascadeOptions& options) : old_(old), options_(options) {
     result_.alphabet = old.alphabet;
     result_.method = old.method + ", one swap a letter";
+    result_.has_start = old.has_start;
     for (Letter letter = 0; letter < old.alphabet.size(); ++letter) contexts_.push_back({.old = letter});
     nodes_.push_back({});
     // Below layer k a position is needed modulo the longest block that is still to come.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <span>
 #include <unordered_map>
 
@@ -21,6 +22,7 @@ class Trimmer {
   Cascade run() {
     result_.alphabet = old_.alphabet;
     result_.method = old_.method;
+    result_.has_start = old_.has_start;
     for (std::size_t k = 0; k < old_.layers.size(); ++k) {
       find_labels(k);
       if (labels_.size() == 1) {
@@ -40,8 +42,12 @@ class Trimmer {
     std::vector<bool> used_action(layer.actions.size(), false);
     for (const Context c : contexts_)
       if (c != kNoContext) used_action[layer.wiring.action_of[c]] = true;
-    std::vector<bool> reached(layer.width, false);
+    std::vector<bool> reached(layer.width, !old_.has_start);
     std::vector<Label> queue{old_.initial[k]};
+    if (!old_.has_start) {
+      queue.resize(layer.width);
+      std::iota(queue.begin(), queue.end(), Label{0});
+    }
     reached[queue.front()] = true;
     for (std::size_t i = 0; i < queue.size(); ++i)
       for (Action a = 0; a < layer.actions.size(); ++a) {

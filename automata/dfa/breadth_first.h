@@ -7,7 +7,8 @@
 
 namespace krohn {
 
-/// The reachable states renumbered 0, 1, … in the order of their length-lexicographically least words; 0 is initial.
+/// The reachable states renumbered 0, 1, … in the order of their length-lexicographically least words; 0 is initial. Of
+/// an automaton without a start all states, in their own order.
 struct BreadthFirst {
   std::vector<State> table;     ///< over the new numbers, row by row
   std::vector<Output> outputs;  ///< by new number
@@ -17,7 +18,8 @@ struct BreadthFirst {
 /// O(k n) time; one pass builds numbers and table together.
 BreadthFirst breadth_first(const Dfa& dfa);
 
-/// The names that belong to `order`, or none when the automaton has none.
-std::vector<std::string> names_in_order(const Dfa& dfa, const std::vector<State>& order);
+/// The automaton of these tables, which `dfa` gave: its letters, its outputs' names, its states' names, a start if it
+/// has one.
+Dfa with_table(const Dfa& dfa, BreadthFirst tables);
 
 }  // namespace krohn

@@ -51,6 +51,11 @@ Dfa Dfa::with_state_names(std::vector<std::string> names) && {
   return std::move(*this);
 }
 
+Dfa Dfa::without_start() && {
+  has_start_ = false;
+  return std::move(*this);
+}
+
 std::string Dfa::state_name(State state) const {
   return state_names_.empty() ? std::to_string(state) : state_names_[state];
 }

@@ -32,6 +32,10 @@ class Dfa {
   State states() const { return static_cast<State>(outputs_.size()); }
   Letter letters() const { return alphabet_.size(); }
   State initial() const { return initial_; }
+  /// False for a transformation semigroup, which may begin in any state: all of its states are reached, and whoever
+  /// needs one to begin in asks for it, or takes `initial`.
+  bool has_start() const { return has_start_; }
+  Dfa without_start() &&;
   State next(State state, Letter letter) const { return table_[std::size_t{state} * letters() + letter]; }
   /// The targets of one state, one per letter.
   std::span<const State> row(State state) const { return {table_.data() + std::size_t{state} * letters(), letters()}; }
@@ -61,10 +65,11 @@ class Dfa {
   /// True when every letter permutes the states.
   bool is_permutation_automaton() const;
 
-  /// Identical representation: alphabet, table, initial state, outputs and their names. State names do not count.
+  /// Identical representation: alphabet, table, initial state or none, outputs and their names. State names do not
+  /// count.
   friend bool operator==(const Dfa& a, const Dfa& b) {
-    return a.initial_ == b.initial_ && a.table_ == b.table_ && a.outputs_ == b.outputs_ &&
-           a.output_names_ == b.output_names_ && a.alphabet_ == b.alphabet_;
+    return a.initial_ == b.initial_ && a.has_start_ == b.has_start_ && a.table_ == b.table_ &&
+           a.outputs_ == b.outputs_ && a.output_names_ == b.output_names_ && a.alphabet_ == b.alphabet_;
   }
 
  private:
@@ -72,6 +77,7 @@ class Dfa {
   Alphabet alphabet_;
   std::vector<State> table_;
   State initial_ = 0;
+  bool has_start_ = true;
   std::vector<Output> outputs_;
   std::vector<std::string> output_names_;
   std::vector<std::string> state_names_;

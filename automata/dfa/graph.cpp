@@ -42,7 +42,8 @@ void search_breadth_first(const Dfa& dfa, Discovered discovered, Found found) {
 }  // namespace
 
 std::vector<bool> reachable_states(const Dfa& dfa) {
-  std::vector<bool> reachable(dfa.states(), false);
+  std::vector<bool> reachable(dfa.states(), !dfa.has_start());
+  if (!dfa.has_start()) return reachable;
   search_breadth_first(
       dfa, [&](State state) { reachable[state] = true; }, [](const DfaArc&) {});
   return reachable;

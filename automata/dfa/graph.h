@@ -11,7 +11,7 @@
 
 namespace krohn {
 
-/// Per state: some word leads to it from the initial state. O(k n).
+/// Per state: some word leads to it from the initial state, or the automaton has no start. O(k n).
 std::vector<bool> reachable_states(const Dfa& dfa);
 
 /// The length-lexicographically least word from the initial state to every reachable state, as a search tree. O(k n)

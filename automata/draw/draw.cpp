@@ -76,7 +76,7 @@ std::string states_view(const Drawing& drawing) {
         fmt::format("  {} [label={}, fillcolor=\"{}\", color=\"{}\"{}];\n", state, dot_quoted(state_label(dfa, state)),
                     colour.fill, colour.line, dfa.is_acceptor() && dfa.accepts(state) ? ", peripheries=2" : "");
   }
-  text += start_arrow(std::to_string(dfa.initial()));
+  if (dfa.has_start()) text += start_arrow(std::to_string(dfa.initial()));
   for (const auto& [ends, letters] : drawing.arrows)
     text += fmt::format("  {} -> {} [label={}];\n", ends.first, ends.second,
                         dot_quoted(" " + letters_label(dfa.alphabet(), letters) + " "));

@@ -59,7 +59,8 @@ class CayleyView {
   std::string node(State state) const {
     const GraphLayout::Point& at = layout_.points[state];
     const std::string name = state_label(dfa_, state);
-    const bool is_start = state == dfa_.initial(), accepts = dfa_.is_acceptor() && dfa_.accepts(state);
+    const bool is_start = dfa_.has_start() && state == dfa_.initial(),
+               accepts = dfa_.is_acceptor() && dfa_.accepts(state);
     const std::string fill = is_start ? "#222255" : accepts ? "#EEEEBB" : "#BBCCEE";
     constexpr std::size_t kInCircle = 3;
     if (style_ == Style::kBoxes)

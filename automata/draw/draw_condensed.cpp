@@ -44,7 +44,7 @@ class CondensedView {
     for (Component component = 0; component < members_.size(); ++component)
       if (is_drawn(component)) text += node(component, colours[component]);
     text += note_for_the_rest();
-    text += start_arrow(std::to_string(drawing_.components.of[drawing_.dfa.initial()]));
+    if (drawing_.dfa.has_start()) text += start_arrow(std::to_string(drawing_.components.of[drawing_.dfa.initial()]));
     for (const auto& [ends, letters] : arrows_)
       if (is_drawn(ends.first) && is_drawn(ends.second) && (ends.first != ends.second || is_single(ends.first)))
         text += fmt::format("  {} -> {} [label={}];\n", ends.first, ends.second,

@@ -100,7 +100,8 @@ class MatrixView {
   std::string row_mark(std::size_t row) const {
     constexpr std::size_t kNamed = 80;
     const State state = order_[row];
-    const bool is_start = state == dfa_.initial(), accepts = dfa_.is_acceptor() && dfa_.accepts(state);
+    const bool is_start = dfa_.has_start() && state == dfa_.initial(),
+               accepts = dfa_.is_acceptor() && dfa_.accepts(state);
     if (order_.size() > kNamed && !is_start && !accepts) return "";
     std::string name = order_.size() <= kNamed ? dfa_.state_name(state) : "";
     if (accepts) name += " ◎";

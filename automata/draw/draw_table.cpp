@@ -27,7 +27,7 @@ std::vector<std::vector<Letter>> columns_of(const Dfa& dfa) {
 /// "→" before the initial state, "◎" behind those that accept.
 std::string row_name(const Dfa& dfa, State state) {
   std::string name = state_label(dfa, state);
-  if (state == dfa.initial()) name = "→ " + name;
+  if (dfa.has_start() && state == dfa.initial()) name = "→ " + name;
   if (dfa.is_acceptor() && dfa.accepts(state)) name += " ◎";
   return name;
 }

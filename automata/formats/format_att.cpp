@@ -14,7 +14,6 @@ namespace krohn {
 namespace {
 
 constexpr std::string_view kBlank = " \t\r\v\f";
-constexpr std::array<std::string_view, 3> kEpsilonNames = {"<eps>", "<EPS>", "<epsilon>"};
 constexpr std::size_t kMostFields = 5;
 
 /// The fields of one line, as views into the text, so that an error can tell their column.
@@ -25,18 +24,32 @@ struct Row {
   bool is_arc() const { return count >= 3; }
 };
 
+std::string_view trimmed(std::string_view field) {
+  field.remove_prefix(std::min(field.find_first_not_of(kBlank), field.size()));
+  return field.substr(0, field.find_last_not_of(kBlank) + 1);  // npos + 1 is 0
+}
+
+/// A label between tabs: the blanks around it are none of it, unless it is nothing but blanks.
+std::string_view trimmed_label(std::string_view field) { return trimmed(field).empty() ? field : trimmed(field); }
+
 /// Cuts lines into fields; knows where every field was.
 class RowReader {
  public:
   RowReader(std::string_view text, std::string_view where) : text_(text), rest_(text), where_(where) {}
 
-  /// The next line that is not blank; false at the end.
-  bool next(Row& row) {
+  /// The next line that is not blank, cut where `by_tabs(row)` holds at its tabs, otherwise at white space; false at
+  /// the end.
+  template <class ByTabs>
+  bool next(Row& row, ByTabs by_tabs) {
     while (!rest_.empty()) {
       const std::size_t end = std::min(rest_.find('\n'), rest_.size());
-      row = split(rest_.substr(0, end));
+      std::string_view line = rest_.substr(0, end);
       rest_.remove_prefix(std::min(end + 1, rest_.size()));
-      if (row.count > 0) return true;
+      if (trimmed(line).empty()) continue;
+      if (line.ends_with('\r')) line.remove_suffix(1);
+      row = line.find('\t') == std::string_view::npos ? Row{} : split_at_tabs(line);
+      if (row.count == 0 || !by_tabs(row)) row = split(line);
+      return true;
     }
     return false;
   }
@@ -58,8 +71,35 @@ class RowReader {
     }
   }
 
+  /// Nothing where a sixth field is no label: blanks and tabs may both separate.
+  Row split_at_tabs(std::string_view line) const {
+    for (Row row; row.count < kMostFields;) {
+      const std::size_t end = line.find('\t');
+      row.fields[row.count++] = line.substr(0, end);
+      if (end == std::string_view::npos) return row;
+      line.remove_prefix(end + 1);
+    }
+    return {};
+  }
+
   std::string_view text_, rest_, where_;
 };
+
+/// Whether the states, which a row begins with, are whole fields between its tabs.
+bool has_states(Row& row) {
+  for (std::size_t i = 0; i < row.count; ++i)
+    row.fields[i] = i == 2 || i == 3 ? trimmed_label(row.fields[i]) : trimmed(row.fields[i]);
+  const auto is_one = [](std::string_view field) { return field.find_first_of(kBlank) == std::string_view::npos; };
+  if (row.count == 2 && row.fields[1].empty()) row.count = 1;  // a weight that is not given
+  return is_one(row.fields[0]) && (row.count < 2 || is_one(row.fields[1]));
+}
+
+/// The same of a line of a symbol table.
+bool has_name_and_number(Row& row) {
+  row.fields[0] = trimmed_label(row.fields[0]);
+  row.fields[1] = trimmed(row.fields[1]);
+  return row.count == 2 && !row.fields[0].empty();
+}
 
 // --- What the columns mean
 
@@ -139,20 +179,16 @@ std::vector<std::string> names_of(const std::vector<std::uint64_t>& numbers) {
 /// Labels to letters, by the table or, without one, by first appearance.
 class Labels {
  public:
-  Labels(const RowReader& reader, const std::vector<Row>& rows, const AttSymbols* symbols)
-      : reader_(reader), symbols_(symbols) {
-    if (symbols == nullptr) {
-      epsilons_.insert(kEpsilonNames.begin(), kEpsilonNames.end());
-      if (std::all_of(rows.begin(), rows.end(),
-                      [](const Row& row) { return !row.is_arc() || parse_number(row.fields[2]); }))
-        epsilons_.insert("0");
-    } else {
-      epsilons_.insert(symbols->epsilons.begin(), symbols->epsilons.end());
-    }
+  Labels(const RowReader& reader, const std::vector<Row>& rows, const AttSymbols* symbols, EpsilonNames epsilons)
+      : reader_(reader), symbols_(symbols), epsilons_(std::move(epsilons)) {
+    if (symbols == nullptr && !epsilons_.are_declared()) refuse_doubtful_zero(rows);
   }
 
   Letter letter(std::string_view label) {
-    if (epsilons_.contains(label)) return kEpsilon;
+    if (label.empty()) return kEpsilon;
+    if (symbols_ != nullptr && std::ranges::find(symbols_->epsilons, label) != symbols_->epsilons.end())
+      return kEpsilon;
+    if (epsilons_.contains(label, [&](const std::string& message) { reader_.fail(label, message); })) return kEpsilon;
     if (symbols_ == nullptr) return seen_.intern(label);
     const auto found = symbols_->letters.find(label);
     if (!found) reader_.fail(label, fmt::format("the symbol {} is not in the symbol table", in_quotes(label)));
@@ -160,14 +196,30 @@ class Labels {
   }
 
   const std::vector<std::string>& names() const {
-    return symbols_ == nullptr ? seen_.names() : symbols_->letters.names();
+    if (symbols_ != nullptr) return symbols_->letters.names();
+    epsilons_.check_letters(seen_.names());
+    return seen_.names();
   }
 
  private:
+  void refuse_doubtful_zero(const std::vector<Row>& rows) const {
+    const Row* zero = nullptr;
+    for (const Row& row : rows) {
+      if (!row.is_arc()) continue;
+      if (!parse_number(row.fields[2])) return;
+      if (row.fields[2] == "0" && zero == nullptr) zero = &row;
+    }
+    if (zero != nullptr)
+      reader_.fail(
+          zero->fields[2],
+          "0 is the empty word where labels are the numbers of OpenFst, and a letter where they are names: say "
+          "--epsilon 0 or --no-epsilon, or give the table with --symbols");
+  }
+
   const RowReader& reader_;
   const AttSymbols* symbols_;
+  EpsilonNames epsilons_;
   NameTable seen_;
-  std::unordered_set<std::string_view> epsilons_;
 };
 
 // --- Writing
@@ -175,12 +227,11 @@ class Labels {
 void require_writable(const Alphabet& alphabet) {
   if (alphabet.size() == 0) throw InputError("AT&T text cannot hold an automaton without letters; write JSON instead");
   for (const Symbol& symbol : alphabet.symbols())
-    if (symbol.name.find_first_of(" \t\r\n\v\f") != std::string::npos ||
-        std::find(kEpsilonNames.begin(), kEpsilonNames.end(), symbol.name) != kEpsilonNames.end())
-      throw InputError(
-          fmt::format("AT&T text cannot hold the letter {}: its fields end at white space, and <eps>, <EPS> "
-                      "and <epsilon> mean the empty word; write JSON instead",
-                      in_quotes(symbol.name)));
+    if (symbol.name.find_first_of(" \t\r\n\v\f") != std::string::npos || EpsilonNames::may_be_no_letter(symbol.name))
+      throw InputError(fmt::format(
+          "AT&T text cannot hold the letter {}: its fields end at white space, and names such as <eps>, @0@ "
+          "and ε mean the empty word; write JSON instead",
+          in_quotes(symbol.name)));
 }
 
 void append_arcs(std::string& text, const Dfa& dfa, State state) {
@@ -192,7 +243,7 @@ void append_arcs(std::string& text, const Dfa& dfa, State state) {
 
 }  // namespace
 
-AttSymbols read_symbol_table(std::string_view text, std::string_view where) {
+AttSymbols read_symbol_table(std::string_view text, std::string_view where, const LanguageOptions& options) {
   struct Entry {
     std::uint64_t number;
     std::string_view name;
@@ -202,15 +253,15 @@ AttSymbols read_symbol_table(std::string_view text, std::string_view where) {
   std::vector<Entry> entries;
   AttSymbols table;
   std::unordered_set<std::string_view> names;
-  for (Row row; reader.next(row);) {
+  for (Row row; reader.next(row, has_name_and_number);) {
     if (row.count != 2) reader.fail(row.fields[0], "a line of a symbol table is: name number");
     const auto number = parse_number(row.fields[1]);
     if (!number || *number > INT64_MAX)
       reader.fail(row.fields[1], in_quotes(row.fields[1]) + " is not the number of a symbol");
     if (!names.insert(row.fields[0]).second) reader.fail(row.fields[0], in_quotes(row.fields[0]) + " is given twice");
-    if (*number == 0)
+    if (*number == 0 || (options.epsilon && *options.epsilon == row.fields[0]))
       table.epsilons.emplace_back(row.fields[0]);
-    else
+    else if (options.no_epsilon || !EpsilonNames::is_any_letter(row.fields[0]))
       entries.push_back({*number, row.fields[0]});
   }
   std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.number < b.number; });
@@ -219,17 +270,24 @@ AttSymbols read_symbol_table(std::string_view text, std::string_view where) {
       reader.fail(entries[i].name, fmt::format("number {} is given twice", entries[i].number));
     table.letters.intern(entries[i].name);
   }
+  EpsilonNames epsilons(options, where);
+  for (const Entry& entry : entries)
+    if (epsilons.contains(entry.name, [&](const std::string& message) { reader.fail(entry.name, message); }))
+      reader.fail(entry.name, fmt::format("{} is a name of the empty word, whose number is 0: say --epsilon {} or "
+                                          "--no-epsilon",
+                                          in_quotes(entry.name), in_quotes(entry.name)));
   return table;
 }
 
-Draft read_att(std::string_view text, std::string_view where, const AttSymbols* symbols) {
+Draft read_att(std::string_view text, std::string_view where, const AttSymbols* symbols,
+               const LanguageOptions& options) {
   text = checked_text(text, where);
   RowReader reader(text, where);
   std::vector<Row> rows;
-  for (Row row; reader.next(row);) rows.push_back(row);
+  for (Row row; reader.next(row, has_states);) rows.push_back(row);
   const std::vector<std::uint64_t> numbers = state_numbers(reader, rows);
   const bool output_column = has_output_column(rows);
-  Labels labels(reader, rows, symbols);
+  Labels labels(reader, rows, symbols, EpsilonNames(options, where));
   Draft draft;
   draft.outputs.resize(numbers.size());
   draft.state_names = names_of(numbers);

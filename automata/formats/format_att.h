@@ -1,7 +1,6 @@
 // automata/formats/format_att.h — AT&T text as OpenFst and MLRegTest write it, with symbol tables.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,25 +16,29 @@ struct AttSymbols {
   std::vector<std::string> epsilons;  ///< the names of number 0; usually one: "<eps>", "<EPS>"
 };
 
-/// Throws InputError with line and column on a line that is not "name number", a name or a number given twice, or a
-/// number past 2^63 − 1.
-AttSymbols read_symbol_table(std::string_view text, std::string_view where);
+/// Throws InputError with line and column on a line that is not "name number", a name or a number given twice, a number
+/// past 2^63 − 1, or a name of the empty word that has another number than 0. Names for any letter at all, which HFST
+/// has in every table, are left out.
+AttSymbols read_symbol_table(std::string_view text, std::string_view where, const LanguageOptions& options = {});
 
 /// Reads an acceptor. Rows are
 ///     source target label              an arc
 ///     source target label label        the same, input and output
 ///     source target label label 0      with a weight, which must be 0 (no weight)
 ///     state                            a final state, perhaps with the weight 0
-/// The source of the first row is initial, a missing arc rejects, a state that no row names does not exist (its number
-/// costs nothing). With a table the alphabet is all of its letters. Without one it is the labels in order of their
-/// first appearance; `<eps>`, `<EPS>` and `<epsilon>` are ε, and so is 0 when every label is a number, as in OpenFst.
-/// Throws InputError with line and column; a transducer (input ≠ output) and weights are refused. O(n log n).
-Draft read_att(std::string_view text, std::string_view where, const AttSymbols* symbols = nullptr);
+/// A row with tabs is divided at tabs, so that a label may be a blank or empty, which is ε; any other row at white
+/// space. The source of the first row is initial, a missing arc rejects, a state that no row names does not exist (its
+/// number costs nothing). With a table the alphabet is all of its letters, and its number 0 is ε. Without one it is the
+/// labels in order of their first appearance, and ε goes by its names (`EpsilonNames`); where all labels are numbers
+/// and one is 0, which is ε in OpenFst and a letter elsewhere, `options` must tell. Throws InputError with line and
+/// column; a transducer (input ≠ output) and weights are refused. O(n log n).
+Draft read_att(std::string_view text, std::string_view where, const AttSymbols* symbols = nullptr,
+               const LanguageOptions& options = {});
 
 /// Writes an acceptor, four columns. A class of characters is written by its name and comes back as a token
 /// (`with_single_characters` comes before). Reading back without the symbol table gives the same automaton when it is
 /// canonical and some letter is not a number. Throws InputError for outputs, an empty alphabet, and names that the
-/// format cannot hold (white space, ε's names).
+/// format cannot hold (white space, names that `EpsilonNames` knows).
 std::string write_att(const Dfa& dfa);
 
 /// The symbol table that goes with `write_att`: `<eps>` 0, then the letters from 1. Throws as `write_att`.

@@ -26,8 +26,8 @@ struct LabelledArc {
 
 class Interpreter {
  public:
-  Interpreter(DotFile file, std::string_view where, const DotOptions& options)
-      : file_(std::move(file)), where_(where), options_(options) {}
+  Interpreter(DotFile file, std::string_view where, const LanguageOptions& options)
+      : file_(std::move(file)), where_(where), mealy_as_labels_(options.mealy_as_labels), epsilons_(options, where) {}
 
   std::variant<Draft, Mealy> run() {
     number_states();
@@ -35,7 +35,7 @@ class Interpreter {
     collect_arcs();
     refuse_probabilities();
     const bool mealy = is_mealy();
-    if (mealy && !options_.mealy_as_labels) return to_mealy();
+    if (mealy && !mealy_as_labels_) return to_mealy();
     return to_draft(mealy);
   }
 
@@ -59,10 +59,41 @@ class Interpreter {
                                              in_quotes(nodes_[initial_]->id), in_quotes(nodes_[state]->id)));
       initial_ = state;
     }
+    if (initial_ == kNoState) find_bold_start();
     if (initial_ == kNoState)
       throw InputError(where_, fmt::format("no start state; add the lines  __start0 [label=\"\", shape=none];  and  "
                                            "__start0 -> \"{}\";  to begin there",
                                            escape_dot(visible(cut_short(nodes_.front()->id, 60)))));
+  }
+
+  /// OpenFst's fstdraw has no arc to the start: that state is bold, and all others are solid.
+  void find_bold_start() {
+    State bold = kNoState;
+    for (State state = 0; state < nodes_.size(); ++state) {
+      const bool is_bold = nodes_[state]->style == "bold";
+      if (is_bold ? bold != kNoState : nodes_[state]->style != "solid") return;
+      if (is_bold) bold = state;
+    }
+    initial_ = bold;
+    is_fst_ = bold != kNoState;
+  }
+
+  std::string fst_label(const std::string& label, const std::string& what) const {
+    if (auto symbol = split_fst_label(label)) return *std::move(symbol);
+    throw InputError(where_,
+                     fmt::format("{} has the label {}, of a transducer or with a weight; a language has neither. "
+                                 "Use `fstproject` or `fstmap --map_type=rmweight`",
+                                 what, in_quotes(label)));
+  }
+
+  std::vector<std::string> symbols_of(const DotArc& arc) const {
+    if (!arc.symbol.empty()) return {arc.symbol};
+    if (is_fst_) return {fst_label(arc.label, describe(arc))};
+    if (!arc.is_html) return split_dot_label(arc.label);
+    std::vector<std::string> symbols = split_html_label(arc.label);
+    if (symbols.empty())
+      throw InputError(where_, fmt::format("{} has an HTML-like label; write plain text", describe(arc)));
+    return symbols;
   }
 
   std::string describe(const DotArc& arc) const {
@@ -71,11 +102,12 @@ class Interpreter {
   }
 
   void collect_arcs() {
+    for (const DotNode* node : nodes_)
+      if (is_fst_) fst_label(node->label, "the state " + in_quotes(node->id));
     for (const DotArc& arc : file_.arcs) {
       if (states_[arc.source] == kNoState) continue;
-      std::vector<std::string> symbols =
-          arc.symbol.empty() ? split_dot_label(arc.label) : std::vector<std::string>{arc.symbol};
       if (arc.unlabelled()) throw InputError(where_, describe(arc) + " has no label; write ε for the empty word");
+      std::vector<std::string> symbols = symbols_of(arc);
       if (symbols.empty())
         throw InputError(where_,
                          fmt::format("{} has an empty symbol in its label {}", describe(arc), in_quotes(arc.label)));
@@ -118,7 +150,20 @@ class Interpreter {
 
   // --- Acceptors and Moore machines, traces of Mealy machines
 
-  Draft to_draft(bool traces) const {
+  bool is_epsilon(const LabelledArc& arc, const std::string& symbol) {
+    return arc.arc->symbol.empty() && epsilons_.contains(symbol, [&](const std::string& message) {
+      throw InputError(where_, describe(*arc.arc) + ": " + message);
+    });
+  }
+
+  void refuse_epsilon(const LabelledArc& arc, const std::string& input) {
+    if (is_epsilon(arc, input))
+      throw InputError(where_, fmt::format("{} reads the input {}, the empty word; a Mealy machine reads a letter at "
+                                           "every step. Where it is a letter, say --no-epsilon",
+                                           describe(*arc.arc), in_quotes(input)));
+  }
+
+  Draft to_draft(bool traces) {
     Draft draft;
     draft.initial = {initial_};
     draft.state_names = state_names();
@@ -129,20 +174,22 @@ class Interpreter {
     for (const Symbol& symbol : draft.alphabet.symbols()) letters.intern(symbol.name);
     for (const LabelledArc& arc : arcs_)
       for (std::string symbol : arc.symbols) {
-        if (traces) symbol = join(*split_input_output(symbol));
-        const bool epsilon = arc.arc->symbol.empty() && symbol == "ε";
+        if (traces) {
+          const auto pair = *split_input_output(symbol);
+          refuse_epsilon(arc, pair.first);
+          symbol = pair.first + "/" + pair.second;  // without the blanks that may stand around the slash
+        }
+        const bool epsilon = is_epsilon(arc, symbol);
         if (declared && !epsilon && !letters.find(symbol))
           throw InputError(where_, fmt::format("{} reads {}, which is not in the graph's alphabet", describe(*arc.arc),
                                                in_quotes(symbol)));
         draft.arcs.push_back(
             {states_[arc.arc->source], epsilon ? kEpsilon : letters.intern(symbol), states_[arc.arc->target]});
       }
+    epsilons_.check_letters(letters.names());
     if (!declared) draft.alphabet = alphabet_of_names(letters.names(), where_);
     return draft;
   }
-
-  /// Without the blanks that may stand around the slash.
-  static std::string join(const std::pair<std::string, std::string>& pair) { return pair.first + "/" + pair.second; }
 
   void read_outputs(Draft& draft, bool traces) const {
     if (!file_.outputs.empty()) return read_listed_outputs(draft);
@@ -207,7 +254,7 @@ class Interpreter {
 
   // --- Mealy machines
 
-  Mealy to_mealy() const {
+  Mealy to_mealy() {
     NameTable inputs, outputs;
     struct Move {
       State source, target;
@@ -218,6 +265,7 @@ class Interpreter {
     for (const LabelledArc& arc : arcs_)
       for (const std::string& symbol : arc.symbols) {
         const auto [input, output] = *split_input_output(symbol);
+        refuse_epsilon(arc, input);
         moves.push_back(
             {states_[arc.arc->source], states_[arc.arc->target], inputs.intern(input), outputs.intern(output)});
       }
@@ -257,18 +305,20 @@ class Interpreter {
 
   DotFile file_;
   std::string_view where_;
-  DotOptions options_;
+  bool mealy_as_labels_;
+  EpsilonNames epsilons_;
   std::vector<State> states_;          ///< per node; kNoState for start marks
   std::vector<const DotNode*> nodes_;  ///< per state
   std::vector<LabelledArc> arcs_;      ///< between states
   State initial_ = kNoState;
+  bool is_fst_ = false;  ///< drawn by OpenFst
 };
 
 // --- Writing
 
 /// True when a label that is just this name is read back as exactly this symbol.
 bool is_plain_label(const std::string& name) {
-  return split_dot_label(name) == std::vector<std::string>{name} && name != "ε" &&
+  return split_dot_label(name) == std::vector<std::string>{name} && !EpsilonNames::may_be_no_letter(name) &&
          name.find('/') == std::string::npos && !ends_in_probability(name, true);
 }
 
@@ -296,7 +346,7 @@ std::vector<std::string> arc_attributes(const Alphabet& alphabet) {
 
 }  // namespace
 
-std::variant<Draft, Mealy> read_dot(std::string_view text, std::string_view where, const DotOptions& options) {
+std::variant<Draft, Mealy> read_dot(std::string_view text, std::string_view where, const LanguageOptions& options) {
   return Interpreter(read_dot_graph(text, where), where, options).run();
 }
 
@@ -350,7 +400,8 @@ std::string write_dot(const Mealy& mealy) {
       const std::string& name = mealy.inputs().name(input);
       const std::string& output = mealy.output_names()[mealy.output(state, input)];
       const std::string label = name + "/" + output;
-      if (split_dot_label(label) != std::vector{label} || split_input_output(label) != std::pair(name, output))
+      if (split_dot_label(label) != std::vector{label} || EpsilonNames::may_be_no_letter(name) ||
+          split_input_output(label) != std::pair(name, output))
         throw InputError(
             fmt::format("a DOT label cannot hold the input {} with the output {}", in_quotes(name), in_quotes(output)));
       fmt::format_to(std::back_inserter(text), "  {} -> {} [label=\"{}\"];\n", state, mealy.next(state, input),

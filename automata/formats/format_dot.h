@@ -11,19 +11,14 @@
 
 namespace krohn {
 
-struct DotOptions {
-  /// Read "input/output" arcs as plain letters: the acceptor of all traces.
-  bool mealy_as_labels = false;
-};
-
 /// Reads a digraph. The conventions (docs/formats.md): a small or shapeless node without arriving arcs whose arcs are
 /// unlabelled marks the start; `shape=doublecircle` or `peripheries=2` accepts; a label lists symbols, separated by
-/// newlines or by commas outside brackets; when no state accepts and every label is `input/output`, the file is a Mealy
-/// machine; `output="…"` on every node, or a record label `name|output`, makes a Moore machine. Labels that all end in
-/// a probability are refused. The attributes that `write_dot` adds for exactness (`symbol`, `alphabet`, `outputs`) win
-/// over labels. Throws InputError with the line where Graphviz gives one, otherwise naming the node or arc.
-/// Thread-safe.
-std::variant<Draft, Mealy> read_dot(std::string_view text, std::string_view where, const DotOptions& options = {});
+/// newlines or by commas outside brackets, ε among them (`EpsilonNames`); when no state accepts and every label is
+/// `input/output`, the file is a Mealy machine; `output="…"` on every node, or a record label `name|output`, makes a
+/// Moore machine. Labels that all end in a probability are refused. The attributes that `write_dot` adds for exactness
+/// (`symbol`, `alphabet`, `outputs`) win over labels. Throws InputError with the line where Graphviz gives one,
+/// otherwise naming the node or arc. Thread-safe.
+std::variant<Draft, Mealy> read_dot(std::string_view text, std::string_view where, const LanguageOptions& options = {});
 
 /// Writes any automaton, one arc per letter, so that `read_dot` gives back the same automaton: Moore outputs, character
 /// classes, any names. For pictures see automata/draw/draw.h.

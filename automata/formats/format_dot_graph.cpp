@@ -99,6 +99,7 @@ DotNode to_node(Agnode_t* node) {
   DotNode result;
   result.id = agnameof(node);
   result.shape = attribute(node, "shape");
+  result.style = attribute(node, "style");
   result.output = unescape_dot(attribute(node, "output"));
   char* label = agget(node, const_cast<char*>("label"));
   const bool own_label = label != nullptr && *label != 0 && !aghtmlstr(label) && std::string_view(label) != "\\N";
@@ -109,13 +110,11 @@ DotNode to_node(Agnode_t* node) {
   return result;
 }
 
-DotArc to_arc(Agedge_t* edge, std::string_view where) {
+DotArc to_arc(Agedge_t* edge) {
   DotArc arc;
   char* label = agget(edge, const_cast<char*>("label"));
-  if (label != nullptr && aghtmlstr(label))
-    throw InputError(where, fmt::format("the arc {} -> {} has an HTML-like label; write plain text",
-                                        in_quotes(agnameof(agtail(edge))), in_quotes(agnameof(aghead(edge)))));
-  if (label != nullptr) arc.label = unescape_dot(label);
+  arc.is_html = label != nullptr && aghtmlstr(label);
+  if (label != nullptr) arc.label = arc.is_html ? label : unescape_dot(label);
   arc.symbol = unescape_dot(attribute(edge, "symbol"));
   return arc;
 }
@@ -156,13 +155,15 @@ DotFile read_dot_graph(std::string_view text, std::string_view where) {
   }
   for (Agnode_t* node = agfstnode(graph.get()); node != nullptr; node = agnxtnode(graph.get(), node))
     for (Agedge_t* edge = agfstout(graph.get(), node); edge != nullptr; edge = agnxtout(graph.get(), edge)) {
-      DotArc arc = to_arc(edge, where);
+      DotArc arc = to_arc(edge);
       budget.spend(arc.label.size() + arc.symbol.size());
       arc.source = index.at(node);
       arc.target = index.at(aghead(edge));
       file.nodes[arc.target].has_arrivals = true;
       file.nodes[arc.source].has_departures = true;
-      if (!arc.unlabelled()) file.nodes[arc.source].all_departures_unlabelled = false;
+      // What stands on the arc from a start mark says nothing where it is for the eye alone.
+      const bool says_nothing = arc.unlabelled() || (arc.is_html && file.nodes[arc.source].is_named_start());
+      if (!says_nothing) file.nodes[arc.source].all_departures_unlabelled = false;
       arc.sequence = AGSEQ(edge);
       file.arcs.push_back(std::move(arc));
     }

@@ -10,7 +10,7 @@
 namespace krohn {
 
 struct DotNode {
-  std::string id, label, shape, output;
+  std::string id, label, shape, output, style;
   bool has_arrivals = false, has_departures = false, all_departures_unlabelled = true;
   bool accepting = false;
 
@@ -19,17 +19,19 @@ struct DotNode {
   bool is_labelled_as_record() const {
     return is_record() || (label.starts_with('{') && label.ends_with('}') && label.find('|') != std::string::npos);
   }
+  bool is_named_start() const { return id.starts_with("__start"); }
   bool marks_start() const {
     const bool shapeless = shape == "none" || shape == "point" || shape == "plaintext" || shape == "plain";
-    return !has_arrivals && has_departures && all_departures_unlabelled && (shapeless || id.starts_with("__start"));
+    return !has_arrivals && has_departures && all_departures_unlabelled && (shapeless || is_named_start());
   }
 };
 
 struct DotArc {
   std::size_t source = 0, target = 0;
   std::uint64_t sequence = 0;  ///< counts arcs in the order of the file
-  std::string label;           ///< unescaped
-  std::string symbol;          ///< exact, wins over the label
+  std::string label;           ///< unescaped; of an HTML-like label all between its brackets
+  bool is_html = false;
+  std::string symbol;  ///< exact, wins over the label
   bool unlabelled() const { return label.empty() && symbol.empty(); }
 };
 

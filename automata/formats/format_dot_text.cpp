@@ -217,6 +217,15 @@ std::string_view without_blanks(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
 }
 
+std::string decode_entities(std::string text) {
+  constexpr std::pair<std::string_view, char> kEntities[] = {
+      {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&#39;", '\''}, {"&nbsp;", ' '}, {"&amp;", '&'}};  // & last
+  for (const auto& [entity, character] : kEntities)
+    for (std::size_t at = 0; (at = text.find(entity, at)) != std::string::npos; ++at)
+      text.replace(at, entity.size(), 1, character);
+  return text;
+}
+
 }  // namespace
 
 std::size_t PreparedDot::line_in_file(std::size_t line) const {
@@ -271,6 +280,41 @@ std::vector<std::string> split_dot_label(std::string_view label) {
     finish(label.size());  // a last newline ends, it does not separate
   if (has_empty) symbols.clear();
   return symbols;
+}
+
+std::vector<std::string> split_html_label(std::string_view label) {
+  const std::size_t tag = label.find('<'), end = label.find('>');
+  if (tag == std::string_view::npos || end == std::string_view::npos ||
+      label.find('<', tag + 1) != std::string_view::npos)
+    return {};
+  const std::string_view name = without_blanks(label.substr(tag + 1, end - tag - 1));
+  if (name != "br" && name != "br/" && name != "br /") return {};
+  const std::string output(without_blanks(label.substr(end + 1)));
+  std::vector<std::string> symbols;
+  constexpr std::string_view kBar = " | ";
+  for (std::size_t at = 0; at <= tag;) {
+    const std::size_t bar = std::min(label.find(kBar, at), tag);
+    const std::string_view input = without_blanks(label.substr(at, bar - at));
+    if (input.empty() || input.find('/') != std::string_view::npos) return {};
+    symbols.push_back(decode_entities(std::string(input) + "/" + output));
+    at = bar + kBar.size();
+  }
+  return output.empty() ? std::vector<std::string>{} : symbols;
+}
+
+std::optional<std::string> split_fst_label(std::string_view label) {
+  if (const std::size_t slash = label.rfind('/'); slash != std::string_view::npos && slash > 0) {
+    double weight = 0;
+    const std::string_view text = label.substr(slash + 1);
+    if (std::from_chars(text.data(), text.data() + text.size(), weight).ptr == text.data() + text.size() &&
+        !text.empty())
+      return std::nullopt;
+  }
+  const std::size_t half = label.size() / 2;
+  if (label.size() % 2 == 1 && half > 0 && label[half] == ':' && label.substr(0, half) == label.substr(half + 1))
+    return std::string(label.substr(0, half));
+  return label.size() > 1 && label.find(':') != std::string_view::npos ? std::nullopt
+                                                                       : std::optional(std::string(label));
 }
 
 std::optional<std::pair<std::string, std::string>> split_record(std::string_view label) {

@@ -34,6 +34,14 @@ std::string escape_dot(std::string_view text);
 /// listed.
 std::vector<std::string> split_dot_label(std::string_view label);
 
+/// The "input/output" symbols of an HTML-like label `input | input<br/>output`, as StateLearner writes a Mealy
+/// machine's. Empty when it is no such label: other tags, no output, a slash in an input.
+std::vector<std::string> split_html_label(std::string_view label);
+
+/// The symbol of a label of OpenFst's fstdraw: "a", or "a:a" where both tapes are drawn. Nothing for a transducer's arc
+/// or a weight, "a:b" or "a/0.5".
+std::optional<std::string> split_fst_label(std::string_view label);
+
 /// Name and output of a record's label, "name|output" or "{name|output}", without the blanks around them; nothing when
 /// it has no bar.
 std::optional<std::pair<std::string, std::string>> split_record(std::string_view label);

@@ -4,8 +4,11 @@
 #include <unicode/utf8.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <charconv>
 
+#include "krohn/automata/dfa/utf8.h"
 #include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 
@@ -83,8 +86,9 @@ Dfa complete(const Draft& draft, std::vector<State> table, std::string_view wher
     table.resize(table.size() + draft.alphabet.size(), sink);
     std::replace(table.begin(), table.end(), kNoTarget, sink);
   }
-  return Dfa::moore(draft.alphabet, std::move(table), draft.initial.front(), std::move(outputs), draft.output_names)
-      .with_state_names(std::move(names));
+  Dfa dfa = Dfa::moore(draft.alphabet, std::move(table), draft.initial.front(), std::move(outputs), draft.output_names)
+                .with_state_names(std::move(names));
+  return draft.has_start ? std::move(dfa) : std::move(dfa).without_start();
 }
 
 }  // namespace
@@ -130,6 +134,101 @@ std::uint32_t NameTable::intern(std::string_view name) {
 std::optional<std::uint32_t> NameTable::find(std::string_view name) const {
   const auto entry = index_.find(std::string(name));
   return entry == index_.end() ? std::nullopt : std::optional(entry->second);
+}
+
+namespace {
+
+/// The empty word as OpenFst, Kaldi, MLRegTest, foma, pyfoma, HFST and mata write it, and people.
+constexpr std::array<std::string_view, 10> kEpsilons = {
+    "<eps>", "<EPS>", "<epsilon>", "<EPSILON>", "@0@", "@_EPSILON_SYMBOL_@", "4294967295", "ε", "ϵ", "λ"};
+
+bool is_epsilon(std::string_view label) {
+  return std::find(kEpsilons.begin(), kEpsilons.end(), label) != kEpsilons.end();
+}
+
+bool is_greek(std::string_view label) {
+  const auto character = single_code_point(label);
+  return character && *character >= 0x370 && *character <= 0x3FF;
+}
+
+/// "eps", "\epsilon", "&lambda;": a word for the empty word, whatever stands around it.
+bool is_word_for_epsilon(std::string_view label) {
+  if (label.size() < 3 || label.size() > 20) return false;
+  std::string word;
+  for (const char c : label)
+    if (std::isalpha(static_cast<unsigned char>(c)) != 0)
+      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    else if (std::string_view("<>[]{}()$\\&;@_#").find(c) == std::string_view::npos)
+      return false;
+  for (const std::string_view known :
+       {"eps", "epsilon", "varepsilon", "epsilonsymbol", "lambda", "emptyword", "emptystring"})
+    if (word == known) return true;
+  return false;
+}
+
+/// A flag diacritic of foma and HFST, such as `@P.CASE.NOM@`: no letter, but a condition on the rest of the path.
+bool is_flag(std::string_view label) {
+  return label.size() > 4 && label.front() == '@' && label.back() == '@' && label[2] == '.' &&
+         std::string_view("PNRDCUE").find(label[1]) != std::string_view::npos;
+}
+
+/// Why the label is neither a letter nor the empty word; otherwise nothing.
+std::string_view no_letter(std::string_view label) {
+  if (EpsilonNames::is_any_letter(label))
+    return "any letter, or any that the file does not name, in files of foma, HFST and mata; write such arcs letter by "
+           "letter";
+  if (is_flag(label)) return "a flag diacritic of foma or HFST, a condition on the word; have them eliminated first";
+  return {};
+}
+
+}  // namespace
+
+EpsilonNames::EpsilonNames(const LanguageOptions& options, std::string_view where)
+    : where_(where),
+      declared_(options.epsilon || options.no_epsilon),
+      asked_(declared_),
+      all_letters_(options.no_epsilon) {
+  if (options.epsilon && options.no_epsilon)
+    throw InputError("--epsilon", "not with --no-epsilon: either a name is the empty word, or none is");
+  if (options.epsilon) names_.push_back(*options.epsilon);
+}
+
+void EpsilonNames::declare(const std::vector<std::string>& names) {
+  if (asked_) return;
+  declared_ = true;
+  names_.insert(names_.end(), names.begin(), names.end());
+}
+
+bool EpsilonNames::contains(std::string_view label, const std::function<void(const std::string&)>& fail) {
+  if (all_letters_) return false;
+  if (declared_ && std::find(names_.begin(), names_.end(), label) != names_.end()) return true;
+  if (declared_ && !asked_) return false;
+  if (const std::string_view why = no_letter(label); !why.empty())
+    fail(fmt::format("{} is {}. Where it is a letter, say --no-epsilon", in_quotes(label), why));
+  if (declared_) return false;
+  if (is_word_for_epsilon(label) && !is_epsilon(label))
+    fail(fmt::format("{} may be the empty word or a letter: say --epsilon {} or --no-epsilon", in_quotes(label),
+                     in_quotes(label)));
+  if (!is_epsilon(label)) return false;
+  if (is_greek(label)) greek_ = label;
+  return true;
+}
+
+void EpsilonNames::check_letters(const std::vector<std::string>& letters) const {
+  const auto other = std::find_if(letters.begin(), letters.end(), is_greek);
+  if (greek_.empty() || other == letters.end()) return;
+  throw InputError(where_, fmt::format("{} may be the empty word or a letter, as {} is one: say --epsilon {} or "
+                                       "--no-epsilon",
+                                       in_quotes(greek_), in_quotes(*other), in_quotes(greek_)));
+}
+
+bool EpsilonNames::is_any_letter(std::string_view name) {
+  return name == "@_IDENTITY_SYMBOL_@" || name == "@_UNKNOWN_SYMBOL_@" || name == "@_DEFAULT_SYMBOL_@" ||
+         name == "4294967294";
+}
+
+bool EpsilonNames::may_be_no_letter(std::string_view name) {
+  return is_epsilon(name) || is_word_for_epsilon(name) || !no_letter(name).empty();
 }
 
 Alphabet alphabet_of_names(const std::vector<std::string>& names, std::string_view where) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/automata/dfa/nfa.h"
 #include "krohn/automata/dfa/visible_text.h"
+#include "krohn/automata/formats/language_options.h"
 #include "krohn/automata/operations/automaton.h"
 #include "krohn/automata/operations/determinise.h"
 
@@ -32,6 +34,7 @@ struct Draft {
   std::vector<Output> outputs;  ///< one per state
   std::vector<std::string> output_names = {"reject", "accept"};
   std::vector<std::string> state_names;  ///< empty, or one per state
+  bool has_start = true;                 ///< false: a semigroup, `Dfa::without_start`
 
   State states() const { return static_cast<State>(outputs.size()); }
 };
@@ -61,6 +64,37 @@ class NameTable {
  private:
   std::vector<std::string> names_;
   std::unordered_map<std::string, std::uint32_t> index_;
+};
+
+/// Tells the empty word from letters where arcs bear names: programs write `<eps>`, `@0@`, `4294967295`, … for it, and
+/// other names for any letter at all. One for each file that is read.
+class EpsilonNames {
+ public:
+  /// Throws InputError when both a name and none are asked for.
+  EpsilonNames(const LanguageOptions& options, std::string_view where);
+
+  /// These names alone are the empty word, as the file itself says. Options go before it.
+  void declare(const std::vector<std::string>& names);
+  bool are_declared() const { return declared_; }
+
+  /// Whether the label is the empty word. Calls `fail`, which must throw, with a message for a label that may be or
+  /// may not be, and for one that stands for any letter or a condition.
+  bool contains(std::string_view label, const std::function<void(const std::string& message)>& fail);
+
+  /// Throws InputError when a Greek letter was read as the empty word and other Greek letters are letters.
+  void check_letters(const std::vector<std::string>& letters) const;
+
+  /// True for names that need care to be read as letters: the others that `contains` calls the empty word or refuses.
+  static bool may_be_no_letter(std::string_view name);
+  /// True for the names by which foma, HFST and mata mean any letter.
+  static bool is_any_letter(std::string_view name);
+
+ private:
+  std::string_view where_;
+  std::vector<std::string> names_;         ///< where `declared_`: all
+  bool declared_ = false, asked_ = false;  ///< by the file or the user; by the user
+  bool all_letters_ = false;
+  std::string greek_;  ///< met as the empty word
 };
 
 /// `Alphabet::from_names` with the file named in errors.

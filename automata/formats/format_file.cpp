@@ -40,7 +40,16 @@ std::string lower_case(std::string_view text) {
 
 std::string extension_of(const std::string& path) { return lower_case(fs::path(path).extension().string()); }
 
+/// krohn's name for the table; OpenFst's and pyfoma's tools write one for the input and one for the output.
 std::string symbols_beside(const std::string& path) { return fs::path(path).replace_extension(".syms").string(); }
+
+std::optional<std::string> find_symbols_beside(const std::string& path) {
+  std::error_code error;
+  for (const char* extension : {".syms", ".isyms", ".osyms"})
+    if (std::string table = fs::path(path).replace_extension(extension).string(); fs::exists(table, error))
+      return table;
+  return std::nullopt;
+}
 
 /// "; did you mean a.dot or b.dot?", or nothing. Looks at no more than 10,000 names.
 std::string suggestion(const fs::path& path) {
@@ -96,15 +105,14 @@ bool is_symbol_table(std::string_view text) {
 using Machine = std::variant<Draft, Mealy, Automaton>;
 
 Machine read_att_machine(std::string_view text, std::string_view where, const LanguageOptions& options) {
-  if (!options.symbols) return read_att(text, where);
-  const AttSymbols symbols = read_symbol_table(read_text_file(*options.symbols), *options.symbols);
-  return read_att(text, where, &symbols);
+  if (!options.symbols) return read_att(text, where, nullptr, options);
+  const AttSymbols symbols = read_symbol_table(read_text_file(*options.symbols), *options.symbols, options);
+  return read_att(text, where, &symbols, options);
 }
 
-/// For formats without options of their own.
-template <Draft read(std::string_view text, std::string_view where)>
-Machine read_machine(std::string_view text, std::string_view where, const LanguageOptions&) {
-  return read(text, where);
+template <Draft read(std::string_view text, std::string_view where, const LanguageOptions& options)>
+Machine read_machine(std::string_view text, std::string_view where, const LanguageOptions& options) {
+  return read(text, where, options);
 }
 
 bool begins_dot(std::string_view text) {
@@ -162,7 +170,7 @@ constexpr std::array kFormats{
            begins_dot,
            [](std::string_view text, std::string_view where, const LanguageOptions& options) {
              return std::visit([](auto machine) { return Machine(std::move(machine)); },
-                               read_dot(text, where, {options.mealy_as_labels}));
+                               read_dot(text, where, options));
            },
            [](const Dfa& dfa, const Options&) { return write_dot(dfa); }},
     Format{FileFormat::kAtt,
@@ -183,7 +191,9 @@ constexpr std::array kFormats{
     Format{FileFormat::kJson,
            {"json"},
            [](std::string_view text) { return text[0] == '{'; },
-           read_machine<read_json>,
+           [](std::string_view text, std::string_view where, const LanguageOptions&) {
+             return Machine(read_json(text, where));
+           },
            write_plainly<write_json>},
     Format{FileFormat::kGap, {"gap", "g"}, begins_no_text, read_machine<read_gap>, write_plainly<write_gap>},
     Format{FileFormat::kRegex,
@@ -296,9 +306,8 @@ OpenedFile open_file(const std::string& path, const LanguageOptions& options) {
     throw InputError(path, "a network, not an automaton; only commands that take a network read .safetensors");
   OpenedFile file{read_existing_file(path), path == "-" ? "standard input" : path, FileFormat::kDot, options};
   file.format = format_of(path, file.text, options);
-  std::error_code error;
-  if (file.format == FileFormat::kAtt && !options.symbols && path != "-" && fs::exists(symbols_beside(path), error))
-    file.options.symbols = symbols_beside(path);
+  if (file.format == FileFormat::kAtt && !options.symbols && path != "-")
+    file.options.symbols = find_symbols_beside(path);
   return file;
 }
 

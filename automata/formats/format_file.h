@@ -49,8 +49,9 @@ Dfa read_automaton(std::string_view text, std::string_view where, FileFormat for
                    const LanguageOptions& options = {});
 
 /// Reads the file at `path` ("-": standard input) in `options.format`, else the format of its extension, else of its
-/// content. AT&T text without `options.symbols` uses the symbol table beside it, the same name with `.syms`, if there
-/// is one. A file that does not exist is reported with the names in its directory that look alike.
+/// content. AT&T text without `options.symbols` uses the symbol table beside it, the same name with `.syms`, `.isyms`
+/// or
+/// `.osyms`, if there is one. A file that does not exist is reported with the names in its directory that look alike.
 Dfa read_automaton_file(const std::string& path, const LanguageOptions& options = {});
 
 /// The same without determinising: a nondeterministic acceptor stays one.

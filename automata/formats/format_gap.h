@@ -2,23 +2,49 @@
 // Automata.
 #pragma once
 
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "krohn/automata/formats/format_draft.h"
 
 namespace krohn {
 
 /// GAP statements: the letters' transformations and their semigroup, the group when they all permute the states, and
-/// the ends of an acceptor or the outputs. State q is point q + 1.
+/// the ends of an acceptor or the outputs, where the automaton has a start. State q is point q + 1.
 std::string write_gap(const Dfa& dfa);
 
-/// Reads every `Transformation([…])` of a GAP text, in its order, as a letter; letters are a, b, …, x27, … unless the
-/// text has `letters := ["…", …]`, and act on as many points as the largest has. Every state is its own output, so that
-/// nothing is merged: the automaton stands for the transformations alone. With `accepting := […]` it is an acceptor,
-/// with `outputs := ["…", …]` a Moore machine of these. `initial := n` names the initial state, otherwise it is the
-/// first. All other text is passed over. Throws InputError with line and column for images that are no points, or when
-/// no transformation is there.
-Draft read_gap(std::string_view text, std::string_view where);
+/// What is generated: by a semigroup, monoid or group of a GAP text, or by its transformations where it makes none.
+struct GapSemigroup {
+  std::vector<std::string> variables;                                         ///< that hold it in the end
+  std::size_t offset = 0;                                                     ///< of the call that made it
+  std::vector<std::shared_ptr<const std::vector<std::uint32_t>>> generators;  ///< images from 0; later points are fixed
+  std::vector<std::string> names;  ///< the variables of the generators, when each is one; otherwise none
+};
+
+struct GapText {
+  std::vector<GapSemigroup> semigroups;
+  std::vector<std::string> letters, outputs;            ///< of the variables of these names, or none
+  std::optional<std::vector<std::uint32_t>> accepting;  ///< points from 1
+  std::optional<std::uint64_t> initial;
+};
+
+/// Evaluates the statements of the text: assignments; numbers, strings, lists and ranges; `Transformation`,
+/// `TransformationNC`, `AsTransformation`, `AsPermutation`, `PermList`, `IdentityTransformation`, permutations in
+/// cycles; products, quotients and powers; `List` with a conversion; `Semigroup`, `Monoid` and `Group` of such.
+/// Questions about them, such as `Size(S);`, are passed over. Throws InputError with line and column for anything else,
+/// and LimitError past 2^28 images.
+GapText read_gap_text(std::string_view text, std::string_view where);
+
+/// The transformations that generate the semigroup of a GAP text, as letters, on as many points as the largest has.
+/// Letters have the names in `letters`, else those of the variables that hold them, else a, b, …, x27, …. `options`
+/// names the semigroup where there are several. Every state is its own output and there is no start, so that nothing is
+/// merged or dropped: the automaton stands for the transformations alone. With `accepting := […]` it is an acceptor,
+/// with `outputs := ["…", …]` a Moore machine of these, and `initial := n` names the initial state, otherwise the
+/// first.
+Draft read_gap(std::string_view text, std::string_view where, const LanguageOptions& options = {});
 
 }  // namespace krohn

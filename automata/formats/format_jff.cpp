@@ -36,6 +36,7 @@ struct JffTransition {
 struct JffFile {
   std::string type, alphabet;
   bool has_alphabet = false;
+  std::string unknown;  ///< the first element that no finite automaton has, with its position
   std::vector<JffState> states;
   std::vector<JffTransition> transitions;
 };
@@ -92,10 +93,21 @@ class JffHandler {
       fail(fmt::format("the element <{}> is not JFLAP's <structure>", visible(cut_short(name, 60))));
     path_.emplace_back(name);
     text_.clear();
+    if (!is_known(name) && file_.unknown.empty())
+      file_.unknown = fmt::format("{}: the element <{}>", position(), visible(cut_short(name, 60)));
     if (name == "state") start_state(attributes);
     if (name == "transition") file_.transitions.push_back({"", "", "", position()});
     if (inside("state") && name == "initial") file_.states.back().initial = true;
     if (inside("state") && name == "final") file_.states.back().final = true;
+  }
+
+  /// Elements of a finite automaton. Others, such as <push> or <write>, may change what it means.
+  static bool is_known(std::string_view name) {
+    for (const std::string_view known :
+         {"structure", "type", "automaton", "alphabet", "state", "x", "y", "label", "initial", "final", "transition",
+          "from", "to", "read", "controlx", "controly", "note", "text"})
+      if (name == known) return true;
+    return false;
   }
 
   void start_state(const XML_Char** attributes) {
@@ -167,18 +179,23 @@ JffFile parse_jff(std::string_view text, std::string_view where) {
 
 class JffInterpreter {
  public:
-  JffInterpreter(JffFile file, std::string_view where) : file_(std::move(file)), where_(where) {}
+  JffInterpreter(JffFile file, std::string_view where, const LanguageOptions& options)
+      : file_(std::move(file)), where_(where), epsilons_(options, where) {}
 
   Draft run() {
     if (file_.type != "fa")
       throw InputError(where_, fmt::format("the type of the structure is {}; only finite automata (fa) can be read",
                                            in_quotes(file_.type)));
+    if (!file_.unknown.empty())
+      throw InputError(file_.unknown +
+                       " is none of a finite automaton's; remove it if it says nothing of the language");
     read_states();
     if (file_.has_alphabet) {
       draft_.alphabet = read_json_alphabet(file_.alphabet, where_);
       for (const Symbol& symbol : draft_.alphabet.symbols()) letters_.intern(symbol.name);
     }
     for (const JffTransition& transition : file_.transitions) read_transition(transition);
+    epsilons_.check_letters(letters_.names());
     if (!file_.has_alphabet) draft_.alphabet = alphabet_of_names(letters_.names(), where_);
     return std::move(draft_);
   }
@@ -222,9 +239,16 @@ class JffInterpreter {
         throw InputError(transition.position,
                          fmt::format("the symbol {} is not in the file's alphabet", in_quotes(transition.read)));
       draft_.arcs.push_back({source, *letter, target});
+    } else if (is_epsilon(transition.read, transition)) {
+      draft_.arcs.push_back({source, kEpsilon, target});
     } else {
       read_characters(decode_utf8(transition.read), source, target, transition);
     }
+  }
+
+  bool is_epsilon(const std::string& read, const JffTransition& transition) {
+    return epsilons_.contains(read,
+                              [&](const std::string& message) { throw InputError(transition.position, message); });
   }
 
   /// JFLAP's own meaning: "[a-z]" is a range, other strings are paths of one character each.
@@ -233,7 +257,8 @@ class JffInterpreter {
       return read_range(read[1], read[3], source, target, transition);
     for (std::size_t i = 0; i < read.size(); ++i) {
       const State next = i + 1 == read.size() ? target : add_state();
-      draft_.arcs.push_back({source, letters_.intern(to_utf8(read[i])), next});
+      const std::string letter = to_utf8(read[i]);
+      draft_.arcs.push_back({source, is_epsilon(letter, transition) ? kEpsilon : letters_.intern(letter), next});
       source = next;
     }
   }
@@ -260,6 +285,7 @@ class JffInterpreter {
   Draft draft_;
   std::unordered_map<std::uint64_t, State> state_of_;
   NameTable letters_;
+  EpsilonNames epsilons_;
   bool named_ = false;
 };
 
@@ -290,8 +316,8 @@ std::string state_element(const Dfa& dfa, State state) {
 
 }  // namespace
 
-Draft read_jff(std::string_view text, std::string_view where) {
-  return JffInterpreter(parse_jff(checked_text(text, where), where), where).run();
+Draft read_jff(std::string_view text, std::string_view where, const LanguageOptions& options) {
+  return JffInterpreter(parse_jff(checked_text(text, where), where), where, options).run();
 }
 
 std::string write_jff(const Dfa& dfa) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "krohn/automata/dfa/utf8.h"
@@ -104,7 +105,7 @@ std::vector<std::string> to_names(const json& array, const char* field, std::str
 
 Symbol to_symbol(const json& value, const std::string& what, std::string_view where) {
   if (value.is_string()) return Alphabet::from_names(std::vector{value.get<std::string>()})[0];
-  if (!value.is_object())
+  if (!value.is_object() || value.size() != 2)
     throw InputError(where, what + " must be a string or an object with \"name\" and \"characters\"");
   Symbol symbol;
   symbol.name = require(value, "name", json::value_t::string, where).get<std::string>();
@@ -147,6 +148,17 @@ void read_header(const json& file, std::string_view where) {
   const auto version = file.find("version");
   if (version == file.end() || !version->is_number_unsigned() || *version != kVersion)
     throw InputError(where, fmt::format("\"version\" must be {}; a newer krohn may read this file", kVersion));
+}
+
+/// A field that is not known may change what the others mean, or be one of them misspelt.
+void refuse_unknown_fields(const json& file, std::string_view where) {
+  constexpr std::array<std::string_view, 11> kFields = {"format",      "version",     "alphabet",     "states",
+                                                        "initial",     "accepting",   "output_names", "outputs",
+                                                        "state_names", "transitions", "comment"};
+  for (const auto& [field, value] : file.items())
+    if (std::ranges::find(kFields, field) == kFields.end())
+      throw InputError(where, fmt::format("the field {} is not known; the fields are {}. Remarks go into \"comment\"",
+                                          in_quotes(field), fmt::join(kFields, ", ")));
 }
 
 void read_outputs(const json& file, Draft& draft, std::string_view where) {
@@ -237,6 +249,7 @@ std::string outputs_text(const Dfa& dfa) {
 Draft read_json(std::string_view text, std::string_view where) {
   const json file = parse_json(checked_text(text, where), where);
   read_header(file, where);
+  refuse_unknown_fields(file, where);
   Draft draft;
   draft.alphabet = to_alphabet(require(file, "alphabet", json::value_t::array, where), where);
   const json& rows = require(file, "transitions", json::value_t::array, where);

@@ -95,7 +95,8 @@ bool is_key(const MataToken& token, char mark) {
 
 class MataReader {
  public:
-  MataReader(std::string_view text, std::string_view where) : where_(where), lexer_(text, where) {}
+  MataReader(std::string_view text, std::string_view where, const LanguageOptions& options)
+      : where_(where), lexer_(text, where), epsilons_(options, where) {}
 
   Draft run() {
     std::vector<MataToken> line;
@@ -143,8 +144,13 @@ class MataReader {
     } else if (key == "%Alphabet-enum") {
       declare(values, symbols_);
       symbols_declared_ = true;
+      alphabet_line_.assign(values.begin(), values.end());
     } else if (key == "%Epsilon") {
-      for (const MataToken& value : values) epsilons_.intern(require_name(value));
+      if (!draft_.arcs.empty() || !transitions_.empty())
+        fail(line.front(), "%Epsilon comes before the transitions, which it is about");
+      std::vector<std::string> names;
+      for (const MataToken& value : values) names.push_back(require_name(value));
+      epsilons_.declare(names);
     } else if (!is_ignored(key)) {
       fail(line.front(), fmt::format("the key {} is not known", in_quotes(key)));
     }
@@ -186,7 +192,11 @@ class MataReader {
     return *found;
   }
   State state(const MataToken& token) { return known(token, states_, states_declared_, "state"); }
+  bool is_epsilon(const MataToken& token) {
+    return epsilons_.contains(token.name, [&](const std::string& message) { fail(token, message); });
+  }
   std::uint32_t symbol(const MataToken& token) {
+    if (is_epsilon(token)) fail(token, "the empty word is no part of a formula; give it a transition of its own");
     return known(token, symbols_, symbols_declared_, bits_ ? "bit" : "symbol");
   }
 
@@ -196,7 +206,7 @@ class MataReader {
     if (line.size() < 3) fail(line.back(), "a transition is: state formula state");
     const State source = state(line.front()), target = state(line.back());
     const std::span<const MataToken> label = line.subspan(1, line.size() - 2);
-    if (label.size() == 1 && epsilons_.find(label.front().name)) {
+    if (label.size() == 1 && label.front().kind == MataToken::kName && is_epsilon(label.front())) {
       draft_.arcs.push_back({source, kEpsilon, target});
       return;
     }
@@ -209,7 +219,19 @@ class MataReader {
 
   // --- From formulas to arcs, when every name is known
 
+  /// Whoever declares a name of the empty word as a symbol means one or the other.
+  void refuse_declared_epsilon() {
+    for (const MataToken& token : alphabet_line_)
+      if (is_epsilon(token))
+        fail(token,
+             fmt::format("{} is declared as a symbol, and is a name of the empty word: add a line %Epsilon before "
+                         "the transitions, with its names or none",
+                         in_quotes(token.name)));
+  }
+
   Draft finish() {
+    refuse_declared_epsilon();
+    epsilons_.check_letters(symbols_.names());
     draft_.outputs.resize(states_.size());
     draft_.state_names = states_.names();
     for_each_state(final_, [this](State state) { draft_.outputs[state] = 1; });
@@ -299,7 +321,9 @@ class MataReader {
   std::string_view where_;
   MataLexer lexer_;
   bool bits_ = false, states_declared_ = false, symbols_declared_ = false;
-  NameTable states_, symbols_, epsilons_;
+  NameTable states_, symbols_;
+  EpsilonNames epsilons_;
+  std::vector<MataToken> alphabet_line_;
   std::vector<MataFormula> initial_, final_;
   std::vector<Transition> transitions_;
   Draft draft_;
@@ -307,8 +331,8 @@ class MataReader {
 
 }  // namespace
 
-Draft read_mata(std::string_view text, std::string_view where) {
-  return MataReader(checked_text(text, where), where).run();
+Draft read_mata(std::string_view text, std::string_view where, const LanguageOptions& options) {
+  return MataReader(checked_text(text, where), where, options).run();
 }
 
 }  // namespace krohn

@@ -28,7 +28,10 @@ std::string write_mata(const Dfa& dfa) {
   require_acceptor(dfa, "mata");
   std::vector<std::string> letters;
   for (const Symbol& symbol : dfa.alphabet().symbols()) letters.push_back(mata_name(symbol.name));
-  std::string text = fmt::format("@NFA-explicit\n%Alphabet-enum {}\n%States-enum", fmt::join(letters, " "));
+  // Where a letter is called as the empty word elsewhere, the file says that none of its names is that.
+  const bool doubtful = std::ranges::any_of(dfa.alphabet().symbols(), EpsilonNames::may_be_no_letter, &Symbol::name);
+  std::string text = fmt::format("@NFA-explicit\n{}%Alphabet-enum {}\n%States-enum", doubtful ? "%Epsilon\n" : "",
+                                 fmt::join(letters, " "));
   for (State state = 0; state < dfa.states(); ++state) fmt::format_to(std::back_inserter(text), " q{}", state);
   fmt::format_to(std::back_inserter(text), "\n%Initial q{}\n%Final", dfa.initial());
   for (State state = 0; state < dfa.states(); ++state)

@@ -27,10 +27,18 @@ struct LanguageOptions {
   std::optional<std::string> alphabet;
   /// Path of an OpenFst symbol table for .att files.
   std::optional<std::string> symbols;
-  /// Overrides the file extension: dot att mata jff json.
+  /// Overrides the file extension: dot, att, mata, jff, json, gap, regex.
   std::optional<std::string> format;
   /// For groups: "transpositions", "all", "standard", or cycles "(1 2),(1 2 3)".
   std::optional<std::string> generators;
+  /// The one name of the empty word in AT&T text, DOT, JFLAP and mata files, instead of those that programs give it.
+  std::optional<std::string> epsilon;
+  /// In these files every label is a letter, whatever it is called.
+  bool no_epsilon = false;
+  /// For GAP text with several: the variable that holds the semigroup.
+  std::optional<std::string> semigroup;
+  /// Take a transformation semigroup, which has no initial state, as it is; otherwise it is refused.
+  bool start_is_optional = false;
   /// Read the "input/output" arcs of a Mealy machine in DOT as plain letters instead of outputs.
   bool mealy_as_labels = false;
   std::uint64_t max_states = 10'000'000;

@@ -12,6 +12,7 @@
 #include "krohn/automata/monoid/local_verdicts.h"
 #include "krohn/automata/monoid/partial_verdicts.h"
 #include "krohn/automata/monoid/properties.h"
+#include "krohn/automata/monoid/synchronising.h"
 #include "krohn/automata/monoid/witness_check.h"
 #include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
@@ -220,6 +221,7 @@ Algebra analyse(const Dfa& dfa, const AlgebraOptions& options) {
   LocalVerdicts local = local_verdicts(dfa, algebra.size, options.max_elements);
   algebra.verdicts.insert(algebra.verdicts.end(), local.verdicts.begin(), local.verdicts.end());
   algebra.verdicts.push_back(right_regular_idempotents(dfa, options.max_elements));
+  algebra.verdicts.push_back(synchronising(dfa));
   if (dfa.is_acceptor()) algebra.verdicts.push_back(decided("finite", endless_words(dfa)));
   algebra.stability_index = local.stability_index;
   for (Verdict& verdict : algebra.verdicts)

@@ -19,8 +19,8 @@ struct Verdict {
   std::string property;  ///< "aperiodic", "R-trivial", …
   std::string meaning;   ///< what it says about the language: "star-free, first-order definable"
   Answer answer = Answer::kUnknown;
-  /// With kNo: words that violate it, which were checked by running them (witness_check.h), or the property that it
-  /// follows from. With kUnknown: the limit that was met.
+  /// With kYes: empty but for "synchronising", whose word it tells. With kNo: words that violate it, which were checked
+  /// by running them (witness_check.h), or the property that it follows from. With kUnknown: the limit that was met.
   std::string witness;
 };
 

@@ -12,6 +12,7 @@
 #include "krohn/automata/dfa/shown_word.h"
 #include "krohn/automata/monoid/crossing_idempotents.h"
 #include "krohn/automata/monoid/properties.h"
+#include "krohn/automata/monoid/synchronising.h"
 #include "krohn/automata/monoid/witness_check.h"
 #include "krohn/automata/operations/emptiness.h"
 #include "krohn/groups/counted.h"
@@ -220,6 +221,7 @@ std::vector<Verdict> partial_verdicts(const Dfa& dfa, const std::string& limit) 
   const Cycles cycles = early_cycles(dfa);
   if (!cycles.any.empty()) know(decided("aperiodic", cycles.any));
   if (!cycles.odd.empty()) know(decided("2-groups only", cycles.odd));
+  know(synchronising(dfa));
   know(right_regular_idempotents(dfa, first_elements(dfa)));
   std::vector<Verdict> verdicts;
   for (const Property& property : kProperties) {

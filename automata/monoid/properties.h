@@ -33,6 +33,7 @@ inline constexpr std::array kProperties{
     Property{"quasi-aperiodic", "aperiodic with a position signal"},
     Property{"right regular idempotents",
              "efe = fe: without it no one layer of contractions with finitely many values"},
+    Property{"synchronising", "some word takes every state to the same"},
     Property{"finite", "accepts finitely many words"}};
 
 /// Yes without a witness, no with one.

@@ -3,6 +3,8 @@
 #include <limits>
 #include <numeric>
 #include <set>
+#include <unordered_set>
+#include <utility>
 
 namespace krohn {
 namespace {
@@ -113,6 +115,21 @@ std::optional<bool> is_regular_word(const Dfa& dfa, std::span<const Letter> word
   return search(
       dfa, x, max_maps, [&](const Images& map, Letter letter) { return then_letter(dfa, map, letter); },
       [&](const Images& map) { return first_then(map, map) == map && first_then(map, x) == x; });
+}
+
+bool never_meet(const Dfa& dfa, State p, State q) {
+  std::unordered_set<std::uint64_t> met;
+  std::vector<std::pair<State, State>> open{{p, q}};
+  while (!open.empty()) {
+    const auto [a, b] = open.back();
+    open.pop_back();
+    if (a == b) return false;
+    for (Letter letter = 0; letter < dfa.letters(); ++letter) {
+      const std::pair to(dfa.next(a, letter), dfa.next(b, letter));
+      if (met.insert(std::uint64_t{to.first} << 32 | to.second).second) open.push_back(to);
+    }
+  }
+  return true;
 }
 
 }  // namespace krohn

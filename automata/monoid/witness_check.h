@@ -36,4 +36,7 @@ std::optional<bool> left_multiple(const Dfa& dfa, std::span<const Letter> from, 
 /// The map x of the word is regular: some idempotent x·y has (x·y)·x = x. Nothing as above.
 std::optional<bool> is_regular_word(const Dfa& dfa, std::span<const Letter> word, std::size_t max_maps);
 
+/// No word takes the two states to one: all pairs that words lead to are followed. O(states² · letters).
+bool never_meet(const Dfa& dfa, State p, State q);
+
 }  // namespace krohn

@@ -53,11 +53,7 @@ Dfa minimise(const Dfa& dfa) {
     Partition partition = coarsest_congruence(automaton, letters);
     if (partition.classes.size() < automaton.order.size()) merge_classes(automaton, letters, std::move(partition));
   }
-  automaton.table.shrink_to_fit();
-  automaton.outputs.shrink_to_fit();
-  return Dfa::moore(dfa.alphabet(), std::move(automaton.table), 0, std::move(automaton.outputs),
-                    {dfa.output_names().begin(), dfa.output_names().end()})
-      .with_state_names(names_in_order(dfa, automaton.order));
+  return with_table(dfa, std::move(automaton));
 }
 
 }  // namespace krohn

@@ -330,7 +330,10 @@ class Table {
         wished_(wished_construction(wishes)),
         visit_(std::move(visit)),
         automaton_(automaton),
-        workbench_(automaton, wishes, Effort::kPlan) {}
+        workbench_(automaton, wishes, Effort::kPlan) {
+    if (!automaton.has_start())
+      throw InputError("a network begins in one state, and a transformation semigroup in any; choose an initial one");
+  }
 
   const std::optional<std::string>& wished() const { return wished_; }
   bool has_chosen() const { return choice_.network.has_value(); }

@@ -64,7 +64,8 @@ std::vector<std::string> construction_names();
 using RowVisitor = std::function<void(const PlanRow&, const Network&)>;
 
 /// All constructions, possible or not, with their cost; exactly one row is `chosen` when any fits the wishes. Every row
-/// is built once to be measured, within limits that its reason names. Throws InputError for an unknown construction.
+/// is built once to be measured, within limits that its reason names. Throws InputError for an unknown construction and an
+/// automaton without a start.
 std::vector<PlanRow> plan(const Dfa& automaton, const BuildOptions& wishes, const RowVisitor& visit = {});
 
 /// Which rows a choice is made from.

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "tests/tools/shell.h"
 
 using namespace krohn::test;
@@ -302,4 +304,90 @@ TEST_CASE("smallest: bounds beside plans, witnesses in JSON, one of LANGUAGE and
   CHECK(place.shell("krohn smallest").status == 2);
   CHECK(place.shell("krohn smallest name:S3 --table groups").status == 2);
   CHECK(contains(place.shell("krohn smallest --table monoids").out, "\n| 3 | 27 | "));
+}
+
+TEST_CASE("a semigroup of a GAP text is judged whole by every verb, and what needs a first state asks for one") {
+  const Workplace place("semigroup");
+  place.write("hidden.g", "S := Semigroup( Transformation( [ 1, 1, 4, 3 ] ) );\n");  // Z_2, on points 3 and 4
+  place.write("s.g",
+              "S := Semigroup( [ Transformation( [ 3, 1, 2, 2, 5, 6 ] ), Transformation( [ 1, 1, 4, 4, 6, 5 ] ),\n"
+              "  Transformation( [ 2, 1, 3, 3 ] ) ] );\n");
+  const json hidden = json::parse(place.shell("krohn classify hidden.g --json").out).at("jobs");
+  REQUIRE(hidden.size() == 1);
+  CHECK(hidden.at(0).at("job") == "state tracking from every state");
+  CHECK(row(hidden.at(0).at("verdicts"), "property", "aperiodic").at("answer") == "no");
+  CHECK(row(hidden.at(0).at("architectures"), "family", "diagonal, A in [0, 1]").at("answer") == "no");
+  CHECK(row(hidden.at(0).at("architectures"), "family", "diagonal, A in [-1, 1]").at("answer") == "yes");
+  CHECK(hidden.at(0).at("monoid").at("size") == 3);
+  const json layers = json::parse(place.shell("krohn decompose hidden.g --json").out);
+  CHECK(layers.at("emulation").at("holds") == true);
+  CHECK(contains(layers.at("layers").dump(), "Z_2"));
+  CHECK(contains(place.shell("krohn decompose hidden.g --method chain --primes --swaps").out, "emulation proved"));
+  const json facts = json::parse(place.shell("krohn info hidden.g --monoid --json").out);
+  CHECK(facts.at("has_start") == false);
+  CHECK(facts.at("reachable_states") == 4);
+  CHECK(facts.at("monoid").at("size") == 3);
+  CHECK(contains(place.shell("krohn info hidden.g --monoid").out, "transition monoid of all states: 3 elements"));
+  CHECK(json::parse(place.shell("krohn elements hidden.g --json").out).at("monoid_size") == 3);
+  CHECK(place.shell("krohn draw hidden.g --eggbox -o h.svg").status == 0);
+  CHECK(place.shell("krohn draw hidden.g -o hidden.svg").status == 0);
+
+  const json whole = json::parse(place.shell("krohn classify s.g --json").out).at("jobs").at(0);
+  CHECK(whole.at("monoid").at("size") == 63);
+  CHECK(whole.at("monoid").at("d_classes") == 4);
+  std::vector<int> orders;
+  for (const json& group : whole.at("groups")) orders.push_back(group.at("order"));
+  std::sort(orders.begin(), orders.end());
+  CHECK(orders == std::vector<int>{2, 4, 6});
+
+  for (const char* line :
+       {"run hidden.g a", "compile hidden.g -o m.safetensors", "equal hidden.g s.g", "smallest hidden.g",
+        "tasks hidden.g --length 3 --count 1 -o t.jsonl", "report hidden.g -o r.html"}) {
+    CAPTURE(line);
+    const Outcome outcome = place.shell(std::string("krohn ") + line);
+    CHECK(outcome.status == 2);
+    CHECK(contains(outcome.err, "add initial := 1;"));
+  }
+  CHECK(contains(place.shell("krohn convert hidden.g h.json").err, "says that point 1 is initial"));
+  CHECK(place.shell("krohn convert hidden.g back.g").err == "");
+  CHECK_FALSE(contains(contents(place / "back.g"), "initial"));
+}
+
+TEST_CASE("a verb that leaves states out says so first") {
+  const Workplace place("left-out");
+  place.write("x.dot",
+              "digraph { __start0 [shape=none]; __start0 -> p; p [shape=doublecircle]; p -> p [label=a];\n"
+              "q -> r [label=a]; r -> q [label=a]; }\n");
+  const std::string says = "x.dot: states q, r are never reached from p and left out\n";
+  for (const char* line : {"classify x.dot", "decompose x.dot", "info x.dot", "smallest x.dot --task state",
+                           "compile x.dot --task state -o m.safetensors", "report x.dot -o r.html"}) {
+    CAPTURE(line);
+    const Outcome outcome = place.shell(std::string("krohn ") + line);
+    CHECK(outcome.status == 0);
+    CHECK(outcome.out.starts_with(says));
+  }
+  for (const char* line : {"classify x.dot --json", "decompose x.dot --json", "info x.dot --json",
+                           "draw x.dot --view cascade -o x.svg", "draw x.dot --eggbox -o x.svg"}) {
+    CAPTURE(line);
+    CHECK(contains(place.shell(std::string("krohn ") + line).err, "krohn: " + says));
+  }
+  CHECK(json::parse(place.shell("krohn classify x.dot --json").out).at("states_left_out") == 2);
+  for (const char* line :
+       {"elements x.dot", "draw x.dot -o y.svg", "run x.dot a", "words x.dot", "classify name:parity"}) {
+    CAPTURE(line);
+    const Outcome outcome = place.shell(std::string("krohn ") + line);
+    CHECK_FALSE(contains(outcome.out + outcome.err, "left out"));
+  }
+}
+
+TEST_CASE("classify and info say whether an automaton is synchronising, and by which word") {
+  const Workplace place("synchronising");
+  place.write("cerny4.json", R"({"format":"krohn automaton","version":1,"alphabet":["a","b"],"states":4,"initial":0,
+ "accepting":[0],"transitions":[[1,1],[2,1],[3,2],[0,3]]})");
+  CHECK(contains(place.shell("krohn classify cerny4.json").out, "by \"baaabaaab\", 9 letters, the shortest"));
+  const json facts = json::parse(place.shell("krohn info cerny4.json --json").out).at("synchronising");
+  CHECK(facts.at("answer") == "yes");
+  CHECK(facts.at("word") == "baaabaaab");
+  CHECK(facts.at("shortest") == true);
+  CHECK(contains(place.shell("krohn info name:parity").out, "no, no word takes states 0 and 1 to one"));
 }

@@ -1,6 +1,8 @@
 #include "tools/krohn/verb.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "krohn/automata/formats/format_file.h"
 #include "krohn/groups/error.h"
@@ -8,6 +10,7 @@
 #include "krohn/simulate/arithmetic/order.h"
 #include "tools/krohn/help.h"
 #include "tools/krohn/report/count.h"
+#include "tools/krohn/shards/array_script.h"
 
 namespace krohn {
 
@@ -81,9 +84,46 @@ void add_language_options(Verb& verb, LanguageOptions& options) {
           "--generators", options.generators,
           "Letters of a group: standard, all, transpositions, adjacent, swaps, 3-cycles, or cycles \"(1 2),(1 2 3)\"")
       .group(group);
+  verb.add_option("--epsilon", options.epsilon,
+                  "The one name of the empty word in AT&T text, DOT, JFLAP and mata files, instead of <eps>, @0@, ε, …")
+      .type_name("NAME")
+      .group(group);
+  verb.add_flag("--no-epsilon", options.no_epsilon, "Every label there is a letter, whatever its name").group(group);
+  verb.add_option("--semigroup", options.semigroup, "The variable of the semigroup, in GAP text with several")
+      .type_name("NAME")
+      .group(group);
   verb.add_flag("--mealy-as-labels", options.mealy_as_labels, "Read input/output labels of DOT as plain letters")
       .group(group);
   add_count(verb, "--max-states", options.max_states, "Most states of any automaton on the way").group(group);
+}
+
+nlohmann::ordered_json language_options_json(const LanguageOptions& options) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  const auto add = [&json](const char* name, const std::optional<std::string>& value) {
+    if (value) json[name] = *value;
+  };
+  add("alphabet", options.alphabet);
+  add("symbols", options.symbols);
+  add("format", options.format);
+  add("generators", options.generators);
+  add("epsilon", options.epsilon);
+  if (options.no_epsilon) json["no_epsilon"] = true;
+  add("semigroup", options.semigroup);
+  if (options.mealy_as_labels) json["mealy_as_labels"] = true;
+  if (options.max_states != LanguageOptions{}.max_states) json["max_states"] = options.max_states;
+  return json;
+}
+
+std::string language_options_text(const nlohmann::ordered_json& options) {
+  std::string text;
+  for (const auto& [name, value] : options.items()) {
+    std::string option = name;
+    std::ranges::replace(option, '_', '-');
+    text += " --" + option;
+    if (value.is_string()) text += " " + shell_word(value.get<std::string>());
+    if (value.is_number()) text += " " + value.dump();
+  }
+  return text;
 }
 
 void add_json_flag(Verb& verb, bool& json) { verb.add_flag("--json", json, "Print JSON, for programs"); }

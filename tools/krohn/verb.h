@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
@@ -77,6 +78,10 @@ void build_command(CLI::App& app, Work& chosen);
 
 /// Options that several verbs share, each spelled in one place.
 void add_language_options(Verb& verb, LanguageOptions& options);
+/// Those that were given, by their names: {"alphabet": "ab", "mealy_as_labels": true}.
+nlohmann::ordered_json language_options_json(const LanguageOptions& options);
+/// The same as a shell takes them, each after a blank: " --alphabet ab --mealy-as-labels".
+std::string language_options_text(const nlohmann::ordered_json& options);
 void add_json_flag(Verb& verb, bool& json);
 /// Throws InputError where `output` is empty: "nowhere to write the picture: add `-o PICTURE.svg`"; `besides` is
 /// another way out.

@@ -41,6 +41,7 @@ inline Cascade checked(Cascade cascade, const Dfa& dfa) {
 }
 
 inline State reachable(const Dfa& dfa) {
+  if (!dfa.has_start()) return dfa.states();
   std::set<State> seen{dfa.initial()};
   for (std::vector<State> open(seen.begin(), seen.end()); !open.empty();) {
     const State q = open.back();
@@ -49,6 +50,31 @@ inline State reachable(const Dfa& dfa) {
       if (seen.insert(target).second) open.push_back(target);
   }
   return static_cast<State>(seen.size());
+}
+
+/// Every state has labels, and from all that stand for it every letter leads to labels of the right one: over all
+/// tuples of labels, however few words reach.
+inline void require_every_start(const Cascade& cascade, const Dfa& dfa) {
+  const auto decoded = [&](const std::vector<Label>& labels) {
+    Context node = 0;
+    for (std::size_t k = 0; k < labels.size() && node != kNoContext; ++k)
+      node = cascade.readout.next[k][std::size_t{node} * cascade.layers[k].width + labels[k]];
+    return node;
+  };
+  std::set<State> met;
+  std::vector<Label> labels(cascade.layers.size(), 0);
+  for (std::size_t k = 0; k < labels.size();) {
+    if (const Context state = decoded(labels); state != kNoContext) {
+      met.insert(state);
+      for (Letter letter = 0; letter < dfa.letters(); ++letter) {
+        std::vector<Label> after = labels;
+        step(cascade, letter, after);
+        REQUIRE(decoded(after) == dfa.next(state, letter));
+      }
+    }
+    for (k = 0; k < labels.size() && ++labels[k] == cascade.layers[k].width; ++k) labels[k] = 0;
+  }
+  REQUIRE(met.size() == dfa.states());
 }
 
 /// A chain has a layer less than states, and none is wider than those.

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "krohn/automata/cascades/prime_cascade.h"
+#include "krohn/automata/cascades/swap_cascade.h"
 #include "krohn/automata/language.h"
+#include "krohn/automata/monoid/algebra.h"
 #include "krohn/automata/operations/minimise.h"
 #include "tests/automata/cascades/checked_cascades.h"
 
@@ -50,6 +53,28 @@ TEST_CASE("both decompositions: every automaton with two letters and at most fou
       require_reachable(checked_chain(dfa), dfa);
       require_reachable(checked_chain(dfa, full), dfa);
     });
+}
+
+TEST_CASE(
+    "all decompositions without a start: every state has labels, and the layers see what no word from one state does") {
+  const auto check = [](const Dfa& started) {
+    const Dfa dfa = Dfa(started).without_start();
+    const Cascade holonomy = checked_holonomy(dfa);
+    for (const Cascade& cascade :
+         {holonomy, checked_chain(dfa), checked(prime_cascade(holonomy), dfa), checked(swap_cascade(holonomy), dfa)})
+      require_every_start(cascade, dfa);
+    bool has_groups = false;
+    for (const CascadeLayer& layer : holonomy.layers) has_groups = has_groups || layer.component != "trivial";
+    CHECK(has_groups == (analyse(dfa).verdict("aperiodic").answer == Answer::kNo));
+  };
+  for (State n = 1; n <= 3; ++n) for_all_tables(n, 2, check);
+  for (State n = 1; n <= 4; ++n) for_all_tables(n, 1, check);
+  std::mt19937 random(29);
+  for (int i = 0; i < 40; ++i) check(random_automaton(random, 4 + static_cast<State>(random() % 2), 2));
+  // Z_2 on points 3 and 4, which no word reaches from 1.
+  const Cascade hidden = holonomy_decomposition(automaton({{0, 0, 3, 2}}, 4).without_start());
+  REQUIRE(hidden.layers.size() >= 1);
+  CHECK(std::ranges::any_of(hidden.layers, [](const CascadeLayer& layer) { return layer.component == "Z_2"; }));
 }
 
 TEST_CASE("both decompositions: Tomita 1–7 from every initial state, with groups only where the language has them") {

@@ -113,10 +113,48 @@ TEST_CASE("Mealy machines are told by their labels") {
   CHECK(write_dot(again) == write_dot(mealy));
   CHECK(to_moore(again) == to_moore(mealy));
 
-  const Dfa traces = to_dfa(std::get<Draft>(read_dot(fixed, "f.dot", {.mealy_as_labels = true})), "f.dot");
+  LanguageOptions labels;
+  labels.mealy_as_labels = true;
+  const Dfa traces = to_dfa(std::get<Draft>(read_dot(fixed, "f.dot", labels)), "f.dot");
   CHECK(traces.states() == 3);  // the machine's, and a sink
   CHECK(traces.accepts(traces.run(Word{*traces.alphabet().find("c/x y"), *traces.alphabet().find("b/1")})));
   CHECK_FALSE(traces.accepts(traces.run(Word{*traces.alphabet().find("b/0")})));
+}
+
+TEST_CASE("HTML-like labels: inputs and an output of StateLearner; on the arc to the start they say nothing") {
+  const std::string start = "digraph { __start0 [shape=none, label=\"\"]; __start0 -> s [label=<b<br />x>]; ";
+  const Mealy mealy =
+      std::get<Mealy>(read_dot(start + "s -> t [label=<a | b &amp; c<br />x / y>]; s -> s [label=<d<br/>z>];"
+                                       "t -> t [label=<a | b &amp; c | d<br>&lt;z&gt;>] }",
+                               "f.dot"));
+  CHECK(mealy.inputs() == Alphabet::from_names(std::vector<std::string>{"a", "b & c", "d"}));
+  CHECK(mealy.output_names() == std::vector<std::string>{"x / y", "z", "<z>"});
+  CHECK(mealy.next(0, 1) == 1);
+  for (const char* label : {"a", "<b>a</b>", "a<br/>", "<br/>x", "a | <br/>x", "a/b<br/>x", "a<br/>x<br/>y", "a<hr/>x"})
+    CHECK(error_of(start + "s -> s [label=<" + label + ">] }").find("has an HTML-like label") != std::string::npos);
+  // Not named so, the node is a state that reads something.
+  CHECK(error_of("digraph { i [shape=none]; i -> s [label=<a<br/>x>]; s -> s [label=<a<br/>x>] }")
+            .find("no start state") != std::string::npos);
+}
+
+TEST_CASE("fstdraw of OpenFst: the start is bold, and a label shows both tapes or one") {
+  const std::string before =
+      "digraph FST { rankdir = LR; 0 [label=\"0\", shape=circle, style=bold];\n"
+      "1 [label=\"1\", shape=doublecircle, style=solid]; ";
+  const Dfa dfa = read(
+      before + "0 -> 1 [label=\"a:a\"]; 1 -> 0 [label=b]; 1 -> 1 [label=\"<eps>:<eps>\"]; 0 -> 0 [label=\":::\"] }");
+  CHECK(dfa.alphabet() == Alphabet::of_characters("ab:"));
+  CHECK(accepts(dfa, {2, 0}));
+  CHECK_FALSE(accepts(dfa, {0, 1}));
+  for (const char* label : {"a:b", "a:a/0.5", "a/2", "a:<eps>"})
+    CHECK(error_of(before + "0 -> 1 [label=\"" + label + "\"] }").find("of a transducer or with a weight") !=
+          std::string::npos);
+  CHECK(error_of("digraph { 0 [label=\"0\", style=bold]; 1 [label=\"1/3\", style=solid, shape=doublecircle]; 0 -> 1 "
+                 "[label=a] }")
+            .find("the state \"1\" has the label \"1/3\"") != std::string::npos);
+  for (const char* styles : {"0 [style=bold]; 1 [style=bold];", "0 [style=bold]; 1 [style=dashed];", "0 [style=bold];"})
+    CHECK(error_of(std::string("digraph { ") + styles + " 0 -> 1 [label=a] }").find("no start state") !=
+          std::string::npos);
 }
 
 TEST_CASE("what is wrong is said, with the line where Graphviz gives one") {

@@ -197,25 +197,6 @@ TEST_CASE("OpenFst: the bytes of a vector transducer with its symbols") {
   for (const Dfa& dfa : samples()) check_openfst(dfa);
 }
 
-TEST_CASE("GAP: transformation lists are read as they stand, no state dropped") {
-  const Dfa dfa = read_automaton(
-      "# SgpDec\ns := Semigroup([Transformation([2,3,1]),Transformation( [ 1 , 1 ] ), Transformation([1..3])]);\n",
-      "s.g", FileFormat::kGap);
-  CHECK(dfa.states() == 3);
-  CHECK(dfa.letters() == 3);
-  CHECK(std::vector<State>(dfa.table().begin(), dfa.table().end()) == std::vector<State>{1, 0, 0, 2, 0, 1, 0, 2, 2});
-  CHECK(dfa.output_names().size() == 3);
-  for (const char* text : {"Transformation([0])", "Transformation([2", "Transformation 1", "Group(())",
-                           "Transformation([x])", "letters := [\"a\"]; Transformation([1]); Transformation([1])",
-                           "Transformation([1]); initial := 2", "Transformation([1]); accepting := [2]",
-                           "Transformation([1]); outputs := [\"x\", \"y\"]", "Transformation([99999999])"}) {
-    CAPTURE(text);
-    CHECK_THROWS_AS(read_automaton(text, "s.g", FileFormat::kGap), InputError);
-  }
-  CHECK(write_gap(parse_regex("a*")).find("Group(") != std::string::npos);
-  CHECK(write_gap(parse_regex("ab")).find("Semigroup(") != std::string::npos);
-}
-
 TEST_CASE("LaTeX: a node for each state, an edge for each pair of neighbours, a row for each state") {
   const Dfa dfa = parse_regex("(a|b)*abb");
   const std::string picture = write_tikz(dfa), table = write_latex_table(dfa);
@@ -251,26 +232,4 @@ TEST_CASE("formats without classes have a letter for each character of them") {
   const auto of_class = [](const char* last) { return parse_regex(std::string("[\\x{100}-\\x{") + last + "}]"); };
   CHECK(with_single_characters(of_class("10FF")).letters() == 4096);
   CHECK(test::error_of([&] { with_single_characters(of_class("1100")); }).find("--alphabet") != std::string::npos);
-}
-
-TEST_CASE("ranges of GAP are whole lists, with steps up and down") {
-  const auto map_of = [](const char* list) {
-    return read_automaton(std::string("Transformation(") + list + ");", "g", FileFormat::kGap).letter_map(0);
-  };
-  const auto images = [&](const char* list) {
-    const auto map = map_of(list);
-    std::vector<State> all;
-    for (State point = 0; point < map.degree(); ++point) all.push_back(map[point] + 1);
-    return all;
-  };
-  using Points = std::vector<State>;
-  CHECK(images("[1..3]") == Points{1, 2, 3});
-  CHECK(images("[3,2..1]") == Points{3, 2, 1});
-  CHECK(images("[1,3..5]") == Points{1, 3, 5, 4, 5});
-  CHECK(images("[2,1]") == Points{2, 1});
-  for (const char* list : {"[1,2,4..6]", "[1,3..4]", "[1,1..1]", "[3,2..1,1]", "[1..3,1]"}) {
-    CAPTURE(list);
-    CHECK_THROWS_AS(map_of(list), InputError);
-  }
-  CHECK_THROWS_AS(write_automaton(Dfa::acceptor(Alphabet(), {}, 0, {true}), FileFormat::kGap), InputError);
 }

@@ -38,6 +38,7 @@ TEST_CASE("JSON keeps what canonical numbering would lose: numbering, unreachabl
   CHECK(back.state_name(0) == "");
   CHECK(back.state_name(1) == "\"");
   CHECK(back.state_name(2) == "é");
+  CHECK(read(write_json(dfa).replace(1, 0, "\"comment\": {\"by\": [1]},")) == dfa);
 }
 
 TEST_CASE("missing arcs reject and several targets are determinised") {
@@ -69,6 +70,8 @@ TEST_CASE("what is wrong is said, where it is known with line and column") {
           {"{}", "f.json: not an automaton of krohn"},
           {R"({"format": "krohn automaton", "version": 2})", "\"version\" must be 1"},
           {file(rest), "the field \"alphabet\" is missing"},
+          {file(R"("final": [1], "alphabet": ["a"], )" + rest), "the field \"final\" is not known; the fields are"},
+          {file(R"("alphabet": [{"name": "x", "characters": [], "silent": true}], )" + rest), "\"alphabet\"[0]"},
           {file(R"("alphabet": ["a", "a"], )" + rest), "f.json: the alphabet has the letter \"a\" twice"},
           {file(R"("alphabet": [""], )" + rest), "f.json: "},
           {file(R"("alphabet": [1], )" + rest), "\"alphabet\"[0]"},

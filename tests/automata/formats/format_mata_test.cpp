@@ -132,6 +132,24 @@ TEST_CASE("a thousand disjoint cubes over 64 bits are a thousand classes") {
   CHECK_THROWS_AS(distinguish(formulas, 513, "f.mata"), LimitError);
 }
 
+TEST_CASE("%Epsilon says which names are the empty word, and comes first") {
+  const auto file = [](const std::string& lines, const std::string& after = "") {
+    return "@NFA-explicit\n" + lines + "%Initial p\n%Final q\np a p\np <eps> q\n" + after;
+  };
+  const std::string alphabet = "%Alphabet-enum a <eps>\n";
+  CHECK(letters(read(file("%Epsilon\n" + alphabet))) == Strings{"a", "<eps>"});
+  CHECK_FALSE(accepts(read(file("%Epsilon\n")), {}));
+  CHECK(accepts(read(file("")), {}));
+  CHECK(accepts(read(file("%Epsilon <eps>\n")), {}));
+  CHECK(letters(read(file("%Epsilon a\n"))) == Strings{"<eps>"});
+  for (const std::string& lines : {alphabet, "%Epsilon <eps>\n" + alphabet})
+    CHECK(error_of(file(lines)).find("\"<eps>\" is declared as a symbol, and is a name of the empty word") !=
+          std::string::npos);
+  CHECK(error_of(file("", "%Epsilon\n")).find("f.mata:6:1: %Epsilon comes before the transitions") == 0);
+  CHECK(error_of("@NFA-explicit\n%Initial p\n%Final p\np a|<eps> p\n").find("the empty word is no part of a formula") !=
+        std::string::npos);
+}
+
 TEST_CASE("explicit automata: lists, formulas, strings, ε, comments and joined lines") {
   const Dfa dfa = read(
       "# a comment\n@NFA-explicit\n%Alphabet-auto\n%States-enum p \"q \\\" r\" s\n%Initial p \"q \\\" r\" # two\n"

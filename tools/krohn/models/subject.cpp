@@ -8,6 +8,7 @@
 #include <fstream>
 #include <set>
 
+#include "krohn/automata/dfa/graph.h"
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/format_file.h"
 #include "krohn/automata/operations/equivalence.h"
@@ -120,6 +121,23 @@ std::string remark_on_letters(const Subject& subject) {
 
 void remark_on_arithmetic(const std::string& name, const std::string& precision, const std::string& otherwise) {
   if (!otherwise.empty()) fmt::print(stderr, "krohn: {} is read in {}{}\n", visible(name), precision, otherwise);
+}
+
+State tell_left_out(const Subject& subject, bool for_programs) {
+  constexpr State kMostNamed = 10;
+  const Dfa& dfa = subject.automaton;
+  const std::vector<bool> reached = reachable_states(dfa);
+  const auto left = static_cast<State>(std::ranges::count(reached, false));
+  if (left == 0) return left;
+  std::string names;
+  State named = 0;
+  for (State state = 0; state < dfa.states() && named < kMostNamed; ++state)
+    if (!reached[state]) names += (named++ == 0 ? "" : ", ") + visible(cut_short(dfa.state_name(state), 60));
+  fmt::print(for_programs ? stderr : stdout, "{}{}: {} {}{} {} never reached from {} and left out\n",
+             for_programs ? "krohn: " : "", visible(subject.name), left == 1 ? "state" : "states", names,
+             left > named ? fmt::format(", … ({} in all)", left) : "", left == 1 ? "is" : "are",
+             visible(cut_short(dfa.state_name(dfa.initial()), 60)));
+  return left;
 }
 
 std::string file_of_torch_folder(const std::string& name) {

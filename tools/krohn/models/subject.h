@@ -25,6 +25,10 @@ std::string remark_on_letters(const Subject& subject);
 /// is loaded (`loaded_otherwise`).
 void remark_on_arithmetic(const std::string& name, const std::string& precision, const std::string& otherwise);
 
+/// Says first, on standard output or, where that is for programs, on standard error, which states no word reaches from
+/// the initial one: whoever calls it goes on with `canonical`, without them. Returns their number.
+State tell_left_out(const Subject& subject, bool for_programs);
+
 /// True for the names of .safetensors files.
 bool is_model_name(const std::string& name);
 

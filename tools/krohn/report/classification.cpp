@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
+#include "krohn/automata/dfa/graph.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/counted.h"
@@ -95,6 +97,50 @@ void back(Architecture& row, Checker& checker) {
   }
 }
 
+/// The automaton itself; without a start, the part that is reached from a state of each source component, for each:
+/// every state is reached in one of them.
+std::vector<Dfa> starts_of(const Dfa& dfa) {
+  constexpr std::size_t kMostStarts = 100;
+  if (dfa.has_start()) return {dfa};
+  const Components components = strongly_connected_components(dfa);
+  std::vector<bool> is_source(components.count, true);
+  for (State state = 0; state < dfa.states(); ++state)
+    for (const State target : dfa.row(state))
+      if (components.of[target] != components.of[state]) is_source[components.of[target]] = false;
+  std::vector<Dfa> starts;
+  for (const std::vector<State>& members : components.members()) {
+    if (!is_source[components.of[members.front()]]) continue;
+    if (starts.size() == kMostStarts)
+      throw LimitError(fmt::format("{} states that are reached from no other; at most {} starts are tried",
+                                   std::ranges::count(is_source, true), kMostStarts));
+    starts.push_back(canonical(Dfa::moore(dfa.alphabet(), {dfa.table().begin(), dfa.table().end()}, members.front(),
+                                          {dfa.outputs().begin(), dfa.outputs().end()},
+                                          {dfa.output_names().begin(), dfa.output_names().end()})
+                                   .with_state_names({dfa.state_names().begin(), dfa.state_names().end()})));
+  }
+  return starts;
+}
+
+/// The rows for this start. A family holds the automaton when it does so from every start: a no beats what is open, and
+/// that beats a yes.
+void add_architectures(Job& job, const Dfa& part) {
+  constexpr auto rank = [](Answer answer) { return answer == Answer::kYes ? 0 : answer == Answer::kUnknown ? 1 : 2; };
+  std::vector<Architecture> rows = architectures(part, job.algebra, plan(part, {}));
+  Checker checker(part);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const bool claimed = rows[i].answer == Answer::kYes;
+    back(rows[i], checker);
+    job.open_rows += claimed && rows[i].answer != Answer::kYes;
+    if (job.rows.size() == i)
+      job.rows.push_back(std::move(rows[i]));
+    else if (rank(rows[i].answer) > rank(job.rows[i].answer))
+      job.rows[i] = std::move(rows[i]);
+    else if (rows[i].answer == Answer::kYes && rows[i].construction != job.rows[i].construction)
+      job.rows[i].reason += fmt::format("{}from state {} {}", job.rows[i].reason.empty() ? "" : "; ",
+                                        part.state_name(part.initial()), rows[i].construction);
+  }
+}
+
 Job job(std::string name, Dfa automaton, const ClassifyOptions& options, double seconds) {
   const TimeLimit limit(seconds, time_option(options.seconds));
   // Half of the time for the monoid, a quarter for the classes; what is left goes to the architectures.
@@ -108,12 +154,12 @@ Job job(std::string name, Dfa automaton, const ClassifyOptions& options, double 
     complete(result.algebra, result.classes);
     result.transformers = transformers(result.automaton, result.algebra);
   }
-  result.rows = architectures(result.automaton, result.algebra, plan(result.automaton, {}));
-  Checker checker(result.automaton);
-  for (Architecture& row : result.rows) {
-    const bool claimed = row.answer == Answer::kYes;
-    back(row, checker);
-    result.open_rows += claimed && row.answer != Answer::kYes;
+  try {
+    for (const Dfa& part : starts_of(result.automaton)) add_architectures(result, part);
+  } catch (const LimitError& error) {
+    if (!result.rows.empty()) throw;
+    result.rows.push_back({"every architecture", Answer::kUnknown, {}, {}, {}, error.what()});
+    ++result.open_rows;
   }
   return result;
 }
@@ -121,8 +167,12 @@ Job job(std::string name, Dfa automaton, const ClassifyOptions& options, double 
 }  // namespace
 
 std::vector<Job> classify(const Dfa& given, const ClassifyOptions& options) {
-  Dfa tracked = canonical(given), minimal = minimise(given);
   std::vector<Job> jobs;
+  if (!given.has_start()) {  // there are no words to accept
+    jobs.push_back(job("state tracking from every state", given, options, options.seconds));
+    return jobs;
+  }
+  Dfa tracked = canonical(given), minimal = minimise(given);
   if (tracked.states() == minimal.states()) {
     jobs.push_back(job("state tracking and acceptance", std::move(minimal), options, options.seconds));
   } else {

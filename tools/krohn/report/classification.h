@@ -14,7 +14,8 @@ namespace krohn {
 
 /// One job that a language gives a network: an automaton, its algebra, and the architectures that can hold it.
 struct Job {
-  std::string name;  ///< "state tracking", "acceptance", or both when they have the same automaton
+  std::string
+      name;  ///< "state tracking", "acceptance", both when they have the same automaton; of a semigroup one more
   Dfa automaton;
   Algebra algebra;
   std::vector<Architecture> rows;
@@ -30,8 +31,9 @@ struct ClassifyOptions {
 };
 
 /// State tracking (the reachable automaton as given) and acceptance (the minimal one), once when they are the same
-/// size. Where a limit is met, what needs no monoid is still decided. Every yes of an architecture is that of a network
-/// which was built and proved against the automaton, in fp64; every no has a witness that was checked.
+/// size; of a transformation semigroup state tracking from every state. Where a limit is met, what needs no monoid is
+/// still decided. Every yes of an architecture is that of a network which was built and proved against the automaton,
+/// in fp64; every no has a witness that was checked.
 std::vector<Job> classify(const Dfa& given, const ClassifyOptions& options);
 
 /// The verdicts and architectures that a limit left open.

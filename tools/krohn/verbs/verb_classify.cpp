@@ -36,7 +36,10 @@ monoid) and acceptance (the minimal automaton, its syntactic monoid). Prints siz
 witness for every no that was checked by running its words, and per architecture: yes with the construction that
 `krohn compile` takes, which was built and proved against the automaton, or no with the obstruction. When both jobs have
 the same automaton they are printed once. Exit status 3 when an answer is open within the limits or the time; what is
-known is printed all the same.
+known is printed all the same. States that no word reaches are left out, which the first line says; a semigroup of a GAP
+text, which has no initial state, is judged whole: its one job is state tracking from every state, and a yes stands for a
+network from each. "synchronising" is shown by a word that takes every state to the same, a shortest one unless it says that
+a shorter word may exist, or denied by two states that no word takes to one.
 
 Of an acceptor also the classes of its language, each with its least parameters: strictly local (SL_k) and piecewise (SP_k)
 with the forbidden factors or subsequences, their complements (coSL, coSP), locally testable (LT_k), with thresholds
@@ -104,20 +107,11 @@ void print_groups(const Job& job) {
 
 /// All that decides what the lines say.
 std::string options_in_words(const ClassifyArguments& options) {
-  const LanguageOptions& reading = options.reading;
-  std::string text = fmt::format("--time {:g} --max-elements {} --max-classes {} --max-states {}",
-                                 options.classify.seconds, options.classify.algebra.max_elements,
-                                 options.classify.algebra.green.max_r_classes, reading.max_states);
-  if (options.witnesses) text += " --witnesses";
-  if (reading.mealy_as_labels) text += " --mealy-as-labels";
-  const auto add = [&text](const char* name, const std::optional<std::string>& value) {
-    if (value && !value->empty()) text += fmt::format(" {} {}", name, shell_word(*value));
-  };
-  add("--alphabet", reading.alphabet);
-  add("--symbols", reading.symbols);
-  add("--format", reading.format);
-  add("--generators", reading.generators);
-  return visible(text);
+  const std::string text =
+      fmt::format("--time {:g} --max-elements {} --max-classes {}{}", options.classify.seconds,
+                  options.classify.algebra.max_elements, options.classify.algebra.green.max_r_classes,
+                  options.witnesses ? " --witnesses" : "");
+  return visible(text + language_options_text(language_options_json(options.reading)));
 }
 
 /// A shard of the list, or the script for all of them.
@@ -155,11 +149,13 @@ int classify_all(const ClassifyArguments& options) {
   if (options.is_list()) return classify_many(options);
   const std::string& name = options.subjects[0];
   const Subject subject = load_subject(name, options.reading, stderr);
+  const State left_out = tell_left_out(subject, options.json);
   const std::vector<Job> jobs = classify(subject.automaton, options.classify);
   const int status = undecided(jobs) == 0 ? kDone : kUndecided;
   if (options.json) {
     nlohmann::ordered_json facts;
     facts["subject"] = name;
+    if (left_out > 0) facts["states_left_out"] = left_out;
     for (const Job& job : jobs) facts["jobs"].push_back(job_to_json(job));
     print_json(facts);
     return status;
@@ -191,6 +187,7 @@ void add_classify(CLI::App& app, Work& chosen) {
   add_time(verb, options->classify.seconds, "Most seconds in all; of many, for each").show_default();
   add_json_flag(verb, options->json);
   add_shard_options(verb, options->shards);
+  options->reading.start_is_optional = true;
   add_language_options(verb, options->reading);
   verb.callback([options, &chosen] {
     if (options->subjects.empty() && options->corpus.empty() && options->list.empty())

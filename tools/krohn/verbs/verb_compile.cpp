@@ -272,6 +272,7 @@ int compile(CompileArguments options) {
     fmt::print(stderr, "{}: the automaton beside the checkpoint is compiled; its weights are not read\n",
                visible(subject.name));
   const std::string task = task_of(options, given);
+  if (task == "state") tell_left_out(subject, options.json);
   const Dfa dfa = task == "state" ? canonical(given) : minimise(given);
   if (is_checkpoint_target(options.target)) {
     refuse_choices(options);

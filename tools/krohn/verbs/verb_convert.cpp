@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/format_file.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/error.h"
@@ -50,7 +51,11 @@ int convert(const ConvertArguments& options) {
   std::optional<FileFormat> format;
   if (!options.to.empty()) format = format_of_extension(options.to);
   if (out == "-" && !format) throw InputError("--to", "standard output has no extension: name the format");
+  if (!format) format = format_to_write(out);
   const Dfa dfa = load_subject(options.in, options.reading, stderr).automaton;
+  if (!dfa.has_start() && format.value_or(FileFormat::kGap) != FileFormat::kGap)
+    fmt::print(stderr, "krohn: {}: a semigroup begins in no state of its own; {} says that point 1 is initial\n",
+               visible(options.in), visible(out));
   write_automaton_file(options.minimal ? minimise(dfa) : dfa, out, format, options.writing);
   return kDone;
 }
@@ -67,6 +72,7 @@ void add_convert(CLI::App& app, Work& chosen) {
       .one_of(format_names(/*to_write=*/true));
   verb.add_flag("--minimal", options->minimal, "Minimise first");
   add_count(verb, "--longest", options->writing.longest_regex, "Most bytes of a regular expression");
+  options->reading.start_is_optional = true;
   add_language_options(verb, options->reading);
   verb.callback([options, &chosen] { chosen = [options] { return convert(*options); }; });
 }

@@ -49,7 +49,8 @@ their layers.
 
 Bounds of the Krohn–Rhodes complexity, the least number of layers with groups in any such cascade with aperiodic parts: from
 above the layers with groups of what was found, and the classes with groups on a chain of the monoid's J-order (Tilson), where
-the monoid is found in a quarter of the time. --tables adds to --json all actions, the wiring and the readout.
+the monoid is found in a quarter of the time. States that no word reaches are left out, which the first line says; a semigroup
+of a GAP text, which has no initial state, is decomposed whole. --tables adds to --json all actions, the wiring and the readout.
 )"};
 
 constexpr std::uint64_t kLargestSimple = 360;
@@ -244,8 +245,9 @@ std::string picture_format(const std::string& path) {
 }
 
 int run_decompose(DecomposeArguments options) {
-  const Dfa given = load_subject(options.subject, options.reading, stderr).automaton;
-  const Dfa dfa = options.minimal ? minimise(given) : canonical(given);
+  const Subject subject = load_subject(options.subject, options.reading, stderr);
+  tell_left_out(subject, options.json);
+  const Dfa dfa = options.minimal ? minimise(subject.automaton) : canonical(subject.automaton);
   std::optional<HolonomyOutline> outline;
   options.holonomy.outline = [&outline](const HolonomyOutline& known) { outline = known; };
   std::optional<Result> decomposed;
@@ -288,6 +290,7 @@ void add_decompose(CLI::App& app, Work& chosen) {
   add_time(verb, options->seconds, "Most seconds in all").show_default();
   add_json_flag(verb, options->json);
   verb.add_flag("--tables", options->tables, "With --json: every action, the wiring and the readout");
+  options->reading.start_is_optional = true;
   add_language_options(verb, options->reading);
   verb.callback([options, &chosen] {
     options->chain.max_contexts = options->holonomy.max_contexts;

@@ -118,6 +118,8 @@ Sketch automaton_sketch(const DrawArguments& options, const Dfa& dfa) {
 
 Sketch sketch_of(const DrawArguments& options, const Subject& subject) {
   const auto automaton = [&] { return options.minimal ? minimise(subject.automaton) : subject.automaton; };
+  const bool is_algebra = options.egg_box || options.view == "cascade" || options.view == "chain";
+  if (is_algebra || options.minimal) tell_left_out(subject, /*for_programs=*/true);
   if (options.egg_box) {
     const Dfa dfa = canonical(automaton());
     return {egg_box_dot(dfa, analyse(dfa)), options.engine};
@@ -173,6 +175,7 @@ void add_draw(CLI::App& app, Work& chosen) {
   verb.add_flag("--plain", options->plain, "No colours");
   verb.add_flag("--vertical", options->vertical, "From top to bottom");
   add_count(verb, "--largest", options->largest, "Most states drawn one by one");
+  options->reading.start_is_optional = true;
   add_language_options(verb, options->reading);
   verb.callback([options, &chosen] { chosen = [options] { return draw(*options); }; });
 }

@@ -36,7 +36,7 @@ is the empty word; it belongs to the semigroup only where some other word does t
 --idempotents leaves only the elements with e·e = e. --word prints the element of a word: its shortest word, index and
 period (the least i, p with x^i = x^(i+p)), and image; give products as one word. --relations prints a complete
 presentation: relations u = v that, used from left to right, take every word to the shortest word of its element.
-Transformation lists of GAP (SgpDec, Semigroups) are read from .g files, `krohn convert … --to gap` writes them.
+Semigroups and groups of GAP (SgpDec, Semigroups) are read from .g files, `krohn convert … --to gap` writes them.
 Exit status: 0 done, 2 bad input, 3 past --max-elements or --time; the elements found by then are printed.
 )"};
 
@@ -183,6 +183,7 @@ void add_elements(CLI::App& app, Work& chosen) {
   add_count(verb, "--max-elements", options->max_elements, "Most elements");
   add_time(verb, options->seconds, "Most seconds").show_default();
   add_json_flag(verb, options->json);
+  options->reading.start_is_optional = true;
   add_language_options(verb, options->reading);
   verb.callback([options, &chosen] { chosen = [options] { return elements(*options); }; });
 }

@@ -9,6 +9,7 @@
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/draw/egg_box.h"
 #include "krohn/automata/formats/json.h"
+#include "krohn/automata/monoid/synchronising.h"
 #include "krohn/automata/operations/emptiness.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/words/count.h"
@@ -37,10 +38,11 @@ krohn info zp.att --monoid
 krohn info tcp.dot --mealy-as-labels --json
 )",
     R"(Prints states, letters, outputs and components; for an acceptor whether the language is empty, finite or universal, a
-shortest accepted word, and how many words it has of each length; for an automaton whose letters permute the states the
+shortest accepted word, and how many words it has of each length; whether some word takes every state to the same; for an automaton whose letters permute the states the
 group that they generate, up to 200 states with its series, centre, classes and factors; for a model its layers. With
---monoid also the transition monoid of the minimal automaton: its D-classes as egg-boxes, where * marks the H-classes
-that are groups. Exit status 3 when the monoid meets its limit or the time; what is known is printed first.
+--monoid also the transition monoid of the minimal automaton (of all states of a GAP text without an initial one): its
+D-classes as egg-boxes, where * marks the H-classes that are groups. States that no word reaches are left out, which the
+first line says. Exit status 3 when the monoid meets its limit or the time; what is known is printed first.
 )"};
 
 constexpr std::uint64_t kCountedLength = 12;
@@ -69,6 +71,19 @@ Json language_facts(const Dfa& dfa) {
   if (dfa.table().size() <= kMaxCountedTransitions)
     for (const Count& count : count_words_by_length(dfa, kCountedLength))
       facts["words_by_length"].push_back(exact_count(count.str()));
+  return facts;
+}
+
+/// Of the states that words reach, with the sentence for people.
+Json synchronisation_facts(const Dfa& dfa) {
+  const Synchronisation found = synchronise(dfa);
+  Json facts{{"answer", to_string(found.answer)}, {"why", in_words(dfa, found)}};
+  if (found.answer == Answer::kYes) {
+    facts["word"] = dfa.alphabet().format_word(found.word);
+    facts["length"] = found.word.size();
+    facts["shortest"] = found.is_shortest;
+  }
+  if (found.answer == Answer::kNo) facts["states"] = {dfa.state_name(found.first), dfa.state_name(found.second)};
   return facts;
 }
 
@@ -110,12 +125,14 @@ Json facts_of(const Subject& subject, const LanguageOptions& reading) {
   if (subject.has_inferred_letters) facts["letters_inferred"] = true;
   facts["states"] = subject.automaton.states();
   facts["reachable_states"] = reachable.states();
+  if (!subject.automaton.has_start()) facts["has_start"] = false;
   facts["minimal_states"] = minimal.states();
   facts["letters"] = Json::array();
   for (const Symbol& symbol : reachable.alphabet().symbols()) facts["letters"].push_back(symbol.name);
   facts["outputs"] = std::vector<std::string>(reachable.output_names().begin(), reachable.output_names().end());
   facts["components"] = strongly_connected_components(reachable).count;
   facts["permutation_automaton"] = reachable.is_permutation_automaton();
+  facts["synchronising"] = synchronisation_facts(reachable);
   if (reachable.is_acceptor()) facts.update(language_facts(minimal));
   if (reachable.is_permutation_automaton()) {
     facts["group"] = group_facts(reachable);
@@ -134,6 +151,7 @@ std::string joined(const Json& list) {
 std::string states_in_words(const Json& facts) {
   const std::uint64_t given = facts["states"], reachable = facts["reachable_states"], minimal = facts["minimal_states"];
   std::string text = with_thousands(given);
+  if (facts.contains("has_start")) return text + ", any of which may come first";
   if (reachable < given) text += fmt::format(", {} reachable", with_thousands(reachable));
   return text + (minimal == given ? ", minimal" : fmt::format("; {} when minimised", with_thousands(minimal)));
 }
@@ -153,6 +171,9 @@ void print(const Json& facts, const std::string& remark) {
   rows.push_back({"letters", fmt::format("{}: {}{}", facts["letters"].size(), joined(facts["letters"]), remark)});
   rows.push_back({"outputs", joined(facts["outputs"])});
   rows.push_back({"components", std::to_string(facts["components"].get<std::uint64_t>())});
+  const Json& synchronising = facts["synchronising"];
+  rows.push_back({"synchronising", fmt::format("{}, {}", synchronising["answer"].get<std::string>(),
+                                               shortened(synchronising["why"], kShownList))});
   if (facts.contains("empty")) rows.push_back({"language", language_in_words(facts)});
   if (facts.contains("words_by_length"))
     rows.push_back({"words", "of length 0, 1, 2, …: " + joined(facts["words_by_length"]) + " …"});
@@ -192,8 +213,8 @@ Json monoid_facts(const Dfa& dfa, const Algebra& algebra) {
 }
 
 void print_monoid(const Dfa& dfa, const Algebra& algebra) {
-  fmt::print("\ntransition monoid of the minimal automaton: {} in {}, {}\n{}", counted(algebra.size.str(), "element"),
-             counted(algebra.green.value().d_classes().size(), "D-class", "es"),
+  fmt::print("\ntransition monoid of {}: {} in {}, {}\n{}", dfa.has_start() ? "the minimal automaton" : "all states",
+             counted(algebra.size.str(), "element"), counted(algebra.green.value().d_classes().size(), "D-class", "es"),
              counted(algebra.idempotents.str(), "idempotent"), visible_lines(egg_box_text(dfa, algebra)));
 }
 
@@ -241,6 +262,7 @@ int add_monoid(const InfoArguments& options, const Dfa& minimal, Json& facts) {
 int info(const InfoArguments& options) {
   const Subject subject = load(options);
   Json facts = facts_of(subject, options.reading);
+  tell_left_out(subject, options.json);
   if (!options.json) print(facts, remark_on_letters(subject));
   const int status = options.monoid ? add_monoid(options, minimise(subject.automaton), facts) : int{kDone};
   if (options.json) print_json(facts);
@@ -257,6 +279,7 @@ void add_info(CLI::App& app, Work& chosen) {
   add_count(verb, "--max-classes", options->green.max_r_classes, "Most R-classes of the monoid");
   add_time(verb, options->seconds, "Most seconds for the monoid").show_default();
   add_json_flag(verb, options->json);
+  options->reading.start_is_optional = true;
   add_language_options(verb, options->reading);
   verb.callback([options, &chosen] { chosen = [options] { return info(*options); }; });
 }

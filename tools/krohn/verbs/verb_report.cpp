@@ -23,6 +23,7 @@
 #include "tools/krohn/report/page_data.h"
 #include "tools/krohn/report/run_findings.h"
 #include "tools/krohn/report/verdict.h"
+#include "tools/krohn/shards/array_script.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {
@@ -62,27 +63,9 @@ struct ReportArguments {
   bool any_order = false, json = false;
 };
 
-/// An argument as a shell takes it.
-std::string shell_word(const std::string& text) {
-  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
-  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 /// The language as it was named, with the options that say how it is read.
 std::string language_argument(const ReportArguments& options) {
-  std::string text = shell_word(options.subject);
-  const auto add = [&text](const char* name, const std::optional<std::string>& value) {
-    if (value) text += fmt::format(" {} {}", name, shell_word(*value));
-  };
-  add("--alphabet", options.reading.alphabet);
-  add("--symbols", options.reading.symbols);
-  add("--format", options.reading.format);
-  add("--generators", options.reading.generators);
-  if (options.reading.mealy_as_labels) text += " --mealy-as-labels";
-  return text;
+  return shell_word(options.subject) + language_options_text(language_options_json(options.reading));
 }
 
 /// As `krohn compile` takes it: acceptors for their answers, other machines for their states.
@@ -170,12 +153,7 @@ std::string training_command(const ReportArguments& options, const nlohmann::ord
   if (is_set("keep_most_right")) line += " --keep-most-right";
   if (is_set("certify")) line += " --certify";
   if (const std::string device = run.value("device", "cpu"); device != "cpu") line += " --device " + shell_word(device);
-  const nlohmann::ordered_json reading = run.value("reading", nlohmann::ordered_json::object());
-  for (const char* name : {"alphabet", "symbols", "format", "generators"})
-    if (reading.contains(name)) line += fmt::format(" --{} {}", name, shell_word(reading[name]));
-  if (reading.value("mealy_as_labels", false)) line += " --mealy-as-labels";
-  if (reading.contains("max_states"))
-    line += fmt::format(" --max-states {}", reading["max_states"].get<std::uint64_t>());
+  line += language_options_text(run.value("reading", nlohmann::ordered_json::object()));
   if (run.contains("init"))
     line += fmt::format(" --init {} --perturb {}", shell_word(run["init"].at("file")),
                         run["init"].at("perturb").get<double>());
@@ -262,6 +240,7 @@ Findings find_of_run(const ReportArguments& options) {
 Findings find(const ReportArguments& options) {
   if (!options.lengths.empty()) throw InputError("--lengths", "is for a run or a checkpoint, which are sampled");
   Subject subject = load_subject(options.subject, options.reading, stderr);
+  tell_left_out(subject, options.json);
   Findings findings{.subject = options.subject, .automaton = subject.automaton};
   {
     const Waiting waiting("building the constructions");

@@ -91,8 +91,10 @@ Json witness_json(const Smallest& found, const Alphabet& alphabet) {
 }
 
 int report(const SmallestArguments& options) {
-  const Dfa given = load_subject(options.subject, options.reading, stderr).automaton;
+  const Subject subject = load_subject(options.subject, options.reading, stderr);
+  const Dfa& given = subject.automaton;
   const std::string task = !options.task.empty() ? options.task : given.is_acceptor() ? "acceptance" : "state";
+  if (task == "state") tell_left_out(subject, options.json);
   const Dfa automaton = task == "state" ? canonical(given) : minimise(given);
   const TimeLimit time(options.seconds, fmt::format("--time {:g}", options.seconds));
   const Smallest found = smallest(automaton, task == "state" ? states_shown(automaton) : outputs_shown(automaton));

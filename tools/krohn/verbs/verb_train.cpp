@@ -161,21 +161,6 @@ nlohmann::ordered_json run_json(const TrainingJob& job) {
   return json;
 }
 
-/// The options of reading that were given, by their names.
-nlohmann::ordered_json reading_json(const LanguageOptions& reading) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  const auto add = [&json](const char* name, const std::optional<std::string>& value) {
-    if (value) json[name] = *value;
-  };
-  add("alphabet", reading.alphabet);
-  add("symbols", reading.symbols);
-  add("format", reading.format);
-  add("generators", reading.generators);
-  if (reading.mealy_as_labels) json["mealy_as_labels"] = true;
-  if (reading.max_states != LanguageOptions{}.max_states) json["max_states"] = reading.max_states;
-  return json;
-}
-
 nlohmann::ordered_json training_json(const TrainArguments& options, const Task& task,
                                      const std::vector<TrainingJob>& jobs, const TrainingJob* best) {
   nlohmann::ordered_json json{{"task", task.info().name},
@@ -203,7 +188,7 @@ nlohmann::ordered_json training_json(const TrainArguments& options, const Task& 
                               {"stop_at", options.stop_at},
                               {"certify", options.certify},
                               {"device", options.device}};
-  if (nlohmann::ordered_json reading = reading_json(options.reading); !reading.empty())
+  if (nlohmann::ordered_json reading = language_options_json(options.reading); !reading.empty())
     json["reading"] = std::move(reading);
   if (!options.init.empty()) json["init"] = {{"file", options.init}, {"perturb", options.perturb}};
   if (options.sample_seed) json["sample_seed"] = *options.sample_seed;
@@ -324,9 +309,7 @@ int train_rival(const TrainArguments& options) {
   refuse(options.patience != 0, "--patience");
   refuse(!options.validation_lengths.empty(), "--validation-length");
   refuse(options.json, "--json");
-  const LanguageOptions& reading = options.reading;
-  if (reading.alphabet || reading.symbols || reading.format || reading.generators || reading.mealy_as_labels ||
-      reading.max_states != LanguageOptions{}.max_states)
+  if (!language_options_json(options.reading).empty())
     throw InputError("--model torch:…",
                      "reads a language as it is named, without options of reading; convert it to a file");
   refuse(options.shards.any(), "--shard");
