@@ -26,8 +26,8 @@ TransformationMonoid TransformationMonoid::enumerate(std::span<const Transformat
       throw InputError(fmt::format("a generator of degree {} among those of degree {}", generator.degree(), degree));
   // A table of 8^8 addresses is 64 MB to fill: too much for a few elements.
   const bool by_address = degree <= TinyTransformations::kMaxDegree && (degree <= 6 || options.max_elements > kFew);
-  Store store = by_address ? Store(TinyTransformations(generators, degree))
-                           : Store(WideTransformations(generators, degree));
+  Store store =
+      by_address ? Store(TinyTransformations(generators, degree)) : Store(WideTransformations(generators, degree));
   TransformationMonoid monoid(std::move(store), degree, static_cast<std::uint32_t>(generators.size()));
   std::visit([&](auto& elements) { monoid.expand(elements, options); }, monoid.store_);
   return monoid;
@@ -40,7 +40,10 @@ void TransformationMonoid::expand(Elements& elements, const Options& options) {
   prefix_.push_back(0);
   last_.push_back(0);
   for (Element e = 0; e < elements.size(); ++e) {
-    if (e % 1024 == 0) TimeLimit::check();
+    if (e % 1024 == 0) {
+      if (!options.ends_with_time) TimeLimit::check();
+      if (options.ends_with_time && !TimeLimit::met().empty()) return;
+    }
     if (e + kAhead < elements.size())
       for (std::uint32_t g = 0; g < generators_; ++g) elements.prefetch(e + kAhead, g);
     for (std::uint32_t g = 0; g < generators_; ++g) {

@@ -3,14 +3,16 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <optional>
 
 #include "krohn/automata/formats/json.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/error.h"
-#include "krohn/groups/interruption.h"
 #include "krohn/groups/time_limit.h"
 #include "krohn/simulate/prove/verify.h"
+#include "tools/krohn/progress.h"
 #include "tools/krohn/report/class_report.h"
+#include "tools/krohn/report/count.h"
 #include "tools/krohn/report/json_output.h"
 
 namespace krohn {
@@ -24,8 +26,6 @@ constexpr double kCheckSeconds = 5;
 constexpr std::uint64_t kCheckedLength = 10'000;
 
 constexpr const char* kTracking = "state tracking";
-
-std::string time_option(double seconds) { return fmt::format("--time {:g}", seconds); }
 
 /// Builds constructions by name and proves them against the automaton in fp64, each once.
 class Checker {
@@ -56,7 +56,7 @@ class Checker {
       question.how.max_pairs = kCheckedPairs;
       question.how.max_seconds = kCheckSeconds;
       question.replayed_letters = kReplayedLetters;
-      question.progress = [](std::string_view, std::uint64_t, std::uint64_t) { Interruption::check(); };
+      question.progress = [](std::string_view, std::uint64_t, std::uint64_t) { TimeLimit::check(); };
       return judged(verify(question).certificate);
     } catch (const LimitError& error) {
       return {false, error.what()};
@@ -94,20 +94,31 @@ void back(Architecture& row, Checker& checker) {
   }
 }
 
-Job job(std::string name, Dfa automaton, const ClassifyOptions& options, double seconds) {
-  const TimeLimit limit(seconds, time_option(options.seconds));
-  // Half of the time for the monoid, a quarter for the classes; what is left goes to the architectures.
-  Algebra algebra = analyse_within_limits(automaton, options.algebra, seconds / 2, time_option(options.seconds));
-  Job result{std::move(name), std::move(automaton), std::move(algebra), {}, {}, {}};
+Job job(std::string name, Dfa automaton, const AlgebraOptions& options) {
+  // Half of the time for the monoid, half of the rest for the classes; what is left goes to the architectures.
+  std::optional<Waiting> waiting;
+  waiting.emplace(fmt::format("looking at the monoid of {} states", with_thousands(automaton.states())));
+  Algebra algebra = analyse_within_limits(automaton, options);
+  Job result{std::move(name), std::move(automaton), std::move(algebra), {}, {}, {}, 0, {}};
   if (result.automaton.is_acceptor() && result.name != kTracking) {
-    const TimeLimit part(seconds / 4, time_option(options.seconds));
+    const TimeLimit part = TimeLimit::part(0.5);
+    waiting.reset();
+    waiting.emplace("deciding the classes");
     ClassOptions limits;
-    limits.max_elements = options.algebra.max_elements;
+    limits.max_elements = options.max_elements;
     result.classes = language_classes(result.automaton, result.algebra, limits);
     complete(result.algebra, result.classes);
     result.transformers = transformers(result.automaton, result.algebra);
   }
-  result.rows = architectures(result.automaton, result.algebra, plan(result.automaton, {}));
+  waiting.reset();
+  waiting.emplace("building and proving architectures");
+  const TimeLimit most = TimeLimit::part(0.9);  // the rest is for telling
+  try {
+    result.rows = architectures(result.automaton, result.algebra, plan(result.automaton, {}));
+  } catch (const LimitError& error) {
+    result.limit = error.what();
+    return result;
+  }
   Checker checker(result.automaton);
   for (Architecture& row : result.rows) {
     const bool claimed = row.answer == Answer::kYes;
@@ -119,14 +130,17 @@ Job job(std::string name, Dfa automaton, const ClassifyOptions& options, double 
 
 }  // namespace
 
-std::vector<Job> classify(const Dfa& given, const ClassifyOptions& options) {
+std::vector<Job> classify(const Dfa& given, const AlgebraOptions& options) {
   Dfa tracked = canonical(given), minimal = minimise(given);
   std::vector<Job> jobs;
   if (tracked.states() == minimal.states()) {
-    jobs.push_back(job("state tracking and acceptance", std::move(minimal), options, options.seconds));
+    jobs.push_back(job("state tracking and acceptance", std::move(minimal), options));
   } else {
-    jobs.push_back(job(kTracking, std::move(tracked), options, options.seconds / 2));
-    jobs.push_back(job("acceptance", std::move(minimal), options, options.seconds / 2));
+    {
+      const TimeLimit half = TimeLimit::part(0.5);
+      jobs.push_back(job(kTracking, std::move(tracked), options));
+    }
+    jobs.push_back(job("acceptance", std::move(minimal), options));
   }
   return jobs;
 }
@@ -134,7 +148,7 @@ std::vector<Job> classify(const Dfa& given, const ClassifyOptions& options) {
 std::size_t undecided(const std::vector<Job>& jobs) {
   std::size_t count = 0;
   for (const Job& job : jobs) {
-    count += job.open_rows;
+    count += job.open_rows + !job.limit.empty();
     for (const ClassVerdict& verdict : job.classes) count += verdict.answer == Answer::kUnknown;
     for (const Verdict& verdict : job.algebra.verdicts) count += verdict.answer == Answer::kUnknown;
   }
@@ -173,6 +187,7 @@ Json job_to_json(const Job& job) {
   facts["job"] = job.name;
   facts["states"] = job.automaton.states();
   facts.update(algebra_to_json(job.algebra));
+  if (!job.limit.empty()) facts["architectures_limit"] = job.limit;
   for (const Architecture& row : job.rows)
     facts["architectures"].push_back({{"family", row.family},
                                       {"answer", to_string(row.answer)},
