@@ -1,36 +1,59 @@
 // groups/time_limit.h — a limit on the time of work that can explode.
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <string>
 
 namespace krohn {
 
-/// While it lives, `check()` in the thread that made it throws LimitError once `seconds` have passed, and Interrupted
-/// after Ctrl-C. What can explode (orbits, monoids, cascades) checks once for each piece of a microsecond or more; so a
-/// caller bounds it without a parameter through every function between. An inner limit never outlives those around it.
+/// While it lives, `check()` throws LimitError once `seconds` have passed, and Interrupted after Ctrl-C. What can
+/// explode (orbits, monoids, cascades) checks once for each piece of a microsecond or more; so a caller bounds it
+/// without a parameter through every function between. The memory is looked at too (groups/memory_limit.h). An inner
+/// limit never outlives those around it.
 class TimeLimit {
  public:
+  /// Whose checks it ends: those of the thread that made it, or also those of every thread that has none of its own.
+  enum class Of : std::uint8_t { kThread, kProcess };
+
   /// No limit when `seconds` is 0. `option` names what raises it, with its value: "--time 60".
-  TimeLimit(double seconds, std::string option);
+  TimeLimit(double seconds, std::string option, Of of = Of::kThread);
   ~TimeLimit();
   TimeLimit(const TimeLimit&) = delete;
   TimeLimit& operator=(const TimeLimit&) = delete;
 
+  /// A share of the time that is left, so that something is left for the work behind it.
+  static TimeLimit part(double share);
+
   bool is_over() const { return Clock::now() >= end_; }
 
   static void check() {
-    if (current != nullptr) current->check_clock();
+    if (const TimeLimit* limit = innermost()) limit->check_clock();
   }
+  /// Of the limit of the whole process alone, for work that ends at a smaller one by itself.
+  static void check_process() {
+    if (const TimeLimit* limit = of_process.load(std::memory_order_acquire)) limit->check_clock();
+  }
+
+  /// For searches that end with what they have found: the limit that is met, "the time (--time 60)", or nothing.
+  static std::string met();
+  /// Seconds until the innermost limit; infinity where there is none.
+  static double left();
 
  private:
   using Clock = std::chrono::steady_clock;
+  static const TimeLimit* innermost() {
+    return current != nullptr ? current : of_process.load(std::memory_order_acquire);
+  }
   void check_clock() const;
 
   Clock::time_point end_ = Clock::time_point::max();
   std::string option_;
-  const TimeLimit* outer_;
+  const TimeLimit* before_;  ///< what was in force where it is
+  Of of_;
   static thread_local const TimeLimit* current;
+  static std::atomic<const TimeLimit*> of_process;
 };
 
 }  // namespace krohn

@@ -230,10 +230,9 @@ Algebra analyse(const Dfa& dfa, const AlgebraOptions& options) {
   return algebra;
 }
 
-Algebra analyse_within_limits(const Dfa& dfa, const AlgebraOptions& options, double seconds,
-                              const std::string& time_option) {
+Algebra analyse_within_limits(const Dfa& dfa, const AlgebraOptions& options) {
   try {
-    const TimeLimit limit(seconds, time_option);
+    const TimeLimit half = TimeLimit::part(0.5);
     return analyse(dfa, options);
   } catch (const LimitError& error) {
     Algebra algebra;

@@ -63,9 +63,8 @@ struct Algebra {
 Algebra analyse(const Dfa& dfa, const AlgebraOptions& options = {});
 
 /// The same, with what is known without the monoid (partial_verdicts.h) where `analyse` throws LimitError, or takes
-/// longer than `seconds`, which `time_option` raises (groups/time_limit.h); 0: no limit of its own.
-Algebra analyse_within_limits(const Dfa& dfa, const AlgebraOptions& options = {}, double seconds = 0,
-                              const std::string& time_option = {});
+/// more than half of the time that is left (groups/time_limit.h).
+Algebra analyse_within_limits(const Dfa& dfa, const AlgebraOptions& options = {});
 
 /// What every letter does to the states.
 std::vector<Transformation> letter_maps(const Dfa& dfa);

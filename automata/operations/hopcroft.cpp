@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "krohn/automata/operations/partition.h"
+#include "krohn/groups/time_limit.h"
 
 namespace krohn {
 namespace {
@@ -42,7 +43,8 @@ class Hopcroft {
 
   void run() {
     std::vector<State> members;  // a copy: the splitter may split itself while it is at work
-    while (!splitters_.empty()) {
+    for (std::uint64_t i = 0; !splitters_.empty(); ++i) {
+      if (i % 1024 == 0) TimeLimit::check();
       const StateClass splitter = splitters_.back();
       splitters_.pop_back();
       waiting_[splitter] = false;

@@ -4,6 +4,8 @@
 #include <bit>
 #include <limits>
 
+#include "krohn/groups/time_limit.h"
+
 namespace krohn {
 namespace {
 
@@ -154,6 +156,7 @@ bool refine_by_rounds(std::span<const State> table, std::size_t letters, Partiti
   std::uint64_t patience = 2 * states;
   Rounds rounds(table, letters, partition);
   while (true) {
+    TimeLimit::check();
     const std::size_t before = partition.classes.size();
     const std::uint64_t signatures = rounds.round();
     const std::size_t after = partition.classes.size();

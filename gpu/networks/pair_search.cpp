@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 
 #include "krohn/gpu/networks/network_image.h"
 #include "krohn/gpu/networks/pair_search.cuh"
 #include "krohn/groups/float_environment.h"
+#include "krohn/groups/time_limit.h"
 #include "krohn/simulate/prove/pairs/pair_claims.h"
 
 namespace krohn {
@@ -54,8 +54,8 @@ class PairSearch {
           note_failing_run(word);
           return refuted_by_pairs(options_, pairs_, std::move(word), failing_);
         }
-        if (depth > 0 && is_late())
-          return proved_up_to_depth(options_, pairs_, depth, begin, fmt::format("{} seconds", options_.max_seconds));
+        if (const std::string late = TimeLimit::met(); depth > 0 && !late.empty())
+          return proved_up_to_depth(options_, pairs_, depth, begin, late);
       }
       if (full_) return proved_up_to_depth(options_, pairs_, depth + 1, end, limit());
       begin = end;
@@ -160,11 +160,6 @@ class PairSearch {
     return failing;
   }
 
-  bool is_late() const {
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start_;
-    return options_.max_seconds > 0 && spent.count() > options_.max_seconds;
-  }
-
   std::string limit() const {
     return memory_.most_pairs == options_.max_pairs ? fmt::format("{} pairs", options_.max_pairs)
                                                     : fmt::format("{} pairs in memory", memory_.most_pairs);
@@ -217,7 +212,6 @@ class PairSearch {
   Buffer<unsigned long long> failing_candidate_{place_};
   Buffer<Number> work_numbers_{place_};
   FailingRun failing_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace

@@ -41,7 +41,10 @@ void TransformationMonoid::expand(Elements& elements, const Options& options) {
   prefix_.push_back(0);
   last_.push_back(0);
   for (Element e = 0; e < elements.size(); ++e) {
-    if (e % 1024 == 0) TimeLimit::check();
+    if (e % 1024 == 0) {
+      if (!options.ends_with_time) TimeLimit::check();
+      if (options.ends_with_time && !TimeLimit::met().empty()) return;
+    }
     if (e + kAhead < elements.size())
       for (std::uint32_t g = 0; g < generators_; ++g) elements.prefetch(e + kAhead, g);
     for (std::uint32_t g = 0; g < generators_; ++g) {

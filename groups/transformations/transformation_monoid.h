@@ -26,12 +26,15 @@ class TransformationMonoid {
 
   struct Options {
     std::uint64_t max_elements = 50'000'000;
+    /// Time or memory that are used up (groups/time_limit.h) end the enumeration as `max_elements` does, instead of
+    /// throwing LimitError.
+    bool ends_with_time = false;
     /// Called every 2^20 elements or so with the number found; may throw.
     std::function<void(std::uint64_t)> progress;
   };
 
-  /// Enumerates until closed, or until more than `max_elements` are known: then `complete()` is false, and everything
-  /// found so far stays. Throws InputError when degrees differ, or past degree 65,536.
+  /// Enumerates until closed, or until a limit is met, with more than `max_elements` known for one: then `complete()`
+  /// is false, and everything found so far stays. Throws InputError when degrees differ, or past degree 65,536.
   static TransformationMonoid enumerate(std::span<const Transformation> generators, Point degree,
                                         const Options& options);
   static TransformationMonoid enumerate(std::span<const Transformation> generators, Point degree) {

@@ -11,6 +11,7 @@
 #include "krohn/groups/float_environment.h"
 #include "krohn/groups/interruption.h"
 #include "krohn/groups/record_set.h"
+#include "krohn/groups/time_limit.h"
 #include "krohn/simulate/check/recheck_any_order.h"
 #include "krohn/simulate/check/recheck_exact.h"
 #include "krohn/simulate/check/recheck_horizon.h"
@@ -73,6 +74,7 @@ void check_pairs(const std::vector<ReachedPair>& pairs, std::optional<std::uint6
   const auto [first, end] = share_of(pairs.size(), options);
   for (std::uint64_t i = first; i < end; ++i) {
     Interruption::check();
+    TimeLimit::check();
     const ReachedPair& pair = pairs[i];
     const auto at = [&](const char* what) { return fmt::format("pair {}: {}", i, what); };
     if (letters == 0) {

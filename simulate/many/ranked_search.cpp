@@ -15,6 +15,7 @@
 #include "krohn/groups/error.h"
 #include "krohn/groups/float_environment.h"
 #include "krohn/groups/record_set.h"
+#include "krohn/groups/time_limit.h"
 #include "krohn/simulate/check/sha256.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/many/held_pairs.h"
@@ -196,7 +197,7 @@ class RankedPairs {
     if (wrong_.transition != kNone) return refuted_by_pairs(options_, stand_.pairs, failing_word(), failing_run());
     stand_.expanded = end;
     if (stand_.depth > 0 && any(Told::kLate)) {
-      meet(fmt::format("{} seconds", options_.max_seconds));
+      meet(fmt::format("the time (--time {:g})", options_.max_seconds));
       return proved_up_to_depth(options_, stand_.pairs, stand_.depth, stand_.level_begin, limit_);
     }
     return std::nullopt;
@@ -274,7 +275,7 @@ class RankedPairs {
       mine[Told::kInterrupted] = 1;
     }
     if (ranks_.rank() == 0) {
-      mine[Told::kLate] = options_.max_seconds > 0 && seconds_since(start_) > options_.max_seconds;
+      mine[Told::kLate] = !TimeLimit::met().empty();
       mine[Told::kCommit] = seconds_since(committed_) > kept_.seconds;
     }
     return ranks_.gather(mine);
@@ -487,7 +488,7 @@ class RankedPairs {
   RoomLimit room_;  ///< of this rank
   std::exception_ptr interrupted_;
   std::optional<PairParts> parts_;
-  Clock::time_point start_ = Clock::now(), committed_ = start_;
+  Clock::time_point committed_ = Clock::now();
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "krohn/groups/counted.h"
 #include "krohn/groups/float_environment.h"
+#include "krohn/groups/time_limit.h"
 #include "krohn/simulate/check/recheck.h"
 #include "krohn/simulate/prove/any_order.h"
 #include "krohn/simulate/prove/bounds/bounds.h"
@@ -28,6 +29,8 @@ namespace {
 
 /// A search of so many pairs takes less time than looking for bounds.
 constexpr std::uint64_t kQuickPairs = 65'536;
+/// Of the time: for all proofs before long words, and for the large search among them.
+constexpr double kShareOfProofs = 0.85, kShareOfPairs = 0.95;
 
 Certificate search(const Network& network, CertifyOptions options, std::uint64_t max_pairs) {
   options.max_pairs = max_pairs;
@@ -56,7 +59,7 @@ Certificate in_any_order(const Network& network, const CertifyOptions& options) 
 Proof exact_proof(const Network& network, const Certificate& exact, CertifyOptions options) {
   options.arithmetic = Precision::kFp64;
   options.form = Form::kStructured;
-  const auto closed = within_time(options, [&] { return certify_closed_codewords(network, options); });
+  const auto closed = within_time(0.5, [&] { return certify_closed_codewords(network, options); });
   if (!closed) return {};
   Certificate written = exact;
   written.form = Form::kStructured;
@@ -79,17 +82,26 @@ Certificate prove(const Network& network, const CertifyOptions& options) {
     return exact;
   }
   if (!options.order.is_sequential()) return certify_order(network, options);
-  if (auto closed = within_time(options, [&] { return certify_closed_codewords(network, options); }))
+  if (auto closed = within_time(0.3, [&] { return certify_closed_codewords(network, options); }))
     return *std::move(closed);
-  Certificate searched = search(network, options, std::min(options.max_pairs, kQuickPairs));
+  Certificate searched = [&] {
+    const TimeLimit third = TimeLimit::part(1.0 / 3);
+    return search(network, options, std::min(options.max_pairs, kQuickPairs));
+  }();
   if (!searched.is<ProvedUpTo>()) return searched;
   if (std::optional<Certificate> snapped = certify_snapped(network, options)) return *std::move(snapped);
-  std::optional<BoundCertificate> bound = certify_bounds(network, options);
+  std::optional<BoundCertificate> bound = [&] {
+    const TimeLimit half = TimeLimit::part(0.5);
+    return certify_bounds(network, options);
+  }();
   if (bound && bound->certificate.is<Proved>()) return std::move(bound->certificate);
-  if (options.max_pairs > kQuickPairs) searched = search(network, options, options.max_pairs);
+  if (options.max_pairs > kQuickPairs) {
+    const TimeLimit most = TimeLimit::part(kShareOfPairs);
+    searched = search(network, options, options.max_pairs);
+  }
   if (!searched.is<ProvedUpTo>() || !bound || bound->certificate.length() <= searched.length()) return searched;
   bound->certificate.limit = searched.limit;
-  if (auto horizon = within_time(options, [&] { return linear_horizon(network, options.arithmetic, options.form); })) {
+  if (auto horizon = within_time(0.5, [&] { return linear_horizon(network, options.arithmetic, options.form); })) {
     horizon->length = std::min(horizon->length, bound->certificate.length());
     bound->certificate.proof = *std::move(horizon);
   }
@@ -105,8 +117,7 @@ void try_longer_words(Certificate& certificate, const Network& network, const Ce
   ReaderLimits limits;
   limits.long_letters = options.long_letters;
   limits.seed = options.seed;
-  limits.max_seconds = options.max_seconds;
-  limits.progress = options.progress;
+  limits.long_progress = options.long_progress;
   const auto reader = network_reader(network, options.arithmetic, options.form);
   const TrackedAutomaton tracked = every_state(network.automaton);
   try_long_words(certificate, *reader, tracked, limits);
@@ -122,7 +133,11 @@ void try_longer_words(Certificate& certificate, const Network& network, const Ce
 
 Certificate certify(const Network& network, const CertifyOptions& options) {
   const FloatEnvironment environment;
-  Certificate certificate = prove(network, options);
+  const TimeLimit time(options.max_seconds, fmt::format("--time {:g}", options.max_seconds));
+  Certificate certificate = [&] {
+    const TimeLimit most = TimeLimit::part(kShareOfProofs);
+    return prove(network, options);
+  }();
   try_longer_words(certificate, network, options);
   return certificate;
 }

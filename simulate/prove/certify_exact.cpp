@@ -218,7 +218,7 @@ Certificate certify_exact(const Network& network, const CertifyOptions& options)
   certificate.arithmetic = ArithmeticName::exact();
   certificate.form = options.form;
   certificate.method = "closed exact states";
-  const TimeLimit time(options.max_seconds, fmt::format("--time {}", options.max_seconds));
+  const TimeLimit time(options.max_seconds, fmt::format("--time {:g}", options.max_seconds));
   const auto tick = [&] {
     TimeLimit::check();
     if (++certificate.pairs % (1 << 12) == 0 && options.progress) options.progress(certificate.pairs);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "krohn/groups/time_limit.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/claims/unit_run.h"
 #include "krohn/simulate/prove/machine/reader_run.h"
@@ -85,8 +86,11 @@ void for_replayed_words(const Dfa& automaton, std::uint64_t letters, std::uint64
 namespace {
 
 /// Seconds that reading may take: orders that compose letters, and exact arithmetic, may need milliseconds a letter. Of
-/// a network whose states are one-hot, half of them: what is left is read as fast as the ones move.
+/// a network whose states are one-hot, half of them: what is left is read as fast as the ones move. Half of the time
+/// that is left, where that is less.
 constexpr double kSeconds = 2;
+
+double seconds_for_replay() { return std::min(kSeconds, TimeLimit::left() / 2); }
 
 /// A network along the words of a replay.
 class NetworkReplay {
@@ -134,7 +138,7 @@ class NetworkReplay {
         state = network_.automaton.next(state, piece[t]);
         if (answers_[t] != state) return note(word, first + t + 1);
       }
-      if (is_late(may_be_unit_ ? kSeconds / 2 : kSeconds)) return false;
+      if (is_late(may_be_unit_ ? seconds_ / 2 : seconds_)) return false;
     }
     return true;
   }
@@ -149,7 +153,7 @@ class NetworkReplay {
       state = network_.automaton.next(state, word[t]);
       if (*answer != state) return note(word, t + 1);
     }
-    return !is_late(kSeconds);
+    return !is_late(seconds_);
   }
 
   const Network& network_;
@@ -161,6 +165,7 @@ class NetworkReplay {
   std::vector<State> answers_;
   std::optional<Word> wrong_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  double seconds_ = seconds_for_replay();
 };
 
 }  // namespace
@@ -176,7 +181,7 @@ std::optional<Word> replay(const Network& network, const Certificate& certificat
 std::optional<Word> replay(const LetterReader& reader, const TrackedAutomaton& tracked, const Certificate& certificate,
                            std::uint64_t letters, std::uint64_t& letters_read) {
   std::optional<Word> wrong;
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  const TimeLimit time(seconds_for_replay(), "");
   const auto read = [&](const Word& word) {
     ReaderRun run(reader, tracked);
     Word was_read;
@@ -185,7 +190,7 @@ std::optional<Word> replay(const LetterReader& reader, const TrackedAutomaton& t
       was_read.push_back(word[t]);
       ++letters_read;
       if (run.is_wrong()) return wrong.emplace(std::move(was_read)), false;
-      if (t % 64 == 0 && std::chrono::steady_clock::now() > end) return false;
+      if (t % 64 == 0 && time.is_over()) return false;
     }
     return true;
   };

@@ -19,8 +19,8 @@ void for_replayed_words(const Dfa& automaton, std::uint64_t letters, std::uint64
                         const std::function<bool(const Word&)>& read);
 
 /// The first such word on which the network does not follow its automaton in the certificate's arithmetic, form and
-/// order, cut at its first wrong answer; nothing when all `letters` are right, or as many as two seconds allow.
-/// `letters_read` counts.
+/// order, cut at its first wrong answer; nothing when all `letters` are right, or as many as two seconds allow, or half
+/// of the time that is left. `letters_read` counts.
 std::optional<Word> replay(const Network& network, const Certificate& certificate, std::uint64_t letters,
                            std::uint64_t& letters_read);
 std::optional<Word> replay(const LetterReader& reader, const TrackedAutomaton& tracked, const Certificate& certificate,

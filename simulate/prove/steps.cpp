@@ -12,6 +12,7 @@
 #include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/interruption.h"
+#include "krohn/groups/time_limit.h"
 #include "krohn/simulate/evaluate/rounded_network.h"
 #include "krohn/simulate/prove/machine/reader_run.h"
 #include "krohn/simulate/prove/pairs/network_reader.h"
@@ -204,6 +205,7 @@ std::vector<ReachedPair> list_pairs(Machine machine, const TrackedAutomaton& tra
   number(0, automaton.initial(), machine.start());
   for (std::size_t at = 0; at < pairs.size(); ++at) {
     Interruption::check();
+    TimeLimit::check();
     require_room(pairs.size(), pairs.size() * (128 + 16 * machine.size()), limits);
     if (!is_closed && depths[at] + 1 >= length) continue;
     std::vector<std::uint32_t> next;

@@ -9,6 +9,7 @@
 #include "krohn/groups/counted.h"
 #include "krohn/groups/float_environment.h"
 #include "krohn/groups/random.h"
+#include "krohn/groups/time_limit.h"
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/check/not_established.h"
 #include "krohn/simulate/check/recheck.h"
@@ -27,6 +28,9 @@
 namespace krohn {
 namespace {
 
+/// Of the time, before what was found is checked and random words are read.
+constexpr double kShareOfFinding = 0.85;
+
 std::function<void(std::uint64_t)> told(const Question& question, std::string_view what) {
   if (!question.progress) return {};
   return [&question, what](std::uint64_t done) { question.progress(what, done, 0); };
@@ -36,6 +40,8 @@ std::function<void(std::uint64_t, std::uint64_t)> told_of(const Question& questi
   if (!question.progress) return {};
   return [&question, what](std::uint64_t done, std::uint64_t all) { question.progress(what, done, all); };
 }
+
+constexpr std::string_view kLongWords = "searching for a failing word, letters";
 
 bool is_proof(const Certificate& certificate) {
   return certificate.is<Proved>() || (certificate.is<ProvedUpTo>() && certificate.length() > 0);
@@ -361,10 +367,10 @@ ModelVerdict verify_reader(const ReadModel& model, const Question& question) {
   ReaderLimits limits;
   limits.max_pairs = how.max_pairs;
   limits.max_bytes = how.max_bytes;
-  limits.max_seconds = how.max_seconds;
   limits.long_letters = how.long_letters;
   limits.seed = how.seed;
-  limits.progress = how.progress ? how.progress : told(question, "reading letters");
+  limits.progress = how.progress ? how.progress : told(question, "examining pairs of states");
+  limits.long_progress = how.long_progress ? how.long_progress : told_of(question, kLongWords);
   if (question.against) require_comparable(model.tracked.automaton, *question.against);
   if (question.random.length > 0) require_words(model.reader.letters(), question.random);
   ModelVerdict verdict;
@@ -376,6 +382,7 @@ ModelVerdict verify_reader(const ReadModel& model, const Question& question) {
     verdict.certificate.method = "sampled";
     verdict.certificate.evidence = fmt::format("random words of seed {}", question.random.seed);
   } else {
+    const TimeLimit most = TimeLimit::part(kShareOfFinding);
     verdict.certificate = certify_reader(model.reader, model.tracked, limits);
     verdict.certificate.arithmetic = how.arithmetic;
     verdict.certificate.order = how.order;
@@ -441,8 +448,12 @@ ModelVerdict verify_network(const Network& network, const Question& question) {
   require_sense(network, question);
   CertifyOptions how = question.how;
   if (!how.progress) how.progress = told(question, "examining pairs of states");
+  if (!how.long_progress) how.long_progress = told_of(question, kLongWords);
   ModelVerdict verdict;
-  verdict.certificate = question.test_only ? untested(how) : certify(network, how);
+  {
+    const TimeLimit most = TimeLimit::part(kShareOfFinding);
+    verdict.certificate = question.test_only ? untested(how) : certify(network, how);
+  }
   if (is_proof(verdict.certificate)) {
     remember(verdict);
     check_again(verdict, network, question);
@@ -473,6 +484,7 @@ ModelVerdict verify_network(const Network& network, const Question& question) {
 
 ModelVerdict verify(const Question& question) {
   const FloatEnvironment environment;
+  const TimeLimit time(question.how.max_seconds, fmt::format("--time {:g}", question.how.max_seconds));
   if (const auto* model = std::get_if<const ReadModel*>(&question.subject)) return verify_reader(**model, question);
   return verify_network(*std::get<const Network*>(question.subject), question);
 }

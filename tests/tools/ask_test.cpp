@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "krohn/groups/error.h"
@@ -69,6 +71,15 @@ TEST_CASE("a listener hears of the first step, and what it throws ends the work"
   }
   { const Waiting waiting("drawing"); }
   CHECK(heard == std::vector<std::string>{"counting 1/9", "drawing 0/0"});
+  heard.clear();
+  {
+    Progress progress("counting on");
+    for (const std::uint64_t done : {7, 3}) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(110));
+      progress.update(done, 9);
+    }
+  }
+  CHECK(heard == std::vector<std::string>{"counting on 7/9", "counting on 7/9"});  // never back
   Progress progress("counting again");
   CHECK_THROWS_WITH(progress.update(1), "enough");
 }

@@ -20,6 +20,7 @@
 #include "tools/krohn/manual.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/verb.h"
+#include "tools/krohn/watch.h"
 
 namespace krohn {
 namespace {
@@ -158,7 +159,11 @@ int parse_and_work(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     return usage_outcome(app, error);
   }
-  const int status = chosen();
+  int status = kDone;
+  {
+    const Watch watch(given_limits(), given_work());
+    status = within_limits(given_limits(), /*is_alone=*/true, chosen);
+  }
   flush_output();
   return status;
 }
@@ -201,7 +206,7 @@ Asked ask_command(std::vector<std::string> arguments) {
   }
   const JsonTaker taker;
   const VerdictTaker verdicts;
-  const int status = chosen();
+  const int status = within_limits(given_limits(), /*is_alone=*/false, chosen);
   return {status, taker.text(), verdicts.verdict()};
 }
 

@@ -11,6 +11,7 @@
 
 #include "krohn/groups/near_miss.h"
 #include "tools/krohn/usual_name.h"
+#include "tools/krohn/verb.h"
 
 namespace krohn {
 namespace {
@@ -261,6 +262,11 @@ VerbOption Verb::add_flag(const std::string& name, bool& target, const std::stri
   return VerbOption(app_->add_flag(name, target, description));
 }
 
-void Verb::callback(std::function<void()> chosen) { app_->callback(std::move(chosen)); }
+void Verb::callback(std::function<void()> chosen) {
+  app_->callback([app = app_, chosen = std::move(chosen)] {
+    note_verb(*app);
+    chosen();
+  });
+}
 
 }  // namespace krohn

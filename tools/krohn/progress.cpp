@@ -1,22 +1,54 @@
 #include "tools/krohn/progress.h"
 
 #include <fmt/format.h>
+#include <stdio_ext.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <vector>
 
 #include "krohn/groups/interruption.h"
+#include "krohn/groups/time_limit.h"
 #include "tools/krohn/report/count.h"
 
 namespace krohn {
 namespace {
-constexpr std::chrono::steady_clock::duration kPatience = std::chrono::seconds(1);
-constexpr std::chrono::steady_clock::duration kPeriod = std::chrono::milliseconds(100);
+using Clock = std::chrono::steady_clock;
+constexpr Clock::duration kPatience = std::chrono::seconds(1);
+constexpr Clock::duration kPeriod = std::chrono::milliseconds(100);
 /// Where nobody watches: often enough to see that the work goes on, seldom enough for a log of hours.
-constexpr std::chrono::steady_clock::duration kFirstPeriodInLogs = std::chrono::seconds(10);
-constexpr std::chrono::steady_clock::duration kPeriodInLogs = std::chrono::minutes(1);
+constexpr Clock::duration kFirstPeriodInLogs = std::chrono::seconds(10);
+constexpr Clock::duration kPeriodInLogs = std::chrono::minutes(1);
 
 thread_local const ProgressListener* listening = nullptr;
+
+Clock::duration period_in_logs(Clock::duration since) {
+  return since < kPeriodInLogs ? kFirstPeriodInLogs : kPeriodInLogs;
+}
+
+/// What stands on standard error, and who may say more.
+struct Told {
+  std::mutex mutex;
+  std::vector<const Waiting*> waiting;  ///< the innermost last
+  Clock::time_point last;               ///< when something was said
+  bool has_line = false;                ///< a line that will be rewritten stands on the terminal
+};
+Told told;
+
+// Preconditions: told.mutex is held.
+
+void clear_line() {
+  if (told.has_line) std::fputs("\r\033[K", stderr);
+  told.has_line = false;
+}
+
+/// On a terminal the cursor goes back, so that what others print begins a line.
+void tell_line(const std::string& line, bool terminal) {
+  std::fputs((terminal ? "\r" + line + "\033[K\r" : line + "\n").c_str(), stderr);
+  std::fflush(stderr);
+  told.last = Clock::now();
+  told.has_line = terminal;
+}
 
 /// "12 s", "4 min", "3.5 h".
 std::string duration_text(double seconds) {
@@ -44,28 +76,35 @@ Progress::Progress(std::string what)
       listener_(ProgressListener::current()),
       terminal_(isatty(STDERR_FILENO) == 1),
       start_(Clock::now()),
-      next_(listener_ == nullptr ? kPatience.count() : 0) {}
+      next_(listener_ == nullptr ? kPatience.count() : 0) {
+  if (listener_ == nullptr) waiting_.emplace(what_, this);
+}
 
 Progress::~Progress() {
   if (!printed_) return;
+  const std::lock_guard lock(told.mutex);
   if (terminal_)
-    std::fputs("\r\033[K", stderr);
+    clear_line();
   else
-    fmt::print(stderr, "{}, after {}\n", so_far(done_, total_),
-               duration_text(std::chrono::duration<double>(Clock::now() - start_).count()));
+    tell_line(fmt::format("{}, after {}", so_far(done_, total_),
+                          duration_text(std::chrono::duration<double>(Clock::now() - start_).count())),
+              false);
 }
 
 void Progress::update(std::uint64_t done, std::uint64_t total) {
   Interruption::check();
+  TimeLimit::check_process();
   std::uint64_t unset = UINT64_MAX;
   first_.compare_exchange_strong(unset, done);
-  done_.store(done, std::memory_order_relaxed);
+  for (std::uint64_t before = done_; before < done && !done_.compare_exchange_weak(before, done);) {
+  }
+  done = done_;
   total_.store(total, std::memory_order_relaxed);
   const Clock::rep now = (Clock::now() - start_).count();
   if (now < next_.load(std::memory_order_relaxed)) return;
   const std::lock_guard lock(mutex_);
   if (now < next_.load(std::memory_order_relaxed)) return;
-  const auto in_logs = now < kPeriodInLogs.count() ? kFirstPeriodInLogs : kPeriodInLogs;
+  const Clock::duration in_logs = period_in_logs(Clock::duration(now));
   const bool is_watched = terminal_ || listener_ != nullptr;
   next_.store(now + (is_watched ? kPeriod : in_logs).count(), std::memory_order_relaxed);
   if (listener_ != nullptr) return listener_->tell(what_, done, total);
@@ -85,40 +124,61 @@ void Progress::print(std::uint64_t done, std::uint64_t total, double seconds) {
   std::string line = so_far(done, total);
   if (total > done && done > first_.load())
     line += rate_text(static_cast<double>(done - first_.load()) / seconds, static_cast<double>(total - done));
-  std::fputs((terminal_ ? "\r" + line + "\033[K" : line + "\n").c_str(), stderr);
-  std::fflush(stderr);
+  const std::lock_guard lock(told.mutex);
+  tell_line(line, terminal_);
 }
 
-Waiting::Waiting(std::string what) {
-  if (const ProgressListener* listener = ProgressListener::current())
-    listener->tell(what, 0, 0);
-  else
-    thread_ = std::thread([this, what = std::move(what)] { report(what); });
+Waiting::Waiting(std::string what, const Progress* counter)
+    : what_(std::move(what)), counter_(counter), is_listed_(listening == nullptr) {
+  if (is_listed_) {
+    const std::lock_guard lock(told.mutex);
+    told.waiting.push_back(this);
+  } else {
+    listening->tell(what_, 0, 0);
+  }
 }
 
 Waiting::~Waiting() {
-  if (!thread_.joinable()) return;
-  {
-    const std::lock_guard lock(mutex_);
-    over_ = true;
-  }
-  ended_.notify_all();
-  thread_.join();
+  if (!is_listed_) return;
+  const std::lock_guard lock(told.mutex);
+  std::erase(told.waiting, this);
+  clear_line();
 }
 
-void Waiting::report(const std::string& what) {
-  const bool terminal = isatty(STDERR_FILENO) == 1;
-  std::unique_lock lock(mutex_);
-  bool printed = false;
-  for (int seconds = 1; !ended_.wait_for(lock, std::chrono::seconds(1), [this] { return over_; }); ++seconds) {
-    if (terminal)
-      fmt::print(stderr, "\rkrohn: {}: {} s\033[K", what, seconds);
-    else if (!printed)
-      fmt::print(stderr, "krohn: {} …\n", what);
-    printed = true;
-    std::fflush(stderr);
+SilenceBreaker::SilenceBreaker(std::string doing)
+    : whole_(std::move(doing)),
+      terminal_(isatty(STDERR_FILENO) == 1),
+      shares_terminal_(terminal_ && isatty(STDOUT_FILENO) == 1) {
+  told.last = start_;
+  if (shares_terminal_) std::setvbuf(stdout, nullptr, _IOFBF, 1 << 16);
+}
+
+SilenceBreaker::~SilenceBreaker() {
+  if (shares_terminal_) std::setvbuf(stdout, nullptr, _IOLBF, 1 << 16);
+}
+
+void SilenceBreaker::look() {
+  const std::lock_guard lock(told.mutex);
+  // What is printed to the terminal waits in its buffer until the line is out of its way.
+  if (shares_terminal_ && __fpending(stdout) > 0) {
+    clear_line();
+    std::fflush(stdout);
   }
-  if (printed && terminal) std::fputs("\r\033[K", stderr);
+  const Clock::time_point now = Clock::now();
+  const Clock::duration silence = now - told.last;
+  if (told.waiting.empty()) return;
+  const Waiting& now_doing = *told.waiting.back();
+  const bool is_due =
+      terminal_ ? silence >= kPatience
+                : silence >= period_in_logs(now - start_) || (silence >= kPatience && now_doing.what_ != told_);
+  if (!is_due) return;
+  told_ = now_doing.what_;
+  const Progress* counter = now_doing.counter_;
+  const std::string done =
+      counter != nullptr && counter->done_ > 0 ? counter->so_far(counter->done_, counter->total_) : "krohn: " + told_;
+  const std::string line =
+      fmt::format("{}, after {}", done, duration_text(std::chrono::duration<double>(now - start_).count()));
+  tell_line(line, terminal_);
 }
 
 }  // namespace krohn

@@ -3,12 +3,11 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
-#include <thread>
 
 #include "tools/krohn/interrupt.h"
 
@@ -35,6 +34,24 @@ class ProgressListener {
   const ProgressListener* outer_;
 };
 
+class Progress;
+
+/// Names what is being done, where the work itself cannot tell how far it is: a SilenceBreaker says it.
+class Waiting {
+ public:
+  /// `what` is a present participle with its object, "laying out 100 states"; `counter` knows how far it is.
+  explicit Waiting(std::string what, const Progress* counter = nullptr);
+  ~Waiting();
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+ private:
+  friend class SilenceBreaker;
+  std::string what_;
+  const Progress* counter_;
+  bool is_listed_;
+};
+
 /// Reports work that takes more than a second, with its rate and the time that is left: on a terminal a line that is
 /// rewritten ten times a second and cleared at the end; elsewhere a line now and then, every ten seconds at first and
 /// every minute later, and one at the end. Callable from any thread.
@@ -46,10 +63,12 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// `total` 0: unknown. Throws Interrupted after Ctrl-C.
+  /// `total` 0: unknown. What is told never goes back. Throws Interrupted after Ctrl-C, and LimitError once the limit
+  /// of the whole process is met.
   void update(std::uint64_t done, std::uint64_t total = 0);
 
  private:
+  friend class SilenceBreaker;
   using Clock = std::chrono::steady_clock;
   std::string so_far(std::uint64_t done, std::uint64_t total) const;
   void print(std::uint64_t done, std::uint64_t total, double seconds);
@@ -64,25 +83,26 @@ class Progress {
   std::mutex mutex_;
   std::atomic<std::uint64_t> first_ = UINT64_MAX;    ///< what was done at the first update: work that is gone on with
   std::atomic<std::uint64_t> done_ = 0, total_ = 0;  ///< at the last update
+  std::optional<Waiting> waiting_;                   ///< where nobody listens
 };
 
-/// Says what is being waited for, where the work itself cannot tell how far it is: after a second, and on a terminal
-/// every second from then on, with the seconds so far.
-class Waiting {
+/// While one lives, standard error is never silent for two seconds in which a Waiting or a Progress began, and never
+/// for long: on a terminal it says every second what is being done and for how long, elsewhere as often as a Progress.
+class SilenceBreaker {
  public:
-  /// `what` is a present participle with its object, "laying out 100 states".
-  explicit Waiting(std::string what);
-  ~Waiting();
-  Waiting(const Waiting&) = delete;
-  Waiting& operator=(const Waiting&) = delete;
+  /// `doing`: what the process does where nothing within says more.
+  explicit SilenceBreaker(std::string doing);
+  ~SilenceBreaker();
+
+  /// To be called every tenth of a second or more often, by a thread of its own.
+  void look();
 
  private:
-  void report(const std::string& what);
-
-  std::mutex mutex_;
-  std::condition_variable ended_;
-  bool over_ = false;
-  std::thread thread_;
+  using Clock = std::chrono::steady_clock;
+  Waiting whole_;
+  bool terminal_, shares_terminal_;  ///< with standard output, which clears the line before it is written to
+  Clock::time_point start_ = Clock::now();
+  std::string told_;  ///< what was said last
 };
 
 }  // namespace krohn

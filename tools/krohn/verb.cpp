@@ -1,15 +1,19 @@
 #include "tools/krohn/verb.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/format_file.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/arithmetic/arithmetic_name.h"
 #include "krohn/simulate/arithmetic/order.h"
 #include "tools/krohn/help.h"
 #include "tools/krohn/report/count.h"
+#include "tools/krohn/report/table.h"
 #include "tools/krohn/shards/array_script.h"
 
 namespace krohn {
@@ -28,47 +32,99 @@ void add_missing_verb(CLI::App& app, Work& chosen, const char* name, Work answer
   verb->callback([&chosen, answer = std::move(answer)] { chosen = answer; });
 }
 
+namespace {
+
+thread_local VerbLimits limits_given;
+thread_local std::string work_given;
+
+constexpr std::uint64_t kUsualMemory = std::uint64_t{4} << 30;
+
+/// A verb, what it does while it works, and the limits that it has where the command line says nothing.
+struct VerbAtWork {
+  void (*add)(CLI::App& app, Work& chosen);
+  const char* doing;
+  VerbLimits usual{};
+  bool has_own_memory = false;  ///< --memory means something else there
+};
+
+constexpr VerbAtWork kVerbs[] = {
+    {add_info, "gathering facts about", {60, kUsualMemory}},
+    {add_classify, "classifying", {60, kUsualMemory}},
+    {add_decompose, "decomposing", {60, kUsualMemory}},
+    {add_compile, "compiling"},
+    {add_smallest, "looking for bounds of", {60, kUsualMemory}},
+    {add_run, "running"},
+    {add_verify, "verifying", {}, true},
+    {add_check, "checking"},
+    {add_probe, "probing"},
+    {add_draw, "drawing"},
+    {add_convert, "converting"},
+    {add_equal, "comparing", {300, 0}},
+    {add_included, "comparing", {300, 0}},
+    {add_disjoint, "comparing", {300, 0}},
+    {add_empty, "looking for a word of", {300, 0}},
+    {add_combine, "combining", {300, 0}},
+    {add_words, "listing words of"},
+    {add_elements, "enumerating elements of", {60, kUsualMemory}},
+    {add_tasks, "writing samples of"},
+    {add_train, "training"},
+    {add_import, "importing"},
+    {add_eval, "measuring"},
+    {add_extract, "extracting the automaton of"},
+    {add_compare, "comparing"},
+    {add_snap, "snapping"},
+    {add_table, "measuring"},
+    {add_merge, "merging"},
+    {add_audit, "auditing"},
+    {add_kit, "writing models for"},
+    {add_report, "reporting on", {60, 0}},
+    {add_completion, "completing"},
+};
+
+/// What the verb works on, as far as the command line says it first.
+std::string object_of(const CLI::App& verb) {
+  for (const CLI::Option* option : verb.get_options())
+    if (option->get_positional() && option->count() > 0) return " " + shortened(visible(option->results()[0]), 60);
+  return "";
+}
+
+void add_limits(CLI::App* app, const VerbAtWork& verb) {
+  Verb options(app);
+  options.add_option("--time", limits_given.seconds, "Most seconds in all")
+      .type_name("SECONDS")
+      .positive()
+      .show_default(verb.usual.seconds > 0 ? fmt::format("{:g}", verb.usual.seconds) : "no limit")
+      .group("Limits");
+  if (!verb.has_own_memory)
+    add_size(options, "--memory", limits_given.memory, "Most memory: bytes, or 500M, 8G")
+        .show_default(verb.usual.memory > 0 ? size_text(verb.usual.memory) : "no limit")
+        .group("Limits");
+}
+
+}  // namespace
+
+void note_verb(const CLI::App& verb) {
+  const auto all = verb.get_parent()->get_subcommands([](const CLI::App*) { return true; });
+  const VerbAtWork& at_work = kVerbs[std::ranges::find(all, &verb) - all.begin()];
+  if (limits_given.seconds == 0) limits_given.seconds = at_work.usual.seconds;
+  if (limits_given.memory == 0) limits_given.memory = at_work.usual.memory;
+  work_given = at_work.doing + object_of(verb);
+}
+
+VerbLimits& given_limits() { return limits_given; }
+const std::string& given_work() { return work_given; }
+
 void build_command(CLI::App& app, Work& chosen) {
   app.name("krohn");
   app.formatter(std::make_shared<CommandFormatter>());
   app.set_version_flag("--version", "krohn " KROHN_VERSION, "Print the version");
   app.require_subcommand(1);
-  for (const auto add : {
-           // clang-format off
-           add_info,
-           add_classify,
-           add_decompose,
-           add_compile,
-           add_smallest,
-           add_run,
-           add_verify,
-           add_check,
-           add_probe,
-           add_draw,
-           add_convert,
-           add_equal,
-           add_included,
-           add_disjoint,
-           add_empty,
-           add_combine,
-           add_words,
-           add_elements,
-           add_tasks,
-           add_train,
-           add_import,
-           add_eval,
-           add_extract,
-           add_compare,
-           add_snap,
-           add_table,
-           add_merge,
-           add_audit,
-           add_kit,
-           add_report,
-           add_completion,
-           // clang-format on
-       })
-    add(app, chosen);
+  limits_given = {};
+  for (const VerbAtWork& verb : kVerbs) {
+    verb.add(app, chosen);
+    CLI::App* const added = app.get_subcommands({}).back();
+    if (!added->get_prefix_command()) add_limits(added, verb);
+  }
 }
 
 void add_language_options(Verb& verb, LanguageOptions& options) {
@@ -137,8 +193,12 @@ VerbOption add_device(Verb& verb, std::string& device, const std::string& descri
   return verb.add_option("--device", device, description).one_of({"auto", "cpu", "cuda"}).show_default();
 }
 
-VerbOption add_time(Verb& verb, double& seconds, const std::string& description) {
-  return verb.add_option("--time", seconds, description).type_name("SECONDS").positive();
+VerbOption add_size(Verb& verb, const std::string& name, std::uint64_t& target, const std::string& description) {
+  return verb
+      .add_option(
+          name, [&target, name](const std::string& text) { target = parse_size(text, name); }, description)
+      .type_name("SIZE")
+      .show_default(size_text(target));
 }
 
 VerbOption add_seed(Verb& verb, std::uint64_t& seed) {

@@ -9,6 +9,7 @@
 
 #include "krohn/automata/language.h"
 #include "tools/krohn/options.h"
+#include "tools/krohn/watch.h"
 
 namespace krohn {
 
@@ -73,8 +74,18 @@ void add_kit(CLI::App& app, Work& chosen);
 void add_audit(CLI::App& app, Work& chosen);
 void add_completion(CLI::App& app, Work& chosen);
 
-/// The whole command. Parsing it stores the work of the verb that was given in `chosen`.
+/// The whole command. Parsing it stores the work of the verb that was given in `chosen`. Every verb has --time and
+/// --memory, which are kept around its work.
 void build_command(CLI::App& app, Work& chosen);
+
+/// To be called when a command line names this verb, before its own callback.
+void note_verb(const CLI::App& verb);
+
+/// The limits of the command line that was parsed last in this thread, with the verb's own where it says nothing. A
+/// verb whose limits are meant otherwise, each item of a list for example, takes them over from here and clears them.
+VerbLimits& given_limits();
+/// What its verb does while it works, with its object: "classifying name:S5".
+const std::string& given_work();
 
 /// Options that several verbs share, each spelled in one place.
 void add_language_options(Verb& verb, LanguageOptions& options);
@@ -89,8 +100,8 @@ void require_output(const std::string& output, const std::string& thing, const s
                     const std::string& besides = "");
 /// --device auto|cpu|cuda.
 VerbOption add_device(Verb& verb, std::string& device, const std::string& description);
-/// --time SECONDS.
-VerbOption add_time(Verb& verb, double& seconds, const std::string& description);
+/// A number of bytes: 1e9, 500M, 8G.
+VerbOption add_size(Verb& verb, const std::string& name, std::uint64_t& target, const std::string& description);
 VerbOption add_seed(Verb& verb, std::uint64_t& seed);
 VerbOption add_threads(Verb& verb, unsigned& threads);
 /// An option whose value is a count ("1e8", "10^8").

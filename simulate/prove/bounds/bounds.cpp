@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <utility>
 
 #include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
 
 namespace krohn {
 namespace {
@@ -169,11 +169,8 @@ std::optional<BoundCertificate> certify_bounds(const Network& network, const Cer
     models.push_back(make_step_model(layer, options.arithmetic, options.form));
     if (!models.back()) return std::nullopt;
   }
-  const auto start = std::chrono::steady_clock::now();
-  const std::function<bool()> is_late = [&options, start] {
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-    return options.max_seconds > 0 && spent.count() > options.max_seconds;
-  };
+  const TimeLimit time(options.max_seconds, fmt::format("--time {:g}", options.max_seconds));
+  const std::function<bool()> is_late = [] { return !TimeLimit::met().empty(); };
   MachineLimits limits;
   limits.tick = [&options, &is_late] {
     if (options.progress) options.progress(0);

@@ -6,6 +6,7 @@
 
 #include "krohn/groups/counted.h"
 #include "krohn/groups/float_environment.h"
+#include "krohn/groups/time_limit.h"
 #include "krohn/simulate/prove/claims/claim_text.h"
 #include "krohn/simulate/prove/claims/contradiction.h"
 #include "krohn/simulate/prove/machine/failing_word.h"
@@ -55,13 +56,15 @@ struct WhatIsAsked {
   }
 };
 
+/// Of the time, where long words are read too.
+constexpr double kShareBeforeLongWords = 0.7;
+
 Certificate search(const LetterReader& reader, const TrackedAutomaton& tracked, const ReaderLimits& options) {
   ReaderMachine machine(reader);
   PairLimits limits;
   limits.max_pairs = options.max_pairs;
   limits.max_bytes = options.max_bytes;
   limits.max_steps = options.max_steps;
-  limits.max_seconds = options.max_seconds;
   limits.progress = options.progress;
   const PairSearchEnd end = ReachablePairs(machine, WhatIsAsked{tracked}, limits).run();
   Certificate certificate;
@@ -117,7 +120,10 @@ void try_long_words(Certificate& certificate, const LetterReader& reader, const 
 
 Certificate certify_reader(const LetterReader& reader, const TrackedAutomaton& tracked, const ReaderLimits& limits) {
   const FloatEnvironment environment;
-  Certificate certificate = search(reader, tracked, limits);
+  Certificate certificate = [&] {
+    const TimeLimit most = TimeLimit::part(limits.long_letters > 0 ? kShareBeforeLongWords : 1);
+    return search(reader, tracked, limits);
+  }();
   try_long_words(certificate, reader, tracked, limits);
   return certificate;
 }

@@ -8,6 +8,7 @@
 
 #include "krohn/groups/float_environment.h"
 #include "krohn/groups/random.h"
+#include "krohn/groups/time_limit.h"
 #include "krohn/simulate/prove/machine/reader_run.h"
 
 namespace krohn {
@@ -26,12 +27,11 @@ constexpr int kTries = 64;          ///< of random letters that may stand at a p
 /// Letters that may be read.
 class Budget {
  public:
-  Budget(const ReaderLimits& options, std::uint64_t& read)
-      : options_(options), read_(read), clock_(options.max_seconds) {}
+  Budget(const ReaderLimits& options, std::uint64_t& read) : options_(options), read_(read) {}
   bool spend() {
-    over_ = over_ || clock_.is_over();
+    if (read_ % 64 == 0) over_ = over_ || !TimeLimit::met().empty();
     if (left() == 0) return false;
-    if (++read_ % 1024 == 0 && options_.progress) options_.progress(read_);
+    if (++read_ % 1024 == 0 && options_.long_progress) options_.long_progress(read_, options_.long_letters);
     return true;
   }
   std::uint64_t left() const { return over_ ? 0 : options_.long_letters - std::min(options_.long_letters, read_); }
@@ -39,7 +39,6 @@ class Budget {
  private:
   const ReaderLimits& options_;
   std::uint64_t& read_;
-  SearchClock clock_;
   bool over_ = false;
 };
 

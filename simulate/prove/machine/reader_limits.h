@@ -1,7 +1,7 @@
-// simulate/prove/machine/reader_limits.h — how hard a machine that reads letters is questioned.
+// simulate/prove/machine/reader_limits.h — how hard a machine that reads letters is questioned. The time is that of
+// groups/time_limit.h.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 
@@ -13,27 +13,9 @@ struct ReaderLimits {
   std::uint64_t max_bytes = std::uint64_t{4} << 30;  ///< of the memories
   std::uint64_t long_letters = 0;                    ///< read in search of long failing words; 0: none are searched
   std::uint64_t seed = 1;                            ///< of random words among them
-  double max_seconds = 0;                            ///< of each of the two searches; 0: no limit
-  std::function<void(std::uint64_t)> progress;       ///< letters read so far; may throw Interrupted
-};
-
-/// Says after every so many letters whether the time is over.
-class SearchClock {
- public:
-  explicit SearchClock(double max_seconds) : max_seconds_(max_seconds) {}
-  bool is_over() {
-    if (max_seconds_ > 0 && ++asked_ % 64 == 0) {
-      const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start_;
-      over_ = over_ || spent.count() > max_seconds_;
-    }
-    return over_;
-  }
-
- private:
-  double max_seconds_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::uint64_t asked_ = 0;
-  bool over_ = false;
+  std::function<void(std::uint64_t)> progress;       ///< pairs so far; may throw Interrupted
+  /// Letters so far, and of how many, in search of long failing words; may throw Interrupted.
+  std::function<void(std::uint64_t, std::uint64_t)> long_progress = {};
 };
 
 }  // namespace krohn

@@ -135,7 +135,7 @@ Certificate certify_order(const Network& network, const CertifyOptions& options)
   return with_arithmetic(options.arithmetic, [&](auto type) {
     using A = decltype(type);
     const OrderedNetwork<A> ordered(network, options.form, options.order);
-    if (auto exact = within_time(options, [&] { return certify_associations<A>(network, ordered, options); }))
+    if (auto exact = within_time(0.5, [&] { return certify_associations<A>(network, ordered, options); }))
       return *std::move(exact);
     if (network.layers.size() > 1)
       return undecided(options, "a layer rounds or leaves its codewords, and the search in this order takes one layer");

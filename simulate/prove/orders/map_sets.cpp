@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
 
 namespace krohn {
 namespace {
@@ -33,14 +34,8 @@ void SearchBudget::spend(std::uint64_t bytes) {
   if (bytes > options_.max_bytes) throw LimitError(fmt::format("{} bytes of maps and states", options_.max_bytes));
   ++spent_;
   ++total_;
-  if (total_ % kPerLook == 0) check_time();
+  if (total_ % kPerLook == 0) TimeLimit::check();
   if (total_ % kPerReport == 0 && options_.progress) options_.progress(total_);
-}
-
-void SearchBudget::check_time() const {
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
-  if (options_.max_seconds > 0 && elapsed.count() > options_.max_seconds)
-    throw LimitError(fmt::format("{} seconds", options_.max_seconds));
 }
 
 void SearchBudget::require(std::uint64_t count) const {

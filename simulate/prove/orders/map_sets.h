@@ -2,7 +2,6 @@
 // that makes it.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -28,11 +27,8 @@ class SearchBudget {
   std::uint64_t total() const { return total_; }
 
  private:
-  void check_time() const;
-
   const CertifyOptions& options_;
   std::uint64_t spent_ = 0, total_ = 0;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
 /// One map of a set: its record, and how its word is put together.

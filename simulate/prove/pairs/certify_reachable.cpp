@@ -25,7 +25,6 @@ PairSearchEnd search(const Network& network, const CertifyOptions& options) {
   PairLimits limits;
   limits.max_pairs = options.max_pairs;
   limits.max_bytes = options.max_bytes;
-  limits.max_seconds = options.max_seconds;
   limits.progress = options.progress;
   return ReachablePairs(machine, EveryState{network.automaton}, limits).run();
 }

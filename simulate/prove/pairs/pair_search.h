@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -15,14 +14,15 @@
 
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/groups/record_set.h"
+#include "krohn/groups/time_limit.h"
 
 namespace krohn {
 
+/// The time is that of groups/time_limit.h.
 struct PairLimits {
   std::uint64_t max_pairs = UINT64_MAX;
   std::uint64_t max_bytes = UINT64_MAX;         ///< of the pairs and their table
   std::uint64_t max_steps = UINT64_MAX;         ///< letters read
-  double max_seconds = 0;                       ///< 0: no limit
   std::function<void(std::uint64_t)> progress;  ///< pairs so far; may throw Interrupted
 };
 
@@ -172,11 +172,8 @@ class ReachablePairs {
   }
 
   bool is_late() {
-    if (limits_.max_seconds <= 0) return false;
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start_;
-    if (spent.count() <= limits_.max_seconds) return false;
-    meet(fmt::format("{} seconds", limits_.max_seconds));
-    return true;
+    if (std::string limit = TimeLimit::met(); !limit.empty()) meet(std::move(limit));
+    return full_;
   }
 
   void report_progress(RecordSet::Index expanded) {
@@ -245,7 +242,6 @@ class ReachablePairs {
   std::uint64_t next_report_ = 0, steps_ = 0;
   bool full_ = false;
   std::string limit_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace krohn

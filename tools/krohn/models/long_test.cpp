@@ -88,13 +88,14 @@ LongTestReport run_long_test(const Dfa& machine, const Dfa& automaton, const Tes
       save_run(path, tested, state);
       saved = Clock::now();
     }
-  } catch (const Interrupted&) {
-    if (path.empty()) throw;
+  } catch (const std::exception& error) {
+    const bool is_late = dynamic_cast<const LimitError*>(&error) != nullptr;
+    if (path.empty() || (!is_late && dynamic_cast<const Interrupted*>(&error) == nullptr)) throw;
     save_run(path, tested, state);
     throw LimitError(
-        fmt::format("interrupted after {} of {}, all right so far; the same command with "
-                    "--resume {} goes on",
-                    with_thousands(comparison.letters_read(state)), counted(comparison.letters(), "letter"), path));
+        fmt::format("{} after {} of {}, all right so far; the same command with --resume {} goes on",
+                    is_late ? error.what() : "interrupted", with_thousands(comparison.letters_read(state)),
+                    counted(comparison.letters(), "letter"), path));
   }
   if (!path.empty()) save_run(path, tested, state);
   return {machine.states(), comparison.letters_read(state), state};

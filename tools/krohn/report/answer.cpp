@@ -8,7 +8,6 @@
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/operations/product.h"
 #include "krohn/automata/questions/questions.h"
-#include "krohn/groups/time_limit.h"
 #include "krohn/simulate/prove/claims/claim_text.h"
 #include "tools/krohn/models/operand.h"
 #include "tools/krohn/report/json_output.h"
@@ -23,7 +22,6 @@ struct QuestionArguments {
   std::string first, second;  ///< the second is empty where there is one language only
   LanguageOptions reading;
   QuestionLimits limits;
-  double seconds = 300;
   bool json = false;
 };
 
@@ -86,7 +84,6 @@ std::string lacking(const std::string& name, const Alphabet& merged,
 
 int ask(LanguageQuestion question, const QuestionArguments& options) {
   const bool two = question != LanguageQuestion::kEmpty;
-  const TimeLimit time(options.seconds, fmt::format("--time {:g}", options.seconds));
   const Automaton a = load_operand(options.first, options.reading);
   const Automaton b = two ? load_operand(options.second, options.reading) : a;
   const AlphabetRefinement common = refine(alphabet_of(a), alphabet_of(b));
@@ -144,7 +141,6 @@ void add_question(CLI::App& app, Work& chosen, const VerbHelp& help, LanguageQue
   verb.add_option("LANGUAGE", options->first, kinds).required();
   if (question != LanguageQuestion::kEmpty) verb.add_option("OTHER", options->second, "The same").required();
   add_count(verb, "--max-pairs", options->limits.max_pairs, "Most pairs of states or subsets to meet");
-  add_time(verb, options->seconds, "Most seconds for the search").show_default();
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
   verb.callback([options, question, &chosen] { chosen = [options, question] { return ask(question, *options); }; });

@@ -41,15 +41,14 @@ Json brief_classes(const std::vector<ClassVerdict>& classes) {
 }
 
 Json facts_of(const std::string& subject, const StreamOptions& options) {
+  const TimeLimit limit(options.seconds, fmt::format("--time {:g}", options.seconds));
   Json facts;
   facts["subject"] = subject;
   const auto minimal = [&] {
     const std::lock_guard lock(reading);
     return minimise(load_language(subject, options.reading));
   }();
-  const std::string option = fmt::format("--time {:g}", options.seconds);
-  const TimeLimit limit(options.seconds, option);
-  Algebra algebra = analyse_within_limits(minimal, options.algebra, options.seconds / 2, option);
+  Algebra algebra = analyse_within_limits(minimal, options.algebra);
   facts["states"] = minimal.states();
   facts["letters"] = minimal.letters();
   std::vector<ClassVerdict> classes;

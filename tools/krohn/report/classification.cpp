@@ -4,16 +4,18 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "krohn/automata/dfa/graph.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
-#include "krohn/groups/interruption.h"
 #include "krohn/groups/time_limit.h"
 #include "krohn/simulate/prove/verify.h"
+#include "tools/krohn/progress.h"
 #include "tools/krohn/report/class_report.h"
+#include "tools/krohn/report/count.h"
 #include "tools/krohn/report/json_output.h"
 
 namespace krohn {
@@ -27,8 +29,6 @@ constexpr double kCheckSeconds = 5;
 constexpr std::uint64_t kCheckedLength = 10'000;
 
 constexpr const char* kTracking = "state tracking";
-
-std::string time_option(double seconds) { return fmt::format("--time {:g}", seconds); }
 
 /// Builds constructions by name and proves them against the automaton in fp64, each once.
 class Checker {
@@ -59,7 +59,7 @@ class Checker {
       question.how.max_pairs = kCheckedPairs;
       question.how.max_seconds = kCheckSeconds;
       question.replayed_letters = kReplayedLetters;
-      question.progress = [](std::string_view, std::uint64_t, std::uint64_t) { Interruption::check(); };
+      question.progress = [](std::string_view, std::uint64_t, std::uint64_t) { TimeLimit::check(); };
       return judged(verify(question).certificate);
     } catch (const LimitError& error) {
       return {false, error.what()};
@@ -141,43 +141,50 @@ void add_architectures(Job& job, const Dfa& part) {
   }
 }
 
-Job job(std::string name, Dfa automaton, const ClassifyOptions& options, double seconds) {
-  const TimeLimit limit(seconds, time_option(options.seconds));
-  // Half of the time for the monoid, a quarter for the classes; what is left goes to the architectures.
-  Algebra algebra = analyse_within_limits(automaton, options.algebra, seconds / 2, time_option(options.seconds));
-  Job result{std::move(name), std::move(automaton), std::move(algebra), {}, {}, {}};
+Job job(std::string name, Dfa automaton, const AlgebraOptions& options) {
+  // Half of the time for the monoid, half of the rest for the classes; what is left goes to the architectures.
+  std::optional<Waiting> waiting;
+  waiting.emplace(fmt::format("looking at the monoid of {} states", with_thousands(automaton.states())));
+  Algebra algebra = analyse_within_limits(automaton, options);
+  Job result{std::move(name), std::move(automaton), std::move(algebra), {}, {}, {}, 0, {}};
   if (result.automaton.is_acceptor() && result.name != kTracking) {
-    const TimeLimit part(seconds / 4, time_option(options.seconds));
+    const TimeLimit part = TimeLimit::part(0.5);
+    waiting.reset();
+    waiting.emplace("deciding the classes");
     ClassOptions limits;
-    limits.max_elements = options.algebra.max_elements;
+    limits.max_elements = options.max_elements;
     result.classes = language_classes(result.automaton, result.algebra, limits);
     complete(result.algebra, result.classes);
     result.transformers = transformers(result.automaton, result.algebra);
   }
+  waiting.reset();
+  waiting.emplace("building and proving architectures");
+  const TimeLimit most = TimeLimit::part(0.9);  // the rest is for telling
   try {
     for (const Dfa& part : starts_of(result.automaton)) add_architectures(result, part);
   } catch (const LimitError& error) {
-    if (!result.rows.empty()) throw;
-    result.rows.push_back({"every architecture", Answer::kUnknown, {}, {}, {}, error.what()});
-    ++result.open_rows;
+    result.limit = error.what();
   }
   return result;
 }
 
 }  // namespace
 
-std::vector<Job> classify(const Dfa& given, const ClassifyOptions& options) {
+std::vector<Job> classify(const Dfa& given, const AlgebraOptions& options) {
   std::vector<Job> jobs;
   if (!given.has_start()) {  // there are no words to accept
-    jobs.push_back(job("state tracking from every state", given, options, options.seconds));
+    jobs.push_back(job("state tracking from every state", given, options));
     return jobs;
   }
   Dfa tracked = canonical(given), minimal = minimise(given);
   if (tracked.states() == minimal.states()) {
-    jobs.push_back(job("state tracking and acceptance", std::move(minimal), options, options.seconds));
+    jobs.push_back(job("state tracking and acceptance", std::move(minimal), options));
   } else {
-    jobs.push_back(job(kTracking, std::move(tracked), options, options.seconds / 2));
-    jobs.push_back(job("acceptance", std::move(minimal), options, options.seconds / 2));
+    {
+      const TimeLimit half = TimeLimit::part(0.5);
+      jobs.push_back(job(kTracking, std::move(tracked), options));
+    }
+    jobs.push_back(job("acceptance", std::move(minimal), options));
   }
   return jobs;
 }
@@ -185,7 +192,7 @@ std::vector<Job> classify(const Dfa& given, const ClassifyOptions& options) {
 std::size_t undecided(const std::vector<Job>& jobs) {
   std::size_t count = 0;
   for (const Job& job : jobs) {
-    count += job.open_rows;
+    count += job.open_rows + !job.limit.empty();
     for (const ClassVerdict& verdict : job.classes) count += verdict.answer == Answer::kUnknown;
     for (const Verdict& verdict : job.algebra.verdicts) count += verdict.answer == Answer::kUnknown;
   }
@@ -224,6 +231,7 @@ Json job_to_json(const Job& job) {
   facts["job"] = job.name;
   facts["states"] = job.automaton.states();
   facts.update(algebra_to_json(job.algebra));
+  if (!job.limit.empty()) facts["architectures_limit"] = job.limit;
   for (const Architecture& row : job.rows)
     facts["architectures"].push_back({{"family", row.family},
                                       {"answer", to_string(row.answer)},

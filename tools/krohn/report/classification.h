@@ -22,19 +22,15 @@ struct Job {
   std::vector<ClassVerdict> classes;             ///< of an acceptor whose words count: not of state tracking alone
   std::vector<TransformerVerdict> transformers;  ///< likewise
   std::size_t open_rows =
-      0;  ///< that a theorem answers with yes, but no network was built and proved within the limits
-};
-
-struct ClassifyOptions {
-  AlgebraOptions algebra;
-  double seconds = 60;  ///< in all
+      0;              ///< that a theorem answers with yes, but no network was built and proved within the limits
+  std::string limit;  ///< that kept the architectures from being decided
 };
 
 /// State tracking (the reachable automaton as given) and acceptance (the minimal one), once when they are the same
-/// size; of a transformation semigroup state tracking from every state. Where a limit is met, what needs no monoid is
-/// still decided. Every yes of an architecture is that of a network which was built and proved against the automaton,
-/// in fp64; every no has a witness that was checked.
-std::vector<Job> classify(const Dfa& given, const ClassifyOptions& options);
+/// size; of a transformation semigroup state tracking from every state. Where a limit is met, that of the time too
+/// (groups/time_limit.h), what needs no monoid is still decided. Every yes of an architecture is that of a network which
+/// was built and proved against the automaton, in fp64; every no has a witness that was checked.
+std::vector<Job> classify(const Dfa& given, const AlgebraOptions& options);
 
 /// The verdicts and architectures that a limit left open.
 std::size_t undecided(const std::vector<Job>& jobs);

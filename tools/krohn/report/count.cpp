@@ -10,6 +10,8 @@
 namespace krohn {
 namespace {
 
+constexpr std::string_view kUnits = "KMGT";
+
 constexpr auto kLargest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 
 std::optional<std::uint64_t> multiply(std::uint64_t a, std::uint64_t b) {
@@ -57,6 +59,27 @@ std::optional<std::uint64_t> count_of(std::string_view text) {
 std::uint64_t parse_count(std::string_view text, std::string_view what) {
   if (const auto count = count_of(text)) return *count;
   throw InputError(what, fmt::format("\"{}\" is not a count below 2^63; write 1000, 1e8, 10^8 or 1_000_000", text));
+}
+
+std::uint64_t parse_size(std::string_view text, std::string_view name) {
+  const std::size_t unit = text.empty() ? std::string::npos : kUnits.find(text.back());
+  const bool has_unit = unit != std::string::npos;
+  const std::uint64_t bytes = has_unit ? std::uint64_t{1} << 10 * (unit + 1) : 1;
+  std::uint64_t count = 0;
+  try {
+    count = parse_count(text.substr(0, text.size() - (has_unit ? 1 : 0)), name);
+  } catch (const InputError&) {
+    throw InputError(name, fmt::format("\"{}\" is not a size; write bytes, as 1e9, or 500M, 8G", text));
+  }
+  if (count > UINT64_MAX / bytes) throw InputError(name, fmt::format("{} is more than 2^64 bytes", text));
+  return count * bytes;
+}
+
+std::string size_text(std::uint64_t bytes) {
+  for (std::size_t unit = kUnits.size(); unit > 0; --unit)
+    if (const std::uint64_t one = std::uint64_t{1} << 10 * unit; bytes >= one && bytes % one == 0)
+      return fmt::format("{}{}", bytes / one, kUnits[unit - 1]);
+  return fmt::format("{}", bytes);
 }
 
 }  // namespace krohn

@@ -10,6 +10,7 @@
 #include "krohn/automata/dfa/utf8.h"
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
+#include "krohn/groups/error.h"
 
 namespace krohn {
 
@@ -54,6 +55,17 @@ void print_json(const nlohmann::ordered_json& report) {
     taking->text_ = report_text(report);
   else
     std::fputs(report_text(report).c_str(), stdout);
+}
+
+bool finds_all(nlohmann::ordered_json& facts, bool is_json, const std::function<void()>& find) {
+  try {
+    find();
+    return true;
+  } catch (const LimitError& error) {
+    if (!is_json) throw;
+    facts["limit"] = error.what();
+    return false;
+  }
 }
 
 nlohmann::ordered_json exact_count(const std::string& digits) {

@@ -89,7 +89,7 @@ Json accuracy_data(const RunQuestion& question) try {
   }
   data["svg"] = accuracy_plot(picture).finished();
   return data;
-} catch (const InputError& error) {
+} catch (const Error& error) {
   return absent(error.what());
 }
 
@@ -173,7 +173,7 @@ Json learned_data(const RunQuestion& question, const MachineSubject& machine, co
   options.beyond_words = 8;
   Progress progress("extracting the automaton, letters");
   options.progress = [&progress](std::uint64_t letters) { progress.update(letters); };
-  const TimeLimit limit(question.how.max_seconds, fmt::format("--time {:g}", question.how.max_seconds));
+  const TimeLimit half = TimeLimit::part(0.5);
   const Extraction found = extract_machine(machine, options);
   const Alphabet& alphabet = truth.alphabet();
   Json data{{"arithmetic", to_string(question.how.arithmetic)},
@@ -257,7 +257,10 @@ Findings run_findings(const RunQuestion& question) {
   ask.name = question.subject;
   ask.progress = progress_of_stages();
   asked->ask_in(ask);
-  findings.verdict = verify(ask);
+  {
+    const TimeLimit half = TimeLimit::part(0.5);
+    findings.verdict = verify(ask);
+  }
   const std::vector<std::string> about = asked->about(ask);
   ask.progress = {};
   const Certificate& certificate = findings.verdict->certificate;

@@ -215,7 +215,7 @@ void run_jobs_on_device(std::vector<TrainingJob>& jobs, const TrainArguments& op
   try {
     train_side_by_side(Place::kDevice, trainers,
                        [&](std::uint64_t steps) { progress.update(steps, options.optimiser.steps * jobs.size()); });
-  } catch (const Interrupted&) {
+  } catch (...) {
     save();
     throw;
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <utility>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
@@ -58,7 +59,8 @@ struct ClassifyArguments {
   std::vector<std::string> subjects;
   std::string corpus, list, output;
   LanguageOptions reading;
-  ClassifyOptions classify;
+  AlgebraOptions algebra;
+  double seconds = 60;  ///< of many, for each
   ShardOptions shards;
   unsigned threads = 0;
   bool json = false, witnesses = false;
@@ -95,6 +97,7 @@ void print_groups(const Job& job) {
     rows.push_back({row.family, to_string(row.answer), shortened(shown, 90)});
   }
   fmt::print("\n{}", format_table(rows));
+  if (!job.limit.empty()) fmt::print("  architectures are open: {}\n", job.limit);
   if (job.classes.empty()) return;
   rows = class_rows(job.classes, job.automaton.alphabet());
   rows.insert(rows.begin(), {"class", "lies in it", "defined by, or why not"});
@@ -107,10 +110,9 @@ void print_groups(const Job& job) {
 
 /// All that decides what the lines say.
 std::string options_in_words(const ClassifyArguments& options) {
-  const std::string text =
-      fmt::format("--time {:g} --max-elements {} --max-classes {}{}", options.classify.seconds,
-                  options.classify.algebra.max_elements, options.classify.algebra.green.max_r_classes,
-                  options.witnesses ? " --witnesses" : "");
+  const std::string text = fmt::format("--time {:g} --max-elements {} --max-classes {}{}", options.seconds,
+                                       options.algebra.max_elements, options.algebra.green.max_r_classes,
+                                       options.witnesses ? " --witnesses" : "");
   return visible(text + language_options_text(language_options_json(options.reading)));
 }
 
@@ -137,8 +139,8 @@ int classify_many(const ClassifyArguments& options) {
   if (!options.list.empty()) append(lines_listed(options.list));
   stream.output = options.output;
   stream.reading = options.reading;
-  stream.algebra = options.classify.algebra;
-  stream.seconds = options.classify.seconds;
+  stream.algebra = options.algebra;
+  stream.seconds = options.seconds;
   stream.threads = options.threads;
   stream.witnesses = options.witnesses;
   stream.said = options_in_words(options);
@@ -150,7 +152,7 @@ int classify_all(const ClassifyArguments& options) {
   const std::string& name = options.subjects[0];
   const Subject subject = load_subject(name, options.reading, stderr);
   const State left_out = tell_left_out(subject, options.json);
-  const std::vector<Job> jobs = classify(subject.automaton, options.classify);
+  const std::vector<Job> jobs = classify(subject.automaton, options.algebra);
   const int status = undecided(jobs) == 0 ? kDone : kUndecided;
   if (options.json) {
     nlohmann::ordered_json facts;
@@ -181,10 +183,9 @@ void add_classify(CLI::App& app, Work& chosen) {
       .type_name("FILE");
   verb.add_flag("--witnesses", options->witnesses, "Of many: with defining words and witnesses");
   add_threads(verb, options->threads);
-  add_count(verb, "--max-elements", options->classify.algebra.max_elements,
+  add_count(verb, "--max-elements", options->algebra.max_elements,
             "Most elements of the monoid for verdicts that need them one by one");
-  add_count(verb, "--max-classes", options->classify.algebra.green.max_r_classes, "Most R-classes of the monoid");
-  add_time(verb, options->classify.seconds, "Most seconds in all; of many, for each").show_default();
+  add_count(verb, "--max-classes", options->algebra.green.max_r_classes, "Most R-classes of the monoid");
   add_json_flag(verb, options->json);
   add_shard_options(verb, options->shards);
   options->reading.start_is_optional = true;
@@ -193,6 +194,7 @@ void add_classify(CLI::App& app, Work& chosen) {
     if (options->subjects.empty() && options->corpus.empty() && options->list.empty())
       throw InputError("classify: a LANGUAGE, --corpus or --list is needed");
     options->shards.check();
+    if (options->is_list()) options->seconds = std::exchange(given_limits().seconds, 0);
     chosen = [options] { return classify_all(*options); };
   });
 }

@@ -9,7 +9,6 @@
 #include "krohn/automata/operations/emptiness.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/error.h"
-#include "krohn/groups/time_limit.h"
 #include "krohn/simulate/prove/claims/claim_text.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/table.h"
@@ -47,7 +46,6 @@ struct CombineArguments {
   std::string expression, output, to;
   LanguageOptions reading;
   WriteOptions writing;
-  double seconds = 300;
   bool json = false;
 };
 
@@ -75,7 +73,6 @@ int combine(const CombineArguments& options) {
   std::optional<FileFormat> format;
   if (!options.to.empty()) format = format_of_extension(options.to);
   if (options.output == "-" && !format) throw InputError("--to", "standard output has no extension: name the format");
-  const TimeLimit time(options.seconds, fmt::format("--time {:g}", options.seconds));
   const Dfa dfa = minimise(to_dfa(load_expression(options.expression, options.reading), options.reading.max_states));
   if (options.output.empty() || options.json) print(options, dfa);
   if (!options.output.empty()) write_automaton_file(dfa, options.output, format, options.writing);
@@ -93,7 +90,6 @@ void add_combine(CLI::App& app, Work& chosen) {
   verb.add_option("--to", options->to, "Format to write, instead of FILE's extension")
       .one_of(format_names(/*to_write=*/true));
   add_count(verb, "--longest", options->writing.longest_regex, "Most bytes of a regular expression");
-  add_time(verb, options->seconds, "Most seconds").show_default();
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
   verb.callback([options, &chosen] { chosen = [options] { return combine(*options); }; });

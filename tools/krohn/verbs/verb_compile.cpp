@@ -22,6 +22,7 @@
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/models/target.h"
 #include "tools/krohn/progress.h"
+#include "tools/krohn/report/count.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/plan_table.h"
 #include "tools/krohn/report/table.h"
@@ -238,6 +239,7 @@ Written write(Network network, const PlanRow& chosen, const std::optional<Precis
     limits.max_pairs = options.max_pairs;
     written.kept = verify_built(written.network, {chosen.exact_in, chosen.locked_in}, limits, progress_of_stages());
   }
+  const Waiting waiting("writing " + visible(options.output));
   write_network(written.network, options.target, options.output);
   return written;
 }
@@ -290,7 +292,10 @@ int compile(CompileArguments options) {
                         {options.language, options.target, options.output, options.max_pairs, options.json});
   }
   const BuildOptions wishes = wishes_of(options);
-  Choice choice = make_choice(dfa, wishes, options);
+  Choice choice = [&] {
+    const Waiting waiting(fmt::format("building a construction of {} states", with_thousands(dfa.states())));
+    return make_choice(dfa, wishes, options);
+  }();
   const PlanRow* chosen = choice.chosen();
   if (options.explain && !options.json) fmt::print("{}", plan_table(choice.rows));
   if (chosen == nullptr && options.explain && options.output.empty() && !options.json) return kDone;

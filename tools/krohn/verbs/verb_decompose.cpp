@@ -19,6 +19,7 @@
 #include "krohn/groups/error.h"
 #include "krohn/groups/time_limit.h"
 #include "tools/krohn/models/subject.h"
+#include "tools/krohn/progress.h"
 #include "tools/krohn/report/count.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/table.h"
@@ -60,7 +61,6 @@ struct DecomposeArguments {
   LanguageOptions reading;
   HolonomyOptions holonomy;
   ChainOptions chain;
-  double seconds = 60;
   bool minimal = false, primes = false, swaps = false, json = false, tables = false;
 };
 
@@ -82,19 +82,19 @@ struct Result {
   ComplexityBounds complexity;
 };
 
-std::string time_option(const DecomposeArguments& options) { return fmt::format("--time {:g}", options.seconds); }
-
 /// The smaller of both, or the one that was found.
 Result smaller_of_both(const Dfa& dfa, const DecomposeArguments& options) {
   std::optional<Cascade> holonomy;
   std::vector<std::string> limits;
   try {
-    const TimeLimit half(options.seconds / 2, time_option(options));
+    const TimeLimit half = TimeLimit::part(0.5);
+    const Waiting waiting("decomposing by holonomy");
     holonomy = holonomy_decomposition(dfa, options.holonomy);
   } catch (const LimitError& error) {
     limits.push_back(fmt::format("holonomy: {}", error.what()));
   }
   try {
+    const Waiting waiting("decomposing by a chain of subgroups and resets");
     Cascade chain = chain_decomposition(dfa, options.chain);
     return {!holonomy || is_smaller(chain, *holonomy) ? std::move(chain) : *std::move(holonomy), limits, {}, {}};
   } catch (const LimitError& error) {
@@ -104,7 +104,7 @@ Result smaller_of_both(const Dfa& dfa, const DecomposeArguments& options) {
 }
 
 /// From the layers of the cascade, and from the monoid where that may say more and is found in time.
-ComplexityBounds complexity_of(const Dfa& dfa, const Cascade& cascade, const DecomposeArguments& options) {
+ComplexityBounds complexity_of(const Dfa& dfa, const Cascade& cascade) {
   ComplexityBounds bounds;
   for (const CascadeLayer& layer : cascade.layers)
     bounds.upper += !layer.component.empty() && layer.component != "trivial";
@@ -115,7 +115,8 @@ ComplexityBounds complexity_of(const Dfa& dfa, const Cascade& cascade, const Dec
   if (bounds.upper == 0) bounds.lower_by = bounds.upper_by = "aperiodic";
   if (bounds.upper == bounds.lower) return bounds;
   try {
-    const TimeLimit quarter(options.seconds / 4, time_option(options));
+    const TimeLimit part = TimeLimit::part(0.25);
+    const Waiting waiting("bounding the complexity by the monoid");
     const ComplexityBounds more = complexity_bounds(GreenStructure::of(letter_maps(dfa), dfa.states()), dfa.states());
     if (more.upper < bounds.upper) bounds.upper = more.upper, bounds.upper_by = more.upper_by;
     if (more.lower > bounds.lower) bounds.lower = more.lower, bounds.lower_by = more.lower_by;
@@ -125,11 +126,10 @@ ComplexityBounds complexity_of(const Dfa& dfa, const Cascade& cascade, const Dec
 }
 
 Result decompose(const Dfa& dfa, const DecomposeArguments& options) {
-  const TimeLimit time(options.seconds, time_option(options));
   Result result = options.method == "chain"      ? Result{chain_decomposition(dfa, options.chain), {}, {}, {}}
                   : options.method == "holonomy" ? Result{holonomy_decomposition(dfa, options.holonomy), {}, {}, {}}
                                                  : smaller_of_both(dfa, options);
-  result.complexity = complexity_of(dfa, result.cascade, options);
+  result.complexity = complexity_of(dfa, result.cascade);
   if (options.primes) try {
       result.cascade = prime_cascade(result.cascade, {options.holonomy.max_contexts, kLargestSimple});
     } catch (const LimitError& error) {
@@ -141,6 +141,7 @@ Result decompose(const Dfa& dfa, const DecomposeArguments& options) {
       result.limits.push_back(fmt::format("letters are not cut: {}", error.what()));
     }
   try {
+    const Waiting waiting("checking the emulation");
     result.check = check_emulation(result.cascade, dfa);
   } catch (const LimitError& error) {
     result.limits.push_back(fmt::format("emulation is not checked: {}", error.what()));
@@ -287,7 +288,6 @@ void add_decompose(CLI::App& app, Work& chosen) {
   verb.add_option("--draw", options->picture, "Draw the cascade: .svg, .pdf, .png or .dot").type_name("FILE");
   add_count(verb, "--max-sets", options->holonomy.max_sets, "Most image sets");
   add_count(verb, "--max-contexts", options->holonomy.max_contexts, "Most contexts over all layers");
-  add_time(verb, options->seconds, "Most seconds in all").show_default();
   add_json_flag(verb, options->json);
   verb.add_flag("--tables", options->tables, "With --json: every action, the wiring and the readout");
   options->reading.start_is_optional = true;

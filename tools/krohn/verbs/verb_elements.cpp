@@ -12,6 +12,7 @@
 #include "krohn/groups/transformations/presentation.h"
 #include "krohn/simulate/prove/claims/claim_text.h"
 #include "tools/krohn/models/subject.h"
+#include "tools/krohn/progress.h"
 #include "tools/krohn/report/count.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/table.h"
@@ -45,7 +46,7 @@ struct ElementsArguments {
   LanguageOptions reading;
   std::optional<std::string> word;
   std::uint64_t max_elements = 100'000;
-  double seconds = 60;
+  std::string limit;  ///< that ended the enumeration, where it is not complete
   bool idempotents = false, relations = false, minimal = false, json = false;
 };
 
@@ -87,8 +88,7 @@ std::pair<std::uint64_t, std::uint64_t> index_and_period(const TransformationMon
 }
 
 int print_element(const ElementsArguments& options, const Dfa& dfa, const TransformationMonoid& monoid) {
-  if (!monoid.complete())
-    throw LimitError(fmt::format("more than {}; raise --max-elements", counted(options.max_elements, "element")));
+  if (!monoid.complete()) throw LimitError(options.limit);
   Element element = 0;
   for (const Letter letter : dfa.alphabet().parse_word(*options.word)) element = monoid.right(element, letter);
   const auto [index, period] = index_and_period(monoid, element);
@@ -111,8 +111,7 @@ int print_element(const ElementsArguments& options, const Dfa& dfa, const Transf
 }
 
 int print_relations(const ElementsArguments& options, const Dfa& dfa, const TransformationMonoid& monoid) {
-  if (!monoid.complete())
-    throw LimitError(fmt::format("more than {}; raise --max-elements", counted(options.max_elements, "element")));
+  if (!monoid.complete()) throw LimitError(options.limit);
   Json list = Json::array();
   for (const Relation& relation : complete_presentation(monoid)) {
     const std::string left = word_text(dfa, relation.left), right = word_text(dfa, relation.right);
@@ -124,8 +123,7 @@ int print_relations(const ElementsArguments& options, const Dfa& dfa, const Tran
 }
 
 int print_elements(const ElementsArguments& options, const Dfa& dfa, const TransformationMonoid& monoid) {
-  if (options.idempotents && !monoid.complete())
-    throw LimitError(fmt::format("more than {}; raise --max-elements", counted(options.max_elements, "element")));
+  if (options.idempotents && !monoid.complete()) throw LimitError(options.limit);
   Json list = Json::array();
   std::vector<std::vector<std::string>> rows;
   for (Element e = 0; e < monoid.size(); ++e) {
@@ -153,19 +151,25 @@ int print_elements(const ElementsArguments& options, const Dfa& dfa, const Trans
                  counted(monoid.size(), "element"), counted(dfa.states(), "state"),
                  with_thousands(monoid.idempotents()), reached ? "also the action" : "not the action");
   }
-  if (!monoid.complete())
-    throw LimitError(fmt::format("more than {}; raise --max-elements", counted(options.max_elements, "element")));
+  if (!monoid.complete()) throw LimitError(options.limit);
   return kDone;
 }
 
-int elements(const ElementsArguments& options) {
+int elements(ElementsArguments options) {
   const Subject subject = load_subject(options.subject, options.reading, stderr);
   const Dfa dfa = options.minimal ? minimise(subject.automaton) : subject.automaton;
-  const TimeLimit time(options.seconds, fmt::format("--time {:g}", options.seconds));
   TransformationMonoid::Options limits;
   limits.max_elements = options.max_elements;
-  limits.progress = [](std::uint64_t) { TimeLimit::check(); };
-  const TransformationMonoid monoid = TransformationMonoid::enumerate(letter_maps(dfa), dfa.states(), limits);
+  limits.ends_with_time = true;
+  const TransformationMonoid monoid = [&] {
+    const TimeLimit most = TimeLimit::part(0.8);  // the rest is for printing them
+    Progress progress("enumerating elements");
+    limits.progress = [&progress](std::uint64_t found) { progress.update(found); };
+    return TransformationMonoid::enumerate(letter_maps(dfa), dfa.states(), limits);
+  }();
+  options.limit = monoid.size() > options.max_elements
+                      ? fmt::format("more than {} elements; raise --max-elements", with_thousands(options.max_elements))
+                      : fmt::format("the limit is met with {} elements; allow more", with_thousands(monoid.size()));
   if (options.word) return print_element(options, dfa, monoid);
   return options.relations ? print_relations(options, dfa, monoid) : print_elements(options, dfa, monoid);
 }
@@ -181,7 +185,6 @@ void add_elements(CLI::App& app, Work& chosen) {
   verb.add_flag("--relations", options->relations, "A complete presentation");
   verb.add_flag("--minimal", options->minimal, "Of the minimal automaton");
   add_count(verb, "--max-elements", options->max_elements, "Most elements");
-  add_time(verb, options->seconds, "Most seconds").show_default();
   add_json_flag(verb, options->json);
   options->reading.start_is_optional = true;
   add_language_options(verb, options->reading);

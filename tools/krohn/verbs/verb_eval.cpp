@@ -8,6 +8,7 @@
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/gpu/device/device.h"
+#include "krohn/groups/error.h"
 #include "tools/krohn/models/measured_model.h"
 #include "tools/krohn/report/count.h"
 #include "tools/krohn/report/json_output.h"
@@ -47,15 +48,21 @@ struct Measurement {
   std::string folder, device;
   std::unique_ptr<MeasuredModel> model;
   std::vector<ModelAccuracy> lengths;
+  std::string limit;  ///< that kept the other lengths from being measured
 };
 
 Measurement measure(const EvalArguments& options, const std::string& folder) {
   MeasureOptions asked = options.measure;
   asked.folder = folder;
   if (asked.words == 0) throw InputError("--words", "at least one");
-  Measurement measured{folder, {}, load_measured_model(asked), {}};
-  for (const std::string& text : options.lengths)
-    measured.lengths.push_back(measured.model->at(parse_count(text, "--lengths")));
+  Measurement measured{folder, {}, load_measured_model(asked), {}, {}};
+  try {
+    for (const std::string& text : options.lengths)
+      measured.lengths.push_back(measured.model->at(parse_count(text, "--lengths")));
+  } catch (const LimitError& error) {
+    if (measured.lengths.empty()) throw;
+    measured.limit = error.what();
+  }
   if (measured.model->on_cuda) measured.device = cuda_status();
   return measured;
 }
@@ -69,6 +76,7 @@ nlohmann::ordered_json measurement_json(const EvalArguments& options, const Meas
                               {"seed", options.measure.seed}};
   for (const ModelAccuracy& at : measured.lengths) json["lengths"].push_back(accuracy_json(at, model.chance));
   if (!measured.device.empty()) json["device"] = measured.device;
+  if (!measured.limit.empty()) json["limit"] = measured.limit;
   return json;
 }
 
@@ -119,15 +127,18 @@ int evaluate(const EvalArguments& options) {
   for (const std::string& folder : options.folders) {
     if (!options.plot.empty()) trained_lengths(folder);  // refused before the work
     all.push_back(measure(options, folder));
+    if (!all.back().limit.empty()) break;
   }
+  const std::string& limit = all.back().limit;
   if (!options.plot.empty()) write_plot(accuracy_plot(picture_of(all)), options.plot);
   if (!options.json) {
     for (const Measurement& measured : all) print_measurement(measured);
+    if (!limit.empty()) throw LimitError(limit);
     return kDone;
   }
   if (all.size() == 1) {
     print_json(measurement_json(options, all[0]));
-    return kDone;
+    return limit.empty() ? kDone : kUndecided;
   }
   nlohmann::ordered_json json;
   for (const Measurement& measured : all) {
@@ -135,7 +146,7 @@ int evaluate(const EvalArguments& options) {
     json["runs"].back().update(measurement_json(options, measured));
   }
   print_json(json);
-  return kDone;
+  return limit.empty() ? kDone : kUndecided;
 }
 
 }  // namespace

@@ -53,13 +53,13 @@ leaves it on a word that was found; 2 bad input; 3 no such automaton within the 
 )"};
 
 constexpr std::size_t kExtractColumns = 100;
+constexpr double kShareOfExtraction = 0.85;          ///< of the time; then what was found is compared and written
 constexpr std::uint64_t kMostLetters = 100'000'000;  ///< of a word, at 8 bytes each and its answers
 
 struct ExtractArguments {
   std::string model, output, against, precision = "fp32";
   ExtractOptions extract;
   LanguageOptions reading;
-  double seconds = 0;
   std::optional<Dfa> expected;  ///< --against, read before the work
   bool json = false;
 };
@@ -176,6 +176,7 @@ int extract_from_machine(ExtractArguments options) {
   remark_on_arithmetic(options.model, options.precision, subject.otherwise);
   std::optional<Extraction> found;
   {
+    const TimeLimit most = TimeLimit::part(kShareOfExtraction);
     Progress progress("reading letters");
     options.extract.progress = [&progress](std::uint64_t letters) { progress.update(letters); };
     found = extract_machine(subject, options.extract);
@@ -200,7 +201,6 @@ void check_extraction(const ExtractArguments& options) {
 int extract(ExtractArguments options) {
   require_output(options.output, "the automaton", "AUTOMATON.dot");
   check_extraction(options);
-  const TimeLimit limit(options.seconds, fmt::format("--time {:g}", options.seconds));
   if (!options.against.empty()) options.expected = load_language(options.against, options.reading);
   options.model = file_of_torch_folder(file_of_run(options.model));
   if (is_machine(options.model)) return extract_from_machine(std::move(options));
@@ -209,6 +209,7 @@ int extract(ExtractArguments options) {
   const ArithmeticName arithmetic = ArithmeticName::parse(options.precision);
   std::optional<Extraction> found;
   {
+    const TimeLimit most = TimeLimit::part(kShareOfExtraction);
     Progress progress("reading letters");
     options.extract.progress = [&progress](std::uint64_t letters) { progress.update(letters); };
     found = extract_automaton(network, arithmetic, options.extract);
@@ -231,7 +232,6 @@ void add_extract(CLI::App& app, Work& chosen) {
   add_count(verb, "--length", options->extract.length, "Words up to this length define the automaton");
   add_count(verb, "--words", options->extract.words, "Random words, and detours, that have to agree");
   add_count(verb, "--beyond", options->extract.beyond, "Longer words to try, of this length");
-  add_time(verb, options->seconds, "Most seconds; what is known by then is written");
   add_count(verb, "--most", options->extract.max_states, "Most states of the automaton");
   add_seed(verb, options->extract.seed);
   add_json_flag(verb, options->json);

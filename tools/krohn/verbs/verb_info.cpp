@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <memory>
 
 #include "krohn/automata/cascades/cascade.h"
@@ -17,7 +18,6 @@
 #include "krohn/groups/error.h"
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"
-#include "krohn/groups/time_limit.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/report/count.h"
 #include "tools/krohn/report/group_facts.h"
@@ -54,7 +54,6 @@ struct InfoArguments {
   std::string subject;
   LanguageOptions reading;
   GreenOptions green;
-  double seconds = 60;
   bool monoid = false, json = false;
 };
 
@@ -117,10 +116,10 @@ Json order_of_name(const Subject& subject, const Json& facts) {
   return named == facts["order"] ? Json() : named;
 }
 
-Json facts_of(const Subject& subject, const LanguageOptions& reading) {
+/// Short work first.
+void add_facts(const Subject& subject, const LanguageOptions& reading, Json& facts) {
   const Dfa reachable = canonical(subject.automaton);
   const Dfa minimal = minimise(subject.automaton);
-  Json facts;
   facts["subject"] = subject.name;
   if (subject.has_inferred_letters) facts["letters_inferred"] = true;
   facts["states"] = subject.automaton.states();
@@ -133,13 +132,12 @@ Json facts_of(const Subject& subject, const LanguageOptions& reading) {
   facts["components"] = strongly_connected_components(reachable).count;
   facts["permutation_automaton"] = reachable.is_permutation_automaton();
   facts["synchronising"] = synchronisation_facts(reachable);
+  if (subject.network) facts["network"] = network_facts(*subject.network, reading);
   if (reachable.is_acceptor()) facts.update(language_facts(minimal));
   if (reachable.is_permutation_automaton()) {
     facts["group"] = group_facts(reachable);
     if (Json named = order_of_name(subject, facts["group"]); !named.is_null()) facts["named_group_order"] = named;
   }
-  if (subject.network) facts["network"] = network_facts(*subject.network, reading);
-  return facts;
 }
 
 std::string joined(const Json& list) {
@@ -179,7 +177,7 @@ void print(const Json& facts, const std::string& remark) {
     rows.push_back({"words", "of length 0, 1, 2, …: " + joined(facts["words_by_length"]) + " …"});
   if (facts.contains("group"))
     for (const auto& row : group_rows(facts["group"])) rows.push_back(row);
-  else
+  else if (!facts["permutation_automaton"])
     rows.push_back({"group", "some letters do not permute the states"});
   if (facts.contains("named_group_order"))
     rows.push_back(
@@ -242,29 +240,37 @@ Subject load(const InfoArguments& options) {
 
 /// Adds the monoid to the facts, or prints it. The status.
 int add_monoid(const InfoArguments& options, const Dfa& minimal, Json& facts) {
-  const TimeLimit time(options.seconds, fmt::format("--time {:g}", options.seconds));
   AlgebraOptions algebra_options;
   algebra_options.green = options.green;
-  try {
+  Json monoid;
+  const bool is_found = finds_all(monoid, options.json, [&] {
     const Algebra algebra = analyse(minimal, algebra_options);
     if (options.json)
-      facts["monoid"] = monoid_facts(minimal, algebra);
+      monoid = monoid_facts(minimal, algebra);
     else
       print_monoid(minimal, algebra);
-    return kDone;
-  } catch (const LimitError& error) {
-    if (!options.json) throw;
-    facts["monoid"] = {{"limit", error.what()}};
-    return kUndecided;
-  }
+  });
+  if (options.json) facts["monoid"] = std::move(monoid);
+  return is_found ? kDone : kUndecided;
 }
 
 int info(const InfoArguments& options) {
   const Subject subject = load(options);
-  Json facts = facts_of(subject, options.reading);
   tell_left_out(subject, options.json);
+  Json facts;
+  std::exception_ptr met;
+  try {
+    add_facts(subject, options.reading, facts);
+  } catch (const LimitError& error) {
+    if (!facts.contains("permutation_automaton")) throw;
+    facts["limit"] = error.what();
+    met = std::current_exception();
+  }
   if (!options.json) print(facts, remark_on_letters(subject));
-  const int status = options.monoid ? add_monoid(options, minimise(subject.automaton), facts) : int{kDone};
+  if (met && !options.json) std::rethrow_exception(met);
+  const int status = met              ? int{kUndecided}
+                     : options.monoid ? add_monoid(options, minimise(subject.automaton), facts)
+                                      : int{kDone};
   if (options.json) print_json(facts);
   return status;
 }
@@ -277,7 +283,6 @@ void add_info(CLI::App& app, Work& chosen) {
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
   verb.add_flag("--monoid", options->monoid, "The transition monoid of the minimal automaton, as egg-boxes");
   add_count(verb, "--max-classes", options->green.max_r_classes, "Most R-classes of the monoid");
-  add_time(verb, options->seconds, "Most seconds for the monoid").show_default();
   add_json_flag(verb, options->json);
   options->reading.start_is_optional = true;
   add_language_options(verb, options->reading);

@@ -13,6 +13,7 @@
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
 #include "krohn/simulate/prove/claims/claim_text.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
@@ -58,7 +59,6 @@ struct ReportArguments {
   std::string subject, output, precision = "fp32", construction;
   std::vector<std::string> lengths;
   std::uint64_t max_pairs = 1'000'000, words = 100;
-  double seconds = 60;
   LanguageOptions reading;
   bool any_order = false, json = false;
 };
@@ -166,7 +166,7 @@ std::vector<std::string> commands_for_run(const ReportArguments& options, const 
   const std::string folder = shell_word(options.subject);
   const std::string base = shell_word(std::filesystem::path(options.output).stem().string());
   const std::string how = how_in_words(options),
-                    limit = fmt::format(" --max-pairs {} --time {}", options.max_pairs, options.seconds);
+                    limit = fmt::format(" --max-pairs {} --time {}", options.max_pairs, given_limits().seconds);
   const nlohmann::ordered_json& run = findings.run;
   std::vector<std::string> commands;
   if (!run["training"].is_null())
@@ -205,6 +205,7 @@ ModelVerdict verdict_on(const ReportArguments& options, const CertifyOptions& ho
   question.name = options.subject;
   question.how = how;
   question.progress = progress_of_stages();
+  const TimeLimit half = TimeLimit::part(0.5);
   return verify(question);
 }
 
@@ -213,15 +214,12 @@ CertifyOptions how_of(const ReportArguments& options) {
   how.arithmetic = ArithmeticName::parse(options.precision);
   how.any_order = options.any_order;
   how.max_pairs = options.max_pairs;
-  how.max_seconds = options.seconds;
   return how;
 }
 
-std::vector<Job> classified(const ReportArguments& options, const Dfa& automaton) {
+std::vector<Job> classified(const Dfa& automaton) {
   const Waiting waiting("classifying the language");
-  ClassifyOptions limits;
-  limits.seconds = options.seconds;
-  return classify(automaton, limits);
+  return classify(automaton, {});
 }
 
 /// Of the folder's own weights.
@@ -232,7 +230,7 @@ Findings find_of_run(const ReportArguments& options) {
   for (const std::string& length : options.lengths) question.lengths.push_back(parse_count(length, "--lengths"));
   Findings findings = run_findings(question);
   if (!findings.language.empty()) findings.language = shell_word(findings.language);
-  findings.jobs = classified(options, findings.automaton);
+  findings.jobs = classified(findings.automaton);
   findings.commands = commands_for_run(options, findings);
   return findings;
 }
@@ -250,7 +248,7 @@ Findings find(const ReportArguments& options) {
       compile_subject(options, findings, subject.automaton);
   }
   if (findings.network) findings.verdict = verdict_on(options, how_of(options), *findings.network);
-  findings.jobs = classified(options, subject.automaton);
+  findings.jobs = classified(subject.automaton);
   findings.commands = commands_for(options, findings);
   return findings;
 }
@@ -296,8 +294,6 @@ void add_report(CLI::App& app, Work& chosen) {
       .type_name("N,…");
   add_count(verb, "--words", options->words, "Of a run: samples of every length");
   add_count(verb, "--max-pairs", options->max_pairs, "Most pairs of states to examine");
-  add_time(verb, options->seconds, "Most seconds for each search, for the extraction, and for the classification")
-      .show_default();
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
   verb.callback([options, &chosen] { chosen = [options] { return report(*options); }; });

@@ -272,7 +272,7 @@ int run_words(const RunArguments& options, const Dfa& automaton, const Reader& r
   Evaluator* const evaluator = reader.evaluator.get();
   nlohmann::ordered_json all{{"words", nlohmann::ordered_json::array()}};
   bool wrong = false;
-  for (const std::string& text : options.words) {
+  const auto run_one = [&](const std::string& text) {
     const WordSource word = WordSource::parse(text, automaton, options.seed);
     if (options.trace && word.length() > kLongestTrace)  // an open word is longer than that, too
       throw InputError("--trace", fmt::format("at most {} can be printed", counted(kLongestTrace, "letter")));
@@ -294,9 +294,10 @@ int run_words(const RunArguments& options, const Dfa& automaton, const Reader& r
       all["words"].push_back(outcome_to_json(automaton, text, word, outcome, reader));
     else
       print_outcome(automaton, word, outcome, reader);
-  }
+  };
+  const bool are_all_read = finds_all(all, options.json, [&] { std::ranges::for_each(options.words, run_one); });
   if (options.json) print_json(all);
-  return wrong ? kRefuted : kDone;
+  return wrong ? kRefuted : are_all_read ? kDone : kUndecided;
 }
 
 RandomSample sample_of(const RunArguments& options) {

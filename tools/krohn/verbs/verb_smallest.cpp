@@ -9,7 +9,6 @@
 #include "krohn/constructions/smallest/smallest.h"
 #include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
-#include "krohn/groups/time_limit.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/smallest_table.h"
@@ -44,7 +43,6 @@ Exit status: 0 done, 2 bad input, 3 a limit kept a bound from being found.
 struct SmallestArguments {
   std::string subject, task, table;
   LanguageOptions reading;
-  double seconds = 60;
   bool json = false;
 };
 
@@ -96,7 +94,6 @@ int report(const SmallestArguments& options) {
   const std::string task = !options.task.empty() ? options.task : given.is_acceptor() ? "acceptance" : "state";
   if (task == "state") tell_left_out(subject, options.json);
   const Dfa automaton = task == "state" ? canonical(given) : minimise(given);
-  const TimeLimit time(options.seconds, fmt::format("--time {:g}", options.seconds));
   const Smallest found = smallest(automaton, task == "state" ? states_shown(automaton) : outputs_shown(automaton));
   const int status = found.limits.empty() ? kDone : kUndecided;
   if (options.json) {
@@ -135,7 +132,6 @@ void add_smallest(CLI::App& app, Work& chosen) {
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model");
   verb.add_option("--task", options->task, "What the network has to get right").one_of({"acceptance", "state"});
   verb.add_option("--table", options->table, "All small monoids, or all small groups").one_of({"monoids", "groups"});
-  add_time(verb, options->seconds, "Most seconds in all").show_default();
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
   verb.callback([options, &chosen] { chosen = [options] { return run_smallest(*options); }; });

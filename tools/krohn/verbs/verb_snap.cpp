@@ -11,6 +11,7 @@
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
 #include "krohn/simulate/learned/extract_automaton.h"
 #include "krohn/simulate/learned/snap_network.h"
 #include "krohn/simulate/learned/trained_reader.h"
@@ -51,6 +52,7 @@ Exit status: 0 proved for all lengths, 1 refuted, or another language than --aga
 lengths.
 )"};
 
+constexpr double kShareForLearning = 0.5;  ///< of the time; the rest is for building and proving
 constexpr std::size_t kSnapColumns = 100;
 
 struct SnapArguments {
@@ -108,7 +110,10 @@ Snapped snap(const SnapArguments& options, const Network& network) {
   const std::optional<Language> against = language_of(options, network.automaton);
   Progress progress("reading letters");
   const ArithmeticName arithmetic = ArithmeticName::parse(options.precision);
-  Extraction learned = extract_automaton(network, arithmetic, extraction(options, progress));
+  Extraction learned = [&] {
+    const TimeLimit most = TimeLimit::part(kShareForLearning);
+    return extract_automaton(network, arithmetic, extraction(options, progress));
+  }();
   const StateCentres centres = state_centres(network, learned.automaton, arithmetic);
   std::vector<LetterError> letters = letter_errors(network, learned.automaton, centres);
   return build_nearest(options, against, std::move(learned), centres, std::move(letters));
@@ -122,7 +127,10 @@ Snapped snap(const SnapArguments& options) {
   remark_on_arithmetic(options.model, to_string(precision), subject.otherwise);
   const std::optional<Language> against = language_of(options, input_machine(*subject.task).automaton);
   Progress progress("reading letters");
-  Extraction learned = extract_machine(subject, extraction(options, progress));
+  Extraction learned = [&] {
+    const TimeLimit most = TimeLimit::part(kShareForLearning);
+    return extract_machine(subject, extraction(options, progress));
+  }();
   const StateCentres centres = trained_centres(*subject.machine, *subject.task, learned.automaton);
   return build_nearest(options, against, std::move(learned), centres, {});
 }

@@ -17,6 +17,7 @@
 #include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/interruption.h"
+#include "krohn/groups/time_limit.h"
 #include "krohn/simulate/closing/close_model.h"
 #include "krohn/simulate/models/model_file.h"
 #include "krohn/simulate/models/models.h"
@@ -348,9 +349,10 @@ std::string train_to_checkpoint(const TrainArguments& options, const Task& task,
   try {
     run_to_end(job, options, task, [] {
       Interruption::check();
+      TimeLimit::check();
       return true;
     });
-  } catch (const Interrupted&) {
+  } catch (...) {
     job.save();
     throw;
   }

@@ -92,32 +92,10 @@ struct VerifyArguments {
                 long_letters = CertifyOptions{}.long_letters, seed = 1, memory = CertifyOptions{}.max_bytes,
                 disk = KeptSearch{}.max_disk_bytes;
   unsigned threads = 0;
-  double seconds = 0, checkpoint_seconds = 60;
+  double checkpoint_seconds = 60;
   LanguageOptions reading;
   bool any_order = false, accepted = false, test_only = false, json = false;
 };
-
-/// "8G": a count of bytes, or of 2^10, 2^20, 2^30 or 2^40 of them.
-std::uint64_t parse_size(const std::string& text, const std::string& name) {
-  const std::size_t unit = text.empty() ? std::string::npos : std::string_view("KMGT").find(text.back());
-  const bool has_unit = unit != std::string::npos;
-  const std::uint64_t bytes = has_unit ? std::uint64_t{1} << 10 * (unit + 1) : 1;
-  std::uint64_t count = 0;
-  try {
-    count = parse_count(text.substr(0, text.size() - (has_unit ? 1 : 0)), name);
-  } catch (const InputError&) {
-    throw InputError(name, fmt::format("\"{}\" is not a size; write bytes, as 1e9, or 500M, 8G", text));
-  }
-  if (count > UINT64_MAX / bytes) throw InputError(name, fmt::format("{} is more than 2^64 bytes", text));
-  return count * bytes;
-}
-
-void add_size(Verb& verb, const std::string& name, std::uint64_t& target, const std::string& description) {
-  verb.add_option(
-          name, [&target, name](const std::string& text) { target = parse_size(text, name); }, description)
-      .type_name("SIZE")
-      .show_default(fmt::format("{}G", target >> 30));
-}
 
 CertifyOptions how_of(const VerifyArguments& options, const ProvingPlace* place) {
   CertifyOptions how;
@@ -129,7 +107,7 @@ CertifyOptions how_of(const VerifyArguments& options, const ProvingPlace* place)
     throw InputError("--any-order", "covers every order; leave --order out");
   how.max_pairs = options.max_pairs;
   how.max_bytes = options.memory;
-  how.max_seconds = options.seconds;
+  how.max_seconds = given_limits().seconds;
   how.long_letters = options.long_letters;
   how.seed = options.seed;
   how.place = place;
@@ -262,20 +240,25 @@ nlohmann::ordered_json verdict_json(const VerifyArguments& options, const AskedM
   return json;
 }
 
-/// What was found before an interrupt, if anything.
+/// What was found before an interrupt, or the end of the time, if anything.
 ModelVerdict verdict_on(Question& question, bool& is_interrupted) {
   std::optional<ModelVerdict> found;
   question.found = [&found](const ModelVerdict& verdict) { found = verdict; };
+  const auto says_something = [&found] {
+    return !has_ranks() && found &&
+           (found->certificate.is<Proved>() || found->certificate.length() > 0 || found->certificate.is<Refuted>());
+  };
   try {
     return verify(question);
   } catch (const Interrupted&) {
-    const bool says_something = found && (found->certificate.is<Proved>() || found->certificate.length() > 0 ||
-                                          found->certificate.is<Refuted>());
-    if (!says_something || has_ranks()) throw;
+    if (!says_something()) throw;
     Interruption::requested = false;  // what is left is to tell it
     is_interrupted = true;
-    return *std::move(found);
+  } catch (const LimitError& error) {
+    if (!says_something()) throw;
+    found->not_tested = error.what();
   }
+  return *std::move(found);
 }
 
 int run_verify(const VerifyArguments& options) {
@@ -337,7 +320,6 @@ void add_verify(CLI::App& app, Work& chosen) {
       .show_default();
   add_count(verb, "--max-pairs", options->max_pairs, "Most pairs of states, or products of matrices, to examine");
   add_count(verb, "--long-letters", options->long_letters, "Most letters of long words to try where few are proved");
-  add_time(verb, options->seconds, "Most seconds for each search");
   add_size(verb, "--memory", options->memory,
            "Memory of a process for pairs: bytes, or 500M, 8G; what is more goes to the disk");
   add_size(verb, "--disk", options->disk, "Most that a process writes to the disk for it; 0: nothing");

@@ -14,6 +14,7 @@
 #include "krohn/automata/words/spellings.h"
 #include "krohn/automata/words/uniform_words.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/verb.h"
@@ -52,6 +53,7 @@ class WordList {
  public:
   explicit WordList(bool json) : json_(json) {}
   void add(const std::string& text) {
+    TimeLimit::check();
     if (json_)
       words_.push_back(text);
     else
@@ -69,6 +71,7 @@ template <class Visit>
 void words_of_length(const Dfa& dfa, std::uint64_t length, Visit visit) {
   std::vector<std::vector<bool>> possible{{dfa.outputs().begin(), dfa.outputs().end()}};
   for (std::uint64_t left = 1; left <= length; ++left) {
+    TimeLimit::check();
     std::vector<bool> next(dfa.states(), false);
     for (State state = 0; state < dfa.states(); ++state)
       for (const State target : dfa.row(state)) next[state] = next[state] || possible.back()[target];
@@ -116,7 +119,10 @@ std::optional<Count> count_of(const Dfa& dfa, const std::optional<std::uint64_t>
   if (length) {
     const CountingGraph graph(dfa);
     std::vector<Count> counts = graph.counts_of_empty_word();
-    for (std::uint64_t i = 0; i < *length; ++i) counts = graph.one_letter_more(counts);
+    for (std::uint64_t i = 0; i < *length; ++i) {
+      TimeLimit::check();
+      counts = graph.one_letter_more(counts);
+    }
     return graph.states() == 0 ? Count(0) : counts[0];
   }
   Count all = 0;
@@ -149,19 +155,18 @@ int words(const WordsArguments& options) {
     return kDone;
   }
   WordList list(options.json);
-  if (options.random) {
-    random_words(dfa, options, list);
-  } else if (options.length) {
-    words_of_length(dfa, *options.length, [&](const Word& word) {
-      Spellings texts(dfa.alphabet(), word);
-      while (const auto text = texts.next()) list.add(*text);
-    });
-  } else {
+  const bool are_all = finds_all(json, options.json, [&] {
+    if (options.random) return random_words(dfa, options, list);
+    if (options.length)
+      return words_of_length(dfa, *options.length, [&](const Word& word) {
+        Spellings texts(dfa.alphabet(), word);
+        while (const auto text = texts.next()) list.add(*text);
+      });
     for (const std::string& text : first_accepted_texts(dfa, options.shortest.value_or(kShortest))) list.add(text);
-  }
+  });
   json["words"] = list.words();
   if (options.json) print_json(json);
-  return kDone;
+  return are_all ? kDone : kUndecided;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Automata, their algebra and their pictures.
 
+#include <fmt/format.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -22,6 +23,7 @@
 #include "krohn/automata/words/count.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/interruption.h"
+#include "krohn/groups/time_limit.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/report/classification.h"
 #include "tools/krohn/report/json_output.h"
@@ -181,8 +183,8 @@ AlgebraOptions algebra_options(std::uint64_t max_elements, std::uint64_t max_cla
 
 std::string classification(const Dfa& dfa, std::uint64_t max_elements, std::uint64_t max_classes, double seconds) {
   nlohmann::ordered_json jobs;
-  const ClassifyOptions options{algebra_options(max_elements, max_classes), seconds};
-  for (const Job& job : classify(dfa, options)) jobs.push_back(job_to_json(job));
+  const TimeLimit time(seconds, fmt::format("seconds={:g}", seconds));
+  for (const Job& job : classify(dfa, algebra_options(max_elements, max_classes))) jobs.push_back(job_to_json(job));
   return json_text(jobs);
 }
 

@@ -1,0 +1,137 @@
+// --time and --memory are kept by every verb, whatever it is given, and nothing is silent for long.
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+
+#include "tests/tools/shell.h"
+
+using namespace krohn::test;
+
+namespace {
+
+/// A command that is waited for by itself, for its time and its memory.
+struct Timed {
+  int status = -1;
+  double seconds = 0;
+  std::uint64_t peak = 0;  ///< bytes
+  std::string out, err;
+};
+
+Timed timed(const Workplace& place, const std::string& line) {
+  const std::string script =
+      "cd '" + place.path().string() + "' && exec '" KROHN_COMMAND "' " + line + " >.out 2>.err </dev/null";
+  const auto start = std::chrono::steady_clock::now();
+  const pid_t child = fork();
+  if (child == 0) {
+    execl("/bin/sh", "sh", "-c", script.c_str(), nullptr);
+    _exit(127);
+  }
+  int raw = 0;
+  rusage used{};
+  wait4(child, &raw, 0, &used);
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+  return {WIFEXITED(raw) ? WEXITSTATUS(raw) : -1, spent.count(), static_cast<std::uint64_t>(used.ru_maxrss) * 1024,
+          contents(place / ".out"), contents(place / ".err")};
+}
+
+constexpr double kTime = 0.5;
+/// Beyond a tenth and 0.3 s: a loaded machine starts processes late.
+constexpr double kNoise = 0.7;
+
+/// Something that takes for ever: ten million letters of an expression, a group of 10^12 elements, long words.
+constexpr const char* kEndless = "'regex:(a{0,1000}){0,1000}'";
+
+}  // namespace
+
+TEST_CASE("every verb ends with its time, with status 3 and what it has found") {
+  const Workplace place("limits");
+  REQUIRE(place.shell("krohn compile name:S5 -o s5.safetensors").status == 0);
+  REQUIRE(place.shell("krohn compile name:Z5 --construction rotation -o z5.safetensors").status == 0);
+  struct Fact {
+    std::string line;
+    const char* found;  ///< on standard output, whatever the time was spent on afterwards
+  };
+  const std::string endless = kEndless;
+  const std::vector<Fact> facts{
+      {"info " + endless, ""},
+      {"info name:T12 --monoid", "states"},
+      {"classify 'regex:a{300}'", "aperiodic"},
+      {"decompose " + endless, ""},
+      {"compile name:S9 -o s9.safetensors", ""},
+      {"smallest 'regex:a{300}'", ""},
+      {"run z5.safetensors 0 accepted:1e5 random:1e12", "0"},
+      {"verify s5.safetensors --length 1e13", "proved for words of every length"},
+      {"verify z5.safetensors --precision bf16 --max-pairs 1e9 --against " + endless, ""},
+      {"draw " + endless + " -o x.svg", ""},
+      {"convert " + endless + " x.dot", ""},
+      {"equal " + endless + " name:parity", ""},
+      {"included " + endless + " name:parity", ""},
+      {"disjoint " + endless + " name:parity", ""},
+      {"empty " + endless, ""},
+      {"combine 'expr:" + endless.substr(1) + " -o x.dot", ""},
+      {"words 'regex:(a|b)*' --length 60", "aaaaaaaa"},
+      {"elements name:T9", ""},
+      {"tasks " + endless + " --length 10 --words 10 -o x.jsonl", ""},
+      {"train name:S5 --model gru --steps 1e9 -o run", ""},
+      {"extract z5.safetensors -o x.dot --beyond 1e8 --length 2", "extracted"},
+      {"snap z5.safetensors -o snapped.safetensors --against " + endless, ""},
+      {"report " + endless + " -o x.html", ""},
+      {"kit " + endless + " -o kit", ""},
+  };
+  double all = 0;
+  for (const auto& [line, found] : facts) {
+    CAPTURE(line);
+    const Timed outcome = timed(place, line + fmt::format(" --time {}", kTime));
+    CAPTURE(outcome.out);
+    CAPTURE(outcome.err);
+    CHECK(outcome.status == 3);
+    CHECK(outcome.seconds < 1.1 * kTime + 0.3 + kNoise);
+    CHECK(contains(outcome.out + outcome.err, fmt::format("--time {}", kTime)));
+    CHECK(contains(outcome.out, found));
+    all += outcome.seconds;
+  }
+  MESSAGE(facts.size() << " verbs in " << all << " s");
+  for (const std::string& name : place.files())
+    CHECK_MESSAGE((name == "s5.safetensors" || name == "z5.safetensors" || name == "run" || name == "x.dot"), name);
+}
+
+TEST_CASE("memory is kept too, and what was found before is told") {
+  const Workplace place("memory");
+  struct Fact {
+    std::string line;
+    const char* found;
+  };
+  const std::string server = data("aalpy/tcp_server_bsd_trans.dot");
+  constexpr std::uint64_t kMemory = std::uint64_t{128} << 20;
+  for (const auto& [line, found] :
+       {Fact{"classify " + server, "architecture"}, Fact{"smallest " + server, "at least"},
+        Fact{"compile name:S9 -o s9.safetensors", ""}, Fact{"elements name:T9 --max-elements 1e9 --word 0", ""},
+        Fact{"decompose " + server, ""}}) {
+    CAPTURE(line);
+    const Timed outcome = timed(place, line + " --memory 128M --time 60");
+    CAPTURE(outcome.out);
+    CAPTURE(outcome.err);
+    CHECK(outcome.status == 3);
+    CHECK(outcome.peak < kMemory + kMemory / 5 + (std::uint64_t{64} << 20));
+    CHECK(contains(outcome.out + outcome.err, "--memory 128M"));
+    CHECK(contains(outcome.out, found));
+  }
+  CHECK(place.files().empty());
+}
+
+TEST_CASE("nothing is silent for two seconds, and a size is no other word") {
+  const Workplace place("silence");
+  const Timed outcome = timed(place, std::string("info ") + kEndless + " --time 2.5");
+  CHECK(contains(outcome.err, "krohn: gathering facts about regex:(a{0,1000}){0,1000}, after 1 s\n"));
+  CHECK(contains(outcome.err, "the time is over (--time 2.5)"));
+  for (const char* line : {"krohn info name:parity --memory x", "krohn info name:parity --memory 1e30",
+                           "krohn info name:parity --time 0", "krohn completion bash --time x"})
+    CHECK_MESSAGE(place.shell(line).status == 2, line);
+}

@@ -1,0 +1,91 @@
+#include "tools/krohn/watch.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "krohn/groups/atomic_file.h"
+#include "krohn/groups/memory_limit.h"
+#include "krohn/groups/time_limit.h"
+#include "tools/krohn/joined_ranks.h"
+#include "tools/krohn/progress.h"
+#include "tools/krohn/report/count.h"
+#include "tools/krohn/verb.h"
+
+namespace krohn {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr Clock::duration kBetweenLooks = std::chrono::milliseconds(50);
+
+std::string memory_option(const VerbLimits& limits) { return "--memory " + size_text(limits.memory); }
+
+/// The work does not hear of its limits. What was printed is flushed if nobody is printing at this moment.
+[[noreturn]] void end_process(const std::string& what) {
+  remove_pending_files();
+  if (ftrylockfile(stdout) == 0) fflush_unlocked(stdout);
+  const std::string message =
+      fmt::format("{}krohn: {}; allow more\n", isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "", what);
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, message.data(), message.size());
+  _exit(kUndecided);
+}
+
+}  // namespace
+
+std::string VerbLimits::time_option() const { return fmt::format("--time {:g}", seconds); }
+
+int within_limits(const VerbLimits& limits, bool is_alone, const std::function<int()>& work) {
+  // Ranks meet in every step of a search; where one of them left it, the others would wait for ever.
+  std::optional<TimeLimit> time;
+  if (!has_ranks())
+    time.emplace(limits.seconds, limits.time_option(), is_alone ? TimeLimit::Of::kProcess : TimeLimit::Of::kThread);
+  const MemoryLimit memory(is_alone ? limits.memory : 0, memory_option(limits));
+  return work();
+}
+
+struct Watch::Thread {
+  Thread(const VerbLimits& kept, const std::string& doing) : limits(kept), silence(doing) {}
+
+  VerbLimits limits;
+  SilenceBreaker silence;
+  Clock::time_point start = Clock::now();
+  std::mutex mutex;
+  std::condition_variable ended;
+  bool is_over = false;
+  std::thread thread;
+
+  void look() {
+    const double spent = std::chrono::duration<double>(Clock::now() - start).count();
+    if (limits.seconds > 0 && spent > 1.05 * limits.seconds + 0.1)
+      end_process(fmt::format("the time is over ({})", limits.time_option()));
+    if (limits.memory > 0 && MemoryLimit::held() > limits.memory + limits.memory / 5)
+      end_process(fmt::format("the memory is used up ({})", memory_option(limits)));
+    silence.look();
+  }
+
+  void run() {
+    std::unique_lock lock(mutex);
+    while (!ended.wait_for(lock, kBetweenLooks, [this] { return is_over; })) look();
+  }
+};
+
+Watch::Watch(const VerbLimits& limits, const std::string& doing) : thread_(std::make_unique<Thread>(limits, doing)) {
+  thread_->thread = std::thread([this] { thread_->run(); });
+}
+
+Watch::~Watch() {
+  {
+    const std::lock_guard lock(thread_->mutex);
+    thread_->is_over = true;
+  }
+  thread_->ended.notify_all();
+  thread_->thread.join();
+}
+
+}  // namespace krohn

@@ -1,0 +1,39 @@
+// tools/krohn/watch.h — a thread beside the work of a verb: it keeps --time and --memory, and breaks long silence.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace krohn {
+
+/// What --time and --memory say.
+struct VerbLimits {
+  double seconds = 0;        ///< in all; 0: no limit
+  std::uint64_t memory = 0;  ///< of the process; 0: no limit
+
+  /// "--time 60", as messages name it.
+  std::string time_option() const;
+};
+
+/// Does the work within its limits. Work that polls them (groups/time_limit.h) ends by itself and tells what it has
+/// found. Only the limits of threads are set where `is_alone` is false: other work goes on in the process.
+int within_limits(const VerbLimits& limits, bool is_alone, const std::function<int()>& work);
+
+/// While one lives, a thread looks twenty times a second. Of work that does not poll its limits it makes an end, a
+/// twentieth past the time or a fifth past the memory: what was printed stays, unfinished files go, and the exit status
+/// is that of a limit. On standard error it says what is being done (progress.h), `doing` where nothing else is said.
+class Watch {
+ public:
+  Watch(const VerbLimits& limits, const std::string& doing);
+  ~Watch();
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+ private:
+  struct Thread;
+  std::unique_ptr<Thread> thread_;
+};
+
+}  // namespace krohn
