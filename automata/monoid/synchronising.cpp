@@ -9,9 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "krohn/automata/dfa/shown_word.h"
 #include "krohn/automata/monoid/partial_verdicts.h"
 #include "krohn/automata/monoid/properties.h"
 #include "krohn/automata/monoid/witness_check.h"
+#include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/record_set.h"
 #include "krohn/groups/time_limit.h"
@@ -174,9 +176,9 @@ std::string in_words(const Dfa& dfa, const Synchronisation& found) {
     return fmt::format("no word takes states {} and {} to one", dfa.state_name(found.first),
                        dfa.state_name(found.second));
   const std::size_t length = found.word.size();
-  const std::string count = fmt::format("{} letter{}", length, length == 1 ? "" : "s");
+  const std::string count = counted(length, "letter");
   if (length > kLongestShown) return fmt::format("by a word of {}", count);
-  return fmt::format("by {}, {}{}", quoted_letters(dfa, found.word), count,
+  return fmt::format("by {}, {}{}", quoted_letters(dfa.alphabet(), found.word), count,
                      found.is_shortest ? ", the shortest" : "; a shorter word may exist");
 }
 
