@@ -36,6 +36,7 @@ bool MemoryLimit::is_met(std::chrono::steady_clock::time_point now) const {
   malloc_trim(0);  // freed blocks that the allocator keeps are nobody's
   if (held() <= bytes_) return false;
   next_look_.store(0, std::memory_order_relaxed);
+  was_met_ = true;
   return true;
 }
 

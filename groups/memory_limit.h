@@ -25,6 +25,9 @@ class MemoryLimit {
     return limit == nullptr || !limit->is_met(now) ? std::string() : "the memory (" + limit->option_ + ")";
   }
 
+  /// Whether any look found it met.
+  bool was_met() const { return was_met_; }
+
   /// Bytes that the process holds now.
   static std::uint64_t held();
 
@@ -35,6 +38,7 @@ class MemoryLimit {
   std::string option_;
   const MemoryLimit* outer_;
   mutable std::atomic<std::chrono::steady_clock::rep> next_look_ = 0;
+  mutable std::atomic<bool> was_met_ = false;
   static std::atomic<const MemoryLimit*> current;
 };
 

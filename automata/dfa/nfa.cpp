@@ -6,10 +6,12 @@
 #include <cassert>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
 
 namespace krohn {
 
 State Nfa::add_state(bool accepting) {
+  if (arcs_.size() % 4096 == 4095) TimeLimit::check();
   arcs_.emplace_back();
   accepting_.push_back(accepting);
   return states() - 1;

@@ -44,7 +44,7 @@ class Hopcroft {
   void run() {
     std::vector<State> members;  // a copy: the splitter may split itself while it is at work
     for (std::uint64_t i = 0; !splitters_.empty(); ++i) {
-      if (i % 1024 == 0) TimeLimit::check();
+      if (i % 65'536 == 65'535) TimeLimit::check();
       const StateClass splitter = splitters_.back();
       splitters_.pop_back();
       waiting_[splitter] = false;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "krohn/constructions/actions/congruence.h"
+#include "krohn/groups/time_limit.h"
 
 namespace krohn {
 
@@ -17,10 +18,11 @@ struct QuotientAction {
   Point degree = 0;
 };
 
-/// A count of elementary steps that searches share.
+/// A count of elementary steps that searches share. The time is looked at too (groups/time_limit.h).
 struct StepBudget {
   std::uint64_t left = 0;
   bool spend(std::uint64_t steps) {
+    TimeLimit::check();
     if (steps > left) return false;
     left -= steps;
     return true;

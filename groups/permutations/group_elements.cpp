@@ -9,6 +9,7 @@
 #include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"
+#include "krohn/groups/time_limit.h"
 
 namespace krohn {
 namespace {
@@ -25,12 +26,14 @@ class Closure {
     std::vector<Point> row(group_.degree());
     std::iota(row.begin(), row.end(), Point{0});
     intern(row, 0, 0);
-    for (ElementIndex element = 0; element < parent.size(); ++element)
+    for (ElementIndex element = 0; element < parent.size(); ++element) {
+      if (element % 1024 == 1023) TimeLimit::check();
       for (std::uint32_t g = 0; g < group_.generators().size(); ++g) {
         const Permutation& generator = group_.generators()[g].value;
         for (Point point = 0; point < group_.degree(); ++point) row[point] = generator[at(element)[point]];
         graph.push_back(intern(row, element, g));
       }
+    }
   }
 
   const Point* at(ElementIndex element) const { return images_.data() + std::size_t{element} * group_.degree(); }

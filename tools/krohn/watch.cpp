@@ -46,7 +46,14 @@ int within_limits(const VerbLimits& limits, bool is_alone, const std::function<i
   if (!has_ranks())
     time.emplace(limits.seconds, limits.time_option(), is_alone ? TimeLimit::Of::kProcess : TimeLimit::Of::kThread);
   const MemoryLimit memory(is_alone ? limits.memory : 0, memory_option(limits));
-  return work();
+  const int status = work();
+  // Whoever leaves out what a limit keeps from being found, a smaller network for one, has not done all.
+  const std::string met = memory.was_met()           ? memory_option(limits)
+                          : TimeLimit::met().empty() ? ""
+                                                     : limits.time_option();
+  if (status != kDone || met.empty()) return status;
+  if (is_alone) fmt::print(stderr, "krohn: {} was met; there may be more to find\n", met);
+  return kUndecided;
 }
 
 struct Watch::Thread {

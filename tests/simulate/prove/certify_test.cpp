@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
 #include "tests/simulate/hand_built.h"
 #include "tests/simulate/replayed_search.h"
 
@@ -169,12 +170,11 @@ TEST_CASE("the greater of two lengths is claimed, that of the horizon bound or t
 }
 
 TEST_CASE("a search ends when its time is up, with the words that it had completed") {
-  CertifyOptions options = in(Precision::kFp32);
-  options.max_seconds = 0.05;
-  const Certificate certificate = certify_reachable_set(rotation(7, {1, 2}), options);
+  const TimeLimit time(0.05, "--time 0.05");
+  const Certificate certificate = certify_reachable_set(rotation(7, {1, 2}), in(Precision::kFp32));
   CHECK(certificate.is<ProvedUpTo>());
   CHECK(certificate.length() >= 1);
-  CHECK(certificate.limit == "0.05 seconds");
+  CHECK(certificate.limit == "the time (--time 0.05)");
 }
 
 TEST_CASE("the start is checked too: the empty word can be the failing one") {

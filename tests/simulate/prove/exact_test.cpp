@@ -5,6 +5,7 @@
 
 #include "krohn/automata/cascades/emulation.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
 #include "krohn/simulate/evaluate/exact_network.h"
 #include "krohn/simulate/evaluate/quantise.h"
 #include "krohn/simulate/prove/certify.h"
@@ -296,18 +297,15 @@ TEST_CASE("the time of exact arithmetic ends layers that do not close") {
 }
 
 TEST_CASE("a search that is out of time finds nothing, and other limits are its caller's") {
-  CertifyOptions options;
   const auto slow = []() -> std::optional<int> {
     const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(2);
     while (std::chrono::steady_clock::now() < end) TimeLimit::check();
     return 1;
   };
-  CHECK(within_time(options, slow) == 1);
-  options.max_seconds = 3600;
-  CHECK(within_time(options, slow) == 1);
-  options.max_seconds = 1e-6;
-  CHECK_FALSE(within_time(options, slow));
-  options.max_seconds = 3600;
+  CHECK(within_time(0.5, slow) == 1);
+  const TimeLimit hour(3600, "--time 3600");
+  CHECK(within_time(0.5, slow) == 1);
+  CHECK_FALSE(within_time(1e-10, slow));
   const auto full = []() -> std::optional<int> { throw LimitError("memory"); };
-  CHECK_THROWS_AS(within_time(options, full), LimitError);
+  CHECK_THROWS_AS(within_time(0.5, full), LimitError);
 }

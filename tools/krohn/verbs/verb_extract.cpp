@@ -49,7 +49,8 @@ were not read nothing is claimed. A trained model is
 read in fp32 or fp64 and answers by its own readout, with its task's special tokens around every word; what no sample of the
 task asks about (the empty word, inputs that are not expressions) is taken from the automaton of the task.
 Exit status: 0 extracted, and no disagreement with --against was found; 1 the automaton is not that of --against, or the model
-leaves it on a word that was found; 2 bad input; 3 no such automaton within the limits.
+leaves it on a word that was found; 2 bad input; 3 a limit was met; what is
+known by then is written.
 )"};
 
 constexpr std::size_t kExtractColumns = 100;
@@ -168,7 +169,8 @@ int finish(const ExtractArguments& options, const Extraction& found, const State
     print_json(extraction_json(options, found, centres, expected));
   else
     report_extraction(options, found, centres, expected);
-  return (expected.difference || found.beyond) && !options.against.empty() ? kRefuted : kDone;
+  if ((expected.difference || found.beyond) && !options.against.empty()) return kRefuted;
+  return found.limit.empty() ? kDone : kUndecided;
 }
 
 int extract_from_machine(ExtractArguments options) {
