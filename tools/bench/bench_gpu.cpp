@@ -25,6 +25,7 @@
 #include "krohn/gpu/training/linear_model_words.h"
 #include "krohn/gpu/training/stepper.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/tasks/tasks.h"
 
@@ -244,7 +245,7 @@ void measure_searches(Figures& figures) {
       CertifyOptions options;
       options.max_pairs = 1'000'000'000;
       options.max_bytes = UINT64_MAX;
-      options.max_seconds = 45;
+      const TimeLimit time(45, "45 s");
       const auto start = Clock::now();
       const Certificate found = search_pairs(Place::kDevice, network(name, "rotation"), options);
       const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
