@@ -34,18 +34,18 @@ KROHN_HOST_DEVICE inline std::uint64_t exp_table(std::uint32_t i) {
 
 /// Within 0.502 units in the last place of e^x; infinite beyond 128 ln 2, zero below −150 ln 2. Products and sums are
 /// in double, each rounded by itself.
-KROHN_HOST_DEVICE inline float stated_exp(float x) {
+KROHN_HOST_DEVICE inline float stated_exp(double x) {
   constexpr double kPerOctave = 32, kShift = 0x1.8p+52;  // kShift + k holds the nearest integer to k in its last bits
   constexpr double kInverse = 0x1.71547652b82fep+0 * kPerOctave;
   constexpr double kCubic = 0x1.c6af84b912394p-5 / kPerOctave / kPerOctave / kPerOctave,
                    kSquare = 0x1.ebfce50fac4f3p-3 / kPerOctave / kPerOctave,
                    kLinear = 0x1.62e42ff0c52d6p-1 / kPerOctave;
-  if (!(x == x)) return x + x;
-  if (x > 0x1.62e42ep6F) return stated_exp_bits::kInfinity;
-  if (x < -0x1.9fe368p6F) return 0;
-  const double wide = x, shifted = std::fma(kInverse, wide, kShift);
+  if (!(x == x)) return static_cast<float>(x + x);
+  if (x > 0x1.62e42ep6) return stated_exp_bits::kInfinity;
+  if (x < -0x1.9fe368p6) return 0;
+  const double shifted = std::fma(kInverse, x, kShift);
   const std::uint64_t k = bits_of(shifted);
-  const double r = std::fma(kInverse, wide, -(shifted - kShift));  // e^x = 2^(k/32) · 2^(r/32)
+  const double r = std::fma(kInverse, x, -(shifted - kShift));  // e^x = 2^(k/32) · 2^(r/32)
   const double power = double_of(exp_table(static_cast<std::uint32_t>(k % 32)) + (k << 47));
   const double high = std::fma(kCubic, r, kSquare), low = std::fma(kLinear, r, 1.0);
   return static_cast<float>(std::fma(high, r * r, low) * power);

@@ -1,0 +1,356 @@
+#include "krohn/simulate/operations/operations_reader.h"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+
+#include "krohn/groups/error.h"
+#include "krohn/groups/float_environment.h"
+#include "krohn/simulate/operations/plan.h"
+
+namespace krohn {
+namespace {
+
+/// How numbers are computed with, and how they are remembered.
+struct Fp64Numbers {
+  using Real = double;
+  using Stored = double;
+};
+struct Fp32Numbers {
+  using Real = float;
+  using Stored = float;
+};
+struct Bf16Numbers {
+  using Real = float;
+  using Stored = Eigen::bfloat16;
+};
+
+/// The greatest of the logits, `stride` apart; a tie is no answer, nor is one among numbers that are not finite.
+template <class Real>
+LetterReader::Answer best_of(const Real* logits, std::size_t count, std::size_t stride) {
+  std::uint32_t best = 0;
+  Real second = -std::numeric_limits<Real>::infinity();
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Real logit = logits[i * stride];
+    if (!std::isfinite(logit)) return {.missing = LetterReader::Missing::kLogit};
+    if (i == 0) continue;
+    if (logit > logits[best * stride]) {
+      second = logits[best * stride];
+      best = i;
+    } else {
+      second = std::max(second, logit);
+    }
+  }
+  if (count == 0) return {};
+  const double margin = static_cast<double>(logits[best * stride]) - static_cast<double>(second);
+  return margin > 0 ? LetterReader::Answer{best, margin} : LetterReader::Answer{};
+}
+
+/// Why a logit is not finite: the state may not be either.
+template <class Real>
+LetterReader::Missing why_missing(const Real* state, std::size_t count, std::size_t stride) {
+  std::vector<Real> numbers(count);
+  for (std::size_t i = 0; i < count; ++i) numbers[i] = state[i * stride];
+  return why_not_finite(numbers);
+}
+
+/// A plan's steps with the loops that run them.
+template <class Real>
+class BoundSteps {
+ public:
+  BoundSteps(const OperationsPlan<Real>& plan, const typename OperationsPlan<Real>::Steps& steps, bool words,
+             StepKernel<Real> (*kernel_of)(const Step&, bool))
+      : plan_(plan), steps_(steps) {
+    for (const Step& step : steps.list) kernels_.push_back(kernel_of(step, words));
+  }
+
+  /// `row`: the token's, where the words do not have it among their own numbers.
+  void run(Real* own, const Real* row, bool asked) const {
+    StepNumbers<Real> numbers{
+        {plan_.constants.data(), row, own}, own, steps_.ends.data(), steps_.places.data(), steps_.weights.data()};
+    const std::size_t end = asked ? kernels_.size() : steps_.for_memory;
+    for (std::size_t i = 0; i < end; ++i) kernels_[i](steps_.list[i], numbers);
+  }
+
+ private:
+  const OperationsPlan<Real>& plan_;
+  const typename OperationsPlan<Real>::Steps& steps_;
+  std::vector<StepKernel<Real>> kernels_;
+};
+
+/// What readers and words share.
+template <class Format>
+struct Machine {
+  using Real = typename Format::Real;
+
+  Machine(const Operations& operations, const TensorFile& tensors, InstructionSet set)
+      : plan(plan_operations<Real>(operations, tensors)), kernels(step_kernels(set)) {}
+
+  auto kernel_of() const {
+    if constexpr (std::is_same_v<Format, Fp64Numbers>) return kernels.fp64;
+    if constexpr (std::is_same_v<Format, Fp32Numbers>) return kernels.fp32;
+    if constexpr (std::is_same_v<Format, Bf16Numbers>) return kernels.bf16;
+  }
+  void look_up(const std::uint32_t* rows, Real* to) const {
+    if constexpr (std::is_same_v<Real, double>)
+      kernels.look_up_doubles(plan.columns.data(), plan.row, plan.tokens, rows, kPlanWords, to);
+    else
+      kernels.look_up_floats(plan.columns.data(), plan.row, plan.tokens, rows, kPlanWords, to);
+  }
+
+  /// Fewer words are read one by one: a step of kPlanWords words takes as long whatever is in their lanes.
+  std::size_t fewest_words() const { return plan.shares ? kPlanWords / 2 : SIZE_MAX; }
+
+  OperationsPlan<Real> plan;
+  StepKernels kernels;
+  BoundSteps<Real> one{plan, plan.one, false, kernel_of()}, words{plan, plan.words, true, kernel_of()};
+};
+
+template <class Stored, class Real>
+void load_numbers(const LetterReader::Memory& memory, Real* to, std::size_t count, std::size_t stride) {
+  for (std::size_t i = 0; i < count; ++i) {
+    Stored number;
+    std::memcpy(&number, reinterpret_cast<const char*>(memory.data()) + i * sizeof(Stored), sizeof(Stored));
+    to[i * stride] = static_cast<Real>(number);
+  }
+}
+
+/// −0 as +0, and one bit pattern for what is no number: an operation gives it the sign of the operand that it looks at
+/// first, which is not stated.
+template <class Real>
+Real remembered(Real number) {
+  return number == number ? number + Real{0} : std::numeric_limits<Real>::quiet_NaN();
+}
+
+template <class Stored, class Real>
+void store_number(Real number, std::size_t place, LetterReader::Memory& memory) {
+  const auto stored = static_cast<Stored>(remembered(number));
+  std::memcpy(reinterpret_cast<char*>(memory.data()) + place * sizeof(Stored), &stored, sizeof(Stored));
+}
+
+/// kPlanWords words, a word a lane.
+template <class Format>
+class Lanes {
+ public:
+  using Real = typename Format::Real;
+  static constexpr std::size_t kWords = kPlanWords;
+
+  explicit Lanes(std::shared_ptr<const Machine<Format>> machine)
+      : machine_(std::move(machine)), own_(plan().words.own + StepNumbers<Real>::kPadding), next_(memory() * kWords) {
+    begin();
+  }
+
+  void begin() {
+    for (std::size_t i = 0; i < memory(); ++i) std::fill_n(own_.begin() + at(i), kWords, plan().start[i]);
+    for (const std::uint32_t row : plan().before) read_row(row);
+  }
+
+  /// Up to kWords letters; the other words read anything.
+  void read(std::span<const Letter> letters, bool asked, std::span<LetterReader::Answer> answers) {
+    const FloatEnvironment environment;
+    std::array<std::uint32_t, kWords> rows{};
+    std::ranges::transform(letters, rows.begin(), [&](Letter letter) { return plan().letters[letter]; });
+    const bool asked_behind = asked && !plan().after.empty();
+    read_rows(rows, asked && !asked_behind);
+    if (asked_behind) {
+      const Numbers<Real> before(own_.begin(), own_.begin() + at(memory()));
+      for (std::size_t i = 0; i < plan().after.size(); ++i) read_row(plan().after[i], i + 1 == plan().after.size());
+      answer(answers);
+      std::ranges::copy(before, own_.begin());
+    } else if (asked) {
+      answer(answers);
+    }
+  }
+
+  void load(std::size_t word, const LetterReader::Memory& memory) {
+    load_numbers<typename Format::Stored>(memory, own_.data() + word, this->memory(), kWords);
+  }
+  void store(std::size_t word, LetterReader::Memory& memory) const {
+    for (std::size_t i = 0; i < this->memory(); ++i)
+      store_number<typename Format::Stored>(own_[i * kWords + word], i, memory);
+  }
+
+ private:
+  const OperationsPlan<Real>& plan() const { return machine_->plan; }
+  std::size_t memory() const { return plan().start.size(); }
+  static std::ptrdiff_t at(std::size_t number) { return static_cast<std::ptrdiff_t>(number * kWords); }
+
+  void read_row(std::uint32_t row, bool asked = false) {
+    std::array<std::uint32_t, kWords> rows{};
+    rows.fill(row);
+    read_rows(rows, asked);
+  }
+
+  void read_rows(const std::array<std::uint32_t, kWords>& rows, bool asked) {
+    machine_->look_up(rows.data(), own_.data() + at(plan().one.own));
+    machine_->words.run(own_.data(), nullptr, asked);
+    Real* to = next_.data();
+    for (const auto& part : plan().words.keep)
+      if (part.space == Space::kConstant)
+        for (std::size_t i = 0; i < part.size; ++i, to += kWords)
+          std::fill_n(to, kWords, remembered(plan().constants[part.first + i]));
+      else
+        to = std::transform(own_.data() + part.first, own_.data() + part.first + part.size * kWords, to,
+                            remembered<Real>);
+    std::ranges::copy(next_, own_.begin());
+  }
+
+  void answer(std::span<LetterReader::Answer> answers) const {
+    const auto& logits = plan().words.logits;
+    const bool is_constant = logits.space == Space::kConstant;
+    for (std::size_t word = 0; word < answers.size(); ++word) {
+      LetterReader::Answer& answer = answers[word];
+      answer = is_constant ? best_of(plan().constants.data() + logits.first, logits.size, 1)
+                           : best_of(own_.data() + logits.first + word, logits.size, kWords);
+      if (answer.missing == LetterReader::Missing::kLogit)
+        answer.missing = why_missing(own_.data() + word, memory(), kWords);
+    }
+  }
+
+  std::shared_ptr<const Machine<Format>> machine_;
+  Numbers<Real> own_, next_;
+};
+
+template <class Format>
+class Words final : public OperationsWords {
+ public:
+  Words(const LetterReader& reader, std::shared_ptr<const Machine<Format>> machine, std::size_t count)
+      : reader_(reader) {
+    for (; count >= machine->fewest_words(); count -= std::min<std::size_t>(count, kPlanWords))
+      lanes_.emplace_back(machine);
+    alone_.resize(count, reader.start());
+  }
+
+  void read(std::span<const Letter> letters, bool asked, std::span<LetterReader::Answer> answers) override {
+    std::size_t first = 0;
+    for (Lanes<Format>& lanes : lanes_) {
+      const std::size_t count = std::min<std::size_t>(kPlanWords, letters.size() - first);
+      lanes.read(letters.subspan(first, count), asked, answers.subspan(first, count));
+      first += count;
+    }
+    for (LetterReader::Memory& memory : alone_) {
+      answers[first] = reader_.step(letters[first], memory, asked);
+      ++first;
+    }
+  }
+
+ private:
+  const LetterReader& reader_;
+  std::vector<Lanes<Format>> lanes_;
+  std::vector<LetterReader::Memory> alone_;
+};
+
+template <class Format>
+class Reader final : public OperationsReader {
+ public:
+  using Real = typename Format::Real;
+  using Stored = typename Format::Stored;
+
+  explicit Reader(std::shared_ptr<const Machine<Format>> machine)
+      : machine_(std::move(machine)), start_(words_of(plan().start.size())) {
+    for (std::size_t i = 0; i < plan().start.size(); ++i) store_number<Stored>(plan().start[i], i, start_);
+    for (const std::uint32_t row : plan().before) at_start_ = read(row, start_, true);
+    if (!plan().after.empty()) at_start_ = answer_behind(start_);
+  }
+
+  Letter letters() const override { return static_cast<Letter>(plan().letters.size()); }
+  Memory start() const override { return start_; }
+  Answer answer_at_start() const override { return at_start_; }
+
+  Answer step(Letter letter, Memory& memory, bool asked) const override {
+    const FloatEnvironment environment;
+    const bool is_behind = !plan().after.empty();
+    const Answer answer = read(plan().letters[letter], memory, asked && !is_behind);
+    return asked && is_behind ? answer_behind(memory) : answer;
+  }
+
+  void step_many(std::span<const Letter> letters, std::span<Memory> memories, bool asked,
+                 std::span<Answer> answers) const override {
+    std::optional<Lanes<Format>> lanes;
+    for (std::size_t first = 0; first < letters.size(); first += kPlanWords) {
+      const std::size_t count = std::min<std::size_t>(kPlanWords, letters.size() - first);
+      if (count < machine_->fewest_words()) {
+        LetterReader::step_many(letters.subspan(first), memories.subspan(first), asked, answers.subspan(first));
+        return;
+      }
+      if (!lanes) lanes.emplace(machine_);
+      for (std::size_t i = 0; i < count; ++i) lanes->load(i, memories[first + i]);
+      lanes->read(letters.subspan(first, count), asked, answers.subspan(first, count));
+      for (std::size_t i = 0; i < count; ++i) lanes->store(i, memories[first + i]);
+    }
+  }
+
+  std::unique_ptr<OperationsWords> words(std::size_t count) const override {
+    return std::make_unique<Words<Format>>(*this, machine_, count);
+  }
+
+  std::vector<double> numbers(const Memory& memory) const override {
+    std::vector<double> numbers(plan().start.size());
+    load_numbers<Stored>(memory, numbers.data(), numbers.size(), 1);
+    return numbers;
+  }
+
+ private:
+  const OperationsPlan<Real>& plan() const { return machine_->plan; }
+  static std::size_t words_of(std::size_t numbers) {
+    return (numbers * sizeof(Stored) + sizeof(Memory::value_type) - 1) / sizeof(Memory::value_type);
+  }
+
+  Answer read(std::uint32_t row, Memory& memory, bool asked) const {
+    Numbers<Real> own(plan().one.own + StepNumbers<Real>::kPadding);
+    load_numbers<Stored>(memory, own.data(), plan().start.size(), 1);
+    const Real* const of_token = plan().rows.data() + std::size_t{row} * plan().row;
+    machine_->one.run(own.data(), of_token, asked);
+    const auto numbers_of = [&](const auto& part) {
+      const Real* const spaces[] = {plan().constants.data(), of_token, own.data()};
+      return spaces[static_cast<std::size_t>(part.space)] + part.first;
+    };
+    std::size_t place = 0;
+    for (const auto& part : plan().one.keep)
+      for (std::size_t i = 0; i < part.size; ++i) store_number<Stored>(numbers_of(part)[i], place++, memory);
+    if (!asked) return {};
+    Answer answer = best_of(numbers_of(plan().one.logits), plan().one.logits.size, 1);
+    if (answer.missing == Missing::kLogit) {
+      const std::vector<double> state = numbers(memory);
+      answer.missing = why_missing(state.data(), state.size(), 1);
+    }
+    return answer;
+  }
+
+  /// At the last of the tokens behind the word.
+  Answer answer_behind(Memory memory) const {
+    Answer answer;
+    for (const std::uint32_t row : plan().after) answer = read(row, memory, true);
+    return answer;
+  }
+
+  std::shared_ptr<const Machine<Format>> machine_;
+  Memory start_;
+  Answer at_start_;
+};
+
+}  // namespace
+
+std::unique_ptr<OperationsReader> operations_reader(const Operations& operations, const TensorFile& tensors,
+                                                    InstructionSet set) {
+  const FloatEnvironment environment;
+  const auto reader = [&]<class Format>(Format) -> std::unique_ptr<OperationsReader> {
+    return std::make_unique<Reader<Format>>(std::make_shared<const Machine<Format>>(operations, tensors, set));
+  };
+  switch (operations.format) {
+    case Precision::kFp64:
+      return reader(Fp64Numbers{});
+    case Precision::kFp32:
+      return reader(Fp32Numbers{});
+    case Precision::kBf16:
+      return reader(Bf16Numbers{});
+    default:
+      throw InputError("operations are in fp64, fp32 or bf16");
+  }
+}
+
+}  // namespace krohn

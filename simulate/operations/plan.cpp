@@ -1,0 +1,378 @@
+#include "krohn/simulate/operations/plan.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "krohn/groups/error.h"
+#include "krohn/simulate/operations/stated_lists.h"
+
+namespace krohn {
+namespace {
+
+constexpr std::uint32_t kPadding = StepNumbers<float>::kPadding;
+constexpr std::uint32_t kBlock = 8;  ///< outputs of a row of few constants
+
+std::uint32_t rounded_up(std::uint64_t size, std::uint32_t unit) {
+  const std::uint64_t up = (size + unit - 1) / unit * unit;
+  if (up > UINT32_MAX / kPlanWords) throw LimitError("the model's lists have more numbers than 32 bits count");
+  return static_cast<std::uint32_t>(up);
+}
+
+template <class Real>
+class Compiler {
+ public:
+  Compiler(const Operations& operations, const TensorFile& tensors)
+      : operations_(operations), lists_(operations, tensors), slots_(lists_.count(), 0) {}
+
+  OperationsPlan<Real> compile() {
+    const std::vector<Real> start = lists_.start();
+    plan_.start.assign(start.begin(), start.end());
+    const std::vector<std::uint32_t> order = needed_lists();
+    place(order);
+    for (const std::uint32_t list : order) add_step(list);
+    for (const std::uint32_t list : operations_.keep) plan_.one.keep.push_back(part_of(list));
+    plan_.one.logits = part_of(operations_.logits);
+    make_rows();
+    plan_.constants.resize(plan_.constants.size() + kPadding, Real{0});
+    place_words();
+    return std::move(plan_);
+  }
+
+ private:
+  using Layout = std::pair<std::uint32_t, std::vector<std::uint32_t>>;  ///< a list, and which of its numbers
+
+  const Operation& at(std::uint32_t list) const { return operations_.list[list]; }
+  bool is_of_memory(std::uint32_t list) const { return lists_.dependence(list) == Dependence::kMemory; }
+
+  /// Numbers of a list of the memory, side by side.
+  bool is_view(std::uint32_t list) const {
+    return is_of_memory(list) && at(list).what == "copy" && at(list).shape.size() == 1 &&
+           at(list).of[0].strides[0] == 1;
+  }
+  /// The list that a view is of, and where in it.
+  std::pair<std::uint32_t, std::uint32_t> root_of(std::uint32_t list) const {
+    std::uint32_t first = 0;
+    for (; is_view(list); list = at(list).of[0].list) first += at(list).of[0].first;
+    return {list, first};
+  }
+
+  /// Computed lists that the memory needs, then those that only the logits need, each in their order.
+  std::vector<std::uint32_t> needed_lists() {
+    const auto count = static_cast<std::uint32_t>(lists_.count());
+    std::vector<bool> for_memory(count, false), for_logits(count, false);
+    for (const std::uint32_t list : operations_.keep) for_memory[list] = true;
+    for_logits[operations_.logits] = true;
+    std::vector<std::uint32_t> first, then;
+    for (std::uint32_t list = count; list-- > 0;) {
+      if (!for_memory[list] && !for_logits[list]) continue;
+      for (const Operation::View& view : at(list).of) (for_memory[list] ? for_memory : for_logits)[view.list] = true;
+      if (is_of_memory(list) && at(list).what != "memory" && !is_view(list))
+        (for_memory[list] ? first : then).push_back(list);
+    }
+    wanted_.resize(count);
+    for (std::uint32_t list = 0; list < count; ++list) wanted_[list] = for_memory[list] || for_logits[list];
+    plan_.one.for_memory = first.size();
+    std::ranges::reverse(first);
+    first.insert(first.end(), then.rbegin(), then.rend());
+    return first;
+  }
+
+  /// Gives every list the first room that is free while it is needed.
+  void place(const std::vector<std::uint32_t>& order) {
+    std::vector<std::size_t> last(lists_.count(), 0);
+    for (std::size_t i = 0; i < order.size(); ++i)
+      for (const Operation::View& view : at(order[i]).of) last[root_of(view.list).first] = i;
+    for (const std::uint32_t list : operations_.keep) last[root_of(list).first] = order.size();
+    last[root_of(operations_.logits).first] = order.size();
+    const std::uint32_t memory = rounded_up(lists_.remembered() + kPadding, kPadding);
+    struct Taken {
+      std::uint32_t first, end;
+      std::size_t last;
+    };
+    std::vector<Taken> taken;  // by `first`
+    plan_.one.own = memory;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const std::uint32_t size = rounded_up(lists_.size(order[i]) + std::uint64_t{kPadding}, kPadding);
+      std::erase_if(taken, [&](const Taken& room) { return room.last < i; });
+      std::uint32_t first = memory;
+      auto before = taken.begin();
+      for (; before != taken.end() && before->first < first + size; ++before) first = std::max(first, before->end);
+      slots_[order[i]] = first;
+      plan_.one.own = std::max(plan_.one.own, rounded_up(std::uint64_t{first} + size, 1));
+      taken.insert(before, {first, first + size, last[order[i]]});
+    }
+  }
+
+  /// Where a list's numbers are, in the order of `places`, or without these as they are.
+  StepOperand laid_out(std::uint32_t list, std::vector<std::uint32_t> places) {
+    StepOperand operand;
+    const std::size_t size = places.empty() ? lists_.size(list) : places.size();
+    const bool is_constant = lists_.dependence(list) == Dependence::kNothing;
+    const auto [known, is_new] = (is_constant ? constants_ : of_rows_).try_emplace({list, std::move(places)}, 0);
+    const std::uint32_t room = rounded_up(size + std::uint64_t{kPadding}, kPadding);
+    if (is_new && is_constant) {
+      known->second = rounded_up(plan_.constants.size(), 1);
+      plan_.constants.resize(plan_.constants.size() + room, Real{0});
+      copy(known->first, plan_.constants.data() + known->second);
+    } else if (is_new) {
+      known->second = plan_.row;
+      plan_.row = rounded_up(std::uint64_t{plan_.row} + room, 1);
+    }
+    operand.space = is_constant ? Space::kConstant : Space::kToken;
+    operand.first = known->second;
+    return operand;
+  }
+  void copy(const Layout& layout, Real* to) const {
+    const auto& [list, places] = layout;
+    const std::vector<Real>& values = lists_.values(list);
+    if (places.empty()) std::ranges::copy(values, to);
+    for (const std::uint32_t place : places) *to++ = values[place];
+  }
+  StepOperand whole(std::uint32_t list) {
+    if (!is_of_memory(list)) return laid_out(list, {});
+    const auto [root, first] = root_of(list);
+    StepOperand operand;
+    operand.space = Space::kWord;
+    operand.first = slots_[root] + first;
+    return operand;
+  }
+  typename OperationsPlan<Real>::Part part_of(std::uint32_t list) {
+    const StepOperand operand = whole(list);
+    return {operand.space, operand.first, lists_.size(list)};
+  }
+
+  /// Axes that run on in every operand are one axis; up to three are left, the last ones of four.
+  Step with_axes(std::uint32_t list, std::array<StepOperand, 3>& strides) const {
+    const Operation& operation = at(list);
+    const std::size_t views = operation.of.size();
+    Step step;
+    step.function = lists_.function(list);
+    step.operands = static_cast<std::uint32_t>(views);
+    step.terms = operation.terms;
+    if (step.function == StepFunction::kNorm) step.exponent = operation.numbers.at(0);
+    step.to = slots_[list];
+    std::vector<std::uint32_t> extents;
+    std::array<std::vector<std::uint32_t>, 3> own;
+    for (std::size_t axis = 0; axis < operation.shape.size(); ++axis) {
+      const std::uint32_t extent = operation.shape[axis];
+      if (extent == 1) continue;
+      bool goes_on = !extents.empty();
+      for (std::size_t v = 0; v < views && goes_on; ++v)
+        goes_on = own[v].back() == operation.of[v].strides[axis] * extent;
+      if (goes_on)
+        extents.back() *= extent;
+      else
+        extents.push_back(extent);
+      for (std::size_t v = 0; v < views; ++v) {
+        if (goes_on) own[v].pop_back();
+        own[v].push_back(operation.of[v].strides[axis]);
+      }
+    }
+    if (extents.size() > 3) throw LimitError("a list of more than three axes");
+    const std::size_t first = 4 - extents.size();
+    for (std::size_t axis = first; axis < 4; ++axis) {
+      step.extents[axis] = extents[axis - first];
+      for (std::size_t v = 0; v < views; ++v) strides[v].strides[axis] = own[v][axis - first];
+    }
+    for (std::size_t v = 0; v < views; ++v) {
+      strides[v].first = operation.of[v].first;
+      if (has_terms(step.function) && v < 2) strides[v].term = operation.of[v].strides.back();
+    }
+    return step;
+  }
+
+  void add_step(std::uint32_t list) {
+    std::array<StepOperand, 3> views;
+    Step step = with_axes(list, views);
+    const std::vector<Operation::View>& of = at(list).of;
+    for (std::size_t v = 0; v < of.size(); ++v) {
+      const bool is_summed = step.function == StepFunction::kDot && v < 2;
+      if (is_summed && !is_of_memory(of[v].list) && lies_apart(step, views[v])) {
+        step.of[v] = side_by_side(step, views[v], of[v].list);
+        continue;
+      }
+      step.of[v] = views[v];
+      const StepOperand own = whole(of[v].list);
+      step.of[v].space = own.space;
+      step.of[v].first += own.first;
+    }
+    Step words = step;
+    if (step.function == StepFunction::kDot) add_few(step, words, views, of);
+    plan_.one.list.push_back(step);
+    plan_.words.list.push_back(words);
+  }
+
+  static bool has_terms(StepFunction function) {
+    return function == StepFunction::kDot || function == StepFunction::kNorm;
+  }
+  static bool lies_apart(const Step& step, const StepOperand& view) {
+    return step.extents[3] > 1 && view.strides[3] > 1;
+  }
+
+  /// body(i, j, k, a list's place) along the axes that a view goes along.
+  template <class Body>
+  static void for_view(const Step& step, const StepOperand& view, const Body& body) {
+    std::array<std::uint32_t, 3> extents{};
+    for (std::size_t axis = 0; axis < 3; ++axis) extents[axis] = view.strides[axis] == 0 ? 1 : step.extents[axis];
+    for (std::uint32_t i = 0; i < extents[0]; ++i)
+      for (std::uint32_t j = 0; j < extents[1]; ++j)
+        for (std::uint32_t k = 0; k < extents[2]; ++k)
+          body(view.first + i * view.strides[0] + j * view.strides[1] + k * view.strides[2]);
+  }
+
+  /// Constants of a sum laid out anew: term after term, the outputs of each side by side.
+  StepOperand side_by_side(const Step& step, const StepOperand& view, std::uint32_t list) {
+    std::vector<std::uint32_t> places;
+    for_view(step, view, [&](std::uint32_t first) {
+      for (std::uint32_t t = 0; t < step.terms; ++t)
+        for (std::uint32_t l = 0; l < step.extents[3]; ++l)
+          places.push_back(first + t * view.term + l * view.strides[3]);
+    });
+    StepOperand operand = laid_out(list, std::move(places));
+    operand.strides[3] = 1;
+    operand.term = step.extents[3];
+    std::uint32_t size = step.terms * step.extents[3];
+    for (std::size_t axis = 3; axis-- > 0;) {
+      if (view.strides[axis] == 0) continue;
+      operand.strides[axis] = size;
+      size *= step.extents[axis];
+    }
+    return operand;
+  }
+
+  /// Where more than half of a matrix is zeros, only the others are multiplied.
+  void add_few(Step& step, Step& words, const std::array<StepOperand, 3>& views,
+               const std::vector<Operation::View>& of) {
+    for (std::uint32_t constant = 0; constant < 2; ++constant) {
+      const std::uint32_t other = 1 - constant;
+      const StepOperand& view = views[constant];
+      if (lists_.dependence(of[constant].list) != Dependence::kNothing || !is_of_memory(of[other].list)) continue;
+      const std::vector<Real>& values = lists_.values(of[constant].list);
+      const auto weight = [&](std::uint32_t first, std::uint32_t l, std::uint32_t t) {
+        return values[first + l * view.strides[3] + t * view.term];
+      };
+      const std::uint32_t outputs = step.extents[3];
+      const StepOperand& moving = views[other];
+      if (moving.strides[3] != 0 || outputs < kBlock / 2 || (step.operands > 2 && step.of[2].strides[3] > 1)) continue;
+      std::uint64_t zeros = 0, all = 0;
+      for_view(step, view, [&](std::uint32_t first) {
+        for (std::uint32_t t = 0; t < step.terms; ++t)
+          for (std::uint32_t l = 0; l < outputs; ++l, ++all) zeros += weight(first, l, t) == 0 ? 1 : 0;
+      });
+      if (2 * zeros <= all) continue;
+      auto& one = plan_.one;
+      auto& many = plan_.words;
+      step.by = words.by = other;
+      step.few = static_cast<std::uint32_t>(one.ends.size() - 1);
+      words.few = static_cast<std::uint32_t>(many.ends.size() - 1);
+      for (std::uint32_t i = 0; i < step.extents[0]; ++i)
+        for (std::uint32_t j = 0; j < step.extents[1]; ++j)
+          for (std::uint32_t k = 0; k < step.extents[2]; ++k) {
+            const std::uint32_t first = view.first + i * view.strides[0] + j * view.strides[1] + k * view.strides[2];
+            for (std::uint32_t l = 0; l < outputs; ++l) {
+              for (std::uint32_t t = 0; t < step.terms; ++t) {
+                if (weight(first, l, t) == 0) continue;
+                many.places.push_back(t * moving.term);
+                many.weights.push_back(weight(first, l, t));
+              }
+              many.ends.push_back(static_cast<std::uint32_t>(many.places.size()));
+            }
+            for (std::uint32_t block = 0; block < outputs; block += kBlock) {
+              const std::uint32_t end = std::min(outputs, block + kBlock);
+              for (std::uint32_t t = 0; t < step.terms; ++t) {
+                std::array<Real, kBlock> weights{};
+                for (std::uint32_t l = block; l < end; ++l) weights[l - block] = weight(first, l, t);
+                if (std::ranges::all_of(weights, [](Real number) { return number == 0; })) continue;
+                one.places.push_back(t * moving.term);
+                one.weights.insert(one.weights.end(), weights.begin(), weights.end());
+              }
+              one.ends.push_back(static_cast<std::uint32_t>(one.places.size()));
+            }
+          }
+      return;
+    }
+  }
+
+  void make_rows() {
+    plan_.row = rounded_up(std::uint64_t{plan_.row} + kPadding, kPadding);
+    std::map<std::uint32_t, std::uint32_t> known;
+    const auto row_of = [&](std::uint32_t token) {
+      const auto [row, is_new] = known.try_emplace(token, static_cast<std::uint32_t>(known.size()));
+      if (!is_new) return row->second;
+      lists_.read_token(token, wanted_);
+      const std::size_t first = plan_.rows.size();
+      plan_.rows.resize(first + plan_.row, Real{0});
+      for (const auto& [layout, place] : of_rows_) copy(layout, plan_.rows.data() + first + place);
+      return row->second;
+    };
+    for (const std::uint32_t token : operations_.tokens) plan_.letters.push_back(row_of(token));
+    for (const std::uint32_t token : operations_.before) plan_.before.push_back(row_of(token));
+    for (const std::uint32_t token : operations_.after) plan_.after.push_back(row_of(token));
+    plan_.tokens = std::max(kBlock, rounded_up(known.size(), kBlock));
+    plan_.columns.resize(std::size_t{plan_.row} * plan_.tokens, Real{0});
+    for (std::size_t token = 0; token < known.size(); ++token)
+      for (std::size_t i = 0; i < plan_.row; ++i)
+        plan_.columns[i * plan_.tokens + token] = plan_.rows[token * plan_.row + i];
+  }
+
+  /// Of words side by side, the words are the last axis.
+  void place_words() {
+    auto& words = plan_.words;
+    constexpr std::uint64_t kProductsOfFunction = 64, kProductsOfLookUp = 4;
+    std::uint64_t products = 0;
+    for (const Step& step : plan_.one.list) {
+      const std::uint64_t outputs =
+          std::uint64_t{step.extents[0]} * step.extents[1] * step.extents[2] * step.extents[3];
+      products += outputs * (step.function >= StepFunction::kSigmoid ? kProductsOfFunction : std::max(1U, step.terms));
+    }
+    plan_.shares = products >= kProductsOfLookUp * plan_.row;
+    const std::uint32_t row_first = plan_.one.own;
+    words.own = rounded_up(std::uint64_t{row_first} + plan_.row, 1) * kPlanWords;
+    words.for_memory = plan_.one.for_memory;
+    const auto part_of_words = [&](typename OperationsPlan<Real>::Part part) {
+      if (part.space == Space::kConstant) return part;
+      return typename OperationsPlan<Real>::Part{
+          Space::kWord, (part.first + (part.space == Space::kToken ? row_first : 0)) * kPlanWords, part.size};
+    };
+    for (const auto& part : plan_.one.keep) words.keep.push_back(part_of_words(part));
+    words.logits = part_of_words(plan_.one.logits);
+    for (std::uint32_t& place : words.places) place *= kPlanWords;
+    for (Step& step : words.list) {
+      // A row of few constants is an output: the last axis of one word is walked here, too.
+      std::copy(step.extents + 1, step.extents + 4, step.extents);
+      step.extents[3] = kPlanWords;
+      step.to *= kPlanWords;
+      for (StepOperand& operand : step.of) {
+        const bool is_constant = operand.space == Space::kConstant;
+        const std::uint32_t by = is_constant ? 1 : kPlanWords;
+        if (operand.space == Space::kToken) operand.first += row_first;
+        if (!is_constant) operand.space = Space::kWord;
+        for (std::size_t axis = 0; axis < 3; ++axis) operand.strides[axis] = operand.strides[axis + 1] * by;
+        operand.strides[3] = is_constant ? 0 : 1;
+        operand.first *= by;
+        operand.term *= by;
+      }
+    }
+  }
+
+  const Operations& operations_;
+  StatedLists<Real> lists_;
+  OperationsPlan<Real> plan_;
+  std::vector<std::uint32_t> slots_;
+  std::vector<bool> wanted_;
+  std::map<Layout, std::uint32_t> constants_, of_rows_;
+};
+
+}  // namespace
+
+template <class Real>
+OperationsPlan<Real> plan_operations(const Operations& operations, const TensorFile& tensors) {
+  return Compiler<Real>(operations, tensors).compile();
+}
+
+template OperationsPlan<float> plan_operations(const Operations&, const TensorFile&);
+template OperationsPlan<double> plan_operations(const Operations&, const TensorFile&);
+
+}  // namespace krohn

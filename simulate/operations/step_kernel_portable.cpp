@@ -1,0 +1,7 @@
+#include "krohn/simulate/operations/step_kernel_body.h"
+
+namespace krohn {
+
+StepKernels portable_step_kernels() { return kernels_here(); }
+
+}  // namespace krohn
