@@ -351,7 +351,7 @@ void give_file(ModelVerdict& verdict, const ReadModel& model, const Question& qu
     const Recheck outcome =
         recheck(with_steps(certificate, model.reader, few), *model.tensors,
                 {.max_letters = few.max_steps, .advice = "`krohn check` of its file reads as many as it is told to"});
-    // Where a square overflows, the model scales first, and operations say nothing.
+    // Where a number is not finite, operations say nothing.
     const bool overflows = outcome.finding == kNotFinite;
     if (!outcome.established && is_proof(certificate) && !overflows)
       contradict(question, "the re-check of the certificate says: " + outcome.finding);

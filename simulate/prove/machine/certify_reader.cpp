@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "krohn/groups/counted.h"
 #include "krohn/groups/float_environment.h"
@@ -17,10 +19,15 @@ namespace {
 
 class ReaderMachine {
  public:
-  static constexpr std::uint32_t kPairsAtOnce = 1;  // a step costs far more than a look into memory
   static constexpr bool kEndsLevels = false;
+  static constexpr Letter kStepsAtOnce = 32;  ///< machines may read so many words together faster than one by one
+  const std::uint32_t pairs_at_once;
 
-  explicit ReaderMachine(const LetterReader& reader) : reader_(reader), from_(reader.start()), to_(from_.size()) {}
+  explicit ReaderMachine(const LetterReader& reader)
+      : pairs_at_once(std::max<Letter>(1, kStepsAtOnce / std::max<Letter>(1, reader.letters()))),
+        reader_(reader),
+        from_(reader.start()),
+        to_(from_.size()) {}
 
   std::size_t words() const { return from_.size(); }
   Letter letters() const { return reader_.letters(); }
@@ -29,7 +36,27 @@ class ReaderMachine {
     return reader_.answer_at_start().output;
   }
   void load(const std::uint32_t* memory) { std::copy_n(memory, from_.size(), from_.begin()); }
+  /// Steps that are asked for next, in this order: with the last one's `foresee` they are made, and others forgotten.
+  void ask(const std::uint32_t* memory, Letter letter, bool asked) {
+    asked_.push_back(asked);
+    letters_.push_back(letter);
+    memories_.emplace_back(memory, memory + from_.size());
+  }
+  void foresee() {
+    answers_.resize(letters_.size());
+    reader_.step_many(letters_, memories_, std::ranges::find(asked_, true) != asked_.end(), answers_);
+    for (std::size_t i = 0; i < answers_.size(); ++i)
+      if (!asked_[i]) answers_[i] = {};
+    foreseen_ = std::exchange(memories_, {});
+    letters_.clear();
+    asked_.clear();
+    next_ = 0;
+  }
   Output step(Letter letter, bool asked, std::uint32_t* memory) {
+    if (next_ < foreseen_.size()) {
+      std::ranges::copy(foreseen_[next_], memory);
+      return answers_[next_++].output;
+    }
     to_ = from_;
     const Output answer = reader_.step(letter, to_, asked).output;
     std::ranges::copy(to_, memory);
@@ -39,6 +66,11 @@ class ReaderMachine {
  private:
   const LetterReader& reader_;
   LetterReader::Memory from_, to_;
+  std::vector<bool> asked_;
+  std::vector<Letter> letters_;
+  std::vector<LetterReader::Memory> memories_, foreseen_;
+  std::vector<LetterReader::Answer> answers_;  ///< of foreseen_
+  std::size_t next_ = 0;
 };
 
 struct WhatIsAsked {

@@ -99,6 +99,16 @@ class LongSearch {
     if (pairs.size() > most) pairs.erase(pairs.begin() + static_cast<std::ptrdiff_t>(most), pairs.end());
   }
 
+  static std::vector<bool> read_all(std::vector<Followed>& pairs) {
+    std::vector<ReaderRun*> runs;
+    std::vector<Letter> letters;
+    for (Followed& pair : pairs) {
+      runs.push_back(&pair.run);
+      letters.push_back(pair.letter);
+    }
+    return ReaderRun::read_all(runs, letters);
+  }
+
   void follow_least_margins(std::uint64_t kept_back) {
     std::vector<std::pair<std::uint32_t, Letter>> steps;  // all that was followed: where from, and by which letter
     const auto word_of = [&](std::uint32_t from, Letter letter) {
@@ -111,18 +121,22 @@ class LongSearch {
     std::vector<std::pair<Followed, std::uint32_t>> now{{{ReaderRun(machine_, tracked_), 0, 0, 0}, 0}};
     while (!now.empty()) {
       std::map<State, std::vector<Followed>> reached;
+      std::vector<Followed> all;
       for (const auto& [pair, number] : now)
-        for (Letter letter = 0; letter < machine_.letters(); ++letter) {
-          Followed next{pair.run, number, letter, pair.margin};
-          if (budget_.left() <= kept_back) return;
-          if (!next.run.read(letter)) continue;
-          budget_.spend();
-          if (next.run.is_wrong()) return note(word_of(number, letter));
-          if (next.run.is_asked()) next.margin = next.run.answer().margin;
-          std::vector<Followed>& same = reached[next.run.state()];
-          same.push_back(std::move(next));
-          if (same.size() > 4 * of_state) keep_narrowest(same, of_state);
-        }
+        for (Letter letter = 0; letter < machine_.letters(); ++letter)
+          all.push_back({pair.run, number, letter, pair.margin});
+      const std::vector<bool> may_follow = read_all(all);
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        Followed& next = all[i];
+        if (budget_.left() <= kept_back) return;
+        if (!may_follow[i]) continue;
+        budget_.spend();
+        if (next.run.is_wrong()) return note(word_of(next.from, next.letter));
+        if (next.run.is_asked()) next.margin = next.run.answer().margin;
+        std::vector<Followed>& same = reached[next.run.state()];
+        same.push_back(std::move(next));
+        if (same.size() > 4 * of_state) keep_narrowest(same, of_state);
+      }
       std::vector<Followed> kept;
       for (auto& [state, same] : reached) {
         keep_narrowest(same, of_state);

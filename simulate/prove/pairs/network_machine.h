@@ -21,7 +21,7 @@ class NetworkMachine {
  public:
   using Number = typename Arithmetic::Number;
   using Bits = typename Arithmetic::Bits;
-  static constexpr std::uint32_t kPairsAtOnce = 64;
+  static constexpr std::uint32_t pairs_at_once = 64;
   static constexpr bool kEndsLevels = true;
 
   NetworkMachine(const Network& network, Form form)

@@ -50,9 +50,12 @@ struct PairSearchEnd {
 ///   Answer start(std::uint32_t* memory)                    writes what it remembers before the first letter
 ///   void load(const std::uint32_t* memory)                 makes a memory the current one
 ///   Answer step(Letter, bool asked, std::uint32_t* memory) reads a letter from the current memory
-/// and says with kPairsAtOnce how many pairs to expand together (so that the memory that their successors need is asked
-/// for in advance) and with kEndsLevels whether a level that was begun is read to its end when pairs run out: one
-/// letter more is proved, at the price of at most all steps made so far times the letters.
+/// and says with pairs_at_once how many pairs to expand together (so that the memory that their successors need is
+/// asked for in advance) and with kEndsLevels whether a level that was begun is read to its end when pairs run out: one
+/// letter more is proved, at the price of at most all steps made so far times the letters. One whose steps cost less
+/// together also has
+///   void ask(const std::uint32_t* memory, Letter, bool asked)   a step to come, in this order
+///   void foresee()                                              makes those that were asked for, and forgets others
 ///
 /// A truth has
 ///   State initial() const;  bool may_follow(State, Letter) const;  bool is_asked(State, Letter) const
@@ -87,8 +90,8 @@ class ReachablePairs {
     std::uint64_t depth = 0;
     for (RecordSet::Index begin = 0; begin < pairs_.size(); ++depth) {
       const RecordSet::Index end = pairs_.size();
-      for (RecordSet::Index first = begin; first < end; first += Machine::kPairsAtOnce) {
-        const RecordSet::Index last = std::min<RecordSet::Index>(end, first + Machine::kPairsAtOnce);
+      for (RecordSet::Index first = begin; first < end; first += machine_.pairs_at_once) {
+        const RecordSet::Index last = std::min<RecordSet::Index>(end, first + machine_.pairs_at_once);
         if (!expand(first, last)) return wrong(failing_word(), failing_state_, failing_answer_);
         if (full_ && !Machine::kEndsLevels) return stopped(depth, begin);
         if (depth > 0 && is_late()) return stopped(depth, begin);
@@ -114,6 +117,7 @@ class ReachablePairs {
   bool expand(RecordSet::Index first, RecordSet::Index last) {
     successors_.clear();
     edges_.clear();
+    if constexpr (requires { machine_.foresee(); }) foresee(first, last);
     for (RecordSet::Index pair = first; pair < last; ++pair)
       if (!add_successors(pair)) return false;
     for (const Edge& edge : edges_) pairs_.prefetch_record(edge.hash);
@@ -124,6 +128,16 @@ class ReachablePairs {
       remember({successors_.data() + i * pairs_.words(), pairs_.words()}, edges_[i]);
     report_progress(last);
     return true;
+  }
+
+  /// All steps of these pairs at once; add_successors then asks for them in the same order.
+  void foresee(RecordSet::Index first, RecordSet::Index last) {
+    for (RecordSet::Index pair = first; pair < last; ++pair) {
+      const RecordSet::Record from = pairs_[pair];
+      for (Letter letter = 0; letter < machine_.letters(); ++letter)
+        if (truth_.may_follow(from[0], letter)) machine_.ask(from.data() + 1, letter, truth_.is_asked(from[0], letter));
+    }
+    machine_.foresee();
   }
 
   bool add_successors(RecordSet::Index pair) {
@@ -178,12 +192,13 @@ class ReachablePairs {
 
   void report_progress(RecordSet::Index expanded) {
     if (!limits_.progress || expanded < next_report_) return;
-    next_report_ = expanded + Machine::kPairsAtOnce * 1024;
+    next_report_ = expanded + machine_.pairs_at_once * 1024;
     limits_.progress(pairs_.size());
   }
 
   /// The path to the failing edge: each letter is the first that leads from a pair to the next.
   Word failing_word() {
+    if constexpr (requires { machine_.foresee(); }) machine_.foresee();  // nothing more of what was asked
     Word word{failing_letter_};
     for (RecordSet::Index pair = failing_pair_; pair != 0; pair = parents_[pair])
       word.push_back(letter_between(parents_[pair], pair));
