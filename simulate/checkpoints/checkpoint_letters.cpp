@@ -1,67 +1,15 @@
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 
 #include "krohn/groups/error.h"
+#include "krohn/simulate/checkpoints/checkpoint_operations.h"
 #include "krohn/simulate/words/word.h"
 
 namespace krohn {
 namespace {
-
-/// A language model over the letters of its automaton. It answers with tokens.
-class CheckpointLetters : public LetterReader {
- public:
-  CheckpointLetters(const Checkpoint& checkpoint, const CheckpointModel& model)
-      : checkpoint_(checkpoint), model_(model), start_(model.start()) {
-    if (checkpoint.tokens.begin) at_start_ = answer(model_.step(*checkpoint.tokens.begin, start_), start_);
-  }
-
-  Letter letters() const override { return checkpoint_.automaton->letters(); }
-  Answer answer_at_start() const override { return at_start_; }
-  Memory start() const override {
-    Memory memory(start_.recurrent.size() + start_.convolution.size());
-    write(start_, memory);
-    return memory;
-  }
-
-  Answer step(Letter letter, Memory& memory, bool) const override {
-    CheckpointModel::Memory own = start_;
-    const std::size_t recurrent = own.recurrent.size();
-    std::memcpy(own.recurrent.data(), memory.data(), recurrent * sizeof(float));
-    std::memcpy(own.convolution.data(), memory.data() + recurrent, own.convolution.size() * sizeof(float));
-    const Answer given = answer(model_.step(checkpoint_.tokens.of_letter[letter], own), own);
-    write(own, memory);
-    return given;
-  }
-
- private:
-  static Answer answer(const std::vector<float>& logits, const CheckpointModel::Memory& state) {
-    const auto best = arg_max(logits);
-    if (!best && std::ranges::any_of(logits, [](float logit) { return std::isnan(logit); }))
-      return {.missing = why_not_finite(state.recurrent)};
-    if (!best) return {};
-    double second = -INFINITY;
-    for (std::size_t i = 0; i < logits.size(); ++i)
-      if (i != *best) second = std::max(second, double{logits[i]});
-    return {*best, double{logits[*best]} - second};
-  }
-
-  static void write(const CheckpointModel::Memory& own, Memory& memory) {
-    std::size_t at = 0;
-    for (const std::vector<float>* part : {&own.recurrent, &own.convolution})
-      for (const float number : *part) {
-        const float without_sign = number + 0.f;  // −0 becomes +0
-        std::memcpy(&memory[at++], &without_sign, sizeof(float));
-      }
-  }
-
-  const Checkpoint& checkpoint_;
-  const CheckpointModel& model_;
-  CheckpointModel::Memory start_;
-  Answer at_start_;
-};
 
 constexpr std::size_t kSlice = 1 << 12;
 
@@ -106,39 +54,79 @@ class TokenStream {
   bool begun_ = false;
 };
 
-/// Reads a random word. `goes_on(is_right)` hears of every letter, in order, and says whether to read further.
-void read_word(const Checkpoint& checkpoint, const CheckpointModel& model, const CheckpointSampleOptions& asked,
-               std::uint64_t word, const std::function<bool(bool)>& goes_on) {
-  TokenStream stream(checkpoint, asked, word);
-  CheckpointModel::Memory memory = model.start();
+/// Words `first` to `first` + `count` − 1, side by side. `goes_on(word, at, is_right)` hears of every letter, counted
+/// from 1, of each word in order, and says whether to read on.
+using Heard = std::function<bool(std::uint64_t word, std::uint64_t at, bool is_right)>;
+
+/// In chunks, word after word.
+void read_in_chunks(const Checkpoint& checkpoint, const CheckpointModel& model, const CheckpointSampleOptions& asked,
+                    std::uint64_t first, std::uint64_t count, const Heard& goes_on) {
   std::vector<std::uint32_t> tokens;
   std::vector<State> states;
-  while (stream.drawn() < asked.length) {
-    stream.read(asked.in_chunks ? kDeltaChunk : 1, tokens, states);
-    if (tokens.empty()) return;
-    if (asked.progress) asked.progress(word * asked.length + stream.drawn(), asked.words * asked.length);
-    const auto answers = asked.in_chunks ? model.read_chunk(tokens, memory)
-                                         : std::vector<std::vector<float>>{model.step(tokens[0], memory)};
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-      if (i == 0 && stream.drawn() < tokens.size()) continue;  // the token that begins words
-      if (!goes_on(arg_max(answers[i]) == checkpoint.tokens.of_state[states[i]])) return;
+  for (std::uint64_t word = first; word < first + count; ++word) {
+    TokenStream stream(checkpoint, asked, word);
+    CheckpointModel::Memory memory = model.start();
+    for (bool reads = true; reads && stream.drawn() < asked.length;) {
+      const std::uint64_t before = stream.drawn();
+      stream.read(kDeltaChunk, tokens, states);
+      if (asked.progress) asked.progress(word * asked.length + stream.drawn(), asked.words * asked.length);
+      const auto answers = model.read_chunk(tokens, memory);
+      const std::size_t begin = tokens.size() - static_cast<std::size_t>(stream.drawn() - before);  // begins words
+      for (std::size_t i = begin; i < tokens.size() && reads; ++i)
+        reads = goes_on(word, before + i - begin + 1, arg_max(answers[i]) == checkpoint.tokens.of_state[states[i]]);
     }
   }
 }
 
-/// Letters of a random word until the first wrong answer, or `most` of them.
-std::uint64_t right_letters(const Checkpoint& checkpoint, const CheckpointModel& model,
-                            const CheckpointSampleOptions& asked, std::uint64_t word, std::uint64_t most) {
-  std::uint64_t right = 0;
-  if (most > 0) read_word(checkpoint, model, asked, word, [&](bool is_right) { return is_right && ++right < most; });
-  return right;
+/// Letter by letter.
+void read_letters(const Checkpoint& checkpoint, const OperationsReader& reader, const CheckpointSampleOptions& asked,
+                  std::uint64_t first, std::uint64_t count, const Heard& goes_on) {
+  const Dfa& automaton = *checkpoint.automaton;
+  const auto words = reader.words(count);
+  std::vector<RandomWord> drawn;
+  for (std::uint64_t word = first; word < first + count; ++word)
+    drawn.emplace_back(automaton.letters(), asked.seed, word);
+  std::vector<std::vector<Letter>> slices(count, std::vector<Letter>(kSlice));
+  std::vector<State> states(count, automaton.initial());
+  std::vector<Letter> letters(count);
+  std::vector<LetterReader::Answer> answers(count);
+  for (std::uint64_t at = 0; at < asked.length; ++at) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (at % kSlice == 0) drawn[i].fill(at, slices[i]);
+      letters[i] = slices[i][at % kSlice];
+      states[i] = automaton.next(states[i], letters[i]);
+    }
+    words->read(letters, true, answers);
+    if (asked.progress) asked.progress(first * asked.length + count * (at + 1), asked.words * asked.length);
+    bool reads = true;
+    for (std::size_t i = 0; i < count; ++i) {
+      const Output token = answers[i].output;
+      const bool is_right = token != LetterReader::kNoAnswer && token == checkpoint.tokens.of_state[states[i]];
+      reads = goes_on(first + i, at + 1, is_right) && reads;
+    }
+    if (!reads) return;
+  }
+}
+
+/// All words, some side by side.
+void read_words(const Checkpoint& checkpoint, const CheckpointModel& model, const CheckpointSampleOptions& asked,
+                const Heard& goes_on) {
+  constexpr std::uint64_t kSideBySide = 64;
+  const auto reader = asked.in_chunks ? nullptr : checkpoint_reader(checkpoint, model);
+  for (std::uint64_t first = 0; first < asked.words; first += kSideBySide) {
+    const std::uint64_t count = std::min(kSideBySide, asked.words - first);
+    if (asked.in_chunks)
+      read_in_chunks(checkpoint, model, asked, first, count, goes_on);
+    else
+      read_letters(checkpoint, *reader, asked, first, count, goes_on);
+  }
 }
 
 }  // namespace
 
-std::unique_ptr<LetterReader> checkpoint_reader(const Checkpoint& checkpoint, const CheckpointModel& model) {
+std::unique_ptr<OperationsReader> checkpoint_reader(const Checkpoint& checkpoint, const CheckpointModel& model) {
   require_automaton(checkpoint);
-  return std::make_unique<CheckpointLetters>(checkpoint, model);
+  return operations_reader(checkpoint_operations(checkpoint, model), tensors_in_file(checkpoint));
 }
 
 // The token of every state; before the first letter it is asked for after the token that begins words.
@@ -169,27 +157,24 @@ std::string output_of_token(const Checkpoint& checkpoint, std::uint32_t token) {
 std::optional<CheckpointFailure> first_failure(const Checkpoint& checkpoint, const CheckpointModel& model,
                                                const CheckpointSampleOptions& asked) {
   std::optional<CheckpointFailure> failure;
-  for (std::uint64_t word = 0; word < asked.words; ++word) {
-    const std::uint64_t most = failure ? failure->at - 1 : asked.length;
-    const std::uint64_t right = right_letters(checkpoint, model, asked, word, most);
-    if (right < most) failure = {right + 1, word};
-  }
+  read_words(checkpoint, model, asked, [&](std::uint64_t word, std::uint64_t at, bool is_right) {
+    if (!is_right && (!failure || at < failure->at)) failure = {at, word};
+    return !failure || at < failure->at;
+  });
   return failure;
 }
 
 CheckpointScore score(const Checkpoint& checkpoint, const CheckpointModel& model,
                       const CheckpointSampleOptions& asked) {
   CheckpointScore score;
-  for (std::uint64_t word = 0; word < asked.words; ++word) {
-    std::uint64_t right = 0;
-    read_word(checkpoint, model, asked, word, [&](bool is_right) {
-      right += is_right ? 1u : 0u;
-      return true;
-    });
-    score.letters += asked.length;
-    score.right += right;
-    score.right_words += right == asked.length ? 1u : 0u;
-  }
+  std::vector<bool> is_wrong(asked.words, false);
+  read_words(checkpoint, model, asked, [&](std::uint64_t word, std::uint64_t, bool is_right) {
+    ++score.letters;
+    score.right += is_right ? 1U : 0U;
+    is_wrong[word] = is_wrong[word] || !is_right;
+    return true;
+  });
+  score.right_words = static_cast<std::uint64_t>(std::ranges::count(is_wrong, false));
   return score;
 }
 

@@ -9,15 +9,17 @@
 #include <string>
 
 #include "krohn/simulate/checkpoints/checkpoint_model.h"
+#include "krohn/simulate/operations/operations_reader.h"
 #include "krohn/simulate/run/letter_reader.h"
 
 namespace krohn {
 
 /// It remembers everything that the model does, −0 as +0, from the token that begins words on. Its answer is the arg
 /// max of the logits over the whole vocabulary, a tie being none; it has to be the token of the automaton's state after
-/// the token that begins words, if there is one, and after every letter. Arithmetic and order are those of
-/// simulate/checkpoints/checkpoint_model.h. Views both. Throws InputError when the checkpoint has no automaton.
-std::unique_ptr<LetterReader> checkpoint_reader(const Checkpoint& checkpoint, const CheckpointModel& model);
+/// the token that begins words, if there is one, and after every letter. It is read by its
+/// list of operations, whose arithmetic and order are those of simulate/checkpoints/checkpoint_model.h. Throws
+/// InputError when the checkpoint has no automaton.
+std::unique_ptr<OperationsReader> checkpoint_reader(const Checkpoint& checkpoint, const CheckpointModel& model);
 TrackedAutomaton tracked_by(const Checkpoint& checkpoint);
 
 /// The output of the state whose token this is, by name; "token 4" when it is no state's.

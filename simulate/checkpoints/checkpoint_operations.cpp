@@ -6,6 +6,7 @@
 #include <map>
 
 #include "krohn/constructions/checkpoints/checkpoint_tensors.h"
+#include "krohn/constructions/checkpoints/older_checkpoint.h"
 #include "krohn/simulate/prove/claims/operations_builder.h"
 
 namespace krohn {
@@ -242,6 +243,12 @@ class Writer {
 
 Operations checkpoint_operations(const Checkpoint& checkpoint, const CheckpointModel& model) {
   return Writer(checkpoint, model).write();
+}
+
+TensorFile tensors_in_file(const Checkpoint& checkpoint) {
+  if (traits_of(checkpoint.config.family).is_hybrid) return with_file_names(checkpoint.config, checkpoint.tensors);
+  if (!checkpoint.parts.empty()) return part_householders(checkpoint.tensors, checkpoint.parts);
+  return checkpoint.tensors;
 }
 
 }  // namespace krohn

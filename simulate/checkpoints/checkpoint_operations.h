@@ -12,4 +12,7 @@ namespace krohn {
 /// while all are finite; tensors are named as in the file. The checkpoint has an automaton.
 Operations checkpoint_operations(const Checkpoint& checkpoint, const CheckpointModel& model);
 
+/// The checkpoint's tensors as its file has them.
+TensorFile tensors_in_file(const Checkpoint& checkpoint);
+
 }  // namespace krohn

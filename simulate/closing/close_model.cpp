@@ -9,9 +9,9 @@
 #include "krohn/simulate/closing/close_linear.h"
 #include "krohn/simulate/closing/close_reflections.h"
 #include "krohn/simulate/closing/refine_readout.h"
-#include "krohn/simulate/learned/deterministic_cell.h"
 #include "krohn/simulate/learned/model_operations.h"
 #include "krohn/simulate/learned/trained_reader.h"
+#include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/prove/verify.h"
 #include "krohn/simulate/tasks/task_automaton.h"
 

@@ -169,7 +169,7 @@ class Tensors {
 constexpr char kEmbedding[] = "embedding", kNorm[] = "layer0.norm", kIn[] = "layer0.mixer.in",
                kReadNorm[] = "layer0.mixer.norm", kOut[] = "layer0.mixer.out";
 
-/// What the model's norm divides by, as fp32 computes it (simulate/learned/deterministic_layers.h).
+/// What the model's norm divides by, as fp32 computes it (simulate/learned/model_operations.cpp).
 float norm_of(const float* x, std::size_t width) {
   float sum = 0;
   for (std::size_t i = 0; i < width; ++i) sum += x[i] * x[i];

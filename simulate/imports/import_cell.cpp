@@ -68,7 +68,7 @@ CellShape shape_of(const StateDict& dict, const CellPlace& place, const std::str
         fmt::format("{} and {} have shapes {} and {}; both need gates · hidden rows, and inputs and hidden "
                     "columns",
                     in_quotes(input), in_quotes(state), shape_text(in), shape_text(hh)));
-  const std::size_t gates = find_cell<float>(kind)->gates;
+  const std::size_t gates = find_cell(kind)->gates;
   if (hh[0] != gates * hh[1])
     dict.fail(fmt::format("{} has shape {}, {} rows for each of {} units; --as {} needs {}", in_quotes(state),
                           shape_text(hh), static_cast<double>(hh[0]) / static_cast<double>(hh[1]), hh[1], kind, gates));
@@ -84,7 +84,7 @@ std::unique_ptr<SequenceModel<float>> import_cell(StateDict& dict, const ImportO
   const CellPlace place = place_of(dict, options);
   refuse_variants(dict, place);
   CellShape shape = shape_of(dict, place, options.kind);
-  const std::uint64_t hidden = shape.hidden, rows = find_cell<float>(shape.cell)->gates * hidden;
+  const std::uint64_t hidden = shape.hidden, rows = find_cell(shape.cell)->gates * hidden;
   const std::uint64_t inputs = dict.shape(place.name("weight_ih", 0))[1];
   TensorFile own;
   for (std::uint32_t i = 0; i < shape.layers; ++i) {

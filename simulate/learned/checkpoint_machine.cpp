@@ -33,6 +33,11 @@ class CheckpointMachine : public TrainedReader {
   Answer step(Letter letter, Memory& memory, bool asked) const override {
     return said(reader_->step(letter, memory, asked));
   }
+  void step_many(std::span<const Letter> letters, std::span<Memory> memories, bool asked,
+                 std::span<Answer> answers) const override {
+    reader_->step_many(letters, memories, asked, answers);
+    for (Answer& answer : answers) answer = said(answer);
+  }
 
   bool is_homogeneous() const override { return false; }
 

@@ -2,14 +2,16 @@
 
 #include <fmt/format.h>
 
-#include "krohn/simulate/learned/deterministic_cell.h"
-#include "krohn/simulate/learned/deterministic_stock.h"
+#include <algorithm>
+
 #include "krohn/simulate/models/bilinear_model.h"
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/dense_model.h"
 #include "krohn/simulate/models/released_model.h"
 #include "krohn/simulate/models/stacked_model.h"
+#include "krohn/simulate/models/stock/stock_operations.h"
 #include "krohn/simulate/models/stock_model.h"
+#include "krohn/simulate/operations/stated_lists.h"
 #include "krohn/simulate/prove/claims/operations_builder.h"
 #include "krohn/simulate/tasks/task_automaton.h"
 
@@ -18,13 +20,10 @@ namespace {
 
 using List = OperationsBuilder::List;
 
-/// Writes the operations of one model; the functions are those of simulate/learned/deterministic_layers.h, and of
-/// simulate/models/cells/ for cells.
+/// Writes the operations of one model, as the headers of simulate/models/ state its recurrence.
 class Writer {
  public:
-  Writer(const TensorFile& tensors, Letter letters, Precision format) : tensors_(tensors), letters_(letters) {
-    b_.operations.format = format;
-  }
+  Writer(const TensorFile& tensors, Precision format) : tensors_(tensors) { b_.operations.format = format; }
 
   void bilinear(const BilinearShape& shape) {
     const std::size_t hidden = shape.hidden, block = shape.block_size();
@@ -48,6 +47,9 @@ class Writer {
     b_.operations.logits = b_.affine(next, readout, bias).number;
     b_.start(tensor("initial"));
     b_.keep(next);
+    listed_.states = {{0, hidden}};
+    listed_.added = added.number;
+    acts_by_matrices(matrix, hidden / block, block, 1, block, 1);
   }
 
   void dense(const DenseShape& shape) {
@@ -60,6 +62,8 @@ class Writer {
     for (std::size_t i = 0; i < n; ++i) identity[i * (n + 1)] = 1;
     b_.start(b_.numbers(std::move(identity)));
     b_.keep(next);
+    listed_.states = {{0, n * n}};
+    acts_by_matrices(a, 1, n, n, n, 1);
   }
 
   /// Layers with norms, residuals and MLPs; one layer of blocks has none of them.
@@ -105,6 +109,8 @@ class Writer {
         greatest = b_.make("greater", {shape.blocks}, {b_.view(greatest, {1}), b_.view(norms, {shape.size}, column)});
       const List matrix = b_.by_row("divide", columns, b_.each("add", greatest, b_.is_zero(greatest)));
       state = moved(matrix, i * width, twice(input, prefix + "value_in", prefix + "value_out"), shape.size);
+      listed_.states.push_back({i * width, width});
+      if (i == 0) acts_by_matrices(matrix, shape.blocks, shape.size, 1, 1, shape.size);
       b_.keep(state);
       b_.start(tensor(prefix + "start"));
       x = b_.each("add", state, x);
@@ -112,34 +118,23 @@ class Writer {
     b_.operations.logits = affine(relu(affine(normed(state, "norm"), "head")), "readout").number;
   }
 
-  /// One step of every layer, as simulate/models/cells/ has it.
-  void cells(const CellShape& shape) {
-    const std::size_t hidden = shape.hidden, kept = find_cell<float>(shape.cell)->kept * hidden;
-    memory_ = b_.memory(shape.layers * kept);
-    List x;
-    if (shape.inputs > 0) {
-      x = b_.row(tensor("embedding.weight"), shape.inputs);
-    } else {
-      std::vector<double> ones(std::size_t{letters_} * letters_, 0);
-      for (Letter letter = 0; letter < letters_; ++letter) ones[letter * (std::size_t{letters_} + 1)] = 1;
-      x = b_.row(b_.numbers(std::move(ones)), letters_);
-    }
-    for (std::uint32_t i = 0; i < shape.layers; ++i) {
-      const auto affine = [&](List from, const char* weights, const char* bias) {
-        const List rows = tensor(cell_tensor(weights, i));
-        return shape.biased ? b_.affine(from, rows, tensor(cell_tensor(bias, i))) : b_.affine(from, rows);
-      };
-      const List a = affine(x, "weight_ih", "bias_ih"),
-                 b = affine(b_.part(memory_, i * kept, hidden), "weight_hh", "bias_hh");
-      x = unit(find_cell<float>(shape.cell)->kind, hidden, a, b, i * kept);
-    }
-    b_.operations.logits = b_.affine(x, tensor("head.weight"), tensor("head.bias")).number;
-    b_.start(b_.numbers({0}, memory_.size));
+  ListedModel take() {
+    listed_.operations = std::move(b_.operations);
+    return std::move(listed_);
   }
 
-  Operations take() { return std::move(b_.operations); }
-
  private:
+  /// In the first layer: so many blocks of `size` rows of the state.
+  void acts_by_matrices(List list, std::size_t blocks, std::size_t size, std::size_t columns, std::size_t row,
+                        std::size_t column) {
+    listed_.action = ListedModel::Action::kMatrices;
+    listed_.list = list.number;
+    listed_.row = row;
+    listed_.column = column;
+    for (std::size_t block = 0; block < blocks; ++block)
+      listed_.blocks.push_back({block * size * columns, size, columns});
+  }
+
   /// A matrix (c −s; s c) for each angle.
   List rotations(List angles) {
     const auto part = [&](const char* function, std::vector<double> place) {
@@ -150,42 +145,6 @@ class Writer {
   }
   /// Every number of a times every number of b.
   List outer(List a, List b) { return b_.make("multiply", {a.size, b.size}, {b_.view(a, {1, 0}), b_.view(b, {0, 1})}); }
-
-  /// The units of a layer of cells, whose part of the memory begins at `first`; its output.
-  List unit(CellKind kind, std::size_t hidden, List a, List b, std::size_t first) {
-    const auto sum = [&](std::size_t g) {
-      return b_.each("add", b_.part(a, g * hidden, hidden), b_.part(b, g * hidden, hidden));
-    };
-    const auto gate = [&](std::size_t g, const char* function) { return b_.each(function, sum(g)); };
-    const auto product = [&](List left, List right) { return b_.each("multiply", left, right); };
-    List output;
-    switch (kind) {
-      case CellKind::kTanh:
-        output = gate(0, "tanh");
-        break;
-      case CellKind::kRelu:
-        output = b_.each("greater", sum(0), b_.numbers({0}));
-        break;
-      case CellKind::kGru: {
-        const List r = gate(0, "logistic"), z = gate(1, "logistic");
-        const List moved = product(b_.part(b, 2 * hidden, hidden), r);
-        const List n = b_.each("tanh", b_.each("add", b_.part(a, 2 * hidden, hidden), moved));
-        const List before = b_.part(memory_, first, hidden);
-        output = b_.each("add", product(b_.each("subtract", before, n), z), n);
-        break;
-      }
-      case CellKind::kLstm: {
-        const List kept = product(gate(1, "logistic"), b_.part(memory_, first + hidden, hidden));
-        const List c = b_.each("add", kept, product(gate(0, "logistic"), gate(2, "tanh")));
-        output = product(gate(3, "logistic"), b_.each("tanh", c));
-        b_.keep(output);
-        b_.keep(c);
-        return output;
-      }
-    }
-    b_.keep(output);
-    return output;
-  }
 
   static std::size_t kept_rows(std::size_t taps) { return taps > 0 ? taps - 1 : 0; }
   static std::size_t kept_by(const ReflectionShape& shape) {
@@ -247,6 +206,8 @@ class Writer {
     if (kept_rows(taps) > 1)
       b_.keep(b_.part(memory_, before + row.size, (kept_rows(taps) - 1) * std::size_t{row.size}));
     if (kept_rows(taps) > 0) b_.keep(row);
+    if (listed_.blocks.empty())  // of the first layer
+      for (std::size_t i = 0; i < kept_rows(taps); ++i) listed_.rows.emplace_back(before + i * row.size, row.number);
   }
 
   /// x + what the layer reads; `first`: where its part of the memory begins.
@@ -275,6 +236,15 @@ class Writer {
         b_.make("dot", {heads, values}, {b_.view(k, {keys, 0, 1}), b_.view(state, {keys * values, 1, values})}, keys);
     b_.keep(state);
     keep_rows(shape.taps, before, raw);
+    for (std::size_t head = 0; head < heads; ++head)
+      listed_.states.push_back({first + head * shape.state_size(), shape.state_size()});
+    if (first == 0) {
+      listed_.action = ListedModel::Action::kReflections;
+      listed_.list = k.number;
+      listed_.first = heads * keys;
+      listed_.more = beta.number;
+      for (const StatePart& part : listed_.states) listed_.blocks.push_back({part.first, keys, values});
+    }
     return b_.product(rms(read, tensor(prefix + "norm")), tensor(prefix + "out"), x);
   }
 
@@ -297,8 +267,11 @@ class Writer {
     const List raw = b_.product(hidden, tensor(prefix + "generator_out"), tensor(prefix + "generator_bias"));
     const List norm = b_.each("greater", b_.constant(1), b_.norms(raw, shape.size, shape.norm));
     const List added = b_.product(normed, tensor(prefix + "input"));
-    const List next = moved(b_.by_row("divide", raw, norm), first, added, shape.size);
+    const List columns = b_.by_row("divide", raw, norm);
+    const List next = moved(columns, first, added, shape.size);
     b_.keep(next);
+    listed_.states.push_back({first, shape.width()});
+    if (first == 0) acts_by_matrices(columns, shape.blocks, shape.size, 1, 1, shape.size);
     b_.start(tensor(prefix + "start"));
     return b_.each("add", x, next);
   }
@@ -326,6 +299,8 @@ class Writer {
       const List angle = timed(shape, tensor(prefix + "angle"), steps);
       const List c = b_.each("multiply", a, b_.each("cosine", angle)),
                  s = b_.each("multiply", a, b_.each("sine", angle));
+      if (first == 0)
+        listed_.action = ListedModel::Action::kRotations, listed_.list = c.number, listed_.more = s.number;
       const auto product = [&](List part, std::size_t of_h) {
         return b_.make("multiply", {part.size}, {b_.view(part, {1}), b_.view(before_it, {2}, of_h)});
       };
@@ -349,45 +324,128 @@ class Writer {
     }
     b_.keep(state);
     keep_rows(shape.taps, before, raw);
+    listed_.states.push_back({first, state_size(shape)});
+    if (first == 0) {
+      const std::size_t parts = shape.complex ? 2 : 1;
+      if (!shape.complex) listed_.action = ListedModel::Action::kFactors, listed_.list = a.number;
+      for (std::size_t i = 0; i < state_size(shape); i += parts) listed_.blocks.push_back({i, parts, 1});
+    }
     read = b_.each("add", read, b_.each("multiply", tensor(prefix + "skip"), input));
     return b_.product(b_.each("multiply", read, gate), tensor(prefix + "out"), x);
   }
 
   const TensorFile& tensors_;
-  Letter letters_;
   OperationsBuilder b_;
   List memory_;
+  ListedModel listed_;
 };
+
+ListedModel of_cells(const SequenceModel<float>& model, const TensorFile& tensors, Precision format) {
+  const CellShape shape = parse_cell_shape(model.name());
+  const std::size_t kept = find_cell(shape.cell)->kept * shape.hidden;
+  ListedModel listed;
+  listed.operations = cell_operations(shape, model.letters(), tensors, format);
+  for (std::uint32_t i = 0; i < shape.layers; ++i) listed.states.push_back({i * kept, kept});
+  return listed;
+}
+
+/// body(the model's lists), with numbers of its format.
+template <class Body>
+auto with_lists(const ListedModel& model, const TensorFile& tensors, const Body& body) {
+  if (model.operations.format == Precision::kFp64) return body(StatedLists<double>(model.operations, tensors));
+  return body(StatedLists<float>(model.operations, tensors));
+}
 
 }  // namespace
 
-Operations model_operations(const SequenceModel<float>& model, const Task& task, Precision format) {
+ListedModel listed_model(const SequenceModel<float>& model, Precision format) {
   const std::string name = model.name(), family = name.substr(0, name.find(':'));
   const TensorFile tensors = model.tensors();
-  Operations operations;
+  if (is_cell_model(model)) return of_cells(model, tensors, format);
   if (is_stock_model(model)) {
-    operations = stock_operations(parse_stock_shape(name), tensors, format);
-  } else {
-    Writer writer(tensors, model.letters(), format);
-    if (is_cell_model(model)) {
-      writer.cells(parse_cell_shape(name));
-    } else if (family == "bilinear") {
-      writer.bilinear(parse_bilinear_shape(name));
-    } else if (family == "dense") {
-      writer.dense(parse_dense_shape(name));
-    } else if (family == "fan-released") {
-      writer.released(parse_released_shape(name));
-    } else {
-      const StackedShape shape = parse_stacked_shape(name);
-      std::visit([&](const auto& mixer) { writer.stack(shape, mixer); }, shape.mixer);
-    }
-    operations = writer.take();
+    StockOperations stock = stock_operations(parse_stock_shape(name), tensors, format);
+    ListedModel listed;
+    listed.operations = std::move(stock.operations);
+    for (const auto& [first, count] : stock.states) listed.states.push_back({first, count});
+    return listed;
   }
+  Writer writer(tensors, format);
+  if (family == "bilinear") {
+    writer.bilinear(parse_bilinear_shape(name));
+  } else if (family == "dense") {
+    writer.dense(parse_dense_shape(name));
+  } else if (family == "fan-released") {
+    writer.released(parse_released_shape(name));
+  } else {
+    const StackedShape shape = parse_stacked_shape(name);
+    std::visit([&](const auto& mixer) { writer.stack(shape, mixer); }, shape.mixer);
+  }
+  return writer.take();
+}
+
+ListedModel listed_model(const SequenceModel<float>& model, const Task& task, Precision format) {
+  ListedModel listed = listed_model(model, format);
   const TaskAutomaton input = input_machine(task);
-  operations.tokens.assign(input.inputs.begin(), input.inputs.end());
-  operations.before.assign(input.before.begin(), input.before.end());
-  operations.after.assign(input.after.begin(), input.after.end());
-  return operations;
+  listed.operations.tokens.assign(input.inputs.begin(), input.inputs.end());
+  listed.operations.before.assign(input.before.begin(), input.before.end());
+  listed.operations.after.assign(input.after.begin(), input.after.end());
+  return listed;
+}
+
+Operations model_operations(const SequenceModel<float>& model, const Task& task, Precision format) {
+  return listed_model(model, task, format).operations;
+}
+
+LetterMaps letter_maps(const ListedModel& model, const TensorFile& tensors, Letter token) {
+  using enum ListedModel::Action;
+  LetterMaps maps;
+  if (model.action == kNone) return maps;
+  with_lists(model, tensors, [&]<class Real>(StatedLists<Real> lists) {
+    lists.read_token(token);
+    std::vector<Real> memory(lists.remembered(), 0);
+    for (const auto& [place, row] : model.rows)
+      std::ranges::copy(lists.values(row), memory.begin() + static_cast<std::ptrdiff_t>(place));
+    lists.read_memory(memory);
+    const auto number = [&](std::uint32_t list, std::size_t place) {
+      return static_cast<double>(lists.values(list)[place]);
+    };
+    for (std::size_t block = 0; block < model.blocks.size(); ++block) {
+      const std::size_t size = model.blocks[block].size;
+      const auto rows = static_cast<Eigen::Index>(size);
+      Eigen::MatrixXd map = Eigen::MatrixXd::Identity(rows, rows);
+      if (model.action == kMatrices) {
+        for (std::size_t i = 0; i < size; ++i)
+          for (std::size_t j = 0; j < size; ++j)
+            map(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) =
+                number(model.list, block * size * size + i * model.row + j * model.column);
+      } else if (model.action == kReflections) {
+        const std::size_t turns = lists.size(model.more) / model.blocks.size();
+        for (std::size_t j = block * turns; j < (block + 1) * turns; ++j) {
+          Eigen::VectorXd k(rows);
+          for (std::size_t i = 0; i < size; ++i)
+            k[static_cast<Eigen::Index>(i)] = number(model.list, model.first + j * size + i);
+          maps.betas.push_back(number(model.more, j));
+          map -= maps.betas.back() * k * (k.transpose() * map);
+        }
+      } else {
+        map *= number(model.list, block);
+        if (model.action == kRotations) map(1, 0) = number(model.more, block), map(0, 1) = -map(1, 0);
+      }
+      maps.matrices.push_back(std::move(map));
+    }
+  });
+  return maps;
+}
+
+bool is_homogeneous(const ListedModel& model, const TensorFile& tensors, Letter tokens) {
+  if (!model.added) return false;
+  return with_lists(model, tensors, [&]<class Real>(StatedLists<Real> lists) {
+    for (Letter token = 0; token < tokens; ++token) {
+      lists.read_token(token);
+      if (std::ranges::any_of(lists.values(*model.added), [](Real number) { return number != 0; })) return false;
+    }
+    return true;
+  });
 }
 
 }  // namespace krohn

@@ -1,19 +1,51 @@
 // simulate/learned/model_operations.h — a trained model, operation by operation: what simulate/learned/trained_reader.h
-// computes, as certificates write it.
+// reads it by, and certificates write.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "krohn/simulate/learned/letter_maps.h"
 #include "krohn/simulate/models/sequence_model.h"
-#include "krohn/simulate/models/stock/stock_layer.h"
 #include "krohn/simulate/prove/claims/operations.h"
 #include "krohn/simulate/tasks/task.h"
 
 namespace krohn {
 
-/// The same numbers as those of the reader in that format, unless one is not finite, a square overflows or a product in
-/// bf16 is subnormal; tensors are named as in the file of the model.
+/// A model's operations, and which of its numbers are recurrent states.
+struct ListedModel {
+  /// By what a letter multiplies the blocks: the numbers of a list, block after block.
+  enum class Action : std::uint8_t {
+    kNone,         ///< no matrices
+    kMatrices,     ///< of size · size numbers, `row` and `column` apart
+    kReflections,  ///< Π (I − β k kᵀ): keys in `list` from `first` on, their β in `more`
+    kFactors,      ///< a number for a block of one
+    kRotations     ///< the real parts in `list`, the imaginary ones in `more`
+  };
+
+  Operations operations;
+  std::vector<StatePart> states;
+  std::vector<StateBlock> blocks;  ///< of the first layer
+  Action action = Action::kNone;
+  std::uint32_t list = 0, more = 0;
+  std::size_t first = 0, row = 0, column = 0;
+  std::optional<std::uint32_t> added;  ///< the list that is added to the one state; where that is all zeros, its scale
+                                       ///< tells nothing of the word
+  /// Places of the memory with the rows that a convolution looks back at, and the list of each.
+  std::vector<std::pair<std::size_t, std::uint32_t>> rows;
+};
+
+/// Tensors are named as in the file of the model.
+ListedModel listed_model(const SequenceModel<float>& model, const Task& task, Precision format);
+/// Without tokens, which are the task's.
+ListedModel listed_model(const SequenceModel<float>& model, Precision format);
 Operations model_operations(const SequenceModel<float>& model, const Task& task, Precision format);
 
-/// Of a stack of layers of another library (simulate/models/stock/), without what its task says.
-Operations stock_operations(const StockShape& shape, const TensorFile& tensors, Precision format);
+/// What a token does to the blocks behind copies of itself, as far back as a convolution looks.
+LetterMaps letter_maps(const ListedModel& model, const TensorFile& tensors, Letter token);
+/// Every one of so many tokens multiplies the one state by a matrix, and nothing is added.
+bool is_homogeneous(const ListedModel& model, const TensorFile& tensors, Letter tokens);
 
 }  // namespace krohn

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <utility>
 
 #include "krohn/groups/error.h"
@@ -12,49 +11,44 @@
 #include "krohn/groups/interruption.h"
 #include "krohn/groups/random.h"
 #include "krohn/groups/time_limit.h"
-#include "krohn/simulate/learned/deterministic_cell.h"
-#include "krohn/simulate/learned/deterministic_model.h"
+#include "krohn/simulate/learned/model_operations.h"
 #include "krohn/simulate/learned/trained_logits.h"
+#include "krohn/simulate/models/cell_model.h"
+#include "krohn/simulate/operations/operations_reader.h"
+#include "krohn/simulate/operations/stated_lists.h"
 #include "krohn/simulate/prove/machine/reader_run.h"
 #include "krohn/simulate/run/tracked_words.h"
 
 namespace krohn {
 namespace {
 
-template <class Real>
+/// A model's list of operations.
 class Machine : public TrainedReader {
  public:
-  Machine(std::unique_ptr<DeterministicModel<Real>> plain, std::size_t labels, TaskAutomaton input)
-      : plain_(std::move(plain)), input_(std::move(input)), labels_(labels), start_(plain_->start()) {
-    for (const Letter letter : input_.before) plain_->read(letter, start_, {});
-    std::vector<Real> numbers = start_;
-    at_start_ = input_.after.empty() ? Answer{} : answer_behind(numbers);
+  Machine(ListedModel model, const SequenceModel<float>& trained)
+      : model_(std::move(model)),
+        tensors_(trained.tensors()),
+        reader_(operations_reader(model_.operations, tensors_)),
+        is_homogeneous_(krohn::is_homogeneous(model_, tensors_, trained.letters())) {}
+
+  Letter letters() const override { return reader_->letters(); }
+  Answer answer_at_start() const override { return reader_->answer_at_start(); }
+  Memory start() const override { return reader_->start(); }
+  Answer step(Letter letter, Memory& memory, bool asked) const override { return reader_->step(letter, memory, asked); }
+  void step_many(std::span<const Letter> letters, std::span<Memory> memories, bool asked,
+                 std::span<Answer> answers) const override {
+    reader_->step_many(letters, memories, asked, answers);
   }
 
-  Letter letters() const override { return input_.automaton.letters(); }
-  Answer answer_at_start() const override { return at_start_; }
-  Memory start() const override {
-    Memory memory((start_.size() * sizeof(Real) + sizeof(Word32) - 1) / sizeof(Word32));
-    write(start_, memory);
-    return memory;
+  bool is_homogeneous() const override { return is_homogeneous_; }
+  std::vector<StateBlock> blocks() const override { return model_.blocks; }
+  LetterMaps letter_maps(Letter letter) const override {
+    return krohn::letter_maps(model_, tensors_, model_.operations.tokens[letter]);
   }
-
-  Answer step(Letter letter, Memory& memory, bool asked) const override {
-    std::vector<Real> numbers = read_back(memory), logits(asked && input_.after.empty() ? labels_ : 0);
-    plain_->read(input_.inputs[letter], numbers, logits);
-    write(numbers, memory);
-    if (!asked) return {};
-    return input_.after.empty() ? best(logits, numbers) : answer_behind(numbers);
-  }
-
-  bool is_homogeneous() const override { return plain_->is_homogeneous(); }
-  std::vector<StateBlock> blocks() const override { return plain_->blocks(); }
-  LetterMaps letter_maps(Letter letter) const override { return plain_->letter_maps(input_.inputs[letter]); }
-
   std::vector<std::vector<double>> states(const Memory& memory) const override {
-    const std::vector<Real> numbers = read_back(memory);
+    const std::vector<double> numbers = reader_->numbers(memory);
     std::vector<std::vector<double>> parts;
-    for (const auto& part : plain_->states()) {
+    for (const StatePart& part : model_.states) {
       const auto first = numbers.begin() + static_cast<std::ptrdiff_t>(part.first);
       parts.emplace_back(first, first + static_cast<std::ptrdiff_t>(part.count));
     }
@@ -62,44 +56,10 @@ class Machine : public TrainedReader {
   }
 
  private:
-  using Word32 = Memory::value_type;
-
-  static void write(const std::vector<Real>& numbers, Memory& memory) {
-    std::memcpy(memory.data(), numbers.data(), numbers.size() * sizeof(Real));
-  }
-  std::vector<Real> read_back(const Memory& memory) const {
-    std::vector<Real> numbers(start_.size());
-    std::memcpy(static_cast<void*>(numbers.data()), memory.data(), numbers.size() * sizeof(Real));
-    return numbers;
-  }
-
-  /// At the last of the tokens behind the word.
-  Answer answer_behind(std::vector<Real>& numbers) const {
-    std::vector<Real> logits(labels_);
-    for (std::size_t i = 0; i < input_.after.size(); ++i)
-      plain_->read(input_.after[i], numbers,
-                   i + 1 == input_.after.size() ? std::span<Real>(logits) : std::span<Real>());
-    return best(logits, numbers);
-  }
-
-  /// The greatest of the logits; a tie is no answer, nor is one among numbers that are not finite.
-  static Answer best(const std::vector<Real>& given, const std::vector<Real>& state) {
-    const std::vector<double> logits(given.begin(), given.end());
-    if (!std::ranges::all_of(logits, [](double logit) { return std::isfinite(logit); }))
-      return {.missing = why_not_finite(state)};
-    const auto greatest = std::ranges::max_element(logits);
-    double second = -INFINITY;
-    for (auto logit = logits.begin(); logit != logits.end(); ++logit)
-      if (logit != greatest) second = std::max(second, *logit);
-    const double margin = *greatest - second;
-    return margin > 0 ? Answer{static_cast<Output>(greatest - logits.begin()), margin} : Answer{};
-  }
-
-  std::unique_ptr<DeterministicModel<Real>> plain_;
-  TaskAutomaton input_;
-  std::size_t labels_;
-  std::vector<Real> start_;
-  Answer at_start_;
+  ListedModel model_;
+  TensorFile tensors_;
+  std::unique_ptr<OperationsReader> reader_;
+  bool is_homogeneous_;
 };
 
 /// Answers for words of any letters; where the task does not ask, those of its automaton.
@@ -175,12 +135,10 @@ std::vector<double> scales_of(const std::vector<StateVisit>& visits) {
   return scales;
 }
 
-/// `use` of the model in the arithmetic of a format.
-template <class Result, class Use>
-Result in_precision(const SequenceModel<float>& model, Precision precision, const Use& use) {
-  if (precision == Precision::kFp32) return use(plain_model<float>(model));
-  if (precision == Precision::kFp64) return use(plain_model<double>(model));
-  if (precision == Precision::kBf16 && is_cell_model(model)) return use(plain_cell<Eigen::bfloat16>(model));
+void require_format(const SequenceModel<float>& model, Precision precision) {
+  if (precision == Precision::kFp32 || precision == Precision::kFp64 ||
+      (precision == Precision::kBf16 && is_cell_model(model)))
+    return;
   throw InputError(
       "a trained model is read in fp32 or fp64, and one of nonlinear cells in bf16 too; take --precision "
       "fp32");
@@ -195,25 +153,30 @@ std::unique_ptr<TrainedReader> trained_machine(const SequenceModel<float>& model
     throw InputError(fmt::format("the model has {} letters and {} answers, and the task {} has {} and {}",
                                  model.letters(), model.labels(), task.info().name, task.alphabet().size(),
                                  task.labels().size()));
-  return in_precision<std::unique_ptr<TrainedReader>>(
-      model, precision, [&]<class Real>(std::unique_ptr<DeterministicModel<Real>> plain) {
-        return std::make_unique<Machine<Real>>(std::move(plain), model.labels(), input_machine(task));
-      });
+  require_format(model, precision);
+  return std::make_unique<Machine>(listed_model(model, task, precision), model);
 }
 
 TrainedLogits trained_logits(const SequenceModel<float>& model, Precision precision) {
   const FloatEnvironment environment;
-  return in_precision<TrainedLogits>(
-      model, precision, [&]<class Real>(std::unique_ptr<DeterministicModel<Real>> plain) -> TrainedLogits {
-        return [plain = std::shared_ptr<const DeterministicModel<Real>>(std::move(plain)), labels = model.labels()](
-                   std::span<const Letter> word, std::span<double> logits) {
-          std::vector<Real> memory = plain->start(), row(labels);
-          for (std::size_t t = 0; t < word.size(); ++t) {
-            plain->read(word[t], memory, row);
-            for (std::size_t i = 0; i < labels; ++i) logits[t * labels + i] = static_cast<double>(row[i]);
-          }
-        };
-      });
+  require_format(model, precision);
+  const auto listed = std::make_shared<const ListedModel>(listed_model(model, precision));
+  const auto logits_of = [&]<class Real>(Real) -> TrainedLogits {
+    return [listed, start = StatedLists<Real>(listed->operations, model.tensors())](std::span<const Letter> word,
+                                                                                    std::span<double> logits) {
+      const FloatEnvironment here;
+      StatedLists<Real> lists = start;
+      std::vector<Real> memory = lists.start();
+      auto to = logits.begin();
+      for (const Letter letter : word) {
+        lists.read_token(letter);
+        lists.read_memory(memory);
+        memory = lists.kept();
+        to = std::ranges::copy(lists.values(listed->operations.logits), to).out;
+      }
+    };
+  };
+  return precision == Precision::kFp64 ? logits_of(double{}) : logits_of(float{});
 }
 
 Extraction extract_trained(const TrainedReader& machine, const Task& task, const ExtractOptions& options,

@@ -2,15 +2,15 @@
 // the task's labels: what `krohn verify`, `extract` and `snap` ask.
 //
 // The special tokens of the task stand around every word: those before it are read into the memory at the start, those
-// after it into every answer and then forgotten. The arithmetic is that of simulate/learned/deterministic_model.h, in
-// fp32 or fp64: the same on every processor, and not bit for bit that of the training kernels, by which `krohn eval`
-// reads.
+// after it into every answer and then forgotten. The model is read by its list of operations
+// (simulate/learned/model_operations.h) in fp32, fp64 or for cells bf16: with the same bits on every processor, which
+// are not those of the training kernels, by which `krohn eval` reads linear models.
 #pragma once
 
 #include <memory>
 
-#include "krohn/simulate/learned/deterministic_model.h"
 #include "krohn/simulate/learned/extract_automaton.h"
+#include "krohn/simulate/learned/letter_maps.h"
 #include "krohn/simulate/learned/spectrum.h"
 #include "krohn/simulate/learned/state_centres.h"
 #include "krohn/simulate/models/sequence_model.h"
@@ -25,7 +25,8 @@ class TrainedReader : public LetterReader {
   /// The recurrent states of the memory, without the tokens that convolutions keep: one list for each layer and head.
   virtual std::vector<std::vector<double>> states(const Memory& memory) const = 0;
   virtual bool is_homogeneous() const = 0;
-  /// Of the first layer: DeterministicModel's blocks and maps, by letter of the task's inputs.
+  /// The blocks of the first layer's recurrent state that letters multiply by matrices, and the matrices for a letter
+  /// of the task's inputs that stands behind copies of itself, as far back as a convolution looks.
   virtual std::vector<StateBlock> blocks() const = 0;
   virtual LetterMaps letter_maps(Letter letter) const = 0;
 };

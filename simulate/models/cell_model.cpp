@@ -21,7 +21,7 @@ namespace krohn {
 namespace {
 
 std::vector<ParameterPart> parts_of(const CellShape& shape, Letter letters, std::uint32_t labels) {
-  const std::uint64_t hidden = shape.hidden, rows = find_cell<float>(shape.cell)->gates * hidden;
+  const std::uint64_t hidden = shape.hidden, rows = find_cell(shape.cell)->gates * hidden;
   const std::uint64_t biases = shape.biased ? rows : 0;
   std::vector<ParameterPart> parts{{"embedding.weight", {letters, shape.inputs}}};
   for (std::uint32_t i = 0; i < shape.layers; ++i) {
@@ -103,6 +103,11 @@ CellShape parse_cell_shape(std::string_view text) {
   return shape;
 }
 
+bool is_cell_model(const SequenceModel<float>& model) {
+  const std::string name = model.name();
+  return find_cell(name.substr(0, name.find(':'))) != nullptr;
+}
+
 std::string to_string(const CellShape& shape) {
   return fmt::format("{}:layers={},hidden={},{}{}", shape.cell, shape.layers, shape.hidden,
                      shape.inputs == 0 ? "one-hot" : fmt::format("inputs={}", shape.inputs),
@@ -126,8 +131,7 @@ struct CellModel<Real>::Across {
 
   explicit Across(const CellModel& model) {
     const CellShape& shape = model.shape_;
-    const std::size_t letters = model.letters(), hidden = shape.hidden,
-                      gates = find_cell<Real>(shape.cell)->gates * hidden;
+    const std::size_t letters = model.letters(), hidden = shape.hidden, gates = find_cell(shape.cell)->gates * hidden;
     for (std::size_t i = 0; i < shape.layers; ++i) {
       const std::size_t inputs = i > 0 ? hidden : shape.inputs == 0 ? letters : shape.inputs;
       input.push_back(transposed(model.part(model.of_layer(i, kInput)), inputs));
@@ -151,7 +155,7 @@ class CellModel<Real>::Pass {
   Pass(const CellModel& model, const Across& across, const PrefixRows& rows)
       : model_(model),
         across_(across),
-        cell_(*find_cell<Real>(model.shape_.cell)),
+        cell_(*find_cell(model.shape_.cell)),
         hidden_(model.shape_.hidden),
         gates_(cell_.gates * hidden_),
         kept_(cell_.kept * hidden_),
@@ -282,7 +286,7 @@ class CellModel<Real>::Pass {
   const CellModel& model_;
   const Across& across_;
   const TrainingKernels<Real>& kernels_ = training_kernels<Real>();
-  const Cell<Real>& cell_;
+  const Cell& cell_;
   std::size_t hidden_, gates_, kept_;
   const PrefixRows& rows_;
   std::vector<Layer> layers_;
@@ -333,38 +337,10 @@ BatchLoss CellModel<Real>::slice_loss(const TokenRows& tokens, const Across& acr
 }
 
 template <class Real>
-class CellModel<Real>::Reader : public ModelReader {
- public:
-  Reader(std::shared_ptr<const CellNetwork<Real>> network, std::uint32_t labels, std::uint32_t words)
-      : network_(std::move(network)), logits_(labels), memories_(words * network_->memory(), 0) {}
-
-  void read(const TrainingBatch& batch, std::span<TaskLabel> answers) override {
-    std::size_t target = 0;
-    for (std::uint32_t t = 0; t < batch.positions; ++t) {
-      for (std::uint32_t word = 0; word < batch.words; ++word)
-        if (t < batch.lengths[word]) network_->read(batch.letters[std::size_t{t} * batch.words + word], memory(word));
-      for (; target < batch.targets.size() && batch.targets[target].position == t; ++target) {
-        network_->answer(memory(batch.targets[target].word), logits_);
-        answers[target] = answer_of(logits_.data(), static_cast<std::uint32_t>(logits_.size()));
-      }
-    }
-  }
-
- private:
-  std::span<Real> memory(std::size_t word) {
-    return std::span(memories_).subspan(word * network_->memory(), network_->memory());
-  }
-
-  std::shared_ptr<const CellNetwork<Real>> network_;
-  std::vector<Real> logits_, memories_;
-};
-
-template <class Real>
 std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> CellModel<Real>::readers(bool) const {
-  const auto network = std::make_shared<const CellNetwork<Real>>(shape_, Model::letters(), Model::tensors());
-  return [network, labels = Model::labels()](std::uint32_t words) {
-    return std::make_unique<Reader>(network, labels, words);
-  };
+  constexpr Precision kFormat = sizeof(Real) == sizeof(double) ? Precision::kFp64 : Precision::kFp32;
+  const TensorFile tensors = Model::tensors();
+  return listed_readers(cell_operations(shape_, Model::letters(), tensors, kFormat), tensors);
 }
 
 template class CellModel<float>;

@@ -17,6 +17,9 @@ namespace krohn {
 CellShape parse_cell_shape(std::string_view text);
 std::string to_string(const CellShape& shape);
 
+/// Whether it is a model of cells; then it is read in bf16, too.
+bool is_cell_model(const SequenceModel<float>& model);
+
 template <class Real>
 class CellModel : public SequenceModel<Real> {
  public:
@@ -32,7 +35,6 @@ class CellModel : public SequenceModel<Real> {
   using Model = SequenceModel<Real>;
   using Model::part;
   using Model::part_of;
-  class Reader;
   class Pass;
   struct Across;
   /// `all`: the targets of which the loss is the mean, those of other words too.

@@ -14,6 +14,7 @@
 
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/simulate/models/linear_model.h"
+#include "krohn/simulate/prove/claims/operations.h"
 #include "krohn/simulate/tasks/training_batch.h"
 
 namespace krohn {
@@ -41,6 +42,11 @@ class ModelReader {
   /// Every batch has the number of words with which the reader was made.
   virtual void read(const TrainingBatch& batch, std::span<TaskLabel> answers) = 0;
 };
+
+/// Readers by a list of operations, whose tokens are the model's letters: in the arithmetic in which proofs speak of
+/// it.
+std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> listed_readers(const Operations& operations,
+                                                                                const TensorFile& tensors);
 
 /// Real is float for training, double for checking the adjoint by finite differences.
 template <class Real>

@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <numeric>
 
 #include "krohn/groups/error.h"
-#include "krohn/simulate/models/cross_entropy.h"
-#include "krohn/simulate/models/linear_model_step.h"
 #include "krohn/simulate/models/model_parts.h"
+#include "krohn/simulate/models/stock/stock_operations.h"
 
 namespace krohn {
 namespace {
@@ -77,67 +76,29 @@ std::string to_string(const StockShape& shape) {
   return text;
 }
 
+bool is_stock_model(const SequenceModel<float>& model) {
+  const std::string name = model.name();
+  return find_stock_kind(name.substr(0, name.find(':'))) != nullptr;
+}
+
 template <class Real>
 StockModel<Real>::StockModel(const StockShape& shape, Letter letters, std::uint32_t labels, std::uint64_t)
     : Model(letters, labels, parts_of(shape, letters, labels)), shape_(shape) {}
 
 template <class Real>
-BatchLoss StockModel<Real>::loss(const TrainingBatch& batch, std::span<Real> gradient) const {
-  if (!gradient.empty())
-    throw InputError(
-        fmt::format("{} is a model of another library, read as it is: krohn has no gradient of it and "
-                    "cannot train it",
-                    name()));
-  const StockNetwork<Real> network(shape_, Model::tensors());
-  const std::size_t labels = Model::labels();
-  std::vector<Real> memories(batch.words * network.memory(), 0), logits(batch.targets.size() * labels), row(labels);
-  std::size_t target = 0;
-  for (std::uint32_t t = 0; t < batch.positions; ++t)
-    for (std::uint32_t word = 0; word < batch.words; ++word) {
-      if (t >= batch.lengths[word]) continue;
-      network.read(batch.letters[std::size_t{t} * batch.words + word],
-                   std::span(memories).subspan(word * network.memory(), network.memory()), row);
-      for (; target < batch.targets.size() && batch.targets[target].position == t && batch.targets[target].word == word;
-           ++target)
-        std::ranges::copy(row, logits.begin() + static_cast<std::ptrdiff_t>(target * labels));
-    }
-  return cross_entropy<Real>(logits, Model::labels(), batch.targets);
+BatchLoss StockModel<Real>::loss(const TrainingBatch&, std::span<Real>) const {
+  throw InputError(fmt::format(
+      "{} is a model of another library, read as it is: krohn has no gradient of it and cannot train it", name()));
 }
 
 template <class Real>
-class StockModel<Real>::Reader : public ModelReader {
- public:
-  Reader(std::shared_ptr<const StockNetwork<Real>> network, std::uint32_t labels, std::uint32_t words)
-      : network_(std::move(network)), logits_(labels), memories_(words * network_->memory(), 0) {}
-
-  void read(const TrainingBatch& batch, std::span<TaskLabel> answers) override {
-    std::size_t target = 0;
-    for (std::uint32_t t = 0; t < batch.positions; ++t)
-      for (std::uint32_t word = 0; word < batch.words; ++word) {
-        if (t >= batch.lengths[word]) continue;
-        const auto asks = [&] {
-          return target < batch.targets.size() && batch.targets[target].position == t &&
-                 batch.targets[target].word == word;
-        };
-        network_->read(batch.letters[std::size_t{t} * batch.words + word],
-                       std::span(memories_).subspan(word * network_->memory(), network_->memory()),
-                       std::span(logits_).first(asks() ? logits_.size() : 0));
-        for (; asks(); ++target)
-          answers[target] = answer_of(logits_.data(), static_cast<std::uint32_t>(logits_.size()));
-      }
-  }
-
- private:
-  std::shared_ptr<const StockNetwork<Real>> network_;
-  std::vector<Real> logits_, memories_;
-};
-
-template <class Real>
 std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> StockModel<Real>::readers(bool) const {
-  const auto network = std::make_shared<const StockNetwork<Real>>(shape_, Model::tensors());
-  return [network, labels = Model::labels()](std::uint32_t words) {
-    return std::make_unique<Reader>(network, labels, words);
-  };
+  constexpr Precision kFormat = sizeof(Real) == sizeof(double) ? Precision::kFp64 : Precision::kFp32;
+  const TensorFile tensors = Model::tensors();
+  Operations operations = stock_operations(shape_, tensors, kFormat).operations;
+  operations.tokens.resize(Model::letters());
+  std::iota(operations.tokens.begin(), operations.tokens.end(), 0U);
+  return listed_readers(operations, tensors);
 }
 
 template class StockModel<float>;

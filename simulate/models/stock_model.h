@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "krohn/simulate/models/sequence_model.h"
-#include "krohn/simulate/models/stock/stock_network.h"
+#include "krohn/simulate/models/stock/stock_kinds.h"
 
 namespace krohn {
 
@@ -15,6 +15,8 @@ namespace krohn {
 StockShape parse_stock_shape(std::string_view text);
 std::string to_string(const StockShape& shape);
 
+bool is_stock_model(const SequenceModel<float>& model);
+
 template <class Real>
 class StockModel : public SequenceModel<Real> {
  public:
@@ -22,13 +24,12 @@ class StockModel : public SequenceModel<Real> {
   StockModel(const StockShape& shape, Letter letters, std::uint32_t labels, std::uint64_t seed);
 
   std::string name() const override { return to_string(shape_); }
-  /// Throws InputError when a gradient is asked for.
+  /// Throws InputError: it is read as it is.
   BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const override;
   std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> readers(bool rescaled) const override;
 
  private:
   using Model = SequenceModel<Real>;
-  class Reader;
 
   StockShape shape_;
 };

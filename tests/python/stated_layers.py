@@ -225,7 +225,7 @@ class Rwkv7:
 
 
 class Bilinear:
-    """As simulate/learned/deterministic_bilinear.cpp: the letter's matrix first, and then its product with the state."""
+    """As simulate/learned/model_operations.cpp: the letter's matrix first, and then its product with the state."""
 
     def __init__(self, t):
         self.t, self.h = t, np.zeros(len(t["bias"]), F)

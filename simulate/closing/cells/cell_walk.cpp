@@ -36,9 +36,9 @@ struct StatedDoubles {
 class Walk {
  public:
   Walk(const CellShape& shape, const CellWeights& weights)
-      : kind_(find_cell<double>(shape.cell)->kind),
-        gates_(static_cast<Index>(find_cell<double>(shape.cell)->gates)),
-        kept_(static_cast<Index>(find_cell<double>(shape.cell)->kept)),
+      : kind_(find_cell(shape.cell)->kind),
+        gates_(static_cast<Index>(find_cell(shape.cell)->gates)),
+        kept_(static_cast<Index>(find_cell(shape.cell)->kept)),
         hidden_(static_cast<Index>(shape.hidden)),
         weights_(weights) {}
 
@@ -136,7 +136,7 @@ class Walk {
 CellWeights cell_weights(const CellShape& shape, const SequenceModel<float>& model) {
   const auto letters = static_cast<Index>(model.letters()), hidden = static_cast<Index>(shape.hidden),
              inputs = shape.inputs == 0 ? letters : static_cast<Index>(shape.inputs),
-             rows = static_cast<Index>(find_cell<double>(shape.cell)->gates) * hidden;
+             rows = static_cast<Index>(find_cell(shape.cell)->gates) * hidden;
   CellWeights weights;
   weights.inputs = shape.inputs == 0 ? MatrixXd(MatrixXd::Identity(letters, letters))
                                      : MatrixXd(tensor(model, "embedding.weight", letters, inputs).cast<double>());

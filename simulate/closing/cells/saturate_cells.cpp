@@ -41,8 +41,8 @@ Unit reduced(Unit unit, CellKind kind) {
 class Rounding {
  public:
   Rounding(const CellShape& shape, CellWeights weights, const TaskAutomaton& input, const TrackedAutomaton& tracked)
-      : kind_(find_cell<double>(shape.cell)->kind),
-        gates_(static_cast<Index>(find_cell<double>(shape.cell)->gates)),
+      : kind_(find_cell(shape.cell)->kind),
+        gates_(static_cast<Index>(find_cell(shape.cell)->gates)),
         hidden_(static_cast<Index>(shape.hidden)),
         constants_(shape.biased ? 1 : 0),
         automaton_(input.automaton),

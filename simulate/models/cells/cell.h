@@ -1,5 +1,5 @@
-// simulate/models/cells/cell.h — a nonlinear recurrent cell as its units see it. The products W x + b and U h + c are
-// shared by all cells (simulate/models/cells/cell_network.h); a cell is what its units make of them, each by itself.
+// simulate/models/cells/cell.h — the table of nonlinear recurrent cells. The products W x + b and U h + c are shared by
+// all cells (simulate/models/cells/cell_network.h); a cell is what its units make of them, each by itself.
 #pragma once
 
 #include <Eigen/Core>
@@ -40,24 +40,17 @@ Real cell_sigmoid(Real x) {
   return rounded<Real>(1 / (1 + stated::exp(-static_cast<double>(x))));
 }
 
-/// All units of a layer at once. Of `gates` · `hidden` products and of what is remembered, gate g of unit j is at
-/// g · hidden + j. Real is float, double or Eigen::bfloat16.
-template <class Real>
+/// Of `gates` · `hidden` products, and of what a layer remembers, gate g of unit j is at g · hidden + j.
 struct Cell {
   CellKind kind;
   std::string_view name;
   std::size_t gates;  ///< products that a unit takes, from the input and from the state alike
   bool sums;          ///< it takes them added up alone
   std::size_t kept;   ///< numbers that a unit remembers; the first is its output, and the state of the products
-
-  /// Moves the memory on by W x + b (`by_input`) and U h + c (`by_state`).
-  void (*step)(std::size_t hidden, const Real* by_input, const Real* by_state, Real* memory);
 };
 
 /// Every cell, and the one of that name or null.
-template <class Real>
-const std::vector<Cell<Real>>& cells();
-template <class Real>
-const Cell<Real>* find_cell(std::string_view name);
+const std::vector<Cell>& cells();
+const Cell* find_cell(std::string_view name);
 
 }  // namespace krohn

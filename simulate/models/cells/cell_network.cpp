@@ -2,130 +2,106 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <bit>
-#include <type_traits>
+#include <numeric>
+#include <utility>
+#include <vector>
 
-#include "krohn/constructions/files/tensor_values.h"
-#include "krohn/simulate/arithmetic/transposed.h"
+#include "krohn/simulate/prove/claims/operations_builder.h"
 
 namespace krohn {
 namespace {
 
-/// None where the tensor is absent.
-template <class Real>
-std::vector<Real> numbers_of(const TensorFile& file, const std::string& name) {
-  TensorReader reader(file);
-  std::vector<Real> numbers;
-  if (!reader.has(name)) return numbers;
-  for (const double x : reader.reals(name, reader.shape(name))) numbers.push_back(rounded<Real>(x));
-  return numbers;
-}
+using List = OperationsBuilder::List;
 
-template <class Real>
-std::vector<Real> transposed(const std::vector<Real>& rows, std::size_t columns) {
-  const std::size_t count = columns == 0 ? 0 : rows.size() / columns;
-  std::vector<Real> result(rows.size());
-  transpose(rows.data(), count, columns, result.data(), count);
-  return result;
-}
+class Writer {
+ public:
+  Writer(const TensorFile& tensors, Precision format) : tensors_(tensors) { b_.operations.format = format; }
 
-/// The nearest number of the format, ties to even: for bf16 in a form that compilers vectorise.
-template <class Real>
-float nearest(float x) {
-  if constexpr (sizeof(Real) != 2) return x;
-  const auto bits = std::bit_cast<std::uint32_t>(x);
-  const float even = std::bit_cast<float>((bits + 0x7FFFu + (bits >> 16 & 1u)) & 0xFFFF0000u);
-  return x != x ? x : even;
-}
-
-/// y = bias + Wᵀ x, from the bias on; no bias is zeros. bf16 is computed as Eigen::bfloat16 computes it, every
-/// operation in float and then rounded.
-template <class Real>
-void affine(const Real* x, std::size_t inputs, const std::vector<Real>& weights, const std::vector<Real>& bias,
-            std::span<Real> y) {
-  using Wide = std::conditional_t<sizeof(Real) == 2, float, Real>;
-  std::vector<Wide> sums(sizeof(Real) == 2 ? y.size() : 0);
-  Wide* const sum = [&] {
-    if constexpr (sizeof(Real) == 2)
-      return sums.data();
-    else
-      return y.data();
-  }();
-  for (std::size_t j = 0; j < y.size(); ++j) sum[j] = bias.empty() ? Wide(0) : static_cast<Wide>(bias[j]);
-  for (std::size_t i = 0; i < inputs; ++i) {
-    const Real* const row = weights.data() + i * y.size();
-    const Wide by = static_cast<Wide>(x[i]);
-    for (std::size_t j = 0; j < y.size(); ++j)
-      if constexpr (sizeof(Real) == 2)
-        sum[j] = nearest<Real>(sum[j] + nearest<Real>(by * static_cast<Wide>(row[j])));
-      else
-        sum[j] += by * row[j];
+  Operations write(const CellShape& shape, Letter letters) {
+    const Cell& cell = *find_cell(shape.cell);
+    const std::size_t hidden = shape.hidden, kept = cell.kept * hidden;
+    memory_ = b_.memory(shape.layers * kept);
+    List x;
+    if (shape.inputs > 0) {
+      x = b_.row(tensor("embedding.weight"), shape.inputs);
+    } else {
+      std::vector<double> ones(std::size_t{letters} * letters, 0);
+      for (Letter letter = 0; letter < letters; ++letter) ones[letter * (std::size_t{letters} + 1)] = 1;
+      x = b_.row(b_.numbers(std::move(ones)), letters);
+    }
+    for (std::uint32_t i = 0; i < shape.layers; ++i) {
+      const auto affine = [&](List from, const char* weights, const char* bias) {
+        const List rows = tensor(cell_tensor(weights, i));
+        return shape.biased ? b_.affine(from, rows, tensor(cell_tensor(bias, i))) : b_.affine(from, rows);
+      };
+      const List a = affine(x, "weight_ih", "bias_ih"),
+                 b = affine(b_.part(memory_, i * kept, hidden), "weight_hh", "bias_hh");
+      x = unit(cell.kind, hidden, a, b, i * kept);
+    }
+    b_.operations.logits = b_.affine(x, tensor("head.weight"), tensor("head.bias")).number;
+    b_.operations.start.push_back(b_.numbers({0}, memory_.size).number);
+    b_.operations.tokens.resize(letters);
+    std::iota(b_.operations.tokens.begin(), b_.operations.tokens.end(), 0U);
+    return std::move(b_.operations);
   }
-  if constexpr (sizeof(Real) == 2)
-    for (std::size_t j = 0; j < y.size(); ++j) y[j] = static_cast<Real>(sum[j]);
-}
+
+ private:
+  List tensor(const std::string& name) { return b_.tensor(name, tensors_.tensors.at(name).elements()); }
+  void keep(List list) { b_.operations.keep.push_back(list.number); }
+
+  /// The units of a layer, whose part of the memory begins at `first`; its output.
+  List unit(CellKind kind, std::size_t hidden, List a, List b, std::size_t first) {
+    const auto sum = [&](std::size_t g) {
+      return b_.each("add", b_.part(a, g * hidden, hidden), b_.part(b, g * hidden, hidden));
+    };
+    const auto gate = [&](std::size_t g, const char* function) { return b_.each(function, sum(g)); };
+    const auto product = [&](List left, List right) { return b_.each("multiply", left, right); };
+    List output;
+    switch (kind) {
+      case CellKind::kTanh:
+        output = gate(0, "tanh");
+        break;
+      case CellKind::kRelu:
+        output = b_.each("greater", sum(0), b_.numbers({0}));
+        break;
+      case CellKind::kGru: {
+        const List r = gate(0, "logistic"), z = gate(1, "logistic");
+        const List moved = product(b_.part(b, 2 * hidden, hidden), r);
+        const List n = b_.each("tanh", b_.each("add", b_.part(a, 2 * hidden, hidden), moved));
+        const List before = b_.part(memory_, first, hidden);
+        output = b_.each("add", product(b_.each("subtract", before, n), z), n);
+        break;
+      }
+      case CellKind::kLstm: {
+        const List kept = product(gate(1, "logistic"), b_.part(memory_, first + hidden, hidden));
+        const List c = b_.each("add", kept, product(gate(0, "logistic"), gate(2, "tanh")));
+        output = product(gate(3, "logistic"), b_.each("tanh", c));
+        keep(output);
+        keep(c);
+        return output;
+      }
+    }
+    keep(output);
+    return output;
+  }
+
+  const TensorFile& tensors_;
+  OperationsBuilder b_;
+  List memory_;
+};
 
 }  // namespace
 
 std::vector<std::string> cell_names() {
   std::vector<std::string> names;
-  for (const Cell<float>& cell : cells<float>()) names.emplace_back(cell.name);
+  for (const Cell& cell : cells()) names.emplace_back(cell.name);
   return names;
 }
 
 std::string cell_tensor(const char* what, std::uint32_t layer) { return fmt::format("rnn.{}_l{}", what, layer); }
 
-template <class Real>
-CellNetwork<Real>::CellNetwork(const CellShape& shape, Letter letters, const TensorFile& tensors)
-    : cell_(find_cell<Real>(shape.cell)), hidden_(shape.hidden) {
-  for (std::uint32_t i = 0; i < shape.layers; ++i) {
-    const std::size_t inputs = i > 0 ? hidden_ : shape.inputs == 0 ? letters : shape.inputs;
-    layers_.push_back({transposed(numbers_of<Real>(tensors, cell_tensor("weight_ih", i)), inputs),
-                       transposed(numbers_of<Real>(tensors, cell_tensor("weight_hh", i)), hidden_),
-                       numbers_of<Real>(tensors, cell_tensor("bias_ih", i)),
-                       numbers_of<Real>(tensors, cell_tensor("bias_hh", i))});
-  }
-  head_ = transposed(numbers_of<Real>(tensors, "head.weight"), hidden_);
-  head_bias_ = numbers_of<Real>(tensors, "head.bias");
-  std::vector<Real> embedding = numbers_of<Real>(tensors, "embedding.weight");
-  const std::size_t inputs = shape.inputs == 0 ? letters : shape.inputs, rows = cell_->gates * hidden_;
-  if (shape.inputs == 0) {
-    embedding.assign(std::size_t{letters} * letters, Real(0));
-    for (Letter letter = 0; letter < letters; ++letter) embedding[letter * (letters + std::size_t{1})] = Real(1);
-  }
-  by_letter_.resize(letters * rows);
-  for (Letter letter = 0; letter < letters; ++letter)
-    affine(embedding.data() + letter * inputs, inputs, layers_[0].input, layers_[0].input_bias,
-           std::span(by_letter_).subspan(letter * rows, rows));
+Operations cell_operations(const CellShape& shape, Letter letters, const TensorFile& tensors, Precision format) {
+  return Writer(tensors, format).write(shape, letters);
 }
-
-template <class Real>
-void CellNetwork<Real>::read(Letter letter, std::span<Real> memory) const {
-  const std::size_t rows = cell_->gates * hidden_;
-  std::vector<Real> products(2 * rows);  // W x + b and U h + c of a layer
-  const std::span<Real> input = std::span(products).first(rows), state = std::span(products).last(rows);
-  const Real* below = nullptr;  // the output of the layer below
-  for (std::size_t i = 0; i < layers_.size(); ++i) {
-    const Layer& layer = layers_[i];
-    Real* const remembered = memory.data() + i * kept();
-    if (i == 0)
-      std::copy_n(by_letter_.begin() + static_cast<std::ptrdiff_t>(letter * rows), rows, input.begin());
-    else
-      affine(below, hidden_, layer.input, layer.input_bias, input);
-    affine<Real>(remembered, hidden_, layer.state, layer.state_bias, state);
-    cell_->step(hidden_, input.data(), state.data(), remembered);
-    below = remembered;
-  }
-}
-
-template <class Real>
-void CellNetwork<Real>::answer(std::span<const Real> memory, std::span<Real> logits) const {
-  affine(memory.data() + (layers_.size() - 1) * kept(), hidden_, head_, head_bias_, logits);
-}
-
-template class CellNetwork<float>;
-template class CellNetwork<double>;
-template class CellNetwork<Eigen::bfloat16>;
 
 }  // namespace krohn

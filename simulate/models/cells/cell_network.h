@@ -7,15 +7,14 @@
 // first layer is a row of the embedding, or without one a 1 at the letter's own place. Layers begin with zeros.
 #pragma once
 
-#include <Eigen/Core>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "krohn/automata/dfa/alphabet.h"
 #include "krohn/constructions/files/safetensors.h"
-#include "krohn/simulate/models/cells/cells.h"
+#include "krohn/simulate/models/cells/cell.h"
+#include "krohn/simulate/prove/claims/operations.h"
 
 namespace krohn {
 
@@ -34,36 +33,7 @@ std::vector<std::string> cell_names();
 /// bias_ih b, bias_hh c; with embedding.weight, a row a letter, and head.weight and head.bias, a row a label.
 std::string cell_tensor(const char* what, std::uint32_t layer);
 
-/// Immutable, shared by threads.
-template <class Real>
-class CellNetwork {
- public:
-  CellNetwork(const CellShape& shape, Letter letters, const TensorFile& tensors);
-
-  /// Numbers remembered between letters: layer after layer, of each first h, then what else the cell keeps.
-  std::size_t memory() const { return layers_.size() * kept(); }
-  std::size_t kept() const { return cell_->kept * hidden_; }
-  std::size_t hidden() const { return hidden_; }
-
-  /// Moves the memory on.
-  void read(Letter letter, std::span<Real> memory) const;
-  void answer(std::span<const Real> memory, std::span<Real> logits) const;
-
- private:
-  struct Layer {
-    std::vector<Real> input, state;  ///< transposed: a row an input
-    std::vector<Real> input_bias, state_bias;
-  };
-
-  const Cell<Real>* cell_;
-  std::size_t hidden_;
-  std::vector<Layer> layers_;
-  std::vector<Real> by_letter_;  ///< W x + b of the first layer, a row a letter
-  std::vector<Real> head_, head_bias_;
-};
-
-extern template class CellNetwork<float>;
-extern template class CellNetwork<double>;
-extern template class CellNetwork<Eigen::bfloat16>;
+/// What the network does with a token, which is a letter, in fp64, fp32 or bf16.
+Operations cell_operations(const CellShape& shape, Letter letters, const TensorFile& tensors, Precision format);
 
 }  // namespace krohn

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "krohn/automata/dfa/dfa.h"
-#include "krohn/simulate/models/stock/stock_layer.h"
+#include "krohn/simulate/models/stock/stock_kinds.h"
 
 namespace krohn {
 

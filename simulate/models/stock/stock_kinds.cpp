@@ -5,15 +5,140 @@
 #include <algorithm>
 #include <cassert>
 
-#include "krohn/simulate/models/stock/delta_layer.h"
-#include "krohn/simulate/models/stock/gla_layer.h"
-#include "krohn/simulate/models/stock/mamba2_layer.h"
-#include "krohn/simulate/models/stock/mamba_layer.h"
-#include "krohn/simulate/models/stock/mlstm_layer.h"
-#include "krohn/simulate/models/stock/rwkv7_layer.h"
-#include "krohn/simulate/models/stock/slstm_layer.h"
-
 namespace krohn {
+namespace {
+
+/// Numbers: inner (e), states (n), rank (of δ), taps; and the flags bias (of W_in and W_out) and conv-bias.
+std::vector<StockTensor> mamba_tensors(const StockShape& shape) {
+  const std::uint64_t width = shape.width, inner = shape.count("inner"), states = shape.count("states"),
+                      rank = shape.count("rank"), taps = shape.count("taps"), bias = shape.count("bias");
+  return {{"in_proj.weight", {2 * inner, width}},
+          {"in_proj.bias", {2 * inner * bias}},
+          {"conv1d.weight", {inner, 1, taps}},
+          {"conv1d.bias", {inner * shape.count("conv-bias")}},
+          {"x_proj.weight", {rank + 2 * states, inner}},
+          {"dt_proj.weight", {inner, rank}},
+          {"dt_proj.bias", {inner}},
+          {"A_log", {inner, states}},
+          {"D", {inner}},
+          {"out_proj.weight", {width, inner}},
+          {"out_proj.bias", {width * bias}}};
+}
+
+/// Numbers: heads, per-head (p), states (n), groups, taps, eps (of the norm); and the flags bias and conv-bias.
+std::vector<StockTensor> mamba2_tensors(const StockShape& shape) {
+  const std::uint64_t width = shape.width, heads = shape.count("heads"), inner = heads * shape.count("per-head"),
+                      convolved = inner + 2 * shape.count("groups") * shape.count("states"), bias = shape.count("bias");
+  return {{"in_proj.weight", {inner + convolved + heads, width}},
+          {"in_proj.bias", {(inner + convolved + heads) * bias}},
+          {"conv1d.weight", {convolved, 1, shape.count("taps")}},
+          {"conv1d.bias", {convolved * shape.count("conv-bias")}},
+          {"A_log", {heads}},
+          {"dt_bias", {heads}},
+          {"D", {heads}},
+          {"norm.weight", {inner}},
+          {"out_proj.weight", {width, inner}},
+          {"out_proj.bias", {width * bias}}};
+}
+
+/// Numbers: heads, keys and values (of a head), reflections (a token), taps (0: no convolutions), eps (of the output's
+/// norm); and the flags decay (α), gate (W_g), negative (β up to 2), plain-keys (no silu on q and k), and one-conv (one
+/// tensor conv1d for q, k and v).
+std::vector<StockTensor> delta_tensors(const StockShape& shape) {
+  const std::uint64_t width = shape.width, heads = shape.count("heads"), times = shape.count("reflections"),
+                      keys = heads * shape.count("keys"), values = heads * shape.count("values"),
+                      taps = shape.count("taps"), decay = shape.count("decay"), all = shape.count("one-conv"),
+                      each = 1 - all;
+  return {{"q_proj.weight", {keys, width}},
+          {"k_proj.weight", {times * keys, width}},
+          {"v_proj.weight", {times * values, width}},
+          {"b_proj.weight", {times * heads, width}},
+          {"a_proj.weight", {heads * decay, width}},
+          {"A_log", {heads * decay}},
+          {"dt_bias", {heads * decay}},
+          {"g_proj.weight", {values * shape.count("gate"), width}},
+          {"q_conv1d.weight", {keys * each, 1, taps}},
+          {"k_conv1d.weight", {times * keys * each, 1, taps}},
+          {"v_conv1d.weight", {times * values * each, 1, taps}},
+          {"conv1d.weight", {(keys + times * (keys + values)) * all, 1, taps}},
+          {"o_norm.weight", {shape.count("values")}},
+          {"o_proj.weight", {width, values}}};
+}
+
+/// Numbers: heads, keys and values (of a head), rank (of W₁), normaliser (the 16), eps (of the norm).
+std::vector<StockTensor> gla_tensors(const StockShape& shape) {
+  const std::uint64_t width = shape.width, keys = shape.count("heads") * shape.count("keys"),
+                      values = shape.count("heads") * shape.count("values"), rank = shape.count("rank");
+  return {{"q_proj.weight", {keys, width}},    {"k_proj.weight", {keys, width}},
+          {"v_proj.weight", {values, width}},  {"g_proj.weight", {values, width}},
+          {"gk_proj.0.weight", {rank, width}}, {"gk_proj.1.weight", {keys, rank}},
+          {"gk_proj.1.bias", {keys}},          {"g_norm_swish_gate.weight", {shape.count("values")}},
+          {"o_proj.weight", {width, values}}};
+}
+
+/// Numbers: heads, keys and values (of a head), cap (0: none), eps (ε), head-eps (of the layer norm).
+std::vector<StockTensor> mlstm_tensors(const StockShape& shape) {
+  const std::uint64_t width = shape.width, heads = shape.count("heads"), keys = heads * shape.count("keys"),
+                      values = heads * shape.count("values");
+  return {{"q.weight", {keys, width}},
+          {"k.weight", {keys, width}},
+          {"v.weight", {values, width}},
+          {"ogate_preact.weight", {values, width}},
+          {"igate_preact.weight", {heads, width}},
+          {"igate_preact.bias", {heads}},
+          {"fgate_preact.weight", {heads, width}},
+          {"fgate_preact.bias", {heads}},
+          {"multihead_norm.weight", {values}},
+          {"out_proj.weight", {width, values}}};
+}
+
+/// Numbers: heads, taps (0: no convolution), head-eps; and the flag cuda, of the layout in which the package's backend
+/// of that name keeps R and b.
+std::vector<StockTensor> slstm_tensors(const StockShape& shape) {
+  const std::uint64_t width = shape.width, heads = shape.count("heads"), size = width / heads,
+                      taps = shape.count("taps");
+  const Shape blocks{heads, size, size};
+  return {{"conv1d.conv.weight", {width, 1, taps}},
+          {"conv1d.conv.bias", {taps == 0 ? 0 : width}},
+          {"fgate.weight", blocks},
+          {"igate.weight", blocks},
+          {"zgate.weight", blocks},
+          {"ogate.weight", blocks},
+          {"slstm_cell._recurrent_kernel_",
+           shape.count("cuda") != 0 ? Shape{heads, size, 4 * size} : Shape{heads, 4 * size, size}},
+          {"slstm_cell._bias_", {4 * width}},
+          {"group_norm.weight", {width}}};
+}
+
+/// Numbers: heads, keys and values (of a head), decay-rank, rate-rank and gate-rank (of w, a and g), eps (of the norm).
+std::vector<StockTensor> rwkv7_tensors(const StockShape& shape) {
+  const std::uint64_t width = shape.width, heads = shape.count("heads"), size = shape.count("keys"),
+                      keys = heads * size, values = heads * shape.count("values"), decay = shape.count("decay-rank"),
+                      rate = shape.count("rate-rank"), gate = shape.count("gate-rank");
+  std::vector<StockTensor> tensors;
+  for (const char* name : {"x_r", "x_w", "x_k", "x_v", "x_a", "x_g"}) tensors.push_back({name, {1, 1, width}});
+  const std::vector<StockTensor> others{{"k_k", {keys}},
+                                        {"k_a", {keys}},
+                                        {"r_k", {heads, size}},
+                                        {"r_proj.weight", {keys, width}},
+                                        {"k_proj.weight", {keys, width}},
+                                        {"v_proj.weight", {values, width}},
+                                        {"o_proj.weight", {width, values}},
+                                        {"w_lora.lora.0.weight", {decay, width}},
+                                        {"w_lora.lora.2.weight", {keys, decay}},
+                                        {"w_lora.lora.2.bias", {keys}},
+                                        {"a_lora.lora.0.weight", {rate, width}},
+                                        {"a_lora.lora.2.weight", {keys, rate}},
+                                        {"a_lora.lora.2.bias", {keys}},
+                                        {"g_lora.lora.0.weight", {gate, width}},
+                                        {"g_lora.lora.2.weight", {values, gate}},
+                                        {"g_norm.weight", {values}},
+                                        {"g_norm.bias", {values}}};
+  tensors.insert(tensors.end(), others.begin(), others.end());
+  return tensors;
+}
+
+}  // namespace
 
 double StockShape::number(std::string_view name) const {
   const auto found = numbers.find(name);
@@ -26,9 +151,7 @@ const std::vector<StockKind>& stock_kinds() {
   static const std::vector<StockKind> kinds{
       {"stock-mamba",
        {{"inner", 1}, {"states", 1}, {"rank", 1}, {"taps", 1}, {"bias", 0, kFlag}, {"conv-bias", 0, kFlag}},
-       mamba_tensors,
-       mamba_layer<float>,
-       mamba_layer<double>},
+       mamba_tensors},
       {"stock-mamba2",
        {{"heads", 1},
         {"per-head", 1},
@@ -38,9 +161,7 @@ const std::vector<StockKind>& stock_kinds() {
         {"bias", 0, kFlag},
         {"conv-bias", 0, kFlag},
         {"eps", 1e-5, kReal}},
-       mamba2_tensors,
-       mamba2_layer<float>,
-       mamba2_layer<double>},
+       mamba2_tensors},
       {"stock-delta",
        {{"heads", 1},
         {"keys", 1},
@@ -53,24 +174,14 @@ const std::vector<StockKind>& stock_kinds() {
         {"plain-keys", 0, kFlag},
         {"one-conv", 0, kFlag},
         {"eps", 1e-5, kReal}},
-       delta_tensors,
-       delta_layer<float>,
-       delta_layer<double>},
+       delta_tensors},
       {"stock-gla",
        {{"heads", 1}, {"keys", 1}, {"values", 1}, {"rank", 1}, {"normaliser", 16, kReal}, {"eps", 1e-5, kReal}},
-       gla_tensors,
-       gla_layer<float>,
-       gla_layer<double>},
+       gla_tensors},
       {"stock-mlstm",
        {{"heads", 1}, {"keys", 1}, {"values", 1}, {"cap", 0, kReal}, {"eps", 1e-6, kReal}, {"head-eps", 1e-6, kReal}},
-       mlstm_tensors,
-       mlstm_layer<float>,
-       mlstm_layer<double>},
-      {"stock-slstm",
-       {{"heads", 1}, {"taps", 0}, {"cuda", 0, kFlag}, {"head-eps", 1e-5, kReal}},
-       slstm_tensors,
-       slstm_layer<float>,
-       slstm_layer<double>},
+       mlstm_tensors},
+      {"stock-slstm", {{"heads", 1}, {"taps", 0}, {"cuda", 0, kFlag}, {"head-eps", 1e-5, kReal}}, slstm_tensors},
       {"stock-rwkv7",
        {{"heads", 1},
         {"keys", 1},
@@ -79,9 +190,7 @@ const std::vector<StockKind>& stock_kinds() {
         {"rate-rank", 1},
         {"gate-rank", 1},
         {"eps", 64e-5, kReal}},
-       rwkv7_tensors,
-       rwkv7_layer<float>,
-       rwkv7_layer<double>}};
+       rwkv7_tensors}};
   return kinds;
 }
 

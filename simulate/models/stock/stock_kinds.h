@@ -1,9 +1,39 @@
-// simulate/models/stock/stock_kinds.h — the kinds of layers by name, and stacks of them as text.
+// simulate/models/stock/stock_kinds.h — recurrent layers of other libraries: stacks of them by their shape, their kinds
+// by name, and their tensors. What they compute is in stock_operations.h.
 #pragma once
 
-#include "krohn/simulate/models/stock/stock_layer.h"
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "krohn/constructions/files/tensor_values.h"
 
 namespace krohn {
+
+/// A stack of one kind of layer, between an embedding and a linear read-out.
+struct StockShape {
+  std::string kind;                     ///< a name among stock_kinds
+  std::uint32_t layers = 1, width = 1;  ///< numbers that a layer takes and gives
+  std::uint32_t mlp = 0;                ///< units of the SwiGLU behind each layer; 0: there is none
+  bool residual = false;                ///< every layer (and MLP) has a norm before it and is added to its input
+  bool final_norm = false;              ///< a norm before the read-out
+  double norm_epsilon = 1e-5;           ///< of those norms
+  double logit_cap = 0;                 ///< c: logits become c tanh(logit / c); 0: they stay
+  std::map<std::string, double, std::less<>> numbers;  ///< what else the kind has, by name
+
+  std::size_t count(std::string_view name) const { return static_cast<std::size_t>(number(name)); }
+  double number(std::string_view name) const;
+  friend bool operator==(const StockShape&, const StockShape&) = default;
+};
+
+/// A tensor of a layer, under the name that its library gives it.
+struct StockTensor {
+  std::string name;
+  Shape shape;  ///< an extent of 0: this layer has none
+};
 
 /// What a kind knows of itself beside its tensors.
 struct StockNumber {
@@ -18,8 +48,6 @@ struct StockKind {
   std::vector<StockNumber> numbers;
   /// Its tensors, by the names of the library.
   std::vector<StockTensor> (*tensors)(const StockShape&);
-  std::unique_ptr<StockLayer<float>> (*narrow)(const StockShape&, const TensorFile&, const std::string& prefix);
-  std::unique_ptr<StockLayer<double>> (*wide)(const StockShape&, const TensorFile&, const std::string& prefix);
 };
 
 const std::vector<StockKind>& stock_kinds();

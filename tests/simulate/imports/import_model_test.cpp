@@ -8,9 +8,10 @@
 
 #include "krohn/constructions/files/tensor_values.h"
 #include "krohn/groups/error.h"
-#include "krohn/simulate/learned/deterministic_cell.h"
+#include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "tests/error_of.h"
+#include "tests/simulate/plain_model.h"
 
 using namespace krohn;
 using namespace krohn::test;

@@ -13,7 +13,6 @@
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/error.h"
-#include "krohn/simulate/learned/deterministic_model.h"
 #include "krohn/simulate/learned/snap_network.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/models/released_model.h"
@@ -25,6 +24,7 @@
 #include "krohn/simulate/train/trainer.h"
 #include "tests/automata/random_automata.h"
 #include "tests/simulate/asked_reader.h"
+#include "tests/simulate/plain_model.h"
 
 using namespace krohn;
 
@@ -60,7 +60,7 @@ std::unique_ptr<SequenceModel<Real>> made(const char* name, const Task& task, st
 
 /// The mean cross-entropy of a batch, word by word.
 template <class Real>
-double plain_loss(const DeterministicModel<Real>& plain, const TrainingBatch& batch, std::size_t labels) {
+double plain_loss(PlainModel<Real>& plain, const TrainingBatch& batch, std::size_t labels) {
   double sum = 0;
   for (std::uint32_t word = 0; word < batch.words; ++word) {
     std::vector<Real> memory = plain.start(), logits(labels);

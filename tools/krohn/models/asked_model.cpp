@@ -100,10 +100,8 @@ class AskedCheckpoint final : public AskedModel {
         *reader_, *tracked_, [this](Output token) { return output_of_token(checkpoint_, token); }, {}, in_chunks_});
     if (in_chunks_) return;
     model_->operations = std::make_shared<const Operations>(checkpoint_operations(checkpoint_, *network_));
-    const bool is_hybrid = traits_of(checkpoint_.config.family).is_hybrid, is_apart = !checkpoint_.parts.empty();
-    if (is_hybrid) in_file_ = with_file_names(checkpoint_.config, checkpoint_.tensors);
-    if (is_apart) in_file_ = part_householders(checkpoint_.tensors, checkpoint_.parts);
-    model_->tensors = is_hybrid || is_apart ? &in_file_ : &checkpoint_.tensors;
+    in_file_ = tensors_in_file(checkpoint_);
+    model_->tensors = &in_file_;
   }
 
   const Alphabet& alphabet() const override { return checkpoint_.automaton->alphabet(); }
@@ -162,7 +160,7 @@ class AskedCheckpoint final : public AskedModel {
 
   ModelOptions options_;
   Checkpoint checkpoint_;
-  TensorFile in_file_;  ///< the tensors as the file has them, where that is otherwise
+  TensorFile in_file_;  ///< the tensors as the file has them
   std::optional<Language> language_;
   bool in_chunks_ = false;
   std::optional<CheckpointModel> network_;

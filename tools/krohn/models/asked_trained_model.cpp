@@ -4,10 +4,10 @@
 
 #include "krohn/groups/atomic_file.h"
 #include "krohn/groups/error.h"
-#include "krohn/simulate/learned/deterministic_cell.h"
-#include "krohn/simulate/learned/deterministic_stock.h"
 #include "krohn/simulate/learned/model_operations.h"
 #include "krohn/simulate/learned/trained_reader.h"
+#include "krohn/simulate/models/cell_model.h"
+#include "krohn/simulate/models/stock_model.h"
 #include "tools/krohn/models/asked_model.h"
 #include "tools/krohn/models/run_folder.h"
 

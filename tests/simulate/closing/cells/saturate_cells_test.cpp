@@ -18,6 +18,7 @@
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/cells/saturated_cell.h"
 #include "krohn/simulate/models/models.h"
+#include "krohn/simulate/operations/operations_reader.h"
 #include "krohn/simulate/tasks/tasks.h"
 
 using namespace krohn;
@@ -80,16 +81,19 @@ TEST_CASE("whatever is rounded, random weights too, units hold signs alone, and 
       model->parameters()[model->begin_of("head.bias") + task->oracle()->output(task->oracle()->initial())] = 1000;
       const SaturatedUnits units = saturate_cells(*model, *task);
       REQUIRE(units.model != nullptr);
-      const CellNetwork<float> network(shape, units.model->letters(), units.model->tensors());
-      std::vector<float> memory(network.memory(), 0);
-      const std::size_t held = network.kept() - shape.hidden;  // h, or c behind it
+      const TensorFile tensors = units.model->tensors();
+      const auto reader =
+          operations_reader(cell_operations(shape, units.model->letters(), tensors, Precision::kFp32), tensors);
+      LetterReader::Memory read = reader->start();
+      const std::size_t held = reader->numbers(read).size() - shape.hidden;  // h, or c behind it
       std::mt19937 random(static_cast<unsigned>(seed));
-      std::set<std::vector<float>> codes;
+      std::set<std::vector<double>> codes;
       std::size_t silent = shape.hidden;
       for (int t = 0; t < 500; ++t) {
-        network.read(static_cast<Letter>(random() % 3), memory);
-        const auto zeros = static_cast<std::size_t>(
-            std::count(memory.begin() + static_cast<std::ptrdiff_t>(held), memory.end(), 0.0F));
+        reader->step(static_cast<Letter>(random() % 3), read, false);
+        const std::vector<double> memory = reader->numbers(read);
+        const auto zeros =
+            static_cast<std::size_t>(std::count(memory.begin() + static_cast<std::ptrdiff_t>(held), memory.end(), 0.0));
         silent = std::min(silent, zeros);
         for (std::size_t i = held; i < memory.size(); ++i) CHECK(std::abs(memory[i]) == (memory[i] == 0 ? 0 : 1));
         codes.insert(memory);

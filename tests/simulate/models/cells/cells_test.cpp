@@ -2,16 +2,19 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 
 #include "krohn/automata/language.h"
+#include "krohn/constructions/files/tensor_values.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/cells/saturated_cell.h"
 #include "krohn/simulate/models/models.h"
+#include "krohn/simulate/operations/operations_reader.h"
 #include "krohn/simulate/prove/machine/certify_reader.h"
 #include "krohn/simulate/prove/machine/reader_run.h"
 #include "krohn/simulate/tasks/tasks.h"
@@ -119,17 +122,23 @@ TEST_CASE("a saturated cell answers as its automaton does, word by word and at t
     const Dfa automaton = random_moore(dice, 5, 2, 3);
     for (const char* cell : kCells) {
       const SaturatedCell made = saturated_cell(automaton, cell);
-      const CellNetwork<float> network(made.shape, automaton.letters(), made.tensors);
+      const auto reader = operations_reader(
+          cell_operations(made.shape, automaton.letters(), made.tensors, Precision::kFp32), made.tensors);
+      // Before the first letter the units are 0, so that the biases answer.
+      const std::vector<double> biases = floating_numbers(made.tensors.tensors.at("head.bias")).value();
+      const auto first = std::ranges::max_element(biases);
+      CHECK(static_cast<Output>(first - biases.begin()) == automaton.output(automaton.initial()));
+      CHECK(std::ranges::count_if(biases, [&](double bias) { return bias > *first - 0.5; }) == 1);
       for (const Word& word : short_words(automaton.letters(), 4)) {
-        std::vector<float> memory(network.memory(), 0), logits(automaton.output_names().size());
+        if (word.empty()) continue;
+        LetterReader::Memory memory = reader->start();
+        LetterReader::Answer answer;
         State state = automaton.initial();
-        for (const Letter letter : word) network.read(letter, memory), state = automaton.next(state, letter);
-        network.answer(memory, logits);
-        const auto best = std::ranges::max_element(logits);
+        for (const Letter letter : word)
+          answer = reader->step(letter, memory, true), state = automaton.next(state, letter);
         CAPTURE(cell);
-        REQUIRE(static_cast<Output>(best - logits.begin()) == automaton.output(state));
-        for (auto other = logits.begin(); other != logits.end(); ++other)
-          if (other != best) REQUIRE(*other < *best - 0.5f);
+        REQUIRE(answer.output == automaton.output(state));
+        REQUIRE(answer.margin > 0.5);
       }
     }
   }

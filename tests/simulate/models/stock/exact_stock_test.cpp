@@ -5,10 +5,14 @@
 
 #include <doctest/doctest.h>
 
+#include <memory>
+#include <numeric>
+
 #include "krohn/automata/language.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/error.h"
-#include "krohn/simulate/models/stock/stock_network.h"
+#include "krohn/simulate/models/stock/stock_operations.h"
+#include "krohn/simulate/operations/operations_reader.h"
 #include "tests/error_of.h"
 
 using namespace krohn;
@@ -16,31 +20,30 @@ using namespace krohn::test;
 
 namespace {
 
+std::unique_ptr<OperationsReader> reader_of(const ExactStock& stock, const Dfa& automaton, Precision format) {
+  Operations operations = stock_operations(stock.shape, stock.tensors, format).operations;
+  operations.tokens.resize(automaton.letters());
+  std::iota(operations.tokens.begin(), operations.tokens.end(), 0U);
+  return operations_reader(operations, stock.tensors);
+}
+
 /// Words up to `length`, after each the answer: the number that are wrong, ties included.
-template <class Real>
-std::size_t wrong_words(const ExactStock& stock, const Dfa& automaton, std::size_t length) {
-  const StockNetwork<Real> network(stock.shape, stock.tensors);
-  const std::size_t labels = automaton.output_names().size();
+std::size_t wrong_words(const ExactStock& stock, const Dfa& automaton, std::size_t length,
+                        Precision format = Precision::kFp32) {
+  const auto reader = reader_of(stock, automaton, format);
   struct Place {
-    std::vector<Real> memory;
+    LetterReader::Memory memory;
     State state;
     std::size_t length;
   };
-  std::vector<Place> places{{std::vector<Real>(network.memory(), 0), automaton.initial(), 0}};
+  std::vector<Place> places{{reader->start(), automaton.initial(), 0}};
   std::size_t wrong = 0;
   while (!places.empty()) {
     const Place place = std::move(places.back());
     places.pop_back();
     for (Letter letter = 0; letter < automaton.letters(); ++letter) {
       Place next{place.memory, automaton.next(place.state, letter), place.length + 1};
-      std::vector<Real> logits(labels);
-      network.read(letter, next.memory, logits);
-      const Output right = automaton.output(next.state);
-      for (std::size_t label = 0; label < labels; ++label)
-        if (label != right && !(logits[label] < logits[right])) {
-          ++wrong;
-          break;
-        }
+      wrong += reader->step(letter, next.memory, true).output == automaton.output(next.state) ? 0 : 1;
       if (next.length < length) places.push_back(std::move(next));
     }
   }
@@ -82,13 +85,13 @@ bool is_latch(const Dfa& given) {
 TEST_CASE("an sLSTM is any automaton") {
   each_automaton(2, [](const Dfa& automaton) {
     const ExactStock stock = exact_slstm(automaton);
-    REQUIRE(wrong_words<float>(stock, automaton, 6) == 0);
-    REQUIRE(wrong_words<double>(stock, automaton, 6) == 0);
+    REQUIRE(wrong_words(stock, automaton, 6) == 0);
+    REQUIRE(wrong_words(stock, automaton, 6, Precision::kFp64) == 0);
   });
   for (const char* name : {"name:S3", "regex:(a|b)*abb", "regex:(a|b|c)*b", "name:Z5", "regex:a*"}) {
     CAPTURE(name);
     const Dfa automaton = minimise(load_language(name));
-    CHECK(wrong_words<float>(exact_slstm(automaton), automaton, 4) == 0);
+    CHECK(wrong_words(exact_slstm(automaton), automaton, 4) == 0);
   }
   CHECK_THROWS_AS(exact_slstm(load_language("name:S7")), LimitError);
 }
@@ -106,31 +109,29 @@ TEST_CASE("Mamba-2 and mLSTM are the automata whose letters keep all states or t
         return;
       }
       ++latches;
-      REQUIRE(wrong_words<float>(exact_mamba2(automaton), automaton, 6) == 0);
-      REQUIRE(wrong_words<double>(exact_mamba2(automaton), automaton, 6) == 0);
-      REQUIRE(wrong_words<float>(exact_mlstm(automaton), automaton, 6) == 0);
+      REQUIRE(wrong_words(exact_mamba2(automaton), automaton, 6) == 0);
+      REQUIRE(wrong_words(exact_mamba2(automaton), automaton, 6, Precision::kFp64) == 0);
+      REQUIRE(wrong_words(exact_mlstm(automaton), automaton, 6) == 0);
     });
   CHECK(latches > 50);
   CHECK(others > 1000);
   CHECK(error_of([] { exact_mamba2(load_language("name:parity")); }).find("permutes states") != std::string::npos);
   const Dfa last = load_language("regex:(a|b|c|d|e)*(a|c)e*");
-  CHECK(wrong_words<float>(exact_mamba2(last), last, 4) == 0);
-  CHECK(wrong_words<float>(exact_mlstm(last), last, 4) == 0);
+  CHECK(wrong_words(exact_mamba2(last), last, 4) == 0);
+  CHECK(wrong_words(exact_mlstm(last), last, 4) == 0);
 }
 
 TEST_CASE("fp32 keeps the mLSTM's state where the reals forget it") {
   // e keeps the state: b, then e over and over.
   const Dfa automaton = load_language("regex:(a|b|e)*be*");
-  const auto forgets = [&]<class Real>(Real) {
-    const ExactStock stock = exact_mlstm(automaton);
-    const StockNetwork<Real> network(stock.shape, stock.tensors);
-    std::vector<Real> memory(network.memory(), 0);
-    network.read(1, memory, {});
-    network.read(2, memory, {});
-    const std::vector<Real> before = memory;
-    for (int i = 0; i < 1000; ++i) network.read(2, memory, {});
+  const auto forgets = [&](Precision format) {
+    const auto reader = reader_of(exact_mlstm(automaton), automaton, format);
+    LetterReader::Memory memory = reader->start();
+    for (const Letter letter : {1U, 2U}) reader->step(letter, memory, false);
+    const LetterReader::Memory before = memory;
+    for (int i = 0; i < 1000; ++i) reader->step(2, memory, false);
     return memory != before;
   };
-  CHECK_FALSE(forgets(float{}));
-  CHECK(forgets(double{}));
+  CHECK_FALSE(forgets(Precision::kFp32));
+  CHECK(forgets(Precision::kFp64));
 }

@@ -1,11 +1,12 @@
+#include "krohn/simulate/models/stock/stock_operations.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
-#include "krohn/simulate/learned/deterministic_layers.h"
-#include "krohn/simulate/learned/model_operations.h"
+#include "krohn/constructions/files/tensor_values.h"
 #include "krohn/simulate/prove/claims/operations_builder.h"
 
 namespace krohn {
@@ -14,8 +15,6 @@ namespace {
 using List = OperationsBuilder::List;
 using View = OperationsBuilder::View;
 
-/// Writes the operations of a stack of layers of another library, as the headers of simulate/models/stock/ have them:
-/// products, sums, quotients and roots one after another, sums from the bias on.
 class Writer {
  public:
   Writer(const StockShape& shape, const TensorFile& tensors, Precision format) : shape_(shape), tensors_(tensors) {
@@ -32,6 +31,7 @@ class Writer {
       first_ = kept_;
       prefix_ = layer + "mixer.";
       x = added((this->*mixer)(normed(layer + "norm.weight", x)));
+      states_.emplace_back(first_, kept_ - first_);
       for (const List list : std::exchange(older_, {})) keep(list);
       if (shape_.mlp == 0) continue;
       prefix_ = layer + "mlp.";
@@ -45,6 +45,8 @@ class Writer {
     b_.start(b_.numbers({0}, kept_));
     return std::move(b_.operations);
   }
+  /// Of every layer, without older tokens.
+  const std::vector<std::pair<std::size_t, std::size_t>>& states() const { return states_; }
 
  private:
   /// Rows that one convolution takes: their first channel among those of the taps.
@@ -130,7 +132,7 @@ class Writer {
     const std::size_t taps = count("taps");
     std::size_t unseen = taps - 1, width = 0, at = first_ + state;
     for (const Rows& rows : all) {
-      const std::vector<float> numbers = plain_numbers<float>(tensors_, prefix_ + rows.taps);
+      const std::vector<double> numbers = floating_numbers(tensors_.tensors.at(prefix_ + rows.taps)).value();
       for (std::size_t i = 0; i < numbers.size(); ++i)
         if (numbers[i] != 0) unseen = std::min(unseen, i % taps);
       width += rows.row.size;
@@ -171,6 +173,13 @@ class Writer {
   List state() { return remembered(0, heads() * keys() * values()); }
   List root_of_keys() { return root(b_.constant(static_cast<double>(keys()))); }
 
+  // Mamba's selective state space (Gu & Dao 2023), as MambaMixer of transformers and Mamba of state-spaces compute it:
+  //
+  //   (u, z) = W_in x          u ← silu(conv(u))          (δ, B, C) = W_x u          Δ = softplus(W_dt δ + b)
+  //   h[e, n] ← e^(Δ[e] A[e, n]) h[e, n] + (Δ[e] B[n]) u[e]          A = −e^A_log
+  //   y[e] = (Σ_n h[e, n] C[n] + D[e] u[e]) silu(z[e])               out = W_out y
+  //
+  // The first product of a step is rounded before the second is added.
   List mamba(List x) {
     const std::size_t inner = count("inner"), states = count("states"), rank = count("rank");
     const List both = linear("in_proj", x), z = b_.part(both, inner, inner);
@@ -187,6 +196,14 @@ class Writer {
     return linear("out_proj", gated(skipped, z));
   }
 
+  // Mamba-2 (Dao & Gu 2024), as Mamba2Mixer of transformers decodes a token and state-spaces' Mamba2 steps:
+  //
+  //   (z, u, B, C, δ) = W_in x          (u, B, C) ← silu(conv(u, B, C))          Δ = softplus(δ + b)
+  //   S[h, p, n] ← S[h, p, n] e^(Δ[h] A[h]) + (Δ[h] B[n]) u[h, p]          A = −e^A_log
+  //   y[h, p] = Σ_n S[h, p, n] C[n] + u[h, p] D[h]
+  //   out = W_out norm(y silu(z)), an RMS norm over each group's part
+  //
+  // Heads of one group share B and C. The steps Δ have no limit: transformers' own decoding step knows none.
   List mamba2(List x) {
     const std::size_t size = count("per-head"), states = count("states"), groups = count("groups"),
                       inner = heads() * size, wide = inner + 2 * groups * states, shared = heads() / groups;
@@ -210,6 +227,13 @@ class Writer {
     return linear("out_proj", read);
   }
 
+  // Delta rules: DeltaNet and gated DeltaProduct as flash-linear-attention's layers compute them (Yang et al. 2024;
+  // Siems et al. 2025), gated DeltaNet also as OlmoHybridGatedDeltaNet of transformers:
+  //
+  //   q, k, v = silu(conv(W x))          q, k ← x · 1/√(Σ x² + 10⁻⁶), head by head          q ← q / √K
+  //   β = σ(W_b x), doubled where eigenvalues may be negative          α = e^(−e^A_log softplus(W_a x + dt_bias))
+  //   S ← S α, then for every reflection j:  S[i, c] ← S[i, c] + k[i] ((v[c] − Σ_i S[i, c] k[i]) β)
+  //   o[c] = Σ_i S[i, c] q[i]          o ← norm(o), head by head, times silu(W_g x)          out = W_o o
   List delta(List x) {
     List q = linear("q_proj", x), k = linear("k_proj", x), v = linear("v_proj", x);
     if (count("taps") > 0) {
@@ -245,6 +269,12 @@ class Writer {
     return linear("o_proj", y);
   }
 
+  // Gated linear attention (Yang et al. 2024), as flash-linear-attention's layer computes it with its usual options: no
+  // convolutions, no feature map, a swish gate.
+  //
+  //   q, k, v = W x          α[i] = e^(log σ(W₂ W₁ x + b)[i] / 16)
+  //   S[i, c] ← S[i, c] α[i] + k[i] v[c]          o[c] = Σ_i S[i, c] (q[i] · 1/√K)
+  //   out = W_o (norm(o) silu(W_g x)), the norm head by head
   List gla(List x) {
     const List q = multiply(linear("q_proj", x), divide(b_.constant(1), root_of_keys()));
     const List open = b_.each("log sigmoid", linear("gk_proj.1", linear("gk_proj.0", x)));
@@ -255,6 +285,13 @@ class Writer {
     return linear("o_proj", gated(y, linear("g_proj", x)));
   }
 
+  // The matrix LSTM (Beck et al. 2024), as xLSTMLayer of transformers steps it:
+  //
+  //   q, k, v = W x          i, f = cap(W x + b)          cap(y) = c tanh(y / c)
+  //   m' = max(log σ(f) + m, i)          F = e^((log σ(f) + m) − m')          I = e^(i − m')          m ← m'
+  //   C[a, b] ← F C[a, b] + I (k[a] v[b])          n[a] ← F n[a] + I k[a]
+  //   h[b] = Σ_a (q[a] · 1/√K) C[a, b] / (max(|Σ_a (q[a] · 1/√K) n[a]|, e^−m') + ε)
+  //   out = W_out (σ(W_o x) norm(h)), a layer norm head by head
   List mlstm(List x) {
     const std::size_t numbers = keys() * values(), each = numbers + keys() + 1;
     const auto remembered_of = [&](std::size_t first, std::size_t size) {
@@ -286,6 +323,17 @@ class Writer {
     return linear("out_proj", multiply(logistic(linear("ogate_preact", x)), y));
   }
 
+  // The scalar LSTM (Beck et al. 2024), as sLSTMLayer of the package xlstm computes it with backend "vanilla":
+  //
+  //   u = silu(conv(x)), or x          a = (W_f u, W_i u, W_z x, W_o x)          (i, f, z, o) = (a + R y) + b
+  //   m' = max(i, m + log σ(f)), or i where n is 0
+  //   I = min(1, e^(i − m'))          F = min(1, e^((m + log σ(f)) − m'))
+  //   c ← F c + I tanh(z)          n ← F n + I          y ← σ(o) c / n          m ← m'
+  //   out = group norm of y, head by head, with gain 1 + weight
+  //
+  // The weights called fgate feed i and those called igate feed f: so the package's layer has it (xlstm 2.0.6,
+  // layer.py), and so every model is trained. W and R are block-diagonal, a block a head. Sums of R run over the units
+  // of the head.
   List slstm(List x) {
     const std::size_t width = shape_.width, size = width / heads(), square = size * size;
     const bool is_cuda = count("cuda") != 0;
@@ -314,6 +362,14 @@ class Writer {
     return layer_norm(y, add(b_.constant(1), own("group_norm.weight")), size, shape_.number("head-eps"));
   }
 
+  // RWKV-7's time mixing (Peng et al. 2025), as the first layer of flash-linear-attention's RWKV7Attention computes it,
+  // x' being the token before (0 at first):
+  //
+  //   x_c = x + (x' − x) μ_c for c of r, w, k, v, a, g          r, k, v = W x_c
+  //   w = −0.6065306597126334 σ(w₂ tanh(w₁ x_w) + w₀)          a = σ(a₂ a₁ x_a + a₀)          g = g₂ σ(g₁ x_g)
+  //   κ = k k_k / max(‖k k_k‖, 10⁻¹²), head by head          k ← k + (k (a − 1)) k_a
+  //   S[i, c] ← (e^w[i] S[i, c] − (κ[i] a[i]) Σ_j κ[j] S[j, c]) + k[i] v[c]          o[c] = Σ_i S[i, c] r[i]
+  //   out = W_o (((norm(o) weight + bias) + (Σ_i r[i] k[i] r_k[i]) v) g), a layer norm head by head
   List rwkv7(List x) {
     const std::size_t width = shape_.width;
     const List before = remembered(heads() * keys() * values(), width), change = subtract(before, x);
@@ -355,6 +411,7 @@ class Writer {
   std::size_t first_ = 0, kept_ = 0;  ///< where the layer's memory begins, and how much is kept so far
   std::string prefix_;                ///< of the names of its tensors
   std::vector<List> older_;           ///< tokens that it remembers behind its state
+  std::vector<std::pair<std::size_t, std::size_t>> states_;
   std::map<std::string, List> known_;
 };
 
@@ -365,8 +422,10 @@ const std::map<std::string, List (Writer::*)(List), std::less<>> Writer::kMixers
 
 }  // namespace
 
-Operations stock_operations(const StockShape& shape, const TensorFile& tensors, Precision format) {
-  return Writer(shape, tensors, format).write();
+StockOperations stock_operations(const StockShape& shape, const TensorFile& tensors, Precision format) {
+  Writer writer(shape, tensors, format);
+  Operations operations = writer.write();
+  return {std::move(operations), writer.states()};
 }
 
 }  // namespace krohn
