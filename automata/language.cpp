@@ -13,9 +13,6 @@ namespace krohn {
 
 namespace {
 
-/// `--alphabet valuations`: the letters of formulas are sets of propositions.
-constexpr std::string_view kValuationsAlphabet = "valuations";
-
 RegexOptions regex_options(const LanguageOptions& options) {
   RegexOptions regex;
   if (options.alphabet) regex.alphabet = parse_alphabet(*options.alphabet);

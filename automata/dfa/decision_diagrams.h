@@ -27,6 +27,8 @@ class DecisionDiagrams {
   static constexpr std::uint32_t number_of(Ref ref) { return ref & ~kLeafBit; }
   static constexpr std::uint32_t kNoVariable = UINT32_MAX;
 
+  /// Nodes are the references below this number.
+  std::uint32_t nodes() const { return nodes_.size(); }
   std::uint32_t variable_of(Ref ref) const { return is_leaf(ref) ? kNoVariable : nodes_[ref][0]; }
   Ref low(Ref node) const { return nodes_[node][1]; }
   Ref high(Ref node) const { return nodes_[node][2]; }

@@ -19,11 +19,6 @@ bool is_plain(char c) {
          static_cast<unsigned char>(c) >= 0x80;
 }
 
-std::string written(const std::string& proposition) {
-  const bool is_name = proposition != "true" && std::ranges::all_of(proposition, is_plain);
-  return is_name ? proposition : "\"" + proposition + "\"";
-}
-
 /// A literal by the name of its proposition, and whether it holds; all of some are a product.
 using Product = std::map<std::string, bool>;
 
@@ -138,7 +133,7 @@ class Sums {
       std::string product;
       for (auto literal = cube.rbegin(); literal != cube.rend(); ++literal)
         product += (product.empty() ? "" : "&") + std::string(literal->second ? "" : "!") +
-                   written(propositions_[literal->first]);
+                   written_proposition(propositions_[literal->first]);
       sum += product;
     }
     return sum;
@@ -224,6 +219,11 @@ struct Above {
 };
 
 }  // namespace
+
+std::string written_proposition(const std::string& proposition) {
+  const bool is_name = proposition != "true" && std::ranges::all_of(proposition, is_plain);
+  return is_name ? proposition : "\"" + proposition + "\"";
+}
 
 std::shared_ptr<DecisionDiagrams> ValuationClasses::empty_diagrams() {
   constexpr std::size_t kMostNodes = std::size_t{1} << 26;
@@ -315,16 +315,15 @@ std::vector<std::string> ValuationClasses::names(std::size_t count) const {
     if (!DecisionDiagrams::is_leaf(ref)) variables.insert(diagrams->variable_of(ref));
   std::vector<std::string> names(count);
   if (!variables.empty() && variables.size() < 32 && count == std::size_t{1} << variables.size()) {
+    const std::vector<std::uint32_t> order(variables.begin(), variables.end());
+    std::vector<std::string> literals;
+    for (const std::uint32_t variable : order) literals.push_back(written_proposition(propositions[variable]));
     for (std::size_t valuation = 0; valuation < count; ++valuation) {
       Ref ref = classes;
       std::string holding;
-      for (std::size_t i = variables.size(); i-- > 0;) {
-        const std::uint32_t variable = *std::next(variables.begin(), static_cast<std::ptrdiff_t>(i));
-        ref = diagrams->child(ref, variable, (valuation >> i & 1) != 0);
-      }
-      std::size_t i = 0;
-      for (const std::uint32_t variable : variables)
-        if ((valuation >> i++ & 1) != 0) holding += (holding.empty() ? "" : ",") + written(propositions[variable]);
+      for (std::size_t i = order.size(); i-- > 0;) ref = diagrams->child(ref, order[i], (valuation >> i & 1) != 0);
+      for (std::size_t i = 0; i < order.size(); ++i)
+        if ((valuation >> i & 1) != 0) holding += (holding.empty() ? "" : ",") + literals[i];
       names[DecisionDiagrams::number_of(ref)] = "{" + holding + "}";
     }
     return names;
@@ -345,7 +344,8 @@ AlphabetRefinement refine(const ValuationClasses& a, Letter letters_of_a, const 
   const auto decide = [&](const std::vector<Ref>& refs) -> std::optional<Ref> {
     if (!DecisionDiagrams::is_leaf(refs[0]) || !DecisionDiagrams::is_leaf(refs[1])) return std::nullopt;
     const Parents parents(DecisionDiagrams::number_of(refs[0]), DecisionDiagrams::number_of(refs[1]));
-    return DecisionDiagrams::leaf(numbers.try_emplace(parents, numbers.size()).first->second);
+    return DecisionDiagrams::leaf(
+        numbers.try_emplace(parents, static_cast<std::uint32_t>(numbers.size())).first->second);
   };
   DecisionDiagrams::Memo done(2);
   const std::vector<Ref> both{a.over(merged.diagrams, merged.propositions).classes,

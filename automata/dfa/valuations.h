@@ -15,6 +15,9 @@
 
 namespace krohn {
 
+/// The name, in quotes where it is no plain one.
+std::string written_proposition(const std::string& proposition);
+
 /// A diagram of valuations of named variables. Its leaf at a valuation is the number of a class.
 struct ValuationClasses {
   std::shared_ptr<DecisionDiagrams> diagrams;

@@ -29,21 +29,26 @@ using Ref = DecisionDiagrams::Ref;
 constexpr Ref kFalse = DecisionDiagrams::leaf(0), kTrue = DecisionDiagrams::leaf(1);
 constexpr Ref truth(bool value) { return value ? kTrue : kFalse; }
 
-/// Of the empty word.
-bool without_positions(const TemporalFormula& formula, Index i) {
-  const TemporalFormula::Node& node = formula.nodes[i];
-  switch (node.operation) {
-    case Operator::kTrue:
-      return true;
-    case Operator::kNot:
-      return !without_positions(formula, node.first);
-    case Operator::kAnd:
-      return without_positions(formula, node.first) && without_positions(formula, node.second);
-    case Operator::kOr:
-      return without_positions(formula, node.first) || without_positions(formula, node.second);
-    default:
-      return false;
-  }
+/// What parts hold of the empty word.
+Bits without_positions(const TemporalFormula& formula) {
+  Bits holds;
+  for (const TemporalFormula::Node& node : formula.nodes) switch (node.operation) {
+      case Operator::kTrue:
+        holds.push_back(true);
+        break;
+      case Operator::kNot:
+        holds.push_back(!holds[node.first]);
+        break;
+      case Operator::kAnd:
+        holds.push_back(holds[node.first] && holds[node.second]);
+        break;
+      case Operator::kOr:
+        holds.push_back(holds[node.first] || holds[node.second]);
+        break;
+      default:
+        holds.push_back(false);
+    }
+  return holds;
 }
 
 /// The steps of one part of a formula. The variables of diagrams are first the propositions, then what is remembered of
@@ -58,22 +63,23 @@ class Steps {
         diagrams_(diagrams),
         propositions_(static_cast<Index>(formula.propositions.size())),
         nodes_(static_cast<Index>(formula.nodes.size())),
-        needed_(nodes_, false) {
+        needed_(nodes_, false),
+        without_positions_(without_positions(formula)) {
     needed_[root] = true;
     for (Index i = root + 1; i-- > 0;)
       if (needed_[i]) need_parts(formula.nodes[i]);
     for (Index i = 0; i <= root; ++i)
       if (needed_[i] && remembers(formula.nodes[i])) remembered_.push_back(i);
     if (at_the_end) remembered_.push_back(nodes_);
+    Bits memory(remembered_.size(), false);
+    if (at_the_end) memory.back() = without_positions_[root];
+    start_ = with_memory(memory, at_the_end ? kTrue : diagrams.variable(later(nodes_)));
   }
 
-  Ref start() {
-    Bits memory(remembered_.size(), false);
-    if (at_the_end_) memory.back() = without_positions(formula_, root_);
-    return with_memory(memory, at_the_end_ ? kTrue : diagrams_.variable(later(nodes_)));
-  }
+  Ref start() const { return start_; }
 
   bool accepts(Ref state) const {
+    if (state == start_) return without_positions_[root_];
     if (at_the_end_) return memory_of(state).second.back();
     Ref asked = memory_of(state).first;
     while (!DecisionDiagrams::is_leaf(asked)) asked = diagrams_.low(asked);  // nothing comes later
@@ -196,7 +202,8 @@ class Steps {
   bool at_the_end_;
   DecisionDiagrams& diagrams_;
   Index propositions_, nodes_;
-  Bits needed_;
+  Bits needed_, without_positions_;
+  Ref start_ = kFalse;
   std::vector<Index> remembered_;  ///< the parts of which something is; `nodes_` is whether the root holds
   std::map<std::pair<Letter, Bits>, Moment> moments_;
 };
@@ -245,7 +252,7 @@ Dfa over_letters(const TemporalFormula& formula, bool at_the_end, const Temporal
   std::vector<bool> accepting;
   for (State state = 0; state < arrivals.states().size(); ++state) {
     const Ref here = arrivals.states()[state];
-    accepting.push_back(state == 0 ? without_positions(formula, formula.root) : steps.accepts(here));
+    accepting.push_back(steps.accepts(here));
     for (Letter letter = 0; letter < alphabet.size(); ++letter)
       table.push_back(arrivals.number(steps.step(here, letter, holds[letter])));
   }
@@ -270,11 +277,17 @@ class OverValuations {
     for (const std::size_t i : place) holds_.push_back(diagrams_->variable(static_cast<std::uint32_t>(i)));
   }
 
-  Dfa automaton(bool at_the_end) {
-    return with_letters(diagrams_, at_the_end ? by_steps(formula_.root, true) : of(formula_.root), propositions_);
+  Dfa automaton(bool at_the_end) { return with_letters(diagrams_, valued(at_the_end), propositions_); }
+
+  std::optional<ValuedGraph> graph(bool at_the_end, std::size_t max_letters) {
+    ValuedAutomaton automaton = valued(at_the_end);
+    if (!has_more_letters(*diagrams_, automaton, max_letters)) return std::nullopt;
+    return graph_of(diagrams_, std::move(automaton), propositions_);
   }
 
  private:
+  ValuedAutomaton valued(bool at_the_end) { return at_the_end ? by_steps(formula_.root, true) : of(formula_.root); }
+
   /// Over how many X, less Y, each proposition stands at most.
   std::vector<int> delays_of_propositions() const {
     constexpr int kNone = std::numeric_limits<int>::min();
@@ -336,7 +349,7 @@ class OverValuations {
     };
     for (State state = 0; state < arrivals.states().size(); ++state) {
       const Ref here = arrivals.states()[state];
-      result.accepting.push_back(state == 0 ? without_positions(formula_, root) : steps.accepts(here));
+      result.accepting.push_back(steps.accepts(here));
       result.rows.push_back(to_numbers(to_numbers, steps.step(here, 0, holds_)));
     }
     return minimised(*diagrams_, result);
@@ -356,6 +369,13 @@ Dfa automaton_of(const TemporalFormula& formula, bool at_the_end, const Temporal
   return OverValuations(formula, options).automaton(at_the_end);
 }
 
+TemporalFormula parse_past(std::string_view text) {
+  TemporalFormula formula = parse_temporal(text, "pltl");
+  if (formula.nodes[formula.root].has_future)
+    throw InputError("pltl", "a formula of the past has no X, N, F, G, U, R, W, M; ltlf: takes them");
+  return formula;
+}
+
 }  // namespace
 
 Dfa ltlf_automaton(std::string_view text, const TemporalOptions& options) {
@@ -363,10 +383,13 @@ Dfa ltlf_automaton(std::string_view text, const TemporalOptions& options) {
 }
 
 Dfa past_ltl_automaton(std::string_view text, const TemporalOptions& options) {
-  const TemporalFormula formula = parse_temporal(text, "pltl");
-  if (formula.nodes[formula.root].has_future)
-    throw InputError("pltl", "a formula of the past has no X, N, F, G, U, R, W, M; ltlf: takes them");
-  return automaton_of(formula, true, options, "pltl");
+  return automaton_of(parse_past(text), true, options, "pltl");
+}
+
+std::optional<ValuedGraph> graph_of_many_letters(std::string_view text, bool is_past, std::size_t max_letters,
+                                                 const TemporalOptions& options) {
+  const TemporalFormula formula = is_past ? parse_past(text) : parse_temporal(text, "ltlf");
+  return OverValuations(formula, options).graph(is_past, max_letters);
 }
 
 }  // namespace krohn

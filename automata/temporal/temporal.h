@@ -20,8 +20,12 @@
 #include <string_view>
 
 #include "krohn/automata/dfa/dfa.h"
+#include "krohn/automata/temporal/valued_automaton.h"
 
 namespace krohn {
+
+/// `--alphabet valuations`: any propositions hold at a position.
+inline constexpr std::string_view kValuationsAlphabet = "valuations";
 
 /// What a word is made of.
 enum class Propositions : std::uint8_t {
@@ -45,5 +49,9 @@ Dfa ltlf_automaton(std::string_view formula, const TemporalOptions& options = {}
 /// The same for a formula without future operators, at the *last* position: states are what it remembers, at most
 /// exponential in the formula.
 Dfa past_ltl_automaton(std::string_view formula, const TemporalOptions& options = {});
+
+/// The minimal automaton of a formula over valuations without its letters, if they are more than `max_letters`.
+std::optional<ValuedGraph> graph_of_many_letters(std::string_view formula, bool is_past, std::size_t max_letters,
+                                                 const TemporalOptions& options);
 
 }  // namespace krohn

@@ -36,7 +36,8 @@ struct TemporalFormula {
   std::vector<std::string> propositions;  ///< in the order in which they are named
 };
 
-/// Throws InputError with the column; `what` is "ltlf" or "pltl".
+/// Throws InputError with the column; `what` is "ltlf" or "pltl". Throws LimitError past 10,000 different propositions
+/// and temporal operators.
 TemporalFormula parse_temporal(std::string_view text, std::string_view what);
 
 }  // namespace krohn

@@ -1,10 +1,14 @@
 #include "krohn/automata/temporal/valued_automaton.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "krohn/automata/dfa/valuations.h"
 #include "krohn/automata/operations/minimise.h"
@@ -14,6 +18,8 @@ namespace krohn {
 namespace {
 
 using Ref = DecisionDiagrams::Ref;
+
+constexpr std::size_t kMostEntries = std::size_t{1} << 26;
 
 /// The state that answers every word with `accepts`, if a minimal automaton has one.
 std::optional<State> sink_of(const ValuedAutomaton& automaton, bool accepts) {
@@ -27,12 +33,13 @@ class Columns {
  public:
   using Tuple = std::vector<Ref>;
 
-  explicit Columns(DecisionDiagrams& diagrams) : diagrams_(diagrams) {}
+  /// Past `most` columns it stops.
+  Columns(DecisionDiagrams& diagrams, std::size_t most) : diagrams_(diagrams), most_(most) {}
 
   /// The diagram whose leaf at a valuation is the number of its column.
   Ref split(const Tuple& refs) {
+    if (columns_.size() > most_) return DecisionDiagrams::leaf(0);
     if (const auto known = made_.find(refs); known != made_.end()) return known->second;
-    constexpr std::size_t kMostEntries = std::size_t{1} << 26;
     if ((made_.size() + 1) * refs.size() > kMostEntries)
       throw LimitError(
           fmt::format("the formula's automaton has {} states, which tell more than {} classes of valuations apart; its "
@@ -63,9 +70,17 @@ class Columns {
   };
 
   DecisionDiagrams& diagrams_;
+  std::size_t most_;
   std::unordered_map<Tuple, Ref, Hash> made_;
   std::vector<const Tuple*> columns_;
 };
+
+std::vector<Ref> distinct_rows(const ValuedAutomaton& automaton) {
+  std::vector<Ref> rows = automaton.rows;
+  std::ranges::sort(rows);
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  return rows;
+}
 
 }  // namespace
 
@@ -140,12 +155,75 @@ ValuedAutomaton minimised(DecisionDiagrams& diagrams, const ValuedAutomaton& aut
   return result;
 }
 
+std::optional<std::string> ValuedGraph::valuation(State from, State to) const {
+  std::unordered_set<Ref> entered;  // a node that did not lead there the first time never does
+  std::set<std::string> holding;
+  const auto walk = [&](const auto& self, Ref ref) -> bool {
+    if (DecisionDiagrams::is_leaf(ref)) return ref == DecisionDiagrams::leaf(to);
+    if (!entered.insert(ref).second) return false;
+    if (self(self, diagrams->low(ref))) return true;
+    const auto added = holding.insert(written_proposition(propositions[diagrams->variable_of(ref)])).first;
+    if (self(self, diagrams->high(ref))) return true;
+    holding.erase(added);
+    return false;
+  };
+  if (!walk(walk, automaton.rows[from])) return std::nullopt;
+  return fmt::format("{{{}}}", fmt::join(holding, ","));
+}
+
+ValuedGraph graph_of(std::shared_ptr<const DecisionDiagrams> diagrams, ValuedAutomaton automaton,
+                     std::vector<std::string> propositions) {
+  std::vector<State> entered(diagrams->nodes(), automaton.states()), reached(automaton.states(), automaton.states());
+  std::vector<std::vector<State>> targets(automaton.states());
+  std::vector<Ref> stack;
+  std::size_t most = 0;
+  for (State state = 0; state < automaton.states(); ++state) {
+    stack.assign(1, automaton.rows[state]);
+    while (!stack.empty()) {
+      const Ref ref = stack.back();
+      stack.pop_back();
+      const bool is_leaf = DecisionDiagrams::is_leaf(ref);
+      State& last = is_leaf ? reached[DecisionDiagrams::number_of(ref)] : entered[ref];
+      if (last == state) continue;
+      last = state;
+      if (is_leaf)
+        targets[state].push_back(DecisionDiagrams::number_of(ref));
+      else
+        stack.insert(stack.end(), {diagrams->low(ref), diagrams->high(ref)});
+    }
+    most = std::max(most, targets[state].size());
+  }
+  if (most * targets.size() > kMostEntries)
+    throw LimitError(
+        fmt::format("the formula's automaton has {} states, of which some lead to {} others; its graph has "
+                    "room for 2^26 entries",
+                    targets.size(), most));
+  std::vector<State> table;
+  for (const std::vector<State>& row : targets) {
+    table.insert(table.end(), row.begin(), row.end());
+    table.insert(table.end(), most - row.size(), row.back());
+  }
+  std::vector<std::string> letters;
+  for (std::size_t i = 0; i < most; ++i) letters.push_back(fmt::format("letter {}", i));
+  Dfa graph = Dfa::acceptor(Alphabet::from_names(letters), std::move(table), 0, automaton.accepting);
+  return {std::move(graph), std::move(diagrams), std::move(automaton), std::move(propositions)};
+}
+
+bool has_more_letters(DecisionDiagrams& diagrams, const ValuedAutomaton& automaton, std::size_t most) {
+  const std::vector<Ref> rows = distinct_rows(automaton);
+  constexpr std::ptrdiff_t kSome = 32;  // often enough already
+  const auto some = rows.begin() + std::min(kSome, std::ssize(rows));
+  return std::ranges::any_of(std::array{some, rows.end()}, [&](const auto end) {
+    Columns classes(diagrams, most);
+    classes.split({rows.begin(), end});
+    return classes.columns().size() > most;
+  });
+}
+
 Dfa with_letters(const std::shared_ptr<DecisionDiagrams>& diagrams, const ValuedAutomaton& automaton,
                  const std::vector<std::string>& propositions) {
-  std::vector<Ref> rows = automaton.rows;  // distinct
-  std::ranges::sort(rows);
-  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-  Columns classes(*diagrams);
+  const std::vector<Ref> rows = distinct_rows(automaton);
+  Columns classes(*diagrams, SIZE_MAX);
   const Ref letters = classes.split(rows);
   std::vector<std::string> falling = propositions;
   std::ranges::sort(falling, std::greater<>());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,25 @@ ValuedAutomaton complement(ValuedAutomaton automaton);
 /// The minimal automaton of a reachable one, by rounds of signatures (Moore 1956): two diagrams with the classes for
 /// leaves are compared as references. O(rounds · nodes).
 ValuedAutomaton minimised(DecisionDiagrams& diagrams, const ValuedAutomaton& automaton);
+
+/// A valued automaton without its letters, which may be too many.
+struct ValuedGraph {
+  /// Letter i leads to the i-th of the states to which some valuation leads, and letters beyond to the last.
+  Dfa graph;
+  std::shared_ptr<const DecisionDiagrams> diagrams;
+  ValuedAutomaton automaton;
+  std::vector<std::string> propositions;  ///< by variable
+
+  /// A valuation that leads from one state to another: "{a,b}". Nothing if none does.
+  std::optional<std::string> valuation(State from, State to) const;
+};
+
+/// Throws LimitError past 2^26 states times successors.
+ValuedGraph graph_of(std::shared_ptr<const DecisionDiagrams> diagrams, ValuedAutomaton automaton,
+                     std::vector<std::string> propositions);
+
+/// Whether some states tell more than `most` classes of valuations apart.
+bool has_more_letters(DecisionDiagrams& diagrams, const ValuedAutomaton& automaton, std::size_t most);
 
 /// The same with a letter for each class of valuations that some state tells apart, in the order of their least
 /// valuations by the names of the propositions, named as by ValuationClasses; `propositions` are those of the

@@ -141,6 +141,17 @@ TEST_CASE("every form of a language is one wherever a language is taken") {
   // Unquoted, a formula ends where a regex does; sets of propositions are for formulas alone.
   CHECK(place.shell("krohn equal 'expr:ltlf:G(a -> F b) & regex:(a|b)*b' 'regex:(a|b)*b'").status == 0);
   CHECK(place.shell("krohn info 'expr:ltlf:G(p->F(q)) | ltlf:p' --alphabet valuations").status == 0);
+  CHECK(place.shell("krohn equal 'ltlf:F a' 'ltlf:F (a | (b & !b))' --alphabet valuations").status == 0);
+  CHECK(place.shell("krohn included 'ltlf:F a' 'ltlf:F a & (c | !c)' --alphabet valuations").status == 0);
+  CHECK(place.shell("krohn disjoint 'ltlf:G a' 'ltlf:b & F !a' --alphabet valuations").status == 0);
+  CHECK(place.shell("krohn run 'ltlf:G(a -> F b)' 'word:{a} {b,a} {}' --alphabet valuations").status == 0);
+  std::string debts = "F a";  // of twenty-one propositions
+  for (int i = 0; i < 10; ++i) debts += " & G(p" + std::to_string(i) + " -> N q" + std::to_string(i) + ")";
+  const auto facts = place.shell("krohn info 'ltlf:" + debts + "' --alphabet valuations --json");
+  CHECK(facts.status == 0);
+  CHECK(contains(facts.out, "\"states\": 2049"));
+  CHECK(contains(facts.out, "\"propositions\": 21"));
+  CHECK(place.shell("krohn run 'ltlf:" + debts + "' 'word:{a}' --alphabet valuations").status == 3);
   CHECK(place.shell("krohn info 'expr:regex:ab | regex:c' --alphabet valuations").status == 0);
 }
 

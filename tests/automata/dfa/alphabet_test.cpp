@@ -291,7 +291,7 @@ TEST_CASE("random classes of valuations are named so that the names mean them") 
   };
   int unnamed = 0;
   for (int round = 0; round < 500; ++round) {
-    const std::uint32_t most = 1 + random() % 6;
+    const auto most = static_cast<std::uint32_t>(1 + random() % 6);
     std::vector<std::uint32_t> class_of(16), numbers;
     for (std::uint32_t& number : class_of) number = static_cast<std::uint32_t>(random() % most);
     for (std::uint32_t& number : class_of) {  // by first appearance: all are there

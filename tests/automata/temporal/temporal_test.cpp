@@ -231,6 +231,11 @@ TEST_CASE("mistakes are said with their column, and limits are met") {
   CHECK_THROWS_AS(ltlf_automaton("X X X X X X X X a", options), LimitError);
   std::string deep(3000, '!');
   CHECK_THROWS_WITH_AS(ltlf_automaton(deep + "a"), doctest::Contains("nested"), InputError);
+  std::string wide = "true", wider = "true";
+  for (int i = 0; i < 5'001; ++i) wide += fmt::format(" & G p{}", i);
+  for (int i = 0; i < 100'000; ++i) wider += " & a";
+  CHECK_THROWS_WITH_AS(ltlf_automaton(wide), doctest::Contains("10000 propositions"), LimitError);
+  CHECK(ltlf_automaton(wider).states() == 2);
   options = {};
   options.propositions = Propositions::kValuations;
   std::string obeyed = "true";
@@ -256,6 +261,40 @@ TEST_CASE("formulas of many propositions") {
   CHECK(debts.alphabet().name(0) == "{}");
   // At the last position nothing can be next: no word but the empty one, which no order of steps may hide.
   CHECK(ltlf_automaton(each, options).states() == 2);
+}
+
+TEST_CASE("an automaton without its letters leads where the automaton does") {
+  TemporalOptions options;
+  options.propositions = Propositions::kValuations;
+  std::string obeyed = "F a";
+  for (int i = 0; i < 4; ++i) obeyed += fmt::format(" & G(p{} -> N q{})", i, i);
+  const Dfa dfa = ltlf_automaton(obeyed, options);
+  CHECK_FALSE(graph_of_many_letters(obeyed, false, dfa.letters(), options));
+  const auto valued = graph_of_many_letters(obeyed, false, dfa.letters() - 1, options);
+  REQUIRE(valued);
+  CHECK(valued->propositions.size() == 9);
+  CHECK(valued->graph.states() == dfa.states());
+  std::vector<std::optional<State>> same(dfa.states());  // by state of the graph
+  std::vector<State> queue{valued->graph.initial()};
+  same[queue.front()] = dfa.initial();
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    const State here = queue[i], there = *same[here];
+    CHECK(valued->graph.accepts(here) == dfa.accepts(there));
+    std::set<State> targets(dfa.row(there).begin(), dfa.row(there).end());
+    std::size_t successors = 0;
+    for (State next = 0; next < valued->graph.states(); ++next) {
+      const auto valuation = valued->valuation(here, next);
+      CHECK(valuation.has_value() == (std::ranges::count(valued->graph.row(here), next) > 0));
+      if (!valuation) continue;
+      ++successors;
+      const State expected = dfa.next(there, dfa.alphabet().find(*valuation).value());
+      if (!same[next]) queue.push_back(next);
+      if (!same[next]) same[next] = expected;
+      CHECK(same[next] == expected);
+    }
+    CHECK(successors == targets.size());
+  }
+  CHECK(queue.size() == dfa.states());
 }
 
 TEST_CASE("languages over different propositions are compared over all of them") {

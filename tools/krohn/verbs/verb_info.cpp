@@ -13,6 +13,7 @@
 #include "krohn/automata/monoid/synchronising.h"
 #include "krohn/automata/operations/emptiness.h"
 #include "krohn/automata/operations/minimise.h"
+#include "krohn/automata/temporal/temporal.h"
 #include "krohn/automata/words/count.h"
 #include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
@@ -48,6 +49,7 @@ first line says. Exit status 3 when the monoid meets its limit or the time; what
 constexpr std::uint64_t kCountedLength = 12;
 constexpr std::uint64_t kMaxCountedTransitions = 10'000'000;
 constexpr std::size_t kShownList = 60;
+constexpr std::size_t kMostLetters = 1024;
 constexpr Point kMaxNamedDegree = 200;
 
 struct InfoArguments {
@@ -97,6 +99,39 @@ Json network_facts(const Network& network, const LanguageOptions& reading) {
   facts["reflections_per_token"] = size.reflections_per_token < 0 ? Json() : Json(size.reflections_per_token);
   facts["alphabet_sizes"] = size.alphabet_sizes;
   facts["weights"] = size.weights;
+  return facts;
+}
+
+/// Facts of a formula over valuations whose letters are too many to list: what the graph of its automaton says.
+std::optional<Json> facts_without_letters(const InfoArguments& options) {
+  const std::string_view prefix = prefix_of_language(options.subject), subject = options.subject;
+  if (options.monoid || !is_temporal(prefix) || options.reading.alphabet != kValuationsAlphabet) return std::nullopt;
+  TemporalOptions temporal;
+  temporal.max_states = options.reading.max_states;
+  const auto valued =
+      graph_of_many_letters(subject.substr(prefix.size()), prefix == kPastPrefix, kMostLetters, temporal);
+  if (!valued) return std::nullopt;
+  const Dfa& graph = valued->graph;
+  Json facts;
+  facts["subject"] = options.subject;
+  facts["states"] = facts["reachable_states"] = facts["minimal_states"] = graph.states();
+  facts["propositions"] = valued->propositions.size();
+  facts["outputs"] = std::vector<std::string>(graph.output_names().begin(), graph.output_names().end());
+  facts["components"] = strongly_connected_components(graph).count;
+  facts["empty"] = is_empty(graph);
+  facts["finite"] = is_finite(graph);
+  facts["universal"] = is_universal(graph);
+  if (const auto word = shortest_accepted_word(graph)) {
+    std::string text;
+    State state = graph.initial();
+    for (const Letter letter : *word) {
+      const State next = graph.next(state, letter);
+      text += (text.empty() ? "" : " ") + valued->valuation(state, next).value();
+      state = next;
+    }
+    facts["shortest_accepted_word"] = text;
+    facts["shortest_accepted_length"] = word->size();
+  }
   return facts;
 }
 
@@ -166,18 +201,22 @@ std::string language_in_words(const Json& facts) {
 void print(const Json& facts, const std::string& remark) {
   std::vector<std::vector<std::string>> rows;
   rows.push_back({"states", states_in_words(facts)});
-  rows.push_back({"letters", fmt::format("{}: {}{}", facts["letters"].size(), joined(facts["letters"]), remark)});
+  const bool has_letters = facts.contains("letters");
+  rows.push_back({"letters", has_letters
+                                 ? fmt::format("{}: {}{}", facts["letters"].size(), joined(facts["letters"]), remark)
+                                 : fmt::format("more than {} classes of valuations of {} propositions",
+                                               with_thousands(kMostLetters), facts["propositions"].dump())});
   rows.push_back({"outputs", joined(facts["outputs"])});
   rows.push_back({"components", std::to_string(facts["components"].get<std::uint64_t>())});
-  const Json& synchronising = facts["synchronising"];
-  rows.push_back({"synchronising", fmt::format("{}, {}", synchronising["answer"].get<std::string>(),
-                                               shortened(synchronising["why"], kShownList))});
+  if (facts.contains("synchronising"))
+    rows.push_back({"synchronising", fmt::format("{}, {}", facts["synchronising"]["answer"].get<std::string>(),
+                                                 shortened(facts["synchronising"]["why"], kShownList))});
   if (facts.contains("empty")) rows.push_back({"language", language_in_words(facts)});
   if (facts.contains("words_by_length"))
     rows.push_back({"words", "of length 0, 1, 2, …: " + joined(facts["words_by_length"]) + " …"});
   if (facts.contains("group"))
     for (const auto& row : group_rows(facts["group"])) rows.push_back(row);
-  else if (!facts["permutation_automaton"])
+  else if (has_letters && !facts["permutation_automaton"])
     rows.push_back({"group", "some letters do not permute the states"});
   if (facts.contains("named_group_order"))
     rows.push_back(
@@ -255,6 +294,13 @@ int add_monoid(const InfoArguments& options, const Dfa& minimal, Json& facts) {
 }
 
 int info(const InfoArguments& options) {
+  if (const std::optional<Json> facts = facts_without_letters(options)) {
+    if (options.json)
+      print_json(*facts);
+    else
+      print(*facts, "");
+    return kDone;
+  }
   const Subject subject = load(options);
   tell_left_out(subject, options.json);
   Json facts;
