@@ -41,11 +41,7 @@ Timed timed(const Workplace& place, const std::string& line) {
           contents(place / ".out"), contents(place / ".err")};
 }
 
-constexpr double kTime = 0.5;
-/// Beyond a tenth and 0.3 s: a loaded machine starts processes late.
-constexpr double kNoise = 0.7;
-
-/// Something that takes for ever: ten million letters of an expression, a group of 10^12 elements, long words.
+/// An expression of a million letters, each of which may be the last.
 constexpr const char* kEndless = "'regex:(a{0,1000}){0,1000}'";
 
 }  // namespace
@@ -56,50 +52,53 @@ TEST_CASE("every verb ends with its time, with status 3 and what it has found") 
   REQUIRE(place.shell("krohn compile name:Z5 --construction rotation -o z5.safetensors").status == 0);
   struct Fact {
     std::string line;
-    const char* found;  ///< on standard output, whatever the time was spent on afterwards
+    const char* found = "";  ///< on standard output, whatever the time was spent on afterwards
+    double seconds = 0.4;
   };
   const std::string endless = kEndless;
   const std::vector<Fact> facts{
-      {"info " + endless, ""},
-      {"info name:T12 --monoid", "states"},
-      {"classify 'regex:a{300}'", "aperiodic"},
-      {"decompose " + endless, ""},
-      {"compile name:S9 -o s9.safetensors", ""},
-      {"smallest 'regex:a{300}'", ""},
-      {"run z5.safetensors 0 accepted:1e5 random:1e12", "0"},
-      {"verify s5.safetensors --length 1e13", "proved for words of every length"},
-      {"verify z5.safetensors --precision bf16 --max-pairs 1e9 --against " + endless, ""},
-      {"draw " + endless + " -o x.svg", ""},
-      {"convert " + endless + " x.dot", ""},
-      {"equal " + endless + " name:parity", ""},
-      {"included " + endless + " name:parity", ""},
-      {"disjoint " + endless + " name:parity", ""},
-      {"empty " + endless, ""},
-      {"combine 'expr:" + endless.substr(1) + " -o x.dot", ""},
+      {"info " + endless},
+      {"info name:T12 --monoid", "states", 1},
+      {"classify 'regex:a{300}'", "aperiodic", 2},
+      {"decompose " + endless},
+      {"compile name:S9 -o s9.safetensors"},
+      {"smallest 'regex:a{300}'"},
+      {"run z5.safetensors 0 random:1e12", "0", 1},
+      {"verify s5.safetensors --length 1e13", "proved for words of every length", 2},
+      {"verify z5.safetensors --precision bf16 --against " + endless},
+      {"draw " + endless + " -o x.svg"},
+      {"convert " + endless + " x.dot"},
+      {"equal " + endless + " name:parity"},
+      {"included " + endless + " name:parity"},
+      {"disjoint " + endless + " name:parity"},
+      {"empty " + endless},
+      {"combine \"" + endless + " | regex:b\" -o x.dot"},
       {"words 'regex:(a|b)*' --length 60", "aaaaaaaa"},
-      {"elements name:T9", ""},
-      {"tasks " + endless + " --length 10 --words 10 -o x.jsonl", ""},
-      {"train name:S5 --model gru --steps 1e9 -o run", ""},
-      {"extract z5.safetensors -o x.dot --beyond 1e8 --length 2", "extracted"},
-      {"snap z5.safetensors -o snapped.safetensors --against " + endless, ""},
-      {"report " + endless + " -o x.html", ""},
-      {"kit " + endless + " -o kit", ""},
+      {"elements name:T9"},
+      {"tasks " + endless + " --length 10 --count 10 -o x.jsonl"},
+      {"train name:S5 --model gru --steps 1e9 -o run"},
+      {"extract z5.safetensors -o x.dot --beyond 1e8 --length 2", "extracted", 2},
+      {"snap z5.safetensors -o snapped.safetensors --against " + endless},
+      {"report " + endless + " -o x.html"},
+      {"kit -o kit"},
   };
+  // A loaded machine starts processes late: as much later as it needs for one that has nothing to do.
+  const double noise = 0.3 + 5 * timed(place, "info name:parity").seconds;
   double all = 0;
-  for (const auto& [line, found] : facts) {
+  for (const auto& [line, found, seconds] : facts) {
     CAPTURE(line);
-    const Timed outcome = timed(place, line + fmt::format(" --time {}", kTime));
+    const Timed outcome = timed(place, line + fmt::format(" --time {}", seconds));
     CAPTURE(outcome.out);
     CAPTURE(outcome.err);
     CHECK(outcome.status == 3);
-    CHECK(outcome.seconds < 1.1 * kTime + 0.3 + kNoise);
-    CHECK(contains(outcome.out + outcome.err, fmt::format("--time {}", kTime)));
+    CHECK(outcome.seconds < 1.1 * seconds + 0.3 + noise);
+    CHECK(contains(outcome.out + outcome.err, fmt::format("--time {}", seconds)));
     CHECK(contains(outcome.out, found));
     all += outcome.seconds;
   }
   MESSAGE(facts.size() << " verbs in " << all << " s");
   for (const std::string& name : place.files())
-    CHECK_MESSAGE((name == "s5.safetensors" || name == "z5.safetensors" || name == "run" || name == "x.dot"), name);
+    CHECK_MESSAGE((name.ends_with("5.safetensors") || name == "run" || name == "x.dot"), name);
 }
 
 TEST_CASE("memory is kept too, and what was found before is told") {
