@@ -44,19 +44,27 @@ void forget_first_taps(Checkpoint& checkpoint, std::size_t count) {
 TEST_CASE("the operations of a checkpoint give its memory and its answers, bit for bit") {
   using Family = CheckpointConfig::Family;
   const auto none = OutputGate::kNone;
-  CheckpointConfig plain{Family::kDeltaNet, 8, 1, 2, 4, 3, 1, 6, 5, 0, false, false, none, 1e-6, 1e-3, 0, 0, {}};
-  CheckpointConfig convolved{Family::kDeltaNet, 6, 2, 1, 3, 2, 1, 5, 5, 4, true, true, none, 1e-5, 1e-6, 0, 0, {}};
+  CheckpointConfig plain{Family::kDeltaNet, 8, 1, 2, 4, 3, 1, 6, 5, 0, false, false, none, 1e-6, 1e-3, 0,
+                         "float32",         0, {}};
+  CheckpointConfig convolved{Family::kDeltaNet, 6, 2, 1, 3, 2, 1, 5, 5, 4, true, true, none, 1e-5, 1e-6, 0,
+                             "float32",         0, {}};
   CheckpointConfig product{
-      Family::kGatedDeltaProduct, 8, 2, 2, 2, 2, 3, 4, 5, 2, true, true, none, 1e-6, 1e-6, 0, 0, {}};
+      Family::kGatedDeltaProduct, 8, 2, 2, 2, 2, 3, 4, 5, 2, true, true, none, 1e-6, 1e-6, 0, "float32", 0, {}};
   CheckpointConfig one_tap{
-      Family::kGatedDeltaProduct, 4, 1, 2, 2, 1, 2, 4, 5, 1, true, false, none, 1e-6, 1e-6, 0, 0, {}};
+      Family::kGatedDeltaProduct, 4, 1, 2, 2, 1, 2, 4, 5, 1, true, false, none, 1e-6, 1e-6, 0, "float32", 0, {}};
   const auto silu = OutputGate::kSilu, logistic = OutputGate::kSigmoid;
-  CheckpointConfig gated{Family::kGatedDeltaNet, 6, 2, 2, 3, 2, 1, 4, 5, 4, true, true, silu, 1e-6, 1e-5, 0, 0, {}};
-  CheckpointConfig ungated{Family::kGatedDeltaNet, 4, 1, 2, 2, 3, 1, 4, 5, 0, false, false, none, 1e-6, 1e-6, 0, 0, {}};
-  CheckpointConfig channels{Family::kKda, 6, 2, 2, 3, 2, 1, 4, 5, 2, true, true, logistic, 1e-6, 1e-6, 0, 0, {}};
-  CheckpointConfig both{Family::kGdn2, 6, 2, 2, 3, 2, 1, 4, 5, 4, true, false, logistic, 1e-6, 1e-6, 0, 0, {}};
-  CheckpointConfig olmo{Family::kOlmoHybrid, 6, 2, 2, 3, 2, 1, 4, 5, 4, true, true, silu, 1e-6, 1e-5, 0, 4, {1, 2}};
-  CheckpointConfig qwen{Family::kQwen3Next, 6, 2, 2, 3, 2, 1, 4, 5, 4, false, true, silu, 1e-6, 1e-5, 0, 3, {0, 2}};
+  CheckpointConfig gated{
+      Family::kGatedDeltaNet, 6, 2, 2, 3, 2, 1, 4, 5, 4, true, true, silu, 1e-6, 1e-5, 0, "float32", 0, {}};
+  CheckpointConfig ungated{
+      Family::kGatedDeltaNet, 4, 1, 2, 2, 3, 1, 4, 5, 0, false, false, none, 1e-6, 1e-6, 0, "float32", 0, {}};
+  CheckpointConfig channels{Family::kKda, 6,    2,        2,    3,    2, 1,         4, 5, 2,
+                            true,         true, logistic, 1e-6, 1e-6, 0, "float32", 0, {}};
+  CheckpointConfig both{Family::kGdn2, 6,     2,        2,    3,    2, 1,         4, 5, 4,
+                        true,          false, logistic, 1e-6, 1e-6, 0, "float32", 0, {}};
+  CheckpointConfig olmo{Family::kOlmoHybrid, 6, 2,     2, 3, 2, 1, 4, 5, 4, true, true, silu, 1e-6, 1e-5, 0,
+                        "float32",           4, {1, 2}};
+  CheckpointConfig qwen{Family::kQwen3Next, 6, 2,     2, 3, 2, 1, 4, 5, 4, false, true, silu, 1e-6, 1e-5, 0,
+                        "float32",          3, {0, 2}};
   std::uint64_t seed = 20;
   for (const CheckpointConfig& config :
        {plain, convolved, product, one_tap, gated, ungated, channels, both, olmo, qwen})
@@ -107,8 +115,8 @@ TEST_CASE("the operations of a checkpoint give its memory and its answers, bit f
 
 TEST_CASE("a fused norm is of the sum before it is rounded") {
   using Family = CheckpointConfig::Family;
-  const CheckpointConfig config{Family::kDeltaNet, 8,    1,    2, 4, 3, 1, 6, 5, 0, false, false,
-                                OutputGate::kNone, 1e-6, 1e-3, 0, 0, {}};
+  const CheckpointConfig config{Family::kDeltaNet, 8,    1,    2, 4,         3, 1, 6, 5, 0, false, false,
+                                OutputGate::kNone, 1e-6, 1e-3, 0, "float32", 0, {}};
   std::size_t different = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     Checkpoint checkpoint = random_checkpoint(config, seed);
