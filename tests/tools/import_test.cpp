@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "krohn/constructions/files/safetensors.h"
+#include "krohn/constructions/files/tensor_values.h"
 #include "tests/tools/shell.h"
 
 using namespace krohn::test;
@@ -229,4 +231,36 @@ TEST_CASE("an audit of a checkpoint that krohn wrote finds what its construction
     CHECK(report["all"]["least_eigenvalue"].get<double>() < -0.999999);
     std::filesystem::remove_all(place / "model");
   }
+}
+
+TEST_CASE("an answer that is not given has a reason, in every verb that tells answers") {
+  using krohn::make_tensor;
+  const Workplace place("no-answer");
+  krohn::TensorFile file;  // h ← 2 h + 1: always right, until h has left fp32 after 128 letters
+  file.tensors["rnn.weight_ih_l0"] = make_tensor(std::vector<float>{1, 1}, {1, 2});
+  file.tensors["rnn.weight_hh_l0"] = make_tensor(std::vector<float>{2}, {1, 1});
+  file.tensors["head.weight"] = make_tensor(std::vector<float>{0, 1}, {2, 1});
+  file.tensors["head.bias"] = make_tensor(std::vector<float>{0, 1}, {2});
+  write_safetensors(file, (place / "grow.safetensors").string());
+  REQUIRE(place.shell("krohn import grow.safetensors --as rnn-relu --against 'regex:(0|1)*' -o grow").status == 0);
+  const std::string reason = "no answer: a logit is not finite (the state has left fp32)";
+  const Outcome refuted = place.shell("krohn verify grow");
+  CHECK(refuted.status == 1);
+  CHECK_MESSAGE(contains(refuted.out, "there the model gives " + reason), refuted.out);
+  const json verdict = json::parse(place.shell("krohn verify grow --json").out);
+  CHECK(verdict["verdict"]["failing_word_length"] == 128);
+  CHECK(verdict["answers"]["model"] == reason);
+  CHECK(contains(place.shell("krohn run grow random:128").out, "the model says: " + reason));
+  CHECK(contains(place.shell("krohn run grow random:128 --trace").out, reason));
+  CHECK(json::parse(place.shell("krohn run grow random:128 --json").out)["words"][0]["model"]["reason"] == reason);
+  CHECK(place.shell("krohn run grow random:127").status == 0);
+  CHECK(contains(place.shell("krohn eval grow --lengths 130 --words 10").out,
+                 "at 130 letters 30 of 1,300 are no answer, as a logit is not finite"));
+  CHECK(contains(place.shell("krohn extract grow -o e.dot").out, "gives \"no answer\" instead of \"accept\""));
+  // A tie.
+  file.tensors["head.weight"] = make_tensor(std::vector<float>{0, 0}, {2, 1});
+  file.tensors["head.bias"] = make_tensor(std::vector<float>{1, 1}, {2});
+  write_safetensors(file, (place / "tie.safetensors").string());
+  REQUIRE(place.shell("krohn import tie.safetensors --as rnn-relu --against 'regex:(0|1)*' -o tie").status == 0);
+  CHECK(contains(place.shell("krohn verify tie").out, "no answer: two are equally good"));
 }

@@ -112,7 +112,7 @@ void print_verdict(const std::string& name, const std::vector<std::string>& abou
   if (!certificate.method.empty()) print_line(certificate.method + ": " + certificate.evidence);
   if (!verdict.said.empty() && certificate.method != "another language")
     print_line(verdict.said.starts_with(std::string(kNoAnswerName) + ":")
-                   ? fmt::format("the model gives {} there, not \"{}\"", verdict.said, verdict.wanted)
+                   ? fmt::format("there the model gives {}; right is \"{}\"", verdict.said, verdict.wanted)
                    : fmt::format("the model says \"{}\" there, not \"{}\"", verdict.said, verdict.wanted));
   if (!certificate.limit.empty()) print_line("limit met: " + certificate.limit);
   if (verdict.self_check.replayed_letters > 0 || verdict.self_check.is_rechecked)
