@@ -165,11 +165,14 @@ int elements(ElementsArguments options) {
     const TimeLimit most = TimeLimit::part(0.8);  // the rest is for printing them
     Progress progress("enumerating elements");
     limits.progress = [&progress](std::uint64_t found) { progress.update(found); };
-    return TransformationMonoid::enumerate(letter_maps(dfa), dfa.states(), limits);
+    TransformationMonoid found = TransformationMonoid::enumerate(letter_maps(dfa), dfa.states(), limits);
+    options.limit = TimeLimit::met();
+    return found;
   }();
-  options.limit = monoid.size() > options.max_elements
-                      ? fmt::format("more than {} elements; raise --max-elements", with_thousands(options.max_elements))
-                      : fmt::format("the limit is met with {} elements; allow more", with_thousands(monoid.size()));
+  options.limit =
+      monoid.size() > options.max_elements
+          ? fmt::format("more than {} elements; raise --max-elements", with_thousands(options.max_elements))
+          : fmt::format("{} is used up, with {} elements; allow more", options.limit, with_thousands(monoid.size()));
   if (options.word) return print_element(options, dfa, monoid);
   return options.relations ? print_relations(options, dfa, monoid) : print_elements(options, dfa, monoid);
 }
