@@ -8,12 +8,12 @@
 #include <cmath>
 #include <optional>
 
+#include "krohn/automata/dfa/shown_word.h"
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/groups/error.h"
 #include "krohn/groups/float_environment.h"
 #include "krohn/simulate/learned/trained_logits.h"
-#include "krohn/simulate/prove/claims/claim_text.h"
 
 namespace krohn {
 namespace {
@@ -250,7 +250,7 @@ ComparedAnswers compare_with_expected(std::string_view text, const std::string& 
             "after {} its own forward pass says {}, and the weights as they are read say {}: the model does something "
             "that its tensors do not show (a residual, a norm without weights, another activation or initial state), "
             "and a verdict would be about another model",
-            quoted_word(task.alphabet(), {expected.word.data(), t + 1}), expected.shown[i],
+            quoted_letters(task.alphabet(), {expected.word.data(), t + 1}), expected.shown[i],
             own_answer(own, expected, task)));
       ++compared.answers;
     }

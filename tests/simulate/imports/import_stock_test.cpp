@@ -7,13 +7,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "krohn/automata/dfa/shown_word.h"
 #include "krohn/constructions/files/tensor_values.h"
 #include "krohn/groups/error.h"
 #include "krohn/simulate/imports/expected_answers.h"
 #include "krohn/simulate/imports/import_model.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/models/stock_model.h"
-#include "krohn/simulate/prove/claims/claim_text.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "tests/error_of.h"
 #include "tests/simulate/plain_model.h"
@@ -327,7 +327,7 @@ TEST_CASE("a forward pass that is written down is compared, whatever the layer, 
         for (std::size_t at = changed / kLength * kLength; at <= changed; ++at)
           word.push_back(static_cast<Letter>(truth.words[at]));
         CHECK(says(refused, fmt::format("words.jsonl:{}: after {} its own forward pass says", changed / kLength + 1,
-                                        quoted_word(task().alphabet(), word))));
+                                        quoted_letters(task().alphabet(), word))));
       }
     }
   }

@@ -183,7 +183,7 @@ AlgebraOptions algebra_options(std::uint64_t max_elements, std::uint64_t max_cla
 
 std::string classification(const Dfa& dfa, std::uint64_t max_elements, std::uint64_t max_classes, double seconds) {
   nlohmann::ordered_json jobs;
-  const TimeLimit time(seconds, fmt::format("seconds={:g}", seconds));
+  const TimeLimit time(seconds, fmt::format("time={:g}", seconds));
   for (const Job& job : classify(dfa, algebra_options(max_elements, max_classes))) jobs.push_back(job_to_json(job));
   return json_text(jobs);
 }
