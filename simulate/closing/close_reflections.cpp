@@ -12,7 +12,6 @@
 #include "krohn/automata/classes/state_pairs.h"
 #include "krohn/automata/dfa/shown_word.h"
 #include "krohn/automata/monoid/crossing_idempotents.h"
-#include "krohn/automata/monoid/partial_verdicts.h"
 #include "krohn/constructions/files/tensor_values.h"
 #include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
