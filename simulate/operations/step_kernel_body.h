@@ -27,7 +27,7 @@ inline Along along(const Step& step, const StepOperand& operand) {
 
 /// The operands' first numbers at a place of the first three axes.
 template <class Real>
-struct Place {
+struct StepPlace {
   const Real* of[3] = {};
 };
 
@@ -38,7 +38,7 @@ inline void for_places(const Step& step, const StepNumbers<Real>& numbers, const
   for (std::uint32_t i = 0; i < step.extents[0]; ++i)
     for (std::uint32_t j = 0; j < step.extents[1]; ++j)
       for (std::uint32_t k = 0; k < step.extents[2]; ++k, to += step.extents[3]) {
-        Place<Real> place;
+        StepPlace<Real> place;
         for (std::uint32_t v = 0; v < step.operands; ++v) {
           const StepOperand& operand = step.of[v];
           place.of[v] = numbers.of[static_cast<std::size_t>(operand.space)] + operand.first +
@@ -77,7 +77,7 @@ void each(const Step& step, const StepNumbers<typename Format::Real>& numbers) {
     for (std::size_t l = 0; l < kLanes && first + l < count; ++l) vector[l] = from[(first + l) * stride];
     return vector;
   };
-  for_places(step, numbers, [&](const Place<Real>& place, Real* to) {
+  for_places(step, numbers, [&](const StepPlace<Real>& place, Real* to) {
     for (std::size_t first = 0; first < count; first += kLanes) {
       const V a = taken.template operator()<kA>(place.of[0], first, a_stride);
       const V b = step.operands > 1 ? taken.template operator()<kB>(place.of[1], first, b_stride) : a;
@@ -116,7 +116,7 @@ inline void begin_sums(const Step& step, const Real* from, std::size_t first, V 
 
 /// kCount vectors of outputs side by side.
 template <class Format, std::size_t kCount, Along kA, Along kB>
-inline void dot_block(const Step& step, const Place<typename Format::Real>& place, std::size_t first,
+inline void dot_block(const Step& step, const StepPlace<typename Format::Real>& place, std::size_t first,
                       typename Format::Real* to) {
   using Real = typename Format::Real;
   constexpr std::size_t kLanes = kVectorBytes / sizeof(Real);
@@ -134,7 +134,7 @@ template <class Format, Along kA, Along kB>
 void dot(const Step& step, const StepNumbers<typename Format::Real>& numbers) {
   using Real = typename Format::Real;
   constexpr std::size_t kLanes = kVectorBytes / sizeof(Real);
-  for_places(step, numbers, [&](const Place<Real>& place, Real* to) {
+  for_places(step, numbers, [&](const StepPlace<Real>& place, Real* to) {
     std::size_t first = 0;
     const std::size_t count = step.extents[3];
     const auto vectors_left = [&] { return (count - first + kLanes - 1) / kLanes; };
@@ -170,7 +170,7 @@ void dot(const Step& step, const StepNumbers<typename Format::Real>& numbers) {
 template <class Format>
 void dot_apart(const Step& step, const StepNumbers<typename Format::Real>& numbers) {
   using Real = typename Format::Real;
-  for_places(step, numbers, [&](const Place<Real>& place, Real* to) {
+  for_places(step, numbers, [&](const StepPlace<Real>& place, Real* to) {
     for (std::size_t at = 0; at < step.extents[3]; ++at) {
       const Real *a = place.of[0] + at * step.of[0].strides[3], *b = place.of[1] + at * step.of[1].strides[3];
       Real sum = step.operands < 3 ? Real{0} : place.of[2][at * step.of[2].strides[3]];
@@ -193,7 +193,7 @@ void dot_words(const Step& step, const StepNumbers<typename Format::Real>& numbe
   const std::uint32_t outputs = step.extents[2], count = step.extents[3];
   rows.extents[2] = 1;
   Real* out = numbers.own + step.to;
-  for_places(rows, numbers, [&](const Place<Real>& place, Real*) {
+  for_places(rows, numbers, [&](const StepPlace<Real>& place, Real*) {
     const Real *w = place.of[is_first ? 0 : 1], *const x = place.of[is_first ? 1 : 0], *c = place.of[2];
     const auto run = [&]<std::size_t kRows>() {
       for (std::size_t first = 0; first < count; first += kCount * kLanes) {
@@ -247,7 +247,7 @@ void dot_few(const Step& step, const StepNumbers<typename Format::Real>& numbers
   const StepOperand& other = step.of[step.by];
   const std::size_t count = step.extents[3];
   V nothing{};
-  for_places(step, numbers, [&](const Place<Real>& place, Real*) {
+  for_places(step, numbers, [&](const StepPlace<Real>& place, Real*) {
     const Real* from = place.of[step.by];
     for (std::uint32_t t = 0; t < step.terms; ++t, from += other.term)
       for (std::size_t first = 0; first < (kWords ? count : 1); first += kLanes)
@@ -261,7 +261,7 @@ void dot_few(const Step& step, const StepNumbers<typename Format::Real>& numbers
     return;
   }
   std::size_t row = step.few;
-  for_places(step, numbers, [&](const Place<Real>& place, Real* to) {
+  for_places(step, numbers, [&](const StepPlace<Real>& place, Real* to) {
     for (std::size_t first = 0; first < count; first += kAtOnce) {
       V sums[kCount];
       begin_sums(step, place.of[2], first, sums);
@@ -291,7 +291,7 @@ StepKernel<typename Format::Real> dot_of(const Step& step, bool words) {
 template <class Format>
 void norm(const Step& step, const StepNumbers<typename Format::Real>& numbers) {
   using Real = typename Format::Real;
-  for_places(step, numbers, [&](const Place<Real>& place, Real* to) {
+  for_places(step, numbers, [&](const StepPlace<Real>& place, Real* to) {
     for (std::size_t at = 0; at < step.extents[3]; ++at) {
       const Real* a = place.of[0] + at * step.of[0].strides[3];
       double sum = 0;
