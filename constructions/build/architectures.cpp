@@ -180,7 +180,9 @@ class Table {
       const std::uint64_t letter_order = automaton_.letter_map(letter).to_permutation().order();
       if (letter_order <= 2) continue;
       row.answer = Answer::kNo;
-      row.theorem = "one layer of contractions with finitely many values, in exact arithmetic (MATH.md §4)";
+      row.theorem =
+          "a generalized Householder that permutes finitely many values is a reflection, in exact arithmetic (MATH.md "
+          "§4)";
       row.reason = fmt::format("{}\"{}\" has order {}, and a reflection has order 2", kExactly,
                                automaton_.alphabet().name(letter), letter_order);
       return row;

@@ -93,12 +93,17 @@ class Comparison {
 };
 
 /// Powers of the words of 1, 2, … letters while they are not too many, up to `length` letters each.
+constexpr std::uint64_t kPolled = 1 << 16;  ///< letters made between two looks at the time
+
 void read_powers(Comparison& comparison, Letter letters, std::uint64_t length, std::uint64_t most_letters) {
   const std::uint64_t powers = std::min(kMostPowers, std::max<std::uint64_t>(letters, most_letters / (length + 1)));
   for (std::uint64_t base = 1; base <= letters_within(letters, powers, 6); ++base)
     for_each_word(letters, base, [&](const Word& word) {
       Word power;
-      while (power.size() < length) power.push_back(word[power.size() % base]);
+      while (power.size() < length) {
+        if (power.size() % kPolled == 0) TimeLimit::check();
+        power.push_back(word[power.size() % base]);
+      }
       comparison.read(power);
     });
 }

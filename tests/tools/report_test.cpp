@@ -182,7 +182,7 @@ TEST_CASE("report: a run and a checkpoint are judged by their own weights, with 
   std::string commands;
   for (const auto& command : before["commands"])
     if (command.get<std::string>().starts_with("krohn "))
-      commands += "{ " + command.get<std::string>() + " || [ $? = 1 ]; } && ";
+      commands += "{ " + command.get<std::string>() + " || case $? in 1 | 3) ;; *) false ;; esac; } && ";
   REQUIRE(commands.size() > 100);
   REQUIRE(place.shell("rm -r run run.html && " + commands + "true").status == 0);
   const json after = data_of(contents(place / "run.html"));

@@ -268,6 +268,8 @@ TEST_CASE("every example of every page works") {
                      "d/model.safetensors delta.safetensors && krohn import gru.safetensors --as gru --against "
                      "name:parity -o gru-run")
               .status == 0);
+  place.write("words.jsonl",
+              "{\"word\": \"1101\", \"answer\": \"accept\"}\n{\"word\": \"11\", \"answer\": \"reject\"}\n");
   REQUIRE(place.shell("krohn compile name:S3/adjacent --target olmo-hybrid -o Olmo-Hybrid-7B").status == 0);
   REQUIRE(place.shell("krohn compile name:tomita1 --target qwen3-next -o Qwen3-Next-80B-A3B-Instruct").status == 0);
   int examples = 0;
@@ -283,7 +285,8 @@ TEST_CASE("every example of every page works") {
       CAPTURE(line);
       const Outcome outcome = place.shell(line);
       // What was trained a few steps is refuted, which the page then shows.
-      const bool may_be_refuted = line.starts_with("  krohn report run/");
+      const bool may_be_refuted =
+          line.starts_with("  krohn report run/") || line.starts_with("  krohn extract parity-run/");
       CHECK_MESSAGE((outcome.status == 0 || (may_be_refuted && outcome.status == 1)), outcome.err);
       ++examples;
     }

@@ -186,8 +186,10 @@ class ReachablePairs {
   }
 
   bool is_late() {
-    if (std::string limit = TimeLimit::met(); !limit.empty()) meet(std::move(limit));
-    return full_;
+    std::string limit = TimeLimit::met();
+    if (limit.empty()) return false;
+    meet(std::move(limit));
+    return true;
   }
 
   void report_progress(RecordSet::Index expanded) {

@@ -10,6 +10,7 @@
 #include "krohn/gpu/automata/long_word.h"
 #include "krohn/groups/counted.h"
 #include "krohn/groups/error.h"
+#include "krohn/groups/time_limit.h"
 #include "tools/krohn/joined_ranks.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/report/count.h"
@@ -75,6 +76,7 @@ LongTestReport run_long_test(const Dfa& machine, const Dfa& automaton, const Tes
       throw InputError(options.resume,
                        "the saved run has states that the model does not have; start again without --resume");
   }
+  const TimeLimit most = TimeLimit::part(0.8);  // a piece may take long, and the rest is for telling
   Progress progress("testing letters");
   Clock::time_point saved = Clock::now();
   try {
