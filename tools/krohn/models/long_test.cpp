@@ -82,6 +82,7 @@ LongTestReport run_long_test(const Dfa& machine, const Dfa& automaton, const Tes
   try {
     while (!comparison.is_done(state)) {
       const auto tell = [&, letters = comparison.letters_read(state)] {
+        TimeLimit::check();
         progress.update(letters, comparison.letters());
       };
       tell();
