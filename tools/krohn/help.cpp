@@ -2,7 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <sstream>
+#include <stdexcept>
+#include <string_view>
+
+#include "help_pages.h"
 
 namespace krohn {
 namespace {
@@ -28,6 +33,23 @@ Exit status: 0 done or proved, 1 refuted, 2 bad input, 3 undecided within the li
 constexpr std::size_t kLongestList = 60;
 
 }  // namespace
+
+VerbHelp verb_help(const std::string& name) {
+  const auto page = std::ranges::find(kHelpPages, name, &std::pair<std::string_view, std::string_view>::first);
+  if (page == std::end(kHelpPages)) throw std::logic_error("no help page tools/krohn/help/" + name + ".md");
+  std::istringstream lines{std::string(page->second)};
+  VerbHelp help;
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("# ") && help.summary.empty())
+      help.summary = line.substr(2);
+    else if (line.starts_with("    ") && help.synopsis.empty())
+      help.synopsis = line.substr(4);
+    else if (line.starts_with("    ") && help.description.empty())
+      help.examples += line.substr(2) + "\n";
+    else if (!line.empty() || !help.description.empty())
+      help.description += line + "\n";
+  return help;
+}
 
 std::vector<std::string> choices(const CLI::Option& option) {
   const std::string type = option.get_type_name();  // "TEXT:{fp64,fp32}"
@@ -55,11 +77,8 @@ std::string VerbFormatter::make_option_opts(const CLI::Option* option) const {
 
 std::string VerbFormatter::make_help(const CLI::App* app, std::string, CLI::AppFormatMode mode) const {
   if (mode == CLI::AppFormatMode::Sub) return make_expanded(app);
-  std::string page = fmt::format("krohn {}\n\n", help_.synopsis);
-  std::istringstream examples(help_.examples);
-  for (std::string line; std::getline(examples, line);)
-    if (!line.empty()) page += fmt::format("  {}\n", line);
-  page += fmt::format("\n{}", help_.description) + make_positionals(app) + make_groups(app, mode);
+  std::string page = fmt::format("{}\n\n{}\n{}", help_.synopsis, help_.examples, help_.description) +
+                     make_positionals(app) + make_groups(app, mode);
   for (std::size_t at = 0; (at = page.find("\n\n\n", at)) != std::string::npos;) page.erase(at, 1);
   return page;
 }

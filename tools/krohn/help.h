@@ -8,10 +8,21 @@
 
 namespace krohn {
 
+/// How a verb presents itself: `krohn help VERB` prints synopsis, examples, description and options, in this order.
+struct VerbHelp {
+  std::string summary;      ///< one line for the list of verbs
+  std::string synopsis;     ///< "krohn verify MODEL [--against LANGUAGE] …"
+  std::string examples;     ///< whole command lines, indented, one a line
+  std::string description;  ///< paragraphs
+};
+
+/// Reads tools/krohn/help/NAME.md, which is a part of the program.
+VerbHelp verb_help(const std::string& name);
+
 /// The page of one verb: synopsis, examples, description, options.
 class VerbFormatter : public CLI::Formatter {
  public:
-  explicit VerbFormatter(const VerbHelp& help) : help_(help) {
+  explicit VerbFormatter(VerbHelp help) : help_(std::move(help)) {
     column_width(26);
     label("Positionals", "Arguments");
   }

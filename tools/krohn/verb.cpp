@@ -18,10 +18,11 @@
 
 namespace krohn {
 
-Verb add_verb(CLI::App& app, const VerbHelp& help) {
-  CLI::App* verb = app.add_subcommand(help.name, help.summary);
+Verb add_verb(CLI::App& app, const std::string& name) {
+  VerbHelp help = verb_help(name);
+  CLI::App* verb = app.add_subcommand(name, help.summary);
   verb->set_help_flag("-h,--help", "Print this page");
-  verb->formatter(std::make_shared<VerbFormatter>(help));
+  verb->formatter(std::make_shared<VerbFormatter>(std::move(help)));
   return Verb(verb);
 }
 

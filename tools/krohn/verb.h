@@ -27,17 +27,9 @@ enum ExitStatus : int {
 /// What the chosen verb does once its options are read. Returns the exit status.
 using Work = std::function<int()>;
 
-/// How a verb presents itself: `krohn help VERB` prints synopsis, examples, description, exit status, in this order.
-struct VerbHelp {
-  const char* name;
-  const char* summary;      ///< one line for the list of verbs
-  const char* synopsis;     ///< "verify MODEL [--against LANGUAGE] …"
-  const char* examples;     ///< whole command lines, one a line
-  const char* description;  ///< paragraphs
-};
-
-/// Adds the subcommand with its help.
-Verb add_verb(CLI::App& app, const VerbHelp& help);
+/// Adds the subcommand with its help page, tools/krohn/help/NAME.md: a heading with a summary for the list of verbs, the
+/// synopsis and the examples as indented lines, and the description.
+Verb add_verb(CLI::App& app, const std::string& name);
 
 /// A verb that this command lacks, and takes whatever follows it: every command line of it has the same answer.
 void add_missing_verb(CLI::App& app, Work& chosen, const char* name, Work answer);

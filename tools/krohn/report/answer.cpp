@@ -134,9 +134,9 @@ int ask(LanguageQuestion question, const QuestionArguments& options) {
 
 }  // namespace
 
-void add_question(CLI::App& app, Work& chosen, const VerbHelp& help, LanguageQuestion question) {
+void add_question(CLI::App& app, Work& chosen, const std::string& name, LanguageQuestion question) {
   const auto options = std::make_shared<QuestionArguments>();
-  Verb verb = add_verb(app, help);
+  Verb verb = add_verb(app, name);
   const std::string kinds = "A file, regex:…, name:…, expr:…, or a .safetensors model";
   verb.add_option("LANGUAGE", options->first, kinds).required();
   if (question != LanguageQuestion::kEmpty) verb.add_option("OTHER", options->second, "The same").required();

@@ -17,23 +17,6 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kAuditHelp = {
-    "audit", "What a published model's recurrences can hold, by config and weights", "audit CHECKPOINT [--json]",
-    R"(
-krohn audit Olmo-Hybrid-7B/
-krohn audit Qwen3-Next-80B-A3B-Instruct/ --json
-)",
-    R"(CHECKPOINT is a folder with config.json and, unless the config alone is to be judged, model.safetensors or its shards. Nothing is
-run, and one tensor is in memory at a time. For every recurrent layer it prints the range of decays and the least eigenvalue
-that any input can bring about, since inputs of a layer are normalised and its gates are functions of them; members of the config
-that the class ignores; "never": what no input makes the recurrent layers do, by a theorem, with the arithmetic that it speaks of;
-and "fades": the tokens after which at most 2^-24 of a state is left, and those after which it has left the normal numbers of a
-format, which is no limit to what can be read. Attention layers are counted, not judged. --json has every head. docs/audit.md has
-the formulas, their sources and the architectures: DeltaNet, Gated DeltaNet, KDA, Qwen3-Next, Olmo Hybrid, Kimi Linear, RWKV-7, Mamba, Mamba-2, GLA,
-RetNet, xLSTM.
-Exit status: 0 audited, 2 bad input.
-)"};
-
 constexpr std::size_t kAuditColumns = 100;
 
 /// e⁻ʳ: "0.95", and near to 1 what is missing there.
@@ -118,7 +101,7 @@ void add_audit(CLI::App& app, Work& chosen) {
     bool json = false;
   };
   const auto options = std::make_shared<Arguments>();
-  Verb verb = add_verb(app, kAuditHelp);
+  Verb verb = add_verb(app, "audit");
   verb.add_option("CHECKPOINT", options->folder, "A folder with config.json and .safetensors weights").required();
   add_json_flag(verb, options->json);
   verb.callback([options, &chosen] {

@@ -34,32 +34,6 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kCheckHelp = {
-    "check", "Re-check a certificate with independent code",
-    "check CERTIFICATE MODEL [--against LANGUAGE] | check --list FILE",
-    R"(
-krohn check s5.cert s5.safetensors
-krohn check abb.cert abb.safetensors --against 'regex:(a|b)*abb'
-mpirun -n 4 krohn check --list certificates.tsv
-)",
-    R"(Reads a certificate that `krohn verify --certificate` wrote and the model that it is about, and re-checks the claim and
-every figure of its evidence. The checker is small and shares no code with the prover, except for the readers of the two
-files. It refuses a certificate that was made for a model with other weights or another automaton. MODEL is a network, or
-a folder of `krohn train` or a checkpoint: of these the certificate says itself what is computed, and checks are of that, on the
-tensors that it names. No other file of the folder is compared with it, as the verdict says: not config.json, nor tokens.json.
-The claim is about the automaton that the model brings along, or about the language that stands in the certificate.
---against compares that with a language: a model's automaton with a regular expression through its derivatives, without
-the code that makes automata of expressions, and with any other language by Hopcroft and Karp's algorithm; a language in
-the certificate state by state, where it asks for an answer.
-
---list takes many: a line of FILE is CERTIFICATE, MODEL and, if there is one, the LANGUAGE of --against, with tabs between.
-Each gives a line of JSON, in the order of the list, with the exit status it would have alone; a summary ends them, and the
-exit status is the worst: not read, not established, undecided, established. With --shard I/N a machine of many checks its share
-into the part -o FILE, which `krohn merge` joins with the others. Started by mpirun, all its processes check the list, or
-shares of the pairs, tuples or sampled words of one certificate (docs/many-machines.md).
-Exit status: 0 established, 1 not established, 2 bad input, 3 undecided within the limits.
-)"};
-
 constexpr std::size_t kCheckColumns = 100;
 
 struct CheckArguments {
@@ -311,7 +285,7 @@ void check_arguments(const CheckArguments& options) {
 
 void add_check(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<CheckArguments>();
-  Verb verb = add_verb(app, kCheckHelp);
+  Verb verb = add_verb(app, "check");
   verb.add_option("CERTIFICATE", options->certificate, "What `krohn verify --certificate` wrote");
   verb.add_option("MODEL", options->model, "What it is about: a .safetensors file, or a folder");
   verb.add_option("--list", options->list, "Check the certificates of this file; -: standard input").type_name("FILE");

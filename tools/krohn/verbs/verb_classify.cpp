@@ -23,38 +23,6 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kClassifyHelp = {
-    "classify", "Which architectures can hold a language, and why not the smaller ones", "classify LANGUAGE|MODEL…",
-    R"(
-krohn classify name:modarith5
-krohn classify 'regex:(aa)*'
-krohn classify name:A5 --json
-krohn classify name:tomita1 name:tomita2 'regex:(ab)*' -o classes.jsonl
-krohn classify name:tomita1 name:tomita2 'regex:(ab)*' --shard 1/2 -o part-1.jsonl
-)",
-    R"(Computes the monoid of the automaton for two jobs: state tracking (the reachable automaton as given, its transition
-monoid) and acceptance (the minimal automaton, its syntactic monoid). Prints sizes, groups, the classical verdicts with a
-witness for every no that was checked by running its words, and per architecture: yes with the construction that
-`krohn compile` takes, which was built and proved against the automaton, or no with the obstruction. When both jobs have
-the same automaton they are printed once. Exit status 3 when an answer is open within the limits or the time; what is
-known is printed all the same. States that no word reaches are left out, which the first line says; a semigroup of a GAP
-text, which has no initial state, is judged whole: its one job is state tracking from every state, and a yes stands for a
-network from each. "synchronising" is shown by a word that takes every state to the same, a shortest one unless it says that
-a shorter word may exist, or denied by two states that no word takes to one.
-
-Of an acceptor also the classes of its language, each with its least parameters: strictly local (SL_k) and piecewise (SP_k)
-with the forbidden factors or subsequences, their complements (coSL, coSP), locally testable (LT_k), with thresholds
-(LTT_{k,t}), piecewise testable (PT_k), piecewise locally testable (PLT: dot-depth one), the same on a tier (TSL, TcoSL, TLT,
-TLTT, TPLT), star-free (SF), counting modulo a prime (Z_p); and what the literature says of transformers, with its source.
-Defining words are written with one letter for all that act alike, ⋊ and ⋉ for the ends.
-
-Several languages, or --corpus or --list, give a line of JSON for each as it is ready, with states, groups, verdicts and
-classes, and a summary in the end; nothing is built or proved. -o FILE continues after the lines that FILE has.
-With --shard I/N a machine of many does its share of the languages, by the sizes of their files. FILE then is a part for
-`krohn merge`, which appears when it is whole; run again after a kill, the shard does what is missing. Its exit status is 0
-once it is whole, whatever the answers are: the merge has that of the list.
-)"};
-
 struct ClassifyArguments {
   std::vector<std::string> subjects;
   std::string corpus, list, output;
@@ -173,7 +141,7 @@ int classify_all(const ClassifyArguments& options) {
 
 void add_classify(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<ClassifyArguments>();
-  Verb verb = add_verb(app, kClassifyHelp);
+  Verb verb = add_verb(app, "classify");
   verb.add_option("LANGUAGE", options->subjects,
                   "A file, regex:…, name:…, or a .safetensors model; or several languages");
   verb.add_option("--corpus", options->corpus, "Classify every language file in this folder").type_name("FOLDER");

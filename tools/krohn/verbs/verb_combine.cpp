@@ -17,31 +17,6 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kCombineHelp = {
-    "combine", "The language of an expression: a.att & ~(b.dot | regex:a*)",
-    "combine EXPRESSION [-o FILE] [--to FORMAT]",
-    R"(
-krohn combine 'zp.att & ~(zp.att | regex:a*)'
-krohn combine 'name:parity - regex:(0|1)*1' -o odd.jff
-krohn combine 'prefixes(regex:abc) | reverse(regex:abc)' -o - --to regex
-krohn combine 'shuffle(regex:ab, regex:ab)' --alphabet abc
-krohn combine 'image(regex:(ab)*, a=xy,b=)' -o - --to att
-)",
-    R"(Makes the minimal automaton of an expression over languages, and says how large it is, or writes it to a file as
-`krohn convert` does. Any other verb takes the expression too, as `expr:EXPRESSION`.
-Operators, from what binds most loosely: A | B union, A ^ B words of exactly one, A - B difference, A & B intersection,
-A . B concatenation, ~A complement, and behind a bracket or a quoted name * + ? for repetition. - and . stand between
-blanks. A regex: ends at the first blank outside its own brackets; quote it in '…' otherwise, and names of files with
-blanks or signs in them too. Functions:
-  union, intersection, concatenation, shuffle (two or more languages), difference, symmetric-difference,
-  left-quotient(A, B), right-quotient(A, B), complement, star, plus, optional, reverse, prefixes, suffixes, factors,
-  subwords, project(A, LETTERS), erase(A, LETTERS), over(A, LETTERS), image(A, a=xy,b=), preimage(A, x=ab,y=)
-All languages are first read over the letters of all of them together, and of --alphabet: a language rejects words with
-letters that it lacks, and ~ takes in every other word over these letters. project, erase, image and preimage change the
-letters of what they are applied to. docs/expressions.md says all.
-Exit status: 0 done, 2 bad input, 3 past --max-states or --time.
-)"};
-
 struct CombineArguments {
   std::string expression, output, to;
   LanguageOptions reading;
@@ -83,7 +58,7 @@ int combine(const CombineArguments& options) {
 
 void add_combine(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<CombineArguments>();
-  Verb verb = add_verb(app, kCombineHelp);
+  Verb verb = add_verb(app, "combine");
   verb.add_option("EXPRESSION", options->expression, "Languages with operators between them").required();
   verb.add_option("-o,--output", options->output, "Where to write the automaton, - for standard output")
       .type_name("FILE");

@@ -30,30 +30,6 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kCompareHelp = {
-    "compare", "Compare learned angles and eigenvalues with exact ones", "compare LEARNED EXACT [--plot angles.svg]",
-    R"(
-krohn compile name:Z5 --construction rotation -o z5-rotation.safetensors
-krohn compare z5.safetensors z5-rotation.safetensors --plot angles.svg
-)",
-    R"(Prints, for every letter that both networks have, the eigenvalues of the first network's matrix by their weight: how far
-a mode moves the decoder, 1 for the greatest of a letter. Next to each stand the nearest fraction of a turn that an exact
-network of the automaton can have (its denominator is a cycle length of the letter), and the nearest eigenvalue of the
-second network. No change of basis is needed: eigenvalues do not depend on it. Conjugate pairs share a line, equal values
-too (×), and modes below --weight are only counted. The defect is the spectral norm of UᵀAᵀAU − I, 0 for orthogonal letters, where U spans
-the differences between the mean states of the automaton: the other coordinates are dead, and only counted.
-
-Of a trained model, the letters' matrices are those of the first layer's recurrence: products of generalized Householder
-matrices, head by head, with their β; decays; blocks. They are those of a letter behind copies of itself where a convolution
-looks back. A mode weighs by how far the mean states of the task's automaton move along it. Where a word is found that the
-first model reads wrongly in fp32 (`krohn verify` looks further), the margin of its read-out along the word says how it comes
-to that: the least difference of the two best logits among the letters of every stretch, and the norm of the state there.
-
---plot draws the angles of every plane where the first network is a sum of planes (Ebrahimi & Memisevic, Fig. 3), and
-otherwise the eigenvalues of every letter around the unit circle, with ticks at the turns that an exact network can have.
-Exit status: 0 compared, 2 bad input.
-)"};
-
 constexpr std::size_t kMostRows = 8;  ///< of one letter in the table
 
 struct CompareArguments {
@@ -238,7 +214,7 @@ int compare(const CompareArguments& options) {
 
 void add_compare(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<CompareArguments>();
-  Verb verb = add_verb(app, kCompareHelp);
+  Verb verb = add_verb(app, "compare");
   verb.add_option("LEARNED", options->learned, "A .safetensors network, or a folder of `krohn train`").required();
   verb.add_option("EXACT", options->exact, "The network to hold it against").required();
   verb.add_option("--plot", options->plot, "Draw the angles, or the eigenvalues").type_name("FILE.svg|.png|.pdf");

@@ -32,53 +32,6 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kCompileHelp = {
-    "compile", "Compile a language to exact weights",
-    "compile LANGUAGE -o MODEL [--target krohn] [--construction NAME] [--precision fp32] [--explain]",
-    R"(
-krohn compile 'regex:(a|b)*abb' -o abb.safetensors
-krohn compile name:S5 --keys doubled --precision bf16 --exact -o s5.safetensors
-krohn compile name:Z12 --construction rotation --precision bf16 -o z12.safetensors
-krohn compile name:Z60 --explain
-krohn compile name:Z7 --exact --precision fp32 --max-dimension 2 -o z7.safetensors
-krohn compile name:S5 --generators transpositions --target fla-deltanet -o s5-deltanet/
-krohn compile 'regex:(a|b)*abb' --target onnx -o abb.onnx
-)",
-    R"(Writes a linear recurrent network that computes LANGUAGE: the weights in structured and dense form, the automaton that
-they stand for, and where they come from. --explain prints every construction with its cost and why it fits or not.
-
---task acceptance minimises the automaton first: the network only has to give the right answer. --task state keeps every
-reachable state: the network has to know the state at every position. Acceptors default to acceptance, machines with
-other outputs to state.
-
-Where rounding lets rotations drift, the table offers repairs. signed-permutation is exact in every precision, in more
-numbers of state. rotation-locked and rotation-grid are exact in --precision (fp32 unless given) as long as letters are
-read one after another; the table has such precisions in brackets. rotation-snapped goes on from the nearest codeword
-every K letters; it is not linear, and is taken by name only.
-
---target writes the model for another framework: torch, a folder with a PyTorch module and its weights; onnx; numpy (.npz);
-olmo-hybrid and qwen3-next, folders that transformers loads, and fla-deltanet, fla-gated-deltaproduct, fla-gated-deltanet,
-fla-kda and fla-gdn2, that flash-linear-attention loads: language models that answer with the token of the state, which `krohn verify
-FOLDER` reads (docs/checkpoints.md); bilinear, bilinear-cp, bilinear-block, bilinear-r2, pd-ssm, mamba and fan, the parameters of these
-recurrences, which krohn reads back. torch-rnn, torch-rnn-relu,
-torch-gru and torch-lstm are folders with the state dict of PyTorch's nonlinear cells: units that saturate, one for each state and
-letter; xlstm-slstm, transformers-mamba2 and transformers-mlstm, folders with that of one layer of these libraries, the last two of
-automata whose letters keep all states or take all to one (docs/imports.md). All are proved in fp32 before they are written, and
-read by `krohn verify FOLDER`. For other architectures it says why not.
-
-Before the file is written, the network is proved in every format that it is called exact in, letter after letter and,
-unless that would take long, in every association of letters; what could not be proved within the limits is said. A construction that
-fails is a mistake in krohn: status 4, and nothing is written.
-
---precision bf16 prefers constructions that are exact in bf16, rounds every weight to bf16, and then proves the rounded
-network in that arithmetic, or refutes it by a word, as `krohn verify` does. The file is written unless the status is 4.
-With --exact nothing is chosen that rounding would change. --any-order takes the first construction of which `krohn verify
---any-order` proves that no order of evaluation changes a bit, in fp32 or in --precision; --explain then says which have
-that proof and why the others do not.
-Exit status: 0 written (and proved), 1 written and refuted, 2 bad input or nothing fits, 3 undecided or a limit was met,
-4 a promise that a check contradicts.
-)"};
-
 struct CompileArguments {
   std::string language, output, target = "krohn", task, construction, precision, keys;
   std::optional<std::uint64_t> max_reflections, max_dimension;
@@ -320,7 +273,7 @@ int compile(CompileArguments options) {
 
 void add_compile(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<CompileArguments>();
-  Verb verb = add_verb(app, kCompileHelp);
+  Verb verb = add_verb(app, "compile");
   verb.add_option("LANGUAGE", options->language, "A file, regex:…, or name:…").required();
   verb.add_option("-o,--output", options->output, "The .safetensors file to write, or the folder of a --target")
       .type_name("FILE");

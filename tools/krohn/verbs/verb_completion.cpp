@@ -7,23 +7,9 @@
 #include "tools/krohn/verb.h"
 
 namespace krohn {
-namespace {
-
-constexpr VerbHelp kCompletionHelp = {
-    "completion", "Print a completion script for a shell", "completion bash|zsh|fish",
-    R"(
-krohn completion bash > krohn.bash && source krohn.bash
-krohn completion zsh > _krohn
-krohn completion fish > krohn.fish
-)",
-    R"(Prints a script that completes verbs, options and their values. `cmake --install` puts all three where shells look.
-)"};
-
-}  // namespace
-
 void add_completion(CLI::App& app, Work& chosen) {
   const auto shell = std::make_shared<std::string>();
-  Verb verb = add_verb(app, kCompletionHelp);
+  Verb verb = add_verb(app, "completion");
   verb.add_option("SHELL", *shell, "bash, zsh or fish").required().one_of({"bash", "zsh", "fish"});
   verb.callback([shell, &app, &chosen] {
     chosen = [shell, &app] {

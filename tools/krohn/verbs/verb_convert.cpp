@@ -14,28 +14,6 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kConvertHelp = {
-    "convert", "Convert between automaton formats, and to regular expressions",
-    "convert IN OUT [--format FORMAT] [--to FORMAT] [--minimal]",
-    R"(
-krohn convert tcp.dot tcp.json
-krohn convert 'regex:(a|b)*abb' abb.att
-krohn convert zp.att -o zp.regex
-krohn convert abb.safetensors - --to dot
-krohn convert name:S3 - --to gap
-)",
-    R"(Reads a language or the automaton inside a model, and writes it in the format of OUT's extension or of --to; "-" is
-standard output. Nondeterministic input is determinised and completed; --minimal minimises it too.
-  dot json             everything; mealy-dot and moore-dot as AALpy writes them
-  att mata jff         acceptors; AT&T text takes its symbol table along as a .syms file
-  regex                a short regular expression, proved equal to the automaton before it is written; exit status 3
-                       when none of at most --longest bytes was found
-  gap                  transformations of the states, for GAP with SgpDec or Semigroups
-  hoa openfst          for Spot and Owl (a word ends in steps without a letter), and OpenFst's binary files
-  tikz latex-table     for LaTeX
-Extensions: .dot .gv .json .att .fsm .mata .jff .regex .g .gap .hoa .fst .tikz .tex. docs/formats.md says what each holds.
-)"};
-
 struct ConvertArguments {
   std::string in, out, output, to;
   LanguageOptions reading;
@@ -64,7 +42,7 @@ int convert(const ConvertArguments& options) {
 
 void add_convert(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<ConvertArguments>();
-  Verb verb = add_verb(app, kConvertHelp);
+  Verb verb = add_verb(app, "convert");
   verb.add_option("IN", options->in, "A file, regex:…, name:…, expr:…, or a .safetensors model").required();
   verb.add_option("OUT", options->out, "The file to write, - for standard output");
   verb.add_option("-o,--output", options->output, "The same").type_name("FILE");

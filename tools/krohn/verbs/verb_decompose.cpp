@@ -28,32 +28,6 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kDecomposeHelp = {
-    "decompose", "Krohn–Rhodes: a cascade of permutation-reset layers",
-    "decompose LANGUAGE [--method holonomy|chain|smaller] [--draw PICTURE]",
-    R"(
-krohn decompose name:modarith5 --method holonomy
-krohn decompose name:T4 --draw cascade.svg
-krohn decompose name:S4 --primes
-krohn decompose name:S5/points --primes
-krohn decompose name:S5/points --swaps
-)",
-    R"(Decomposes the automaton into layers whose letters are bijections or constants, and checks the emulation for all
-label tuples by a proof that shares no code with the decomposition. In holonomy the group of every layer divides the
-automaton's monoid; the chain has at most n−1 layers, but may show other groups. `smaller` builds both and takes the one
-whose labels need fewer numbers in all (the sum of the widths), then fewer layers. With --primes, groups are cut into
-simple ones: cyclic of prime order, and others of up to 360 elements, such as A_5, whole. With --swaps every letter of a
-layer is a reset or one swap of two labels, what one reflection a token can do, in more layers (docs/MATH.md §3).
-Exit status: 0 done; 2 bad input; 3 a limit or the time was met, and what was found is printed: one of two
-decompositions, layers whose groups or letters are not cut, a cascade whose emulation is not checked, or the heights of holonomy without
-their layers.
-
-Bounds of the Krohn–Rhodes complexity, the least number of layers with groups in any such cascade with aperiodic parts: from
-above the layers with groups of what was found, and the classes with groups on a chain of the monoid's J-order (Tilson), where
-the monoid is found in a quarter of the time. States that no word reaches are left out, which the first line says; a semigroup
-of a GAP text, which has no initial state, is decomposed whole. --tables adds to --json all actions, the wiring and the readout.
-)"};
-
 constexpr std::uint64_t kLargestSimple = 360;
 
 struct DecomposeArguments {
@@ -276,7 +250,7 @@ int run_decompose(DecomposeArguments options) {
 
 void add_decompose(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<DecomposeArguments>();
-  Verb verb = add_verb(app, kDecomposeHelp);
+  Verb verb = add_verb(app, "decompose");
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
   verb.add_option("--method", options->method, "Which decomposition")
       .one_of({"holonomy", "chain", "smaller"})

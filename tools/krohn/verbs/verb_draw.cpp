@@ -19,30 +19,6 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kDrawHelp = {
-    "draw", "Draw an automaton or a network", "draw LANGUAGE|MODEL -o PICTURE.svg|.pdf|.png|.dot",
-    R"(
-krohn draw 'regex:(a|b)*abb' -o abb.svg
-krohn draw name:S4/adjacent -o s4.svg
-krohn draw name:D4 -o d4.pdf --engine circo
-krohn draw s5.safetensors -o s5.png
-krohn draw name:modarith5 -o cascade.svg --view cascade
-krohn draw name:T4 --eggbox -o eggbox.svg
-)",
-    R"(Draws the states, with parallel edges merged, a double ring for acceptance and one colour per strongly connected
-component; of a model, the layers of the network. --view cascade draws the automaton's holonomy decomposition (--view
-chain: the chain), --eggbox the D-classes of its transition monoid.
-
-The automaton of a group (every letter permutes the states, and the letters move them as the group moves itself), of 3 to
-400 elements in at most 5 generators, is drawn as its Cayley graph: placed by its symmetry, a colour per generator, an
-involution as one line. An automaton with more arrows than a page holds is drawn as a table: a row for each state, with its
-output below its name where that differs, and a column for each letter. One of more than --largest states, or three
-times as many arrows, is drawn as its transition matrix, components as blocks on the diagonal, or, past 1,000 states or
-6,000 arrows, by its strongly connected components. A line on standard error says so. --view chooses. The picture's
-format is the extension of its name.
-Exit status: 0 drawn, 2 bad input, 3 a limit was met.
-)"};
-
 struct DrawArguments {
   std::string subject, output, format, engine = "dot", view = "auto", title;
   std::uint64_t largest = DrawOptions{}.max_states;
@@ -157,7 +133,7 @@ int draw(const DrawArguments& options) {
 
 void add_draw(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<DrawArguments>();
-  Verb verb = add_verb(app, kDrawHelp);
+  Verb verb = add_verb(app, "draw");
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
   verb.add_option("-o,--output", options->output, "The picture to write; - is standard output").type_name("FILE");
   verb.add_option("--to", options->format, "The picture's format, instead of its extension")

@@ -21,26 +21,6 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kElementsHelp = {
-    "elements", "The transformation semigroup of a machine: elements, products, relations",
-    "elements LANGUAGE [--idempotents] [--word WORD] [--relations] [--minimal]",
-    R"(
-krohn elements 'regex:(a|b)*abb'
-krohn elements name:tomita3 --idempotents
-krohn elements 'regex:(a|b)*abb' --word abba
-krohn elements 'regex:(ab)*' --relations
-)",
-    R"(Lists the transformations that words make of the states, each with its shortest word (the first in the order of the
-letters among those) and the image of every state. All states count, reachable or not, since this is about what the
-letters do and not about a language; --minimal takes the minimal automaton, whose monoid is the syntactic one. Element 0
-is the empty word; it belongs to the semigroup only where some other word does the same, which is said.
---idempotents leaves only the elements with e·e = e. --word prints the element of a word: its shortest word, index and
-period (the least i, p with x^i = x^(i+p)), and image; give products as one word. --relations prints a complete
-presentation: relations u = v that, used from left to right, take every word to the shortest word of its element.
-Semigroups and groups of GAP (SgpDec, Semigroups) are read from .g files, `krohn convert … --to gap` writes them.
-Exit status: 0 done, 2 bad input, 3 past --max-elements or --time; the elements found by then are printed.
-)"};
-
 struct ElementsArguments {
   std::string subject;
   LanguageOptions reading;
@@ -181,7 +161,7 @@ int elements(ElementsArguments options) {
 
 void add_elements(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<ElementsArguments>();
-  Verb verb = add_verb(app, kElementsHelp);
+  Verb verb = add_verb(app, "elements");
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, expr:…, or a .safetensors model").required();
   verb.add_flag("--idempotents", options->idempotents, "Only elements with e·e = e");
   verb.add_option("--word", options->word, "The element of this word");

@@ -18,23 +18,6 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kEvalHelp = {
-    "eval", "Measure a trained model by length", "eval FOLDER… [--lengths 10,100,500,1e4] [--words N] [--plot acc.svg]",
-    R"(
-krohn train modadd5 --model bilinear:rotations,hidden=16 --steps 2000 -o run/
-krohn eval run/ --lengths 10,100,500 --words 200 --plot acc.svg
-krohn eval run/ steady/ --lengths 10,100,1e3,1e4 --plot both.pdf
-)",
-    R"(Runs fresh samples of every length through the model that `krohn train` left in FOLDER, and prints the accuracy, scaled
-so that 0 is chance and 1 is perfect, with Wilson's 95 % interval, and the share of words that are right throughout.
-The figures are of the trained model as it is, of which `krohn verify FOLDER` proves or refutes more; a sample is a test,
-no proof. --rescaled multiplies the state of a linear recurrence without additions with a positive number after every letter,
-as Ebrahimi & Memisevic do at inference: states that grow do not overflow then, but a read-out with a bias gives other
-answers, and the figures are of another function. The output says which.
---plot draws all folders in one picture, and shades the lengths that they were trained on, where these are the same.
-Exit status: 0 measured, 2 bad input.
-)"};
-
 struct EvalArguments {
   std::vector<std::string> folders;
   MeasureOptions measure;  ///< of each of them
@@ -153,7 +136,7 @@ int evaluate(const EvalArguments& options) {
 
 void add_eval(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<EvalArguments>();
-  Verb verb = add_verb(app, kEvalHelp);
+  Verb verb = add_verb(app, "eval");
   verb.add_option("FOLDER", options->folders, "Folders that `krohn train` wrote, or checkpoints").required();
   verb.add_list("--lengths", options->lengths, "Lengths to measure at").type_name("N,…");
   MeasureOptions& measure = options->measure;

@@ -31,28 +31,6 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kExtractHelp = {
-    "extract", "The automaton that a model has learned", "extract MODEL -o AUTOMATON.dot [--against LANGUAGE]",
-    R"(
-krohn extract abb.safetensors -o abb-again.dot
-krohn extract z5.safetensors -o z5.json --against name:Z5 --precision bf16
-krohn train parity --model deltaproduct:signed,width=16,heads=1,mlp=0 --rates 1e-2 --schedule cosine --steps 2000 -o parity-run/
-krohn extract parity-run/ -o learned.dot --length 32 --against name:parity
-)",
-    R"(Finds the minimal automaton that MODEL follows on words of up to --length letters, or of as many as an automaton of at
-most --most states explains. A learner runs the model until its guess agrees with it on all short words, on random words,
-on detours from every known state, and on powers of short words. The automaton inside the file is not consulted, except to
-say in the end whether the two agree, or whether the model agrees with --against. Where a network can reach only finitely
-many states, the comparison is exact and holds for words of every length, so that "computes" is a proof; otherwise longer words
-show how far the model follows that automaton, the shortest word found on which it no longer does is printed, and of the words that
-were not read nothing is claimed. A trained model is
-read in fp32 or fp64 and answers by its own readout, with its task's special tokens around every word; what no sample of the
-task asks about (the empty word, inputs that are not expressions) is taken from the automaton of the task.
-Exit status: 0 extracted, and no disagreement with --against was found; 1 the automaton is not that of --against, or the model
-leaves it on a word that was found; 2 bad input; 3 a limit was met; what is
-known by then is written.
-)"};
-
 constexpr std::size_t kExtractColumns = 100;
 constexpr double kShareOfExtraction = 0.85;          ///< of the time; then what was found is compared and written
 constexpr std::uint64_t kMostLetters = 100'000'000;  ///< of a word, at 8 bytes each and its answers
@@ -224,7 +202,7 @@ int extract(ExtractArguments options) {
 
 void add_extract(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<ExtractArguments>();
-  Verb verb = add_verb(app, kExtractHelp);
+  Verb verb = add_verb(app, "extract");
   verb.add_option("MODEL", options->model, "A .safetensors network, a folder of `krohn train`, or a checkpoint")
       .required();
   verb.add_option("-o,--output", options->output, "The automaton to write, in a format of `krohn convert`")

@@ -29,36 +29,6 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kImportHelp = {
-    "import", "Take in a model trained elsewhere, by its weights", "import FILE --as KIND --against LANGUAGE -o FOLDER",
-    R"(
-krohn import gru.safetensors --as gru --against name:parity -o gru-run/
-krohn import gru.safetensors --as gru --against name:parity --expect words.jsonl -o gru-run/
-krohn verify gru-run/
-krohn import mamba2.safetensors --as mamba2 --with groups=1 --against name:tomita1 -o mamba2-run/
-krohn import delta.safetensors --as gated-deltanet --with heads=2,negative --against name:parity --letters 0=0,1=1 --classes reject=3,accept=4 -o delta-run/
-krohn import abb.safetensors --as lstm --against 'regex:(a|b)*abb' --letters a=0,b=1 --classes reject=0,accept=1 -o abb-run/
-)",
-    R"(FILE is a state dict as safetensors.torch.save_file(model.state_dict(), FILE) writes it: a recurrence of KIND with its
-library's names and shapes (docs/imports.md has the table), an embedding below it or one-hot inputs, and a linear read-out above.
-What belongs to none of these is refused, not left out. KIND is rnn, rnn-relu, gru, lstm, bilinear, deltanet, deltaproduct,
-gated-deltanet, gla, mamba, mamba2, mlstm, slstm or rwkv7; of some others --as says why they are not read. --with says what tensors do not show: how many heads a layer has, an ε
-that is not the library's usual one. FOLDER then holds the model as `krohn train` writes models:
-`krohn verify`, `eval`, `extract`, `snap` and `compare` take it. LANGUAGE, or a task of `krohn tasks --list` with its special
-tokens, is what it should compute; an answer is due after every letter, or where the task asks.
-
-Letters are numbers 0, 1, … in the order of the alphabet unless --letters says otherwise, answers are rows of the read-out
-0, 1, … in the order of the language's outputs (reject, accept) unless --classes does. A read-out of one row answers the second
-one where its logit is above 0. Numbers are taken as they are; verdicts speak of stated operations on them, with krohn's
-own tanh, sigmoid and exponential, from which PyTorch's may differ in the last bits.
-
-Tensors do not show what a module does around its recurrence: a residual, another activation. --expect FILE holds the
-weights against the model's own forward pass: FILE has a word in each line with the answers, or the logits, that the model
-itself gives, {"word": [0, 1, 1], "logits": [[0.2, 1.3], …]} (docs/imports.md). On the first disagreement nothing is
-imported. `krohn verify` then says how many words were compared, or that none were.
-Exit status: 0 imported, 2 bad input.
-)"};
-
 struct ImportArguments {
   std::string file, against, output, expect;
   std::vector<std::string> letters, classes, settings;
@@ -162,7 +132,7 @@ int import_file(ImportArguments options) {
 
 void add_import(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<ImportArguments>();
-  Verb verb = add_verb(app, kImportHelp);
+  Verb verb = add_verb(app, "import");
   verb.add_option("FILE", options->file, "A state dict as .safetensors").required();
   verb.add_option("--as", options->import.kind, "What recurrence it is")
       .type_name("KIND")

@@ -30,22 +30,6 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kInfoHelp = {
-    "info", "Facts about a language, its automaton, or a model", "info LANGUAGE|MODEL",
-    R"(
-krohn info 'regex:(a|b)*abb'
-krohn info name:S5
-krohn info zp.att --monoid
-krohn info tcp.dot --mealy-as-labels --json
-)",
-    R"(Prints states, letters, outputs and components; for an acceptor whether the language is empty, finite or universal, a
-shortest accepted word, and how many words it has of each length; whether some word takes every state to the same; for an automaton whose letters permute the states the
-group that they generate, up to 200 states with its series, centre, classes and factors; for a model its layers. With
---monoid also the transition monoid of the minimal automaton (of all states of a GAP text without an initial one): its
-D-classes as egg-boxes, where * marks the H-classes that are groups. States that no word reaches are left out, which the
-first line says. Exit status 3 when the monoid meets its limit or the time; what is known is printed first.
-)"};
-
 constexpr std::uint64_t kCountedLength = 12;
 constexpr std::uint64_t kMaxCountedTransitions = 10'000'000;
 constexpr std::size_t kShownList = 60;
@@ -325,7 +309,7 @@ int info(const InfoArguments& options) {
 
 void add_info(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<InfoArguments>();
-  Verb verb = add_verb(app, kInfoHelp);
+  Verb verb = add_verb(app, "info");
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
   verb.add_flag("--monoid", options->monoid, "The transition monoid of the minimal automaton, as egg-boxes");
   add_count(verb, "--max-classes", options->green.max_r_classes, "Most R-classes of the monoid");

@@ -17,24 +17,6 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kMergeHelp = {
-    "merge", "Put the parts of a list together, or say which are missing", "merge PART… [-o FILE] [--missing]",
-    R"(
-krohn classify name:tomita1 name:tomita2 'regex:(ab)*' --shard 1/2 -o part-1.jsonl
-krohn classify name:tomita1 name:tomita2 'regex:(ab)*' --shard 2/2 -o part-2.jsonl
-krohn merge part-*.jsonl -o all.jsonl
-)",
-    R"(A PART is what `krohn classify`, `check`, `table` or `train` wrote with --shard I/N. They are put together only if they
-are shards of one list, cut alike and worked on with the same options by the same version, each of them whole and unchanged
-since it was written, no shard twice and none missing. FILE then has the lines of all items in the order of the list,
-without the headers of the parts: the same bytes however many shards there were. A summary of the list is printed.
-Without -o the parts are only checked.
-
---missing prints the numbers of the shards that have no PART, as `sbatch --array=` takes them, and nothing else:
-  sbatch --array=$(krohn merge --missing part-*.jsonl) job.sbatch
-Exit status: that of the list's verb without shards, 2 when a part is missing, damaged or foreign.
-)"};
-
 struct MergeArguments {
   std::vector<std::string> parts;
   std::string output;
@@ -76,7 +58,7 @@ int merge(const MergeArguments& options) {
 
 void add_merge(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<MergeArguments>();
-  Verb verb = add_verb(app, kMergeHelp);
+  Verb verb = add_verb(app, "merge");
   verb.add_option("PART", options->parts, "Files that --shard wrote").required();
   verb.add_option("-o,--output", options->output, "The lines of all, in the order of the list; -: standard output")
       .type_name("FILE");

@@ -19,22 +19,6 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kProbeHelp = {
-    "probe", "Measure which arithmetic a processor or a device has", "probe [--device cuda] [--terms N]",
-    R"(
-krohn probe
-krohn probe --terms 16 --json
-)",
-    R"(A certificate speaks of an arithmetic and an order of operations. This asks the machine for sums of products that come
-out differently in different arithmetics, and says what it has: in which order a sum's terms are added, how many digits
-factors, products, sums and results keep, how they are rounded, what becomes of subnormal numbers; which of krohn's
-arithmetics gives every one of thousands of sums bit for bit; and so which certificates hold there. Certificates with the
-order "any" hold where every sum that no order can round comes out exactly.
-On the processor it probes separate and fused operations, in the floating-point environment that the process was started
-in, and its dot products of bf16; on a device the same, and tensor cores. It is a test: it speaks of the sums that it asked
-for. A library's matrix products are probed from Python: krohn.probe(lambda a, b: float(a @ b)).
-)"};
-
 struct ProbeArguments {
   std::string device = "auto";
   std::uint64_t terms = ProbeOptions{}.terms;
@@ -80,7 +64,7 @@ int probe(const ProbeArguments& options) {
 
 void add_probe(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<ProbeArguments>();
-  Verb verb = add_verb(app, kProbeHelp);
+  Verb verb = add_verb(app, "probe");
   add_device(verb, options->device, "What to probe: the processor, a CUDA device, or both");
   add_count(verb, "--terms", options->terms, "Terms of the sums, 8 to 256");
   add_json_flag(verb, options->json);

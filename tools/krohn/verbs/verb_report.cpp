@@ -30,31 +30,6 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kReportHelp = {
-    "report", "One page to look at, step through and re-check",
-    "report LANGUAGE|MODEL|FOLDER -o PAGE.html [--precision fp32]",
-    R"(
-krohn report 'regex:(a|b)*abb' -o abb.html
-krohn report s5.safetensors -o s5.html --precision bf16
-krohn report name:Z12 --construction rotation --precision bf16 -o z12.html
-krohn report run/ -o run.html --lengths 10,100,1e3,1e4 --time 20
-)",
-    R"(Writes one HTML file that loads nothing: the verdict of `krohn verify`; the automaton beside the network, both of which the
-page steps through letter by letter, computing in the arithmetic of the verdict bit for bit; the certificate, which the page
-re-checks with a small checker of its own; what `krohn classify` and `krohn compile --explain` print; and how to repeat all
-of it. Of a LANGUAGE, the network is the one that `krohn compile` writes; MODEL is a .safetensors file of krohn's.
-
-FOLDER is a run of `krohn train` or `krohn import`, or a checkpoint: the verdict is of its own weights, and the page steps
-and re-checks them operation by operation, where the certificate format has these. The page of a run also has its accuracy by
-length (--lengths, --words), the eigenvalues of its letters against those of an exact network, the automaton that it has
-learned with the edges that differ, and the margin of its read-out along the failing word.
-
-The page says what it does not do: arithmetics that doubles cannot imitate (fp64+fma, exact), certificates of other methods than
-closed codewords, closed reachable sets and failing words, and weights or certificates past 4 MB.
-Exit status: 0 written (and the network proved), 1 written and the network refuted, 2 bad input, 3 written, but the verdict is
-open, or a limit was met and nothing is written, 4 a proof that a check contradicts.
-)"};
-
 struct ReportArguments {
   std::string subject, output, precision = "fp32", construction;
   std::vector<std::string> lengths;
@@ -282,7 +257,7 @@ int report(const ReportArguments& options) {
 
 void add_report(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<ReportArguments>();
-  Verb verb = add_verb(app, kReportHelp);
+  Verb verb = add_verb(app, "report");
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, a .safetensors model, or a folder")
       .required();
   verb.add_option("-o,--output", options->output, "The page to write").type_name("PAGE.html");

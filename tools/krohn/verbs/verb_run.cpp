@@ -31,31 +31,6 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kRunHelp = {
-    "run", "Run words through an automaton or a network",
-    "run MODEL|LANGUAGE WORD… [--trace] [--precision fp32] [--order sequential]",
-    R"(
-krohn run 'regex:(a|b)*abb' abb abba
-krohn run abb.safetensors aababb --trace
-krohn run gru-run/ 0110 --trace
-krohn run abb.safetensors random:1e5 --precision bf16 --order scan
-krohn run name:modarith5 '3+4*2'
-krohn run name:S5 random:1e8 --seed 7
-krohn run name:tomita3 random:1000 --words 1e5
-krohn run name:Z60 random:1e8 --device auto
-)",
-    R"(Prints the output and the state after each WORD. With a model, or the folder of a checkpoint, the network reads the word
-alongside the automaton that it stands for, and every position is compared; the folder of a trained or imported model answers
-with outputs, where its task asks. --trace prints every letter. A WORD is written in the letters of the
-alphabet, character by character, or as names apart by white space or commas where names are longer. Nothing is skipped:
-white space that is no letter is an error. It may also be file:PATH (one word, however long; line ends are no letters),
-random:LENGTH, or accepted:LENGTH (random among the accepted words). word:W is the word W however it begins: word:random:3,
-word:file:x, word:-x.
-With --json a `word` is there as it was typed, with its `length`; `given` is the argument, `file:…` and `random:…` too.
---words N counts the final states of N random words instead. An automaton alone reads long words on a CUDA device, too.
-Exit status: 0 done, 1 the network was wrong somewhere, 2 bad input.
-)"};
-
 constexpr std::size_t kChunk = 1 << 16;
 constexpr std::uint64_t kLongestTrace = 1'000'000;
 
@@ -378,7 +353,7 @@ int run(const RunArguments& options) {
 
 void add_run(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<RunArguments>();
-  Verb verb = add_verb(app, kRunHelp);
+  Verb verb = add_verb(app, "run");
   verb.add_option("LANGUAGE", options->subject,
                   "A .safetensors model, a folder of a run or a checkpoint, a file, regex:…, or name:…")
       .required();

@@ -18,28 +18,6 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kSmallestHelp = {
-    "smallest", "Proved lower bounds on networks, beside what is built", "smallest LANGUAGE|--table NAME",
-    R"(
-krohn smallest name:S5 --generators transpositions
-krohn smallest 'regex:(a|b)*abb'
-krohn smallest name:T4 --json
-krohn smallest --table groups
-)",
-    R"(Of every architecture that counts something, how few of it are enough: "at least" is proved for all networks of the
-model in that row, "krohn builds" is the least that some construction takes in the same model. Where the two meet the
-network is optimal in that model; otherwise the gap is shown, and a smaller network may exist. "None": no number is
-enough. The models differ: numbers that are read linearly, numbers that take finitely many values and are read in any way,
-one matrix for each element of a group, cascades of permutations and resets, diagonal layers; all in exact arithmetic, which rounded
-steps can get around (docs/MATH.md §4, Monotone steps). docs/smallest.md states them and proves the bounds.
-
-"Read linearly" means: for every answer, reject too, a linear function that is 1 where it is right and 0 elsewhere. Two bounds
-have witnesses, which were checked by running their words: a minor of the Hankel matrix that is not 0, and a chain of
-idempotents with the group at its end. --json prints them. --table prints, in Markdown, all monoids of maps of
-at most three points, or all groups of at most 24 elements.
-Exit status: 0 done, 2 bad input, 3 a limit kept a bound from being found.
-)"};
-
 struct SmallestArguments {
   std::string subject, task, table;
   LanguageOptions reading;
@@ -128,7 +106,7 @@ int run_smallest(const SmallestArguments& options) {
 
 void add_smallest(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<SmallestArguments>();
-  Verb verb = add_verb(app, kSmallestHelp);
+  Verb verb = add_verb(app, "smallest");
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model");
   verb.add_option("--task", options->task, "What the network has to get right").one_of({"acceptance", "state"});
   verb.add_option("--table", options->table, "All small monoids, or all small groups").one_of({"monoids", "groups"});

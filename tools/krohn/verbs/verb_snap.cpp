@@ -30,28 +30,6 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kSnapHelp = {
-    "snap", "Round a trained network to the nearest exact one, and prove it",
-    "snap MODEL -o SNAPPED.safetensors [--against LANGUAGE] [--construction NAME]",
-    R"(
-krohn snap z5.safetensors -o z5-snapped.safetensors --against name:Z5
-krohn snap abb.safetensors -o abb-snapped.safetensors --precision bf16
-krohn train parity --model deltaproduct:signed,width=16,heads=1,mlp=0 --rates 1e-2 --schedule cosine --steps 2000 -o parity-run/
-krohn snap parity-run/ -o parity-exact.safetensors --length 32 --against name:parity
-)",
-    R"(Extracts the automaton that MODEL has learned, as `krohn extract` does, and builds the exact construction of it that is
-nearest to the learned code: one whose code a linear map takes to the mean numbers of the learned states. Of the
-constructions that explain 99 % of the learned code, those that are bit-exact in --precision come first, then those with
-fewest numbers. "harmonics", for abelian groups, are the planes and signs that the model uses, turned by exact
-fractions. Prints how far every letter of MODEL was from the exact one: ‖A C − s C E‖ / ‖s C E‖, where the columns of C
-are the mean numbers of the states, E is the letter as a 0/1 matrix, and s is a scale where scales tell nothing. Of a
-trained model the learned code are its recurrent states, every layer's and head's by their root mean square, or each state
-by its norm where letters only multiply it; the network then replaces the model's read-out by the construction's decoder,
-and letters have no such distance. Of the snapped network it says what `krohn verify` does, and writes it in any case.
-Exit status: 0 proved for all lengths, 1 refuted, or another language than --against, 2 bad input, 3 not proved for all
-lengths.
-)"};
-
 constexpr double kShareForLearning = 0.5;  ///< of the time; the rest is for building and proving
 constexpr std::size_t kSnapColumns = 100;
 
@@ -221,7 +199,7 @@ int snap_model(SnapArguments options) {
 
 void add_snap(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<SnapArguments>();
-  Verb verb = add_verb(app, kSnapHelp);
+  Verb verb = add_verb(app, "snap");
   verb.add_option("MODEL", options->model, "A .safetensors network, a folder of `krohn train`, or a checkpoint")
       .required();
   verb.add_option("-o,--output", options->output, "The exact network to write").type_name("FILE");

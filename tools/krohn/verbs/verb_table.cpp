@@ -39,61 +39,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr VerbHelp kTableHelp = {
-    "table", "A paper's table, trained from scratch, next to the paper's numbers",
-    "table NAME [-o FOLDER] [--seeds N] [--seed S] [--scale paper,steps=8000] [--recipe steady] [--only TEXT] [--plot "
-    "curves.svg]",
-    R"(
-krohn table ebrahimi2 --only 'H = 2' --lengths 400 -o parity-by-chance/
-)",
-    R"(Trains every model of the table in this process with --seeds seeds from --seed on, measures it at --lengths, and says what
-holds: how many of the runs are right on every test word of the paper's length, their mean, standard deviation and range
-there, what is proved or refuted in fp32 (with how many letters) of the run with the least validation loss, and which
-construction that run snaps to with a proof for all lengths. The columns of lengths are about that run too; no test score
-chooses it. "Counted as there" is what the paper's own way of choosing among rates and seeds makes of the same runs. Accuracies
-and claims are of the models as trained; --rescaled measures another function, as `krohn eval` does, and claims nothing.
-Where a task answers at the end alone, nothing is asked about words shorter than those of the training; `krohn verify` asks
-about them unless --from says not to.
-
---recipe paper is the paper's protocol: steps, batches, rates, schedule, decay, clipping, lengths, first weights, and how it
-measures and counts; released, of fan2, that of the paper's code, which is another; normalised, of those of Ebrahimi &
-Memisevic that train recurrences, the same with states normalised in training, too. steady, with small first weights, smoothed
-targets and a cosine schedule, is what makes recurrences hold (docs/MATH.md §8), and was looked for with seeds below 20.
---scale paper is for a large machine, small for two cores: the same with fewer steps, smaller models and batches. Sizes that
-are named behind it change alone: paper,steps=8000,width=32 shrinks two of the paper's, small,steps=100000 undoes one that
-small shrinks, and so does small,steps=paper (docs/training.md). Every table says in what it is not the paper's, from what to
-what, and what could not be done as written. Accuracies are scaled: 0 is chance, 1 is perfect; those of the figures of groups
-are the share of words whose answers are all right. Where a paper measures with rescaled states, --recipe paper and
-normalised do, unless --as-trained.
-
-First all runs are trained, --threads at a time, then the cells are examined. Every cell is kept as a file in FOLDER, next to a
-folder with the model of every run, a file each, for `krohn eval` (certified keeps none), and the same command continues after those that are there, and within
-runs that were interrupted or killed. --examine-again measures the kept models again, without training. Started by mpirun,
-all its processes train and examine, in one FOLDER that all of them see (docs/many-machines.md).
-
-A table is a list of runs, cells times seeds: with --shard I/N a machine of many trains its share, into the same FOLDER or
-one of its own, and whoever finishes the last run of a cell measures the cell. The same command without --shard then does
-what is left, which is to print the table. --slurm prints a script that does all of it.
-
---rivals trains the models that the paper compares with, too, in PyTorch (docs/rivals.md), with the same seeds, into
-FOLDER/rivals, and prints them below krohn's own; ebrahimi1, ebrahimi-figure2, fan2 and Grazzi et al.'s have some.
-
-  ebrahimi1                    Ebrahimi & Memisevic 2025, Table 1, both halves
-  ebrahimi2-additive           Table 2, left: what additions do
-  ebrahimi2-parity, ebrahimi2  Table 2, right: parity from few examples; and how often that can work, by 200 seeds
-  ebrahimi3                    Table 3, both halves: the number of factors
-  ebrahimi-figure2, -figure3   Figure 2: accuracy by training words; Figure 3: learned angles (--plot draws them)
-  fan2                         Fan et al. 2024, Table 2
-  grazzi3, grazzi5             Grazzi et al. 2025, Table 3 (best seeds) and Table 5 (medians), of the same runs
-  grazzi-figure2, -figure5     Figures 2 (best seeds) and 5 (all): word problems of S_5, of the same runs
-  grazzi-figure6               Figure 6: addition modulo 60
-  certified                    how often `krohn train --certify` ends in a proof, by family and task
-
-Not here: Grazzi et al.'s Table 4 and Figures 3, 7 and 8, which are of language models. They need models of 340 million to
-1.3 billion parameters trained on 32 to 100 billion tokens of text, many GPUs, and a tokenizer.
-Exit status: 0 done, 2 bad input, 130 interrupted; the same command continues.
-)"};
-
 constexpr char kCertified[] = "certified", kAngles[] = "ebrahimi-figure3";
 
 struct TableArguments {
@@ -401,7 +346,7 @@ int make_table(TableArguments options) {
 
 void add_table(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<TableArguments>();
-  Verb verb = add_verb(app, kTableHelp);
+  Verb verb = add_verb(app, "table");
   std::vector<std::string> names = paper_table_names();
   names.emplace_back(kCertified);
   verb.add_option("NAME", options->name, "The table").one_of(names).required();

@@ -20,26 +20,6 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kTasksHelp = {
-    "tasks", "Write labelled data sets for state-tracking tasks",
-    "tasks TASK|LANGUAGE --length N|M..N --count N [-o FILE] [--to jsonl|csv] | tasks --list",
-    R"(
-krohn tasks --list
-krohn tasks parity --length 3..40 --count 10000 -o train.jsonl
-krohn tasks S5 --length 1e5 --count 1 -o long.csv
-krohn tasks modarith5 --split test --count 500 --seed 7
-krohn tasks 'regex:(a|b)*abb' --length 20 --count 1000 -o abb.jsonl
-)",
-    R"(Writes words with the right answers. A TASK is one of --list, with the special tokens and the places for answers that
-its paper gives it. Any other LANGUAGE (name:…, regex:…, a file) is a task too: its words are uniformly random, and the
-automaton's output is due after every letter.
-
-A sample depends on nothing but its length, the seed and its index, so any part of a data set can be made alone, with
---first. The lengths of a range take turns. --split takes the lengths, and the count where it is stated, of the paper that
-uses the task. FILE ends in .jsonl or .csv, unless --to names the format.
-Exit status: 0 written, 2 bad input.
-)"};
-
 struct TasksArguments {
   std::string name, lengths, split, to, output = "-";
   std::optional<std::uint64_t> count;
@@ -148,7 +128,7 @@ int run_tasks(const TasksArguments& options) {
 
 void add_tasks(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<TasksArguments>();
-  Verb verb = add_verb(app, kTasksHelp);
+  Verb verb = add_verb(app, "tasks");
   verb.add_option("TASK", options->name, "A task of --list, or a LANGUAGE: name:…, regex:…, a file");
   verb.add_flag("--list", options->list, "Print every task and every language that has a name");
   verb.add_option("--length", options->lengths, "Length of a sample, or a range M..N").type_name("COUNT");

@@ -44,57 +44,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr VerbHelp kTrainHelp = {
-    "train", "Train a model on a state-tracking task",
-    "train TASK|LANGUAGE --model MODEL -o FOLDER [--steps N] [--rates R,…] [--seeds N] | train --model list",
-    R"(
-krohn train modadd5 --model bilinear:rotations,hidden=16 --steps 2000 -o run/
-krohn train modadd5 --model bilinear:full,hidden=16,inputs=16,spread=0.05 --smoothing 0.1 --schedule cosine --steps 3000 -o steady/
-krohn train parity --model bilinear:diagonal --length 2..10 --rates 1e-2,1e-3 --seeds 2 --steps 500 -o parity/
-krohn train S3/swaps --model deltaproduct:signed,width=16,heads=1 --length 2..32 --rates 5e-3 --steps 200 -o s3/
-krohn train modadd5 --model bilinear:block=8,hidden=16,inputs=8 --init z5.safetensors --perturb 0.05 -o again/
-krohn train modadd5 --model bilinear:full,hidden=16,inputs=16,spread=0.02 --smoothing 0.1 --stop-at 0 --rates 3e-3 --steps 3000 --certify -o proved/
-)",
-    R"(Trains by AdamW on fresh samples at every step, once for every learning rate and seed, and keeps the run with the
-least validation loss. FOLDER gets parameters.safetensors (the best model, which `krohn eval`, `verify`, `extract`, `snap`
-and `compare` read), run.json (every option and result, test words of the paper's length among them, which choose nothing)
-and a checkpoint for every run, every half a minute and at its end. Of a linear recurrence whose task's answers tell the
-states apart it also gets network.safetensors: the same recurrence with nearest codewords in place of the read-out, a
-network to draw, convert or prove separately; it is not the trained model. The same command resumes from its checkpoints, bit
-for bit, whether it was interrupted or killed; with more rates or seeds it goes on, or with more steps where the schedule is
-constant, and another command is refused a FOLDER that has a model. A run that diverges leaves its last checkpoint as it is.
-
-Linear recurrences trained on hard targets grow, and therefore fail not far beyond the lengths of training. --smoothing 0.1 with
---schedule cosine and small first weights (spread=S with S √(hidden · inputs / 3) below 1) trains them to moduli of 1 and
-exact angles (docs/MATH.md §8). bilinear:…,scale-free does without: its loss reads a state's direction alone.
-
---init takes what `krohn compile` or `krohn snap` wrote, a construction of one layer for the task's language, as the first
-weights; the model must be large enough to hold them (bilinear, dense and one-layer fan models can be). --steps 0 stores it
-untrained.
-
-torch:lstm, torch:transformer,layers=2, … are the models that the papers compare with, trained by PyTorch through krohn's
-Python package (docs/rivals.md).
-
---certify ends in a proof. At every validation that is answered to 99 % the model is rounded to one of the same
-architecture whose states are finitely many, and that one is verified in fp32 for words of every length, as `krohn verify`
-does; training goes on until it is proved. Linear recurrences are rounded to integers in a basis of their own states,
-or in fan's blocks to a coordinate for every state that a block tells apart; reflections to exact keys, and RNN, GRU and
-LSTM to units that saturate, behind which the read-out is trained further (docs/training.md). FOLDER then has the proved
-model in parameters.safetensors and the one that was rounded in trained.safetensors; run.json says what was rounded, how
-far it moved (greatest_move) or how far off was what got other numbers by states (greatest_share), and where nothing was
-proved, why: then the trained model stays.
-
-MODEL is a family with PART,PART,… after a colon: bilinear, deltaproduct, diagonal, dense, fan, fan-released, rnn, rnn-relu,
-gru, lstm, or a usual name for one of them (deltanet, mamba, s4d, lru). `krohn train --model list` prints their parts,
-docs/training.md what they compute. `signed` lets eigenvalues range over [−1, 1] instead of [0, 1], `complex` over the
-disk. TASK is one of `krohn tasks --list`, or any LANGUAGE (name:…, regex:…, a file): its words are then uniform, with an
-answer after every letter.
-
-With --shard I/N a machine of many trains its share of the rates and seeds to their last checkpoints in FOLDER; the same
-command without --shard then chooses among all of them.
-Exit status: 0 trained, with --certify proved; 2 bad input, or every run diverged; 3 with --certify: not proved.
-)"};
-
 /// The run with the least validation loss among those that are proved, or where none is, that did not diverge.
 const TrainingJob* best_of(const std::vector<TrainingJob>& jobs) {
   const TrainingJob* best = nullptr;
@@ -452,7 +401,7 @@ int train(TrainArguments options) {
 
 void add_train(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<TrainArguments>();
-  Verb verb = add_verb(app, kTrainHelp);
+  Verb verb = add_verb(app, "train");
   verb.add_option("TASK,--task", options->task, "A task of `krohn tasks --list`, or a language");
   std::vector<std::string> names = model_names();
   names.emplace_back("list");

@@ -33,58 +33,6 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kVerifyHelp = {
-    "verify", "Prove a model, or refute it by a word",
-    "verify MODEL [--against LANGUAGE] [--length N] [--precision fp32] [--order sequential] [--any-order]",
-    R"(
-krohn verify abb.safetensors --length 1e8
-krohn verify s5.safetensors --precision bf16 --certificate s5.cert
-krohn verify s5.safetensors --precision bf16 --order scan
-krohn verify z5.safetensors --against name:Z5 --precision bf16
-krohn verify s5.safetensors --length 1e9 --save s5.run.json
-krohn verify z5.safetensors --max-pairs 1e9 --memory 8G --disk 64G
-mpirun -n 4 krohn verify s5.safetensors --length 1e13 --checkpoint s5.run
-mpirun -n 4 krohn verify s5.safetensors --test-only --length 1e6 --words 1e4
-)",
-    R"(Proves that MODEL computes its automaton for words of every length, in the stated arithmetic, letter after letter; or
-shows a word on which it fails; or reports the length up to which the proof holds. First the codewords are tried (a proof
-by induction), then all reachable pairs of automaton and network states, then bounds for any weights, trained ones too:
-steps that contract are proved for every length, others up to the length at which errors could reach the decoder's
-margin. The search of pairs goes on to --max-pairs or --time; the strongest claim is printed. If the proof covers fewer
-than 4096 letters, --long-letters letters of longer words (the words of least margin, repeated short words, random ones)
-are then tried; any failure refutes the model.
---any-order asks for the strongest proof: every number that any evaluation can meet is exact, so that no order of sums, no
-split or batch, no association of letters, no FMA and no wider accumulator changes a bit.
---order multiplies the letters' matrices as chunked kernels (chunked:64) and parallel scans (scan, doubling) do: where products of
-the matrices as they are stored do not round, the proof holds in every association of them, which says nothing of reading letter
-by letter, by factors that are never multiplied out; where numbers round, each order is proved or refuted separately.
---against names the language that MODEL has to compute instead of trusting the automaton in the file. Without it the verdict is
-about that automaton; the name that the file keeps of it is read again, and told as stored where it now is another language.
-Given a folder of `krohn train`, verify reads the trained model itself, letter by letter in fp32 or fp64
-(rnn, gru and lstm also in bf16), every operation rounded separately, and holds it against the automaton of its task where
-the task asks. A checkpoint of flash-linear-attention or transformers is read token by token, in fp32 or bf16. Both are
-searched: pairs first, then long words. With
---order chunked:64 a checkpoint is read in the library's chunks and only tested, by random words of --length.
-Before a proof is printed, its certificate is re-checked by independent code, where certificates exist, and 100,000 letters
-(every transition, repeated short words, random words) are replayed in the claimed arithmetic and order, or as many as two
-seconds allow; the line "checked again" says how many. A disagreement there is a mistake in krohn: status 4, no verdict.
---length also runs random words of that length, or random --accepted words where few are accepted: a test, not a proof.
-Up to 10^8 letters in all, and always with --accepted, --test-only, in exact arithmetic and in other orders than the
-sequential one, the network is evaluated letter by letter; beyond, its reachable states under the stated arithmetic are
-found first, bit for bit, and the automaton that they are runs alongside the automaton of the language, at the speed of
-automata and compared after every letter; the output says which (--through chooses). Such a run can be stopped with Ctrl-C
-when it is saved to a file, and --resume continues it.
-Started by mpirun, all its processes work on one search of more than 65,536 pairs, on one long word, or on many words, and
-answer as one process does (docs/many-machines.md); --device cuda gives each that reads words a device of its machine.
---checkpoint keeps searches and long words in a folder, under mpirun or not: the same command, on any number of processes,
-goes on from there, whatever ended it.
-A search that --max-pairs lets outgrow --memory keeps its latest pairs there and the others on disk, up to --disk: in the
-folder of --checkpoint, or in $TMPDIR (/tmp). Its verdict, counts and certificate are the same. These files have no name
-and end with the process. A disk that is full ends the search with what was proved, status 3.
-Exit status: 0 proved (with --length N: for at least N letters), 1 refuted, 2 bad input, 3 undecided within the limits,
-4 a proof that a check contradicts.
-)"};
-
 struct VerifyArguments {
   std::string model, against, precision = "fp32", order = "sequential", form = "structured", device = "auto",
                               certificate, through = "auto", save, resume, checkpoint, expect;
@@ -306,7 +254,7 @@ int run_verify(const VerifyArguments& options) {
 
 void add_verify(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<VerifyArguments>();
-  Verb verb = add_verb(app, kVerifyHelp);
+  Verb verb = add_verb(app, "verify");
   verb.add_option("MODEL", options->model, "A .safetensors file, a folder of `krohn train`, or a checkpoint")
       .required();
   verb.add_option("--against", options->against, "The language that MODEL has to compute").type_name("LANGUAGE");

@@ -22,24 +22,6 @@
 namespace krohn {
 namespace {
 
-constexpr VerbHelp kWordsHelp = {
-    "words", "The words of a language: listed, counted, drawn at random",
-    "words LANGUAGE [--shortest COUNT | --length N [--count | --random COUNT]]",
-    R"(
-krohn words 'regex:(a|b)*abb'
-krohn words zp.att --shortest 5
-krohn words 'regex:(a|b)*abb' --length 8
-krohn words 'regex:(a|b)*abb' --length 1000 --count
-krohn words name:parity --length 1e6 --random 2 --seed 7
-)",
-    R"(Prints accepted words, one a line: the shortest (20 of them unless told otherwise), all of one length in the order of
-the letters, or random ones of one length, each word of that length as likely as any other. A letter that stands for a
-class of characters, such as [a-z], is written as each of them, printable ones first. The empty word is an empty line. --count prints how many there are instead, exactly: of that length, or of all lengths when they are finitely many.
-Words come as the alphabet writes them; control characters are escaped. Past 2^30 bytes of counts, random words are drawn
-by floating-point weights, whose distance from uniform is at most length · (letters + 1)² · 2^-52.
-Exit status: 0 printed, 2 bad input, which includes random words of a length that has none.
-)"};
-
 struct WordsArguments {
   std::string subject;
   LanguageOptions reading;
@@ -173,7 +155,7 @@ int words(const WordsArguments& options) {
 
 void add_words(CLI::App& app, Work& chosen) {
   const auto options = std::make_shared<WordsArguments>();
-  Verb verb = add_verb(app, kWordsHelp);
+  Verb verb = add_verb(app, "words");
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, expr:…, or a .safetensors model").required();
   add_optional_count(verb, "--shortest", options->shortest, "How many of the shortest words");
   add_optional_count(verb, "--length", options->length, "Words of this length");
