@@ -20,7 +20,7 @@ struct ExpressionOptions {
   std::uint64_t max_states = 10'000'000;  ///< of any automaton on the way
 };
 
-/// The value of an expression (docs/expressions.md). All its languages are first read over the letters of all of them
+/// The value of an expression (docs/languages.md). All its languages are first read over the letters of all of them
 /// together, so `~` means: every other word over these. Operands stay nondeterministic where that is much smaller;
 /// complement determinises. Throws InputError as "expression:COLUMN: …", LimitError past `max_states`, and what
 /// `read` throws.

@@ -11,7 +11,7 @@
 
 namespace krohn {
 
-/// Reads a digraph. The conventions (docs/formats.md): a small or shapeless node without arriving arcs whose arcs are
+/// Reads a digraph. The conventions (docs/languages.md): a small or shapeless node without arriving arcs whose arcs are
 /// unlabelled marks the start; `shape=doublecircle` or `peripheries=2` accepts; a label lists symbols, separated by
 /// newlines or by commas outside brackets, ε among them (`EpsilonNames`); when no state accepts and every label is
 /// `input/output`, the file is a Mealy machine; `output="…"` on every node, or a record label `name|output`, makes a

@@ -1,5 +1,5 @@
 // automata/formats/format_json.h — krohn's own JSON text for automata: every automaton, exactly. The schema is in
-// docs/formats.md.
+// docs/languages.md.
 #pragma once
 
 #include <string>

@@ -12,7 +12,7 @@
 namespace krohn {
 
 struct RegexOptions {
-  /// The letters; unset: the coarsest classes of the characters and tokens that the expression names (docs/regex.md).
+  /// The letters; unset: the coarsest classes of the characters and tokens that the expression names (docs/languages.md).
   std::optional<Alphabet> alphabet;
   /// The words in which the expression matches somewhere; its letters are all of Unicode unless `alphabet` says
   /// otherwise.
@@ -21,7 +21,7 @@ struct RegexOptions {
   std::uint64_t max_expression_size = 5'000'000;  ///< nodes after unfolding {m,n}
 };
 
-/// The minimal canonical automaton of a regular expression, matched against the whole word. Syntax: docs/regex.md.
+/// The minimal canonical automaton of a regular expression, matched against the whole word. Syntax: docs/languages.md.
 /// Throws InputError as "regex:COLUMN: …", also past `max_expression_size`; LimitError past `max_states`.
 Dfa parse_regex(std::string_view expression, const RegexOptions& options = {});
 

@@ -66,7 +66,7 @@ struct RegexTree {
   bool ranges_over_letters = false;  ///< `.` or ~ occurs
 };
 
-/// Parses an expression (docs/regex.md). With an alphabet, characters and tokens that are written one by one must be
+/// Parses an expression (docs/languages.md). With an alphabet, characters and tokens that are written one by one must be
 /// in it. Throws InputError "regex:COLUMN: …", also as soon as a tree or its unfolding passes `max_size`.
 /// With `search` the tree is of the words in which the expression matches somewhere.
 /// O(n log n), no recursion.

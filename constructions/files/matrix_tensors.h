@@ -1,5 +1,5 @@
 // constructions/files/matrix_tensors.h — the structured forms of a layer's matrices as tensors; names and shapes are in
-// docs/network-file.md.
+// docs/reference/network-file.md.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// constructions/files/network_file.h — networks as safetensors files; names and shapes are in docs/network-file.md.
+// constructions/files/network_file.h — networks as safetensors files; names and shapes are in docs/reference/network-file.md.
 #pragma once
 
 #include <cstddef>

@@ -11,7 +11,7 @@
 
 namespace krohn {
 
-// A file of this kind is a network file (docs/network-file.md) in which every layer's matrices are given by the
+// A file of this kind is a network file (docs/reference/network-file.md) in which every layer's matrices are given by the
 // architecture's own parameters, from which a layer of it computes them. With m actions and n numbers of state:
 //
 //   bilinear         W [n, n, m]                            A[i, j] = W[i, j, action]  (Ebrahimi & Memisevic, eq. 3)

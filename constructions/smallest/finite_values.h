@@ -1,5 +1,5 @@
 // constructions/smallest/finite_values.h — how many numbers one layer of any kind needs whose numbers take finitely
-// many values, whatever reads them (docs/smallest.md, "Finitely many values").
+// many values, whatever reads them (docs/build.md, "Finitely many values").
 #pragma once
 
 #include <cstdint>

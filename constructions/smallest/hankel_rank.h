@@ -1,5 +1,5 @@
 // constructions/smallest/hankel_rank.h — the rank of a language's Hankel matrix: what a linear state needs at least
-// (Carlyle & Paz 1971; Fliess 1974; docs/smallest.md).
+// (Carlyle & Paz 1971; Fliess 1974; docs/build.md).
 #pragma once
 
 #include <cstdint>

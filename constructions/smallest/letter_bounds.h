@@ -1,5 +1,5 @@
 // constructions/smallest/letter_bounds.h — how many reflections some letter takes, and what layers must hold
-// (docs/smallest.md).
+// (docs/build.md).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// constructions/smallest/plan_sizes.h — what the planner's networks count, in the models of docs/smallest.md.
+// constructions/smallest/plan_sizes.h — what the planner's networks count, in the models of docs/build.md.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // constructions/smallest/smallest.h — proved lower bounds on networks for a language, beside what krohn builds
-// (docs/smallest.md).
+// (docs/build.md).
 #pragma once
 
 #include <cstdint>

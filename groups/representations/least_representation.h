@@ -1,5 +1,5 @@
 // groups/representations/least_representation.h — how small a faithful real representation of a group can be
-// (MATH.md §6, docs/smallest.md).
+// (MATH.md §6, docs/build.md).
 #pragma once
 
 #include <cstdint>

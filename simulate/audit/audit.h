@@ -1,6 +1,6 @@
 // simulate/audit/audit.h — what a published language model's recurrent layers can do to a state, by its config.json and
 // its weights, without running it: for every head the range of its decays and eigenvalues over all inputs, and what
-// follows from it. Bounds are those of docs/audit.md, over the reals; attention layers are counted and not bounded.
+// follows from it. Bounds are those of docs/reference/audit.md, over the reals; attention layers are counted and not bounded.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // simulate/check/certificate_file.h — certificates as JSON files that name, by hash, the model they speak of; the
-// members are in docs/certificate-file.md.
+// members are in docs/reference/certificate-file.md.
 #pragma once
 
 #include <string>

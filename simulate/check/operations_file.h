@@ -1,5 +1,5 @@
 // simulate/check/operations_file.h — the steps by which a certificate says what a model computes that is no network,
-// and what is right where that is not the automaton of a network (docs/certificate-file.md, "A language of its own",
+// and what is right where that is not the automaton of a network (docs/reference/certificate-file.md, "A language of its own",
 // "Operations").
 #pragma once
 

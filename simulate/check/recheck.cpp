@@ -296,7 +296,7 @@ std::string check_closed(const ClosedCodewords& proof, const Network& network, c
 
 // ---- Words
 
-/// The letters of docs/certificate-file.md, one after another.
+/// The letters of docs/reference/certificate-file.md, one after another.
 class RandomLetters {
  public:
   RandomLetters(Letter letters, std::uint64_t seed, std::uint64_t stream)

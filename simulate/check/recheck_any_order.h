@@ -9,7 +9,7 @@
 
 namespace krohn {
 
-/// Establishes that nothing can round, for tables of codewords that were established before (docs/certificate-file.md,
+/// Establishes that nothing can round, for tables of codewords that were established before (docs/reference/certificate-file.md,
 /// "exact in any order"), or throws NotEstablished. Returns what was found, as a sentence.
 std::string check_any_order(const AnyOrder& proof, const Network& network, const RecheckedNetwork& plain);
 

@@ -10,7 +10,7 @@
 
 namespace krohn {
 
-/// Establishes that words of at most `proof.length` letters are read rightly (docs/certificate-file.md, "linear
+/// Establishes that words of at most `proof.length` letters are read rightly (docs/reference/certificate-file.md, "linear
 /// horizon"), or throws NotEstablished. Returns what was found, as a sentence.
 std::string check_horizon(const LinearHorizon& proof, const Network& network, const RecheckedNetwork& plain);
 

@@ -1,6 +1,6 @@
 // simulate/check/recheck_network.h — a network evaluated the slow way, for the re-checker of certificates alone: every
 // matrix as lists of weights, every codeword looked at. What is computed is defined by simulate/arithmetic/apply.h and
-// docs/network-file.md.
+// docs/reference/network-file.md.
 #pragma once
 
 #include <cstdint>

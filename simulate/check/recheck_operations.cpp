@@ -27,7 +27,7 @@ std::pair<double, double> exact_sum(double a, double b) {
   return {sum, (a - (sum - b_part)) + (b - b_part)};
 }
 
-/// The pairs of docs/certificate-file.md, and ⊕, ⊗, ⊘.
+/// The pairs of docs/reference/certificate-file.md, and ⊕, ⊗, ⊘.
 struct DoublePair {
   double high = 0, low = 0;
 
@@ -80,7 +80,7 @@ DoublePair stated_log(DoublePair x) {
   return k == 0 ? of_m : DoublePair(kLogOfTwo) * DoublePair(k) + of_m;
 }
 
-/// log(1 + x) in double for x ≥ 0, by the steps of docs/certificate-file.md.
+/// log(1 + x) in double for x ≥ 0, by the steps of docs/reference/certificate-file.md.
 double stated_log_of_one_and(double x) { return x < 0x1p-60 ? x : stated_log(exact_sum(1, x)).high; }
 
 /// The integer nearest to x, or that next to it where rounding ½ more leads there.
@@ -96,7 +96,7 @@ const std::vector<DoublePair>& inverse_factorials() {
   return list;
 }
 
-/// x^y in double for x ≥ 0 and y > 0, by the steps of docs/certificate-file.md.
+/// x^y in double for x ≥ 0 and y > 0, by the steps of docs/reference/certificate-file.md.
 double stated_power(double x, double y) {
   if (x == 0 || x == 1 || std::isinf(x)) return x;
   static const std::vector factors(inverse_factorials().begin() + 1, inverse_factorials().begin() + 13);
@@ -157,7 +157,7 @@ StatedAngle stated_angle(double x) {
   return {x < 0 ? -quarters & 3 : quarters, exact_sum(sign * high, sign * low)};
 }
 
-/// cos(x + quarters π/2) in double, by the steps of docs/certificate-file.md.
+/// cos(x + quarters π/2) in double, by the steps of docs/reference/certificate-file.md.
 double stated_cosine(double x, int quarters) {
   // Of x^0/0!, −x^2/2!, …, x^28/28!, and of x^1/1!, −x^3/3!, …, −x^27/27!.
   static const auto factors = [] {
@@ -175,7 +175,7 @@ double stated_cosine(double x, int quarters) {
   return place == 1 || place == 2 ? -value : value;
 }
 
-/// e^x = 2^k (1 + first + second), for |x| < 746: the steps of docs/certificate-file.md that e^x and tanh share.
+/// e^x = 2^k (1 + first + second), for |x| < 746: the steps of docs/reference/certificate-file.md that e^x and tanh share.
 struct StatedExponential {
   int k;
   double first, second;
@@ -193,7 +193,7 @@ StatedExponential stated_exponential(double x) {
   return {static_cast<int>(k), first, second};
 }
 
-/// e^x in double, by the steps of docs/certificate-file.md.
+/// e^x in double, by the steps of docs/reference/certificate-file.md.
 double stated_exp_in_double(double x) {
   if (x > 710) return std::numeric_limits<double>::infinity();
   if (x < -746) return 0;
@@ -202,7 +202,7 @@ double stated_exp_in_double(double x) {
   return std::ldexp(sum + (sum_rest + second), k);
 }
 
-/// tanh in double, by the steps of docs/certificate-file.md.
+/// tanh in double, by the steps of docs/reference/certificate-file.md.
 double stated_tanh(double a) {
   if (a == 0) return 0;
   const double x = -2 * std::abs(a);
@@ -222,7 +222,7 @@ double stated_tanh(double a) {
   return std::copysign(less_one / (2 + less_one), a);
 }
 
-/// e^x of an fp32 number, rounded to fp32, by the other steps of docs/certificate-file.md.
+/// e^x of an fp32 number, rounded to fp32, by the other steps of docs/reference/certificate-file.md.
 double stated_exp_in_single(double x) {
   if (x > 0x1.62e42ep6) return std::numeric_limits<double>::infinity();
   if (x < -0x1.9fe368p6) return 0;

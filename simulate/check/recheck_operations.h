@@ -1,5 +1,5 @@
 // simulate/check/recheck_operations.h — operations evaluated one after another, for the re-checker of certificates
-// alone (docs/certificate-file.md, "Operations").
+// alone (docs/reference/certificate-file.md, "Operations").
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // simulate/imports/expected_answers.h — what a model's own forward pass says of some words, as its owner wrote it down,
 // held against its weights as krohn reads them: tensors do not show what a module does around its recurrence.
-// docs/imports.md describes the file.
+// docs/verify.md describes the file.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // simulate/imports/import_model.h — somebody else's model by its weights: names and shapes of tensors as the library
-// writes them that trained it, as a model that every verb about trained models takes. docs/imports.md has the tables.
+// writes them that trained it, as a model that every verb about trained models takes. docs/verify.md has the tables.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct ImportOptions {
   std::vector<std::uint32_t> tokens = {};
   /// Label of the task ↦ row of the read-out; empty: in order, and then there are no other rows.
   std::vector<std::uint32_t> classes = {};
-  /// What neither names nor shapes of tensors say, by name: heads of a layer, an ε, … (docs/imports.md).
+  /// What neither names nor shapes of tensors say, by name: heads of a layer, an ε, … (docs/verify.md).
   std::map<std::string, double> settings = {};
 };
 

@@ -97,7 +97,7 @@ std::unique_ptr<SequenceModel<Real>> made(std::string_view name, Letter letters,
   return std::make_unique<Model>(kParse(name), letters, labels, seed);
 }
 
-/// A family is a line here, and one for people in model_families (docs/adding.md).
+/// A family is a line here, and one for people in model_families (docs/reference/adding.md).
 template <class Real>
 constexpr std::array kFamilies{
     Family<Real>{"bilinear", made<Real, BilinearModel<Real>, parse_bilinear_shape>},

@@ -33,7 +33,7 @@ StockShape parse_stock_shape(std::string_view text) {
   ModelParts parts(text,
                    "a stack of another library's layers has layers=L,width=D,mlp=UNITS,residual,final-norm,norm-eps=X,"
                    "logit-cap=C "
-                   "and the numbers of its kind (docs/imports.md)");
+                   "and the numbers of its kind (docs/verify.md)");
   const StockKind* const kind = find_stock_kind(parts.family());
   if (kind == nullptr) parts.refuse("no such kind of layer is known");
   StockShape shape = usual_stock_shape(*kind);

@@ -1,7 +1,7 @@
 // simulate/operations/operations_reader.h — a list of operations as a machine that reads letters: what proofs,
 // evaluation and extraction ask of a model, whatever its layers.
 //
-// The list says what is computed (docs/certificate-file.md, "Operations"); a plan (simulate/operations/plan.h) computes
+// The list says what is computed (docs/reference/certificate-file.md, "Operations"); a plan (simulate/operations/plan.h) computes
 // it with the same bits, one word or many side by side, by the instruction set at hand. Where a number is not finite
 // the list claims nothing, and an answer among logits that are not finite is none.
 #pragma once

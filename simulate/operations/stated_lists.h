@@ -1,5 +1,5 @@
 // simulate/operations/stated_lists.h — the definition of what a list of operations computes: list after list, number
-// after number, each by the function that docs/certificate-file.md states. Slow; a plan (simulate/operations/plan.h)
+// after number, each by the function that docs/reference/certificate-file.md states. Slow; a plan (simulate/operations/plan.h)
 // takes from it what does not depend on the memory, and its loops are compared with it.
 #pragma once
 

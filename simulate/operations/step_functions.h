@@ -1,5 +1,5 @@
 // simulate/operations/step_functions.h — the functions of steps on vectors, without a branch: by the operations that
-// docs/certificate-file.md states, and so with the bits of groups/stated_functions.h and simulate/arithmetic/
+// docs/reference/certificate-file.md states, and so with the bits of groups/stated_functions.h and simulate/arithmetic/
 // stated_exp.h. Included by the translation units of step kernels, and nothing else.
 #pragma once
 

@@ -10,7 +10,7 @@
 
 namespace krohn {
 
-/// The computed operations of docs/certificate-file.md.
+/// The computed operations of docs/reference/certificate-file.md.
 enum class StepFunction : std::uint8_t {
   kDot,
   kCopy,

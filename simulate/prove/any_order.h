@@ -1,5 +1,5 @@
 // simulate/prove/any_order.h — the strongest claim: right however sums and letters are ordered, grouped, split,
-// batched and fused, in the format or a wider one (docs/certificate-file.md, "exact in any order").
+// batched and fused, in the format or a wider one (docs/reference/certificate-file.md, "exact in any order").
 #pragma once
 
 #include <string>

@@ -15,7 +15,7 @@ struct StepLimits {
   std::uint64_t max_bytes = std::uint64_t{1} << 30;
 };
 
-/// The certificate with its steps listed (docs/certificate-file.md); as it was where none are needed. Throws LimitError
+/// The certificate with its steps listed (docs/reference/certificate-file.md); as it was where none are needed. Throws LimitError
 /// past a limit. O(steps · letters · cost of a letter).
 Certificate with_steps(Certificate certificate, const Network& network, const StepLimits& limits = {});
 /// The same of what reads letters, whose memory is that of the certificate's operations in their format.

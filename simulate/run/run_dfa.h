@@ -1,5 +1,5 @@
 // simulate/run/run_dfa.h — one automaton over very many letters: several letters a step, several words at once, all
-// threads. docs/running.md derives what can be reached.
+// threads. docs/results/running.md derives what can be reached.
 #pragma once
 
 #include <cstdint>

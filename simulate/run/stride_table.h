@@ -17,7 +17,7 @@ inline constexpr std::size_t kStreams = 8;
 
 /// The target of every state on every word of `stride` letters. A word is its number in base k, the first letter the
 /// most significant digit, as in packed words. The table is as small as it can be, because the cache that it fits into
-/// decides the time of a step (docs/running.md): entries of one, two or four bytes, as the states need. Rows are
+/// decides the time of a step (docs/results/running.md): entries of one, two or four bytes, as the states need. Rows are
 /// padded to powers of two, and an entry is its state shifted left as far as it has room, at most so that eight times
 /// the entry is where the row begins: an address that the processor adds up in the load itself.
 class StrideTable {

@@ -1,4 +1,4 @@
-"""The examples of docs/python.md, line by line, and the notebooks, cell by cell."""
+"""The examples of docs/reference/python.md, line by line, and the notebooks, cell by cell."""
 import doctest
 import importlib.util
 import io
@@ -16,7 +16,7 @@ TORCH = doctest.register_optionflag("TORCH")
 
 def failures_of(text):
     """The examples of a page that do not say what happens, as doctest reports them, and how many there are."""
-    test = doctest.DocTestParser().get_doctest(text.replace("```", ""), {}, "docs/python.md", "docs/python.md", 0)
+    test = doctest.DocTestParser().get_doctest(text.replace("```", ""), {}, "docs/reference/python.md", "docs/reference/python.md", 0)
     for example in test.examples:
         if TORCH in example.options and not HAS_TORCH:
             example.options[doctest.SKIP] = True
@@ -27,7 +27,7 @@ def failures_of(text):
 
 class Page(unittest.TestCase):
     def test_the_page_says_what_happens(self):
-        failed, said, examples = failures_of((ROOT / "docs" / "python.md").read_text(encoding="utf-8"))
+        failed, said, examples = failures_of((ROOT / "docs" / "reference" / "python.md").read_text(encoding="utf-8"))
         self.assertGreater(examples, 60)
         self.assertEqual(failed, 0, said)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A second evaluator of network files, written from docs/network-file.md, in integers alone: a number is a pair (m, e), worth
+"""A second evaluator of network files, written from docs/reference/network-file.md, in integers alone: a number is a pair (m, e), worth
 m·2^e, and every rounding is a shift. It shares no code and no floating-point unit with krohn.
 
     tests/python/second_evaluator.py NETWORK READINGS

@@ -1,4 +1,4 @@
-// What a CUDA device reaches: the truth, networks, scans, searches and training, each beside what docs/gpu.md derives
+// What a CUDA device reaches: the truth, networks, scans, searches and training, each beside what docs/results/gpu.md derives
 // as its bound. Prints a table and writes the figures to the JSON file named. tools/bench/gpu builds and runs it.
 #include <fmt/format.h>
 
@@ -37,7 +37,7 @@ using Clock = std::chrono::steady_clock;
 /// Rows of the table and of the file.
 class Figures {
  public:
-  /// `bound`: the rate that docs/gpu.md derives for this device, or 0 where it derives none.
+  /// `bound`: the rate that docs/results/gpu.md derives for this device, or 0 where it derives none.
   void add(const std::string& group, const std::string& what, double rate, const std::string& unit, double bound) {
     const std::string ratio = bound > 0 ? fmt::format("{:.2f}", rate / bound) : "";
     fmt::print("{:<14} {:<58} {:>10.3e} {:<12} {:>6}\n", group, what, rate, unit, ratio);
@@ -165,7 +165,7 @@ void measure_networks(Figures& figures) {
   struct Subject {
     std::string name;
     Network network;
-    double accesses;  ///< of shared memory a letter, as docs/gpu.md counts them
+    double accesses;  ///< of shared memory a letter, as docs/results/gpu.md counts them
   };
   const std::vector<Subject> subjects{
       {"S5 by reflections, 10 letters", network("S5", "permutation-base-reflections", "transpositions"), 100},
@@ -255,7 +255,7 @@ void measure_searches(Figures& figures) {
   }
 }
 
-/// Steps of whole models; a bound where docs/gpu.md derives one.
+/// Steps of whole models; a bound where docs/results/gpu.md derives one.
 void measure_training(Figures& figures) {
   constexpr std::uint32_t kWords = 64, kSteps = 50;
   struct Subject {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Models of other libraries, imported by their weights (docs/imports.md), beside the libraries themselves: every answer of
+"""Models of other libraries, imported by their weights (docs/verify.md), beside the libraries themselves: every answer of
 `krohn run FOLDER --trace` is compared with the library's, on words of random letters.
 
     pip install torch transformers flash-linear-attention xlstm safetensors
@@ -260,7 +260,7 @@ def golden(folder, kinds):
 
 
 class Tracker(torch.nn.Module):
-    """What `krohn compile --target transformers-mamba2` and its kin write the state dict of (docs/imports.md)."""
+    """What `krohn compile --target transformers-mamba2` and its kin write the state dict of (docs/verify.md)."""
 
     def __init__(self, layer, letters, width, labels):
         super().__init__()

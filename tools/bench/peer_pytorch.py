@@ -32,7 +32,7 @@ TYPES = {"F32": torch.float32, "F64": torch.float64, "U32": torch.int32, "U8": t
 
 
 def load(path):
-    """The tensors and the metadata of a network file (docs/network-file.md)."""
+    """The tensors and the metadata of a network file (docs/reference/network-file.md)."""
     with open(path, "rb") as file:
         header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
         data = bytearray(file.read())

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Re-checks a certificate of krohn (docs/certificate-file.md) against the network that it is about (docs/network-file.md).
+"""Re-checks a certificate of krohn (docs/reference/certificate-file.md) against the network that it is about (docs/reference/network-file.md).
 
     python3 krohn_check.py CERTIFICATE MODEL [--against LANGUAGE.json]
 
@@ -1762,7 +1762,7 @@ def established(steps, file):
 
 
 def characters_of(name):
-    """What a letter's name alone says of its characters (docs/formats.md); None where Unicode's tables would have to be asked."""
+    """What a letter's name alone says of its characters (docs/languages.md); None where Unicode's tables would have to be asked."""
     if re.fullmatch(r"\\x\{[0-9A-F]{1,6}\}", name):
         return None
     one = {"\\n": 10, "\\t": 9, "\\r": 13}.get(name, ord(name) if len(name) == 1 else None)
@@ -1770,7 +1770,7 @@ def characters_of(name):
 
 
 def written_out(character):
-    """The name of the letter that is this character alone: itself, or an escape of what does not print (docs/formats.md)."""
+    """The name of the letter that is this character alone: itself, or an escape of what does not print (docs/languages.md)."""
     if character in "\n\t\r":
         return {"\n": "\\n", "\t": "\\t", "\r": "\\r"}[character]
     prints = unicodedata.category(character) not in ("Cc", "Cf", "Co", "Cs", "Mc", "Me", "Mn", "Zl", "Zp", "Zs")
@@ -1799,7 +1799,7 @@ def read_language(path):
     valid = valid and is_count(states) and is_count(initial, 0, states - 1) and states == len(rows) and len(outputs) == len(table)
     valid = valid and all(len(row) == len(letters) and all(is_count(q, 0, len(table) - 1) for q in row) for row in table)
     demand(valid and all(type(x) is str for x in letters + outputs), BadInput,
-           f"{path}: not a deterministic automaton as docs/formats.md describes it; `krohn convert` writes one")
+           f"{path}: not a deterministic automaton as docs/languages.md describes it; `krohn convert` writes one")
     return letters, characters, initial, table, outputs
 
 
@@ -1808,7 +1808,7 @@ def same_language(truth, path):
     try:
         letters, characters, initial, table, outputs = read_language(path)
     except (KeyError, IndexError, TypeError, AttributeError) as error:
-        raise BadInput(f"{path}: not an automaton as docs/formats.md describes it ({type(error).__name__}: {error})") from None
+        raise BadInput(f"{path}: not an automaton as docs/languages.md describes it ({type(error).__name__}: {error})") from None
     owns = [None] * len(truth.letters) if truth.characters is None else truth.characters
     by_name, number = {other: i for i, other in enumerate(letters)}, []
     for name, own in zip(truth.letters, owns):

@@ -7,7 +7,7 @@
 //
 // Without residuals, x ← layer(x). Every product, sum, quotient and root is rounded by itself, and sums run from the
 // first term to the last, from the bias on; the functions are softplus64, log sigmoid, logistic, tanh and exp of
-// docs/certificate-file.md.
+// docs/reference/certificate-file.md.
 #pragma once
 
 #include <cstddef>

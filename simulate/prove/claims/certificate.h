@@ -55,7 +55,7 @@ using Claim = std::variant<Sampled, Proved, ProvedUpTo, Refuted>;
 std::string to_string(const Claim& claim);
 
 // ---- Proofs: what a re-checker needs to establish the claim again, one type for each method
-// (docs/certificate-file.md)
+// (docs/reference/certificate-file.md)
 
 /// The codewords of one layer that its actions reach from H_0, and where each goes.
 struct ClosedTable {

@@ -1,5 +1,5 @@
 // simulate/prove/claims/operations.h — what a model that is no network does with a token, operation by operation, so
-// that a checker needs to know nothing of its layers (docs/certificate-file.md, "Operations").
+// that a checker needs to know nothing of its layers (docs/reference/certificate-file.md, "Operations").
 #pragma once
 
 #include <cstdint>

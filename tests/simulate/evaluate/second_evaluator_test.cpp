@@ -1,5 +1,5 @@
 // Files of every construction and of random networks, read by krohn and by two programs that were written from
-// docs/network-file.md: tests/python/second_evaluator.py, which computes in integers, and the evaluator of the page
+// docs/reference/network-file.md: tests/python/second_evaluator.py, which computes in integers, and the evaluator of the page
 // that `krohn report` writes (tools/krohn/page/), which computes in doubles and takes structured weights in sequence.
 // All numbers at every letter, bit for bit, in all eleven arithmetics. KROHN_SECOND_EVALUATOR=N compares words of N
 // letters in all orders and forms.

@@ -230,7 +230,7 @@ TEST_CASE("a kept search is of one question") {
   }
 }
 
-TEST_CASE("ranks send what docs/many-machines.md says") {
+TEST_CASE("ranks send what docs/reference/many-machines.md says") {
   // Five letters, three words a record: every pair is handed out once, and each of its successors goes to its owner.
   const Network network = rotation(5, all_residues(5));
   constexpr std::uint64_t kPairs = 20'000, kRecord = 12;

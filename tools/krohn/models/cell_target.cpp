@@ -39,7 +39,7 @@ ExactModel stock_model(const ExactStock& stock, const char* layer) {
   return {to_string(stock.shape), stock.tensors,
           fmt::format("one layer of {}, {} wide", layer, counted(stock.shape.width, "number")),
           "one-hot embedding in the order of the alphabet; parameters.safetensors is a state dict of a module with "
-          "`embedding`, `layers` and `head` (docs/imports.md)"};
+          "`embedding`, `layers` and `head` (docs/verify.md)"};
 }
 
 ExactModel exact_model(const Dfa& automaton, const std::string& target) {

@@ -1,5 +1,5 @@
 // tools/krohn/models/rival_process.h — models that PyTorch trains: krohn's own Python package does it, in a process of
-// its own (docs/rivals.md).
+// its own (docs/results/rivals.md).
 #pragma once
 
 #include <string>

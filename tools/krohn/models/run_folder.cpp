@@ -43,7 +43,7 @@ void refuse_without_model(const std::string& folder) {
                                          "--against TASK -o FOLDER` makes one that krohn reads",
                                          visible(folder), family));
   throw InputError(folder, fmt::format("PyTorch trained this model, {}, of which nothing is proved: `python -m "
-                                       "krohn.rivals eval` measures it, and krohn.test tests it (docs/rivals.md)",
+                                       "krohn.rivals eval` measures it, and krohn.test tests it (docs/results/rivals.md)",
                                        visible(family)));
 }
 

@@ -1,4 +1,4 @@
-// Rounding and weights, as docs/network-file.md, "Bit for bit", defines them. Shares no code with krohn.
+// Rounding and weights, as docs/reference/network-file.md, "Bit for bit", defines them. Shares no code with krohn.
 //
 // Every number is a double that the format has. One operation in double followed by one rounding is the rounding of the
 // exact result: products of two numbers of at most 24 digits are exact in double, and for sums 53 ≥ 2·24 + 2 digits are

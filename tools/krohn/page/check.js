@@ -1,4 +1,4 @@
-// Re-checks a certificate of docs/certificate-file.md against the network in the page: closed codewords, closed reachable
+// Re-checks a certificate of docs/reference/certificate-file.md against the network in the page: closed codewords, closed reachable
 // sets and failing words. Every line is read; nothing is searched for.
 
 const SHA_WORDS = (() => {
@@ -221,7 +221,7 @@ function closedPairs(net, steps, most) {
   }
 }
 
-/// The letters of a random word, as docs/certificate-file.md defines them.
+/// The letters of a random word, as docs/reference/certificate-file.md defines them.
 function* randomLetters(seed, stream, n) {
   const mask = (1n << 64n) - 1n, golden = 0x9e3779b97f4a7c15n;
   const mix = x => {

@@ -1,4 +1,4 @@
-// A network and its automaton, read from the bytes of docs/network-file.md and evaluated letter after letter in the
+// A network and its automaton, read from the bytes of docs/reference/network-file.md and evaluated letter after letter in the
 // structured form. Shares no code with krohn.
 
 const NOWHERE = 2 ** 32 - 1;

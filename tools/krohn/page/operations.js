@@ -1,4 +1,4 @@
-// A model that is no network, evaluated operation by operation as docs/certificate-file.md, "Operations", states them.
+// A model that is no network, evaluated operation by operation as docs/reference/certificate-file.md, "Operations", states them.
 // Numbers are doubles that the format has, fp64, fp32 or bf16: one operation in double and one rounding are the rounding of
 // the exact result, of quotients and roots too.
 

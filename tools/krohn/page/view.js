@@ -432,9 +432,9 @@ function recheck(loaded) {
   const rows = [
     ["the verdict", ...ofVerdict],
     ["that the automaton is the language", `krohn’s reader of ${DATA.subject}`, "krohn check … --against LANGUAGE"],
-    ...DATA.model && !DATA.evaluator.absent ? [["that the operations are the model", "krohn’s reader of the folder; the certificate lists them one by one", "docs/certificate-file.md"]] : [],
+    ...DATA.model && !DATA.evaluator.absent ? [["that the operations are the model", "krohn’s reader of the folder; the certificate lists them one by one", "docs/reference/certificate-file.md"]] : [],
     ["that your machine computes so", "IEEE 754, to nearest, with subnormal numbers, in the order of the claim", "krohn probe"],
-    ["this page", "its script, which loads nothing and is here to be read; the browser’s doubles", "docs/report.md"],
+    ["this page", "its script, which loads nothing and is here to be read; the browser’s doubles", "docs/reference/report.md"],
   ];
   $("trust-table").replaceChildren(table(["of", "you trust", "to check it"], rows.map(cells => ({cells}))));
 }

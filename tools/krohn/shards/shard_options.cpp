@@ -16,7 +16,7 @@ void ShardOptions::check() const {
 }
 
 void add_shard_options(Verb& verb, ShardOptions& options) {
-  const std::string group = "Shards of a list (docs/shards.md)";
+  const std::string group = "Shards of a list (docs/reference/many-machines.md)";
   verb.add_option(
           "--shard", [&options](const std::string& text) { options.shard = parse_shard(text); },
           "Do the I-th of N shares; `krohn merge` puts their files together")

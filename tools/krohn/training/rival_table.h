@@ -1,5 +1,5 @@
 // tools/krohn/training/rival_table.h — the models that a paper compares with, beside krohn's rows of its table. PyTorch
-// trains them (docs/rivals.md).
+// trains them (docs/results/rivals.md).
 #pragma once
 
 #include <optional>

@@ -244,7 +244,7 @@ int list_models() {
 /// A model that PyTorch trains, by the options that its trainer has, too.
 int train_rival(const TrainArguments& options) {
   const auto refuse = [](bool is_given, const char* option) {
-    if (is_given) throw InputError(option, "models that PyTorch trains have no such option (docs/rivals.md)");
+    if (is_given) throw InputError(option, "models that PyTorch trains have no such option (docs/results/rivals.md)");
   };
   refuse(!options.init.empty(), "--init");
   refuse(options.certify, "--certify");

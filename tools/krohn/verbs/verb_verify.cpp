@@ -118,7 +118,7 @@ std::string why_without_file(const CertifyOptions& how, const AskedModel& model)
 /// The same of what was found.
 std::string why_without_file(const Certificate& certificate) {
   if (has_file(certificate)) return {};
-  return fmt::format("{} by \"{}\" has no file; docs/trust.md says what has one",
+  return fmt::format("{} by \"{}\" has no file; docs/MATH.md says what has one",
                      certificate.is<Sampled>() ? "an open question" : "what was found", certificate.method);
 }
 

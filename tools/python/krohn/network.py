@@ -26,7 +26,7 @@ def _with_columns(values: Any, what: str, dimensions: int) -> np.ndarray:
 
 class Network:
     """Layers of H_t = A(c_t) H_{t−1} + B(c_t), wired by tables, with the automaton that they stand for. The file that it is
-    saved in, and with it `state_dict`, is described in docs/network-file.md."""
+    saved in, and with it `state_dict`, is described in docs/reference/network-file.md."""
 
     as_file = ".safetensors", "the network"
 

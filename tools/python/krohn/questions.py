@@ -50,7 +50,7 @@ def empty(language: Language, *, progress: Progress = None, **options: Any) -> A
 
 
 def combine(expression: str, **options: Any) -> Automaton:
-    """The minimal automaton of an expression over languages, "zp.att & ~(zp.att | regex:a*)": docs/expressions.md. `options`
+    """The minimal automaton of an expression over languages, "zp.att & ~(zp.att | regex:a*)": docs/languages.md. `options`
     are those of `Automaton`."""
     return Automaton(f"expr:{expression}", **options).minimise()
 

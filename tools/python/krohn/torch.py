@@ -9,7 +9,7 @@ file as krohn_network.py, for copying. Needs torch, and safetensors to read file
 Words are read by a scan: letters are put together in pairs, pairs of pairs, … so that a word of T letters takes 2 log2 T steps,
 not T; torch.compile unrolls no more than these. `sequential` reads letter after letter, which is slow and the reference.
 
-The file's format is krohn's own; its document (docs/network-file.md in krohn) names the tensors that are read here."""
+The file's format is krohn's own; its document (docs/reference/network-file.md in krohn) names the tensors that are read here."""
 import json
 
 import torch

@@ -197,7 +197,7 @@ def import_model(
     **options: Any,
 ) -> Run:
     """A model that was trained elsewhere, by its weights, as `krohn import --as KIND` takes it in: a `torch.nn.Module`, its
-    state dict, of PyTorch's tensors or of arrays, or a .safetensors file. docs/imports.md has the kinds and names of tensors.
+    state dict, of PyTorch's tensors or of arrays, or a .safetensors file. docs/verify.md has the kinds and names of tensors.
 
     Tensors do not show all that a module does. A module's own forward pass is therefore run on some two hundred words, all
     short ones and random ones of up to 40 letters, and InputError names the first on which it and the weights as krohn reads

@@ -42,7 +42,7 @@ Definition what_is_trusted : bytes :=
   ++ text "what a file means and what a network computes (tools/verified/README.md). The certificate's hashes are not compared: this is about the model's bytes.".
 
 (* The network and the automaton that the bytes mean agree on every word of the alphabet, of any length: evaluated in IEEE
-   754 letter after letter, as docs/network-file.md says; or in any order, or in any association. *)
+   754 letter after letter, as docs/reference/network-file.md says; or in any order, or in any association. *)
 Definition right (k : kind) (dense : bool) (model : bytes) : Prop :=
   exists m, model_of_bytes dense model = Ok m /\
   match k with

@@ -1,5 +1,5 @@
 (* What a network is and what it computes, over any kind of numbers; what an automaton is. `run` is the specification:
-   with the floats of Ieee.v it is the loop of docs/network-file.md, and with the integers of Arithmetic.v it is what the
+   with the floats of Ieee.v it is the loop of docs/reference/network-file.md, and with the integers of Arithmetic.v it is what the
    checker executes. Every index that leads nowhere and every pair of lists of different lengths gives None: nothing is
    read past its end. Leans on Dyadic.v and Lists.v, no axioms. *)
 From Coq Require Import ZArith NArith List Bool Lia.

@@ -1,4 +1,4 @@
-(* From the bytes of a network file to the network that they mean, as docs/network-file.md has it. This file is part of
+(* From the bytes of a network file to the network that they mean, as docs/reference/network-file.md has it. This file is part of
    the specification: what is proved is proved of the `model` that it gives.
    Leans on Safetensors.v, Network.v, Roots.v, Turns.v. *)
 From Coq Require Import String ZArith NArith List Bool FMapPositive.
