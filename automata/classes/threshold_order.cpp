@@ -102,7 +102,7 @@ class WindowGraph {
                     kMostPairs, kMostStates));
   }
 
-  /// Of every component of the pairs what it reaches, sinks first.
+  /// The components that each component of the pairs reaches, sinks first.
   void find_reached() {
     std::vector<std::uint32_t> table;
     for (Vertex v = 0; v < vertices(); ++v)
@@ -146,7 +146,7 @@ using PlaceBits = WindowGraph::PlaceBits;
 
 bool are_one_place(PlaceBits first, PlaceBits second) { return first == second && std::has_single_bit(first); }
 
-/// Whether xyz and zyx lead every state to one, for all paths x, z from u to v and y from v to u. From s by x to a, by
+/// True if xyz and zyx lead every state to one, for all paths x, z from u to v and y from v to u. From s by x to a, by
 /// y to b, by z to d; by z to c, by y to p, by x to q: q and d must be one.
 bool paths_swap(const WindowGraph& graph, Vertex u, Vertex v) {
   const Place here = graph.states(u), there = graph.states(v);

@@ -32,7 +32,7 @@ class DecisionDiagrams {
   std::uint32_t variable_of(Ref ref) const { return is_leaf(ref) ? kNoVariable : nodes_[ref][0]; }
   Ref low(Ref node) const { return nodes_[node][1]; }
   Ref high(Ref node) const { return nodes_[node][2]; }
-  /// Where `variable`, none after that of the diagram, is false or true.
+  /// The diagrams where `variable`, none after that of the diagram, is false and true.
   Ref child(Ref ref, std::uint32_t variable, bool is_true) const {
     if (variable_of(ref) != variable) return ref;
     return is_true ? high(ref) : low(ref);

@@ -34,7 +34,7 @@ Power first_power(std::span<const Letter> word) {
   return best;
 }
 
-/// Whether nothing in the text could be read as a sign of powers.
+/// Returns true if nothing in the text could be read as a sign of powers.
 bool is_plain(const std::string& text) { return text.find_first_of(" ^()\"\\") == std::string::npos; }
 
 std::string in_plain_or_quotes(const std::string& text) {

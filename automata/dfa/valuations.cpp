@@ -194,7 +194,7 @@ struct Above {
         }
   }
 
-  /// Where the diagram has this leaf: only what is above the leaf is gone through.
+  /// The valuations at which the diagram has this leaf; only nodes above the leaf are visited.
   Ref where(DecisionDiagrams& diagrams, Ref root, Ref leaf) const {
     std::map<Ref, Ref> made{{leaf, DecisionDiagrams::leaf(1)}};
     std::map<std::uint32_t, std::set<Ref>, std::greater<>> by_variable;  // children have larger ones
